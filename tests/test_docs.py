@@ -18,6 +18,8 @@ from tui.registry import ALIASES, COMMANDS, FIRST_WORDS, command_named
 
 PROJECT = Path(__file__).resolve().parent.parent
 METHODS_PAGE = PROJECT / "docs" / "methods.md"
+README = PROJECT / "README.md"
+GUIDE = [README, *sorted((PROJECT / "docs" / "guide").glob("*.md"))]
 FOLDERS = ("sampling", "scalemodel", "tui", "tests", "benchmarks", "sample_data", "docs")
 
 CODE = sorted(
@@ -82,7 +84,7 @@ def test_cited_sections_exist() -> None:
     assert cited
 
 
-@pytest.mark.parametrize("page", [METHODS_PAGE, PROJECT / "README.md"], ids=named)
+@pytest.mark.parametrize("page", [METHODS_PAGE, README, PROJECT / "CONTRIBUTING.md"], ids=named)
 def test_paths_named_in_a_page_exist(page: Path) -> None:
     paths = {found.rstrip(".") for found in _PATH.findall(page.read_text())}
     assert sorted(path for path in paths if not (PROJECT / path).exists()) == []
@@ -96,8 +98,13 @@ def test_no_page_is_cited_that_is_not_here() -> None:
     assert [(path, text) for path, text in texts if _NOT_OURS.search(text)] == []
 
 
-def test_files_in_the_readme_are_there_or_said_to_be_the_readers_own() -> None:
-    text = (PROJECT / "README.md").read_text()
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text().splitlines()) <= 200
+
+
+@pytest.mark.parametrize("page", GUIDE, ids=named)
+def test_files_in_commands_are_there_or_said_to_be_the_readers_own(page: Path) -> None:
+    text = page.read_text()
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     named_files = {
         word
@@ -108,8 +115,8 @@ def test_files_in_the_readme_are_there_or_said_to_be_the_readers_own() -> None:
     }
     missing = {name for name in named_files if not (PROJECT / name).exists()}
     assert not any(name.startswith("sample_data/") for name in missing), missing
-    first = min(text.index(f" {name}") for name in missing)
-    assert text.index("stand for your own") < first
+    first = min((text.index(f" {name}") for name in missing), default=len(text))
+    assert not missing or text.index("stand for your own") < first
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
@@ -127,15 +134,15 @@ def test_links_lead_to_files_and_headings_that_are_there(page: Path) -> None:
 
 
 def commands_shown() -> list[str]:
-    """Return the command lines of the README that run this program, without their comments."""
-    blocks = re.findall(r"```sh\n(.*?)```", (PROJECT / "README.md").read_text(), re.DOTALL)
+    """Return the command lines of the pages that run this program, without their comments."""
+    blocks = re.findall(r"```sh\n(.*?)```", "\n".join(page.read_text() for page in GUIDE), re.DOTALL)
     lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
     found = (re.search(r"(?:^|/| )kernelpoint +(\S.*?)(?:\s{2,}#|\s# |$)", line) for line in lines)
     return [each[1] for each in found if each is not None]
 
 
 @pytest.mark.parametrize("line", commands_shown())
-def test_commands_of_the_readme_have_options_that_there_are(line: str) -> None:
+def test_commands_of_the_pages_have_options_that_there_are(line: str) -> None:
     words = shlex.split(line)
     words = [ALIASES.get(words[0], words[0]), *words[1:]]
     if words[0] not in FIRST_WORDS:
@@ -156,14 +163,18 @@ def test_flags_that_pages_name_are_some_commands() -> None:
         for option in fields(command.options)
         for flag in option.metadata.get("flags", ())
     }
-    for page in (PROJECT / "README.md", PROJECT / "CHANGELOG.md"):
+    for page in (*GUIDE, PROJECT / "CHANGELOG.md"):
         named_flags = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", page.read_text()))
         assert named_flags - known - _FLAGS_OF_OTHERS == set()
 
 
-def test_the_output_in_the_readme_is_what_its_command_prints(capfd: pytest.CaptureFixture[str]) -> None:
-    text = (PROJECT / "README.md").read_text()
-    shown = re.search(r"<!-- end -->\n\n```\n(.*?)```", text, re.DOTALL)
+def test_the_output_in_the_readme_is_what_its_command_prints(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = re.search(r"<!-- end -->\n\n```\n(.*?)```", README.read_text(), re.DOTALL)
     assert shown is not None
-    assert run(["sample", str(PROJECT / "sample_data" / "resnet50-like.sqlite"), "--quiet"]) == 0
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    profile = str(PROJECT / "sample_data" / "resnet50-like.sqlite")
+    assert run(["sample", profile, "-o", "plan.json", "--quiet"]) == 0
     assert capfd.readouterr().out == shown[1]

@@ -26,6 +26,16 @@ EXIT_CODES = (
     "4 nothing left after filtering or a check failed, 130 interrupted."
 )
 
+FIRST_STEPS = """\
+kernelpoint demo                         the app on sample data
+kernelpoint FILE                         look at a profile: nsys, PyTorch, ROCm
+kernelpoint sample FILE -o plan.json     the launches to simulate, and how sure
+kernelpoint export plan.json --to TOOL   hand them to a simulator
+kernelpoint run plan.json --simulator .. simulate them until the total is known
+kernelpoint estimate plan.json RESULTS   what the whole run takes, from results
+kernelpoint diff BEFORE AFTER            two profiles kernel by kernel
+kernelpoint scale predict --run 8=LOG .. a big GPU from two small; all: --help"""
+
 
 @cache
 def parser_of(command: str | None = None) -> Callable[..., Any]:
@@ -61,7 +71,11 @@ def _application(command: str | None) -> typer.Typer:
     for name in names:
         family, _, last = name.rpartition(" ")
         chosen = COMMANDS[name]
-        families.get(family, app).command(last, help=chosen.help, epilog=EXIT_CODES)(_callback(chosen))
+        panel = None if family else chosen.panel
+        add = families.get(family, app).command(
+            last, help=chosen.help, epilog=EXIT_CODES, rich_help_panel=panel
+        )
+        add(_callback(chosen))
     return app
 
 
@@ -69,7 +83,7 @@ def _family(app: typer.Typer, name: str, text: str) -> typer.Typer:
     """Return the place of the commands of a family; its name alone prints their help."""
     family = typer.Typer(name=name, help=text, rich_markup_mode="markdown")
     family.callback(invoke_without_command=True)(_help_without_command)
-    app.add_typer(family, epilog=EXIT_CODES)
+    app.add_typer(family, epilog=EXIT_CODES, rich_help_panel="Other")
     return family
 
 
@@ -84,7 +98,9 @@ def _without_command(
 
         typer.echo(versions())
         raise typer.Exit
-    _help_without_command(context)
+    if context.invoked_subcommand is None:
+        typer.echo(FIRST_STEPS)
+        raise typer.Exit(2)
 
 
 def _help_without_command(context: typer.Context) -> None:

@@ -17,13 +17,21 @@ class Command:
 
     Attributes
     ----------
+    panel : under which heading the help lists it.
     place : the module of `tui.options` that holds its options, a colon, their class; imported for the command
         that is named, not for all.
+    name : of its module in `tui.commands`.
     """
 
+    panel: str
     place: str
-    module: str
+    name: str
     help: str
+
+    @property
+    def module(self) -> str:
+        """The module that runs it."""
+        return f"tui.commands.{self.name}"
 
     @property
     def options(self) -> type[OutputOptions]:
@@ -33,85 +41,85 @@ class Command:
         return options
 
 
+_LOOK, _PLAN, _SIMULATE, _COMPARE, _OTHER = "Look", "Plan", "Simulate", "Compare", "Other"
+
 COMMANDS: dict[str, Command] = {
-    "open": Command("commands:OpenOptions", "tui.commands.open_profile", "Open the app on a profile."),
+    "open": Command(_LOOK, "commands:OpenOptions", "open_profile", "Open the app on a profile."),
     "summary": Command(
-        "commands:SummaryOptions", "tui.commands.summary", "One screen: what dominates, what a plan costs."
+        _LOOK, "commands:SummaryOptions", "summary", "One screen: what dominates, what a plan costs."
     ),
     "info": Command(
-        "commands:InfoOptions", "tui.commands.info", "What is in a profile, and what to watch out for."
+        _LOOK, "commands:InfoOptions", "info", "What is in a profile, and what to watch out for."
     ),
-    "groups": Command("commands:GroupsOptions", "tui.commands.groups", "The kernel groups."),
-    "ranges": Command(
-        "ranges:RangesOptions", "tui.commands.ranges", "Named ranges as a tree, and found iterations."
-    ),
+    "groups": Command(_LOOK, "commands:GroupsOptions", "groups", "The kernel groups."),
     "histogram": Command(
-        "commands:HistogramOptions", "tui.commands.histogram", "Durations of one kernel group, drawn."
+        _LOOK, "commands:HistogramOptions", "histogram", "Durations of one kernel group, drawn."
     ),
     "timeline": Command(
+        _LOOK,
         "commands:TimelineOptions",
-        "tui.commands.timeline",
+        "timeline",
         "When a kernel group's launches run, and how long they take.",
     ),
+    "ranges": Command(
+        _LOOK, "ranges:RangesOptions", "ranges", "Named ranges as a tree, and found iterations."
+    ),
     "tree": Command(
-        "commands:TreeOptions", "tui.commands.tree", "How a kernel group is split, decision by decision."
-    ),
-    "sample": Command(
-        "commands:SampleOptions", "tui.commands.sample", "Choose the launches to simulate: the plan."
-    ),
-    "trade-off": Command(
-        "commands:TradeOffOptions",
-        "tui.commands.trade_off",
-        "What a plan costs at one epsilon after another.",
-    ),
-    "compare": Command("commands:CompareOptions", "tui.commands.compare", "All methods on one profile."),
-    "judge": Command("commands:JudgeOptions", "tui.commands.judge", "A plan's error on a profile."),
-    "difference": Command(
-        "difference:DifferenceOptions",
-        "tui.commands.difference",
-        "Two profiles, or two parts of one, kernel by kernel (also: diff).",
-    ),
-    "align": Command(
-        "commands:AlignOptions", "tui.commands.align", "Whether a trace has the launches of a plan's profile."
-    ),
-    "estimate": Command(
-        "estimate:EstimateOptions",
-        "tui.commands.estimate",
-        "The whole run's cycles, from results.",
+        _LOOK, "commands:TreeOptions", "tree", "How a kernel group is split, decision by decision."
     ),
     "report": Command(
-        "report:ReportOptions", "tui.commands.report", "One file for a colleague: the profile and its plan."
+        _LOOK, "report:ReportOptions", "report", "One file for a colleague: the profile and its plan."
     ),
-    "methods": Command("shared:OutputOptions", "tui.commands.methods", "The methods and their options."),
-    "export": Command("commands:ExportOptions", "tui.commands.export", "Hand a plan to a simulator."),
+    "sample": Command(
+        _PLAN, "commands:SampleOptions", "sample", "Choose the launches to simulate: the plan."
+    ),
+    "trade-off": Command(
+        _PLAN, "commands:TradeOffOptions", "trade_off", "What a plan costs at one epsilon after another."
+    ),
+    "compare": Command(_PLAN, "commands:CompareOptions", "compare", "All methods on one profile."),
+    "judge": Command(_PLAN, "commands:JudgeOptions", "judge", "A plan's error on a profile."),
+    "methods": Command(_PLAN, "shared:OutputOptions", "methods", "The methods and their options."),
+    "export": Command(_SIMULATE, "commands:ExportOptions", "export", "Hand a plan to a simulator."),
     "run": Command(
-        "commands:RunOptions", "tui.commands.run", "Simulate a plan until its total is known well enough."
+        _SIMULATE, "commands:RunOptions", "run", "Simulate a plan until its total is known well enough."
+    ),
+    "align": Command(
+        _SIMULATE, "commands:AlignOptions", "align", "Whether a trace has the launches of a plan's profile."
+    ),
+    "estimate": Command(
+        _SIMULATE, "estimate:EstimateOptions", "estimate", "The whole run's cycles, from results."
     ),
     "project": Command(
-        "commands:ProjectOptions", "tui.commands.project", "Where a kernel's simulation can stop."
+        _SIMULATE, "commands:ProjectOptions", "project", "Where a kernel's simulation can stop."
     ),
-    "convert": Command("commands:ConvertOptions", "tui.commands.convert", "Write a profile as Parquet."),
-    "demo": Command("commands:DemoOptions", "tui.commands.demo", "The same on bundled sample data."),
+    "difference": Command(
+        _COMPARE,
+        "difference:DifferenceOptions",
+        "difference",
+        "Two profiles, or two parts of one, kernel by kernel (also: diff).",
+    ),
+    "demo": Command(_OTHER, "commands:DemoOptions", "demo", "The same on bundled sample data."),
+    "convert": Command(_OTHER, "commands:ConvertOptions", "convert", "Write a profile as Parquet."),
     "scale open": Command(
-        "scale:ScaleOpenOptions", "tui.commands.scale_open", "Open the app on a table of sizes."
+        _OTHER, "scale:ScaleOpenOptions", "scale_open", "Open the app on a table of sizes."
     ),
     "scale predict": Command(
-        "scale:ScalePredictOptions",
-        "tui.commands.scale_predict",
-        "The IPC of a big GPU from two small ones.",
+        _OTHER, "scale:ScalePredictOptions", "scale_predict", "The IPC of a big GPU from two small ones."
     ),
     "scale validate": Command(
+        _OTHER,
         "scale:ScaleValidateOptions",
-        "tui.commands.scale_validate",
+        "scale_validate",
         "How well each rule predicts what was measured.",
     ),
     "scale derive": Command(
+        _OTHER,
         "scale:ScaleDeriveOptions",
-        "tui.commands.scale_derive",
+        "scale_derive",
         "The small GPUs to simulate, from the big one's configuration.",
     ),
     "scale mrc": Command(
-        "scale:ScaleMrcOptions", "tui.commands.scale_mrc", "The miss-rate curve of an address trace."
+        _OTHER, "scale:ScaleMrcOptions", "scale_mrc", "The miss-rate curve of an address trace."
     ),
 }
 

@@ -25,6 +25,8 @@ from sampling.strata.target import Target
 from sampling.text import Wording
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from sampling.plan.plan_schema import Profile as ProfileOfPlan
     from sampling.plan.plan_schema import Stratum
     from sampling.readers.tables.column_map import ColumnMap
@@ -151,6 +153,18 @@ class PlanFile:
         return tuple(
             sorted((launch for stratum in self.strata for launch in stratum.launches), key=_launch_id)
         )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the drawn launches as a table, with the number and the ``key`` of their ``stratum``."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {"stratum": number, "key": stratum.key, "of": stratum.size, **launch.as_json()}
+                for number, stratum in enumerate(self.strata)
+                for launch in stratum.launches
+            ]
+        ).set_index("id")
 
     def profile_paths(self) -> list[str]:
         """Return where its profile lay.

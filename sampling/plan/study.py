@@ -14,8 +14,7 @@ from sampling.errors import ProfileError
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.design import Design, make_design
 from sampling.plan.drawn_clusters import make_design_by_launches
-from sampling.plan.findings.finding import Evidence, Finding, PlanCost
-from sampling.plan.findings.registry import findings
+from sampling.plan.findings import Evidence, Finding, PlanCost, findings
 from sampling.plan.picked_design import AnyDesign
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.progress import Progress

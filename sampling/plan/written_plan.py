@@ -11,7 +11,7 @@ import numpy as np
 
 from sampling.json_text import json_rows_text
 from sampling.plan.drawn_launches import DrawnLaunches
-from sampling.plan.findings.finding import Finding
+from sampling.plan.findings import Finding
 from sampling.plan.overrides_file import overrides_document
 from sampling.plan.plan import Plan, locate
 from sampling.plan.plan_file import SCHEMA, PlannedLaunch

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.dense_codes import dense_codes
 from sampling.profile.names import NameTable
 from sampling.profile.range_runs import NamedRange, RangeRuns, RangeSource
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Column = Literal["name", "signature", "duration_ns", "start_ns", "stream"]
 Dimensions = tuple[int, int, int]
@@ -310,3 +313,33 @@ class Profile(ABC):
         """Yield all launches in id order."""
         for span in self.spans:
             yield self.read(span, columns)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the launches as a table, a row each, whose index is their id.
+
+        Columns are ``name`` (a category), ``grid_x`` to ``block_z`` (0 where unknown), ``duration_ns``,
+        ``start_ns`` and ``stream`` where they were recorded, ``process``, ``device``, and its metrics.
+        """
+        import pandas as pd
+
+        optional: tuple[Column, ...] = ("start_ns", "stream")
+        wanted: list[Column] = ["duration_ns", *(name for name in optional if name in self.columns)]
+        batches = [self.read(span, ("signature", *wanted)) for span in self.spans]
+        metrics = [self.read_metrics(span, self.metric_names) for span in self.spans]
+        rows = self.kernels.signature_rows()[np.concatenate([batch["signature"] for batch in batches])]
+        names = np.array(
+            [self.kernels.names.full(code) for code in range(len(self.kernels.names))], dtype=object
+        )
+        table = pd.DataFrame(
+            rows[:, 1:], columns=[f"{what}_{axis}" for what in ("grid", "block") for axis in "xyz"]
+        )
+        table.insert(0, "name", pd.Series(names[rows[:, 0]], dtype="category"))
+        for column in wanted:
+            table[column] = np.concatenate([batch[column] for batch in batches])
+        launches = [sequence.launches for sequence in self.sequences]
+        table["process"] = np.repeat([sequence.process for sequence in self.sequences], launches)
+        table["device"] = np.repeat([sequence.device for sequence in self.sequences], launches)
+        for name in self.metric_names:
+            table[name] = np.concatenate([each[name] for each in metrics])
+        table.index.name = "id"
+        return table

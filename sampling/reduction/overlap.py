@@ -1,4 +1,4 @@
-"""How much of a device's kernel time runs side by side with other kernels."""
+"""How much of a device's kernel time runs side by side with other kernels, and where it is idle."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from sampling.profile.profile import LaunchSequence, Profile
 from sampling.progress import Progress
 from sampling.reduction.selection import Selection
 
+_MOST_GAPS = 3
+
 
 @dataclass(frozen=True, slots=True)
 class DeviceTime:
@@ -24,6 +26,9 @@ class DeviceTime:
     busy_ns : time during which at least one kernel runs.
     first_start_ns, last_end_ns : where the recording of this sequence begins and ends.
     overlapping : launches that start while an earlier one still runs.
+    gaps : (ns, id of the launch that ended before, id of the one that starts after) of the largest stretches
+        in which none of them runs, the largest first.
+    last_id : of the launch that ends last.
     """
 
     sequence: LaunchSequence
@@ -32,6 +37,18 @@ class DeviceTime:
     first_start_ns: int
     last_end_ns: int
     overlapping: int
+    gaps: tuple[tuple[int, int, int], ...] = ()
+    last_id: int = 0
+
+    @property
+    def span_ns(self) -> int:
+        """From the first launch to the last."""
+        return self.last_end_ns - self.first_start_ns
+
+    @property
+    def busy_share(self) -> float:
+        """The share of that span in which at least one kernel runs; 1 of a span of 0."""
+        return self.busy_ns / self.span_ns if self.span_ns else 1.0
 
     @property
     def overlap_share(self) -> float:
@@ -50,18 +67,19 @@ def device_times(
     if "start_ns" not in profile.columns:
         return ()
 
-    def swept(selection: Selection) -> tuple[IntArray, IntArray]:
+    def swept(selection: Selection) -> tuple[IntArray, IntArray, IntArray | None]:
         batch = profile.read(selection.span, ("start_ns", "duration_ns"))
         start = batch["start_ns"][selection.rows].astype(np.int64, copy=False)
         end = start + batch["duration_ns"][selection.rows]
+        order = None
         if np.any(start[1:] < start[:-1]):
             order = np.argsort(start, kind="stable")
             start, end = start[order], end[order]
-        return start, end
+        return start, end, order
 
     times: dict[int, DeviceTime] = {}
     found = zip(chosen, ordered_map(swept, chosen), strict=True)
-    for done, (selection, (start, end)) in enumerate(found):
+    for done, (selection, (start, end, order)) in enumerate(found):
         if progress is not None:
             progress(done, len(chosen), "looking for launches side by side")
         span = selection.span
@@ -72,6 +90,17 @@ def device_times(
         np.maximum(reach[:-1], ahead[0], out=ahead[1:])
         hidden = np.minimum(np.maximum(ahead - start, 0), end - start)
         kernel_ns = int((end - start).sum())
+        widest = np.argpartition(ahead - start, min(_MOST_GAPS, len(start)) - 1)[:_MOST_GAPS]
+        widest = widest[start[widest] > ahead[widest]]
+        # What ended last before each, and of all launches: of the latter place 0 may be in the span before.
+        ended = [int(np.argmax(end[:place])) if place else -1 for place in widest.tolist()]
+        ended.append(int(np.argmax(end)) if reach[-1] >= ahead[0] else -1)
+        places = np.array([*ended, *widest.tolist()])
+        ids = selection.ids(places if order is None else order[places])
+        if before is not None:
+            ids[places < 0] = before.last_id
+        gaps_ns = (start[widest] - ahead[widest]).tolist()
+        gaps = zip(gaps_ns, ids[: len(widest)].tolist(), ids[len(ended) :].tolist(), strict=True)
         here = DeviceTime(
             sequence=profile.sequences[span.sequence],
             kernel_ns=kernel_ns,
@@ -79,6 +108,8 @@ def device_times(
             first_start_ns=int(start[0]),
             last_end_ns=int(max(reach[-1], ahead[0])),
             overlapping=int(np.count_nonzero(hidden)),
+            gaps=tuple(sorted(gaps, reverse=True)),
+            last_id=int(ids[len(widest)]),
         )
         times[span.sequence] = here if before is None else _joined(before, here)
     return tuple(times[index] for index in sorted(times))
@@ -92,4 +123,6 @@ def _joined(before: DeviceTime, here: DeviceTime) -> DeviceTime:
         first_start_ns=min(before.first_start_ns, here.first_start_ns),
         last_end_ns=here.last_end_ns,
         overlapping=before.overlapping + here.overlapping,
+        gaps=tuple(sorted((*before.gaps, *here.gaps), reverse=True)[:_MOST_GAPS]),
+        last_id=here.last_id,
     )

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
+from sampling.errors import ProfileError
 from sampling.profile.profile import Dimensions
+from sampling.readers.input_file import InputFile
 
 CYCLES, INSTRUCTIONS = "cycles", "instructions"
 UNNUMBERED = -1
+_PIECE_BYTES, _LONGEST_LINE_BYTES = 1 << 22, 1 << 26
 #: With so many launches simulated before it, a launch finds what it would find: +0.1 % on average.
 ENOUGH_BEFORE = 8
 
@@ -104,3 +107,49 @@ def columns_of(names: Sequence[str], rows: Sequence[Sequence[int | float | None]
         [[np.nan if value is None else value for value in row] for row in rows], dtype=np.float64
     ).reshape(len(rows), len(names))
     return {name: table[:, place].copy() for place, name in enumerate(names)}
+
+
+class LinesSoFar:
+    """Pieces of whole lines of a file that may still be written to; half a last line is left out.
+
+    Attributes
+    ----------
+    is_cut : whether the gzip data, once all is read, turned out to end before their end.
+    """
+
+    def __init__(self, file: InputFile) -> None:
+        """Read a file from its start, whenever it is gone through."""
+        self._file = file
+        self.is_cut = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the pieces.
+
+        Raises
+        ------
+        ProfileError : the file cannot be read, its gzip data are damaged, or a line has no end.
+        """
+        left = b""
+        with self._file.open() as stream:
+            # One block of gzip data at a time: what comes before a cut is kept.
+            read_some = getattr(stream, "read1", stream.read)
+            while not self.is_cut:
+                parts, size = [left], 0
+                try:
+                    while size < _PIECE_BYTES and (part := read_some(_PIECE_BYTES)):
+                        parts.append(part)
+                        size += len(part)
+                except EOFError:
+                    self.is_cut = True
+                text = b"".join(parts)
+                if end := text.rfind(b"\n") + 1:
+                    yield text[:end]
+                left = text[end:]
+                if len(left) > _LONGEST_LINE_BYTES:
+                    raise ProfileError(
+                        f"holds a line of more than {_LONGEST_LINE_BYTES >> 20} MiB",
+                        path=self._file.path,
+                        remedy="give the log as the simulator wrote it",
+                    )
+                if not size:
+                    return

@@ -26,8 +26,7 @@ from sampling.plan.plan_file import IN_FOLDER, PlanFile
 from sampling.projection.interval_log import IntervalLog
 from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.exporting.choices import ExportChoices, Exported
-from sampling.simulators.lines_so_far import LinesSoFar
-from sampling.simulators.measured_run import kind_of_caches
+from sampling.simulators.measured_run import LinesSoFar, kind_of_caches
 from sampling.text import Wording, nearest
 
 _TOO_LARGE = 2**62
@@ -41,7 +40,7 @@ _EXPORTERS = {
     "rocprofv3": "sampling.simulators.rocprofv3",
 }
 _LOG_READERS = {
-    "accel-sim": "sampling.simulators.accel_sim.interval_logs",
+    "accel-sim": "sampling.simulators.gpgpu_sim_output",
     "csv": "sampling.simulators.plain_csv",
 }
 

@@ -14,16 +14,15 @@ from typing import Protocol, cast
 
 from sampling.errors import OptionError, ProfileError
 from sampling.readers.input_file import InputFile
-from sampling.simulators.lines_so_far import LinesSoFar
-from sampling.simulators.measured_run import MeasuredRun
+from sampling.simulators.measured_run import LinesSoFar, MeasuredRun
 from sampling.text import Wording
 
 # The most telling first: a CSV of results is known by its header.
 _READERS = {
     "csv": "sampling.simulators.csv_results",
     "macsim": "sampling.simulators.macsim.results",
-    "accel-sim": "sampling.simulators.accel_sim.results",
-    "gpgpu-sim": "sampling.simulators.accel_sim.results",
+    "accel-sim": "sampling.simulators.gpgpu_sim_output",
+    "gpgpu-sim": "sampling.simulators.gpgpu_sim_output",
 }
 #: Those whose output may come after that of the simulated program.
 _PRINTING = ("accel-sim", "macsim")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+import re
 import shlex
 import time
 from collections.abc import AsyncIterator, Callable
@@ -139,14 +140,14 @@ def colours(app: App) -> set[str]:
 
 
 def printed(command: str, width: int, folder: Path) -> str:
-    """What a copied command line prints on stdout when it is run in a terminal of this width."""
+    """What a copied command line prints on stdout in a terminal of this width, but for what to type next."""
     program, *arguments = shlex.split(command)
     assert program == "kernelpoint"
     return printed_by(arguments, width, folder)
 
 
 def printed_by(arguments: list[str], width: int, folder: Path) -> str:
-    """What these arguments of the command line print, run in this process: starting another takes longer."""
+    """What these arguments print, but for what to type next, in this process: another is slow to start."""
     out, err = (
         io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="", write_through=True) for _ in range(2)
     )
@@ -158,7 +159,7 @@ def printed_by(arguments: list[str], width: int, folder: Path) -> str:
     ):
         code = cli.run(arguments)
     assert code == 0, err.buffer.getvalue().decode()
-    return out.buffer.getvalue().decode()
+    return re.sub(r"(?m)^Next: .*\n", "", out.buffer.getvalue().decode())
 
 
 async def resized(app: App, pilot: Running, width: int, height: int) -> None:

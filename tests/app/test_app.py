@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from sampling.errors import ProfileError
-from sampling.plan.findings.finding import Finding
+from sampling.plan.findings import Finding
 from sampling.plan.study import Study
 from tests.app.driving import (
     SIZES,
@@ -277,7 +277,7 @@ async def test_copy_write_and_command_follow_the_focus(resnet: str, tmp_path: Pa
         file = tmp_path / "kernelpoint-groups.txt"
         await wait_for(pilot, file.exists, "a file of the table")
         assert app.clipboard == file.read_text()
-        assert app.clipboard.count("\n") == 35
+        assert app.clipboard.count("\n") == 37
         await pilot.press("w")
         await wait_for(pilot, (tmp_path / "kernelpoint-groups-2.txt").exists, "nothing is overwritten")
         await pilot.press("s", "Y")

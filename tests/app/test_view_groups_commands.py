@@ -45,7 +45,7 @@ async def test_a_table_that_is_cut(gpt: str, tmp_path: Path, monkeypatch: pytest
         assert app.screen.query_one(GroupTable).row_count == 3
         text, command = await copied(app, pilot)
     assert command.endswith("--top 3")
-    assert text.count("\n") == 4
+    assert text.count("\n") == 6
     assert printed(command, 80, tmp_path) == text
 
 

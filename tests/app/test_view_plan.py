@@ -191,7 +191,7 @@ async def test_one_launch_is_no_launches(tmp_path: Path) -> None:
         await focus_on(pilot, app, PlanPane.FIGURES)
         await wait_for(pilot, lambda: " drawn     1 of 1 launch\n" in screen_text(app), "in the singular")
         command = await check_round_trip(pilot, app, 120)
-        assert " 1 of 1 launch in 1 stratum\n" in printed(command, 120, tmp_path)
+        assert "Simulate all of 1 launch: " in printed(command, 120, tmp_path)
 
 
 async def test_where_rows_are_few_the_details_take_the_place_of_the_options(small: str) -> None:

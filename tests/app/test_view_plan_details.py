@@ -188,11 +188,11 @@ async def test_another_view_and_back_keeps_what_is_known(small: str) -> None:
 async def test_the_copied_command_prints_the_copied_text(small: str) -> None:
     async with running(small) as (app, pilot):
         for pane, words in (
-            (PlanPane.FIGURES, "sample {} --method joint"),
+            (PlanPane.FIGURES, "sample {} --method joint --details"),
             (PlanPane.TRADE_OFF, "trade-off {} --method joint --width 80 --height 7"),
             (PlanPane.STRATA, "sample {} --method joint --list strata"),
             (PlanPane.LAUNCHES, "sample {} --method joint --list launches"),
-            (PlanPane.FINDINGS, "sample {} --method joint"),
+            (PlanPane.FINDINGS, "sample {} --method joint --details"),
         ):
             await focus_on(pilot, app, pane)
             command = await check_round_trip(pilot, app, 80)
@@ -226,7 +226,7 @@ async def test_what_is_not_there_yet_is_not_in_the_command(
     monkeypatch.setattr(plan_details, "judge_design", later)
     async with opened(small, view="Plan") as (app, pilot):
         await wait_for(pilot, lambda: "not yet, by 200 draws" in screen_text(app), "the figures, not judged")
-        assert (await check_round_trip(pilot, app, 80)).endswith("--method joint --judge 0")
+        assert (await check_round_trip(pilot, app, 80)).endswith("--method joint --judge 0 --details")
         held.set()
         await wait_for(pilot, lambda: len(begun) == 3, "three points of the curve")
         await wait_for(pilot, lambda: "3 of 13" in screen_text(app), "are shown")

@@ -58,7 +58,7 @@ def simulated(plan: str) -> str:
     """What the results begin with where every drawn launch has one."""
     strata = json.loads(Path(plan).read_text())["strata"]
     samples = sum(len(stratum["launches"]) for stratum in strata)
-    return f"{samples} of the plan's {samples} launches simulated"
+    return f"from {samples}"
 
 
 async def test_the_plan_shown_is_saved_and_its_results_read_as_estimate_reads_them(small: str) -> None:
@@ -77,7 +77,7 @@ async def test_the_plan_shown_is_saved_and_its_results_read_as_estimate_reads_th
         assert not Path("plan.json").exists()
         await open_results(pilot, app, "'a b.csv'")
         assert Path("plan.json").read_bytes() == Path("headless.json").read_bytes()
-        shown = (simulated("plan.json"), "of the variance", "cycles/ns")
+        shown = (simulated("plan.json"), "Of the variance", "cycles/ns")
         await wait_for(pilot, lambda: all(words in screen_text(app) for words in shown), "what they say")
         command = await check_round_trip(pilot, app, 80)
         assert command == "kernelpoint estimate plan.json 'a b.csv' --groups"

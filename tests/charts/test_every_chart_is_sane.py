@@ -23,7 +23,7 @@ from scalemodel.rules import RULES
 from scalemodel.validate import validate
 from tui.app.frame.chart import Chart
 from tui.charts.grid import MARKER, PLAIN, SELECTED, Grid, runs
-from tui.charts.histogram import histogram
+from tui.charts.histogram import DurationAxis, histogram
 from tui.charts.ipc import IpcCurve, ipc_chart
 from tui.charts.scale import error_chart, prediction_chart
 from tui.charts.scatter import Point, scatter
@@ -45,9 +45,12 @@ def histogram_of(values: list[int], counts: list[int] | None = None, **options: 
     values_ns = np.array(values, dtype=np.int64)
     launches = np.array(counts or [1] * len(values), dtype=np.int64)
     clusters = [(ns, ns) for ns in values] if options.pop("clusters", False) else []
+    axis: DurationAxis = "log" if options.pop("log", False) else "linear"
 
     def draw(width: int, height: int, ascii_only: bool) -> Grid:
-        return histogram(values_ns, launches, clusters, width, height, ascii_only=ascii_only, **options)  # type: ignore[arg-type]
+        return histogram(
+            values_ns, launches, clusters, width, height, axis=axis, ascii_only=ascii_only, **options
+        )  # type: ignore[arg-type]
 
     return draw
 

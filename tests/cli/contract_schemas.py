@@ -129,6 +129,8 @@ RELAXATION = _object(
 )
 SUMMARY = _object(
     device=_or_null(TEXT),
+    busy=_list(FRACTION),
+    kinds={"type": "object", "additionalProperties": FRACTION},
     launches=COUNT,
     total_duration_ns=NS,
     findings=_list(FINDING),

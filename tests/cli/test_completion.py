@@ -51,7 +51,7 @@ def test_methods() -> None:
 
 def test_a_profile_in_place_of_a_command_has_the_options_of_open() -> None:
     assert offered("kernelpoint run.sqlite --method ro") == ["root"]
-    assert offered("kernelpoint diff a b --fail") == ["--fail-above"]
+    assert offered("kernelpoint diff a b --fail-a") == ["--fail-above"]
 
 
 def test_options_of_the_method_that_is_named() -> None:

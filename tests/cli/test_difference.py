@@ -100,8 +100,10 @@ def test_diff_is_the_same_command(kernelpoint: Kernelpoint, before: Path, after:
 
 
 def test_the_table_says_what_the_figures_are(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
-    lines = kernelpoint("difference", before, after, "--top", "2").out.splitlines()
-    assert lines[2] == "total 1.196x (+7.96 us); 2 kernels in both, 1 appeared, 1 vanished"
+    lines = kernelpoint("difference", before, after, "--top", "2", COLUMNS="120").out.splitlines()
+    assert lines[0] == (
+        "The kernel time grew 1.196x (+7.96 us), from 40.7 us to 48.6 us; kernels: 1 new, 1 gone, 2 in both."
+    )
     assert lines[4].split() == ["change", "before", "after", "launches", "mean", "interval", "kernel"]
     assert lines[5].split()[:2] == ["+8.00", "us"]
     assert lines[5].endswith("gemm 8x1x1")
@@ -114,7 +116,7 @@ def test_the_table_says_what_the_figures_are(kernelpoint: Kernelpoint, before: P
 
 def test_markdown_is_a_table_for_a_review(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
     text = kernelpoint("difference", before, after, "--format", "markdown").out
-    assert "\ntotal 1.196x (+7.96 us); 2 kernels in both, 1 appeared, 1 vanished\n" in text
+    assert text.startswith("The kernel time grew 1.196x (+7.96 us), ")
     ((heading, *rows),) = rendered_tables(text)
     assert heading == ["change", "before", "after", "launches", "mean", "interval", "kernel"]
     assert (rows[0][0], rows[0][-1]) == ("+8.00 us", "void gemm<float>(float*) <<<8x1x1, 1x1x1>>>")
@@ -143,9 +145,22 @@ def test_a_total_that_grew_is_4(
 ) -> None:
     run = kernelpoint("difference", before, after, "-q", "--fail-above", most)
     assert run.code == code
-    assert run.out.startswith("before: 40.7 us")
+    assert run.out.startswith("The kernel time grew 1.196x")
     said = f"error: the total kernel time grew by 19.6 %, above {100 * float(most):.1f} % (+7.96 us)\n"
     assert run.err == (f"kernelpoint: {said}" if code else "")
+
+
+def test_a_kernel_that_surely_takes_longer_is_4(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    """Of two that grew, one has launches too few or too varied to tell."""
+    for name, gemm_ns, norm_ns in (("before", 100, 100), ("after", 120, 130)):
+        rows = [f"gemm,{gemm_ns + each % 3}" for each in range(40)]
+        rows += [f"norm,{norm_ns + 90 * (each % 2)}" for each in range(12)]
+        (tmp_path / name).write_text("\n".join(["name,duration_ns", *rows, ""]))
+    words = ("difference", tmp_path / "before", tmp_path / "after", "-q", "--fail-kernel-above")
+    run = kernelpoint(*words, "0.1")
+    assert run.code == 4
+    assert "error: 1 kernel takes more than 10 % longer a launch, most of all gemm" in run.err
+    assert kernelpoint(*words, "0.25").code == 0
 
 
 @pytest.mark.parametrize("room", [20, 30])

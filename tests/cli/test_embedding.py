@@ -133,7 +133,7 @@ def test_what_binds_a_plan_by_vectors_is_not_known(
     words = ("--method", "embedding", "--features", vectors, *random)
     run = kernelpoint("summary", resnet, *words)
     assert run.code == 0, run.err
-    assert "what binds: not known, for embedding goes by features of single launches" in " ".join(
+    assert "What would be faster is not known, for embedding goes by features of single launches" in " ".join(
         run.out.split()
     )
     run = kernelpoint("sample", resnet, *words, "--binding", "--judge", "0", *JSON)

@@ -78,10 +78,12 @@ def test_usage_errors_are_2(kernelpoint: Kernelpoint, resnet: Path, plan_file: P
         assert part in said
 
 
-def test_without_arguments_it_is_help_and_2(kernelpoint: Kernelpoint) -> None:
+def test_without_arguments_it_is_the_first_steps_and_2(kernelpoint: Kernelpoint) -> None:
     run = kernelpoint()
     assert run.code == 2
-    assert "Usage" in run.out
+    lines = run.out.splitlines()
+    assert len(lines) == 8
+    assert all(line.startswith("kernelpoint ") and len(line) <= 80 for line in lines)
     assert run.err == ""
 
 

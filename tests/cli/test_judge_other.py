@@ -116,8 +116,7 @@ def test_the_same_launches_in_another_file_have_the_same_figures(
 def test_the_text_says_that_no_bound_covers_it(kernelpoint: Kernelpoint, plan: Path, other: Path) -> None:
     run = kernelpoint("judge", plan, other)
     lines = run.out.splitlines()
-    assert len(lines) == 5
-    assert max(map(len, lines)) <= 80
+    assert max(map(len, lines)) <= 100
     bound = kernelpoint("judge", plan, other, *JSON).results["bound"]
     assert lines[-1] == (
         f"The plan's bound, {100 * bound:.1f} %, is that on its own profile; none covers this one."
@@ -248,7 +247,8 @@ def test_picks_have_an_error_and_nothing_drawn(
         assert results["repeats"] == 1
         assert results["expected_speedup"] == results["speedup"]
         text = kernelpoint("judge", plan, profile, "--seed", "4").out
-        assert len(text.splitlines()) == 2
+        assert text.startswith("This plan is ")
+        assert "such plans" not in text
     assert run.results["error"] == drawn["error"]
     assert "its launches were not drawn at random" in run.err
 

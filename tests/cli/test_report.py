@@ -91,7 +91,16 @@ def page(kernelpoint: Kernelpoint, profile: Path) -> str:
 def test_the_page_has_every_section_and_its_tags_nest(page: str) -> None:
     seen = Page(page)
     assert seen.text["h2"] == [
-        *("Profile", "Findings", "Kernel groups", "Durations", "Over the run", "Plan", "Trade-off"),
+        *(
+            "In short",
+            "Profile",
+            "Findings",
+            "Kernel groups",
+            "Durations",
+            "Over the run",
+            "Plan",
+            "Trade-off",
+        ),
         *("Methods compared", "Names in full", "To make this again"),
     ]
     assert len(seen.ids) == len(set(seen.ids))
@@ -159,7 +168,7 @@ def test_the_same_profile_gives_the_same_bytes(
         path = tmp_path / f"{name}.{suffix}"
         run = kernelpoint("report", profile, *QUICK, "-o", path)
         assert run.code == 0, run.err
-        assert run.out.startswith(f"{path}: 9 sections, ")
+        assert run.out.startswith(f"{path}: 10 sections, ")
         written.append(path.read_bytes())
     assert written[0] == written[1]
 

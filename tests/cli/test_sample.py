@@ -167,7 +167,7 @@ def test_the_bounds_are_what_draws_of_the_plan_reach(
     assert calibrated["within_epsilon"] == pytest.approx((error <= 0.05).mean(), abs=0.01)
     assert (error <= run.results["bound"]).mean() >= 0.94
     share = 100 * calibrated["within_epsilon"]
-    text = kernelpoint(*words, tmp_path / "again.json").out
+    text = kernelpoint(*words, tmp_path / "again.json", "--details").out
     of_simulated = 100 * calibrated["simulated_within_epsilon"]
     simulated = f"{of_simulated:.1f} % of 4,000 draws within epsilon of the simulated total as declared, "
     said = f"{simulated}{share:.1f} % of the profile's; 95.0 % stated 200 draws: mean error"
@@ -181,7 +181,7 @@ def test_picks_are_not_calibrated(kernelpoint: Kernelpoint, resnet: Path, schema
     run = kernelpoint(*words, "--format", "json")
     jsonschema.validate(run.json, schemas.envelope("sample"))
     assert run.results["calibrated"] is None
-    assert "within epsilon" not in kernelpoint(*words).out
+    assert "within epsilon" not in kernelpoint(*words, "--details").out
 
 
 def test_the_figures_follow_from_the_file(kernelpoint: Kernelpoint, plan: Plan, resnet: Path) -> None:

@@ -21,8 +21,7 @@ from itertools import product
 from pathlib import Path
 
 from sampling.errors import SamplingError
-from sampling.plan.findings.finding import Evidence
-from sampling.plan.findings.registry import findings
+from sampling.plan.findings import Evidence, findings
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from sampling.plan.findings.finding import Change
+from sampling.plan.findings import Change
 from sampling.reduction.group_by import GroupBy
 from tui.options.changes import change_text, changed
 from tui.options.command_line import command_line

@@ -14,7 +14,7 @@ import pytest
 import sampling
 import tui.options.commands  # noqa: F401 - its options have the flags that are meant
 from sampling.errors import OptionError, PlanFileError, ProfileError
-from sampling.plan.findings.finding import Finding
+from sampling.plan.findings import Finding
 from sampling.strata.target import Target
 from sampling.text import Wording, joined_texts
 from tui.options.flags import error_text, findings_with_flags, flags_of_parameters, with_flags

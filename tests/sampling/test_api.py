@@ -1,9 +1,10 @@
-"""What the engine offers scripts: the script of the README, word for word, and what else can be asked."""
+"""What the engine offers scripts: the script of the guide, word for word, and what else can be asked."""
 
 from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,13 +23,13 @@ def gpt2(sample_data: Path) -> Profile:
     return sampling.read_profile(sample_data / "gpt2-like.json.gz")
 
 
-def test_the_script_of_the_readme_prints_what_stands_below_it(tmp_path: Path) -> None:
+def test_the_script_of_the_guide_prints_what_stands_below_it(tmp_path: Path) -> None:
     (tmp_path / "sample_data").symlink_to(PROJECT / "sample_data")
-    section = (PROJECT / "README.md").read_text(encoding="utf-8").partition("### From Python")[2]
-    found = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", section, re.DOTALL)
+    page = (PROJECT / "docs" / "guide" / "python.md").read_text(encoding="utf-8")
+    found = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", page, re.DOTALL)
     assert found is not None
     script, printed = found.groups()
-    assert len([line for line in script.splitlines() if line]) <= 10
+    assert len([line for line in script.splitlines() if line]) <= 12
     program = f"import sys; sys.path.insert(0, {str(PROJECT)!r})\n{script}"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
@@ -43,6 +44,35 @@ def test_every_name_is_there_and_no_other() -> None:
         assert getattr(sampling, name).__name__ == name
     with pytest.raises(AttributeError, match="has no attribute 'make_plans'"):
         sampling.make_plans  # noqa: B018 - to look is to ask
+
+
+def test_launches_are_a_table_by_id(sample_data: Path) -> None:
+    profile = sampling.read_profile(sample_data / "resnet50-like.sqlite")
+    table = profile.to_pandas()
+    assert list(table.index) == list(range(profile.launches))
+    assert list(table.columns) == [
+        *("name", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z"),
+        *("duration_ns", "start_ns", "stream", "process", "device"),
+    ]
+    with sqlite3.connect(sample_data / "resnet50-like.sqlite") as file:
+        rows = file.execute(
+            "SELECT s.value, k.gridX, k.blockX, k.end - k.start, k.start, k.streamId "
+            "FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON k.demangledName = s.id "
+            "ORDER BY k.correlationId"
+        ).fetchall()
+    shown = ["name", "grid_x", "block_x", "duration_ns", "start_ns", "stream"]
+    assert list(table[shown].itertuples(index=False, name=None)) == rows
+
+
+def test_a_plan_is_a_table_of_its_launches(gpt2: Profile, tmp_path: Path) -> None:
+    sampling.write_plan(sampling.make_plan(gpt2), tmp_path / "plan.json")
+    plan = sampling.read_plan(str(tmp_path / "plan.json"))
+    drawn = plan.to_pandas()
+    assert sorted(drawn.index) == [launch.id for launch in plan.drawn]
+    launches = gpt2.to_pandas().loc[drawn.index]
+    assert (launches["duration_ns"] == drawn["duration_ns"]).all()
+    assert (launches["name"] == drawn["name"]).all()
+    assert drawn["weight"].sum() == pytest.approx(gpt2.launches)
 
 
 def test_a_plan_of_a_region_is_recorded_and_read_back(gpt2: Profile, tmp_path: Path) -> None:

@@ -117,10 +117,10 @@ def test_use_color(mode: str, stream: FakeStream | None, environ: dict[str, str]
     ("environ", "columns"),
     [
         ({"COLUMNS": "132"}, 132),
-        ({"COLUMNS": "0"}, 80),
-        ({"COLUMNS": "-5"}, 80),
-        ({"COLUMNS": "wide"}, 80),
-        ({}, 80),
+        ({"COLUMNS": "0"}, 100),
+        ({"COLUMNS": "-5"}, 100),
+        ({"COLUMNS": "wide"}, 100),
+        ({}, 100),
     ],
 )
 @pytest.mark.parametrize("stream", [None, PIPE, io.StringIO()])
@@ -136,7 +136,7 @@ def test_width_of_a_terminal() -> None:
         assert width({}, stream) == 97
         assert width({"COLUMNS": "60"}, stream) == 60
         termios.tcsetwinsize(follower, (0, 0))
-        assert width({}, stream) == 80
+        assert width({}, stream) == 100
 
 
 def test_a_closed_or_absent_stream_is_no_terminal() -> None:
@@ -144,7 +144,7 @@ def test_a_closed_or_absent_stream_is_no_terminal() -> None:
     closed.close()
     assert not is_terminal(closed)
     assert not is_terminal(None)
-    assert width({}, closed) == 80
+    assert width({}, closed) == 100
 
 
 @pytest.mark.parametrize("piped", [None, "stdin", "stdout", "stderr"])

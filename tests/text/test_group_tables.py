@@ -32,17 +32,17 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def shown(profile: Path, width: int, *, is_terminal: bool, ascii_only: bool = False) -> list[str]:
+def shown(profile: Path, width: int, *, ascii_only: bool = False) -> list[str]:
     study = study_as_asked((str(profile),), GroupsOptions(method="root", quiet=True))
     rows = [facts.group_row(study, index) for index in range(len(study.counts.groups))]
-    canvas = Canvas(width, ascii_only, color=False, is_terminal=is_terminal)
+    canvas = Canvas(width, ascii_only, color=False)
     return groups_text(study, rows, canvas).split("\n")
 
 
 @pytest.mark.parametrize("ascii_only", [False, True])
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120])
 def test_no_line_is_wider_than_the_terminal(profile: Path, width: int, ascii_only: bool) -> None:
-    lines = shown(profile, width, is_terminal=True, ascii_only=ascii_only)
+    lines = shown(profile, width, ascii_only=ascii_only)
     table = lines[:7]
     # Names have a dozen columns however little room there is.
     assert max(map(len, table)) <= max(width, 58)
@@ -53,16 +53,16 @@ def test_no_line_is_wider_than_the_terminal(profile: Path, width: int, ascii_onl
 
 
 def test_figures_make_room_for_names(profile: Path) -> None:
-    heads = [shown(profile, width, is_terminal=True)[0] for width in (60, 80, 120)]
+    heads = [shown(profile, width)[0] for width in (60, 80, 120)]
     dropped = [{word for word in HEADINGS if word not in head} for head in heads]
     assert dropped == [{"total", "strata", "cum", "CoV"}, {"total", "strata", "cum"}, set()]
 
 
-def test_keys_are_whole_where_they_have_room_and_in_pipes(profile: Path) -> None:
-    for lines in (shown(profile, 400, is_terminal=True), shown(profile, 40, is_terminal=False)):
-        assert all(heading in lines[0] for heading in HEADINGS)
-        assert all("Eigen::TensorMap<Eigen::Tensor<Eigen::half" in line for line in lines[1:7])
-        assert "names in full" not in lines[-1]
+def test_keys_are_whole_where_they_have_room(profile: Path) -> None:
+    lines = shown(profile, 400)
+    assert all(heading in lines[0] for heading in HEADINGS)
+    assert all("Eigen::TensorMap<Eigen::Tensor<Eigen::half" in line for line in lines[1:7])
+    assert "names in full" not in lines[-1]
 
 
 def test_the_command_asks_the_terminal(profile: Path) -> None:

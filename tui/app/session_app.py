@@ -27,7 +27,7 @@ from tui.terminal.printable import printable
 # The engine is imported where it is needed: the first paint does not wait for numpy.
 if TYPE_CHECKING:
     from sampling.errors import SamplingError
-    from sampling.plan.findings.finding import Finding
+    from sampling.plan.findings import Finding
     from sampling.plan.study import Study
     from sampling.splitting.groups import Overrides
 

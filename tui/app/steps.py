@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tui.options.commands import SampleOptions
 
 if TYPE_CHECKING:
-    from sampling.plan.findings.finding import Finding
+    from sampling.plan.findings import Finding
 
 KEYS = "abcde"
 """The keys of the first findings that have a remedy to apply."""

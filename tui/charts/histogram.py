@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +18,7 @@ from tui.charts.glyphs import GlyphSet, cluster_style, cluster_symbol, glyph_set
 from tui.charts.grid import AXIS, LABEL, MARKER, PROPOSED, Grid, blank, copy, fitted, put
 from tui.charts.histogram_data import HistogramData, histogram_data, useful_bins
 from tui.charts.legend import cluster_entries, legend, split_entry
-from tui.charts.quantities import duration_range, si, si_tick
+from tui.charts.quantities import count, duration, duration_range, si, si_tick
 from tui.charts.sparkline import sparkline
 
 SMALLEST_WIDTH = 20
@@ -32,6 +34,13 @@ _NO_BIN = -1
 _ROWS_A_TICK = 4
 _SPECK = "."
 _COLUMNS_A_LINE = 5
+# The share of the launches that a linear axis reaches to, if all of them would make it so many times longer.
+_SHOWN, _LONGER = 0.995, 1.25
+# Of fewer launches each is to be seen where it is.
+_FEW = 15
+
+
+DurationAxis = Literal["linear", "log", "all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +86,7 @@ def histogram(
     width: int,
     height: int,
     *,
-    log: bool = False,
+    axis: DurationAxis = "linear",
     ascii_only: bool = False,
     split: tuple[int, bool] | None = None,
     words: Grid | None = None,
@@ -85,6 +94,8 @@ def histogram(
     """A (height, width) grid: launches by duration.
 
     One launch is no tower: bars are at most two rows a launch high, and what is left is blank at the foot.
+    A linear axis ends at the 99.5th percentile where a few launches beyond it would take a fifth of it or
+    more; how many, and to where, stands at its end.
 
     A column's cluster is the one with most launches in it. Below 20x4 cells it is a sparkline and numbers.
 
@@ -93,7 +104,8 @@ def histogram(
     values_ns : (p,) int64 array, distinct durations, in nanoseconds.
     counts : (p,) int64 array, launches of each.
     clusters : closed (low, high) ranges of durations, ascending and disjoint; none means one over everything.
-    log : a logarithmic duration axis; durations of zero have a bin of their own at the left, marked 0.
+    axis : of the durations: ``linear``; ``log``, where durations of zero have a bin of their own at the left,
+        marked 0; or ``all``, a linear one to the longest duration in any case.
     split : one that is looked at: the largest duration of its left part, and whether it is made.
     words : what stands below the axis in place of a legend.
 
@@ -104,13 +116,18 @@ def histogram(
     """
     if values_ns.size == 0:
         return _words(["no launches"], width, height, ascii_only=ascii_only)
-    log = log and is_log_possible(values_ns)
+    log = axis == "log" and is_log_possible(values_ns)
     clusters = clusters or [(int(values_ns.min()), int(values_ns.max()))]
     if width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
         data = histogram_data(values_ns, counts, clusters, max(width, 1), log=log)
         return _numbers(values_ns, data, width, height, ascii_only=ascii_only)
-    layout = lay_out(values_ns, width, height - _AXIS_ROWS, log=log)
-    data = histogram_data(values_ns, counts, clusters, layout.bins, log=log)
+    order = np.argsort(values_ns, kind="stable")
+    values_ns, counts = values_ns[order], counts[order]
+    least_ns = 0 if split is None else split[0] + 1
+    stop = values_ns.size if log or axis == "all" else _stop(values_ns, counts, least_ns)
+    shown_ns, shown = values_ns[:stop], counts[:stop]
+    layout = lay_out(shown_ns, width, height - _AXIS_ROWS, int(shown.sum()), log=log)
+    data = histogram_data(shown_ns, shown, clusters, layout.bins, log=log)
     deserved = max(_ROWS_A_LAUNCH * int(data.counts.max()), _LEAST_BAR_ROWS)
     if words is None:
         launches = histogram_data(values_ns, counts, clusters, 1).cluster_counts[:, 0]
@@ -122,20 +139,40 @@ def histogram(
     layout = replace(layout, foot=min(layout.foot - words.height, deserved))
     plot = Plot(blank(width, height), data, layout, glyph_set(ascii_only=ascii_only), ascii_only)
     draw_count_axis(plot)
-    draw_duration_axis(plot, int(values_ns.max()), log=log)
+    draw_duration_axis(plot, int(shown_ns[-1]), log=log)
     draw_bars(plot)
-    _draw_splits(plot, clusters)
+    _draw_splits(plot, [each for each in clusters if each[0] <= shown_ns[-1]])
     if split is not None:
-        _draw_threshold(plot, values_ns, split[0])
+        _draw_threshold(plot, shown_ns, split[0])
+    if stop < values_ns.size:
+        arrow = "->" if ascii_only else "→"
+        text = f"{count(int(counts[stop:].sum()))} beyond, to {duration(int(values_ns[-1]))} {arrow}"
+        put(plot.grid, 0, max(width - len(text), LEFT), text, LABEL)
     _draw_symbols(plot)
     copy(words, plot.grid, layout.foot + _AXIS_ROWS, LEFT)
     return plot.grid
 
 
-def lay_out(values_ns: IntArray, width: int, foot: int, *, log: bool) -> Layout:
+def _stop(values_ns: IntArray, counts: IntArray, least_ns: int) -> int:
+    """How many of the distinct durations, ascending, a linear axis shows.
+
+    Parameters
+    ----------
+    least_ns : what it reaches to in any case.
+    """
+    so_far = np.cumsum(counts)
+    percentile = int(values_ns[np.searchsorted(so_far, _SHOWN * so_far[-1])])
+    low_ns, cut_ns = int(values_ns[0]), max(percentile, least_ns)
+    if values_ns[-1] - low_ns <= _LONGER * (cut_ns - low_ns):
+        return values_ns.size
+    return int(np.searchsorted(values_ns, cut_ns, side="right"))
+
+
+def lay_out(values_ns: IntArray, width: int, foot: int, launches: int, *, log: bool) -> Layout:
     """Bins for `values_ns`, one or more columns wide, in the columns from `LEFT` on.
 
-    On a logarithmic axis an empty column keeps the bin of zeros apart.
+    They are at most about two roots of the launches, of which more would be mostly noise. On a logarithmic
+    axis an empty column keeps the bin of zeros apart.
     """
     columns = width - LEFT
     bin_of_column = np.full(width, _NO_BIN, dtype=np.intp)
@@ -144,7 +181,8 @@ def lay_out(values_ns: IntArray, width: int, foot: int, *, log: bool) -> Layout:
         bin_of_column[LEFT] = 0
         bin_of_column[LEFT + 2 :] = np.arange(1, bins)
         return Layout(foot, bins, bin_of_column)
-    bins = useful_bins(values_ns, columns, log=log)
+    most = columns if launches < _FEW else min(columns, math.ceil(2 * math.sqrt(launches)))
+    bins = useful_bins(values_ns, most, log=log)
     used = min(columns, bins * _WIDEST_BAR)
     first = LEFT + (columns - used) // 2
     bin_of_column[first : first + used] = np.arange(used) * bins // used

@@ -74,7 +74,8 @@ def two_histograms(
     grid, top = blank(width, height), 0
     for index, (side, rows) in enumerate(zip(sides, (bars - lower, lower), strict=True)):
         _draw_caption(grid, top, index, side, ascii_only=ascii_only)
-        layout = lay_out(values_ns, width, rows, log=log)
+        launches = sum(int(each.counts.sum()) for each in sides)
+        layout = lay_out(values_ns, width, rows, launches, log=log)
         data = _data(side, index, values_ns, layout, log=log)
         drawn = _drawn(data, layout, int(values_ns[-1]), width, log=log, ascii_only=ascii_only)
         # Of the upper one's axis only the line is wanted; the labels stand below the lower one.

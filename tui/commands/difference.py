@@ -7,7 +7,7 @@ from tui.engine.studies import progress_of
 from tui.options.difference import DifferenceOptions
 from tui.output.writer import emit
 from tui.terminal.diagnostics import CheckFailedError, note
-from tui.text.difference import compared_parts, difference_answer, growth_text
+from tui.text.difference import compared_parts, difference_answer, growth_text, slower_text
 from tui.text.difference_order import sorted_difference
 from tui.text.selection import stated
 
@@ -23,3 +23,5 @@ def run(options: DifferenceOptions) -> None:
     emit(answer, options)
     if options.fail_above is not None and found.is_above(options.fail_above):
         raise CheckFailedError(growth_text(found, options.fail_above))
+    if options.fail_kernel_above is not None and (slower := slower_text(found, options.fail_kernel_above)):
+        raise CheckFailedError(slower)

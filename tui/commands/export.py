@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from sampling.errors import OptionError
@@ -55,7 +56,6 @@ def run(options: ExportOptions) -> None:
         written = write_folder(folder, files, force=options.force)
     note(f"{options.to}: {note_of_target}", quiet=options.quiet)
     found = simulated(plan.to_simulate(), choices)
-    note(_cost_words(found), quiet=options.quiet)
     results = {
         "files": written,
         "launches": found.launches,
@@ -63,16 +63,19 @@ def run(options: ExportOptions) -> None:
         "speedup": found.speedup,
     }
     emit(
-        stated(Answer("export", results, lambda _: "\n".join(written)), part),
+        stated(Answer("export", results, lambda _: "\n".join(_lines(found, written, options))), part),
         options,
         to_stderr=options.output == STDOUT,
         redirect=False,
     )
 
 
-def _cost_words(found: Simulated) -> str:
-    """Return how much is simulated, and how much less that is than the whole run."""
-    words = counted(found.launches, "launch", "launches")
+def _lines(found: Simulated, written: list[str], options: ExportOptions) -> list[str]:
+    """Return how much is simulated, and how much less that is than the whole run; the files; what is next."""
+    words = f"{counted(found.launches, 'launch', 'launches')} for {options.to}"
     if found.beside:
         words += f", and {found.beside:,} beside them for the caches' sake, which have no weight"
-    return words if found.speedup is None else f"{words}: {ratio(found.speedup)} less than the whole run"
+    words += "." if found.speedup is None else f": {ratio(found.speedup)} less than the whole run."
+    page = next((each for each in written if each.endswith("README.txt")), None)
+    how = "run them" if page is None else f"run them as {page} says"
+    return [words, *written, f"Next: {how}, then kernelpoint estimate {shlex.quote(options.plan)} RESULTS"]

@@ -29,7 +29,12 @@ def run(options: JudgeOptions) -> None:
     results, warnings = judgement_results(plan, judged, options), tuple(judgement_warnings(judged))
     for text in warnings:
         note(text, quiet=options.quiet)
-    answer = Answer("judge", results, lambda _: judgement_text(results), warnings=warnings)
+    answer = Answer(
+        "judge",
+        results,
+        lambda canvas: judgement_text(results, canvas.width, details=options.details),
+        warnings=warnings,
+    )
     emit(stated(answer, part_of_plan(plan)), options)
     if options.fail_above is not None and results["error"] > options.fail_above:
         raise CheckFailedError(f"the plan's error is {share_above(results['error'], options.fail_above)}")

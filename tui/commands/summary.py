@@ -25,7 +25,9 @@ def show(profiles: tuple[str, ...], options: SlowdownOptions, command: str = "su
     answer = Answer(
         command,
         summary_results(study, following, costs),
-        human=lambda canvas: summary_text(study, profiles, following, costs, canvas),
+        human=lambda canvas: summary_text(
+            study, profiles, following, costs, canvas, details=getattr(options, "details", False)
+        ),
         blocks=lambda canvas: summary_blocks(study, profiles, following, costs, canvas),
         warnings=tuple(finding.code for finding in study.findings),
     )

@@ -11,7 +11,7 @@ from tui.options.flags import flags_of_parameters, parameters_of
 from tui.options.shared import OutputOptions
 
 if TYPE_CHECKING:
-    from sampling.plan.findings.finding import Change
+    from sampling.plan.findings import Change
 
 Options = TypeVar("Options", bound=OutputOptions)
 

@@ -32,6 +32,7 @@ from tui.options.shared import (
     ProfileOptions,
     SlowdownOptions,
     columns_option,
+    details_option,
     theme_option,
 )
 
@@ -53,6 +54,8 @@ class InfoOptions(PlanningOptions, ProfileOptions):
 @dataclass(frozen=True)
 class SummaryOptions(BudgetOptions, ProfileOptions):
     """`summary`."""
+
+    details: bool = details_option()
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,10 @@ class GroupsOptions(MethodOptions, ProfileOptions):
 @dataclass(frozen=True)
 class HistogramOptions(MethodOptions, ProfileOptions):
     """`histogram`."""
+
+    all: bool = option(
+        False, "A linear axis to the longest launch, whatever room the last few take.", "--all"
+    )
 
     kernel: str | None = option(
         None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
@@ -163,6 +170,7 @@ class SampleOptions(BudgetOptions, ProfileOptions):
         200, "Draw the plan so often to see its error; 0: not.", "--judge", metavar="R", least=0
     )
     list: PlanList | None = option(None, "List these instead of the plan's figures.", "--list")
+    details: bool = details_option()
     binding: bool = option(
         False,
         "Say what each option alone, relaxed one step, would give; makes several plans.",
@@ -244,6 +252,7 @@ class JudgeOptions(OutputOptions):
     fail_above: float | None = option(
         None, "Exit 4 if the plan's error is above this fraction.", "--fail-above", metavar="X", fraction=True
     )
+    details: bool = details_option()
 
 
 @dataclass(frozen=True)

@@ -44,3 +44,10 @@ class DifferenceOptions(RegionOptions):
         metavar="X",
         fraction=True,
     )
+    fail_kernel_above: float | None = option(
+        None,
+        "Exit 4 if the interval of a kernel's mean duration lies above that of A by more than this fraction.",
+        "--fail-kernel-above",
+        metavar="X",
+        fraction=True,
+    )

@@ -8,7 +8,7 @@ from typing import Annotated
 from tui.options.field import argument, option
 from tui.options.input_files import InputFile
 from tui.options.places import Product
-from tui.options.shared import OutputOptions
+from tui.options.shared import OutputOptions, details_option
 
 RESULTS_PANEL = "Results"
 
@@ -100,6 +100,7 @@ class EstimateOptions(ResultsOptions):
         None, "Of the intervals; the plan's if not given.", "--confidence", metavar="X", fraction=True
     )
     groups: bool = option(False, "List every kernel group's own total.", "--groups")
+    details: bool = details_option()
     top_up: Annotated[str | None, Product.PLAN] = option(
         None, "Write the larger plan here while --target is not met.", "--top-up", metavar="PLAN"
     )

@@ -12,7 +12,7 @@ from tui.options.shared import OutputOptions
 
 if TYPE_CHECKING:
     # The findings need numpy; an error message must not wait for its import.
-    from sampling.plan.findings.finding import Finding
+    from sampling.plan.findings import Finding
 
 
 def with_flags(text: str, *, quote: str = "") -> str:

@@ -37,6 +37,11 @@ def columns_option() -> Any:
     )
 
 
+def details_option() -> Any:
+    """Return the field of ``--details``."""
+    return option(False, "Tell every figure, not only the answer.", "--details", panel=OUTPUT_PANEL)
+
+
 def theme_option() -> Any:
     """Return the field of ``--theme``."""
     return option(

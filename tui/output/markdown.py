@@ -12,6 +12,9 @@ from collections.abc import Iterable, Sequence
 from tui.terminal.printable import printable
 from tui.terminal.tables import Column
 
+#: A page for people lists no more unless it is asked to.
+MOST_ROWS = 20
+
 # A paragraph, or a table.
 Block = str | Sequence[Column]
 

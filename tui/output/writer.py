@@ -45,14 +45,12 @@ class Canvas:
     Attributes
     ----------
     dots : what dots of charts are made of; None: braille, or ASCII with `ascii_only`.
-    is_terminal : whether somebody looks at it there, where longer lines than its own are hard to read.
     """
 
     width: int
     ascii_only: bool
     color: bool
     dots: terminal.Dots | None = None
-    is_terminal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +147,6 @@ def canvas_for(options: OutputOptions, stream: TextIO) -> Canvas:
         ascii_only=terminal.ascii_only(options.ascii, os.environ, stream.encoding),
         color=terminal.use_color(options.color.value, stream, os.environ),
         dots=terminal.dots(options.ascii, os.environ, stream.encoding),
-        is_terminal=terminal.is_terminal(stream),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -30,10 +31,11 @@ from tui.text.comparison.order import blocks, merged, promises
 from tui.text.comparison.rows import Row
 from tui.text.comparison.scatter import comparison_scatter
 from tui.text.comparison.table import best_first_words, comparison_columns
+from tui.text.estimate import total_lines
 from tui.text.group_tables import of_group
 from tui.text.histogram import group_histogram
 from tui.text.info import info_lines, info_results
-from tui.text.promise import pooled_words, promise_words
+from tui.text.promise import known_sentence, pooled_words, promise_words, simulate_sentence
 from tui.text.selection import heading_lines, part_of_study
 from tui.text.summary import following_commands
 from tui.text.timeline import course, group_timeline
@@ -264,6 +266,7 @@ def report_of(facts: Facts, options: ReportOptions) -> Report:
 
 
 def _sections(facts: Facts, options: ReportOptions) -> Iterator[Section]:
+    yield Section("In short", tuple(_in_short(facts)))
     yield Section("Profile", tuple(_profile(facts)))
     yield Section("Findings", (_findings(facts),))
     yield Section("Kernel groups", tuple(_groups(facts, options.top)))
@@ -277,6 +280,28 @@ def _sections(facts: Facts, options: ReportOptions) -> Iterator[Section]:
     yield Section("Methods compared", tuple(_comparison(facts, options)))
     yield Section("Names in full", (_names(facts, options.top),))
     yield Section("To make this again", tuple(_making(options)))
+
+
+def _in_short(facts: Facts) -> Iterator[Block]:
+    """Yield what ran, whether the GPU was busy, what dominates, what to simulate, and what it came to."""
+    study, plan = facts.study, facts.plan
+    launches = counted(study.counts.launches, "launch", "launches")
+    said = [
+        f"The run has {launches} and {quantities.duration(study.counts.total_duration_ns)} of kernel time."
+    ]
+    if busy := shown.busy_words(study):
+        said.append(f"{_begun(busy)}.")
+    said.append(f"By kind of work: {shown.kind_words(study)}.")
+    first = shown.group_row(study, 0)
+    those = counted(first["launches"], "launch", "launches")
+    said.append(f"{quantities.share(first['share'])} of it goes into {those} of {group_name(study, 0)}.")
+    said.append(simulate_sentence(plan.design, study.counts.launches, plan.total_duration_ns, plan))
+    said.append(known_sentence(plan.design))
+    if facts.simulated is not None:
+        said += [
+            f"Simulated: {name} {total}." for name, total in islice(total_lines(facts.simulated.found), 1)
+        ]
+    yield " ".join(said)
 
 
 def _profile(facts: Facts) -> Iterator[Block]:

@@ -23,7 +23,8 @@ from tui.output.files import scratch_file
 from tui.report.sections import Block, Table
 from tui.terminal.tables import pairs
 from tui.text.estimate import (
-    first_lines,
+    cache_lines,
+    missing_lines,
     next_text,
     part_lines,
     refuted,
@@ -114,11 +115,11 @@ def results_blocks(simulated: SimulatedTotals, options: ReportOptions) -> Iterat
     """Yield the totals, each kernel group's share of them, and what to run next."""
     found = simulated.found
     of = "" if options.plan is None else f"The plan is that of {options.plan}."
-    yield from (f"{line}." for line in first_lines(found))
+    yield from (f"{line}." for line in (*missing_lines(found), *cache_lines(found)))
     yield from (of,) if of else ()
     yield Table("What the simulator's results say of the whole run", pairs(total_lines(found)))
     said = (*part_lines(found), *seen_lines(found), *refuted(found), *found.notes)
-    yield from (f"{_begun(line.strip())}." for line in said)
+    yield from (f"{_begun(line.strip().removesuffix('.'))}." for line in said)
     yield from _groups(found, options.top)
     yield from _next(simulated, options)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 
 # What a terminal needs to show rows: line ends, and the tabs of some tables.
 _STRAY = re.compile(r"\r(?!\n)|[^\r\n\t]")
@@ -42,3 +43,16 @@ def data_for_terminal(text: str) -> str:
 def _json_escape(mark: str) -> str:
     units = mark.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+def wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """Return a sentence as lines of at most `width`, further ones indented; a number keeps its per cent."""
+    kept = text.replace(" %", "\u00a0%")
+    lines = textwrap.wrap(
+        kept,
+        max(width, len(indent) + 1),
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace("\u00a0%", " %") for line in lines]

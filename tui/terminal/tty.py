@@ -11,7 +11,7 @@ ColorMode = Literal["auto", "always", "never"]
 Dots = Literal["braille", "blocks", "ascii"]
 """What the dots of a chart are made of."""
 
-DEFAULT_WIDTH = 80
+DEFAULT_WIDTH = 100
 _MOST_WIDTH, _MOST_DIGITS = 10_000, 9
 """Wider than any terminal; a chart as wide as a slip in ``COLUMNS`` would not fit in memory."""
 
@@ -112,7 +112,7 @@ def use_color(mode: ColorMode, stream: Stream | None, environ: Mapping[str, str]
 
 
 def width(environ: Mapping[str, str], stream: Stream | None) -> int:
-    """The columns to write in: ``COLUMNS``, else those of the stream's terminal, else 80."""
+    """The columns to write in: ``COLUMNS``, else those of the stream's terminal, else 100."""
     columns = environ.get("COLUMNS", "")
     # A number of thousands of digits is none to Python, and no width to anybody.
     if columns.isdecimal() and (wanted := int(columns[:_MOST_DIGITS])) > 0:

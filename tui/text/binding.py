@@ -77,26 +77,24 @@ def binding_text(
     """Return which option to type for which speedup, the largest first."""
     if not found:
         return why_none(design)
-    return f"what binds: {', '.join(_way(each, total_duration_ns, slowdown) for each in found)}"
+    return f"Faster: {', '.join(_way(each, total_duration_ns, slowdown) for each in found)}"
 
 
 def why_none(design: AnyDesign) -> str:
     """Return why no option binds."""
     if not design.random:
-        return f"what binds: nothing, for nothing is asked of {design.method}"
+        return f"Faster: no option, for nothing is asked of {design.method}"
     if not method_named(design.method).draws_at_random:
-        return f"what binds: not known, for {design.method} goes by features of single launches"
-    return "what binds: no option alone, one step looser, gives 5 % more speedup"
+        return f"What would be faster is not known, for {design.method} goes by features of single launches"
+    return "Faster: no option alone: none, one step looser, gives 5 % more speedup"
 
 
 def _way(step: Relaxation, total_duration_ns: int, slowdown: float | None) -> str:
     """Return what to type and what it gives."""
     flag = flags_of_parameters()[step.option]
     way = f"without {flag}" if step.after is False else f"{flag} {value_text(step.after)}"
-    text = f"{way} gives {quantities.ratio(step.speedup)}"
-    if slowdown is None:
-        return text
-    return f"{text} ({quantities.hours(_hours(step, total_duration_ns, slowdown))})"
+    hours = "" if slowdown is None else f", {quantities.hours(_hours(step, total_duration_ns, slowdown))}"
+    return f"{way} ({quantities.ratio(step.speedup)}{hours})"
 
 
 def value_text(value: float | str) -> str:
@@ -122,7 +120,7 @@ def binding_forms(
     Where a slowdown is known, what the plan would take of one machine stands beside its speedup.
     """
     if not found:
-        return [why_none(design).capitalize(), "What binds: nothing"]
+        return [why_none(design), "Faster if: nothing"]
     ways = [f"{option_label(each)} {value_text(each.after)}" for each in found]
     given = [quantities.ratio(each.speedup) for each in found]
     if slowdown is not None:
@@ -133,8 +131,8 @@ def binding_forms(
     forms = []
     for number in range(len(found), 0, -1):
         shown = list(zip(ways, given, strict=True))[:number]
-        forms.append("What binds: " + ", ".join(f"{way} gives {speedup}" for way, speedup in shown))
-        forms.append("Binds: " + ", ".join(f"{way} {speedup}" for way, speedup in shown))
+        forms.append("Faster if: " + ", ".join(f"{way} gives {speedup}" for way, speedup in shown))
+        forms.append("Faster: " + ", ".join(f"{way} {speedup}" for way, speedup in shown))
     return forms
 
 

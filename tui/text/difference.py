@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import textwrap
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -18,15 +18,15 @@ from sampling.text import counted
 from tui.charts import quantities
 from tui.charts.grid import fitted
 from tui.options.difference import DifferenceOptions
-from tui.output.markdown import Block
+from tui.output.markdown import MOST_ROWS, Block
 from tui.output.writer import Answer, Canvas
+from tui.terminal.printable import wrapped
 from tui.terminal.tables import Column, names, shortened, table
 from tui.text.labels.kernel_labels import KernelLabels
 from tui.text.labels.places import Place, place_lines, place_names
 from tui.text.selection import Part
 
 _LEAST_LABEL = 12
-_MOST_ROWS = 20
 _EXACT_COUNT_BELOW = 100_000
 _GONE = {Status.APPEARED: "new", Status.VANISHED: "gone"}
 _KERNEL_FIELDS = ("launches", "total_ns", "mean_ns", "share")
@@ -53,7 +53,7 @@ def difference_answer(found: Difference, options: DifferenceOptions) -> Answer:
             "kernels_in_all": len(found.kernels),
             "kernels": rows,
         },
-        lambda canvas: difference_text(found, options, canvas),
+        lambda canvas: f"{difference_text(found, options, canvas)}\nNext: {_next_command(options)}",
         rows=[_flat(row) for row in rows],
         blocks=lambda canvas: _blocks(found, options, canvas),
         warnings=tuple(_warnings(found)),
@@ -76,6 +76,20 @@ def growth_text(found: Difference, allowed: float) -> str:
     change = _signed(found.total_after_ns - found.total_before_ns)
     by = "from 0" if found.ratio is None else f"by {quantities.share_above(found.ratio - 1, allowed)}"
     return f"the total kernel time grew {by} ({change})"
+
+
+def slower_text(found: Difference, allowed: float) -> str:
+    """Return which kernels' mean durations grew by more than is allowed, with all of their interval."""
+    slower = np.flatnonzero(found.ratios.low > 1 + allowed)
+    if not len(slower):
+        return ""
+    first = slower[np.argmax(found.change_ns[slower])]
+    number = counted(len(slower), "kernel takes", "kernels take")
+    return (
+        f"{number} more than {100 * allowed:g} % longer a launch, most of all {found.kernels[first].key}: "
+        f"{_ratio(float(found.ratios.ratio[first]))}, "
+        f"{_interval(float(found.ratios.low[first]), float(found.ratios.high[first]))}"
+    )
 
 
 def _warnings(found: Difference) -> list[str]:
@@ -149,25 +163,25 @@ def _shapes(kernel: MatchedKernel) -> str:
 
 def difference_text(found: Difference, options: DifferenceOptions, canvas: Canvas) -> str:
     """Return the totals, and the kernels as a table no wider than the canvas."""
-    columns = figure_columns(found, options.top or _MOST_ROWS)
+    columns = figure_columns(found, options.top or MOST_ROWS)
     taken = len(table(columns).split("\n", maxsplit=1)[0]) + 2
     room = max(canvas.width - taken, _LEAST_LABEL)
     places = place_names((kernel.process, kernel.device) for kernel in found.kernels)
-    labels = kernel_labels(found, options.top or _MOST_ROWS, places, room, ascii_only=canvas.ascii_only)
+    labels = kernel_labels(found, options.top or MOST_ROWS, places, room, ascii_only=canvas.ascii_only)
     lines = [
         *_heading(found, options, canvas),
         "",
         table([*columns, names("kernel", labels)], ascii_only=canvas.ascii_only),
         *_left(found, len(labels)),
         *place_lines(places),
-        *textwrap.wrap(_meaning(found), canvas.width),
+        *wrapped(_meaning(found), canvas.width),
     ]
     return "\n".join(lines)
 
 
 def _blocks(found: Difference, options: DifferenceOptions, canvas: Canvas) -> Iterator[Block]:
     """Yield the same for a review, with the whole keys of the kernels."""
-    most = options.top or _MOST_ROWS
+    most = options.top or MOST_ROWS
     keys = [
         f"{kernel.key} ({_shapes(kernel)})" if _changed_shape(found, kernel) else kernel.key
         for kernel in found.kernels[:most]
@@ -176,6 +190,11 @@ def _blocks(found: Difference, options: DifferenceOptions, canvas: Canvas) -> It
     yield [*figure_columns(found, most), names("kernel", keys)]
     yield from _left(found, len(keys))
     yield _meaning(found)
+    yield f"Next: `{_next_command(options)}`"
+
+
+def _next_command(options: DifferenceOptions) -> str:
+    return f"kernelpoint open {shlex.join([options.before, options.after])} --difference"
 
 
 def _left(found: Difference, shown: int) -> list[str]:
@@ -193,10 +212,22 @@ def _heading(found: Difference, options: DifferenceOptions, canvas: Canvas) -> l
     room = max(canvas.width - max(map(len, lines)), _LEAST_LABEL)
     paths = paths_apart(options, room, ascii_only=canvas.ascii_only)
     lines = [line + path for line, path in zip(lines, paths, strict=True)]
+    return [*wrapped(changed_sentence(found), canvas.width), *lines]
+
+
+def changed_sentence(found: Difference) -> str:
+    """Return whether the total grew, by how much, and how many kernels are on one side alone."""
+    change_ns = found.total_after_ns - found.total_before_ns
+    grew = "grew" if change_ns > 0 else "shrank" if change_ns < 0 else "stayed the same"
+    before, after = quantities.duration(found.total_before_ns), quantities.duration(found.total_after_ns)
     of = Counter(kernel.status for kernel in found.kernels)
-    kernels = f"{counted(of[Status.BOTH], 'kernel')} in both"
-    more = [f"{of[status]:,} {status}" for status in (Status.APPEARED, Status.VANISHED) if of[status]]
-    return [*lines, f"total {total_words(found)}; {', '.join([kernels, *more])}"]
+    kernels = [
+        f"{of[Status.APPEARED]:,} new",
+        f"{of[Status.VANISHED]:,} gone",
+        f"{of[Status.BOTH]:,} in both",
+    ]
+    by = f" {total_words(found)}, from {before} to {after}" if change_ns else f" at {before}"
+    return f"The kernel time {grew}{by}; kernels: {', '.join(kernels)}."
 
 
 def paths_apart(options: DifferenceOptions, room: int, *, ascii_only: bool) -> list[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import textwrap
+import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from sampling.estimation.estimate import Estimate
@@ -13,24 +13,37 @@ from sampling.estimation.plan_estimate import PlanEstimate, Ratio
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.text import counted
 from tui.charts import quantities
+from tui.options.command_line import command_line
 from tui.options.estimate import EstimateOptions
 from tui.output.markdown import Block
 from tui.output.writer import Answer, Canvas
-from tui.terminal.tables import pairs
+from tui.terminal.printable import wrapped
 from tui.text.estimate_tables import NO_GROUPS, compared_groups, group_listing, places_named
+from tui.text.promise import sure_words
 
 if TYPE_CHECKING:
     from sampling.estimation.topped_up_plan import ToppedUp
 
 
-def estimate_answer(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions) -> Answer:
-    """Return the answer; its rows are the metrics, or the kernel groups where these are asked for."""
+#: What is typed stands on its line, however long.
+NEXT = "Next: "
+
+
+def estimate_answer(
+    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, following: str | None = None
+) -> Answer:
+    """Return the answer; its rows are the metrics, or the kernel groups where these are asked for.
+
+    Parameters
+    ----------
+    following : the command to type next; "" for none, None for that of an estimate.
+    """
     results = estimate_results(found, larger, options)
     return Answer(
         "estimate",
         results,
-        lambda canvas: estimate_text(found, larger, options, canvas),
-        blocks=lambda canvas: _blocks(found, larger, options, canvas),
+        lambda canvas: estimate_text(found, larger, options, canvas, following),
+        blocks=lambda canvas: _blocks(found, larger, options, canvas, following),
         rows=_flat(results["groups"] if options.groups else results["metrics"]),
         warnings=(*refuted(found), *found.notes),
     )
@@ -137,108 +150,126 @@ def _flat(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def estimate_text(
-    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, canvas: Canvas
+    found: PlanEstimate,
+    larger: ToppedUp | None,
+    options: EstimateOptions,
+    canvas: Canvas,
+    following: str | None = None,
 ) -> str:
     """Return the figures in words, and the table of kernel groups where it is asked for."""
-    lines = _lines(found, larger, options, canvas)
-    return (
-        "\n".join(wrapped(line, canvas.width) for line in lines) if canvas.is_terminal else "\n".join(lines)
+    lines = (
+        block
+        if isinstance(block, str)
+        else group_listing(found).text(canvas.width, ascii_only=canvas.ascii_only)
+        for block in _blocks(found, larger, options, canvas, following)
     )
+    return "\n".join(line if line.startswith(NEXT) else fitted(line, canvas.width) for line in lines)
 
 
-def wrapped(line: str, width: int) -> str:
+def fitted(line: str, width: int) -> str:
     """Return a line of words as lines of at most `width`, a table as it is."""
     if len(line) <= width or "\n" in line:
         return line
     indent = " " * (len(line) - len(line.lstrip()))
-    return textwrap.fill(
-        line.lstrip(), width, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False
-    )
-
-
-def _lines(
-    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, canvas: Canvas
-) -> Iterator[str]:
-    yield from first_lines(found, options.top_up if larger is not None else None)
-    for total in found.totals:
-        yield f"{total.metric}: {interval_text(total)}"
-        yield from (f"  {note}" for note in total.notes if not math.isnan(total.total))
-    yield from (f"{ratio.name}: {ratio_text(ratio)}" for ratio in _ratios(found))
-    yield from part_lines(found)
-    yield from seen_lines(found)
-    yield from refuted(found)
-    if options.groups:
-        groups = group_listing(found)
-        yield groups.text(canvas.width, ascii_only=canvas.ascii_only) if len(groups.labels) else NO_GROUPS
-        yield from places_named(found)
-    yield from _last_lines(found, larger, options)
+    return "\n".join(wrapped(line, width, f"{indent}  "))
 
 
 def _blocks(
-    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, canvas: Canvas
+    found: PlanEstimate,
+    larger: ToppedUp | None,
+    options: EstimateOptions,
+    canvas: Canvas,
+    following: str | None,
 ) -> Iterator[Block]:
-    """Yield the same as paragraphs and tables."""
-    yield from first_lines(found, options.top_up if larger is not None else None)
-    yield pairs(total_lines(found))
+    """Yield the answer first, then what it rests on, last the next command."""
+    listed = options.top_up if larger is not None else None
+    yield from missing_lines(found, listed)
+    yield from (f"{name} {said}" for name, said in total_lines(found))
+    yield from cache_lines(found)
     yield from part_lines(found)
     yield from seen_lines(found)
     yield from refuted(found)
+    if options.target is not None:
+        yield target_text(found, options.target, accept_cold=options.accept_cold)
+    if larger is not None:
+        yield next_text(larger)
+    if options.details:
+        yield from detail_lines(found)
     if options.groups:
         groups = group_listing(found)
         yield groups.columns(canvas.width) if len(groups.labels) else NO_GROUPS
         yield from places_named(found)
-    yield from _last_lines(found, larger, options)
+    if following != "":
+        yield f"{NEXT}{following or _next_command(found, listed, options)}"
+
+
+def _next_command(found: PlanEstimate, listed: str | None, options: EstimateOptions) -> str:
+    """Return what to type next: simulate what is missing, ask for a narrower total, or look at it."""
+    if listed is not None:
+        return f"kernelpoint export {shlex.quote(listed)} --to accel-sim --traces DIR -o more"
+    if found.main.is_incomplete or options.target is None or not found.is_within(options.target):
+        target = 0.03 if options.target is None else options.target
+        return command_line("estimate", replace(options, target=target, top_up="more.json", output=None))
+    return f"kernelpoint {shlex.join([options.plan, *options.results])}"
+
+
+def detail_lines(found: PlanEstimate) -> Iterator[str]:
+    """Yield what a total rests on that is of interest to few, and what its interval covers."""
+    main, seen = found.main, found.main.seen
+    nu = main.degrees_of_freedom
+    if nu is not None and not math.isinf(nu):
+        yield f"the interval has {nu:.1f} degrees of freedom"
+    if seen is not None and seen.degrees_of_freedom:
+        yield f"what was seen at least twice has {seen.degrees_of_freedom:.1f} degrees of freedom"
+    yield from found.notes
 
 
 def total_lines(found: PlanEstimate) -> Iterator[tuple[str, str]]:
-    """Yield each total and ratio by its name, in words."""
-    for total in found.totals:
+    """Yield each total and ratio by its name, in words; of the first, how many launches it is from."""
+    for number, total in enumerate(found.totals):
         notes = () if math.isnan(total.total) else total.notes
-        yield total.metric, "; ".join([interval_text(total), *notes])
+        of = "" if number else f", {_from_words(found)}"
+        yield total.metric, "; ".join([f"{interval_text(total)}{of}", *notes])
     yield from ((ratio.name, ratio_text(ratio)) for ratio in _ratios(found))
+
+
+def _from_words(found: PlanEstimate) -> str:
+    simulated = len(found.plan.drawn) - len(found.missing[found.totals.index(found.main)])
+    return f"from {simulated:,} of {counted(found.plan.launches, 'launch', 'launches')}"
 
 
 def _ratios(found: PlanEstimate) -> Sequence[Ratio]:
     return (*found.ratios, *(() if found.speedup is None else (found.speedup,)))
 
 
-def _last_lines(found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions) -> Iterator[str]:
-    if options.target is not None:
-        yield target_text(found, options.target, accept_cold=options.accept_cold)
-    if larger is not None:
-        yield next_text(larger)
-    yield from found.notes
-
-
-def first_lines(found: PlanEstimate, listed: str | None = None) -> Iterator[str]:
-    """Yield that there is no total yet, where strata have no result; then how much was simulated.
+def missing_lines(found: PlanEstimate, listed: str | None = None) -> Iterator[str]:
+    """Yield that there is no total yet, where strata have no result.
 
     Parameters
     ----------
     listed : the plan file that lists what is still to be run.
     """
-    plan, main = found.plan, found.main
-    missing = set(found.missing[found.totals.index(main)])
+    main = found.main
     if main.is_incomplete:
-        to_run = [launch for launch in plan.drawn if launch.id in missing]
+        missing = set(found.missing[found.totals.index(main)])
+        to_run = [launch for launch in found.plan.drawn if launch.id in missing]
         known = f"{quantities.share(1 - main.share_missing)} of the time"
         there = f"list: {listed}" if listed else "`--target 0.05 --top-up more.json` lists them"
         what = "no total yet" if math.isnan(main.total) else "what follows is of that part alone"
         yield f"INCOMPLETE: results of {known}; {what}. Still to run: {_launches_text(to_run)} ({there})"
+
+
+def cache_lines(found: PlanEstimate) -> Iterator[str]:
+    """Yield what the launches found in the caches, and what that does to their total."""
     if words := str(found.caches):
         heads = {"cold": "COLD: ", "own": "LOWER BOUND: "}
         yield heads.get(found.caches.kind, "") + words + _grown(found)
     if found.own is not None and (ends := _bracket(found)) is not None:
         yield (
-            f"the whole run's {main.metric} lie between {found.own.total:,.0f}, with L2 filled by what "
-            f"launches read themselves, and {main.total:,.0f}: {ends[0]:,.0f} to {ends[1]:,.0f} with both "
-            "intervals"
+            f"the whole run's {found.main.metric} lie between {found.own.total:,.0f}, with L2 filled by what "
+            f"launches read themselves, and {found.main.total:,.0f}: {ends[0]:,.0f} to {ends[1]:,.0f} with "
+            "both intervals"
         )
-    yield (
-        f"{len(plan.drawn) - len(missing):,} of the plan's "
-        f"{counted(len(plan.drawn), 'launch', 'launches')} simulated, for "
-        f"{counted(plan.launches, 'launch', 'launches')}"
-    )
 
 
 def _grown(found: PlanEstimate) -> str:
@@ -291,11 +322,9 @@ def interval_text(total: Estimate) -> str:
     if not half_width:
         return f"{total.total:,.0f}, exact: all launches were simulated"
     share = quantities.share(half_width / total.total) if total.total else "-"
-    nu = total.degrees_of_freedom or 0
-    freedom = "" if math.isinf(nu) else f", {nu:.1f} degrees of freedom"
     return (
-        f"{total.total:,.0f} within {share} ({total.low:,.0f} to {total.high:,.0f}) "
-        f"at {quantities.share(total.confidence)} confidence{freedom}"
+        f"{total.total:,.0f}, within {share} ({total.low:,.0f} to {total.high:,.0f}; "
+        f"{sure_words(total.confidence)})"
     )
 
 
@@ -335,15 +364,14 @@ def seen_lines(found: PlanEstimate) -> Iterator[str]:
         return
     if not seen.degrees_of_freedom:
         yield (
-            "the interval is as declared: no stratum was simulated twice; `--target 0.02` simulates more and "
-            "checks it"
+            "The interval is as declared: no stratum was simulated twice; `--target 0.02` simulates more and "
+            "checks it."
         )
         return
     yield (
-        f"of the variance {quantities.share(seen.share)} was seen at least twice, in "
-        f"{seen.degrees_of_freedom:.1f} degrees of freedom; there, {found.main.metric} vary "
-        f"{_times(seen.variance_ratio)} times as much as declared. "
-        f"{quantities.share(seen.declared_share)} of this interval rests on what was declared"
+        f"Of the variance {quantities.share(seen.share)} was seen at least twice; there, {found.main.metric} "
+        f"vary {_times(seen.variance_ratio)} times as much as declared. "
+        f"{quantities.share(seen.declared_share)} of the interval rests on what was declared."
     )
 
 

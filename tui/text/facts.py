@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -9,20 +11,27 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from sampling.plan.design import Design
-from sampling.plan.findings.finding import Finding
+from sampling.plan.findings import Finding
 from sampling.plan.judge import Judgement
 from sampling.plan.picked_design import AnyDesign
 from sampling.plan.study import Study
+from sampling.profile.kinds import shares_by_kind
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.strata.judged import DRAWS
 from sampling.text import counted
 from tui.charts import quantities
 from tui.output.writer import Canvas
-from tui.terminal.printable import printable
+from tui.terminal.printable import printable, wrapped
 from tui.terminal.tables import Column, names
 from tui.text.labels.kernel_labels import KernelLabels
 from tui.text.labels.places import Place, place_lines, place_names
 from tui.text.promise import promise_words
+
+_MAKER = re.compile(r"\b(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Instinct|Graphics)\b")
+_PACKAGE = re.compile(r"[- ](?:PCIE?|SXM\d*|PG\d+|HBM\d*|VF|\d+ ?GB).*", re.IGNORECASE)
+_TELLING = re.compile(r"\S*\d\S*")
+# A smaller share of the time is not worth a word among the kinds.
+_LEAST_KIND = 0.01
 
 #: What stands for a finding's severity.
 MARKS = {"warning": "!", "note": "i"}
@@ -114,6 +123,18 @@ def finding_words(finding: Finding) -> str:
     return f"{finding.code}: {finding.message} Remedy: {finding.remedy}."
 
 
+def finding_lines(study: Study, canvas: Canvas) -> list[str]:
+    """Return the findings with their marks, a remedy only where there is something to mend."""
+    lines: list[str] = []
+    for each in study.findings:
+        remedy = f" Remedy: {each.remedy}." if each.severity == "warning" else ""
+        text = printable(
+            f"{MARKS[each.severity]} {each.code}: {each.message}{remedy}", ascii_only=canvas.ascii_only
+        )
+        lines += wrapped(text, canvas.width, "  ")
+    return lines
+
+
 def findings_text(study: Study, canvas: Canvas, keys: Mapping[str, str] | None = None) -> str:
     """Return the findings as indented paragraphs.
 
@@ -166,10 +187,65 @@ def device_rows(study: Study) -> list[dict[str, Any]]:
     return rows
 
 
+def kind_shares(study: Study) -> dict[str, float]:
+    """Return each kind's share of the time, the largest first."""
+    counts = study.counts
+    return shares_by_kind([group.name for group in counts.groups], counts.group_duration_ns.tolist())
+
+
+def kind_words(study: Study) -> str:
+    """Return the largest kinds of work with their shares, in words."""
+    shares = [(kind, share) for kind, share in kind_shares(study).items() if share >= _LEAST_KIND]
+    return ", ".join(f"{kind} {100 * share:.0f} %" for kind, share in shares)
+
+
+def busy_shares(study: Study) -> list[float]:
+    """Return of each device the share of its span in which a kernel runs; none where starts are not known."""
+    return [time.busy_share for time in study.device_times if time.span_ns]
+
+
+def busy_short(study: Study) -> str:
+    """Return the same in two words; "" where it is not known."""
+    shares = busy_shares(study)
+    if not shares:
+        return ""
+    least, most = 100 * min(shares), 100 * max(shares)
+    return f"busy {least:.0f} %" if f"{least:.0f}" == f"{most:.0f}" else f"busy {least:.0f} to {most:.0f} %"
+
+
+def busy_words(study: Study) -> str | None:
+    """Return how much of the time between first and last launch a kernel runs; None where it is not known."""
+    shares = busy_shares(study)
+    if not shares:
+        return None
+    least, most = quantities.share(min(shares)), quantities.share(max(shares))
+    if least == most:
+        who = "the GPU is" if len(shares) == 1 else f"each of {len(shares)} GPUs is"
+        return f"{who} busy {most} of the time from the first launch to the last"
+    return f"{len(shares)} GPUs are busy {least} to {most} of the time from their first launch to their last"
+
+
 def device_name(study: Study) -> str | None:
     """Return the names of the devices used, None where the profile does not name them."""
     names = dict.fromkeys(row["name"] for row in device_rows(study) if row["name"])
     return ", ".join(names) or None
+
+
+def short_device(study: Study) -> str:
+    """Return the GPU in a word, "2x H100" where there are several; "" where the profile does not name it.
+
+    >>> [_model(name) for name in ("NVIDIA H100 80GB HBM3", "Tesla V100-SXM2-32GB", "AMD Instinct MI300X VF")]
+    ['H100', 'V100', 'MI300X']
+    """
+    models = Counter(_model(row["name"]) for row in device_rows(study) if row["name"])
+    return ", ".join(f"{number}x {model}" if number > 1 else model for model, number in models.items())
+
+
+def _model(name: str) -> str:
+    """Return a GPU's model without its maker, its make-up and its memory."""
+    model = _PACKAGE.sub("", _MAKER.sub("", name)).strip() or name
+    telling = _TELLING.search(model)
+    return telling[0] if telling and len(model) > len("RTX 6000 Ada") else model
 
 
 def judged_row(judgement: Judgement) -> dict[str, Any]:

@@ -21,7 +21,7 @@ _GAP = 2
 _LEAST_NAME, _LEAST_OF_ALL = 30, 12
 _DROPPED_FIRST = ("strata", "total", "", "cum", "CoV")
 _IN_SHORT = ("rank", "share", "launches", "mean", "CoV", "drawn")
-_IN_FULL = "names in full: kernelpoint groups ... | cat, or --format csv"
+_IN_FULL = "names in full: --format csv"
 
 Row = dict[str, Any]
 
@@ -30,21 +30,16 @@ def groups_text(study: Study, rows: list[Row], canvas: Canvas) -> str:
     """Return the table, and what the devices are called in it and elsewhere."""
     keys_wide = max((len(row["key"]) for row in rows), default=0)
     columns = _columns(study, rows, ascii_only=canvas.ascii_only)
-    if not canvas.is_terminal or keys_wide <= canvas.width - _taken(columns):
-        return whole_groups_text(study, rows, ascii_only=canvas.ascii_only)
+    if keys_wide <= canvas.width - _taken(columns):
+        whole, *named = group_blocks(study, rows, ascii_only=canvas.ascii_only)
+        drawn = table(whole)
+        return "\n".join([drawn, "", *named]) if named else drawn
     for heading in _DROPPED_FIRST:
         if canvas.width - _taken(columns) < _LEAST_NAME:
             columns = [each for each in columns if each.heading != heading]
     room = max(canvas.width - _taken(columns), _LEAST_OF_ALL)
     drawn = table(_with_names(study, rows, columns, room, ascii_only=canvas.ascii_only))
     return "\n".join([drawn, "", *facts.devices_named(study), _IN_FULL])
-
-
-def whole_groups_text(study: Study, rows: list[Row], *, ascii_only: bool) -> str:
-    """Return the table with all figures and whole keys, and what the devices are called elsewhere."""
-    columns, *named = group_blocks(study, rows, ascii_only=ascii_only)
-    drawn = table(columns)
-    return "\n".join([drawn, "", *named]) if named else drawn
 
 
 def group_blocks(study: Study, rows: list[Row], *, ascii_only: bool) -> tuple[list[Column], *tuple[str, ...]]:

@@ -64,8 +64,6 @@ def info_blocks(study: Study, results: dict[str, Any]) -> list[Block]:
 def _line(label: str, text: str, canvas: Canvas) -> str:
     """Return a line; on a terminal that is too narrow for it, several."""
     line = f"{label:<{_LABEL}}{printable(text, ascii_only=canvas.ascii_only)}"
-    if not canvas.is_terminal:
-        return line
     return textwrap.fill(line, canvas.width, subsequent_indent=" " * _LABEL, break_on_hyphens=False)
 
 

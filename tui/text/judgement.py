@@ -10,6 +10,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.text import counted
 from tui.charts import quantities
 from tui.options.commands import JudgeOptions
+from tui.terminal.printable import wrapped
 from tui.text import facts
 
 # The order of the answer's fields; an unknown value is null.
@@ -80,25 +81,31 @@ def _comparison(found: PlanJudgement) -> str:
     return f"{many} launches have another name, grid or block here, {matched}; {_SHOWN_BY}"
 
 
-def judgement_text(results: dict[str, Any]) -> str:
-    """Return the figures in words."""
+def judgement_text(results: dict[str, Any], width: int, *, details: bool) -> str:
+    """Return in words how far off the plan is, how far others like it, and what to type next."""
     share = {name: quantities.share(results[name]) for name in _SHARES if results[name] is not None}
     samples = counted(results["samples"], "launch", "launches")
-    strata = facts.strata_text(results["strata"])
     estimate, total = map(quantities.duration, (results["estimate_ns"], results["total_duration_ns"]))
-    text = (
-        f"{results['method']}: {samples} in {strata}, {quantities.ratio(results['speedup'])}\n"
-        f"this plan estimates {estimate} of {total}: {share['error']} off"
-    )
+    lines = [
+        f"This plan is {share['error']} off: its {samples} stand for {estimate}, and the profile has {total}."
+    ]
     if results["within_epsilon"] is not None:
-        text += (
-            f"\n{facts.draws_text(results['repeats'])} of it: mean error {share['error_mean']}, "
-            f"95th percentile {share['error_p95']}, largest {share['error_max']},\n"
-            f"{share['within_epsilon']}{' of them' if results['repeats'] > 1 else ''} within epsilon"
+        mean, most, times = share["error_mean"], share["error_max"], quantities.count(results["repeats"])
+        lines.append(
+            f"Drawn {times} times anew, such plans are {mean} off in the mean, "
+            f"{most} at worst; {share['within_epsilon']} of them are within epsilon."
+            if results["repeats"] > 1
+            else f"Drawn anew, such a plan is {mean} off."
         )
     if not results["same_files"] and results["bound"] is not None:
-        text += (
-            f"\nThe plan's bound, {quantities.share(results['bound'])}, is that on its own profile; none "
+        lines.append(
+            f"The plan's bound, {quantities.share(results['bound'])}, is that on its own profile; none "
             "covers this one."
         )
-    return text
+    if details:
+        strata, speedup = facts.strata_text(results["strata"]), quantities.ratio(results["speedup"])
+        lines.append(
+            f"{results['method']}: {strata}, {speedup}"
+            + (f"; 95th percentile of the draws {share['error_p95']}" if "error_p95" in share else "")
+        )
+    return "\n".join(part for line in lines for part in wrapped(line, width))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,14 +11,21 @@ from sampling.plan.judge import Judgement
 from sampling.plan.picked_design import PickedDesign
 from sampling.plan.plan import Plan
 from sampling.plan.study import Study
-from sampling.text import counted
 from tui.charts import quantities
 from tui.engine.budgets import PlanCosts
 from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas
+from tui.terminal.printable import wrapped
 from tui.text import facts
 from tui.text.binding import binding_text, cost_rows, hours_lines
-from tui.text.promise import interval_lines, pooled_row, pooled_words, promise_words
+from tui.text.promise import (
+    interval_lines,
+    known_sentence,
+    pooled_row,
+    pooled_words,
+    promise_words,
+    simulate_sentence,
+)
 
 _NOTHING_ASKED = PlanCosts()
 # What a metric is called by those who do not know its tool.
@@ -27,9 +33,22 @@ _COSTS = dict.fromkeys(INSTRUCTIONS, "instructions")
 
 
 def plan_answer(
-    study: Study, plan: Plan, judgement: Judgement | None, rows: Sequence[dict[str, Any]], costs: PlanCosts
+    study: Study,
+    plan: Plan,
+    judgement: Judgement | None,
+    rows: Sequence[dict[str, Any]],
+    costs: PlanCosts,
+    *,
+    details: bool,
+    following: str,
 ) -> Answer:
-    """Return the plan's figures as `sample` gives them in every form; the drawn launches are the rows."""
+    """Return what `sample` says in every form; the drawn launches are the rows.
+
+    Parameters
+    ----------
+    details : whether people are told every figure, not only the answer.
+    following : the command to type next.
+    """
     design = plan.design
     results = {
         "method": design.method,
@@ -56,10 +75,16 @@ def plan_answer(
         **cost_rows(plan.total_duration_ns, costs),
         "details": dict(design.picks.details) if isinstance(design, PickedDesign | DrawnClusters) else None,
     }
+
+    def said(canvas: Canvas) -> str:
+        if details:
+            return plan_text(study, plan, canvas, costs, judgement)
+        return plan_sentences(study, plan, canvas, costs)
+
     return Answer(
         "sample",
         results,
-        lambda canvas: plan_text(study, plan, judgement, canvas, costs),
+        lambda canvas: f"{said(canvas)}\nNext: {following}",
         rows=rows,
         warnings=plan_warnings(study, plan),
     )
@@ -74,41 +99,42 @@ def plan_warnings(study: Study, plan: Plan) -> tuple[str, ...]:
     )
 
 
+def plan_sentences(study: Study, plan: Plan, canvas: Canvas, costs: PlanCosts = _NOTHING_ASKED) -> str:
+    """Return what to simulate, how well the whole run is known then, and what to watch out for."""
+    lines = [
+        simulate_sentence(plan.design, study.counts.launches, plan.total_duration_ns, plan),
+        known_sentence(plan.design),
+        *_cost_lines(plan),
+        *hours_lines(plan.design, costs),
+        *_binding_lines(plan, costs),
+    ]
+    lines = [part for line in lines for part in wrapped(line, canvas.width, "  ")]
+    return "\n".join([*lines, *facts.finding_lines(study, canvas)])
+
+
 def plan_text(
     study: Study,
     plan: Plan,
-    judgement: Judgement | None,
     canvas: Canvas,
     costs: PlanCosts = _NOTHING_ASKED,
+    judgement: Judgement | None = None,
 ) -> str:
-    """Return the plan's figures and the findings as lines."""
+    """Return the same, and below it every figure of the plan."""
     design = plan.design
-    samples = quantities.count(plan.samples)
-    launches = counted(study.counts.launches, "launch", "launches")
-    sampled, total, floor, estimate = map(
-        quantities.duration,
-        (plan.sampled_duration_ns, plan.total_duration_ns, plan.floor_ns, plan.estimate_ns),
-    )
-    speedup, expected = quantities.ratio(plan.speedup), quantities.ratio(design.speedup)
+    floor, estimate = map(quantities.duration, (plan.floor_ns, plan.estimate_ns))
     pooled = pooled_words(study)
     draw = f"this draw (seed {plan.seed})" if design.random else "the choice"
-    first = f"{design.method}: {samples} of {launches} in {facts.strata_text(design.strata_count)}"
+    strata, expected = facts.strata_text(design.strata_count), quantities.ratio(design.speedup)
     lines = [
-        first,
-        f"sampled time {sampled} of {total}{_cost_words(plan)}: speedup {speedup}, {expected} expected",
-        *_cost_lines(plan),
-        f"(a plan that visits every kernel group samples at least {floor} on average)",
-        *hours_lines(design, costs),
-        *_binding_lines(plan, costs),
+        f"{design.method}: {strata}{_cost_words(plan)}, {expected} expected",
+        f"a plan that visits every kernel group samples at least {floor} on average",
         *([pooled] if pooled is not None else []),
         facts.bounds_line(design, judgement if design.random else None),
         *interval_lines(design),
         f"{draw} estimates {estimate}, {quantities.share(plan.error)} off",
     ]
-    lines = [part for line in "\n".join(lines).splitlines() for part in _wrapped(line, canvas.width)]
-    if study.findings:
-        lines += ["", facts.findings_text(study, canvas)]
-    return "\n".join(lines)
+    figures = [part for line in "\n".join(lines).splitlines() for part in wrapped(line, canvas.width, "  ")]
+    return "\n".join([plan_sentences(study, plan, canvas, costs), "", *figures])
 
 
 def _cost_row(plan: Plan) -> dict[str, Any] | None:
@@ -136,15 +162,11 @@ def _cost_lines(plan: Plan) -> list[str]:
     return [f"{words} (--cost instructions plans by them)"]
 
 
-def _wrapped(line: str, width: int) -> list[str]:
-    return textwrap.wrap(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-
-
 def _binding_lines(plan: Plan, costs: PlanCosts) -> list[str]:
     """Return what binds and what is expected now; nothing where it was not asked for."""
     if costs.binding is None:
         return []
     text = binding_text(costs.binding, plan.design, plan.total_duration_ns, costs.slowdown)
     if costs.binding:
-        text += f"; {quantities.ratio(costs.binding[0].speedup_before)} is expected now"
+        text += f"; {quantities.ratio(costs.binding[0].speedup_before)} now"
     return [text]

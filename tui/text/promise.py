@@ -6,6 +6,7 @@ from typing import Any
 
 from sampling.plan.design import Design
 from sampling.plan.picked_design import AnyDesign
+from sampling.plan.plan import Plan
 from sampling.plan.study import Study
 from sampling.text import counted
 from tui.charts import quantities
@@ -20,6 +21,52 @@ def verdict(design: AnyDesign) -> tuple[str, Tone]:
     if bound is None:
         return "no bound", Tone.WARNING
     return ("met", Tone.GOOD) if bound <= design.target.epsilon else ("not met", Tone.BAD)
+
+
+def sure_words(confidence: float) -> str:
+    """Return a confidence as people say it."""
+    return f"{100 * confidence:.4g} % sure"
+
+
+def simulate_sentence(design: AnyDesign, launches: int, total_ns: int, plan: Plan | None = None) -> str:
+    """Return what is simulated, and how much less than the whole run that is.
+
+    Parameters
+    ----------
+    launches, total_ns : of the whole run.
+    plan : drawn by the design; without one the sentence says what is expected.
+    """
+    drawn, sampled_ns, speedup = (
+        (design.samples, design.sampled_duration_ns, design.speedup)
+        if plan is None
+        else (plan.samples, plan.sampled_duration_ns, plan.speedup)
+    )
+    if drawn == launches:
+        return f"Simulate all of {counted(launches, 'launch', 'launches')}: none stands for another."
+    chosen = f"Simulate {quantities.count(drawn)} of {counted(launches, 'launch', 'launches')}"
+    time = f"({quantities.duration(sampled_ns)} of {quantities.duration(total_ns)})"
+    return f"{chosen}: {quantities.ratio(speedup)} less GPU time {time}." if speedup else f"{chosen} {time}."
+
+
+def known_sentence(design: AnyDesign) -> str:
+    """Return how well the whole run is known then, what that assumes, and whether it was asked for."""
+    if not design.random:
+        return "How far off the whole run may then be is not known: these launches are not drawn at random."
+    target = design.target
+    sure = sure_words(target.confidence)
+    if design.bound_with_noise is None:
+        return (
+            f"The profile's own total is then known within {quantities.share(design.bound or 0.0)} ({sure}); "
+            "nothing was declared of how simulated cycles vary."
+        )
+    asked = ""
+    if design.bound_with_noise > target.epsilon:
+        asked = f", more than the {100 * target.epsilon:.4g} % asked for"
+    within = f"within {quantities.share(design.bound_with_noise)} ({sure}){asked}"
+    assumed = f"cycles per ns differ by at most {100 * target.noise_floor:.4g} % within a stratum"
+    if target.kernel_spread:
+        assumed += f" and {100 * target.kernel_spread:.4g} % between kernels"
+    return f"The whole run's cycles are then known {within}, if {assumed}; `estimate` checks that."
 
 
 def promise_words(design: AnyDesign) -> str:

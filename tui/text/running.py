@@ -13,7 +13,7 @@ from sampling.text import counted
 from tui.charts import quantities
 from tui.options.estimate import EstimateOptions
 from tui.output.writer import Answer, Canvas
-from tui.text.estimate import estimate_answer, missing_text, wrapped
+from tui.text.estimate import estimate_answer, fitted, missing_text
 
 #: Said before anything is simulated.
 COLD = (
@@ -70,7 +70,7 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
 
     def said(canvas: Canvas) -> list[str]:
         # What is to be typed stays on its line.
-        return [*(wrapped(line, canvas.width) if canvas.is_terminal else line for line in failed), *array]
+        return [*(fitted(line, canvas.width) for line in failed), *array]
 
     results: dict[str, Any] = {
         "failed": [asdict(each) for each in ran.failed],
@@ -85,7 +85,8 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
             lambda canvas: "\n".join(said(canvas)),
             rows=[{**results, "failed": len(ran.failed)}],
         )
-    answer = estimate_answer(ran.found, None, options)
+    goes_on = ran.job_array is None and not ran.begun and asked.target is None
+    answer = estimate_answer(ran.found, None, options, f"{command} --target 0.03" if goes_on else "")
     assert isinstance(answer.results, dict)
     human, blocks = answer.human, answer.blocks
     return replace(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
@@ -18,16 +17,17 @@ from tui.options.commands import CompareOptions, SampleOptions, TreeOptions
 from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
+from tui.terminal.printable import wrapped
 from tui.terminal.tables import table
 from tui.text import facts
 from tui.text.binding import binding_text, cost_rows, hours_lines
 from tui.text.group_tables import short_group_columns
 from tui.text.header import MOST_SHARE
-from tui.text.promise import pooled_row, promise_words
+from tui.text.promise import known_sentence, pooled_row, promise_words, simulate_sentence
 
 _LARGEST = 10
 _MOST_BINDING = 3
-_NEXT_LABELS = ("Next  ", "      ", "      ")
+_NEXT_LABELS = ("Next: ", "      ", "      ")
 
 
 def following_commands(profiles: tuple[str, ...], options: MethodOptions) -> list[str]:
@@ -64,6 +64,8 @@ def summary_results(study: Study, following: list[str], costs: PlanCosts) -> dic
         "launches": study.counts.launches,
         "kernel_groups": len(study.counts.groups),
         "total_duration_ns": study.counts.total_duration_ns,
+        "busy": facts.busy_shares(study),
+        "kinds": facts.kind_shares(study),
         "findings": facts.finding_rows(study),
         "groups": _largest(study),
         "plan": facts.design_row(study),
@@ -79,24 +81,34 @@ def _largest(study: Study) -> list[dict[str, Any]]:
 
 
 def summary_text(
-    study: Study, profiles: tuple[str, ...], following: list[str], costs: PlanCosts, canvas: Canvas
+    study: Study,
+    profiles: tuple[str, ...],
+    following: list[str],
+    costs: PlanCosts,
+    canvas: Canvas,
+    *,
+    details: bool,
 ) -> str:
-    """Return the screen: the largest kernel groups, the findings, the plan, what to run next.
+    """Return the screen: the largest kernel groups, the plan, the findings, what to run next.
 
     Parameters
     ----------
     following : the commands to run next.
     costs : what binds the plan, and what it takes to simulate.
+    details : whether each bound of the plan is told.
     """
+    said = [
+        *_plan_lines(study, costs),
+        *(facts.bounds_line(study.design, None).splitlines() if details else []),
+    ]
     parts = [
-        *_head(study, profiles, canvas),
+        *(part for line in _head(study, profiles) for part in wrapped(line, canvas.width)),
         "",
         table(short_group_columns(study, _largest(study), canvas), ascii_only=canvas.ascii_only),
         *_left(study),
         "",
-        facts.findings_text(study, canvas),
-        "",
-        *_labelled("Plan  ", _plan_lines(study, costs), canvas),
+        *(part for line in said for part in wrapped(line, canvas.width)),
+        *facts.finding_lines(study, canvas),
         *(f"{label}{line}" for label, line in zip(_NEXT_LABELS, following, strict=False)),
     ]
     return "\n".join(parts)
@@ -106,28 +118,29 @@ def summary_blocks(
     study: Study, profiles: tuple[str, ...], following: list[str], costs: PlanCosts, canvas: Canvas
 ) -> Iterator[Block]:
     """Yield the same as paragraphs and a table."""
-    yield from _head(study, profiles, canvas)
+    yield from _head(study, profiles)
     yield short_group_columns(study, _largest(study), canvas)
     yield from _left(study)
-    yield from facts.finding_blocks(study)
-    yield from (
-        f"Plan: {line}" if not number else line for number, line in enumerate(_plan_lines(study, costs))
-    )
+    yield from _plan_lines(study, costs)
+    yield from facts.finding_lines(study, canvas)
     yield from (f"Next: `{line}`" for line in following)
 
 
-def _head(study: Study, profiles: tuple[str, ...], canvas: Canvas) -> list[str]:
-    """Return the files, and how much is in them."""
-    counts = study.counts
+def _head(study: Study, profiles: tuple[str, ...]) -> list[str]:
+    """Return which GPU ran what, whether it was busy, and what dominates."""
+    counts, name = study.counts, facts.device_name(study)
+    on = "" if name is None else f", {name}"
     launches = counted(counts.launches, "launch", "launches")
     groups = counted(len(counts.groups), "kernel group", "kernel groups")
-    total = f"{quantities.duration(counts.total_duration_ns)} of kernel time"
-    amounts = f"{launches} in {groups}, {total}"
-    held = amounts + _held(study)
-    return [
-        f"{', '.join(profiles)} ({study.profile.format}" + _on(study) + ")",
-        held if len(held) <= canvas.width else amounts,
+    total = quantities.duration(counts.total_duration_ns)
+    lines = [
+        f"{', '.join(profiles)} ({study.profile.format}{on})",
+        f"{launches} in {groups}, {total} of kernel time{_held(study)}",
     ]
+    if kinds := facts.kind_words(study):
+        lines.append(f"By kind of work: {kinds}")
+    busy = facts.busy_words(study)
+    return lines if busy is None else [*lines, f"{busy[0].upper()}{busy[1:]}"]
 
 
 def _left(study: Study) -> list[str]:
@@ -151,17 +164,9 @@ def _plan_lines(study: Study, costs: PlanCosts) -> list[str]:
     """Return the plan, what it takes to simulate, and the first few options that make it dear."""
     design, total_ns = study.design, study.counts.total_duration_ns
     binding = binding_text((costs.binding or ())[:_MOST_BINDING], design, total_ns, costs.slowdown)
-    return [*facts.design_line(study).splitlines(), *hours_lines(design, costs), binding]
-
-
-def _labelled(label: str, lines: list[str], canvas: Canvas) -> list[str]:
-    """Return wrapped lines after a label, with the further lines indented by its width."""
-    indent = " " * len(label)
-    width = canvas.width - len(label)
-    wrapped = [part for line in lines for part in textwrap.wrap(line, width, break_on_hyphens=False)]
-    return [f"{indent if number else label}{part}" for number, part in enumerate(wrapped)]
-
-
-def _on(study: Study) -> str:
-    name = facts.device_name(study)
-    return "" if name is None else f", {name}"
+    return [
+        simulate_sentence(design, study.counts.launches, total_ns),
+        known_sentence(design),
+        *hours_lines(design, costs),
+        binding,
+    ]

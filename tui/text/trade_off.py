@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import takewhile
@@ -22,7 +21,7 @@ from tui.engine.budgets import PlanCosts
 from tui.options.commands import TradeOffOptions
 from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import printable
+from tui.terminal.printable import printable, wrapped
 from tui.terminal.tables import Column, table
 from tui.text.binding import binding_row, binding_text
 
@@ -80,7 +79,7 @@ def trade_off_text(known: TradeOff, width: int, height: int, canvas: Canvas, bin
     lines = [_heading(known), ansi(grid) if canvas.color else plain(grid), "", trade_off_table(known)]
     for text in _remarks(known, binding):
         shown = printable(text, ascii_only=canvas.ascii_only)
-        lines += ["", *textwrap.wrap(shown, canvas.width, break_on_hyphens=False)]
+        lines += ["", *wrapped(shown, canvas.width)]
     return "\n".join(lines)
 
 

@@ -15,7 +15,7 @@ from sampling.errors import ProfileError
 from sampling.projection.interval_log import IntervalLog
 from sampling.readers.accel_sim import BLOCK, ID, INSTRUCTIONS, NAME, REMEDY
 from sampling.readers.input_file import open_input
-from sampling.simulators.lines_so_far import LinesSoFar
+from sampling.simulators.measured_run import LinesSoFar
 
 _THREADS_OF_WARP = 32
 _TRACE = re.compile(r"(?:.*/)?kernel-(\d+)\.trace")

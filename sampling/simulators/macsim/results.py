@@ -17,8 +17,14 @@ import numpy as np
 
 from sampling.errors import OptionError, ProfileError
 from sampling.readers.input_file import InputFile
-from sampling.simulators.lines_so_far import LinesSoFar
-from sampling.simulators.measured_run import CYCLES, INSTRUCTIONS, MeasuredRun, SeenKernel, columns_of
+from sampling.simulators.measured_run import (
+    CYCLES,
+    INSTRUCTIONS,
+    LinesSoFar,
+    MeasuredRun,
+    SeenKernel,
+    columns_of,
+)
 
 _LINE = re.compile(
     rb"setup_process:(?P<process>\d+) +(?P<path>[^\r\n]*?) +current_index:|"

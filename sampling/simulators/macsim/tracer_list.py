@@ -13,8 +13,7 @@ import numpy as np
 from sampling.errors import ProfileError
 from sampling.profile.profile import Dimensions
 from sampling.readers.input_file import InputFile
-from sampling.simulators.lines_so_far import LinesSoFar
-from sampling.simulators.measured_run import SeenKernel
+from sampling.simulators.measured_run import LinesSoFar, SeenKernel
 from sampling.simulators.trace_list import TraceList, coded
 
 _LINE = re.compile(

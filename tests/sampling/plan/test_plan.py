@@ -19,7 +19,7 @@ from sampling.api import make_plan, write_plan
 from sampling.errors import PlanFileError, ProfileError
 from sampling.methods.registry import method_names
 from sampling.plan.design import make_design
-from sampling.plan.findings.finding import Finding
+from sampling.plan.findings import Finding
 from sampling.plan.overrides_file import read_overrides
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.plan_file import read_plan

@@ -210,4 +210,5 @@ def _caption(word: str, side: Durations, kernel: int) -> str:
 
 def printed_text(found: Difference, asked: DifferenceOptions, canvas: Canvas) -> str:
     """Return what the command prints, also which launches are compared."""
-    return stated(difference_answer(found, asked), compared_parts(found)).drawn(canvas) + "\n"
+    drawn = stated(difference_answer(found, asked), compared_parts(found)).drawn(canvas)
+    return drawn.partition("\nNext: ")[0] + "\n"

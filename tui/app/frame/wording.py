@@ -56,8 +56,8 @@ def binding_lines(session: Session, study: Study) -> list[str]:
         )
         return [*(f"{form}; [3] [b] takes one" for form in forms[:1] if session.binding), *forms]
     if study.counts.launches > MOST_LAUNCHES_UNASKED:
-        return ["What binds: [3] [b] finds out which option makes the plan dear", "What binds: [3] [b]"]
-    return ["What binds: being found"]
+        return ["Faster if: [3] [b] finds out which option makes the plan dear", "Faster if: [3] [b]"]
+    return ["Faster if: being found"]
 
 
 def plan_lines(session: Session, study: Study) -> list[Words]:

@@ -17,7 +17,7 @@ from tui.options.commands import GroupsOptions, HistogramOptions, TimelineOption
 from tui.output.writer import Canvas
 from tui.text import facts
 from tui.text.group_list import GroupList, list_groups
-from tui.text.group_tables import whole_groups_text
+from tui.text.group_tables import groups_text
 from tui.text.histogram import group_histogram, histogram_text
 from tui.text.range_tree import RangeForest
 from tui.text.timeline import timeline_text
@@ -104,10 +104,11 @@ def chart_text(session: Session, study: Study, size: tuple[int, int]) -> str:
     return histogram_text(study, selected, canvas, height, log=session.log) + "\n"
 
 
-def table_text(study: Study, listed: GroupList, *, ascii_only: bool) -> str:
-    """Return the listed groups with all columns and whole keys, as `groups` prints them."""
+def table_text(study: Study, listed: GroupList, width: int, *, ascii_only: bool) -> str:
+    """Return the listed groups as `groups` prints them in a terminal of this width."""
     rows = [facts.group_row(study, index) for index in listed.groups]
-    return whole_groups_text(study, rows, ascii_only=ascii_only) + "\n" if rows else ""
+    canvas = Canvas(width, ascii_only=ascii_only, color=False)
+    return groups_text(study, rows, canvas) + "\n" if rows else ""
 
 
 def chart_command(session: Session, size: tuple[int, int], command: str = "histogram") -> str:

@@ -220,7 +220,10 @@ class GroupsScreen(ViewScreen):
             text = chart_text(session, study, self._histogram.printed_size)
             return PaneText(f"kernelpoint-histogram-{(session.selected or 0) + 1}", text)
         listed = self.query_one(GroupTable).listed
-        return PaneText("kernelpoint-groups", table_text(study, listed, ascii_only=session.ascii_only))
+        return PaneText(
+            "kernelpoint-groups",
+            table_text(study, listed, self.app.size.width, ascii_only=session.ascii_only),
+        )
 
     def command(self) -> str:
         """`histogram` of the selected group as large as it is drawn, or `groups` as they are listed."""

@@ -227,7 +227,7 @@ def pane_text(
     if pane in {PlanPane.STRATA, PlanPane.LAUNCHES} and listing is not None:
         return listing.text(canvas.width, ascii_only=canvas.ascii_only) + "\n"
     costs = replace(details.costs, binding=binding if pane is PlanPane.BINDING else None)
-    return plan_text(details.study, details.plan, details.judgement, canvas, costs) + "\n"
+    return plan_text(details.study, details.plan, canvas, costs, details.judgement) + "\n"
 
 
 def pane_command(
@@ -252,9 +252,8 @@ def pane_command(
     }.get(pane)
     # Before the plan is judged, the command does not judge it either.
     judge = options.judge if listed or details.is_judged else 0
-    asked = replace(
-        options, list=listed, judge=judge, binding=pane is PlanPane.BINDING and binding is not None
-    )
+    binds = pane is PlanPane.BINDING and binding is not None
+    asked = replace(options, list=listed, judge=judge, binding=binds, details=listed is None)
     return command_line("sample", asked, always=("method",))
 
 

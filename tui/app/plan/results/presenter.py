@@ -126,7 +126,7 @@ def totals_words(known: Known | None, canvas: Canvas) -> str:
     """Return the totals in words, and after them why there is no larger plan, if one is missing."""
     if known is None:
         return ""
-    words = estimate_text(known.found, known.larger, known.asked, canvas)
+    words = estimate_text(known.found, known.larger, known.asked, canvas, "")
     return f"{words}\nnothing to run next: {known.why_no_larger}" if known.why_no_larger else words
 
 
@@ -140,7 +140,7 @@ def pane_text(pane: ResultsPane, known: Known | None, canvas: Canvas) -> str:
     if known is None:
         return ""
     options = _options_of(pane, known)
-    return estimate_text(known.found, known.larger, options, canvas) + "\n"
+    return estimate_text(known.found, known.larger, options, canvas, "") + "\n"
 
 
 def pane_command(pane: ResultsPane, known: Known) -> str:
