@@ -17,10 +17,9 @@ from textual.geometry import Size
 from sampling.plan.trade_off import TradeOffPoint
 from sampling.reduction.timeline import By, GroupLaunches
 from scalemodel.measurements import Measurements, measurements_of
-from scalemodel.prediction.outcome import Outcome
-from scalemodel.prediction.predict import predict
-from scalemodel.prediction.rules import RULES
-from scalemodel.prediction.validation import validate
+from scalemodel.predict import Outcome, predict
+from scalemodel.rules import RULES
+from scalemodel.validate import validate
 from tui.app.frame.chart import Chart
 from tui.charts.grid import MARKER, PLAIN, SELECTED, Grid, ansi, plain, runs
 from tui.charts.histogram import DurationAxis, Side, histogram, two_histograms

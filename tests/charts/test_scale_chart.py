@@ -13,10 +13,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scalemodel.measurements import Measurements, Scaling, measurements_of
-from scalemodel.prediction.outcome import Outcome
-from scalemodel.prediction.predict import predict
-from scalemodel.prediction.rules import RULES
-from scalemodel.prediction.validation import validate
+from scalemodel.predict import Outcome, predict
+from scalemodel.rules import RULES
+from scalemodel.validate import validate
 from tui.charts.axis import value_axis
 from tui.charts.grid import AXIS, LABEL, Grid, ansi, plain
 from tui.charts.size_plot import (

@@ -11,8 +11,8 @@ import numpy as np
 
 from sampling.plan.trade_off import TradeOffPoint
 from scalemodel.measurements import Measurements
-from scalemodel.prediction.outcome import Outcome
-from scalemodel.prediction.validation import Validation
+from scalemodel.predict import Outcome
+from scalemodel.validate import Validation
 from tui.charts.axis import Tick, ValueAxis, draw_across, draw_upward, left_of, place, value_axis
 from tui.charts.grid import (
     AXIS,

@@ -11,12 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalemodel.errors import OptionError
+from scalemodel.interval import Bounds, calibration
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
-from scalemodel.prediction.classification import ScalingClass
-from scalemodel.prediction.interval import calibration
-from scalemodel.prediction.outcome import Bounds, Outcome, Prediction, Region
-from scalemodel.prediction.predict import predict
-from scalemodel.prediction.rules import RULES, ModelPair, additive, published
+from scalemodel.predict import Outcome, Prediction, Region, ScalingClass, predict
+from scalemodel.rules import RULES, ModelPair, additive, published
 
 # IPC of 8 and 16 SMs with C = 0.9; the cliff lies between 32 and 64, r = 0.1.
 IPC = ((8, 100.0), (16, 180.0))
@@ -235,14 +233,14 @@ def test_an_assumed_f_mem_stays_in_its_bracket() -> None:
 
 
 def test_a_trend_above_the_peak_is_said() -> None:
-    rising = ((8, 100.0), (16, 240.0))
-    prediction = one(measurements_of(rising, FLAT, peak_ipc_per_sm=16.0), 128)
-    assert "above the peak of 2048" in prediction.note
+    rising = ((8, 100.0), (16, 203.0))
+    prediction = one(measurements_of(rising, FLAT, peak_ipc_per_sm=13.0), 128)
+    assert "above the peak of 1664" in prediction.note
     # At a cliff it leaves nothing to gain.
-    at_cliff = one(measurements_of(rising, CLIFF, peak_ipc_per_sm=16.0), 64, assume_f_mem=True)
+    at_cliff = one(measurements_of(rising, CLIFF, peak_ipc_per_sm=13.0), 64, assume_f_mem=True)
     assert at_cliff.low == at_cliff.ipc == at_cliff.high
     assert "f_mem assumed, 0, the most the bracket allows" in at_cliff.note
-    assert "above the peak of 1024" in at_cliff.note
+    assert "above the peak of 832" in at_cliff.note
 
 
 def test_a_cliff_between_the_models_takes_their_gain_for_no_trend() -> None:
@@ -279,6 +277,45 @@ def test_a_modelled_curve_needs_more_for_a_cliff() -> None:
     curve = ((16, 9.0), (32, 4.0), (64, 4.0))
     assert predict(measurements_of(IPC, curve), [32]).cliff is not None
     assert predict(measurements_of(IPC, curve), [32], curve_is_modelled=True).cliff is None
+
+
+@pytest.mark.parametrize("f_mem", [0.5, None])
+def test_models_that_gain_already_gain_nothing_more_at_the_cliff(f_mem: float | None) -> None:
+    steep = ((8, 100.0), (16, 220.0))
+    outcome = predict(measurements_of(steep, CLIFF), [48, 64, 128], f_mem=f_mem)
+    alone = predict(measurements_of(steep, FLAT), [48, 64, 128])
+    assert outcome.predictions == alone.predictions
+    assert (outcome.cliff, codes(outcome)) == (None, ["superlinear-already"])
+    # Within 2 % of linear it is none: 1/(1 - f) counts.
+    slight = predict(measurements_of(((8, 100.0), (16, 203.9)), CLIFF), [64], f_mem=0.5)
+    assert slight.cliff is not None
+
+
+@pytest.mark.parametrize(
+    ("gain", "scaling", "words"),
+    [
+        (1.1, Scaling.STRONG, "IPC of an SM falls by 45 % a doubling, the benchmarks' by at most 11 %"),
+        (2.5, Scaling.WEAK, "IPC of an SM rises by 25 % a doubling, the benchmarks' by at most 2 %"),
+        (2.5, Scaling.CHIPLET, None),
+        (1.78, Scaling.STRONG, None),
+    ],
+)
+def test_an_efficiency_no_benchmark_has_widens_the_interval(
+    gain: float, scaling: Scaling, words: str | None
+) -> None:
+    sizes = (4, 8) if scaling is Scaling.CHIPLET else (8, 16)
+    measured = measurements_of(zip(sizes, (100.0, 100 * gain), strict=True), scaling=scaling)
+    prediction = one(measured, 2 * sizes[1])
+    assert prediction.ipc is not None
+    low, high = bounds(prediction)
+    if words is None:
+        assert math.log(high / prediction.ipc) == pytest.approx(Q90)
+        return
+    # From nothing more lost, or gained, to twice what the trend loses or gains.
+    assert f"beyond the calibrated range: {words}" in prediction.note
+    assert prediction.is_beyond
+    ends = (200 * gain, prediction.ipc**2 / (200 * gain))
+    assert (low, high) == pytest.approx((min(ends), max(ends)))
 
 
 # -- three models and more ------------------------------------------------------------------------------
@@ -415,7 +452,7 @@ def test_what_published_does_wrong_is_said() -> None:
     assert falling.ipc == pytest.approx(2.645, abs=0.001)
     assert "falls with size from 16 on" in falling.note
     assert "below the IPC of 16 SMs" in falling.note
-    assert one(measured, 64).note == ""
+    assert one(measured, 64).note.startswith("beyond the calibrated range: IPC of an SM falls by 45 %")
     negative = one(measurements_of([(8, 100.0), (16, 90.0)], FLAT), 64, rules=["published"])
     assert (negative.ipc, negative.low, negative.high) == (None, None, None)
     assert "no prediction: 2 - 1/C is" in negative.note

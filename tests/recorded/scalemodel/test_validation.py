@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from scalemodel.inputs.benchmark_table import read_benchmarks
+from scalemodel.interval import BENCHMARKS, TARGETS, TARGETS_OF_THREE, targets_held
 from scalemodel.measurements import Measurements, Scaling
-from scalemodel.prediction.interval import BENCHMARKS, TARGETS, TARGETS_OF_THREE, targets_held
-from scalemodel.prediction.validation import validate
+from scalemodel.validate import validate
 
 FILES = {Scaling.STRONG: "strong.csv", Scaling.WEAK: "weak.csv", Scaling.CHIPLET: "mcm.csv"}
 

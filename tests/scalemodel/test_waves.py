@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalemodel.errors import OptionError
-from scalemodel.prediction.waves import Limit, predict_by_waves
+from scalemodel.waves import Limit, predict_by_waves
 
 
 def one(ctas: int, small: float, large: float, target: int) -> tuple[float, str]:

@@ -21,20 +21,14 @@ from typing import Literal
 
 from scalemodel.errors import OptionError
 
-# Outside these an extrapolation is no prediction any more.
-_LEAST_IPC, _MOST_IPC = 1e-300, 1e300
-# 1/C of a C that a double rounds to 0.
-_LEAST_CORRECTION = 1e-300
-_IDEAL = 1.0
+# Outside these an extrapolation is no prediction any more; within them 1/c is a number.
+_LEAST, _MOST = 1e-300, 1e300
 _SATURATED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPair:
-    """Two scale models: their sizes and IPC.
-
-    ``is_ideal`` sets C to 1: what happened between the two says nothing about what comes.
-    """
+    """Two scale models; ``is_ideal`` sets C to 1, as what happened between the two is no trend."""
 
     small: int
     small_ipc: float
@@ -43,25 +37,14 @@ class ModelPair:
     is_ideal: bool = False
 
     @property
-    def doublings(self) -> float:
-        """log2(L/S)."""
-        return math.log2(self.large / self.small)
-
-    @property
     def correction(self) -> float:
         """C, above 1 where IPC grows faster than size. [Eq. 1]"""
-        if self.is_ideal:
-            return _IDEAL
-        return self.large_ipc / self.small_ipc / (self.large / self.small)
+        return 1.0 if self.is_ideal else self.large_ipc / self.small_ipc / (self.large / self.small)
 
     @property
     def correction_per_doubling(self) -> float:
         """C^(1/log2(L/S)): what C is for twice the size."""
-        return max(_power(self.correction, 1 / self.doublings), _LEAST_CORRECTION)
-
-    def ideal(self) -> ModelPair:
-        """Return the pair with C = 1."""
-        return replace(self, is_ideal=True)
+        return max(_power(self.correction, 1 / math.log2(self.large / self.small)), _LEAST)
 
     def proportional_ipc(self, size: int) -> float:
         """Return IPC_L T/L."""
@@ -76,30 +59,6 @@ class Trend:
     remark: str = ""
 
 
-TrendRule = Callable[[ModelPair, int, int | None], Trend]
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A rule and what it takes into account.
-
-    Attributes
-    ----------
-    name : as the user gives it.
-    source : paper and place.
-    trend : IPC at a target; its third argument is the first size beyond the cliff where the target has
-        reached it, else None.
-    is_baseline : knows no cliff, and its errors were never calibrated: no interval.
-    uses_ends : takes the smallest and the largest of all models; else each pair of neighbours.
-    """
-
-    name: str
-    source: str
-    trend: TrendRule
-    is_baseline: bool = False
-    uses_ends: bool = False
-
-
 def additive(pair: ModelPair, target: int, cliff: int | None = None) -> Trend:
     """Return eff_L / (1 + M (1/c - 1)) T for c < 1, else eff_L (1 + M (1 - 1/c)) T.
 
@@ -109,77 +68,70 @@ def additive(pair: ModelPair, target: int, cliff: int | None = None) -> Trend:
     ipc = pair.proportional_ipc(target)
     for steps in _summed_steps(pair, target, cliff):
         ipc = ipc / (1 + steps * (1 / c - 1)) if c < 1 else ipc * (1 + steps * (1 - 1 / c))
-    if c <= _SATURATED:
-        return _trend(ipc, "saturated: IPC does not grow, and its later rise is not evidence")
-    return _trend(ipc)
+    saturated = "saturated: IPC does not grow, and its later rise is not evidence"
+    return _trend(ipc, saturated if c <= _SATURATED else "")
 
 
 def published(pair: ModelPair, target: int, cliff: int | None = None) -> Trend:
-    """Return eff_L (2 - 1/c)^M T, the rule behind the paper's reported figures.
+    """Return eff_L (2 - 1/c)^M T, the rule behind the paper's reported figures; its equations say otherwise.
 
-    Its equations say otherwise: see `equations`. Where 2 - 1/c <= 0 there is no prediction; below 1 it
-    falls with size in the end, which is said.
+    Where 2 - 1/c <= 0 there is no prediction; below 1 it falls with size in the end, which is said.
     """
-    c = pair.correction_per_doubling
-    factor = 2 - 1 / c
+    factor = 2 - 1 / pair.correction_per_doubling
     if factor <= 0:
-        return Trend(
-            None, f"no prediction: 2 - 1/C is {factor:.2g}, as IPC does not grow to size {pair.large}"
-        )
+        why = f"no prediction: 2 - 1/C is {factor:.2g}, as IPC does not grow to size {pair.large}"
+        return Trend(None, why)
     ipc = pair.proportional_ipc(target)
     for steps in _summed_steps(pair, target, cliff):
         ipc *= _power(factor, steps)
     start = cliff or pair.large
     # d/dk of log(2^k factor^M) is log 2 + (k + 1/2) log factor.
     peak = math.inf if factor >= 1 else start * _power(2.0, math.log(2) / -math.log(factor) - 0.5)
-    if target > peak:
-        since = f"{peak:.0f}" if peak > start else f"{start} on"
-        return _trend(ipc, f"falls with size from {since}: the rule does not hold here")
-    return _trend(ipc)
+    since = f"{peak:.0f}" if peak > start else f"{start} on"
+    return _trend(ipc, f"falls with size from {since}: the rule does not hold here" if target > peak else "")
 
 
 def equations(pair: ModelPair, target: int, cliff: int | None = None) -> Trend:
-    """Return the paper's equations as printed: C once, however far the target is.
+    """Return IPC_L T/L C before the cliff [Eq. 2], IPC_L T/L at it [Eq. 3], IPC_K T/K C beyond it [Eq. 4].
 
-    IPC_L T/L C before the cliff [Eq. 2], IPC_L T/L at it [Eq. 3], IPC_K T/K C beyond it [Eq. 4].
+    As printed: C counts once, however far the target is.
     """
     ipc = pair.proportional_ipc(target)
     return _trend(ipc if target == cliff else ipc * pair.correction)
 
 
-def proportional(pair: ModelPair, target: int) -> Trend:
+def proportional(pair: ModelPair, target: int, _: int | None = None) -> Trend:
     """Return IPC_S T/S, from the smaller size."""
     return _trend(pair.small_ipc * (target / pair.small), f"from size {pair.small}")
 
 
-def proportional_from_largest(pair: ModelPair, target: int) -> Trend:
+def proportional_from_largest(pair: ModelPair, target: int, _: int | None = None) -> Trend:
     """Return IPC_L T/L, from the larger size."""
     return _trend(pair.proportional_ipc(target), f"from size {pair.large}")
 
 
-def linear(pair: ModelPair, target: int) -> Trend:
+def linear(pair: ModelPair, target: int, _: int | None = None) -> Trend:
     """Return the straight line through both sizes."""
     slope = (pair.large_ipc - pair.small_ipc) / (pair.large - pair.small)
     return _trend(pair.large_ipc + slope * (target - pair.large))
 
 
-def power_law(pair: ModelPair, target: int) -> Trend:
+def power_law(pair: ModelPair, target: int, _: int | None = None) -> Trend:
     """Return a n^b through both sizes."""
     exponent = math.log(pair.large_ipc / pair.small_ipc) / math.log(pair.large / pair.small)
     return _trend(pair.large_ipc * _power(target / pair.large, exponent))
 
 
-def logarithmic(pair: ModelPair, target: int) -> Trend:
+def logarithmic(pair: ModelPair, target: int, _: int | None = None) -> Trend:
     """Return a + b ln n through both sizes."""
     slope = (pair.large_ipc - pair.small_ipc) / math.log(pair.large / pair.small)
     return _trend(pair.large_ipc + slope * math.log(target / pair.large))
 
 
-def _summed_steps(pair: ModelPair, target: int, cliff: int | None) -> tuple[float, ...]:
+def _summed_steps(pair: ModelPair, target: int, cliff: int | None) -> list[float]:
     """Return M of the way to the target; of the ways to the cliff and from it, where that is passed."""
     stops = (pair.large, target) if cliff is None else (pair.large, cliff, target)
-    doublings = [math.log2(end / start) for start, end in pairwise(stops)]
-    return tuple(k * (k + 1) / 2 for k in doublings)
+    return [k * (k + 1) / 2 for k in (math.log2(end / start) for start, end in pairwise(stops))]
 
 
 def _power(base: float, exponent: float) -> float:
@@ -193,60 +145,56 @@ def _power(base: float, exponent: float) -> float:
 def _trend(ipc: float, remark: str = "") -> Trend:
     if ipc <= 0:
         return Trend(None, f"no prediction: the rule gives an IPC of {ipc:.3g}")
-    if not _LEAST_IPC < ipc < _MOST_IPC:
+    if not _LEAST < ipc < _MOST:
         return Trend(None, "no prediction: the IPC is beyond what a number holds")
     return Trend(ipc, remark)
 
 
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule and what it takes into account.
+
+    Attributes
+    ----------
+    trend : IPC at a target; its third argument is the first size beyond the cliff where the target has
+        reached it, else None.
+    is_baseline : knows no cliff, and its errors were never calibrated: no interval.
+    uses_ends : takes the smallest and the largest of all models; else each pair of neighbours.
+    """
+
+    name: str
+    source: str
+    trend: Callable[[ModelPair, int, int | None], Trend]
+    is_baseline: bool = False
+    uses_ends: bool = False
+
+
 _PAPER = "GPU scale-model simulation"
-
-
-def _knowing_no_cliff(trend: Callable[[ModelPair, int], Trend]) -> TrendRule:
-    return lambda pair, target, _: trend(pair, target)
-
-
-def _baseline(name: str, trend: Callable[[ModelPair, int], Trend], *, uses_ends: bool = False) -> Rule:
-    source = f"{_PAPER} VII, baseline"
-    return Rule(name, source, _knowing_no_cliff(trend), is_baseline=True, uses_ends=uses_ends)
-
-
+_BASELINE = f"{_PAPER} VII, baseline"
 RULES = {
     rule.name: rule
     for rule in (
         Rule("additive", "this project; errors of each doubling added up", additive),
         Rule("published", f"{_PAPER}, the rule behind its reported figures", published),
         Rule("equations", f"{_PAPER}, Eq. 2-4 as printed", equations),
-        _baseline("proportional", proportional, uses_ends=True),
-        _baseline("linear", linear),
-        _baseline("power-law", power_law),
-        _baseline("logarithmic", logarithmic),
+        Rule("proportional", _BASELINE, proportional, is_baseline=True, uses_ends=True),
+        Rule("linear", _BASELINE, linear, is_baseline=True),
+        Rule("power-law", _BASELINE, power_law, is_baseline=True),
+        Rule("logarithmic", _BASELINE, logarithmic, is_baseline=True),
     )
 }
 DEFAULT_RULE = "additive"
-
 
 ProportionalFrom = Literal["smallest", "largest"]
 """Which scale model the rule `proportional` starts from."""
 
 
-def with_proportional_from(rule: Rule, start: ProportionalFrom) -> Rule:
-    """Return the rule; `proportional` from the model asked for."""
-    if rule.name != "proportional" or start == "smallest":
-        return rule
-    return replace(rule, trend=_knowing_no_cliff(proportional_from_largest))
-
-
-def rule_named(name: str) -> Rule:
-    """Return a rule by its name.
-
-    Raises
-    ------
-    OptionError : there is none of that name.
-    """
+def rule_named(name: str, proportional_from: ProportionalFrom = "smallest") -> Rule:
+    """Return a rule by its name; raise OptionError if there is none of that name."""
     if name not in RULES:
         close = get_close_matches(name, RULES, 1)
-        raise OptionError(
-            f"no scale rule {name!r}",
-            remedy=f"did you mean {close[0]!r}?" if close else f"there are {', '.join(RULES)}",
-        )
+        remedy = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(RULES)}"
+        raise OptionError(f"no scale rule {name!r}", remedy=remedy)
+    if name == "proportional" and proportional_from == "largest":
+        return replace(RULES[name], trend=proportional_from_largest)
     return RULES[name]

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
+from scalemodel.interval import Bounds, calibrated_up_to
 from scalemodel.measurements import Measurements, Scaling, measurements_of
-from scalemodel.prediction.interval import calibrated_up_to
-from scalemodel.prediction.outcome import Bounds, Prediction
-from scalemodel.prediction.predict import predict
+from scalemodel.predict import Prediction, predict
 
 IPC = ((8, 100.0), (16, 180.0))
 CLIFF = ((8, 10.0), (16, 10.0), (32, 10.0), (64, 1.0), (128, 1.0), (256, 1.0))

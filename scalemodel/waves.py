@@ -28,6 +28,9 @@ from scalemodel.errors import OptionError
 #: Half-width of the interval a doubling, as a fraction, and how many doublings it was measured for.
 OFF_A_DOUBLING, MOST_DOUBLINGS = 0.10, 2
 
+# A wave's tail is told where more than this share of the last waves' places is empty.
+_TAIL = 0.1
+
 
 class Limit(StrEnum):
     """What keeps a launch from getting shorter in proportion to the SMs."""
@@ -36,9 +39,7 @@ class Limit(StrEnum):
     FEW_BLOCKS = "too few thread blocks"
     NO_GAIN = "does not scale"
     SUPERLINEAR = "superlinear"
-
-
-_LIMITS = np.array(list(Limit), dtype=object)
+    TAIL = "a tail of a wave"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +49,6 @@ class ByWaves:
     Attributes
     ----------
     sizes : SMs of the two runs that were simulated.
-    target : SMs of the larger GPU.
     cycles : (n,) of each launch.
     limit : (n,) what limits it, of type `Limit`.
     """
@@ -83,16 +83,17 @@ def predict_by_waves(
     """
     small, large = sizes
     if not 0 < small < large < target:
-        raise OptionError(
-            f"{target} SMs are not predicted from {small} and {large}",
-            remedy="give runs of two sizes and a target above both",
-        )
+        what = f"{target} SMs are not predicted from {small} and {large}"
+        raise OptionError(what, remedy="give runs of two sizes and a target above both")
     if (ctas < 1).any():
-        raise OptionError("the grid of a launch is not known", remedy="give logs that print it, or a table")
+        what = "the grid of a launch is not known"
+        raise OptionError(what, remedy="give logs that print it, or a table that has it")
     waves_small, waves_large, waves = (-(-ctas // size) for size in (small, large, target))
     gain = (smaller - larger) / np.maximum(waves_small - waves_large, 1)
     by_line, least = larger - gain * (waves_large - waves), larger * waves / waves_large
     no_gain, few = larger >= smaller, (waves_small == waves_large) | (waves == waves_large)
     cycles = np.where(no_gain | (waves_small == waves_large), larger, np.maximum(by_line, least))
-    limit = np.select([few, no_gain, by_line < least], [1, 2, 3], 0)
-    return ByWaves(sizes, target, cycles, _LIMITS[limit])
+    tail = ctas < (1 - _TAIL) * waves * target
+    limits = np.array(list(Limit), dtype=object)
+    limit = limits[np.select([few, no_gain, by_line < least, tail], [1, 2, 3, 4], 0)]
+    return ByWaves(sizes, target, cycles, limit)

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scalemodel.errors import OptionError
-from scalemodel.prediction.rules import (
+from scalemodel.rules import (
     RULES,
     ModelPair,
     additive,

@@ -9,25 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from scalemodel.errors import AnalysisError, OptionError
-from scalemodel.findings import Finding
+from scalemodel.errors import AnalysisError, Finding, OptionError
+from scalemodel.from_logs import Run, measurements_of_runs, predicted_by_waves
+from scalemodel.interval import DEFAULT_CONFIDENCE
 from scalemodel.measurements import Measurements
-from scalemodel.prediction.interval import DEFAULT_CONFIDENCE
-from scalemodel.prediction.outcome import Outcome, Prediction
-from scalemodel.prediction.predict import predict
-from scalemodel.prediction.rules import RULES, ProportionalFrom
+from scalemodel.predict import Outcome, Prediction, predict
+from scalemodel.rules import RULES, ProportionalFrom
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One prediction beside the IPC that was simulated.
-
-    Attributes
-    ----------
-    benchmark : its name.
-    actual : the IPC that was simulated.
-    prediction : what the rule says.
-    """
+    """One prediction beside the IPC that was simulated."""
 
     benchmark: str
     actual: float
@@ -86,6 +78,14 @@ class Validation:
     findings: Mapping[str, tuple[Finding, ...]]
 
 
+_NOTHING_TO_CHECK = Finding(
+    "nothing-to-check",
+    "note",
+    "No IPC above the scale models: nothing to check.",
+    "simulate a target, or name fewer simulated sizes",
+)
+
+
 def validate(
     benchmarks: Sequence[Measurements],
     *,
@@ -113,10 +113,8 @@ def validate(
         raise OptionError(f"two benchmarks are named {repeated!r}", remedy="give each its own name")
     units = {benchmark.scaling.unit: benchmark.name for benchmark in benchmarks}
     if len(units) > 1:
-        raise OptionError(
-            " and ".join(f"sizes of {name} are {unit}" for unit, name in units.items()),
-            remedy="validate them apart",
-        )
+        mixed = " and ".join(f"sizes of {name} are {unit}" for unit, name in units.items())
+        raise OptionError(mixed, remedy="validate them apart")
     outcomes: list[Outcome] = []
     checks: list[Check] = []
     findings: dict[str, tuple[Finding, ...]] = {}
@@ -134,58 +132,78 @@ def validate(
             curve_is_modelled=curve_is_modelled,
             proportional_from=proportional_from,
         )
-        if not targets:
-            findings[benchmark.name] = (_NOTHING_TO_CHECK,)
-            continue
-        outcomes.append(outcome)
-        checks += _checks(benchmark, outcome)
-        if outcome.findings:
-            findings[benchmark.name] = outcome.findings
+        found = outcome.findings if targets else (_NOTHING_TO_CHECK,)
+        findings |= {benchmark.name: found} if found else {}
+        if targets:
+            outcomes.append(outcome)
+            actual = dict(zip(benchmark.sizes, benchmark.ipc, strict=True))
+            checks += [
+                Check(benchmark.name, simulated_ipc, each)
+                for each in outcome.predictions
+                if (simulated_ipc := actual[each.target]) is not None
+            ]
     if not checks:
         raise AnalysisError(
             "no benchmark has an IPC above its scale models, so there is nothing to check",
             remedy="give measured targets, or name fewer simulated sizes",
         )
-    return Validation(_scores(checks), tuple(checks), tuple(outcomes), findings)
+    return Validation(scores_of(checks), tuple(checks), tuple(outcomes), findings)
 
 
-_NOTHING_TO_CHECK = Finding(
-    "nothing-to-check",
-    "note",
-    "No IPC above the scale models: nothing to check.",
-    "simulate a target, or name fewer simulated sizes",
-)
+def validate_runs(
+    programs: Mapping[str, Sequence[Run]],
+    *,
+    simulated: Sequence[int] | None = None,
+    rules: Sequence[str] = tuple(RULES),
+    confidence: float = DEFAULT_CONFIDENCE,
+    proportional_from: ProportionalFrom = "smallest",
+) -> Validation:
+    """Predict the larger runs of each program from its two smallest, launch by launch and by the rules.
 
+    Parameters
+    ----------
+    programs : name -> its runs, ascending by size; see `from_logs.programs_of`.
 
-def _checks(benchmark: Measurements, outcome: Outcome) -> list[Check]:
-    actual = dict(zip(benchmark.sizes, benchmark.ipc, strict=True))
-    return [
-        Check(benchmark.name, simulated, prediction)
-        for prediction in outcome.predictions
-        if (simulated := actual[prediction.target]) is not None
-    ]
-
-
-def _scores(checks: Sequence[Check]) -> dict[str, dict[int, Score]]:
-    groups: dict[tuple[str, int], list[Check]] = {}
-    for check in checks:
-        groups.setdefault((check.prediction.method, check.prediction.target), []).append(check)
-    scores: dict[str, dict[int, Score]] = {}
-    for method, target in sorted(groups, key=lambda group: group[1]):
-        scores.setdefault(method, {})[target] = _score(groups[method, target])
-    order = dict.fromkeys(check.prediction.method for check in checks)
-    return {method: scores[method] for method in order}
-
-
-def _score(checks: Sequence[Check]) -> Score:
-    errors = {check.benchmark: check.error for check in checks if check.error is not None}
-    within = [check.is_within for check in checks if check.is_within is not None]
-    worst = max(errors, key=lambda name: errors[name], default=None)
-    return Score(
-        mean=sum(errors.values()) / len(errors) if errors else None,
-        max=None if worst is None else errors[worst],
-        worst=worst,
-        n=len(errors),
-        within_interval=sum(within) / len(within) if within else None,
-        without=tuple(check.benchmark for check in checks if check.error is None),
+    Raises
+    ------
+    InputError : the instructions of a run, or the grid of a launch, are not known.
+    OptionError, AnalysisError : as for `validate`.
+    """
+    by_rules = validate(
+        [measurements_of_runs(name, runs) for name, runs in programs.items()],
+        simulated=simulated,
+        rules=rules,
+        confidence=confidence,
+        proportional_from=proportional_from,
     )
+    checks = []
+    for outcome in by_rules.outcomes:
+        models = [run for run in programs[outcome.name] if run.size in outcome.models]
+        checks += [
+            Check(outcome.name, run.ipc, predicted_by_waves(models, run.size))
+            for run in programs[outcome.name]
+            if run.size > outcome.models[-1] and run.ipc is not None
+        ]
+    checks += by_rules.checks
+    return Validation(scores_of(checks), tuple(checks), by_rules.outcomes, by_rules.findings)
+
+
+def scores_of(checks: Sequence[Check]) -> dict[str, dict[int, Score]]:
+    """Return rule -> target -> the summary of its checks; rules in their order, targets ascending."""
+    groups: dict[tuple[str, int], list[Check]] = {}
+    for check in sorted(checks, key=lambda check: check.prediction.target):
+        groups.setdefault((check.prediction.method, check.prediction.target), []).append(check)
+    scores: dict[str, dict[int, Score]] = {check.prediction.method: {} for check in checks}
+    for (method, target), of_both in groups.items():
+        errors = {check.benchmark: check.error for check in of_both if check.error is not None}
+        within = [check.is_within for check in of_both if check.is_within is not None]
+        worst = max(errors, key=lambda name: errors[name], default=None)
+        scores[method][target] = Score(
+            mean=sum(errors.values()) / len(errors) if errors else None,
+            max=None if worst is None else errors[worst],
+            worst=worst,
+            n=len(errors),
+            within_interval=sum(within) / len(within) if within else None,
+            without=tuple(check.benchmark for check in of_both if check.error is None),
+        )
+    return scores

@@ -10,8 +10,8 @@ import pytest
 from scalemodel.errors import AnalysisError, OptionError
 from scalemodel.inputs.benchmark_table import read_benchmarks
 from scalemodel.measurements import Measurements, Scaling, measurements_of
-from scalemodel.prediction.rules import RULES
-from scalemodel.prediction.validation import Validation, validate
+from scalemodel.rules import RULES
+from scalemodel.validate import Validation, validate
 
 
 def line(name: str, *ipc: float) -> Measurements:
