@@ -452,7 +452,8 @@ class ResultsScreen(ViewScreen):
         super().__init__()
         opened = details.session.plan
         self._details = details
-        self.answers, self.known = Answers(target=f"{details.session.options.epsilon:g}"), None
+        self.answers = Answers(target=f"{details.session.options.epsilon:g}")
+        self.known: Known | None = None
         if before is not None:
             # It is no longer under way if the user had left.
             self.answers, self.known = before.answers, before.known and before.known.cancelled()
