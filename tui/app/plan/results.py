@@ -638,7 +638,7 @@ class ResultsScreen(ViewScreen):
 
     @on(PlaceGiven)
     def _write_there(self, event: PlaceGiven) -> None:
-        larger = self.known and self.known.larger
+        larger = None if self.known is None else self.known.larger
         try:
             if larger is not None and event.target is not None and self._saved is not None:
                 self.app.say(export_file(self._saved, event.target, event.path))
