@@ -456,7 +456,7 @@ class GpgpuSimConfig(Target):
     def _rejected(self) -> Iterator[Note]:
         """Yield a note on options that the simulator does not know: it stops at the first of them."""
         unknown = [name for name in _DROPPED if name in self.options]
-        whose = "GPGPU-Sim 4.2 and Accel-Sim do not know"
+        whose = "of today's simulators GPGPU-Sim 4.2 does not know"
         if self._known is not None:
             unknown = [name for name in self.options if name not in self._known]
             whose = "the simulator that printed its options does not know"
