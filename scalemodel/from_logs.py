@@ -24,7 +24,7 @@ from scalemodel.errors import InputError, OptionError, Place
 from scalemodel.interval import Bounds
 from scalemodel.measurements import Measurements, measurements_of
 from scalemodel.predict import Prediction, Region
-from scalemodel.traces.trace_file import open_trace
+from scalemodel.traces import open_trace
 from scalemodel.waves import ByWaves, predict_by_waves
 
 METHOD = "waves"

@@ -344,9 +344,8 @@ def _width(
     if back_cast is None:
         change = beyond_benchmarks(scaling, pairs[-1].correction_per_doubling)
         if change is not None:
-            return max(
-                width, abs(math.log(trend / pairs[-1].proportional_ipc(target)))
-            ), f"{beyond}: {change}"
+            lost = abs(math.log(trend / pairs[-1].proportional_ipc(target)))
+            return max(width, min(lost, _MOST_HALF_WIDTH)), f"{beyond}: {change}"
     return width, beyond if target > calibrated_up_to(scaling, models) else None
 
 

@@ -118,6 +118,7 @@ def test_inputs_are_found_in_every_command_that_has_any() -> None:
             "features",
             "overrides",
             "mpki_from",
+            "simulator_log",
             "config",
         ),
         *("instructions_from", "trace", "results", "manifests", "against"),

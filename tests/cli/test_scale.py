@@ -374,6 +374,40 @@ def test_a_size_is_the_factor_that_gives_it(kernelpoint: Kernelpoint, target: Pa
     assert by_size == kernelpoint("scale", "derive", target, "--factor", "8,16", "--format", "json").results
 
 
+def test_sizes_that_divide_are_taken_where_the_papers_do_not(
+    kernelpoint: Kernelpoint, tmp_path: Path
+) -> None:
+    path = tmp_path / "qv100.toml"
+    path.write_text("[gpu]\nsms = 80\nllc_mib = 6\nllc_slices = 64\nmemory_controllers = 32\n")
+    words = ("scale", "derive", path, "--format", "json")
+    assert [model["size"] for model in kernelpoint(*words).results] == [10, 20]
+    assert "the sizes are 5, 10, 20, 40 and 80" in kernelpoint(*words, "--size", "8").failed(2)
+
+
+def test_options_that_the_simulator_rejects_are_named(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    target, log = tmp_path / "gpgpusim.config", tmp_path / "run.log"
+    options = {
+        "-gpgpu_n_clusters": "16",
+        "-gpgpu_n_cores_per_cluster": "1",
+        "-gpgpu_n_mem": "4",
+        "-gpgpu_n_sub_partition_per_mchannel": "2",
+        "-gpgpu_cache:dl2": "S:32:128:24,L:B:m:L:P",
+        "-network_mode": "2",
+    }
+    text = "".join(f"{name} {value}\n" for name, value in options.items())
+    log.write_text(text)
+    target.write_text(f"{text}-smem_latency 30\n-of_tomorrow 1\n")
+    words = ("scale", "derive", target, "--factor", "2", "--format", "json")
+    (note,) = kernelpoint(*words).results[0]["notes"]
+    assert note["code"] == "options-rejected"
+    assert "GPGPU-Sim 4.2 does not know -smem_latency, and stops" in note["sentence"]
+    (note,) = kernelpoint(*words, "--simulator-log", log).results[0]["notes"]
+    assert "does not know -smem_latency and -of_tomorrow" in note["sentence"]
+    empty = tmp_path / "empty.log"
+    empty.write_text("nothing\n")
+    assert "prints no configuration" in kernelpoint(*words, "--simulator-log", empty).failed(2)
+
+
 def test_mrc_counts_misses_at_each_capacity(kernelpoint: Kernelpoint, trace: Path) -> None:
     """Lines that come round in turn all miss until the cache holds them all."""
     words = ("scale", "mrc", trace, "--capacity", "512KiB,1MiB,2097152", "--instructions", "24576")

@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from scalemodel.errors import InputError, OptionError
-from scalemodel.inputs.question_file import ScaleQuestion
+from scalemodel.inputs import ScaleQuestion
 from scalemodel.measurements import MpkiUnit, Scaling, measurements_of
 from scalemodel.predict import predict
 from scalemodel.rules import RULES

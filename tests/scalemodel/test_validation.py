@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scalemodel.errors import AnalysisError, OptionError
-from scalemodel.inputs.benchmark_table import read_benchmarks
+from scalemodel.inputs import read_benchmarks
 from scalemodel.measurements import Measurements, Scaling, measurements_of
 from scalemodel.rules import RULES
 from scalemodel.validate import Validation, validate

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 
 from scalemodel.errors import OptionError
-from scalemodel.miss_rate.curve import Method, miss_rate_curve
-from scalemodel.traces.address_trace import TraceFormat, read_address_trace
+from scalemodel.miss_rate import Method, miss_rate_curve
+from scalemodel.traces import TraceFormat, read_address_trace
 from tui.options.scale import ScaleMrcOptions, capacities_of
 from tui.output.writer import Answer, emit
 from tui.scale.miss_rates import curve_blocks, curve_options, curve_results, curve_rows, curve_text

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from scalemodel.errors import OptionError
-from scalemodel.inputs.benchmark_table import read_benchmarks
+from scalemodel.inputs import read_benchmarks
 from scalemodel.measurements import Scaling
 from scalemodel.rules import RULES
 from scalemodel.validate import Validation, validate, validate_runs

@@ -222,9 +222,17 @@ class ScaleDeriveOptions(OutputOptions):
     )
     size: tuple[str, ...] = option(
         (),
-        "Or the sizes: 8,16 SMs and 4,8 chiplets as published if neither is given.",
+        "Or the sizes: if neither is given 8,16 SMs or 4,8 chiplets as published, or the two next to these, "
+        "a doubling apart, that the target can be divided to.",
         "--size",
         metavar="SIZES",
+    )
+    simulator_log: InputFile | None = option(
+        None,
+        "What the simulator at hand prints: options of the target that it does not print are named, for it "
+        "stops at them.",
+        "--simulator-log",
+        metavar="LOG",
     )
 
 
@@ -234,8 +242,8 @@ class ScaleMrcOptions(OutputOptions):
 
     traces: tuple[InputFile, ...] = argument(
         (),
-        "Address traces, one after the other: text, CSV, Accel-Sim's .traceg, or binary, little-endian "
-        "addresses of 64 bits, or of 32, which --from must name.",
+        "Address traces, one after the other: text, CSV, Accel-Sim's .traceg, its kernelslist.g, a folder "
+        "with either, or binary, little-endian addresses of 64 bits, or of 32, which --from must name.",
         "TRACE",
     )
     capacity: tuple[str, ...] = option(

@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from sampling.text import counted
+from scalemodel import inputs
 from scalemodel.errors import InputError, OptionError, listed
-from scalemodel.inputs import curve_file
-from scalemodel.inputs.benchmark_table import Tell
-from scalemodel.inputs.curve_file import CurvePoints
-from scalemodel.inputs.question_file import ScaleQuestion, measured_above, read_questions
+from scalemodel.inputs import CurvePoints, ScaleQuestion, Tell, measured_above, read_questions
 from scalemodel.interval import BENCHMARKS, TARGETS, TARGETS_OF_THREE, Bounds, targets_held
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
 from scalemodel.predict import Outcome, Prediction, Region, predict
@@ -48,9 +46,9 @@ _LONGEST_NAME = 20
 
 # What the engine asks of a curve, in the words of the command that makes one.
 _CURVE_REMEDIES = {
-    curve_file.GIVE_COLUMNS: "give the CSV of scale mrc --capacity SIZE=BYTES, or one of size,mpki",
-    curve_file.GIVE_SIZES: "give scale mrc its capacities as SIZE=BYTES",
-    curve_file.GIVE_INSTRUCTIONS: "give scale mrc the --instructions of the trace",
+    inputs.GIVE_COLUMNS: "give the CSV of scale mrc --capacity SIZE=BYTES, or one of size,mpki",
+    inputs.GIVE_SIZES: "give scale mrc its capacities as SIZE=BYTES",
+    inputs.GIVE_INSTRUCTIONS: "give scale mrc the --instructions of the trace",
 }
 
 
@@ -167,7 +165,7 @@ def _check_lines(curve: CurvePoints, tell: Tell | None) -> None:
 
 def _curve(path: str, unit: MpkiUnit | None) -> CurvePoints:
     try:
-        curve = curve_file.read_curve_points(path)
+        curve = inputs.read_curve_points(path)
     except InputError as error:
         error.remedy = _CURVE_REMEDIES.get(error.remedy or "", error.remedy)
         raise

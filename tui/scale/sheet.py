@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sampling.errors import SamplingError
 from sampling.text import counted
 from scalemodel.errors import OptionError, ScaleModelError
-from scalemodel.inputs.benchmark_table import Tell
-from scalemodel.inputs.question_file import ScaleQuestion, read_questions
+from scalemodel.inputs import ScaleQuestion, Tell, read_questions
 from scalemodel.interval import DEFAULT_CONFIDENCE
 from scalemodel.measurements import (
     NUMBER_REMEDY,

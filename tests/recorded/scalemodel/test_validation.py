@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scalemodel.inputs.benchmark_table import read_benchmarks
+from scalemodel.inputs import read_benchmarks
 from scalemodel.interval import BENCHMARKS, TARGETS, TARGETS_OF_THREE, targets_held
 from scalemodel.measurements import Measurements, Scaling
 from scalemodel.validate import validate
