@@ -32,10 +32,8 @@ from tui.app.frame.line import PaneTitle
 from tui.app.frame.page import Page
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import printed_options
-from tui.app.plan.details import PlanDetails
-from tui.app.plan.files import export_file, failure_words, save_plan
-from tui.app.plan.panes import PlanList
-from tui.app.plan.prompt import PlaceGiven, PlanPrompt, PromptLeft
+from tui.app.plan.details import PlanDetails, export_file, failure_words, save_plan
+from tui.app.plan.panes import PlaceGiven, PlanList, PlanPrompt
 from tui.app.planning import tell
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
@@ -453,7 +451,8 @@ class ResultsScreen(ViewScreen):
         super().__init__()
         opened = details.session.plan
         self._details = details
-        self.answers, self.known = Answers(target=f"{details.session.options.epsilon:g}"), None
+        self.answers = Answers(target=f"{details.session.options.epsilon:g}")
+        self.known: Known | None = None
         if before is not None:
             # It is no longer under way if the user had left.
             self.answers, self.known = before.answers, before.known and before.known.cancelled()
@@ -638,7 +637,7 @@ class ResultsScreen(ViewScreen):
 
     @on(PlaceGiven)
     def _write_there(self, event: PlaceGiven) -> None:
-        larger = self.known and self.known.larger
+        larger = None if self.known is None else self.known.larger
         try:
             if larger is not None and event.target is not None and self._saved is not None:
                 self.app.say(export_file(self._saved, event.target, event.path))
@@ -653,10 +652,10 @@ class ResultsScreen(ViewScreen):
         except (SamplingError, OSError) as error:
             self.query_one(PlanPrompt).ask_again(event.path, event.target, failure_words(error))
             return
-        self._leave_prompt()
+        self.action_leave_prompt()
 
-    @on(PromptLeft)
-    def _leave_prompt(self) -> None:
+    def action_leave_prompt(self) -> None:
+        """Write nothing."""
         self.query_one(PlanPrompt).close()
         self.query_one(PlanList).focus()
 
