@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from scalemodel.errors import OptionError
-from scalemodel.text import listed
+from scalemodel.errors import OptionError, listed
 
 #: The sizes the paper simulates: SMs of a monolithic GPU, and chiplets.
 PAPER_SIZES = {"SMs": (8, 16), "chiplets": (4, 8)}

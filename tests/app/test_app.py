@@ -43,7 +43,7 @@ from tui.app.planning import load_study
 from tui.app.running import session_of
 from tui.options.choices import GroupSort
 from tui.options.commands import OpenOptions, SampleOptions
-from tui.text.group_list import GroupList, list_groups
+from tui.text.groups import GroupList, list_groups
 
 
 @asynccontextmanager
@@ -277,7 +277,7 @@ async def test_copy_write_and_command_follow_the_focus(resnet: str, tmp_path: Pa
         file = tmp_path / "kernelpoint-groups.txt"
         await wait_for(pilot, file.exists, "a file of the table")
         assert app.clipboard == file.read_text()
-        assert app.clipboard.count("\n") == 35
+        assert app.clipboard.count("\n") == 37
         await pilot.press("w")
         await wait_for(pilot, (tmp_path / "kernelpoint-groups-2.txt").exists, "nothing is overwritten")
         await pilot.press("s", "Y")

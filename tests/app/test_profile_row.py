@@ -10,9 +10,9 @@ from tui.app.views import VIEWS
 async def test_every_view_says_what_the_profile_holds(resnet: str) -> None:
     async with opened(resnet) as (app, pilot):
         first = screen_text(app).splitlines()[1]
-        assert first.startswith("5,600 launches")
+        assert first.startswith("V100-like: 5,600 launches")
         assert "80 %" in first
-        assert "[f] i a loop of " in first
+        assert "[f] i loop" in first
         for view in VIEWS:
             await app.action_view(view.name)
             title = f"[{view.key}]"
@@ -24,7 +24,7 @@ async def test_every_view_says_what_the_profile_holds(resnet: str) -> None:
         await resized(app, pilot, 60, 15)
         await wait_for(
             pilot,
-            lambda: screen_text(app).splitlines()[1].endswith("[f] i loop"),
+            lambda: screen_text(app).splitlines()[1].startswith("5,600 launches"),
             "shorter",
         )
 

@@ -33,7 +33,7 @@ from tui.app.state import Session
 from tui.options.commands import SampleOptions
 from tui.options.estimate import EstimateOptions
 from tui.output.writer import Canvas
-from tui.text.estimate_tables import compared_groups
+from tui.text.estimate import compared_groups
 
 CANVAS = Canvas(80, ascii_only=False, color=False)
 SESSION = Session(SampleOptions(profiles=("run.sqlite",), epsilon=0.02, seed=7))

@@ -27,8 +27,8 @@ async def test_the_copied_text_and_the_copied_command_say_the_same(small: str, t
         text, command = view_of(app).pane_text().text, view_of(app).command()
         assert app.session.study is not None
         rows = screen_text(app).splitlines()
-        assert rows[1].startswith("[F] "), "at 80 columns too"
-        assert "/168 launches" in rows[1]
+        assert rows[1].startswith("V100-like: [F] "), "at 80 columns too"
+        assert "61 of 168 launches" in rows[1]
         header, names = header_forms(app.session.study), workload_lines(app.session, app.session.study)
         await app.action_view("Scale model")
         assert "Selection" not in view_of(app).pane_text().text

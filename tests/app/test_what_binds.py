@@ -36,7 +36,7 @@ from tui.app.steps import Steps
 from tui.charts.quantities import hours, ratio
 from tui.engine.studies import target_of
 from tui.options.commands import OpenOptions, SampleOptions
-from tui.text.binding import binding_forms
+from tui.text.promise import binding_forms
 
 DEAR = OpenOptions(no_pool=True, min_samples=2)
 """Two launches of every stratum of every kernel group."""

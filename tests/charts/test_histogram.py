@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.charts.grid import LABEL, MARKER, PROPOSED, Grid, blank
+from tui.charts.grid import LABEL, MARKER, PROPOSED, Grid, blank, plain
 from tui.charts.histogram import LEFT, histogram, histogram_data, lay_out
-from tui.charts.sinks import plain
 
 GOLDEN = Path(__file__).parent / "golden"
 LEVELS = " ▁▂▃▄▅▆▇█"
@@ -151,7 +150,14 @@ def test_a_grid_has_the_size_asked_for(group, width: int, height: int, log: bool
     values_ns, counts, clusters = group
     threshold_ns = int(values_ns[values_ns.size // 2])
     grid = histogram(
-        values_ns, counts, clusters, width, height, log=log, ascii_only=ascii_only, split=(threshold_ns, True)
+        values_ns,
+        counts,
+        clusters,
+        width,
+        height,
+        axis="log" if log else "linear",
+        ascii_only=ascii_only,
+        split=(threshold_ns, True),
     )
     assert grid.glyph.shape == grid.style.shape == (height, width)
     assert all(len(row) <= width for row in plain(grid).split("\n"))
@@ -163,8 +169,8 @@ def test_the_order_of_the_pairs_does_not_matter(group, random, log: bool) -> Non
     values_ns, counts, clusters = group
     order = list(range(values_ns.size))
     random.shuffle(order)
-    drawn = histogram(values_ns, counts, clusters, 60, 15, log=log)
-    again = histogram(values_ns[order], counts[order], clusters, 60, 15, log=log)
+    drawn = histogram(values_ns, counts, clusters, 60, 15, axis="log" if log else "all")
+    again = histogram(values_ns[order], counts[order], clusters, 60, 15, axis="log" if log else "all")
     assert (drawn.glyph == again.glyph).all()
     assert (drawn.style == again.style).all()
 
@@ -177,8 +183,8 @@ def test_bars_are_as_high_as_the_numbers_say(group, width: int, height: int, log
     """
     values_ns, counts, _ = group
     log = log and values_ns.size > 2
-    grid = histogram(values_ns, counts, [], width, height, log=log)
-    layout = lay_out(values_ns, width, height, log=log)
+    grid = histogram(values_ns, counts, [], width, height, axis="log" if log else "all")
+    layout = lay_out(values_ns, width, height, int(counts.sum()), log=log)
     data = histogram_data(values_ns, counts, [], layout.bins, log=log)
     deserved = max(3, 2 * int(data.counts.max()))
     foot = min(height - 2 - (height >= 5 or height - 2 > deserved), deserved)
@@ -249,13 +255,40 @@ def test_clusters_without_room_in_the_legend_are_counted() -> None:
 
 
 def test_the_axes_name_the_highest_count_and_one_unit() -> None:
-    rows = plain(histogram(np.array([10_000, 90_000]), np.array([1_234_567, 5]), [], 60, 12)).split("\n")
+    rows = plain(
+        histogram(np.array([10_000, 90_000]), np.array([1_234_567, 5]), [], 60, 12, axis="all")
+    ).split("\n")
     assert rows[0].startswith("1.23M ┤")
     assert rows[-2].split() == ["20", "40", "60", "80", "us"]
 
 
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_a_linear_axis_ends_before_a_few_launches_far_beyond(ascii_only: bool) -> None:
+    values_ns = np.array([*range(1_000, 2_000, 10), 90_000])
+    counts = np.array([9] * 100 + [3])
+    rows = plain(histogram(values_ns, counts, [], 80, 12, ascii_only=ascii_only)).split("\n")
+    arrow = "->" if ascii_only else "→"
+    assert rows[0].endswith(f"3 beyond, to 90.0 us {arrow}")
+    assert rows[-2].split()[-2:] == ["1.9", "us"]
+    for shown in (
+        # As many as one in two hundred are to be seen, a threshold too, and whatever hardly needs room.
+        histogram(values_ns, np.array([9] * 100 + [5]), [], 80, 12),
+        histogram(values_ns, counts, [], 80, 12, split=(80_000, True)),
+        histogram(np.array([*values_ns[:-1], 2_150]), counts, [], 80, 12),
+        histogram(values_ns, counts, [], 80, 12, axis="all"),
+        histogram(values_ns, counts, [], 80, 12, axis="log"),
+    ):
+        assert "beyond" not in plain(shown)
+
+
+@pytest.mark.parametrize(("launches", "most"), [(15, 8), (100, 20), (400, 40), (14, 66)])
+def test_bins_are_no_more_than_about_two_roots_of_the_launches(launches: int, most: int) -> None:
+    values_ns = np.arange(launches) * 1_009 + 10_000
+    assert lay_out(values_ns, 73, 10, launches, log=False).bins == most
+
+
 def test_zeros_stand_apart_on_a_logarithmic_axis() -> None:
-    grid = histogram(np.array([0, 100, 10_000]), np.array([5, 5, 5]), [], 40, 10, log=True)
+    grid = histogram(np.array([0, 100, 10_000]), np.array([5, 5, 5]), [], 40, 10, axis="log")
     rows = plain(grid).split("\n")
     assert rows[0][LEFT : LEFT + 3] == "█ █"
     assert rows[-2][LEFT] == "0"
@@ -277,7 +310,9 @@ def test_zeros_stand_apart_on_a_logarithmic_axis() -> None:
 )
 @pytest.mark.parametrize("size", [(0, 0), (1, 1), (19, 3), (20, 4), (80, 24), (200, 60)])
 def test_extreme_durations_have_a_chart(values: list[int], log: bool, size: tuple[int, int]) -> None:
-    grid = histogram(np.array(values), np.ones(len(values), dtype=np.int64), [], *size, log=log)
+    grid = histogram(
+        np.array(values), np.ones(len(values), dtype=np.int64), [], *size, axis="log" if log else "linear"
+    )
     assert grid.glyph.shape == size[::-1]
     assert size < (20, 4) or (grid.style == 0).any()
 
@@ -298,7 +333,7 @@ def test_below_twenty_by_four_there_are_numbers_instead_of_axes() -> None:
 GOLDENS = {
     "clusters": (*THREE_PEAKS, THREE_CLUSTERS, {}),
     "proposed": (*THREE_PEAKS, [], {"split": (THREE_CLUSTERS[0][1], True)}),
-    "log": (*DECADES, clusters_at(DECADES[0], 1_000_000), {"log": True}),
+    "log": (*DECADES, clusters_at(DECADES[0], 1_000_000), {"axis": "log"}),
 }
 
 

@@ -26,9 +26,9 @@ from tui.options.scale import (
     ScalePredictOptions,
     ScaleValidateOptions,
     TraceForm,
+    with_flags_repeated,
 )
 from tui.registry import COMMANDS
-from tui.scale.typed_values import with_flags_repeated
 
 Run = Any
 Kernelpoint = Callable[..., Run]
@@ -448,24 +448,23 @@ def test_a_curve_from_a_trace_needs_a_steeper_cliff(kernelpoint: Kernelpoint, tm
 
 
 @pytest.mark.parametrize(
-    ("column", "said"), [("", "not known"), (",128", "are 128 bytes"), (",32", None)], ids=repr
+    ("column", "code", "said"), [("", 0, "not known"), (",128", 2, "lines of 128 bytes"), (",32", 0, None)]
 )
-def test_a_curve_of_other_lines_is_not_mixed_with_measured_mpki_unsaid(
-    kernelpoint: Kernelpoint, tmp_path: Path, column: str, said: str | None
+def test_a_curve_of_other_lines_is_not_mixed_with_measured_mpki(
+    kernelpoint: Kernelpoint, tmp_path: Path, column: str, code: int, said: str | None
 ) -> None:
     """A simulator counts sectors of 32 bytes, a curve lines of 128 unless asked for others."""
-    path = tmp_path / "curve.csv"
+    path, question = tmp_path / "curve.csv", tmp_path / "question.toml"
     header = "size,mpki" + (",line_bytes" if column else "")
     path.write_text(f"{header}\n16,9{column}\n32,8.9{column}\n")
-    asked = ("scale", "predict", "--ipc", "8=10,16=20", "-t", "32", "--mpki-from", path)
-    mixed = kernelpoint(*asked, "--mpki", "8=9")
-    assert ("sectors of 32 bytes" in mixed.err) is (said is not None)
-    assert said is None or said in mixed.err
-    assert "sectors" not in kernelpoint(*asked).err, "all MPKI are of one curve"
-    question = tmp_path / "question.toml"
     question.write_text("targets = [32]\n[ipc]\n8 = 10\n16 = 20\n[mpki]\n8 = 9\n")
-    mixed = kernelpoint("scale", "predict", question, "--mpki-from", path)
-    assert ("sectors of 32 bytes" in mixed.err) is (said is not None)
+    asked = ("scale", "predict", "--ipc", "8=10,16=20", "-t", "32", "--mpki-from", path)
+    for words in ((*asked, "--mpki", "8=9"), ("scale", "predict", question, "--mpki-from", path)):
+        mixed = kernelpoint(*words)
+        assert mixed.code == code
+        assert ("sectors of 32 bytes" in mixed.err) is (said is not None)
+        assert said is None or said in mixed.err
+    assert "sectors" not in kernelpoint(*asked).err, "all MPKI are of one curve"
 
 
 def test_a_curve_says_what_lines_it_counts(kernelpoint: Kernelpoint, trace: Path) -> None:
@@ -591,7 +590,10 @@ OPTIONS = {
         width=st.none() | st.integers(1, 99),
     ),
     "scale validate": st.builds(
-        ScaleValidateOptions, file=TEXT, mpki_unit=st.none() | st.sampled_from(MpkiUnit), simulated=TUPLES
+        ScaleValidateOptions,
+        files=st.lists(TEXT, min_size=1, max_size=2).map(tuple),
+        mpki_unit=st.none() | st.sampled_from(MpkiUnit),
+        simulated=TUPLES,
     ),
     "scale derive": st.builds(ScaleDeriveOptions, file=TEXT, factor=TUPLES, force=st.booleans()),
     "scale mrc": st.builds(

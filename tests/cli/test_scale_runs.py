@@ -50,7 +50,7 @@ def test_two_logs_give_a_larger_gpu_launch_by_launch(kernelpoint: Kernelpoint, l
     ]
     shown = kernelpoint("scale", "predict", *words, "--target", "32").out
     assert shown.startswith("32 SMs: 640 cycles, 576 to 704, launch by launch from 8 and 16 SMs")
-    assert "--kernels says which" in shown
+    assert "--kernels gives a row" in shown
 
 
 def test_the_drawn_launches_of_a_plan_are_enough(
@@ -74,7 +74,8 @@ def test_the_drawn_launches_of_a_plan_are_enough(
         (("--run", "8={8}", "--run", "16={16}"), "--target 32,64,128"),
         (("--run", "8={8}", "--target", "32"), "there is one; give --run SIZE=LOG"),
         (("--run", "8={8}", "--run", "8={16}", "--target", "32"), "two runs are of 8 SMs"),
-        (("--run", "{8}", "--target", "32"), "is not SIZE=LOG"),
+        (("--run", "x={8}", "--target", "32"), "is not SIZE=LOG"),
+        (("--run", "{8}", "--target", "32"), "prints no configuration, so its number of SMs is not known"),
         (("{8}",), "give it as --run SIZE=LOG"),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 
 from sampling.plan.findings import CODES, Finding
 from sampling.plan.study import Study
+from sampling.profile.profile import Device
 from tui.app.planning import load_study
 from tui.options.commands import SampleOptions
 from tui.text.header import BRIEFEST, header_forms
@@ -88,3 +89,23 @@ def test_one_group_holds_all_and_that_is_not_said(recording: str) -> None:
 def test_every_code_has_a_word_or_two_for_a_narrow_row() -> None:
     assert set(BRIEFEST) == set(CODES)
     assert all(len(word) <= 12 for word in BRIEFEST.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("NVIDIA H100 80GB HBM3", "H100"),
+        ("Tesla V100-SXM2-32GB", "V100"),
+        ("NVIDIA A100-PG509-200", "A100"),
+        ("NVIDIA GeForce RTX 3090", "RTX 3090"),
+        ("AMD Instinct MI300X VF", "MI300X"),
+        ("AMD Radeon Graphics", "Radeon"),
+        ("GPU", "GPU"),
+    ],
+)
+def test_the_gpu_stands_before_all_at_80_columns(recording: str, name: str, model: str) -> None:
+    study = study_of(recording, (WARNING,))
+    facts = replace(study.profile.facts, devices=(Device(0, name),))
+    study.profile.facts = facts
+    assert plain(header_forms(study)[0]).startswith(f"{name}: 100 launches, 100 us, ")
+    assert at(header_forms(study), 80).startswith(f"{model}: 100 launches")

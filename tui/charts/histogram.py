@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +14,25 @@ import numpy.typing as npt
 from sampling.arrays import IntArray
 from sampling.text import counted
 from tui.charts.axis import Tick, linear_time_ticks, log_time_ticks, multiples, round_step
-from tui.charts.glyphs import GlyphSet, cluster_style, cluster_symbol, glyph_set
-from tui.charts.grid import AXIS, LABEL, MARKER, PROPOSED, Grid, blank, copy, fitted, put
+from tui.charts.grid import (
+    AXIS,
+    LABEL,
+    MARKER,
+    PROPOSED,
+    GlyphSet,
+    Grid,
+    blank,
+    cluster_style,
+    cluster_symbol,
+    copy,
+    fitted,
+    glyph_set,
+    put,
+    sparkline,
+)
 from tui.charts.histogram_data import HistogramData, histogram_data, useful_bins
 from tui.charts.legend import cluster_entries, legend, split_entry
-from tui.charts.quantities import duration_range, si, si_tick
-from tui.charts.sparkline import sparkline
+from tui.charts.quantities import count, duration, duration_range, si, si_tick
 
 SMALLEST_WIDTH = 20
 SMALLEST_HEIGHT = 4
@@ -32,6 +47,13 @@ _NO_BIN = -1
 _ROWS_A_TICK = 4
 _SPECK = "."
 _COLUMNS_A_LINE = 5
+# The share of the launches that a linear axis reaches to, if all of them would make it so many times longer.
+_SHOWN, _LONGER = 0.995, 1.25
+# Of fewer launches each is to be seen where it is.
+_FEW = 15
+
+
+DurationAxis = Literal["linear", "log", "all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +99,7 @@ def histogram(
     width: int,
     height: int,
     *,
-    log: bool = False,
+    axis: DurationAxis = "linear",
     ascii_only: bool = False,
     split: tuple[int, bool] | None = None,
     words: Grid | None = None,
@@ -85,6 +107,8 @@ def histogram(
     """A (height, width) grid: launches by duration.
 
     One launch is no tower: bars are at most two rows a launch high, and what is left is blank at the foot.
+    A linear axis ends at the 99.5th percentile where a few launches beyond it would take a fifth of it or
+    more; how many, and to where, stands at its end.
 
     A column's cluster is the one with most launches in it. Below 20x4 cells it is a sparkline and numbers.
 
@@ -93,7 +117,8 @@ def histogram(
     values_ns : (p,) int64 array, distinct durations, in nanoseconds.
     counts : (p,) int64 array, launches of each.
     clusters : closed (low, high) ranges of durations, ascending and disjoint; none means one over everything.
-    log : a logarithmic duration axis; durations of zero have a bin of their own at the left, marked 0.
+    axis : of the durations: ``linear``; ``log``, where durations of zero have a bin of their own at the left,
+        marked 0; or ``all``, a linear one to the longest duration in any case.
     split : one that is looked at: the largest duration of its left part, and whether it is made.
     words : what stands below the axis in place of a legend.
 
@@ -104,13 +129,18 @@ def histogram(
     """
     if values_ns.size == 0:
         return _words(["no launches"], width, height, ascii_only=ascii_only)
-    log = log and is_log_possible(values_ns)
+    log = axis == "log" and is_log_possible(values_ns)
     clusters = clusters or [(int(values_ns.min()), int(values_ns.max()))]
     if width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
         data = histogram_data(values_ns, counts, clusters, max(width, 1), log=log)
         return _numbers(values_ns, data, width, height, ascii_only=ascii_only)
-    layout = lay_out(values_ns, width, height - _AXIS_ROWS, log=log)
-    data = histogram_data(values_ns, counts, clusters, layout.bins, log=log)
+    order = np.argsort(values_ns, kind="stable")
+    values_ns, counts = values_ns[order], counts[order]
+    least_ns = 0 if split is None else split[0] + 1
+    stop = values_ns.size if log or axis == "all" else _stop(values_ns, counts, least_ns)
+    shown_ns, shown = values_ns[:stop], counts[:stop]
+    layout = lay_out(shown_ns, width, height - _AXIS_ROWS, int(shown.sum()), log=log)
+    data = histogram_data(shown_ns, shown, clusters, layout.bins, log=log)
     deserved = max(_ROWS_A_LAUNCH * int(data.counts.max()), _LEAST_BAR_ROWS)
     if words is None:
         launches = histogram_data(values_ns, counts, clusters, 1).cluster_counts[:, 0]
@@ -122,20 +152,40 @@ def histogram(
     layout = replace(layout, foot=min(layout.foot - words.height, deserved))
     plot = Plot(blank(width, height), data, layout, glyph_set(ascii_only=ascii_only), ascii_only)
     draw_count_axis(plot)
-    draw_duration_axis(plot, int(values_ns.max()), log=log)
+    draw_duration_axis(plot, int(shown_ns[-1]), log=log)
     draw_bars(plot)
-    _draw_splits(plot, clusters)
+    _draw_splits(plot, [each for each in clusters if each[0] <= shown_ns[-1]])
     if split is not None:
-        _draw_threshold(plot, values_ns, split[0])
+        _draw_threshold(plot, shown_ns, split[0])
+    if stop < values_ns.size:
+        arrow = "->" if ascii_only else "→"
+        text = f"{count(int(counts[stop:].sum()))} beyond, to {duration(int(values_ns[-1]))} {arrow}"
+        put(plot.grid, 0, max(width - len(text), LEFT), text, LABEL)
     _draw_symbols(plot)
     copy(words, plot.grid, layout.foot + _AXIS_ROWS, LEFT)
     return plot.grid
 
 
-def lay_out(values_ns: IntArray, width: int, foot: int, *, log: bool) -> Layout:
+def _stop(values_ns: IntArray, counts: IntArray, least_ns: int) -> int:
+    """How many of the distinct durations, ascending, a linear axis shows.
+
+    Parameters
+    ----------
+    least_ns : what it reaches to in any case.
+    """
+    so_far = np.cumsum(counts)
+    percentile = int(values_ns[np.searchsorted(so_far, _SHOWN * so_far[-1])])
+    low_ns, cut_ns = int(values_ns[0]), max(percentile, least_ns)
+    if values_ns[-1] - low_ns <= _LONGER * (cut_ns - low_ns):
+        return values_ns.size
+    return int(np.searchsorted(values_ns, cut_ns, side="right"))
+
+
+def lay_out(values_ns: IntArray, width: int, foot: int, launches: int, *, log: bool) -> Layout:
     """Bins for `values_ns`, one or more columns wide, in the columns from `LEFT` on.
 
-    On a logarithmic axis an empty column keeps the bin of zeros apart.
+    They are at most about two roots of the launches, of which more would be mostly noise. On a logarithmic
+    axis an empty column keeps the bin of zeros apart.
     """
     columns = width - LEFT
     bin_of_column = np.full(width, _NO_BIN, dtype=np.intp)
@@ -144,7 +194,8 @@ def lay_out(values_ns: IntArray, width: int, foot: int, *, log: bool) -> Layout:
         bin_of_column[LEFT] = 0
         bin_of_column[LEFT + 2 :] = np.arange(1, bins)
         return Layout(foot, bins, bin_of_column)
-    bins = useful_bins(values_ns, columns, log=log)
+    most = columns if launches < _FEW else min(columns, math.ceil(2 * math.sqrt(launches)))
+    bins = useful_bins(values_ns, most, log=log)
     used = min(columns, bins * _WIDEST_BAR)
     first = LEFT + (columns - used) // 2
     bin_of_column[first : first + used] = np.arange(used) * bins // used
@@ -304,3 +355,110 @@ def _numbers(values_ns: IntArray, data: HistogramData, width: int, height: int, 
         duration_range(int(values_ns.min()), int(values_ns.max())),
     ]
     return _words(rows, width, height, ascii_only=ascii_only)
+
+
+_CAPTIONS = 2
+_SMALLEST_HEIGHT = _CAPTIONS + _AXIS_ROWS + 2
+_UPPER_AXIS_FROM = 10
+"""With as many rows the upper histogram has an axis of its own, without labels."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """One of the two histograms.
+
+    Attributes
+    ----------
+    words : the caption.
+    values_ns : (p,) distinct durations, ascending, in nanoseconds; none where it has no launches.
+    counts : (p,) launches of each.
+    """
+
+    words: str
+    values_ns: IntArray
+    counts: IntArray
+
+
+def two_histograms(
+    sides: tuple[Side, Side], width: int, height: int, *, log: bool = False, ascii_only: bool = False
+) -> Grid:
+    """A (height, width) grid: the launches of the first side by duration over those of the second.
+
+    Bins and axis are the same, of the durations of both; the heights are of each side's own launches. Below
+    20x6 cells the bars are sparklines.
+
+    Parameters
+    ----------
+    log : a logarithmic duration axis; durations of zero have a bin of their own at the left, marked 0.
+    """
+    values_ns = np.unique(np.concatenate([side.values_ns for side in sides]))
+    if values_ns.size == 0:
+        return _rows(["no launches"], width, height, ascii_only=ascii_only)
+    log = log and is_log_possible(values_ns)
+    if width < SMALLEST_WIDTH or height < _SMALLEST_HEIGHT:
+        lines = [_sparkline(side, values_ns, width, log=log, ascii_only=ascii_only) for side in sides]
+        between = duration_range(int(values_ns[0]), int(values_ns[-1]))
+        return _rows([*lines, between], width, height, ascii_only=ascii_only)
+    has_upper_axis = height >= _UPPER_AXIS_FROM
+    bars = height - _CAPTIONS - _AXIS_ROWS - has_upper_axis
+    lower = bars // 2
+    grid, top = blank(width, height), 0
+    for index, (side, rows) in enumerate(zip(sides, (bars - lower, lower), strict=True)):
+        _draw_caption(grid, top, index, side, ascii_only=ascii_only)
+        launches = sum(int(each.counts.sum()) for each in sides)
+        layout = lay_out(values_ns, width, rows, launches, log=log)
+        data = _data(side, index, values_ns, layout, log=log)
+        drawn = _drawn(data, layout, int(values_ns[-1]), width, log=log, ascii_only=ascii_only)
+        # Of the upper one's axis only the line is wanted; the labels stand below the lower one.
+        kept = rows + (_AXIS_ROWS if index else has_upper_axis)
+        copy(Grid(drawn.glyph[:kept], drawn.style[:kept]), grid, top + 1, 0)
+        top += 1 + kept
+    return grid
+
+
+def _counts_of(side: Side, values_ns: IntArray) -> IntArray:
+    """Return (v,) the launches of a side at each of the durations of both."""
+    counts = np.zeros(values_ns.size, dtype=np.int64)
+    counts[np.searchsorted(values_ns, side.values_ns)] = side.counts
+    return counts
+
+
+def _data(side: Side, index: int, values_ns: IntArray, layout: Layout, *, log: bool) -> HistogramData:
+    """Return a side's launches in the bins of both, as the cluster of the side's index."""
+    data = histogram_data(values_ns, _counts_of(side, values_ns), [], layout.bins, log=log)
+    of_sides = np.zeros((2, data.counts.size), dtype=np.int64)
+    of_sides[index] = data.counts
+    return replace(data, cluster_counts=of_sides)
+
+
+def _drawn(
+    data: HistogramData, layout: Layout, longest_ns: int, width: int, *, log: bool, ascii_only: bool
+) -> Grid:
+    """Return bars, axis and labels."""
+    grid = blank(width, layout.foot + _AXIS_ROWS)
+    plot = Plot(grid, data, layout, glyph_set(ascii_only=ascii_only), ascii_only)
+    draw_duration_axis(plot, longest_ns, log=log)
+    if data.counts.any():
+        draw_count_axis(plot)
+        draw_bars(plot)
+    return grid
+
+
+def _draw_caption(grid: Grid, row: int, index: int, side: Side, *, ascii_only: bool) -> None:
+    put(grid, row, 0, cluster_symbol(index, ascii_only=ascii_only), cluster_style(index))
+    put(grid, row, 2, fitted(side.words, grid.width - 2, ascii_only=ascii_only), LABEL)
+
+
+def _sparkline(side: Side, values_ns: IntArray, width: int, *, log: bool, ascii_only: bool) -> str:
+    """Return the first word of a side's caption, and its launches in as many bins as have room."""
+    name = f"{side.words.split(' ', maxsplit=1)[0].rstrip(':'):<{LEFT - 1}} "
+    bins = max(width - len(name), 1)
+    data = histogram_data(values_ns, _counts_of(side, values_ns), [], bins, log=log)
+    return name + sparkline(data.counts, bins, ascii_only=ascii_only)
+
+
+def _rows(texts: Sequence[str], width: int, height: int, *, ascii_only: bool) -> Grid:
+    grid = blank(width, height)
+    for row, text in enumerate(texts[:height]):
+        put(grid, row, 0, fitted(text, width, ascii_only=ascii_only), LABEL)
+    return grid

@@ -37,4 +37,4 @@ def run(options: HistogramOptions) -> None:
 
 def _text(study: Study, group: int, options: HistogramOptions, canvas: Canvas) -> str:
     sized = replace(canvas, width=options.width or canvas.width)
-    return histogram_text(study, group, sized, options.height or _HEIGHT, log=options.log)
+    return histogram_text(study, group, sized, options.height or _HEIGHT, log=options.log, whole=options.all)

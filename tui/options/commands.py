@@ -107,6 +107,10 @@ class GroupsOptions(MethodOptions, ProfileOptions):
 class HistogramOptions(MethodOptions, ProfileOptions):
     """`histogram`."""
 
+    all: bool = option(
+        False, "A linear axis to the longest launch, whatever room the last few take.", "--all"
+    )
+
     kernel: str | None = option(
         None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
     )

@@ -16,10 +16,9 @@ from scalemodel.scale_down.scaled_model import (
     Target,
     factors_for_sizes,
 )
-from tui.options.scale import ScaleDeriveOptions
+from tui.options.scale import ScaleDeriveOptions, sizes_of
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.scale.typed_values import sizes_of
 from tui.terminal.tables import Column, names, table
 
 _MIB = 2**20

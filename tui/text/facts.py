@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -21,10 +23,12 @@ from tui.charts import quantities
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable, wrapped
 from tui.terminal.tables import Column, names
-from tui.text.labels.kernel_labels import KernelLabels
-from tui.text.labels.places import Place, place_lines, place_names
+from tui.text.labels.kernel_labels import KernelLabels, Place, place_lines, place_names
 from tui.text.promise import promise_words
 
+_MAKER = re.compile(r"\b(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Instinct|Graphics)\b")
+_PACKAGE = re.compile(r"[- ](?:PCIE?|SXM\d*|PG\d+|HBM\d*|VF|\d+ ?GB).*", re.IGNORECASE)
+_TELLING = re.compile(r"\S*\d\S*")
 # A smaller share of the time is not worth a word among the kinds.
 _LEAST_KIND = 0.01
 
@@ -199,6 +203,15 @@ def busy_shares(study: Study) -> list[float]:
     return [time.busy_share for time in study.device_times if time.span_ns]
 
 
+def busy_short(study: Study) -> str:
+    """Return the same in two words; "" where it is not known."""
+    shares = busy_shares(study)
+    if not shares:
+        return ""
+    least, most = 100 * min(shares), 100 * max(shares)
+    return f"busy {least:.0f} %" if f"{least:.0f}" == f"{most:.0f}" else f"busy {least:.0f} to {most:.0f} %"
+
+
 def busy_words(study: Study) -> str | None:
     """Return how much of the time between first and last launch a kernel runs; None where it is not known."""
     shares = busy_shares(study)
@@ -215,6 +228,23 @@ def device_name(study: Study) -> str | None:
     """Return the names of the devices used, None where the profile does not name them."""
     names = dict.fromkeys(row["name"] for row in device_rows(study) if row["name"])
     return ", ".join(names) or None
+
+
+def short_device(study: Study) -> str:
+    """Return the GPU in a word, "2x H100" where there are several; "" where the profile does not name it.
+
+    >>> [_model(name) for name in ("NVIDIA H100 80GB HBM3", "Tesla V100-SXM2-32GB", "AMD Instinct MI300X VF")]
+    ['H100', 'V100', 'MI300X']
+    """
+    models = Counter(_model(row["name"]) for row in device_rows(study) if row["name"])
+    return ", ".join(f"{number}x {model}" if number > 1 else model for model, number in models.items())
+
+
+def _model(name: str) -> str:
+    """Return a GPU's model without its maker, its make-up and its memory."""
+    model = _PACKAGE.sub("", _MAKER.sub("", name)).strip() or name
+    telling = _TELLING.search(model)
+    return telling[0] if telling and len(model) > len("RTX 6000 Ada") else model
 
 
 def judged_row(judgement: Judgement) -> dict[str, Any]:

@@ -50,8 +50,9 @@ def header_forms(study: Study) -> list[Words]:
     amounts, found = list(_amounts(study)), list(_findings(study.findings))
     levels = (
         *((said, amount) for said in found[:2] for amount in amounts[:3]),
-        *((said, amount) for said in found[1:4] for amount in amounts[2:]),
-        (found[4], amounts[4]),
+        *((said, amount) for said in found[1:4] for amount in amounts[2:5]),
+        *((found[3], amount) for amount in amounts[5:]),
+        (found[4], amounts[-1]),
     )
     rows = ((*amount, _BETWEEN, *said) for said, amount in levels)
     forms = dict.fromkeys(tuple(phrase for phrase in row if phrase.text) for row in rows)
@@ -59,24 +60,29 @@ def header_forms(study: Study) -> list[Words]:
 
 
 def _amounts(study: Study) -> Iterator[Words]:
-    """Yield how much there is in five forms: whole, without device, short, without filters, shortest."""
+    """Yield how much there is in forms: whole, model alone, short, without filters, fewest; without model."""
     counts, part = study.counts, part_of_study(study)
     total = quantities.duration(counts.total_duration_ns)
     holding = fewest_holding(counts.group_duration_ns)
     number = len(counts.groups)
     is_held = holding and number > 1
     shown, held = quantities.count(number), quantities.count(holding)
-    device = facts.device_name(study)
-    long, few = f", {total}, {counted(number, 'kernel group')}", f", {total}, {counted(number, 'group')}"
+    device, model = facts.device_name(study), facts.short_device(study)
+    busy = f", {words}" if (words := facts.busy_short(study)) else ""
+    long, few = counted(number, "kernel group"), counted(number, "group")
     if is_held:
         long, few = long + _held(holding, f"{MOST_SHARE} of the time"), few + _held(holding, MOST_SHARE)
+    long, some, few = f", {total}{busy}, {long}", f", {total}{busy}, {few}", f", {total}, {few}"
     on_device = "" if device is None else f"{device}: "
     by_filters, full = f" ({filter_words(part.region)})", left_out_words(part)
+    on_model = Phrase(f"{model}: " if model else "")
     yield (Phrase(on_device), *_launches(part, by_filters + full), Phrase(long))
-    yield (*_launches(part, by_filters), Phrase(long))
-    yield (*_launches(part, by_filters), Phrase(few))
-    yield (*_launches(part, ""), Phrase(few))
+    yield (on_model, *_launches(part, by_filters), Phrase(long))
+    yield (on_model, *_launches(part, by_filters), Phrase(some))
+    yield (on_model, *_launches(part, ""), Phrase(few))
     fewest = f" {held}/{shown} groups {MOST_SHARE}" if is_held else f" {counted(number, 'group')}"
+    yield (on_model, *_launches(part, "", of="/"), Phrase(f" {total}{fewest}"))
+    yield (*_launches(part, ""), Phrase(few))
     yield (*_launches(part, "", of="/"), Phrase(f" {total}{fewest}"))
 
 

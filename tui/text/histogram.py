@@ -10,18 +10,27 @@ import numpy as np
 from sampling.plan.design import Design
 from sampling.plan.study import Study
 from tui.charts import quantities
-from tui.charts.bar import bar
-from tui.charts.glyphs import cluster_style, cluster_symbol
-from tui.charts.grid import HEADING, LABEL, Grid, blank, put, stack
-from tui.charts.histogram import LEFT, histogram
+from tui.charts.grid import (
+    HEADING,
+    LABEL,
+    Grid,
+    ansi,
+    bar,
+    blank,
+    cluster_style,
+    cluster_symbol,
+    plain,
+    put,
+    stack,
+)
+from tui.charts.histogram import LEFT, DurationAxis, histogram
 from tui.charts.histogram_data import HistogramData
-from tui.charts.sinks import ansi, plain
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
 from tui.terminal.tables import Column
 from tui.text import facts
-from tui.text.group_tables import POOLED
-from tui.text.labels.rows import group_title
+from tui.text.groups import POOLED
+from tui.text.labels.kernel_labels import group_title
 
 _GAP = 2
 _BAR = 8
@@ -114,7 +123,7 @@ def strata_grid(study: Study, group: int, width: int, *, ascii_only: bool) -> Gr
 
 
 def group_histogram(
-    study: Study, group: int, width: int, height: int, *, log: bool, ascii_only: bool
+    study: Study, group: int, width: int, height: int, *, log: bool, whole: bool = False, ascii_only: bool
 ) -> Grid:
     """Return the histogram of a kernel group, its strata as clusters; a table of them where it has room."""
     durations_ns, launches = study.counts.group_pairs(group)
@@ -124,19 +133,24 @@ def group_histogram(
     if len(clusters) + 2 <= height // 3:
         listed = strata_grid(study, group, width - LEFT, ascii_only=ascii_only)
         words = listed and stack([blank(width - LEFT, 1), listed])
+    axis: DurationAxis = "log" if log else "all" if whole else "linear"
     return histogram(
-        durations_ns, launches, clusters, width, height, log=log, ascii_only=ascii_only, words=words
+        durations_ns, launches, clusters, width, height, axis=axis, ascii_only=ascii_only, words=words
     )
 
 
-def histogram_text(study: Study, group: int, canvas: Canvas, height: int, *, log: bool) -> str:
+def histogram_text(
+    study: Study, group: int, canvas: Canvas, height: int, *, log: bool, whole: bool = False
+) -> str:
     """Return the group's rank and key in one line, below it its histogram, all as wide as the canvas.
 
     A key that is too long for the line is replaced by its label.
     """
     groups = study.counts.groups
     key = group_title(f"#{group + 1}", groups, group, canvas.width, ascii_only=canvas.ascii_only)
-    grid = group_histogram(study, group, canvas.width, height, log=log, ascii_only=canvas.ascii_only)
+    grid = group_histogram(
+        study, group, canvas.width, height, log=log, whole=whole, ascii_only=canvas.ascii_only
+    )
     return f"{key}\n{ansi(grid) if canvas.color else plain(grid)}"
 
 

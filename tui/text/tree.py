@@ -13,15 +13,14 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import SplitNode, Verdict
 from sampling.text import counted
 from tui.charts import quantities
-from tui.charts.grid import Grid
-from tui.charts.histogram import histogram
-from tui.charts.sinks import ansi, plain
+from tui.charts.grid import Grid, ansi, plain
+from tui.charts.histogram import DurationAxis, histogram
 from tui.charts.tree import tree
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
 from tui.terminal.tables import Column
 from tui.text import facts
-from tui.text.labels.rows import group_title
+from tui.text.labels.kernel_labels import group_title
 
 ROOT = "root"
 _HISTOGRAM_HEIGHT = 12
@@ -108,18 +107,19 @@ def stop_histogram(
 ) -> Grid:
     """Return the durations of the node that is looked at, with its threshold; else those of the group."""
     counts, node = stop.counts, stop.node
+    axis: DurationAxis = "log" if log else "linear"
     if node is None:
         durations_ns, launches = counts.group_pairs(stop.group)
         leaves = [node for node in stop.nodes if node.verdict is Verdict.KEEP]
         clusters = [_range_ns(counts, leaf) for leaf in leaves]
-        return histogram(durations_ns, launches, clusters, width, height, log=log, ascii_only=ascii_only)
+        return histogram(durations_ns, launches, clusters, width, height, axis=axis, ascii_only=ascii_only)
     return histogram(
         counts.duration_ns[node.start : node.stop],
         counts.count[node.start : node.stop],
         [],
         width,
         height,
-        log=log,
+        axis=axis,
         ascii_only=ascii_only,
         split=None if node.threshold_ns is None else (node.threshold_ns, node.verdict is Verdict.SPLIT),
     )

@@ -9,7 +9,7 @@ import pytest
 
 from sampling.api import read_profile
 from sampling.arrays import FloatArray, IntArray
-from scalemodel.prediction.waves import predict_by_waves
+from scalemodel.waves import predict_by_waves
 
 
 def launches_of(path: Path) -> tuple[IntArray, FloatArray]:

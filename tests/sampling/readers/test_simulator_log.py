@@ -88,15 +88,15 @@ def test_a_launch_that_has_not_ended_is_left_out_and_said(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("wrong", "row", "said"),
     [
-        (("kernel_sm                    0", "kernel_sm 1"), 2, "kernels ran at once"),
-        (("-gpgpu_max_cycle 0", "-gpgpu_max_cycle 6000"), 3, "-gpgpu_max_cycle 6000 may have ended launches"),
-        (("kernel_launch_uid = 2", "kernel_launch_uid = 2, 3"), 14, "the launches 2, 3"),
-        (("kernel_name = _Z1bPf ", "kernel_name = _Z1bPf _Z1bPf "), 13, "of several launches"),
-        (("kernel_name = _Z1bPf \n", ""), 15, "stands under no kernel's name"),
+        (("kernel_sm                    0", "kernel_sm 1"), 2, "kernels ran concurrently"),
+        (("-gpgpu_max_cycle 0", "-gpgpu_max_cycle 700"), 11, "-gpgpu_max_cycle 700 ended it"),
+        (("kernel_launch_uid = 2", "kernel_launch_uid = 2, 3"), 17, "launches 2 and 3 are printed as one"),
+        (("kernel_name = _Z1bPf ", "kernel_name = _Z1bPf _Z1bPf "), 17, "has the names of several"),
+        (("kernel_name = _Z1bPf \nkernel_launch_uid = 2 \n", ""), 15, "a block has no kernel_name"),
         (
             ("gpu_tot_sim_cycle = 777", "GPGPU-Sim: ** break due to reaching the maximum cycles"),
             11,
-            "broke a launch off",
+            "the simulator broke it off",
         ),
     ],
 )
@@ -110,6 +110,12 @@ def test_what_is_of_no_whole_launch_is_refused(
         with pytest.raises(ProfileError, match=said) as caught:
             read(str(path))
         assert caught.value.row == row
+
+
+def test_a_limit_that_no_launch_reaches_ends_none(tmp_path: Path) -> None:
+    path = tmp_path / "run.log"
+    path.write_text(PROGRAM.replace("-gpgpu_max_cycle 0", "-gpgpu_max_cycle 6000"))
+    assert read_profile(str(path)).launches == 2
 
 
 def test_a_number_that_another_thread_breaks_is_no_count(tmp_path: Path) -> None:

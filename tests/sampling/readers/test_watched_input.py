@@ -10,7 +10,7 @@ import pytest
 
 from sampling.readers.csv_cells import pieces
 from sampling.readers.input_file import open_input, watched
-from sampling.simulators.lines_so_far import LinesSoFar
+from sampling.simulators.measured_run import LinesSoFar
 
 TEXT = "".join(f"{random.Random(line).random()},{line}\n" for line in range(400_000)).encode()
 

@@ -16,7 +16,7 @@ from scalemodel.errors import InputError, OptionError, Place, ScaleModelError
 from scalemodel.inputs.benchmark_table import read_benchmarks
 from scalemodel.inputs.question_file import read_questions
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
-from scalemodel.prediction.predict import predict
+from scalemodel.predict import predict
 
 CSV = """benchmark,size,ipc,mpki,f_mem,simulation_s
 dct,8,112.7,6.17,,100

@@ -47,7 +47,7 @@ from tui.options.command_line import command_line
 from tui.options.difference import DifferenceOptions
 from tui.options.parts import file_and_part
 from tui.output.writer import Canvas
-from tui.text.difference_order import sorted_difference
+from tui.text.difference import sorted_difference
 
 _WORKERS = "difference"
 

@@ -36,7 +36,7 @@ from tui.options.flags import error_text
 from tui.options.input_files import why_not_written
 from tui.options.places import is_writable
 from tui.output.files import write_folder, write_text
-from tui.text.plan_tables import Listing, launch_listing, stratum_listing
+from tui.text.plan import Listing, launch_listing, stratum_listing
 from tui.text.trade_off import TradeOff
 
 _SOON_JUDGED = 4_000_000

@@ -18,10 +18,9 @@ from tui.options.choices import PlanList
 from tui.options.command_line import command_line, options_of
 from tui.options.commands import TradeOffOptions
 from tui.output.writer import Canvas
-from tui.text.binding import binding_table, why_none
 from tui.text.facts import draws_text
 from tui.text.plan import plan_text
-from tui.text.promise import assumed_words, pooled_row, verdict
+from tui.text.promise import assumed_words, binding_table, pooled_row, verdict, why_none
 from tui.text.tones import Tone, Words, toned
 from tui.text.trade_off import TradeOff, level_forms, missing_forms, trade_off_text
 

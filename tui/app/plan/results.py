@@ -47,9 +47,8 @@ from tui.options.typed import typed_options
 from tui.output.files import write_text
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable_lines
-from tui.text.estimate import estimate_text
-from tui.text.estimate_tables import NO_GROUPS, group_listing, next_listing
-from tui.text.plan_tables import Listing
+from tui.text.estimate import NO_GROUPS, estimate_text, group_listing, next_listing
+from tui.text.plan import Listing
 
 OTHERS = ("source", "metrics", "ratios", "partial", "confidence", "projection_error", "scale_error")
 """What may be typed among the other options: what has no field, and nothing that writes a file."""

@@ -54,7 +54,7 @@ from tui.app.planning import tell
 from tui.app.state import Session, decisions
 from tui.options.commands import SampleOptions
 from tui.output.writer import Canvas
-from tui.text.binding import option_label, value_text
+from tui.text.promise import option_label, value_text
 
 _SHORT, _WIDE, _HIGH = 20, 140, 36
 """With fewer rows the details replace the options; with at least this many cells all are shown."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.projection.interval_log import IntervalLog
-from sampling.simulators.accel_sim.tracer_stats import instructions_of_traces
+from sampling.simulators.accel_sim_traces import instructions_of_traces
 from sampling.simulators.registry import read_interval_logs
 
 CONFIG = (
@@ -166,17 +166,22 @@ def test_two_launches_with_one_block_are_one_entry(tmp_path: Path) -> None:
 
 def test_kernels_that_ran_at_once_are_refused(tmp_path: Path) -> None:
     """The first to end is printed with the names of all, the next without any."""
-    text = (
-        CONFIG
-        + traced("_Z5saxpyifPf", 1, 1, "(8,1,1)")
-        + traced("_Z5saxpyifPf", 3, 3, "(8,1,1)")
-        + block("_Z5saxpyifPf _Z5saxpyifPf", "1 3", 750, 53248, issued=16)
-        + block("", "", 8, 0, issued=16)
-        + EXIT
-    )
-    said = refused(tmp_path, records((500, 1000, 0)), text)
-    assert "concurrently" in said
-    assert "no kernel_name" in said
+    both = traced("_Z5saxpyifPf", 1, 1, "(8,1,1)") + traced("_Z5saxpyifPf", 3, 3, "(8,1,1)")
+    for names, uids, said in (
+        (
+            "_Z5saxpyifPf _Z5saxpyifPf",
+            "1 3",
+            "row 18: kernels ran concurrently (launches 1, 3 have one block)",
+        ),
+        (
+            "_Z5saxpyifPf _Z5saxpyifPf",
+            "1",
+            "row 18: kernels ran concurrently (a block has the names of several)",
+        ),
+        ("_Z5saxpyifPf", "1", "row 28: kernels ran concurrently (a block has no kernel_name)"),
+    ):
+        text = CONFIG + both + block(names, uids, 750, 53248, issued=16) + block("", "", 8, 0, issued=16)
+        assert said in refused(tmp_path, records((500, 1000, 0)), text + EXIT)
 
 
 CUT = {

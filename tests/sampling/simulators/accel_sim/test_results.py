@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import OptionError, ProfileError
 from sampling.readers.input_file import open_input
-from sampling.simulators.accel_sim.results import read_results
+from sampling.simulators.gpgpu_sim_output import read_results
 from sampling.simulators.measured_run import MeasuredRun
 
 MISSES = "L2_total_cache_misses"
