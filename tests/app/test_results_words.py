@@ -16,7 +16,7 @@ from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
 from sampling.estimation.topped_up_plan import ToppedUp
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
 from sampling.simulators.results import SimulatedLaunches
-from tui.app.plan.files import why_not_there
+from tui.app.plan.details import why_not_there
 from tui.app.plan.results import (
     Answers,
     Known,

@@ -30,8 +30,7 @@ from tests.app.plan_driving import check_round_trip, details_of, running, screen
 from tui.app import planning
 from tui.app.frame import wording
 from tui.app.frame.line import Line
-from tui.app.plan.binding_list import BindingList
-from tui.app.plan.cheaper import with_value
+from tui.app.plan.cheaper import BindingList, with_value
 from tui.app.plan.presenter import PlanPane
 from tui.app.steps import Steps
 from tui.charts.quantities import hours, ratio

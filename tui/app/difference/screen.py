@@ -40,7 +40,7 @@ from tui.app.frame.heads import next_in, sorted_by_head
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.view import ViewScreen
 from tui.app.messages import HeadClicked
-from tui.app.plan.files import failure_words
+from tui.app.plan.details import failure_words
 from tui.app.state import Session
 from tui.options.choices import DifferenceSort
 from tui.options.command_line import command_line

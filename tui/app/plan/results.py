@@ -32,10 +32,8 @@ from tui.app.frame.line import PaneTitle
 from tui.app.frame.page import Page
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import printed_options
-from tui.app.plan.details import PlanDetails
-from tui.app.plan.files import export_file, failure_words, save_plan
-from tui.app.plan.panes import PlanList
-from tui.app.plan.prompt import PlaceGiven, PlanPrompt, PromptLeft
+from tui.app.plan.details import PlanDetails, export_file, failure_words, save_plan
+from tui.app.plan.panes import PlaceGiven, PlanList, PlanPrompt
 from tui.app.planning import tell
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
@@ -653,10 +651,10 @@ class ResultsScreen(ViewScreen):
         except (SamplingError, OSError) as error:
             self.query_one(PlanPrompt).ask_again(event.path, event.target, failure_words(error))
             return
-        self._leave_prompt()
+        self.action_leave_prompt()
 
-    @on(PromptLeft)
-    def _leave_prompt(self) -> None:
+    def action_leave_prompt(self) -> None:
+        """Write nothing."""
         self.query_one(PlanPrompt).close()
         self.query_one(PlanList).focus()
 
