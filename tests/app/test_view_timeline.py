@@ -25,10 +25,7 @@ from tests.app.driving import (
 )
 from tui.app.frame.chart import Chart
 from tui.app.planning import load_study, plan_again
-from tui.app.timeline.presenter import LEAST_SHOWN, Shown
-from tui.app.timeline.ranges_pane import RangeTree
-from tui.app.timeline.region_choice import RegionChoice
-from tui.app.timeline.screen import TimelineScreen
+from tui.app.timeline import LEAST_SHOWN, RangeTree, RegionChoice, Shown, TimelineScreen
 from tui.engine.timelines import timeline_of_group
 from tui.options.commands import OpenOptions, SampleOptions
 
@@ -109,6 +106,28 @@ async def test_a_range_is_zoomed_to_and_made_the_region_and_given_back(gpt: str)
         assert screen.pane_text().text == whole
         await pilot.press("escape")
         assert app.session.doing is None
+
+
+async def test_ranges_open_and_close_and_the_cursor_stays_in_sight(gpt: str) -> None:
+    async with opened(gpt, view="Timeline") as (app, pilot):
+        screen = await settled(app, pilot)
+        tree = screen.query_one(RangeTree)
+        await pilot.press("tab", "G", "l")
+        forest, iterations = tree.forest, tree.cursor
+        assert forest is not None
+        assert iterations is not None
+        await pilot.press("l", "pagedown", "pagedown")
+        inside = tree.cursor
+        assert inside is not None
+        assert forest.parent_of(inside) == iterations
+        lines = screen_text(app).splitlines()[tree.region.y : tree.region.bottom]
+        assert any(forest.listed.paths.name(inside) in line for line in lines), "it is in sight"
+        await pilot.press("h")
+        assert tree.cursor == iterations, "from a range that holds nothing to the one around"
+        await pilot.press("h", "G")
+        assert tree.cursor == iterations, "closed, it is the last again"
+        await pilot.press("g", "h")
+        assert tree.cursor == forest.walked(())[0]
 
 
 def shown_ids(screen: TimelineScreen) -> list[int]:

@@ -9,7 +9,6 @@ import pytest
 from sampling.readers.registry import read_profile
 from sampling.reduction.ranges.listing import RangeList, list_ranges
 from sampling.reduction.region import Region
-from tui.app.timeline.tree_cursor import TreeCursor
 from tui.charts.grid import plain
 from tui.text.ranges import NONE, TOO_MANY, RangeForest, TreeMarks, above_chart, left_of, tree_grid
 
@@ -74,28 +73,3 @@ def test_without_ranges_it_says_what_records_them(listed: RangeList) -> None:
     assert "NVTX" in NONE
     assert above_chart(None, is_looked_for=False) == TOO_MANY
     assert isinstance(above_chart(listed), RangeForest)
-
-
-def test_the_cursor_opens_closes_and_stays_in_sight(forest: RangeForest) -> None:
-    tree = TreeCursor.of(forest)
-    outermost = len(tree.rows)
-    tree.move(10**6)
-    assert tree.place == outermost - 1
-    iterations = tree.path
-    tree.open()
-    assert (tree.path, len(tree.rows)) == (iterations, outermost + 51)
-    tree.open()
-    assert tree.place == outermost
-    tree.move(7)
-    tree.close()
-    assert tree.path == iterations, "from a range that holds nothing to the one around"
-    tree.close()
-    assert len(tree.rows) == outermost
-    tree.move(-(10**6))
-    tree.close()
-    assert tree.place == 0
-    for rows in (3, 40, -20, 5, -99):
-        tree.move(rows)
-        tree.keep_in_sight(6)
-        assert tree.first <= tree.place < tree.first + 6
-        assert 0 <= tree.first <= max(len(tree.rows) - 6, 0)

@@ -16,7 +16,7 @@ class View:
 
     Attributes
     ----------
-    place : the folder of `tui.app` that holds its `screen`, a colon, its class; imported when it
+    place : the module of `tui.app` that holds its screen, a colon, its class; imported when it
         is opened, so that no view waits for the others.
     """
 
@@ -28,8 +28,8 @@ class View:
     @property
     def screen(self) -> type[ViewScreen]:
         """The class of its screen."""
-        folder, _, name = self.place.partition(":")
-        screen: type[ViewScreen] = getattr(import_module(f"tui.app.{folder}.screen"), name)
+        module, _, name = self.place.partition(":")
+        screen: type[ViewScreen] = getattr(import_module(f"tui.app.{module}"), name)
         return screen
 
     def open(self) -> ViewScreen:
@@ -38,13 +38,13 @@ class View:
 
 
 VIEWS: tuple[View, ...] = (
-    View("1", "Groups", "groups:GroupsScreen"),
-    View("2", "Split tree", "split_tree:SplitTreeScreen"),
-    View("3", "Plan", "plan:PlanScreen"),
-    View("4", "Compare", "compare:CompareScreen"),
-    View("5", "Scale model", "scale:ScaleScreen", needs_profile=False),
+    View("1", "Groups", "groups.screen:GroupsScreen"),
+    View("2", "Split tree", "split_tree.screen:SplitTreeScreen"),
+    View("3", "Plan", "plan.screen:PlanScreen"),
+    View("4", "Compare", "compare.screen:CompareScreen"),
+    View("5", "Scale model", "scale.screen:ScaleScreen", needs_profile=False),
     View("6", "Timeline", "timeline:TimelineScreen"),
-    View("7", "Difference", "difference:DifferenceScreen"),
+    View("7", "Difference", "difference.screen:DifferenceScreen"),
 )
 FIRST_VIEW = VIEWS[0].name
 

@@ -1,0 +1,594 @@
+"""View 6: when in the run the launches of a kernel group execute, and how long they take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from textwrap import wrap
+from typing import ClassVar
+
+import numpy as np
+from rich.segment import Segment
+from rich.style import Style
+from textual import events, on, work
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from sampling.plan.study import Study
+from sampling.profile.profile import Profile
+from sampling.progress import Progress
+from sampling.reduction.ranges.listing import RangeList, RangeOrigin
+from sampling.reduction.region import Region
+from sampling.reduction.timeline import By
+from tui.app.actions import APP, COMPARING, RANGES, TIMELINE, VIEW, bindings
+from tui.app.frame.chart import Chart
+from tui.app.frame.copying import PaneText
+from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.view import ViewScreen
+from tui.app.overrides_file import options_with_overrides
+from tui.app.planning import tell
+from tui.app.session_app import SessionApp
+from tui.app.state import Session
+from tui.charts import quantities
+from tui.charts.grid import Grid, runs, style_name
+from tui.charts.timeline import LEFT, RIGHT, RunAxis
+from tui.engine.studies import region_of
+from tui.engine.timelines import GroupTimeline, is_quickly_listed, ranges_in, timeline_of_group
+from tui.options.choices import TimelineBy
+from tui.options.command_line import command_line, options_of
+from tui.options.commands import SampleOptions, TimelineOptions
+from tui.output.writer import Canvas
+from tui.terminal import tty as terminal
+from tui.terminal.printable import printable
+from tui.text import facts
+from tui.text.ranges import RangeForest, TreeMarks, above_chart, left_of, range_words, tree_grid
+from tui.text.timeline import course_forms, group_timeline, timeline_text, with_clusters
+
+#: No fewer launches are shown, where a group has as many.
+LEAST_SHOWN = 8
+_HEADING_ROWS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Which of a group's launches are shown: from place ``first`` up to, not with, ``stop``."""
+
+    first: int
+    stop: int
+    launches: int
+
+    @classmethod
+    def whole(cls, launches: int) -> Shown:
+        """Return all of them."""
+        return cls(0, launches, launches)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all are shown."""
+        return self.stop - self.first == self.launches
+
+    def about(self, number: int) -> Shown:
+        """Return so many about the same middle, as many as there are at most and `LEAST_SHOWN` at least."""
+        number = min(max(number, LEAST_SHOWN), self.launches)
+        first = min(max((self.first + self.stop - number) // 2, 0), self.launches - number)
+        return Shown(first, first + number, self.launches)
+
+    def zoomed_in(self) -> Shown:
+        """Return the middle half."""
+        return self.about((self.stop - self.first) // 2)
+
+    def zoomed_out(self) -> Shown:
+        """Return twice as many, about the same middle."""
+        return self.about((self.stop - self.first) * 2)
+
+    def panned(self, direction: int) -> Shown:
+        """Return as many, a quarter of them further on, or back."""
+        number = self.stop - self.first
+        first = min(max(self.first + max(number // 4, 1) * direction, 0), self.launches - number)
+        return Shown(first, first + number, self.launches)
+
+
+@dataclass(frozen=True, slots=True)
+class RegionChoice:
+    """A range that was chosen to be the region of the whole app.
+
+    Attributes
+    ----------
+    path : in the tree of what the options before it keep.
+    before, after : the options without it, and with it.
+    """
+
+    path: int
+    before: SampleOptions
+    after: SampleOptions
+
+    @classmethod
+    def of(cls, listed: RangeList, path: int, before: SampleOptions) -> RegionChoice:
+        """Return the choice of a range: a named one by its path, an iteration by the ids of its launches."""
+        if listed.origin(path) is RangeOrigin.NAMED:
+            return cls(path, before, replace(before, range=listed.paths.written(path)))
+        window = f"{int(listed.first[path])}:{int(listed.last[path]) + 1}"
+        return cls(path, before, replace(before, launches=window))
+
+    def is_in(self, options: SampleOptions) -> bool:
+        """Whether options have it still: its filter may have been changed since, by the filters' form too."""
+        return (options.range, options.launches) == (self.after.range, self.after.launches)
+
+    def taken_out(self, options: SampleOptions) -> SampleOptions:
+        """Return options with the region from before; what else changed since stays."""
+        return replace(options, range=self.before.range, launches=self.before.launches)
+
+
+class RangeTree(Widget, can_focus=True):
+    """Ranges to open and to choose, a bar each on the axis of the chart below; or a text in their place."""
+
+    BINDINGS = bindings(RANGES)
+    DEFAULT_CSS = "RangeTree { height: 1fr; }"
+
+    app: SessionApp
+
+    @dataclass
+    class Asked(Message):
+        """A range is under the cursor; the chart is to show it, or it is to be the region or no longer so."""
+
+        path: int
+        what: str
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+        self.forest: RangeForest | None = None
+        self._opened: set[int] = set()
+        self._rows: list[int] = []
+        self._place = self._first = 0
+        self._words = ""
+        self._in_force: int | None = None
+        self._axis_of: Callable[[int], RunAxis | None] = lambda _: None
+        self._drawn: Grid | None = None
+
+    def say(self, words: str) -> None:
+        """Show a text in place of ranges."""
+        if (self.forest, self._words) != (None, words):
+            self.forest, self._words = None, words
+            self._redraw()
+
+    def show(self, forest: RangeForest) -> None:
+        """Show other ranges, the cursor on the first."""
+        if self.forest is not forest:
+            self.forest, self._opened = forest, set(forest.opened_at_first())
+            self._rows, self._place, self._first = forest.walked(self._opened), 0, 0
+            self._moved()
+
+    def show_axis(self, axis_of: Callable[[int], RunAxis | None], in_force: int | None) -> None:
+        """Draw bars on this axis, which is of a width, and mark the region in force."""
+        self._axis_of, self._in_force = axis_of, in_force
+        self._redraw()
+
+    @property
+    def cursor(self) -> int | None:
+        """The path at the cursor; None where there is none."""
+        return None if self.forest is None else self._rows[self._place]
+
+    @property
+    def _page(self) -> int:
+        return max(self.size.height - _HEADING_ROWS, 1)
+
+    def _grid(self, forest: RangeForest) -> Grid:
+        """Return the rows that are in sight, the cursor among them."""
+        width, page = self.size.width, self._page
+        if self._drawn is None or self._drawn.width != width:
+            last = max(len(self._rows) - page, self._place - page + 1, 0)
+            self._first = min(max(self._first, self._place - page + 1, 0), self._place, last)
+            marks = TreeMarks(self._opened, self.cursor if self.has_focus else None, self._in_force)
+            rows = self._rows[self._first : self._first + page]
+            self._drawn = tree_grid(
+                forest, rows, self._axis_of(width), width, marks, ascii_only=self._ascii_only
+            )
+        return self._drawn
+
+    def _redraw(self) -> None:
+        self._drawn = None
+        self.refresh()
+
+    def _moved(self) -> None:
+        self._redraw()
+        if self.cursor is not None:
+            self.post_message(self.Asked(self.cursor, "name"))
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor down by so many rows (up if negative), at most to the last or first."""
+        if self.forest is not None:
+            self._place = min(max(self._place + rows, 0), len(self._rows) - 1)
+            self._moved()
+
+    def action_page(self, pages: int) -> None:
+        """Move it by as many rows as are in sight."""
+        self.action_move(pages * self._page)
+
+    def action_open(self) -> None:
+        """Show what lies in the range; where it is shown, go to its first."""
+        path = self.cursor
+        if self.forest is None or path is None or not self.forest.has_inside(path):
+            return
+        if path in self._opened:
+            self.action_move(1)
+        else:
+            self._walk(self._opened | {path}, path)
+
+    def action_close(self) -> None:
+        """Hide what lies in the range; where nothing is shown, go to the range around."""
+        path = self.cursor
+        if self.forest is None or path is None:
+            return
+        if path in self._opened and self.forest.has_inside(path):
+            self._walk(self._opened - {path}, path)
+        elif (parent := self.forest.parent_of(path)) >= 0:
+            self._walk(self._opened, parent)
+
+    def _walk(self, opened: set[int], path: int) -> None:
+        assert self.forest is not None
+        self._opened, self._rows = opened, self.forest.walked(opened)
+        self._place = self._rows.index(path)
+        self._moved()
+
+    def action_zoom_to(self) -> None:
+        """Ask for the chart to show the range."""
+        self._ask("zoom")
+
+    def action_choose(self) -> None:
+        """Ask for the range to be the region."""
+        self._ask("choose")
+
+    def _ask(self, what: str) -> None:
+        if self.cursor is None:
+            self.app.say("there are no ranges to choose from here", failed=True)
+        else:
+            self.post_message(self.Asked(self.cursor, what))
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor there."""
+        if event.y >= _HEADING_ROWS:
+            self.action_move(self._first + event.y - _HEADING_ROWS - self._place)
+
+    def on_resize(self, _: events.Resize) -> None:
+        """Keep the cursor in sight."""
+        self._redraw()
+
+    def on_focus(self) -> None:
+        """Show the cursor."""
+        self._redraw()
+
+    def on_blur(self) -> None:
+        """Hide it."""
+        self._redraw()
+
+    def render_line(self, y: int) -> Strip:
+        """The heading, a range, or a row of the text."""
+        width, base = self.size.width, self.rich_style
+        if self.forest is None:
+            words = wrap(printable(self._words, ascii_only=self._ascii_only), max(width, 1))
+            return Strip([Segment(words[y] if y < len(words) else "", base)]).adjust_cell_length(width, base)
+        grid = self._grid(self.forest)
+        if y >= grid.height:
+            return Strip.blank(width, base)
+        segments = [Segment(words, base + Style.parse(style_name(style))) for words, style in runs(grid, y)]
+        return Strip(segments).adjust_cell_length(width, base)
+
+
+class TimelineScreen(ViewScreen):
+    """A kernel group's durations over the run."""
+
+    NAME = "Timeline"
+    SUMMARY = "when a group's launches run, and how long they take"
+    SCOPES = (APP, RANGES, TIMELINE, COMPARING, VIEW)
+    BINDINGS = bindings(APP, TIMELINE, COMPARING, VIEW)
+    AUTO_FOCUS = "#timeline"
+    ABOUT: ClassVar[str] = (
+        "Every launch of the kernel group is a dot: how long it takes, over the order in which launches were "
+        "issued or over time. Colours and letters are the strata of the plan, and launches that the plan "
+        "draws are marked. Where the findings say that the group drifts a line runs through its means, where "
+        "the run turns to other kernels a dotted line stands, and by time the axis is shaded where the "
+        "device is idle. Drawing at random within strata needs no order, so the bound holds with drift too; "
+        "a plan that takes the first launches, or one iteration, does not see it. Above are the ranges that "
+        "the program named and the iterations that were found, each with a bar where its launches of this "
+        "group stand in the chart. tab goes there: l opens a range and h closes it, enter zooms the chart to "
+        "it, and space makes it the region, so that every view shows its launches alone. esc shows the whole "
+        "run again, then gives the region from before back."
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._timeline: GroupTimeline | None = None
+        self._part = Shown.whole(1)
+        self._by: By = "launch"
+        self._wanted: tuple[Study, int] | None = None
+        self._profile: Profile | None = None
+        self._above: dict[Region, RangeForest | str | None] = {}
+        self._choice: RegionChoice | None = None
+
+    def compose_panes(self) -> ComposeResult:
+        """The ranges, the chart, and its launches in words."""
+        ascii_only = self.session.ascii_only
+        with Container(id="panes"):
+            with Vertical(id="ranges-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield RangeTree(ascii_only=ascii_only)
+            with Vertical(id="timeline-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield Chart(id="timeline")
+        yield Line(ascii_only=ascii_only, id="course")
+
+    @property
+    def _tree(self) -> RangeTree:
+        return self.query_one(RangeTree)
+
+    def follow(self, shown: Session | None, session: Session) -> None:
+        """Show the group in focus, of the plan there is, and the ranges of the region."""
+        study, group = session.study, session.selected
+        if study is not None:
+            self._follow_ranges(study)
+        if study is None or group is None:
+            self._wanted = self._timeline = None
+            self._part = Shown.whole(1)
+            self.query_one("#timeline-pane PaneTitle", PaneTitle).show("[6] no kernel group")
+            self.query_one("#course", Line).show([""])
+            self.query_one(Chart).say("no kernel group is in focus: choose one in view 1")
+        elif self._wanted != (study, group):
+            self._wanted = (study, group)
+            if self._timeline is None:
+                self.query_one(Chart).say("reading launches")
+            self._read(study, group, session.options.seed)
+        elif shown is None or shown.log != session.log:
+            self._show()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there are launches to zoom into."""
+        return self._timeline is not None or self.session.selected is None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether what is shown is the group in focus, and the ranges are those of the region."""
+        at = self._timeline
+        is_shown = at is not None and self._wanted == (at.study, at.group)
+        return is_shown and bool(self._above) and None not in self._above.values()
+
+    @work(thread=True, exit_on_error=False, exclusive=True, group="timeline")
+    def _read(self, study: Study, group: int, seed: int) -> None:
+        before = self._timeline
+
+        def read(progress: Progress) -> Iterator[GroupTimeline]:
+            yield with_clusters(timeline_of_group(study, group, seed, progress, before=before))
+
+        tell(self, read, self._say_reading, self._take)
+
+    def _say_reading(self, words: str) -> None:
+        # What is shown stays until there is something else to show.
+        if self._timeline is None:
+            self.query_one(Chart).say(words)
+
+    def _take(self, timeline: GroupTimeline) -> None:
+        before = self._timeline
+        if self._wanted != (timeline.study, timeline.group):
+            return
+        here = timeline.study.counts, timeline.group
+        if before is None or (before.study.counts, before.group) != here:
+            self._part = Shown.whole(len(timeline.launches))
+        if timeline.launches.start_ns is None:
+            self._by = "launch"
+        self._timeline = timeline
+        self._show()
+
+    def _base(self, options: SampleOptions) -> SampleOptions:
+        """Return options without the range that was chosen here, if they have it still."""
+        has_choice = self._choice is not None and self._choice.is_in(options)
+        return self._choice.taken_out(options) if self._choice is not None and has_choice else options
+
+    def _follow_ranges(self, study: Study) -> None:
+        """Read the ranges of the study's region, and of the one from before a range was chosen."""
+        if study.profile is not self._profile:
+            self._profile, self._above = study.profile, {}
+        region = study.counts.region
+        if region not in self._above:
+            is_looked_for = is_quickly_listed(study)
+            self._above[region] = None if is_looked_for else above_chart(None, is_looked_for=False)
+            if is_looked_for:
+                self._read_ranges(study.profile, region)
+        self._show_ranges()
+
+    @work(thread=True, exit_on_error=False, group="ranges")
+    def _read_ranges(self, profile: Profile, region: Region) -> None:
+        def read(progress: Progress) -> Iterator[RangeForest | str]:
+            yield above_chart(ranges_in(profile, region, progress))
+
+        tell(self, read, self._say_ranges, partial(self._take_ranges, region))
+
+    def _say_ranges(self, words: str) -> None:
+        if self._shown_above() is None:
+            self._tree.say(words)
+
+    def _take_ranges(self, region: Region, above: RangeForest | str) -> None:
+        self._above[region] = above
+        self._show_ranges()
+        self._show()
+
+    def _shown_above(self) -> RangeForest | str | None:
+        """Return the ranges of the region from before the choice; None while they are read."""
+        return self._above.get(region_of(self._base(self.session.options)))
+
+    def _show_ranges(self) -> None:
+        above, tree, choice = self._shown_above(), self._tree, self._choice
+        if isinstance(above, RangeForest):
+            tree.show(above)
+        elif above is not None:
+            tree.say(above)
+        self.query_one("#ranges-pane").set_class(isinstance(above, str), "-none")
+        in_force = None if choice is None or not choice.is_in(self.session.options) else choice.path
+        tree.show_axis(self._axis, in_force)
+        self._name_range()
+
+    def _name_range(self) -> None:
+        forest, path = self._tree.forest, self._tree.cursor
+        title = ("[tab] Ranges and iterations", "")
+        if forest is not None and path is not None:
+            title = (f"[tab] {range_words(forest, path)[0]}", "enter zooms, space: region")
+        self.query_one("#ranges-pane PaneTitle", PaneTitle).show(*title)
+
+    def _in_part(self, timeline: GroupTimeline) -> GroupTimeline:
+        return timeline.part(self._part.first, self._part.stop, self._by)
+
+    def _axis(self, width: int) -> RunAxis | None:
+        """Return the axis of a chart so wide; None where there is no room for words beside it."""
+        left = left_of(width, has_ranges=True)
+        if self._timeline is None or left == LEFT:
+            return None
+        shown = self._in_part(self._timeline)
+        return RunAxis(shown.launches, shown.by, width - left - RIGHT)
+
+    def _show(self) -> None:
+        timeline, shown = self._timeline, self._part
+        if timeline is None:
+            return
+        session, part = self.session, self._in_part(timeline)
+        # What a narrow title loses is its end.
+        share = (
+            "" if shown.is_whole else f"{quantities.share((shown.stop - shown.first) / shown.launches)} of "
+        )
+        group = f"#{part.group + 1} {facts.group_label(part.study, part.group)}"
+        axes = f"[t] by {part.by}, [x] {'log' if session.log else 'linear'}"
+        self.query_one("#timeline-pane PaneTitle", PaneTitle).show(f"[6] {share}{group}", axes)
+        has_ranges = isinstance(self._shown_above(), RangeForest)
+        self.query_one(Chart).show(partial(_draw, part, session, has_ranges))
+        self.query_one("#course", Line).show(course_forms(part))
+        self._show_ranges()
+
+    @on(RangeTree.Asked)
+    def _take_asked(self, event: RangeTree.Asked) -> None:
+        forest, timeline = self._tree.forest, self._timeline
+        if event.what == "name" or forest is None:
+            self._name_range()
+        elif event.what == "choose":
+            self._choose(forest, event.path)
+        elif timeline is not None:
+            first, stop = forest.listed.runs(event.path)
+            ends = int(first.min()), int(stop.max())
+            low, high = np.searchsorted(timeline.launches.id, ends).tolist()
+            if high == low:
+                self.app.say("no launch of this group is in that range; another group may have some")
+                return
+            # Of few launches their neighbours are shown too.
+            shown = Shown(low, high, len(timeline.launches))
+            self._change(lambda _: shown if high - low >= LEAST_SHOWN else shown.about(LEAST_SHOWN))
+
+    def _choose(self, forest: RangeForest, path: int) -> None:
+        options, choice = self.session.options, self._choice
+        if choice is not None and choice.is_in(options) and choice.path == path:
+            self._give_back(choice)
+        else:
+            self._choice = RegionChoice.of(forest.listed, path, self._base(options))
+            self.app.plan(self._choice.after)
+
+    def _give_back(self, choice: RegionChoice) -> None:
+        self._choice = None
+        self.app.plan(choice.taken_out(self.session.options))
+
+    def action_choose(self) -> None:
+        """Make the range under the cursor the region; the key works in its pane, the palette anywhere."""
+        self._tree.action_choose()
+
+    def action_leave(self) -> None:
+        """Show all launches of the group; where all are shown, give the region from before back."""
+        if not self._part.is_whole:
+            self.action_whole()
+        elif self._choice is not None and self._choice.is_in(self.session.options):
+            self._give_back(self._choice)
+        else:
+            raise SkipAction
+
+    def _change(self, change: Callable[[Shown], Shown]) -> None:
+        if self._timeline is not None:
+            self._part = change(self._part)
+            self._show()
+
+    def action_zoom_in(self) -> None:
+        """Show the middle half."""
+        self._change(Shown.zoomed_in)
+
+    def action_zoom_out(self) -> None:
+        """Show twice as much."""
+        self._change(Shown.zoomed_out)
+
+    def action_pan(self, direction: int) -> None:
+        """Go on, or back."""
+        self._change(lambda shown: shown.panned(direction))
+
+    def action_whole(self) -> None:
+        """Show all launches of the group."""
+        self._change(lambda shown: Shown.whole(shown.launches))
+
+    def action_group(self, step: int) -> None:
+        """Go to the kernel group of the next rank, or of the one before."""
+        session = self.session
+        if session.study is not None and session.selected is not None:
+            last = len(session.study.counts.groups) - 1
+            self.app.change(selected=min(max(session.selected + step, 0), last))
+
+    def action_by(self) -> None:
+        """Change between the order of the launches and time."""
+        timeline = self._timeline
+        if timeline is not None and timeline.launches.start_ns is None:
+            self.app.say("this profile does not have the start of every launch", failed=True)
+        elif timeline is not None:
+            self._by = "launch" if self._by == "time" else "time"
+            self._show()
+
+    def action_log(self) -> None:
+        """Change between logarithmic and linear durations."""
+        self.app.change(log=not self.session.log)
+
+    def own_text(self) -> PaneText:
+        """The chart as `timeline` prints it."""
+        timeline, session = self._timeline, self.session
+        if timeline is None:
+            return PaneText("kernelpoint-timeline", "")
+        width, height = self.query_one(Chart).printed_size
+        canvas = Canvas(width, ascii_only=session.ascii_only, color=False)
+        # The command lists the ranges of the region that is in force.
+        above = self._above.get(timeline.study.counts.region) or ""
+        text = timeline_text(self._in_part(timeline), canvas, height, log=session.log, above=above)
+        return PaneText(f"kernelpoint-timeline-{timeline.group + 1}", text + "\n")
+
+    def command(self) -> str:
+        """`timeline` of the same launches, as large as it is drawn."""
+        if self._timeline is None:
+            return "kernelpoint timeline"
+        session, part = self.app.planned, self._in_part(self._timeline)
+        ids, (width, height) = part.launches.id, self.query_one(Chart).printed_size
+        options = options_of(
+            TimelineOptions,
+            options_with_overrides(session),
+            kernel=f"#{part.group + 1}",
+            by=TimelineBy(part.by),
+            window=None if self._part.is_whole else f"{ids[0]}:{ids[-1] + 1}",
+            log=session.log,
+            width=width,
+            height=height,
+        )
+        return command_line("timeline", options)
+
+
+def _draw(timeline: GroupTimeline, session: Session, has_ranges: bool, width: int, height: int) -> Grid:
+    return group_timeline(
+        timeline,
+        width,
+        height,
+        log=session.log,
+        ascii_only=session.ascii_only,
+        dots=terminal.app_dots(session.options.ascii, ascii_only=session.ascii_only),
+        left=left_of(width, has_ranges=has_ranges),
+    )

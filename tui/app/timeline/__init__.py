@@ -1,1 +1,0 @@
-"""View 6: a kernel group's launches over the run."""
