@@ -84,6 +84,7 @@ class Output:
 
 
 Read = Callable[..., MeasuredRun]
+Draw = Callable[..., Any]
 
 
 @pytest.fixture
@@ -247,37 +248,38 @@ def test_a_launch_of_0_cycles_is_a_gap(read: Read) -> None:
     assert "0 cycles" in run.missing[1]
 
 
-def inserted(draw: Callable[..., Any]) -> str:
+def inserted(draw: Draw) -> str:
     """Another thread prints into it."""
     place = draw(st.integers(len(CONFIG), len(WHOLE)))
     said = "Destroy streams for kernel 9: size 0" + draw(st.sampled_from(["", "\n"]))
     return WHOLE[:place] + said + WHOLE[place:]
 
 
-def lacking(draw: Callable[..., Any]) -> str:
+def lacking(draw: Draw) -> str:
     """Pieces of an output get lost."""
     lines = WHOLE.splitlines(True)
     gone = draw(st.sets(st.integers(0, len(lines) - 1), min_size=1, max_size=2))
     return "".join(line for place, line in enumerate(lines) if place not in gone)
 
 
-def beginning(draw: Callable[..., Any]) -> str:
+def beginning(draw: Draw) -> str:
     """Its beginning is lost."""
-    return WHOLE[draw(st.sampled_from([place + 1 for place, mark in enumerate(WHOLE) if mark == "\n"])) :]
+    start: int = draw(st.sampled_from([place + 1 for place, mark in enumerate(WHOLE) if mark == "\n"]))
+    return WHOLE[start:]
 
 
-def killed(draw: Callable[..., Any]) -> str:
+def killed(draw: Draw) -> str:
     """However far it got, with a limit that is reached at the end or not at all."""
     limit = draw(st.sampled_from(["0", "700"]))
     return f"-gpgpu_max_cycle {limit} # limit\n" + WHOLE[: draw(st.integers(len(CONFIG), len(WHOLE)))]
 
 
-def limited(draw: Callable[..., Any]) -> str:
+def limited(draw: Draw) -> str:
     """The first launch reaches the limit, so that no number is known."""
     return "-gpgpu_max_cycle 100 # limit\n" + WHOLE[: draw(st.integers(len(CONFIG), len(WHOLE)))]
 
 
-def enormous(draw: Callable[..., Any]) -> str:
+def enormous(draw: Draw) -> str:
     """Numbers that no simulator prints."""
     old = draw(st.sampled_from(["-kernel id = 9", "gpu_sim_cycle = 300", f"{MISSES} = 5"]))
     return WHOLE.replace(f"{old}\n", f"{old}{'0' * draw(st.sampled_from([30, 400]))}\n", 1)
