@@ -110,10 +110,7 @@ def test_each_kernel_has_its_records(tmp_path: Path) -> None:
     assert (gemm.name, axpy.name) == ("kernel 1", "kernel 2")
     assert gemm.facts == KernelFacts(cores=80)
     assert not gemm.is_cut_short
-
-
-def test_ctas_of_kernels_before_are_said_where_they_cannot_be_told_apart(tmp_path: Path) -> None:
-    gemm, axpy = read(tmp_path, VISUALIZER)
+    # Those of the kernels before cannot be told apart without the output.
     assert axpy.ctas.tolist() == [160 + 42 + 7, 160, 160, 160]
     assert (gemm.has_carried_ctas, axpy.has_carried_ctas) == (True, True)
 
@@ -133,12 +130,7 @@ def test_the_output_names_the_kernels_and_tells_their_ends(tmp_path: Path, texts
     assert axpy.facts == KernelFacts(2000, 90_000, 640, 4, 80)
     assert (gemm.name, axpy.name) == ("_Z4gemmPf", "_Z4axpyPf")
     assert gemm.facts.wave_ctas == 320
-
-
-def test_the_output_frees_a_kernel_from_the_ctas_of_those_before(tmp_path: Path) -> None:
-    _, axpy = read(tmp_path, VISUALIZER, OUTPUT)
-    assert axpy.ctas.tolist() == [160] * 4
-    assert not axpy.has_carried_ctas
+    assert (axpy.ctas.tolist(), axpy.has_carried_ctas) == ([160] * 4, False)
 
 
 def test_what_one_run_leaves_over_is_not_taken_from_the_next(tmp_path: Path) -> None:
@@ -205,14 +197,6 @@ def test_the_cores_are_counted_in_the_log_where_the_output_has_none(tmp_path: Pa
     text = OUTPUT.replace("-gpgpu_n_clusters", "-clusters")
     gemm, _ = read(tmp_path, visualizer_log(KERNELS, cores=46), text)
     assert gemm.facts.wave_ctas == 4 * 46
-
-
-def test_a_kernel_still_running_when_the_output_ends_is_cut_short(tmp_path: Path) -> None:
-    text = OUTPUT[: OUTPUT.rindex("kernel_name")]
-    gemm, axpy = read(tmp_path, VISUALIZER, text)
-    assert (axpy.name, axpy.is_cut_short, axpy.facts.cycles) == ("_Z4axpyPf", True, None)
-    assert axpy.facts.ctas == 640
-    assert not gemm.is_cut_short
 
 
 BROKEN_OFF = {
@@ -295,19 +279,6 @@ def test_the_order_of_the_lines_of_a_record_does_not_matter(tmp_path: Path) -> N
         assert log.instructions.tolist() == other.instructions.tolist()
 
 
-@pytest.mark.parametrize("text", [VISUALIZER, OUTPUT + VISUALIZER, "\n\n" + VISUALIZER])
-def test_is_recognised_by_its_content(tmp_path: Path, text: str) -> None:
-    assert len(read(tmp_path, text, source=None)) == 2
-
-
-def test_a_long_first_record_is_recognised(tmp_path: Path) -> None:
-    """Lines of every DRAM bank stand before the cycle count, more than is looked at."""
-    banks = "".join(f"dramglobal_acc_r: {i // 16} {i % 16} 0\n" for i in range(5000))
-    text = VISUALIZER.replace("dramncmd", f"{banks}dramncmd", 1)
-    assert text.index("globalcyclecount") > 1 << 16
-    assert len(read(tmp_path, text, source=None)) == 2
-
-
 def line_of(text: str, mark: str, which: int) -> int:
     """The 1-based line of the which-th line that starts so."""
     return [i for i, line in enumerate(text.splitlines(), start=1) if line.startswith(mark)][which]
@@ -324,33 +295,31 @@ def test_a_line_that_is_missing_is_pointed_at(tmp_path: Path) -> None:
         assert "lacks a line" in str(error)
 
 
-def test_a_count_that_is_no_number_is_pointed_at(tmp_path: Path) -> None:
-    for wrong in ("12x", "-5", "", "1.5", "9" * 30):
-        text = VISUALIZER.replace("globalinsncount: 150000\n", f"globalinsncount: {wrong}\n")
-        error = refused(tmp_path, text)
-        assert error.row == line_of(VISUALIZER, "globalinsncount", 2)
-        assert "is not a count" in str(error)
+WRONG_COUNTS = ("12x", "-5", "", "1.5", "9" * 30)
 
 
-def test_instructions_that_go_down_are_pointed_at(tmp_path: Path) -> None:
-    error = refused(tmp_path, VISUALIZER.replace("globalinsncount: 150000\n", "globalinsncount: 3\n"))
-    assert error.row == line_of(VISUALIZER, "globalinsncount", 2)
-    assert "go down" in str(error)
-
-
-def test_a_record_of_cycle_0_is_pointed_at(tmp_path: Path) -> None:
-    error = refused(tmp_path, VISUALIZER.replace("globalcyclecount: 500\n", "globalcyclecount: 0\n"))
-    assert error.row == line_of(VISUALIZER, "globalcyclecount", 0)
-
-
-def test_a_log_without_ctas_is_refused(tmp_path: Path) -> None:
-    text = VISUALIZER.replace("ctas_completed", "ctas")
-    assert "ctas_completed" in str(refused(tmp_path, text))
-
-
-@pytest.mark.parametrize("text", [OUTPUT, "hello\n", "globalcyclecount: 500\n"])
-def test_a_log_without_a_record_is_refused(tmp_path: Path, text: str) -> None:
-    assert "no whole record" in str(refused(tmp_path, text))
+@pytest.mark.parametrize(
+    ("old", "new", "place", "said"),
+    [
+        *(
+            ("globalinsncount: 150000\n", f"globalinsncount: {wrong}\n", 2, "is not a count")
+            for wrong in WRONG_COUNTS
+        ),
+        ("globalinsncount: 150000\n", "globalinsncount: 3\n", 2, "go down"),
+        ("globalcyclecount: 500\n", "globalcyclecount: 0\n", 0, "nothing before it"),
+        ("ctas_completed", "ctas", None, "no record has ctas_completed"),
+        (VISUALIZER, OUTPUT, None, "no whole record"),
+        (VISUALIZER, "hello\n", None, "no whole record"),
+        (VISUALIZER, "globalcyclecount: 500\n", None, "no whole record"),
+    ],
+)
+def test_what_is_wrong_in_a_record_is_pointed_at(
+    tmp_path: Path, old: str, new: str, place: int | None, said: str
+) -> None:
+    error = refused(tmp_path, VISUALIZER.replace(old, new))
+    assert said in str(error)
+    key = old.partition(":")[0]
+    assert error.row == (None if place is None else line_of(VISUALIZER, key, place))
 
 
 def test_an_output_of_another_run_is_refused(tmp_path: Path) -> None:
@@ -360,12 +329,6 @@ def test_an_output_of_another_run_is_refused(tmp_path: Path) -> None:
     assert "number 2 of the log" in str(refused(tmp_path, VISUALIZER, output(longer)))
     fewer = (Kernel("a", 5210, 3, 1042), KERNELS[2])
     assert "number 1 of the log" in str(refused(tmp_path, VISUALIZER, output(fewer)))
-
-
-def test_kernels_that_ran_at_once_are_refused(tmp_path: Path) -> None:
-    concurrent = "-gpgpu_concurrent_kernel_sm                 1 # Support concurrent kernels\n"
-    assert "concurrently" in str(refused(tmp_path, VISUALIZER, concurrent + OUTPUT))
-    assert len(read(tmp_path, VISUALIZER, concurrent.replace(" 1 ", " 0 ") + OUTPUT)) == 2
 
 
 def test_a_gzip_that_ends_early_has_its_whole_records(tmp_path: Path) -> None:
@@ -500,7 +463,8 @@ def test_a_run_that_goes_on_or_was_killed_is_a_result(
 def test_the_last_kernel_of_a_killed_run_is_cut_short(tmp_path: Path) -> None:
     for end in (PROGRAM.index("kernel_name = _Z8residual"), PROGRAM.index("gpu_sim_cycle = 1300")):
         smooth, residual = read(tmp_path, TWO, PROGRAM[:end])
-        assert (residual.name, residual.is_cut_short) == ("_Z8residualPKf", True)
+        assert (residual.name, residual.is_cut_short, residual.facts.ctas) == ("_Z8residualPKf", True, 16)
+        assert residual.facts.cycles is None
         assert "killed" in residual.why_cut
         assert not smooth.is_cut_short
     # The output is written in pieces: the log is ahead of it.
@@ -508,18 +472,26 @@ def test_the_last_kernel_of_a_killed_run_is_cut_short(tmp_path: Path) -> None:
     assert (ahead.name, ahead.is_cut_short) == ("kernel 2", True)
 
 
-@pytest.mark.parametrize("head", ["CFLog00: 0 0\n", "CFLOG0_0: 0 0\n"])
-def test_a_log_is_recognised_by_its_control_flow(tmp_path: Path, head: str) -> None:
-    """With 132 cores nothing else comes in the first 64 KiB."""
-    long_lines = "".join(f"CFLog{core:02}: {'457 4096 ' * 80}\n" for core in range(1, 132))
-    text = head + long_lines + records((500, 900, 4))
-    assert len(text) > 1 << 16
-    assert len(read(tmp_path, text, source=None)) == 1
+BANKS = "".join(f"dramglobal_acc_r: {i // 16} {i % 16} 0\n" for i in range(5000))
+CONTROL_FLOW = "".join(f"CFLog{core:02}: {'457 4096 ' * 80}\n" for core in range(1, 132))
+PROGRAMS_OWN = "".join(f"step {step} residual 0.5\n" for step in range(10_000))
 
 
-def test_an_output_after_many_lines_of_the_program_is_recognised(tmp_path: Path) -> None:
-    printed = "".join(f"step {step} residual 0.5\n" for step in range(10_000))
-    assert len(read(tmp_path, printed + PROGRAM, TWO, source=None)) == 2
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (VISUALIZER,),
+        (OUTPUT + VISUALIZER,),
+        ("\n\n" + VISUALIZER,),
+        # Lines of every DRAM bank stand before the cycle count, with 132 cores those of control flow.
+        (VISUALIZER.replace("dramncmd", f"{BANKS}dramncmd", 1),),
+        ("CFLog00: 0 0\n" + CONTROL_FLOW + VISUALIZER,),
+        ("CFLOG0_0: 0 0\n" + CONTROL_FLOW + VISUALIZER,),
+        (PROGRAMS_OWN + PROGRAM, TWO),
+    ],
+)
+def test_a_log_is_recognised_by_its_content(tmp_path: Path, texts: tuple[str, ...]) -> None:
+    assert len(read(tmp_path, *texts, source=None)) == 2
 
 
 def test_two_launches_with_one_block_are_one_entry(tmp_path: Path) -> None:
@@ -537,7 +509,7 @@ def test_two_launches_with_one_block_are_one_entry(tmp_path: Path) -> None:
     assert (both.facts.ctas, both.facts.cycles) == (129, 2157)
 
 
-def test_each_sign_of_kernels_that_ran_at_once_is_told(tmp_path: Path) -> None:
+def test_kernels_that_ran_at_once_are_refused(tmp_path: Path) -> None:
     """The first to end is printed with the names of all, the next without any."""
     both = traced("_Z5saxpyifPf", 1, 1, "(8,1,1)") + traced("_Z5saxpyifPf", 3, 3, "(8,1,1)")
     for names, uids, said in (
@@ -555,6 +527,9 @@ def test_each_sign_of_kernels_that_ran_at_once_is_told(tmp_path: Path) -> None:
     ):
         text = CONFIG + both + block(names, uids, 750, 53248, issued=16) + block("", "", 8, 0, issued=16)
         assert said in str(refused(tmp_path, records((500, 1000, 0)), text + EXIT))
+    concurrent = "-gpgpu_concurrent_kernel_sm                 1 # Support concurrent kernels\n"
+    assert "row 1: kernels ran concurrently" in str(refused(tmp_path, VISUALIZER, concurrent + OUTPUT))
+    assert len(read(tmp_path, VISUALIZER, concurrent.replace(" 1 ", " 0 ") + OUTPUT)) == 2
 
 
 CUT = {
