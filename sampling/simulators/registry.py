@@ -61,7 +61,13 @@ class Exporter(Protocol):
     TAKES: Collection[str]
 
     def export(self, plan: PlanFile, choices: ExportChoices) -> Exported:
-        """Return the files that tell the target which launches to simulate."""
+        """Return the files that tell the target which launches to simulate.
+
+        Raises
+        ------
+        OptionError : there are more shards than launches, or kernel names; an L2 that cannot be filled.
+        ProfileError : the traces are not those of the plan's launches, or packed where text is read.
+        """
 
 
 class Reader(Protocol):
