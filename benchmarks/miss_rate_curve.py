@@ -64,8 +64,8 @@ def make_lines(workload: str, accesses: int) -> NDArray[np.uint64]:
 
 def curve_seconds(what: str, workload: str, accesses: int) -> dict[str, object]:
     """Make one curve (in this process): the best of three, the misses, their bounds, and the peak memory."""
-    from scalemodel.miss_rate.curve import CurveOptions, Method, miss_rate_curve
-    from scalemodel.traces.address_trace import AddressTrace
+    from scalemodel.miss_rate import CurveOptions, Method, miss_rate_curve
+    from scalemodel.traces import AddressTrace
 
     method, rate = METHODS[what]
     trace = AddressTrace(make_lines(workload, accesses), LINE_BYTES)
@@ -108,7 +108,7 @@ def write_trace(what: str, path: Path, lines: NDArray[np.uint64]) -> None:
 
 def read_seconds(what: str, workload: str, accesses: int) -> dict[str, object]:
     """Read a trace (in this process), after writing it."""
-    from scalemodel.traces.address_trace import read_address_trace
+    from scalemodel.traces import read_address_trace
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace"

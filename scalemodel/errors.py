@@ -1,25 +1,19 @@
-"""What the engine raises: what is wrong, where in an input file, and what to do about it.
+"""What the engine raises and finds: what is wrong, where in an input file, and what to do about it.
 
 Messages name parameters and columns, never the flags of a command.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in an input file.
-
-    Attributes
-    ----------
-    path : the file as the user gave it.
-    row : 1-based line number, where one is to blame.
-    column : the column's name, of a table.
-    key : the key's name, of a file that has keys.
-    """
+    """A place in an input file: its path as given, and the line from 1, column or key that is to blame."""
 
     path: str | Path
     row: int | None = None
@@ -36,13 +30,7 @@ class Place:
 
 
 class ScaleModelError(Exception):
-    """A failure of the engine; its text is the message and, where there is one, the remedy.
-
-    Attributes
-    ----------
-    message : what is wrong, in one sentence.
-    remedy : what the user can do, as an imperative.
-    """
+    """A failure of the engine: a message, and the remedy as an imperative where there is one."""
 
     def __init__(self, message: str, *, remedy: str | None = None) -> None:
         super().__init__(message)
@@ -67,3 +55,26 @@ class OptionError(ScaleModelError):
 
 class AnalysisError(ScaleModelError):
     """An analysis that cannot give an answer for these measurements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a prediction has to say beside its numbers: a code, a sentence or two, a remedy.
+
+    Codes: ``near-cliff curve-error cliff-between-models cliff-not-placed second-cliff no-curve short-curve
+    curve-ignored superlinear-already f-mem-missing f-mem-zero f-mem-unused nothing-to-check``.
+    """
+
+    code: str
+    severity: Literal["note", "warning"]
+    message: str
+    remedy: str
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words as in a sentence.
+
+    >>> listed(["8"]), listed(["8", "16", "32"])
+    ('8', '8, 16 and 32')
+    """
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

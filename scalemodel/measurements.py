@@ -175,7 +175,7 @@ NUMBER_REMEDY = "write it with a decimal point, without units"
 
 
 def wrong_size(size: float) -> str | None:
-    """Return what is wrong with a size, None where nothing is."""
+    """Return what is wrong with a size, None where nothing is; so do the three below."""
     if size % 1 != 0:
         return f"a size is a whole number, not {size:g}"
     if 1 <= size <= LARGEST_SIZE:

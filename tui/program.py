@@ -96,7 +96,7 @@ def _with_command(arguments: list[str]) -> list[str]:
     if arguments and arguments[0] in _NOT_A_PROFILE:
         return [argument for argument in arguments if argument != "--ascii"]
     if arguments[:1] == ["scale"]:
-        from tui.scale.typed_values import with_flags_repeated
+        from tui.options.scale import with_flags_repeated
 
         return ["scale", *with_flags_repeated(_with_scale_command(arguments[1:]))]
     if arguments and arguments[0] in ALIASES:

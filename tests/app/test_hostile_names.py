@@ -178,7 +178,7 @@ async def test_no_view_shows_what_a_profile_stores_of_the_user(tmp_path: Path) -
 
 
 async def test_a_benchmark_is_copied_as_it_is_printed(sheet: str, tmp_path: Path) -> None:
-    from tui.scale.open_tables import read_sheets, tables_of
+    from tui.scale.sheet import read_sheets, tables_of
 
     scale = tables_of(read_sheets([sheet]))
     async with opened(None, view="Scale model", scale=scale, ascii_only=True) as (app, pilot):

@@ -14,7 +14,7 @@ import pytest
 from textual.widgets import Input
 
 from scalemodel.measurements import MpkiUnit, Scaling
-from scalemodel.prediction.rules import RULES
+from scalemodel.rules import RULES
 from tests.app.driving import (
     SIZES,
     App,
@@ -31,13 +31,9 @@ from tui.app.actions import actions_of
 from tui.app.frame.chart import Chart
 from tui.app.frame.page import HelpScreen
 from tui.app.groups.screen import GroupsScreen
-from tui.app.scale.fields import CellInput, PromptInput
-from tui.app.scale.screen import ScaleScreen
-from tui.app.scale.table import ScaleTable
-from tui.app.scale.words import ScaleWords
+from tui.app.scale.screen import CellInput, PromptInput, ScaleScreen, ScaleTable, ScaleWords
 from tui.engine.bundled import sample_scale_question
-from tui.scale.open_tables import HowToPredict, OpenTables, made_up_tables, read_sheets, tables_of
-from tui.scale.sheet import Role, SheetRow
+from tui.scale.sheet import HowToPredict, OpenTables, Role, SheetRow, made_up_tables, read_sheets, tables_of
 
 
 @asynccontextmanager
@@ -428,7 +424,7 @@ async def test_a_file_is_opened_and_its_benchmarks_follow_each_other(
 async def what_is_no_file_is_said(app: App, pilot: Running) -> None:
     for answer in ("", "-", "/"):
         await pilot.press("o", *answer, "enter")
-        wanted = "cannot be read" if answer == "/" else "a CSV or TOML is meant"
+        wanted = "/ has no log" if answer == "/" else "a CSV or TOML is meant"
         await wait_for(
             pilot,
             lambda wanted=wanted: wanted in screen_text(app) or "name of a CSV" in screen_text(app),  # type: ignore[misc]

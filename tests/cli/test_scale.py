@@ -26,9 +26,9 @@ from tui.options.scale import (
     ScalePredictOptions,
     ScaleValidateOptions,
     TraceForm,
+    with_flags_repeated,
 )
 from tui.registry import COMMANDS
-from tui.scale.typed_values import with_flags_repeated
 
 Run = Any
 Kernelpoint = Callable[..., Run]
@@ -374,6 +374,40 @@ def test_a_size_is_the_factor_that_gives_it(kernelpoint: Kernelpoint, target: Pa
     assert by_size == kernelpoint("scale", "derive", target, "--factor", "8,16", "--format", "json").results
 
 
+def test_sizes_that_divide_are_taken_where_the_papers_do_not(
+    kernelpoint: Kernelpoint, tmp_path: Path
+) -> None:
+    path = tmp_path / "qv100.toml"
+    path.write_text("[gpu]\nsms = 80\nllc_mib = 6\nllc_slices = 64\nmemory_controllers = 32\n")
+    words = ("scale", "derive", path, "--format", "json")
+    assert [model["size"] for model in kernelpoint(*words).results] == [10, 20]
+    assert "the sizes are 5, 10, 20, 40 and 80" in kernelpoint(*words, "--size", "8").failed(2)
+
+
+def test_options_that_the_simulator_rejects_are_named(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    target, log = tmp_path / "gpgpusim.config", tmp_path / "run.log"
+    options = {
+        "-gpgpu_n_clusters": "16",
+        "-gpgpu_n_cores_per_cluster": "1",
+        "-gpgpu_n_mem": "4",
+        "-gpgpu_n_sub_partition_per_mchannel": "2",
+        "-gpgpu_cache:dl2": "S:32:128:24,L:B:m:L:P",
+        "-network_mode": "2",
+    }
+    text = "".join(f"{name} {value}\n" for name, value in options.items())
+    log.write_text(text)
+    target.write_text(f"{text}-smem_latency 30\n-of_tomorrow 1\n")
+    words = ("scale", "derive", target, "--factor", "2", "--format", "json")
+    (note,) = kernelpoint(*words).results[0]["notes"]
+    assert note["code"] == "options-rejected"
+    assert "GPGPU-Sim 4.2 does not know -smem_latency, and stops" in note["sentence"]
+    (note,) = kernelpoint(*words, "--simulator-log", log).results[0]["notes"]
+    assert "does not know -smem_latency and -of_tomorrow" in note["sentence"]
+    empty = tmp_path / "empty.log"
+    empty.write_text("nothing\n")
+    assert "prints no configuration" in kernelpoint(*words, "--simulator-log", empty).failed(2)
+
+
 def test_mrc_counts_misses_at_each_capacity(kernelpoint: Kernelpoint, trace: Path) -> None:
     """Lines that come round in turn all miss until the cache holds them all."""
     words = ("scale", "mrc", trace, "--capacity", "512KiB,1MiB,2097152", "--instructions", "24576")
@@ -448,24 +482,23 @@ def test_a_curve_from_a_trace_needs_a_steeper_cliff(kernelpoint: Kernelpoint, tm
 
 
 @pytest.mark.parametrize(
-    ("column", "said"), [("", "not known"), (",128", "are 128 bytes"), (",32", None)], ids=repr
+    ("column", "code", "said"), [("", 0, "not known"), (",128", 2, "lines of 128 bytes"), (",32", 0, None)]
 )
-def test_a_curve_of_other_lines_is_not_mixed_with_measured_mpki_unsaid(
-    kernelpoint: Kernelpoint, tmp_path: Path, column: str, said: str | None
+def test_a_curve_of_other_lines_is_not_mixed_with_measured_mpki(
+    kernelpoint: Kernelpoint, tmp_path: Path, column: str, code: int, said: str | None
 ) -> None:
     """A simulator counts sectors of 32 bytes, a curve lines of 128 unless asked for others."""
-    path = tmp_path / "curve.csv"
+    path, question = tmp_path / "curve.csv", tmp_path / "question.toml"
     header = "size,mpki" + (",line_bytes" if column else "")
     path.write_text(f"{header}\n16,9{column}\n32,8.9{column}\n")
-    asked = ("scale", "predict", "--ipc", "8=10,16=20", "-t", "32", "--mpki-from", path)
-    mixed = kernelpoint(*asked, "--mpki", "8=9")
-    assert ("sectors of 32 bytes" in mixed.err) is (said is not None)
-    assert said is None or said in mixed.err
-    assert "sectors" not in kernelpoint(*asked).err, "all MPKI are of one curve"
-    question = tmp_path / "question.toml"
     question.write_text("targets = [32]\n[ipc]\n8 = 10\n16 = 20\n[mpki]\n8 = 9\n")
-    mixed = kernelpoint("scale", "predict", question, "--mpki-from", path)
-    assert ("sectors of 32 bytes" in mixed.err) is (said is not None)
+    asked = ("scale", "predict", "--ipc", "8=10,16=20", "-t", "32", "--mpki-from", path)
+    for words in ((*asked, "--mpki", "8=9"), ("scale", "predict", question, "--mpki-from", path)):
+        mixed = kernelpoint(*words)
+        assert mixed.code == code
+        assert ("sectors of 32 bytes" in mixed.err) is (said is not None)
+        assert said is None or said in mixed.err
+    assert "sectors" not in kernelpoint(*asked).err, "all MPKI are of one curve"
 
 
 def test_a_curve_says_what_lines_it_counts(kernelpoint: Kernelpoint, trace: Path) -> None:
@@ -591,7 +624,10 @@ OPTIONS = {
         width=st.none() | st.integers(1, 99),
     ),
     "scale validate": st.builds(
-        ScaleValidateOptions, file=TEXT, mpki_unit=st.none() | st.sampled_from(MpkiUnit), simulated=TUPLES
+        ScaleValidateOptions,
+        files=st.lists(TEXT, min_size=1, max_size=2).map(tuple),
+        mpki_unit=st.none() | st.sampled_from(MpkiUnit),
+        simulated=TUPLES,
     ),
     "scale derive": st.builds(ScaleDeriveOptions, file=TEXT, factor=TUPLES, force=st.booleans()),
     "scale mrc": st.builds(

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from scalemodel.errors import OptionError
 from tests.cli.conftest import Kernelpoint
 from tests.sampling.readers.test_simulator_log import BANNER, block
+from tui.scale.sheet import made_up_tables, read_sheets, tables_of
 
 #: Name, blocks, and cycles at 8, 16 and 32 SMs, which are 100 + 50 a wave, and of a kernel of one block.
 LAUNCHES = [
@@ -50,7 +52,7 @@ def test_two_logs_give_a_larger_gpu_launch_by_launch(kernelpoint: Kernelpoint, l
     ]
     shown = kernelpoint("scale", "predict", *words, "--target", "32").out
     assert shown.startswith("32 SMs: 640 cycles, 576 to 704, launch by launch from 8 and 16 SMs")
-    assert "--kernels says which" in shown
+    assert "--kernels gives a row" in shown
 
 
 def test_the_drawn_launches_of_a_plan_are_enough(
@@ -74,7 +76,8 @@ def test_the_drawn_launches_of_a_plan_are_enough(
         (("--run", "8={8}", "--run", "16={16}"), "--target 32,64,128"),
         (("--run", "8={8}", "--target", "32"), "there is one; give --run SIZE=LOG"),
         (("--run", "8={8}", "--run", "8={16}", "--target", "32"), "two runs are of 8 SMs"),
-        (("--run", "{8}", "--target", "32"), "is not SIZE=LOG"),
+        (("--run", "x={8}", "--target", "32"), "is not SIZE=LOG"),
+        (("--run", "{8}", "--target", "32"), "prints no configuration, so its number of SMs is not known"),
         (("{8}",), "give it as --run SIZE=LOG"),
     ],
 )
@@ -107,3 +110,128 @@ def test_runs_of_other_launches_are_refused(
     )
     assert run.code == 3
     assert said in run.err
+
+
+CONFIGURATION = """
+-gpgpu_n_clusters {sms} # clusters
+-gpgpu_n_cores_per_cluster 1
+-gpgpu_clock_domains 1132.0:1132.0:1132.0:850.0
+-gpgpu_shader_registers 65536
+"""
+
+
+def printed_log(place: int, sms: int) -> str:
+    """A log that prints its configuration, and what its schedulers waited for."""
+    stalls = "Stall:100\tW0_Idle:100\tW0_Scoreboard:200\tW1:0\tW32:100\n"
+    return BANNER + CONFIGURATION.format(sms=sms) + log_of(place)[len(BANNER) :] + stalls
+
+
+@pytest.fixture
+def printed(logs: dict[int, Path]) -> dict[int, Path]:
+    for place, (size, path) in enumerate(logs.items()):
+        path.write_text(printed_log(place, size))
+    return logs
+
+
+def test_sizes_are_read_from_the_configuration(kernelpoint: Kernelpoint, printed: dict[int, Path]) -> None:
+    words = [word for path in printed.values() for word in ("--run", path)]
+    run = kernelpoint("scale", "predict", *words, "--target", "32", "--format", "json")
+    assert run.code == 0, run.err
+    assert [each["size"] for each in run.results["runs"]] == [8, 16, 32]
+    assert run.results["predictions"][0]["error"] == 0
+    opened = kernelpoint("scale", "open", *printed.values())
+    assert opened.out.startswith("32 SMs: 640 cycles")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("1132.0:1132.0", "1000.0:1132.0", "another clock: -gpgpu_clock_domains is 1000.0:1132.0"),
+        (
+            "registers 65536",
+            "registers 32768",
+            "other resources of an SM, a slice or a launch: -gpgpu_shader",
+        ),
+        ("clusters 16", "clusters 12", "the configuration it prints has 12 SMs, not 16"),
+        ("_Z3", "_Z4", "another program: none of its kernels"),
+    ],
+)
+def test_runs_that_do_not_belong_together_are_refused_by_name(
+    kernelpoint: Kernelpoint, printed: dict[int, Path], old: str, new: str, said: str
+) -> None:
+    text = printed[16].read_text()
+    assert old in text
+    printed[16].write_text(text.replace(old, new))
+    run = kernelpoint("scale", "predict", "--run", printed[8], "--run", f"16={printed[16]}", "--target", "32")
+    assert run.code == 3
+    assert said in run.err
+
+
+def test_a_run_that_was_cut_off_is_refused(kernelpoint: Kernelpoint, printed: dict[int, Path]) -> None:
+    text = printed[16].read_text()
+    printed[16].write_text(text[: text.rindex("kernel_name")])
+    run = kernelpoint("scale", "predict", "--run", printed[8], "--run", printed[16], "--target", "32")
+    assert "cut off: its last launch has begun and not ended" in run.failed(3)
+
+
+def test_a_table_is_a_run_and_a_rule_takes_the_whole(
+    kernelpoint: Kernelpoint, printed: dict[int, Path], tmp_path: Path
+) -> None:
+    table = tmp_path / "16.csv"
+    grids = ((128, 1, 1), (1, 1, 1), (128, 1, 1))
+    rows = [
+        f'{row},{name},"{grid}",{cycles[1]},{1000 * blocks}\n'
+        for row, ((name, blocks, cycles), grid) in enumerate(zip(LAUNCHES, grids, strict=True))
+    ]
+    table.write_text("id,name,grid,cycles,instructions\n" + "".join(rows))
+    asked = ("scale", "predict", "--run", printed[8], "--run", f"16={table}", "--target", "32")
+    run = kernelpoint(*asked, "--format", "json")
+    assert run.code == 0, run.err
+    assert run.results["predictions"][0]["cycles"] == 640
+    (row,) = kernelpoint(*asked, "--rule", "linear", "--format", "json").results["predictions"]
+    # IPC of the whole: 257,000 over 1,840 and 1,040 cycles.
+    assert row["ipc"] == pytest.approx(257_000 * (3 / 1040 - 2 / 1840))
+    assert "a table does not say" in kernelpoint(*asked[:5], table, "--target", "32").failed(2)
+
+
+def test_f_mem_is_read_from_a_log_only_if_asked_for(
+    kernelpoint: Kernelpoint, printed: dict[int, Path]
+) -> None:
+    words = ["--run", printed[8], "--run", printed[16], "--target", "32", "--rule", "additive"]
+    asked = ("scale", "predict", *words, "--mpki", "16=9,32=1")
+    assert "f-mem-missing" in kernelpoint(*asked, "--format", "json").json["warnings"]
+    run = kernelpoint(*asked, "--f-mem-from-stalls", "--format", "json")
+    assert run.json["warnings"] == []
+    assert "f_mem of 16 SMs is 0.4, W0_Scoreboard over all" in run.err
+    assert "of arithmetic too" in run.err
+    error = kernelpoint("scale", "predict", "--ipc", "8=1,16=2", "-t", "32", "--f-mem-from-stalls").failed(2)
+    assert "--f-mem-from-stalls is of the logs of --run" in error
+
+
+def test_validate_takes_folders_of_runs(kernelpoint: Kernelpoint, printed: dict[int, Path]) -> None:
+    folder = printed[8].parent
+    results = kernelpoint("scale", "validate", folder, "--rule", "additive", "--format", "json").results
+    assert list(results) == ["waves", "additive"]
+    assert results["waves"]["32"]["max"] == pytest.approx(0)
+    assert results["additive"]["32"]["max"] > 0.02
+    (folder / "empty").mkdir()
+    assert "has no log of a simulator" in kernelpoint("scale", "validate", folder / "empty").failed(2)
+    assert "without tables" in kernelpoint("scale", "validate", folder, "--scaling", "weak").failed(2)
+
+
+def test_view_5_holds_runs(printed: dict[int, Path]) -> None:
+    tables = tables_of(read_sheets([str(printed[8]), str(printed[16])]))
+    answer = tables.answer()
+    ((measurements, outcome),) = answer.pairs
+    assert [row.size for row in tables.sheet.rows] == ["8", "16", "32", "64"]
+    assert [each.method for each in outcome.predictions] == ["waves"] * 2
+    assert outcome.predictions[0].ipc == pytest.approx(257_000 / 640)
+    assert measurements.simulated_sizes == (8, 16)
+    assert answer.command.run == (f"8={printed[8]}", f"16={printed[16]}")
+    assert any("too few thread blocks" in line for line in answer.words(80))
+    by_rule = tables.asked(tables.how.with_next_rule(has_runs=True))
+    assert by_rule.answer().pairs[0][1].predictions[0].method == "additive"
+    edited = tables.edited(tables.sheet.with_cell(0, "ipc", "1"))
+    with pytest.raises(OptionError, match="the runs as they were read alone"):
+        edited.answer()
+    assert made_up_tables().asked(tables.how).rule == "additive"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scalemodel.measurements import MpkiUnit
-from scalemodel.miss_rate.curve import Method, MissRateCurve
+from scalemodel.miss_rate import Method, MissRateCurve
 from tui.output.writer import Canvas
 from tui.scale.miss_rates import curve_results, curve_rows, curve_text
 

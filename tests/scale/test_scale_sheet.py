@@ -15,37 +15,34 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from scalemodel.errors import InputError, OptionError
-from scalemodel.inputs.question_file import ScaleQuestion
+from scalemodel.inputs import ScaleQuestion
 from scalemodel.measurements import MpkiUnit, Scaling, measurements_of
-from scalemodel.prediction.predict import predict
-from scalemodel.prediction.rules import RULES
+from scalemodel.predict import predict
+from scalemodel.rules import RULES
 from tui import cli
 from tui.engine.bundled import sample_scale_question
 from tui.options.command_line import command_line
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
-from tui.scale.open_tables import (
-    HowToPredict,
-    answer_of,
-    made_up_tables,
-    read_sheets,
-)
-from tui.scale.questions import predictions_of
+from tui.scale.answers import predict_text, predictions_of
 from tui.scale.sheet import (
     CELLS,
     ROLE,
+    HowToPredict,
     Role,
     ScaleSheet,
     SheetRow,
+    answer_of,
     blank_sheet,
+    farewell,
+    made_up_tables,
     next_role,
     number_text,
     place_text,
+    read_sheets,
     sheet_of,
     wrong_cells,
 )
-from tui.scale.status import farewell
-from tui.scale.text import predict_text
 
 # dct of the paper: the numbers of its artifact.
 DCT = ScaleSheet(

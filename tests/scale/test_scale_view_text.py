@@ -8,16 +8,23 @@ from pathlib import Path
 import pytest
 
 from scalemodel.measurements import MpkiUnit, Scaling
-from tui.scale.columns import GAP, sheet_columns
-from tui.scale.open_tables import HowToPredict, OpenTables, made_up_tables, read_sheets, tables_of
-from tui.scale.sheet import Role, ScaleSheet, SheetRow
-from tui.scale.status import (
+from tui.scale.sheet import (
+    GAP,
+    HowToPredict,
+    OpenTables,
+    Role,
+    ScaleSheet,
+    SheetRow,
     chart_title,
+    made_up_tables,
+    read_sheets,
     result_lines,
     result_of,
     settings_lines,
+    sheet_columns,
     status_lines,
     table_title,
+    tables_of,
     words_title,
 )
 

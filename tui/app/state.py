@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sampling.plan.study import Study
     from sampling.splitting.groups import Overrides
     from tui.engine.opened_plans import OpenedPlan
-    from tui.scale.open_tables import OpenTables
+    from tui.scale.sheet import OpenTables
 
 
 class Undoable(NamedTuple):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scalemodel.scale_down.scaled_model import derive
-from scalemodel.scale_down.target_config import read_target
+from scalemodel.derive import derive, read_target
+from scalemodel.errors import OptionError
+from scalemodel.from_logs import read_printed
 from tui.options.input_files import reading
 from tui.options.scale import ScaleDeriveOptions
 from tui.output.files import write_folder
@@ -24,7 +25,11 @@ from tui.terminal.diagnostics import note
 
 def run(options: ScaleDeriveOptions) -> None:
     """Read the target, divide it by each factor, write what the simulator reads."""
-    target = read_target(options.file)
+    known = None if options.simulator_log is None else read_printed(options.simulator_log).options
+    if known is not None and not known:
+        what = f"{options.simulator_log} prints no configuration"
+        raise OptionError(what, remedy="give what GPGPU-Sim or Accel-Sim printed from its start on")
+    target = read_target(options.file, known)
     models = derive(target, factors_of(target, options))
     written: list[str] = []
     if options.output == STDOUT:

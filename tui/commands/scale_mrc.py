@@ -7,12 +7,11 @@ from functools import partial
 import numpy as np
 
 from scalemodel.errors import OptionError
-from scalemodel.miss_rate.curve import Method, miss_rate_curve
-from scalemodel.traces.address_trace import TraceFormat, read_address_trace
-from tui.options.scale import ScaleMrcOptions
+from scalemodel.miss_rate import Method, miss_rate_curve
+from scalemodel.traces import TraceFormat, read_address_trace
+from tui.options.scale import ScaleMrcOptions, capacities_of
 from tui.output.writer import Answer, emit
 from tui.scale.miss_rates import curve_blocks, curve_options, curve_results, curve_rows, curve_text
-from tui.scale.typed_values import capacities_of
 from tui.terminal.diagnostics import note
 
 

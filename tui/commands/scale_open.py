@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from sampling.errors import OptionError
@@ -9,7 +10,7 @@ from tui.commands import scale_predict
 from tui.options.command_line import options_of
 from tui.options.commands import SampleOptions
 from tui.options.scale import ScaleOpenOptions, ScalePredictOptions
-from tui.scale.open_tables import read_sheets, tables_of
+from tui.scale.sheet import default_targets, read_sheets, tables_of
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
 
@@ -29,7 +30,13 @@ def run(options: ScaleOpenOptions) -> None:
         raise OptionError(f"--app: {why}", remedy=remedy)
     if not options.files:
         raise OptionError(f"{why}, and no file to predict from", remedy=f"give one, or {remedy}")
-    scale_predict.run(options_of(ScalePredictOptions, options))
+    asked = options_of(ScalePredictOptions, options)
+    from tui.scale.runs import is_run, read_runs
+
+    if all(map(is_run, options.files)):
+        targets = default_targets([run.size for run in read_runs(options.files)])
+        asked = replace(asked, files=(), run=options.files, target=(",".join(map(str, targets)),))
+    scale_predict.run(asked)
     note(terminal.instead_of_app("prediction", "a file by its name"), quiet=options.quiet)
 
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 
 from scalemodel.errors import InputError, OptionError
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Answer, emit
-from tui.scale.questions import predictions_of, unused_options
-from tui.scale.text import outcome_object, predict_blocks, predict_text, prediction_row
+from tui.scale.answers import (
+    outcome_object,
+    predict_blocks,
+    predict_text,
+    prediction_row,
+    predictions_of,
+    unused_options,
+)
 from tui.terminal.diagnostics import note
 
 
 def run(options: ScalePredictOptions) -> None:
     """Read or take what was measured, predict each benchmark, draw it where it is one."""
-    if options.run:
+    if options.run and not options.rule:
         # Reading logs takes what tables of sizes do not.
-        from tui.scale.by_waves import answer_by_waves
+        from tui.scale.runs import answer_by_waves
 
         emit(answer_by_waves(options), options)
         return
@@ -25,8 +30,13 @@ def run(options: ScalePredictOptions) -> None:
     try:
         pairs = predictions_of(options, tell)
     except InputError:
-        for path in filter(os.path.isfile, options.files):
-            _refuse_log(path)
+        from tui.scale.runs import is_run
+
+        for path in filter(is_run, options.files):
+            raise OptionError(
+                f"{path} is what a simulator printed, no table of sizes",
+                remedy="give it as --run SIZE=LOG, with the SMs of that GPU, and another run beside it",
+            ) from None
         raise
     for text in unused_options(options, *zip(*pairs, strict=True)):
         tell(text)
@@ -47,21 +57,3 @@ def run(options: ScalePredictOptions) -> None:
         ),
         options,
     )
-
-
-def _refuse_log(path: str) -> None:
-    """Refuse a simulator's log given as a table of sizes.
-
-    Raises
-    ------
-    OptionError : it is one.
-    """
-    from sampling.readers.input_file import open_input
-    from sampling.readers.simulator_log import recognise
-
-    with open_input(path) as file:
-        if recognise(file):
-            raise OptionError(
-                f"{path} is what a simulator printed, no table of sizes",
-                remedy="give it as --run SIZE=LOG, with the SMs of that GPU, and another run beside it",
-            )

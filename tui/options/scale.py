@@ -1,11 +1,14 @@
-"""The frozen options of the commands of `scale`, made as those of `tui.options.commands`."""
+"""The frozen options of the commands of `scale`, as those of `tui.options.commands`, and their values."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
+from scalemodel.errors import OptionError
 from scalemodel.measurements import MpkiUnit, Scaling
 from tui.options.choices import Theme
 from tui.options.field import argument, height_option, option, width_option
@@ -93,11 +96,12 @@ class ScalePredictOptions(ScaleOptions):
     )
     run: tuple[FeatureFile, ...] = option(
         (),
-        "What GPGPU-Sim or Accel-Sim printed on a GPU of so many SMs, or a table of its launches (repeat): "
-        "predicts cycles launch by launch.",
+        "What GPGPU-Sim or Accel-Sim printed on a GPU of so many SMs, or a table of its launches, with name, "
+        "grid and cycles (repeat): predicts cycles launch by launch; with --rule the IPC of the whole. A log "
+        "that prints its configuration needs no SIZE.",
         "--run",
         panel=_MEASURED,
-        metavar="SIZE=LOG",
+        metavar="[SIZE=]LOG",
     )
     plan: InputFile | None = option(
         None,
@@ -144,6 +148,13 @@ class ScalePredictOptions(ScaleOptions):
         metavar="X",
         fraction=True,
     )
+    f_mem_from_stalls: bool = option(
+        False,
+        "With --run and --rule: f_mem is W0_Scoreboard over all that the log counts, which has waits for "
+        "arithmetic in it.",
+        "--f-mem-from-stalls",
+        panel=_MEASURED,
+    )
     peak_ipc_per_sm: float | None = option(
         None,
         "The most an SM can do: bounds a cliff's gain.",
@@ -161,7 +172,10 @@ class ScaleOpenOptions(OutputOptions):
     """`scale open`."""
 
     files: tuple[InputFile, ...] = argument(
-        (), "CSV or TOML as `scale predict` reads them; made-up numbers if none.", "FILE", required=False
+        (),
+        "CSV or TOML as `scale predict` reads them, or the logs of runs; made-up numbers if none.",
+        "FILE",
+        required=False,
     )
     benchmark: str | None = option(
         None, "Only this one of a CSV.", "--benchmark", "-b", panel=_MEASURED, metavar="NAME"
@@ -175,10 +189,11 @@ class ScaleOpenOptions(OutputOptions):
 class ScaleValidateOptions(ScaleOptions):
     """`scale validate`."""
 
-    file: InputFile = argument(
-        "",
+    files: tuple[FeatureFile, ...] = argument(
+        (),
         "CSV of benchmark,size,ipc,mpki,f_mem,scaling,mpki_unit: the two smallest sizes of each are its "
-        "scale models, all larger ones are predicted and compared.",
+        "scale models, all larger ones are predicted and compared. Or what simulators printed, as LOG, "
+        "SIZE=LOG or folders of logs: launch by launch too, each program by its two smallest runs.",
         "FILE",
     )
 
@@ -207,9 +222,17 @@ class ScaleDeriveOptions(OutputOptions):
     )
     size: tuple[str, ...] = option(
         (),
-        "Or the sizes: 8,16 SMs and 4,8 chiplets as published if neither is given.",
+        "Or the sizes: if neither is given 8,16 SMs or 4,8 chiplets as published, or the two next to these, "
+        "a doubling apart, that the target can be divided to.",
         "--size",
         metavar="SIZES",
+    )
+    simulator_log: InputFile | None = option(
+        None,
+        "What the simulator at hand prints: options of the target that it does not print are named, for it "
+        "stops at them.",
+        "--simulator-log",
+        metavar="LOG",
     )
 
 
@@ -219,8 +242,8 @@ class ScaleMrcOptions(OutputOptions):
 
     traces: tuple[InputFile, ...] = argument(
         (),
-        "Address traces, one after the other: text, CSV, Accel-Sim's .traceg, or binary, little-endian "
-        "addresses of 64 bits, or of 32, which --from must name.",
+        "Address traces, one after the other: text, CSV, Accel-Sim's .traceg, its kernelslist.g, a folder "
+        "with either, or binary, little-endian addresses of 64 bits, or of 32, which --from must name.",
         "TRACE",
     )
     capacity: tuple[str, ...] = option(
@@ -267,3 +290,94 @@ class ScaleMrcOptions(OutputOptions):
         panel=_TRACE,
     )
     width: int | None = width_option("Columns.", panel=OUTPUT_PANEL)
+
+
+# -- what is typed after the options: sizes, SIZE=VALUE and capacities ------------------------------------
+
+_UNITS = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+_CAPACITY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)", re.ASCII)
+_PAIRED = {"--ipc", "--mpki", "--capacity", "-c"}
+_PAIR = re.compile(r"[0-9]+=.*", re.ASCII)
+_MOST_BYTES = 2**62
+
+#: Cache capacities where none is given.
+DEFAULT_CAPACITIES = tuple(2**16 << doubling for doubling in range(12))
+
+
+def words_of(values: Iterable[str]) -> Iterator[str]:
+    """Yield what was given by commas or by repeating the option, word by word."""
+    return (word.strip() for value in values for word in value.split(",") if word.strip())
+
+
+def with_flags_repeated(arguments: Sequence[str]) -> list[str]:
+    """Give each SIZE=VALUE its flag: `--ipc 8=112 16=226` becomes `--ipc 8=112 --ipc 16=226`."""
+    words: list[str] = []
+    flag, has_value = "", False
+    for word in arguments:
+        if word.startswith("-"):
+            flag, equals, _ = word.partition("=")
+            has_value = bool(equals)
+        elif flag in _PAIRED and _PAIR.fullmatch(word):
+            words += [flag] if has_value else []
+            has_value = True
+        words.append(word)
+    return words
+
+
+def _size(text: str, where: str, meant: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise OptionError(f"{where}: {meant}") from error
+
+
+def sizes_of(flag: str, values: Sequence[str]) -> tuple[int, ...]:
+    """Return sizes in the order given; raise OptionError if one is no whole number."""
+    meant = "whole numbers by commas are meant"
+    return tuple(_size(word, f"{flag} {word}", meant) for word in words_of(values))
+
+
+def pairs_of(flag: str, values: Sequence[str]) -> list[tuple[int, float]]:
+    """Return (size, value) of each SIZE=VALUE; raise OptionError if one is not of this form."""
+    pairs, before, meant = [], "", "SIZE=VALUE is meant, as 8=112.7"
+    for word in words_of(values):
+        size, equals, value = word.partition("=")
+        if not equals and word.isdecimal() and "=" in before and "." not in before:
+            raise OptionError(
+                f"{flag} {word}: {meant}",
+                remedy=f"a comma separates values; for a decimal comma write a point: {before}.{word}",
+            )
+        try:
+            pairs.append((_size(size, f"{flag} {word}", meant), float(value if equals else "")))
+        except ValueError as error:
+            raise OptionError(f"{flag} {word}: {meant}") from error
+        before = word
+    return pairs
+
+
+def capacities_of(values: Sequence[str]) -> list[tuple[int | None, int]]:
+    """Return (system size or None, bytes) of each capacity.
+
+    Raises
+    ------
+    OptionError : one is not of the form [SIZE=]BYTES, only some have a size, or a size comes twice.
+    """
+    pairs: list[tuple[int | None, int]] = []
+    for word in words_of(values):
+        text, equals, capacity = word.rpartition("=")
+        size = _size(text, f"--capacity {word}", "[SIZE=]BYTES is meant, as 8=2MiB") if equals else None
+        found = _CAPACITY.fullmatch(capacity.strip())
+        if found is None or found[2].casefold() not in _UNITS:
+            remedy = "write bytes, or KiB, MiB or GiB of 1024, as 2MiB"
+            raise OptionError(f"--capacity {word}: no capacity", remedy=remedy)
+        held = float(found[1]) * _UNITS[found[2].casefold()]
+        if not held.is_integer() or held > _MOST_BYTES:
+            raise OptionError(f"--capacity {word}: not a whole number of bytes that a cache can have")
+        pairs.append((size, int(held)))
+    if len({size is None for size, _ in pairs}) > 1:
+        raise OptionError("some capacities have a size and others have not", remedy="give all of them one")
+    sizes = [size for size, _ in pairs if size is not None]
+    repeated = next((size for size in sizes if sizes.count(size) > 1), None)
+    if repeated is not None:
+        raise OptionError(f"size {repeated} has two capacities", remedy="give each size once")
+    return pairs or [(None, capacity) for capacity in DEFAULT_CAPACITIES]

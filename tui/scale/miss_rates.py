@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from scalemodel.errors import OptionError
-from scalemodel.miss_rate.curve import CurveOptions, Method, MissRateCurve
+from scalemodel.miss_rate import CurveOptions, Method, MissRateCurve
 from tui.charts.quantities import share
 from tui.options.scale import ScaleMrcOptions
 from tui.output.markdown import Block

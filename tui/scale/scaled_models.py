@@ -8,29 +8,28 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from scalemodel.errors import OptionError
-from scalemodel.scale_down.scaled_model import (
-    PAPER_SIZES,
+from scalemodel.derive import (
     ScaledModel,
     SharedResources,
     Target,
+    default_sizes,
     factors_for_sizes,
 )
-from tui.options.scale import ScaleDeriveOptions
+from scalemodel.errors import OptionError
+from tui.options.scale import ScaleDeriveOptions, sizes_of
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.scale.typed_values import sizes_of
 from tui.terminal.tables import Column, names, table
 
 _MIB = 2**20
 
 
 def factors_of(target: Target, options: ScaleDeriveOptions) -> tuple[int, ...]:
-    """Return the factors asked for; those of the published sizes if none are."""
+    """Return the factors asked for; those of the default sizes if none are."""
     factors, sizes = sizes_of("--factor", options.factor), sizes_of("--size", options.size)
     if factors and sizes:
         raise OptionError("--factor and --size are given", remedy="give one of the two")
-    return factors or factors_for_sizes(target, sizes or PAPER_SIZES[target.resources.size_unit])
+    return factors or factors_for_sizes(target, sizes or default_sizes(target))
 
 
 def model_files(model: ScaledModel) -> list[tuple[str, str]]:

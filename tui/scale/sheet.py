@@ -1,16 +1,26 @@
-"""The table of sizes of one benchmark as a person types it, and what is wrong with it.
+"""View 5's tables of sizes, without a screen: what is typed, what is wrong with it, and what it predicts.
 
-Everything is frozen: every edit makes a new table.
+Everything is frozen: every edit makes a new table. What a table predicts is what `scale predict` does of its
+numbers, or of its runs: it is turned into the options of that command, so that both give the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, TypeVar
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from scalemodel.inputs.question_file import ScaleQuestion
+from sampling.errors import SamplingError
+from sampling.text import counted
+from scalemodel.errors import OptionError, ScaleModelError
+from scalemodel.inputs import ScaleQuestion, Tell, read_questions
+from scalemodel.interval import DEFAULT_CONFIDENCE
 from scalemodel.measurements import (
     NUMBER_REMEDY,
     SIZE_REMEDY,
@@ -21,17 +31,40 @@ from scalemodel.measurements import (
     wrong_ipc,
     wrong_size,
 )
+from scalemodel.predict import Outcome, predict
+from scalemodel.rules import DEFAULT_RULE, RULES
+from tui.charts.grid import LETTERS, fitted
+from tui.charts.quantities import UNKNOWN
+from tui.engine.bundled import sample_scale_question
+from tui.options.command_line import command_line
+from tui.options.scale import ScalePredictOptions
+from tui.output.writer import Canvas
+from tui.scale.answers import (
+    ipc_text,
+    predict_text,
+    prediction_row,
+    predictions_of,
+    signed_share,
+    words_lines,
+)
+
+if TYPE_CHECKING:
+    from scalemodel.from_logs import Run
 
 CELLS = ("size", "ipc", "mpki", "f_mem")
 """The columns to type in, by the names of their fields."""
-
 ROLE, PEAK = "role", "peak"
 """What can be wrong beside the cells to type in: a row's role, and the peak of the sheet."""
-
-_COLUMNS = {"ipc": "IPC", "mpki": "MPKI"}
+_HEADINGS = {"size": "size", "ipc": "IPC", "mpki": "MPKI", "f_mem": "f_mem"}
 _BLANK_ROWS = 4
 
+ALL_RULES, WAVES = "all", "waves"
+CONFIDENCES = (0.8, 0.9, 0.95)
+
 Value = TypeVar("Value")
+
+
+# -- what is typed ----------------------------------------------------------------------------------------
 
 
 class Role(StrEnum):
@@ -49,11 +82,10 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SheetRow:
-    """One system size, its values as typed.
+    """One system size, its values as typed, empty where nothing is known.
 
     Attributes
     ----------
-    size, ipc, mpki, f_mem : texts; empty where nothing is known.
     marked : its role, where the user or a file says it; None where it follows from the IPC.
     """
 
@@ -71,14 +103,14 @@ class SheetRow:
         return Role.SIMULATED if self.ipc.strip() else Role.TARGET
 
     @property
-    def is_blank(self) -> bool:
-        """Whether nothing is typed: such a row is left out."""
-        return not any(text.strip() for text in self.texts.values())
-
-    @property
     def texts(self) -> Mapping[str, str]:
         """What is typed, by the names of `CELLS`."""
         return {"size": self.size, "ipc": self.ipc, "mpki": self.mpki, "f_mem": self.f_mem}
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing is typed: such a row is left out."""
+        return not any(text.strip() for text in self.texts.values())
 
     @property
     def is_simulated(self) -> bool:
@@ -98,7 +130,6 @@ class ScaleSheet:
     Attributes
     ----------
     rows : in the order shown; targets are predicted in it.
-    name : the benchmark's, empty where it has none.
     scaling, mpki_unit : what the sizes and the MPKI mean.
     peak : peak IPC of an SM as typed, empty where it is not known.
     """
@@ -111,48 +142,31 @@ class ScaleSheet:
 
     def with_next_scaling(self) -> ScaleSheet:
         """Return the sheet with the next kind of scaling."""
-        return replace(self, scaling=next_of(list(Scaling), self.scaling))
+        return replace(self, scaling=_next_of(list(Scaling), self.scaling))
 
     def with_next_unit(self) -> ScaleSheet:
         """Return the sheet with the MPKI counted per instruction of the other unit."""
-        return replace(self, mpki_unit=next_of(list(MpkiUnit), self.mpki_unit))
+        return replace(self, mpki_unit=_next_of(list(MpkiUnit), self.mpki_unit))
 
     def with_cell(self, row: int, cell: str, text: str) -> ScaleSheet:
         """Return the sheet with another text in a cell, which is one of `CELLS`."""
         change: dict[str, Any] = {cell: text.strip()}
-        return self._with_row(row, replace(self.rows[row], **change))
+        return self._spliced(row, 1, replace(self.rows[row], **change))
 
     def with_role(self, row: int, role: Role | None) -> ScaleSheet:
         """Return the sheet with a row marked."""
-        return self._with_row(row, replace(self.rows[row], marked=role))
+        return self._spliced(row, 1, replace(self.rows[row], marked=role))
 
     def with_new_row(self, place: int) -> ScaleSheet:
         """Return the sheet with a blank row that comes to stand at this place."""
-        return replace(self, rows=(*self.rows[:place], SheetRow(), *self.rows[place:]))
+        return self._spliced(place, 0, SheetRow())
 
     def without_row(self, row: int) -> ScaleSheet:
         """Return the sheet without a row."""
-        return replace(self, rows=(*self.rows[:row], *self.rows[row + 1 :]))
+        return self._spliced(row, 1)
 
-    def _with_row(self, place: int, row: SheetRow) -> ScaleSheet:
-        return replace(self, rows=(*self.rows[:place], row, *self.rows[place + 1 :]))
-
-
-@dataclass(frozen=True, slots=True)
-class WrongCell:
-    """A cell that cannot be used.
-
-    Attributes
-    ----------
-    row : its place, None for the peak, which is of the whole sheet.
-    cell : one of `CELLS`, `ROLE` or `PEAK`.
-    message, remedy : one sentence, and what to do.
-    """
-
-    row: int | None
-    cell: str
-    message: str
-    remedy: str
+    def _spliced(self, place: int, left_out: int, *rows: SheetRow) -> ScaleSheet:
+        return replace(self, rows=(*self.rows[:place], *rows, *self.rows[place + left_out :]))
 
 
 def blank_sheet() -> ScaleSheet:
@@ -163,14 +177,17 @@ def blank_sheet() -> ScaleSheet:
 def sheet_of(question: ScaleQuestion) -> ScaleSheet:
     """Return a question as a sheet, by ascending size, the roles marked where they would be others."""
     measurements = question.measurements
-    sizes = sorted({*measurements.sizes, *question.targets})
-    return ScaleSheet(
-        tuple(_row(question, size) for size in sizes),
-        measurements.name,
-        measurements.scaling,
-        measurements.mpki_unit,
-        number_text(measurements.peak_ipc_per_sm),
-    )
+    mpki, rows = dict(measurements.curve), []
+    for size in sorted({*measurements.sizes, *question.targets}):
+        values = (measurements.ipc_at(size), mpki.get(size), measurements.f_mem_at(size))
+        ipc_cell, mpki_cell, f_mem_cell = map(number_text, values)
+        row = SheetRow(str(size), ipc_cell, mpki_cell, f_mem_cell)
+        role = Role.TARGET if size in question.targets else Role.CURVE
+        if size in question.simulated:
+            role = Role.BOTH if role is Role.TARGET else Role.SIMULATED
+        rows.append(row if row.role is role else replace(row, marked=role))
+    peak = number_text(measurements.peak_ipc_per_sm)
+    return ScaleSheet(tuple(rows), measurements.name, measurements.scaling, measurements.mpki_unit, peak)
 
 
 def number_text(value: float | None) -> str:
@@ -181,12 +198,30 @@ def number_text(value: float | None) -> str:
 def next_role(row: SheetRow) -> Role:
     """Return the role after a row's own, the first after the last; only what has an IPC can be simulated."""
     roles = list(Role) if row.ipc.strip() else [Role.TARGET, Role.CURVE]
-    return next_of(roles, row.role) if row.role in roles else roles[0]
+    return _next_of(roles, row.role) if row.role in roles else roles[0]
 
 
-def next_of(values: Sequence[Value], value: Value) -> Value:
-    """Return the value after this one, the first after the last."""
+def _next_of(values: Sequence[Value], value: Value) -> Value:
     return values[(values.index(value) + 1) % len(values)]
+
+
+# -- what is wrong with it ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WrongCell:
+    """A cell that cannot be used.
+
+    Attributes
+    ----------
+    row : its place, None for the peak, which is of the whole sheet.
+    cell : one of `CELLS`, `ROLE` or `PEAK`.
+    """
+
+    row: int | None
+    cell: str
+    message: str
+    remedy: str
 
 
 def place_text(sheet: ScaleSheet, wrong: WrongCell) -> str:
@@ -195,7 +230,7 @@ def place_text(sheet: ScaleSheet, wrong: WrongCell) -> str:
         return wrong.cell
     size = sheet.rows[wrong.row].size.strip()
     row = f"row {wrong.row + 1}, size {size}" if size else f"row {wrong.row + 1}"
-    return f"{row}, {_COLUMNS.get(wrong.cell, wrong.cell)}"
+    return f"{row}, {_HEADINGS.get(wrong.cell, wrong.cell)}"
 
 
 def wrong_cells(sheet: ScaleSheet) -> tuple[WrongCell, ...]:
@@ -203,42 +238,29 @@ def wrong_cells(sheet: ScaleSheet) -> tuple[WrongCell, ...]:
     return tuple(_wrong(sheet))
 
 
-def number_in(text: str) -> float | None:
-    """Return the number of a cell, None where it is empty.
-
-    Raises
-    ------
-    ValueError : it is no number.
-    """
-    return float(text) if text.strip() else None
-
-
-def size_in(row: SheetRow) -> int | None:
-    """Return the size of a row, None where there is none that can be used."""
-    try:
-        size = int(row.size)
-    except ValueError:
-        return None
-    return size if wrong_size(size) is None else None
-
-
 def _wrong(sheet: ScaleSheet) -> Iterator[WrongCell]:
-    models = [size for row in sheet.rows if row.is_simulated and (size := size_in(row)) is not None]
+    models = [size for row in sheet.rows if row.is_simulated and (size := _size_in(row)) is not None]
     largest = max(models, default=0)
     places: dict[int, int] = {}
     for place, row in enumerate(sheet.rows):
         if row.is_blank:
             continue
         yield from _wrong_size(place, row, places)
-        for cell in WRONG_VALUE:
-            yield from _wrong_value(place, row, cell)
+        for cell, wrong_value in WRONG_VALUE.items():
+            wrong = _wrong_number(
+                row.texts[cell], wrong_value, "correct it, or empty the cell if it was not measured"
+            )
+            if wrong is not None:
+                yield WrongCell(place, cell, *wrong)
         if row.is_simulated and not row.ipc.strip():
             yield WrongCell(place, "ipc", "a simulated size has no IPC", "give it, or mark the row otherwise")
-        size = size_in(row)
+        size = _size_in(row)
         if row.is_target and size is not None and size < largest:
             message = f"a target of {size} is below the largest simulated size, {largest}"
             yield WrongCell(place, ROLE, message, "mark it as simulated, or as a point of the curve")
-    yield from _wrong_peak(sheet)
+    wrong = _wrong_number(sheet.peak, wrong_ipc, "correct it, or leave it out")
+    if wrong is not None:
+        yield WrongCell(None, PEAK, f"the peak IPC of an SM: {wrong[0]}", wrong[1])
 
 
 def _wrong_size(place: int, row: SheetRow, places: dict[int, int]) -> Iterator[WrongCell]:
@@ -258,46 +280,611 @@ def _wrong_size(place: int, row: SheetRow, places: dict[int, int]) -> Iterator[W
     places.setdefault(size, place)
 
 
-def _wrong_value(place: int | None, row: SheetRow, cell: str) -> Iterator[WrongCell]:
-    text = row.texts[cell]
+def _wrong_number(
+    text: str, wrong_value: Callable[[float], str | None], remedy: str
+) -> tuple[str, str] | None:
+    """Return what is wrong with a text, and what to do; None where nothing is, or nothing is typed."""
     try:
-        value = number_in(text)
+        value = _number_in(text)
     except ValueError:
-        yield WrongCell(place, cell, f"{text!r} is not a number", NUMBER_REMEDY)
-        return
-    wrong = None if value is None else WRONG_VALUE[cell](value)
-    if wrong is not None:
-        yield WrongCell(place, cell, wrong, "correct it, or empty the cell if it was not measured")
+        return f"{text!r} is not a number", NUMBER_REMEDY
+    wrong = None if value is None else wrong_value(value)
+    return None if wrong is None else (wrong, remedy)
 
 
-def _wrong_peak(sheet: ScaleSheet) -> Iterator[WrongCell]:
+def _number_in(text: str) -> float | None:
+    """Return the number of a cell, None where it is empty; raise ValueError where it is none."""
+    return float(text) if text.strip() else None
+
+
+def _size_in(row: SheetRow) -> int | None:
+    """Return the size of a row, None where there is none that can be used."""
     try:
-        peak = number_in(sheet.peak)
+        size = int(row.size)
     except ValueError:
-        yield WrongCell(None, PEAK, f"the peak IPC of an SM: {sheet.peak!r} is not a number", NUMBER_REMEDY)
-        return
-    wrong = None if peak is None else wrong_ipc(peak)
+        return None
+    return size if wrong_size(size) is None else None
+
+
+# -- what is asked, and where it was read from ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class HowToPredict:
+    """What is asked of a sheet.
+
+    Attributes
+    ----------
+    rule : a name of `scalemodel.rules.RULES`, or ``all``, or of runs ``waves``, which is `DEFAULT_RULE` of
+        a sheet without.
+    assume_f_mem : whether to give a point where f_mem is needed and not known.
+    """
+
+    rule: str = DEFAULT_RULE
+    confidence: float = DEFAULT_CONFIDENCE
+    assume_f_mem: bool = False
+
+    def with_next_rule(self, *, has_runs: bool = False) -> HowToPredict:
+        """Return the same by the next rule; by all of them after the last, of runs then launch by launch."""
+        rules = [*RULES, ALL_RULES, *([WAVES] if has_runs else [])]
+        return replace(self, rule=_next_of(rules, self.rule) if self.rule in rules else rules[1])
+
+    def with_next_confidence(self) -> HowToPredict:
+        """Return the same at the next level, the least after the greatest."""
+        return replace(self, confidence=_next_of(CONFIDENCES, self.confidence))
+
+    def with_other_f_mem(self) -> HowToPredict:
+        """Return the same with f_mem assumed where it was not, and the other way round."""
+        return replace(self, assume_f_mem=not self.assume_f_mem)
+
+
+@dataclass(frozen=True, slots=True)
+class SheetSource:
+    """Where a sheet was read from.
+
+    Attributes
+    ----------
+    sheet : as it was read.
+    file : its path as given; of runs what their paths share.
+    benchmark : which one of a file of several; None where it is the only one.
+    in_order : whether the file asks for its targets in the order of the sheet.
+    runs : simulated ones, ascending; empty for numbers.
+    """
+
+    sheet: ScaleSheet
+    file: str
+    benchmark: str | None
+    in_order: bool
+    runs: tuple[Run, ...] = ()
+
+
+def read_sheets(
+    files: Sequence[str], benchmark: str | None = None, tell: Tell | None = None
+) -> tuple[SheetSource, ...]:
+    """Return a sheet for each benchmark of these files, and for each program of what simulators printed.
+
+    Parameters
+    ----------
+    files : tables, TOML, logs, SIZE=LOG or folders of logs.
+    benchmark : the only one of a CSV to ask for.
+    tell : is told what of a file is left out.
+
+    Raises
+    ------
+    InputError, ProfileError : a file cannot be read, or a value in it is wrong.
+    OptionError : the benchmark is not in a CSV.
+    """
+    from tui.scale.runs import is_run, logs_in
+
+    sources: list[SheetSource] = []
+    logs: list[str] = []
+    for file in files:
+        if Path(file).is_dir() or is_run(file):
+            logs += logs_in(file) if Path(file).is_dir() else [file]
+            continue
+        questions = read_questions(file, benchmark=benchmark, tell=tell)
+        for question in questions:
+            name = question.measurements.name if len(questions) > 1 or benchmark is not None else None
+            in_order = all(first < second for first, second in pairwise(question.targets))
+            sources.append(SheetSource(sheet_of(question), file, name, in_order))
+    return (*sources, *(_sources_of_runs(logs) if logs else ()))
+
+
+def _sources_of_runs(logs: Sequence[str]) -> Iterator[SheetSource]:
+    """Yield the sheets of runs: the two largest below the measured ones' targets, then two doublings more."""
+    from scalemodel.from_logs import measurements_of_runs, programs_of
+    from tui.scale.runs import read_run
+
+    for name, runs in programs_of([read_run(text)[0] for text in logs]).items():
+        measurements = measurements_of_runs(name, runs)
+        targets = default_targets([run.size for run in runs])
+        models = tuple(run.size for run in runs if run.size not in targets)
+        sheet = sheet_of(ScaleQuestion(measurements, models, targets))
+        yield SheetSource(sheet, name, None, in_order=False, runs=tuple(runs))
+
+
+def default_targets(sizes: Sequence[int]) -> tuple[int, ...]:
+    """Return what is predicted from runs where nothing is asked: the third on, else two doublings."""
+    measured = tuple(sizes[2:])
+    return measured or (2 * sizes[-1], 4 * sizes[-1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SheetAnswer:
+    """What is predicted from a sheet.
+
+    Attributes
+    ----------
+    pairs : the sheet's measurements and the outcome, one pair.
+    asked : the options that gave it, with every number of the sheet.
+    command : options that give the same, shorter where the sheet is as its file has it.
+    words : what is said of it, in lines of a width.
+    text : what the command prints.
+    """
+
+    pairs: Sequence[tuple[Measurements, Outcome]]
+    asked: ScalePredictOptions
+    command: ScalePredictOptions
+    words: Callable[[int], list[str]]
+    text: Callable[[ScalePredictOptions, Canvas], str]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTables:
+    """Sheets, one of them open; every action makes new tables.
+
+    Attributes
+    ----------
+    sheets : as they are now, at least one.
+    sources : where each was read from, as long as ``sheets``; None for one that was typed.
+    place : of the open sheet.
+    is_made_up : whether the numbers are the bundled ones, which no GPU has.
+    before : the tables before the last edit; None where nothing was edited.
+    """
+
+    sheets: tuple[ScaleSheet, ...]
+    sources: tuple[SheetSource | None, ...]
+    place: int = 0
+    how: HowToPredict = HowToPredict()
+    is_made_up: bool = False
+    before: OpenTables | None = None
+
+    @property
+    def sheet(self) -> ScaleSheet:
+        """The open one."""
+        return self.sheets[self.place]
+
+    @property
+    def source(self) -> SheetSource | None:
+        """Where the open one was read from."""
+        return self.sources[self.place]
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether the open sheet is another than the one read; one that was typed is not."""
+        return self.source is not None and self.source.sheet != self.sheet
+
+    @property
+    def rule(self) -> str:
+        """The rule that is asked for, of what the open sheet has."""
+        return rule_of(self.how, self.source)
+
+    def answer(self) -> SheetAnswer:
+        """Return what is predicted from the open sheet; see `answer_of`."""
+        return answer_of(self.sheet, self.how, self.source)
+
+    def edited(self, sheet: ScaleSheet) -> OpenTables:
+        """Return the tables with another sheet in the place of the open one."""
+        if sheet == self.sheet:
+            return self
+        sheets = (*self.sheets[: self.place], sheet, *self.sheets[self.place + 1 :])
+        return replace(self, sheets=sheets, before=self)
+
+    def emptied(self) -> OpenTables:
+        """Return a blank sheet alone."""
+        return OpenTables((blank_sheet(),), (None,), how=self.how, before=self)
+
+    def undone(self) -> OpenTables:
+        """Return the tables before the last edit, asked as now; these where nothing was edited."""
+        return self if self.before is None else replace(self.before, how=self.how)
+
+    def next(self) -> OpenTables:
+        """Return the tables with the next sheet open, the first after the last."""
+        return replace(self, place=(self.place + 1) % len(self.sheets))
+
+    def asked(self, how: HowToPredict) -> OpenTables:
+        """Return the tables with something else asked."""
+        return replace(self, how=how)
+
+    def opened(self, sources: Sequence[SheetSource]) -> OpenTables:
+        """Return these sheets, one at least, asked as now; runs launch by launch."""
+        opened = tables_of(sources)
+        return replace(opened, how=opened.how if sources[0].runs else self.how, before=self)
+
+
+def tables_of(sources: Sequence[SheetSource], *, is_made_up: bool = False) -> OpenTables:
+    """Return these sheets, one at least, the first one open; runs are predicted launch by launch."""
+    how = HowToPredict(rule=WAVES) if sources[0].runs else HowToPredict()
+    sheets = tuple(source.sheet for source in sources)
+    return OpenTables(sheets, tuple(sources), how=how, is_made_up=is_made_up)
+
+
+@cache
+def made_up_tables() -> OpenTables:
+    """Return the bundled numbers."""
+    return tables_of(read_sheets([str(sample_scale_question())]), is_made_up=True)
+
+
+def rule_of(how: HowToPredict, source: SheetSource | None) -> str:
+    """Return the rule that is asked for: launch by launch there are runs alone."""
+    return DEFAULT_RULE if how.rule == WAVES and (source is None or not source.runs) else how.rule
+
+
+# -- what it predicts ----------------------------------------------------------------------------------------
+
+
+def answer_of(sheet: ScaleSheet, how: HowToPredict, source: SheetSource | None = None) -> SheetAnswer:
+    """Return what `scale predict` predicts from the numbers of a sheet, or from its runs.
+
+    f_mem is given where a cliff makes use of it only: else it would be said that it is of no use.
+
+    Parameters
+    ----------
+    source : of the sheet, as it was before it was edited.
+
+    Raises
+    ------
+    OptionError : a cell is wrong, or nothing can be predicted from the sheet.
+    """
+    wrong = next(iter(wrong_cells(sheet)), None)
     if wrong is not None:
-        yield WrongCell(None, PEAK, f"the peak IPC of an SM: {wrong}", "correct it, or leave it out")
-
-
-def _row(question: ScaleQuestion, size: int) -> SheetRow:
-    measurements = question.measurements
-    row = SheetRow(
-        str(size),
-        number_text(measurements.ipc_at(size)),
-        number_text(_mpki_at(measurements, size)),
-        number_text(measurements.f_mem_at(size)),
+        raise OptionError(f"{place_text(sheet, wrong)}: {wrong.message}", remedy=wrong.remedy)
+    rows = [row for row in sheet.rows if not row.is_blank]
+    if source is not None and rule_of(how, source) == WAVES:
+        return _answer_of_runs(rows, source)
+    asked = _numbers(sheet, rows, how, rule_of(how, source))
+    pairs = predictions_of(asked)
+    # The largest scale model's f_mem is the only one that is made use of.
+    largest = max((row for row in rows if row.is_simulated), key=lambda row: int(row.size))
+    f_mem = _number_in(largest.f_mem)
+    if f_mem is not None and pairs[0][1].cliff is not None:
+        asked = replace(asked, f_mem=f_mem)
+        pairs = predictions_of(asked)
+    command = asked
+    if source is not None and source.in_order and source.sheet == sheet:
+        given = ScalePredictOptions(files=(source.file,), benchmark=source.benchmark)
+        command = replace(
+            given, rule=asked.rule, confidence=asked.confidence, assume_f_mem=asked.assume_f_mem
+        )
+    return SheetAnswer(
+        pairs,
+        asked,
+        command,
+        lambda width: words_lines(pairs, asked, width),
+        lambda options, canvas: predict_text(pairs, options, canvas),
     )
-    role = _role(is_simulated=size in question.simulated, is_target=size in question.targets)
-    return row if row.role is role else replace(row, marked=role)
 
 
-def _mpki_at(measurements: Measurements, size: int) -> float | None:
-    return measurements.mpki[measurements.sizes.index(size)] if size in measurements.sizes else None
+def _numbers(
+    sheet: ScaleSheet, rows: Sequence[SheetRow], how: HowToPredict, rule: str
+) -> ScalePredictOptions:
+    """Return all that the sheet says but f_mem."""
+    simulated = [row.size for row in rows if row.is_simulated]
+    if len(simulated) < 2:
+        count = "one size alone is" if simulated else "no size is"
+        what = f"{count} simulated, which shows no trend"
+        raise OptionError(what, remedy="type the IPC of two simulated sizes or more")
+    targets = [row.size for row in rows if row.is_target]
+    if not targets:
+        raise OptionError("no target is given", remedy="type the size of the system to predict")
+
+    def pairs(cell: str) -> tuple[str, ...]:
+        known = [(row.size, _number_in(row.texts[cell])) for row in rows]
+        words = [f"{int(size)}={number_text(value)}" for size, value in known if value is not None]
+        return (",".join(words),) if words else ()
+
+    def listed(sizes: Sequence[str]) -> tuple[str, ...]:
+        return (",".join(str(int(size)) for size in sizes),) if sizes else ()
+
+    return ScalePredictOptions(
+        name=sheet.name or None,
+        ipc=pairs("ipc"),
+        mpki=pairs("mpki"),
+        simulated=() if simulated == [row.size for row in rows if row.ipc.strip()] else listed(simulated),
+        target=listed(targets),
+        peak_ipc_per_sm=_number_in(sheet.peak),
+        scaling=None if sheet.scaling is Scaling.STRONG else sheet.scaling,
+        mpki_unit=None if sheet.mpki_unit is MpkiUnit.THREAD else sheet.mpki_unit,
+        rule=() if rule == DEFAULT_RULE else (rule,),
+        confidence=how.confidence,
+        # Where there are no cliffs there is nothing to assume it for.
+        assume_f_mem=how.assume_f_mem and sheet.scaling.has_cliffs,
+    )
 
 
-def _role(*, is_simulated: bool, is_target: bool) -> Role:
-    if is_simulated:
-        return Role.BOTH if is_target else Role.SIMULATED
-    return Role.TARGET if is_target else Role.CURVE
+def _answer_of_runs(rows: Sequence[SheetRow], source: SheetSource) -> SheetAnswer:
+    """Return what the runs predict launch by launch at the sheet's targets."""
+    from scalemodel.from_logs import measurements_of_runs, predicted_by_waves
+    from tui.scale.runs import larger_gpus, runs_lines, runs_text
+
+    as_read = {(row.size, row.ipc) for row in source.sheet.rows if row.ipc}
+    if not {(row.size, row.ipc) for row in rows if row.ipc} <= as_read:
+        what = "launch by launch there are the runs as they were read alone"
+        raise OptionError(what, remedy="undo the edit, or take a rule for numbers by r")
+    sizes = {int(row.size) for row in rows if row.ipc}
+    runs = [run for run in source.runs if run.size in sizes]
+    targets = [int(row.size) for row in rows if row.is_target]
+    if not targets:
+        raise OptionError("no target is given", remedy="type the size of the system to predict")
+    measurements = measurements_of_runs(source.sheet.name, runs)
+    predictions = tuple(predicted_by_waves(runs, target) for target in targets)
+    models = sorted(size for size in sizes if size < max(targets))[:2] if len(sizes) > 2 else None
+    outcome = predict(measurements, [max(sizes, default=1) * 2], simulated=models)
+    found = larger_gpus(runs, targets)
+    asked = ScalePredictOptions(
+        run=tuple(f"{run.size}={run.path}" for run in runs), target=(",".join(map(str, targets)),)
+    )
+    return SheetAnswer(
+        [(measurements, replace(outcome, predictions=predictions, cliff=None, findings=()))],
+        asked,
+        asked,
+        lambda width: runs_lines(found, width),
+        lambda options, canvas: runs_text(found, options, canvas),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SheetResult:
+    """What the open sheet predicts, or why it predicts nothing, and the cells that are wrong."""
+
+    answer: SheetAnswer | None = None
+    problem: ScaleModelError | None = None
+    wrong: tuple[WrongCell, ...] = ()
+
+
+def result_of(tables: OpenTables) -> SheetResult:
+    """Predict from the open sheet; it takes a millisecond or two."""
+    wrong = wrong_cells(tables.sheet)
+    try:
+        return SheetResult(tables.answer(), None, wrong)
+    except ScaleModelError as error:
+        return SheetResult(None, error, wrong)
+
+
+# -- the columns of the table --------------------------------------------------------------------------------
+
+GAP = 2
+WRONG_MARK = "!"
+_MOST_TYPED = 9
+_DROPPED_FIRST = ("low to high", "error", "predicted")
+
+
+@dataclass(frozen=True, slots=True)
+class SheetColumn:
+    """One column: a text a row, none wider than the width, in terminal cells."""
+
+    heading: str
+    cells: Sequence[str]
+    to_right: bool = True
+
+    @property
+    def width(self) -> int:
+        """Of the heading and the widest cell."""
+        return max(map(len, (self.heading, *self.cells)))
+
+    def fitted(self, text: str) -> str:
+        """Return the heading or a cell, as wide as the column."""
+        return text.rjust(self.width) if self.to_right else text.ljust(self.width)
+
+
+def sheet_columns(
+    sheet: ScaleSheet,
+    answer: SheetAnswer | None,
+    wrong: Sequence[WrongCell],
+    width: int,
+    *,
+    ascii_only: bool = False,
+) -> list[SheetColumn]:
+    """Return the columns that fit in `width` cells: those to type in first, by the order of `CELLS`.
+
+    Parameters
+    ----------
+    answer : None where nothing can be predicted.
+    wrong : cells to mark, with a sign that follows their text.
+    """
+    marked = {(each.row, each.cell) for each in wrong}
+
+    def typed(place: int, row: SheetRow, cell: str) -> str:
+        text = row.texts[cell]
+        # A wrong text is shown as it was typed: rounded, it might look right.
+        if (place, cell) in marked:
+            return fitted(text, _MOST_TYPED, ascii_only=ascii_only) + WRONG_MARK
+        return (text if len(text) <= _MOST_TYPED else f"{_number_in(text):.4g}"[:_MOST_TYPED]) + " "
+
+    def role(place: int, row: SheetRow) -> str:
+        mark = WRONG_MARK if (place, ROLE) in marked else ""
+        if row.is_blank:
+            return mark
+        if row.role is Role.CURVE:
+            return ("curve" if row.mpki else "unused") + mark
+        return ("measured" if row.role is Role.TARGET and row.ipc else row.role.value) + mark
+
+    rows = list(enumerate(sheet.rows))
+    columns = [
+        SheetColumn(f"{_HEADINGS[cell]} ", [typed(place, row, cell) for place, row in rows]) for cell in CELLS
+    ]
+    columns.append(SheetColumn("role", [role(place, row) for place, row in rows], to_right=False))
+    columns += _predicted(sheet, answer)
+    for heading in _DROPPED_FIRST:
+        if sum(column.width + GAP for column in columns) - GAP <= width:
+            break
+        columns = [column for column in columns if not column.heading.endswith(heading)]
+    return columns
+
+
+def _predicted(sheet: ScaleSheet, answer: SheetAnswer | None) -> Iterator[SheetColumn]:
+    """Yield what the first rule says of each row, its interval, and its error where that is known.
+
+    Where there are several rules, the headings have the letter of the first, as the chart has it.
+    """
+    found: dict[int, Mapping[str, float | None]] = {}
+    mark = ""
+    if answer is not None:
+        measurements, outcome = answer.pairs[0]
+        for prediction in outcome.predictions:
+            found.setdefault(prediction.target, prediction_row(measurements, prediction))
+        if len({prediction.method for prediction in outcome.predictions}) > 1:
+            mark = f"{LETTERS[0]} "
+    points, ranges, errors = [], [], []
+    for row in sheet.rows:
+        asked = row.is_target and not row.is_blank
+        said = found.get(_size_in(row) or 0, {}) if asked else {}
+        ipc, low, high, error = (said.get(key) for key in ("ipc", "low", "high", "error"))
+        points.append("" if not asked else UNKNOWN if ipc is None else ipc_text(ipc))
+        upper = "" if high is None else f" to {ipc_text(high)}"
+        ranges.append("" if low is None else f"{ipc_text(low)}{upper}" if upper else f"from {ipc_text(low)}")
+        errors.append("" if error is None else signed_share(error))
+    yield SheetColumn(f"{mark}predicted", points)
+    yield SheetColumn(f"{mark}low to high", ranges)
+    if any(errors):
+        yield SheetColumn(f"{mark}error", errors)
+
+
+# -- what is said beside it ----------------------------------------------------------------------------------
+
+Title = tuple[str, str]
+"""The name of a pane, and what stands at the right end of its row."""
+
+
+def table_title(tables: OpenTables, row: int | None) -> Title:
+    """Return what is open, and which of how many.
+
+    Parameters
+    ----------
+    row : where the cursor is, if not all rows are in sight.
+    """
+    rows, sheets = len(tables.sheet.rows), len(tables.sheets)
+    right = [] if row is None else [f"row {row + 1} of {rows}"]
+    right += [f"[b] {tables.place + 1} of {sheets}"] if sheets > 1 else []
+    source, name = tables.source, tables.sheet.name
+    if source is None:
+        return "[5] Sizes, as typed", ", ".join(right)
+    if tables.is_made_up:
+        made_up = "Sizes, from made-up numbers" if tables.is_edited else "Made-up numbers, no real GPU"
+        return f"[5] {made_up}", ", ".join(right or ["[N] empty", "[o] open"])
+    file = counted(len(source.runs), "run") if source.runs else Path(source.file).name
+    edited = ", edited" if tables.is_edited else ""
+    return f"[5] {file}: {name}{edited}" if name else f"[5] {file}{edited}", ", ".join(right)
+
+
+def chart_title(tables: OpenTables, answer: SheetAnswer | None) -> Title:
+    """Return which rule is drawn, and where the cliff is."""
+    if answer is None:
+        return "[tab] Chart: no prediction", ""
+    measurements, outcome = answer.pairs[0]
+    if tables.rule == WAVES:
+        return "[tab] Chart: launch by launch", ""
+    cliff, unit = outcome.cliff, measurements.scaling.unit
+    where = "no cliff" if cliff is None else f"cliff {cliff.smaller} to {cliff.larger} {unit}"
+    return f"[tab] Chart: {_rule(tables)}, {_level(tables)}", where
+
+
+def words_title(answer: SheetAnswer | None, wrong: int, *, has_more: bool) -> Title:
+    """Return how much there is to read: of what is found, or how many cells are wrong.
+
+    Parameters
+    ----------
+    has_more : whether there is more below what is in sight.
+    """
+    more = ["j more"] if has_more else []
+    if answer is None:
+        return "[f] What is wrong", ", ".join([counted(wrong, "wrong cell")] * bool(wrong) + more)
+    outcome = answer.pairs[0][1]
+    warnings = len(outcome.warnings)
+    numbers = ((warnings, "warning"), (len(outcome.findings) - warnings, "note"))
+    counts = [counted(number, what) for number, what in numbers if number]
+    return f"[f] In words: {outcome.classification.scaling}", ", ".join(counts + more)
+
+
+def status_lines(tables: OpenTables, result: SheetResult, row: int, cell: str) -> list[str]:
+    """Return what is wrong with the cell under the cursor, else with another; else what is asked.
+
+    It is said in the longest form first.
+    """
+    here = [each for each in result.wrong if (each.row, each.cell) == (row, cell)]
+    wrong = next(iter((*here, *result.wrong)), None)
+    if wrong is not None:
+        place = place_text(tables.sheet, wrong)
+        return [f"{place}: {wrong.message}; {wrong.remedy}", f"{place}: {wrong.message}", wrong.message]
+    if result.problem is not None:
+        return [str(result.problem), result.problem.message]
+    return settings_lines(tables)
+
+
+def result_lines(sheet: ScaleSheet, result: SheetResult, width: int) -> list[str]:
+    """Return the words about a prediction, or all that is wrong, in lines of a width."""
+    if result.answer is not None:
+        return result.answer.words(width)
+    said = [f"{place_text(sheet, each)}: {each.message}; {each.remedy}." for each in result.wrong]
+    return [
+        line
+        for text in said or [f"{result.problem}."]
+        for line in textwrap.wrap(text, width, subsequent_indent="  ", break_on_hyphens=False)
+    ]
+
+
+def settings_lines(tables: OpenTables) -> list[str]:
+    """Return what is asked, with the keys that change it, the longest form first."""
+    sheet, rule = tables.sheet, f"[r] {_rule(tables)}"
+    if tables.rule == WAVES:
+        return [f"{rule}, launch by launch from the two largest runs below each target", rule]
+    scaling, level = f"[s] {sheet.scaling}", f"[i] {_level(tables)}"
+    unit = f"[t] MPKI per {sheet.mpki_unit}"
+    f_mem = f"[a] f_mem {'assumed' if tables.how.assume_f_mem else 'as known'}"
+    peak = f"[p] peak {sheet.peak}" if sheet.peak else "[p] no peak"
+    forms = (
+        (f"{scaling} scaling", unit, rule, level, f_mem, peak),
+        (scaling, unit, rule, level, f_mem, peak),
+        (scaling, f"[t] per {sheet.mpki_unit}", rule, level, f_mem, peak),
+        (scaling, rule, level, f_mem),
+        (scaling, rule, level),
+    )
+    return ["  ".join(form) for form in forms]
+
+
+def _rule(tables: OpenTables) -> str:
+    return "all rules" if tables.rule == ALL_RULES else tables.rule
+
+
+def _level(tables: OpenTables) -> str:
+    return f"{100 * tables.how.confidence:.0f} %"
+
+
+def files_typed(text: str) -> list[str]:
+    """Return the files that a line names: one with blanks in its name, or several apart by blanks."""
+    if Path(text).exists():
+        return [text]
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return [text]
+
+
+#: What reading files raises that a person can mend.
+UNREADABLE = (ScaleModelError, SamplingError)
+
+
+def farewell(tables: OpenTables) -> str | None:
+    """Return the largest target's prediction and the command that gives it; None of numbers as bundled."""
+    if tables.is_made_up and not tables.is_edited:
+        return None
+    answer = result_of(tables).answer
+    if answer is None:
+        # A wrong cell has been said beside the table.
+        return None
+    measurements, outcome = answer.pairs[0]
+    line = command_line("scale predict", answer.command)
+    last = max(outcome.predictions, key=lambda each: each.target)
+    if last.ipc is None:
+        return line
+    return f"{last.target} {measurements.scaling.unit}: IPC {last.ipc:.4g} by {last.method}\n{line}"

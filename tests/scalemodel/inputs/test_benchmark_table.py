@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalemodel.errors import InputError, OptionError, Place, ScaleModelError
-from scalemodel.inputs.benchmark_table import read_benchmarks
-from scalemodel.inputs.question_file import read_questions
+from scalemodel.inputs import read_benchmarks, read_questions
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
-from scalemodel.prediction.predict import predict
+from scalemodel.predict import predict
 
 CSV = """benchmark,size,ipc,mpki,f_mem,simulation_s
 dct,8,112.7,6.17,,100
@@ -429,10 +428,10 @@ def test_a_mistyped_key_gets_the_nearest(tmp_path: Path) -> None:
 
 
 def test_the_example_of_the_documentation_is_one(tmp_path: Path) -> None:
-    import scalemodel.inputs.question_file
+    import scalemodel.inputs
 
-    text = scalemodel.inputs.question_file.__doc__ or ""
-    example = text[text.index("    name =") : text.index("A CSV is")]
+    text = scalemodel.inputs.__doc__ or ""
+    example = text[text.index("    name =") : text.index("**A curve**")]
     (question,) = read_questions(written(tmp_path, example))
     outcome: Any = predict(question.measurements, question.targets, simulated=question.simulated)
     assert outcome.predictions[-1].region == "at the cliff"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from scalemodel import inputs
 from scalemodel.errors import InputError
-from scalemodel.inputs import text_file
-from scalemodel.inputs.curve_file import read_curve_points
+from scalemodel.inputs import read_curve_points
 
 
 def curve(folder: Path, text: str) -> str:
@@ -41,7 +41,7 @@ def test_a_line_size_that_cannot_be_is_refused(tmp_path: Path, text: str, said: 
 def test_a_small_file_that_inflates_without_end_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_file, "_MOST_BYTES", 1 << 16)
+    monkeypatch.setattr(inputs, "_MOST_BYTES", 1 << 16)
     path = tmp_path / "curve.csv.gz"
     path.write_bytes(gzip.compress(bytes(1 << 20)))
     with pytest.raises(InputError, match="more than 65,536 bytes, where a small file is meant"):

@@ -11,15 +11,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from scalemodel.errors import OptionError
-from scalemodel.miss_rate.curve import draw_lines, shards_misses
-from scalemodel.miss_rate.stack_distance import (
+from scalemodel.miss_rate import (
     COLD,
     MissCounts,
     count_at_least,
+    draw_lines,
     exact_misses,
     expected_stack_distances,
     find_reuses,
     larger_before,
+    shards_misses,
     stack_distances,
     stat_stack_misses,
 )
@@ -168,17 +169,17 @@ def test_the_sample_has_all_accesses_to_its_lines_and_none_else() -> None:
     rng = np.random.default_rng(2)
     trace = rng.integers(0, 20_000, 200_000).astype(np.uint64)
     sample = draw_lines(trace, 0.1, rng)
-    chosen = np.unique(sample.line)
-    assert np.array_equal(sample.line, trace[np.isin(trace, chosen)])
+    chosen = np.unique(sample)
+    assert np.array_equal(sample, trace[np.isin(trace, chosen)])
     # 2000 lines expected, with a standard deviation of 42.
     assert abs(chosen.size - 2000) < 5 * 42
-    assert draw_lines(trace, 1.0, rng).line.size == trace.size
+    assert draw_lines(trace, 1.0, rng).size == trace.size
 
 
 def test_consecutive_and_strided_lines_are_chosen_at_the_rate() -> None:
     for stride in (1, 2, 4096, 2**40):
         trace = np.arange(40_000, dtype=np.uint64) * np.uint64(stride)
-        sizes = [draw_lines(trace, 0.05, np.random.default_rng(seed)).line.size for seed in range(20)]
+        sizes = [draw_lines(trace, 0.05, np.random.default_rng(seed)).size for seed in range(20)]
         # The mean of 20 draws of 2000 lines with a standard deviation of 44.
         assert abs(np.mean(sizes) - 2000) < 5 * 44 / np.sqrt(20)
         assert len(set(sizes)) > 1
@@ -186,7 +187,7 @@ def test_consecutive_and_strided_lines_are_chosen_at_the_rate() -> None:
 
 def test_the_seed_decides_the_sample() -> None:
     trace = np.random.default_rng(3).integers(0, 5000, 20_000).astype(np.uint64)
-    one, same, other = (draw_lines(trace, 0.1, np.random.default_rng(seed)).line for seed in (1, 1, 2))
+    one, same, other = (draw_lines(trace, 0.1, np.random.default_rng(seed)) for seed in (1, 1, 2))
     assert np.array_equal(one, same)
     assert not np.array_equal(one[:100], other[:100])
 

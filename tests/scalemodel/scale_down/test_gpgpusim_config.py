@@ -14,16 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalemodel.errors import InputError, OptionError
-from scalemodel.scale_down.gpgpusim_config import GpgpuSimConfig, parse_gpgpusim_config
-from scalemodel.scale_down.scaled_model import (
+from scalemodel.derive import (
+    GpgpuSimConfig,
     NoteCode,
     ScaledModel,
     SharedResources,
     derive,
     factors_for_sizes,
+    read_target,
 )
-from scalemodel.scale_down.target_config import read_target
+from scalemodel.errors import InputError, OptionError
 
 MIB = 2**20
 
@@ -117,7 +117,7 @@ def simulator_reads(text: str) -> dict[str, str]:
 
 
 def config(text: str) -> GpgpuSimConfig:
-    return parse_gpgpusim_config(text, "nowhere/gpgpusim.config")
+    return GpgpuSimConfig(text, "nowhere/gpgpusim.config")
 
 
 def model(text: str, factor: int) -> ScaledModel:
@@ -530,4 +530,4 @@ def test_the_configuration_of_a_scale_model_has_its_resources(drawn: tuple[str, 
 @given(st.text(max_size=40))
 def test_any_other_text_is_refused_with_our_own_error(text: str) -> None:
     with pytest.raises(InputError):
-        parse_gpgpusim_config(text, "file")
+        GpgpuSimConfig(text, "file")

@@ -9,18 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalemodel.errors import InputError, OptionError
-from scalemodel.scale_down.scaled_model import (
+from scalemodel.derive import (
     PAPER_SIZES,
     ScaledModel,
     SharedResources,
     Target,
+    TargetConfig,
     WholeResource,
     common_factors,
     derive,
     factors_for_sizes,
+    read_target,
 )
-from scalemodel.scale_down.target_config import parse_target_config, read_target
+from scalemodel.errors import InputError, OptionError
 
 MIB = 2**20
 
@@ -65,7 +66,7 @@ TABLE_ONE = [
 
 
 def target(text: str = TABLE_ONE_TARGET) -> Target:
-    return parse_target_config(text, "target.toml")
+    return TargetConfig(text, "target.toml")
 
 
 def model(text: str, factor: int) -> ScaledModel:

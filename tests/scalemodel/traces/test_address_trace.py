@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scalemodel import traces
 from scalemodel.errors import InputError, OptionError
-from scalemodel.traces import trace_file
-from scalemodel.traces.address_trace import AddressTrace, TraceFormat, read_address_trace
+from scalemodel.traces import AddressTrace, TraceFormat, read_address_trace
 
 LINE = 128
 
@@ -54,10 +54,8 @@ def test_text_is_decimal_or_hexadecimal_with_comments(tmp_path: Path) -> None:
 @given(st.lists(st.tuples(st.integers(0, 2**63), st.booleans()), min_size=1, max_size=50))
 def test_any_addresses_as_text(addresses: list[tuple[int, bool]]) -> None:
     content = "\n".join(hex(address) if is_hex else str(address) for address, is_hex in addresses)
-    file = trace_file.TraceFile("t", b"", io.BytesIO(content.encode()))
-    from scalemodel.traces.addresses import read_text
-
-    assert read_text(file, LINE).line.tolist() == [address // LINE for address, _ in addresses]
+    file = traces.TraceFile("t", b"", io.BytesIO(content.encode()))
+    assert traces._of_text(file, LINE).tolist() == [address // LINE for address, _ in addresses]
 
 
 def test_text_says_no_instructions(tmp_path: Path) -> None:
@@ -83,7 +81,7 @@ def test_text_that_is_no_address_is_refused_with_its_row(tmp_path: Path, content
 
 
 def test_rows_are_counted_over_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trace_file, "PIECE_BYTES", 5)
+    monkeypatch.setattr(traces, "PIECE_BYTES", 5)
     assert lines_in(tmp_path, "0x80\n# c\n\n256\n384") == [1, 2, 3]
     assert refusal(tmp_path, "0x80\n# c\n\n256\nx\n384\n").place.row == 5
 
@@ -357,7 +355,7 @@ def test_any_kernel_is_read_as_it_was_written(
     content = kernel(*[[[str(one) for one in warp] for warp in block] for block in blocks])
     path = written(tmp_path_factory.mktemp("kernel"), content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trace_file, "PIECE_BYTES", data.draw(st.sampled_from([64, 1000, 1 << 20])))
+        patch.setattr(traces, "PIECE_BYTES", data.draw(st.sampled_from([64, 1000, 1 << 20])))
         if not expected:
             with pytest.raises(InputError, match="no access"):
                 read_address_trace([path])
@@ -442,7 +440,7 @@ def test_what_breaks_the_grammar_is_refused_with_its_row(
 def test_rows_of_a_kernel_are_counted_over_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = GOOD.replace("warp = 1", "warp = one")
     for piece_bytes in (16, 100, 1000):
-        monkeypatch.setattr(trace_file, "PIECE_BYTES", piece_bytes)
+        monkeypatch.setattr(traces, "PIECE_BYTES", piece_bytes)
         assert refusal(tmp_path, content).place.row == row_of(content, "warp = one")
 
 
@@ -478,7 +476,7 @@ def test_a_compressed_file_that_is_cut_short_is_refused(tmp_path: Path, compress
 
 
 def test_standard_input_is_read(tmp_path: Path) -> None:
-    run = "from scalemodel.traces.address_trace import read_address_trace as r; print(r(['-']).line.tolist())"
+    run = "from scalemodel.traces import read_address_trace as r; print(r(['-']).line.tolist())"
     for content in (b"0x80\n256\n", gzip.compress(b"address\n128\n256\n"), lzma.compress(b"128\n256\n")):
         done = subprocess.run([sys.executable, "-c", run], input=content, capture_output=True, check=True)
         assert done.stdout.decode().strip() == "[1, 2]"
@@ -492,8 +490,8 @@ def test_standard_input_is_read(tmp_path: Path) -> None:
         (b"hello world\n", "known format"),
         (b"pc,size\n1,2\n", "known format"),
         (b"\x28\xb5\x2f\xfd\x00\x01", "zstd"),
-        (b"kernel-1.traceg\nkernel-2.traceg\n", "list of kernels"),
-        (b"MemcpyHtoD,0x00007efe7b500000,2052\nkernel-1.traceg\n", "list of kernels"),
+        (b"kernel-1.traceg\nkernel-2.traceg\n", "is no file beside it"),
+        (b"MemcpyHtoD,0x00007efe7b500000,2052\nkernel-1.traceg\n", "is no file beside it"),
     ],
 )
 def test_what_is_no_trace_is_refused_with_a_remedy(tmp_path: Path, content: bytes, message: str) -> None:
@@ -503,11 +501,36 @@ def test_what_is_no_trace_is_refused_with_a_remedy(tmp_path: Path, content: byte
 
 
 def test_files_that_are_not_there_are_refused(tmp_path: Path) -> None:
-    for path, message in ((tmp_path / "none", "no such file"), (tmp_path, "is a folder")):
+    for path, message in ((tmp_path / "none", "no such file"), (tmp_path, "is a folder without traces")):
         with pytest.raises(InputError, match=message):
             read_address_trace([str(path)])
     with pytest.raises(OptionError, match="no trace"):
         read_address_trace([])
+
+
+def test_a_list_of_kernels_or_their_folder_stands_for_its_traces(tmp_path: Path) -> None:
+    for number in (1, 2, 10):
+        text = KERNEL.replace("0x7f0000000000", f"{0x7F0000000000 + LINE * number:#x}")
+        (tmp_path / f"kernel-{number}.traceg.gz").write_bytes(gzip.compress(text.encode()))
+    expected = [(0x7F0000000000 >> 7) + number for number in (1, 2, 10)]
+    assert read_address_trace([str(tmp_path)]).line.tolist() == expected, "by number, not by name"
+    chosen = tmp_path / "kernelslist.g"
+    chosen.write_text("MemcpyHtoD,0x00007f0000000000,64\n#kernel-1.traceg\nkernel-10.traceg\nkernel-2.traceg")
+    trace = read_address_trace([str(chosen)])
+    assert trace.line.tolist() == [expected[2], expected[1]]
+    assert trace.thread_instructions == 64
+    assert read_address_trace([str(tmp_path)]).line.tolist() == trace.line.tolist()
+
+
+KERNEL = """-kernel name = a
+-accelsim tracer version = 3
+#BEGIN_TB
+thread block = 0,0,0
+warp = 0
+insts = 1
+0000 ffffffff 1 R1 LDG.E 1 R2 4 1 0x7f0000000000 4
+#END_TB
+"""
 
 
 @pytest.mark.parametrize("line_bytes", [0, -128, 96])

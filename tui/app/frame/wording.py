@@ -12,12 +12,11 @@ from tui.app.overrides_file import decisions_file, printed_options
 from tui.app.state import Session, decisions
 from tui.charts import quantities
 from tui.options.command_line import command_line, printed_plan_name
-from tui.scale import status as scale_status
+from tui.scale import sheet as scale_sheet
 from tui.terminal.printable import printable
 from tui.terminal.tables import shortened
 from tui.text import facts
-from tui.text.binding import binding_forms, hours_forms
-from tui.text.promise import verdict
+from tui.text.promise import binding_forms, hours_forms, verdict
 from tui.text.selection import part_of_study
 from tui.text.tones import Phrase, Tone, Words, toned, words
 
@@ -149,7 +148,7 @@ def farewell(session: Session) -> str | None:
     file of the split decisions where they were saved; a file is not written unasked.
     """
     if session.study is None:
-        return None if session.scale is None else scale_status.farewell(session.scale)
+        return None if session.scale is None else scale_sheet.farewell(session.scale)
     study = session.study
     speedup = quantities.ratio(study.speedup) + (" expected" if study.design.random else "")
     speedup += hours_forms(session.hours)[0]

@@ -1,4 +1,4 @@
-"""View 5: the IPC of larger systems, predicted from a table of small ones."""
+"""View 5: larger systems, predicted from a table of small ones or from what simulators printed of two."""
 
 from __future__ import annotations
 
@@ -7,38 +7,412 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
 from textual import events, on, work
 from textual.app import ComposeResult
-from textual.containers import Container, Vertical
+from textual.binding import Binding
+from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Input, Static
 from textual.worker import Worker, get_current_worker
 
-from scalemodel.errors import ScaleModelError
-from tui.app.actions import APP, SCALE, SHEET, VIEW, bindings
+from tui.app.actions import APP, SCALE, SHEET, VIEW, WORDS, bindings
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
+from tui.app.frame.field import PathInput
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import printed_options
-from tui.app.scale.fields import Prompt, PromptAnswered
-from tui.app.scale.table import CellEdited, CellReached, ScaleTable
-from tui.app.scale.words import ScaleWords
 from tui.app.state import Session
-from tui.charts.scale import prediction_chart
+from tui.charts.size_plot import prediction_chart
 from tui.options.command_line import command_line
 from tui.options.places import home_expanded
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
-from tui.scale import status
-from tui.scale.open_tables import HowToPredict, OpenTables, SheetSource, made_up_tables, read_sheets
-from tui.scale.sheet import ScaleSheet, next_role
-from tui.scale.text import predict_text
+from tui.scale import sheet as words
+from tui.scale.sheet import (
+    CELLS,
+    GAP,
+    WRONG_MARK,
+    HowToPredict,
+    OpenTables,
+    ScaleSheet,
+    SheetAnswer,
+    SheetColumn,
+    SheetSource,
+    WrongCell,
+    blank_sheet,
+    files_typed,
+    made_up_tables,
+    next_role,
+    read_sheets,
+    sheet_columns,
+)
+from tui.terminal.printable import printable
+
+_LONGEST_CELL = 40
+_LEAST_FIELD = 6
+_HEADING = Style(underline=True)
+_CURSOR = Style(reverse=True)
+_RESTING = Style(underline=True, bold=True)
+_WRONG = Style(bold=True, color="red")
+_WARNING = "warning:"
+
+
+# -- the fields -------------------------------------------------------------------------------------------
+
+
+@dataclass
+class CellTaken(Message):
+    """The text of the cell is confirmed; the cursor moves on by this many cells and rows."""
+
+    text: str
+    cells: int = 0
+    rows: int = 0
+
+
+@dataclass
+class CellLeft(Message):
+    """The cell stays as it was."""
+
+
+@dataclass
+class PromptAnswered(Message):
+    """The one-line question is answered, or given up (None)."""
+
+    text: str | None
+
+
+class CellInput(Input):
+    """The cell that is being typed in: every printable key is text."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("escape", "leave", "As it was", key_display="esc"),
+        Binding("enter", "take(0, 0)", "Take", key_display="enter"),
+        Binding("tab", "take(1, 0)", "Next cell", key_display="tab"),
+        Binding("shift+tab", "take(-1, 0)", "Cell before", show=False),
+        Binding("down", "take(0, 1)", "Next row", show=False),
+        Binding("up", "take(0, -1)", "Row before", show=False),
+    ]
+
+    def __init__(self, text: str, *, selected: bool) -> None:
+        super().__init__(text, compact=True, select_on_focus=selected, max_length=_LONGEST_CELL)
+        self.cursor_blink = False
+
+    def action_take(self, cells: int, rows: int) -> None:
+        """Keep the text, and go on."""
+        self.post_message(CellTaken(self.value, cells, rows))
+
+    def action_leave(self) -> None:
+        """Leave the cell as it was."""
+        self.post_message(CellLeft())
+
+
+class PromptInput(PathInput):
+    """The answer to the one-line question."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("escape", "give_up", "Leave", key_display="esc"),
+        Binding("enter", "answer", "Take", key_display="enter"),
+    ]
+
+    def action_answer(self) -> None:
+        """Keep the text."""
+        self.post_message(PromptAnswered(self.value.strip()))
+
+    def action_give_up(self) -> None:
+        """Leave things as they were."""
+        self.post_message(PromptAnswered(None))
+
+
+class Prompt(Horizontal):
+    """A question of one row, visible while it is asked."""
+
+    DEFAULT_CSS = "Prompt { height: 1; display: none; }"
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+
+    def compose(self) -> ComposeResult:
+        """The question and its field."""
+        yield Line(ascii_only=self._ascii_only)
+        yield PromptInput(compact=True)
+
+    def ask(self, question: str, text: str, *, is_path: bool) -> None:
+        """Ask, with an answer to begin with; tab completes it where it is a path."""
+        line, field = self.query_one(Line), self.query_one(PromptInput)
+        line.styles.width = len(question) + 1
+        line.show([question])
+        field.value, field.completes = text, is_path
+        self.display = True
+        field.focus()
+
+
+# -- the table --------------------------------------------------------------------------------------------
+
+
+@dataclass
+class CellEdited(Message):
+    """A cell, one of `CELLS`, has another text."""
+
+    row: int
+    cell: str
+    text: str
+
+
+@dataclass
+class CellReached(Message):
+    """The cursor is on another cell."""
+
+
+class ScaleTable(Widget, can_focus=True):
+    """Rows of a sheet; the columns to type in, then as many others as there is room for.
+
+    Attributes
+    ----------
+    cursor : (row, column); the column is one of those to type in.
+    types_digits : whether a digit starts editing; otherwise digits may open other views.
+    """
+
+    BINDINGS = bindings(SHEET)
+
+    cursor: reactive[tuple[int, int]] = reactive((0, 0))
+    types_digits: reactive[bool] = reactive(False, bindings=True)
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+        self._sheet = blank_sheet()
+        self._answer: SheetAnswer | None = None
+        self._wrong: Sequence[WrongCell] = ()
+        self._columns: list[SheetColumn] = []
+        self._top = 0
+        self._field: CellInput | None = None
+
+    def show(self, sheet: ScaleSheet, answer: SheetAnswer | None, wrong: Sequence[WrongCell]) -> None:
+        """Show another sheet, or other predictions."""
+        if len(sheet.rows) != len(self._sheet.rows):
+            self.leave()
+        self._sheet, self._answer, self._wrong = sheet, answer, wrong
+        self.cursor = self.validate_cursor(self.cursor)
+        self._arrange()
+        self.refresh(layout=True)
+
+    @property
+    def row(self) -> int:
+        """The row of the cursor; -1 in a sheet without rows."""
+        return self.cursor[0] if self._sheet.rows else -1
+
+    @property
+    def cell(self) -> str:
+        """The column of the cursor, one of `CELLS`."""
+        return CELLS[self.cursor[1]]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all rows are visible."""
+        return len(self._sheet.rows) < self.size.height
+
+    def validate_cursor(self, cursor: tuple[int, int]) -> tuple[int, int]:
+        """Keep the cursor within the sheet."""
+        row, column = cursor
+        return min(max(row, 0), max(len(self._sheet.rows) - 1, 0)), min(max(column, 0), len(CELLS) - 1)
+
+    def watch_cursor(self) -> None:
+        """Show where it is."""
+        self._scroll()
+        self.refresh()
+        self.post_message(CellReached())
+
+    def on_resize(self) -> None:
+        """Other columns may have room now."""
+        self._arrange()
+        self.refresh()
+
+    def _arrange(self) -> None:
+        self._columns = sheet_columns(
+            self._sheet, self._answer, self._wrong, self.size.width, ascii_only=self._ascii_only
+        )
+        self._scroll()
+        self._place_field()
+
+    def _scroll(self) -> None:
+        rows = max(self.size.height - 1, 1)
+        row = self.cursor[0]
+        last_top = max(len(self._sheet.rows) - rows, 0)
+        self._top = min(max(self._top, row - rows + 1), row, last_top)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """A row for the headings, and one for each size."""
+        return 1 + max(len(self._sheet.rows), 1)
+
+    def render_line(self, y: int) -> Strip:
+        """Headings, or one size: wrong cells are marked, and the cursor is reversed with the focus."""
+        width, base = self.size.width, self.rich_style
+        row = self._top + y - 1
+        segments: list[Segment] = []
+        if y == 0:
+            headings = (" " * GAP).join(column.fitted(column.heading) for column in self._columns)
+            segments.append(Segment(headings, base + _HEADING))
+        elif row >= len(self._sheet.rows):
+            segments.append(Segment("n adds a row" if not self._sheet.rows and y == 1 else "", base))
+        else:
+            for place, column in enumerate(self._columns):
+                segments += [Segment(" " * GAP, base)] if place else []
+                text = column.cells[row]
+                style = _WRONG if text.endswith(WRONG_MARK) else Style()
+                if (row, place) == self.cursor:
+                    style += _CURSOR if self.has_focus else _RESTING
+                segments.append(Segment(column.fitted(text), base + style))
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def on_focus(self) -> None:
+        """Draw the cursor in its other style."""
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """Draw the cursor in its other style."""
+        self.refresh()
+
+    def action_move(self, cells: int, rows: int) -> None:
+        """Move by this many cells to the right and rows down."""
+        row, column = self.cursor
+        self.cursor = (row + rows, column + cells)
+
+    def action_edge(self, rows: int) -> None:
+        """Go to the first row, or to the last."""
+        self.cursor = (0 if rows < 0 else len(self._sheet.rows), self.cursor[1])
+
+    def action_edit(self) -> None:
+        """Type in the cell; its text is selected, so that the first key replaces it."""
+        if self._sheet.rows:
+            self._open(self._sheet.rows[self.row].texts[self.cell], selected=True)
+
+    def action_clear_cell(self) -> None:
+        """Empty the cell."""
+        if self._sheet.rows:
+            self.post_message(CellEdited(self.row, self.cell, ""))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """A digit starts editing only where digits do not open views; the footer shows which."""
+        return action != "begin" or self.types_digits
+
+    def action_begin(self, key: str) -> None:
+        """Type in the cell anew, from this digit or point on."""
+        if self._sheet.rows:
+            self._open("." if key == "full_stop" else key, selected=False)
+
+    def on_click(self, event: events.Click) -> None:
+        """The cursor goes where the mouse is."""
+        left = 0
+        for place, column in enumerate(self._columns[: len(CELLS)]):
+            if left <= event.x < left + column.width + GAP and event.y > 0:
+                self.cursor = (self._top + event.y - 1, place)
+            left += column.width + GAP
+
+    def _open(self, text: str, *, selected: bool) -> None:
+        self._scroll()
+        self._field = CellInput(text, selected=selected)
+        self.mount(self._field)
+        self._place_field()
+        self._field.focus()
+
+    def _place_field(self) -> None:
+        """Put the field where the cell is: as wide as it, or wider where there is room."""
+        if self._field is None or not self._columns:
+            return
+        row, place = self.cursor
+        left = sum(column.width + GAP for column in self._columns[:place])
+        width = max(self._columns[place].width, _LEAST_FIELD)
+        self._field.styles.offset = (max(min(left, self.size.width - width), 0), row - self._top + 1)
+        self._field.styles.width = width
+
+    def take(self) -> None:
+        """Keep what is typed, if something is."""
+        if self._field is not None:
+            self._take(self._field.value, 0, 0)
+
+    def leave(self) -> None:
+        """Type no more."""
+        if self._field is not None:
+            field, self._field = self._field, None
+            # The table takes the focus before its field goes: else another pane would get it.
+            if field.has_focus:
+                self.focus()
+            field.remove()
+
+    @on(CellTaken)
+    def _taken(self, event: CellTaken) -> None:
+        event.stop()
+        if self._field is not None:
+            self._take(event.text, event.cells, event.rows)
+
+    def _take(self, text: str, cells: int, rows: int) -> None:
+        """Keep the text and move on; in the next cell typing continues."""
+        row, column = self.cursor
+        self.leave()
+        if text.strip() != self._sheet.rows[row].texts[CELLS[column]]:
+            self.post_message(CellEdited(row, CELLS[column], text))
+        place = row * len(CELLS) + column + cells
+        if cells and 0 <= place < len(self._sheet.rows) * len(CELLS):
+            self.cursor = divmod(place, len(CELLS))
+            self.action_edit()
+        else:
+            self.cursor = (row + rows, column)
+
+    @on(CellLeft)
+    def _left(self, event: CellLeft) -> None:
+        event.stop()
+        self.leave()
+
+
+# -- the words --------------------------------------------------------------------------------------------
+
+
+class ScaleWords(VerticalScroll):
+    """Lines that are wrapped again when the width changes; a warning is bold."""
+
+    BINDINGS = bindings(WORDS)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._write: Callable[[int], Sequence[str]] = lambda _: ()
+
+    def compose(self) -> ComposeResult:
+        """The text."""
+        yield Static(markup=False)
+
+    def show(self, write: Callable[[int], Sequence[str]]) -> None:
+        """Show other words, given for a width, from their start."""
+        self._write = write
+        self.scroll_home(animate=False)
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        """Write for this width."""
+        text, is_warning = Text(no_wrap=True), False
+        for line in self._write(max(self.size.width, 1)):
+            is_warning = line.startswith(_WARNING) or (is_warning and line.startswith("  "))
+            shown = printable(line, ascii_only=self.app.has_class("-ascii"))
+            text.append(f"{shown}\n", "bold" if is_warning else "")
+        self.query_one(Static).update(text)
+
+
+# -- the view ---------------------------------------------------------------------------------------------
 
 
 @dataclass
 class SheetsRead(Message):
-    """A file has been read, with notes on what was left out."""
+    """What was typed has been read, with notes on what was left out."""
 
+    typed: str
     sources: Sequence[SheetSource]
     told: Sequence[str] = ()
 
@@ -59,12 +433,13 @@ class ScaleScreen(ViewScreen):
         "to fit the cache. At such a cliff IPC gains what f_mem says, the share of cycles in which all warps "
         "of an SM wait for memory, of the largest scale model. What is wrong is marked with an exclamation "
         "mark. Where no profile is open, a digit begins to type in a cell; where one is, it opens a view, "
-        "and enter begins to type."
+        "and enter begins to type. o opens a table, or the logs of two GPUs apart by a blank, which "
+        "are predicted launch by launch."
     )
 
     def __init__(self) -> None:
         super().__init__()
-        self._result = status.SheetResult()
+        self._result = words.SheetResult()
         self._asking: Callable[[str], None] = self._read_file
         self._path: str | None = None
 
@@ -86,9 +461,9 @@ class ScaleScreen(ViewScreen):
 
     def on_mount(self) -> None:
         """Keep showing whether there is more to scroll to."""
-        words = self.query_one(ScaleWords)
-        self.watch(words, "scroll_y", self._show_titles_soon)
-        self.watch(words, "virtual_size", self._show_titles_soon)
+        pane = self.query_one(ScaleWords)
+        self.watch(pane, "scroll_y", self._show_titles_soon)
+        self.watch(pane, "virtual_size", self._show_titles_soon)
 
     def on_resize(self) -> None:
         """Other rows may be visible now."""
@@ -100,21 +475,18 @@ class ScaleScreen(ViewScreen):
         return self.session.scale or made_up_tables()
 
     def follow(self, shown: Session | None, session: Session) -> None:
-        """Show what differs from what is shown."""
+        """Show what differs from what is shown: predict again, and show it in every pane."""
         self.query_one(ScaleTable).types_digits = not session.profiles
-        if shown is None or shown.scale is not session.scale:
-            self._show(self.tables)
-
-    def _show(self, tables: OpenTables) -> None:
-        """Predict again, and show it in every pane."""
-        result = self._result = status.result_of(tables)
-        answer, chart = result.answer, self.query_one(Chart)
-        self.query_one(ScaleTable).show(tables.sheet, answer, result.wrong)
-        if answer is None:
+        if shown is not None and shown.scale is session.scale:
+            return
+        tables, chart = self.tables, self.query_one(Chart)
+        result = self._result = words.result_of(tables)
+        self.query_one(ScaleTable).show(tables.sheet, result.answer, result.wrong)
+        if result.answer is None:
             chart.say(f"No prediction: {result.problem}")
         else:
-            chart.show(partial(prediction_chart, *answer.pairs[0], ascii_only=self.session.ascii_only))
-        self.query_one(ScaleWords).show(partial(status.result_lines, tables.sheet, result))
+            chart.show(partial(prediction_chart, *result.answer.pairs[0], ascii_only=session.ascii_only))
+        self.query_one(ScaleWords).show(partial(words.result_lines, tables.sheet, result))
         self._show_titles_soon()
         self._show_status()
 
@@ -124,19 +496,19 @@ class ScaleScreen(ViewScreen):
 
     def _show_titles(self) -> None:
         tables, result = self.tables, self._result
-        table, words = self.query_one(ScaleTable), self.query_one(ScaleWords)
-        has_more = words.scroll_y < words.max_scroll_y
+        table, pane = self.query_one(ScaleTable), self.query_one(ScaleWords)
+        has_more = pane.scroll_y < pane.max_scroll_y
         titles = (
-            ("table", status.table_title(tables, None if table.is_whole else table.row)),
-            ("chart", status.chart_title(tables, result.answer)),
-            ("words", status.words_title(result.answer, len(result.wrong), has_more=has_more)),
+            ("table", words.table_title(tables, None if table.is_whole else table.row)),
+            ("chart", words.chart_title(tables, result.answer)),
+            ("words", words.words_title(result.answer, len(result.wrong), has_more=has_more)),
         )
-        for pane, (left, right) in titles:
-            self.query_one(f"#scale-{pane}-pane PaneTitle", PaneTitle).show(left, right)
+        for name, (left, right) in titles:
+            self.query_one(f"#scale-{name}-pane PaneTitle", PaneTitle).show(left, right)
 
     def _show_status(self) -> None:
         table = self.query_one(ScaleTable)
-        self._tell(status.status_lines(self.tables, self._result, table.row, table.cell))
+        self._tell(words.status_lines(self.tables, self._result, table.row, table.cell))
 
     def _tell(self, forms: Sequence[str]) -> None:
         self.query_one("#scale-status", Line).show(forms)
@@ -207,7 +579,8 @@ class ScaleScreen(ViewScreen):
 
     def action_next_rule(self) -> None:
         """Predict by the next rule."""
-        self._change_how(self.tables.how.with_next_rule())
+        source = self.tables.source
+        self._change_how(self.tables.how.with_next_rule(has_runs=source is not None and bool(source.runs)))
 
     def action_next_confidence(self) -> None:
         """Draw intervals of the next level."""
@@ -230,9 +603,9 @@ class ScaleScreen(ViewScreen):
         self._ask("peak IPC of an SM:", self.tables.sheet.peak, self._take_peak)
 
     def action_open_file(self) -> None:
-        """Ask for a file."""
+        """Ask for a file, or for the logs of runs."""
         source = self.tables.source
-        path = "" if source is None or self.tables.is_made_up else source.file
+        path = "" if source is None or self.tables.is_made_up or source.runs else source.file
         self._ask("file (tab completes):", path, self._read_file)
 
     def _ask(self, question: str, text: str, answered: Callable[[str], None]) -> None:
@@ -249,7 +622,7 @@ class ScaleScreen(ViewScreen):
     def _close_prompt(self) -> None:
         self._path = None
         self.query_one(ScaleTable).focus()
-        self.query_one(Prompt).close()
+        self.query_one(Prompt).display = False
         self._show_status()
 
     def _take_peak(self, text: str) -> None:
@@ -260,21 +633,22 @@ class ScaleScreen(ViewScreen):
         if text in {"", "-"}:
             self._refuse(["the name of a CSV or TOML is meant; esc leaves", "a CSV or TOML is meant"])
             return
-        self._path = str(home_expanded(text)) if text.startswith("~") else text
+        self._path = text
         self._tell([f"reading {text}"])
-        self._read(self._path)
+        self._read(text)
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="scale-file")
-    def _read(self, path: str) -> None:
+    def _read(self, text: str) -> None:
         worker = get_current_worker()
         told: list[str] = []
-        sources = read_sheets([path], tell=told.append)
+        paths = files_typed(str(home_expanded(text)) if text.startswith("~") else text)
+        sources = read_sheets(paths, tell=told.append)
         if not worker.is_cancelled:
-            self.post_message(SheetsRead(sources, told))
+            self.post_message(SheetsRead(text, sources, told))
 
     @on(SheetsRead)
     def _take_sheets(self, event: SheetsRead) -> None:
-        if self._path == event.sources[0].file:
+        if self._path == event.typed:
             self.app.change(scale=self.tables.opened(event.sources))
             self._close_prompt()
             if event.told:
@@ -282,11 +656,11 @@ class ScaleScreen(ViewScreen):
 
     def worker_failed(self, worker: Worker[Any], error: Exception) -> None:
         """Say why a file cannot be used beside its name, which can be corrected."""
-        if not isinstance(error, ScaleModelError):
+        if not isinstance(error, words.UNREADABLE):
             super().worker_failed(worker, error)
         elif self._path is not None:
             self._path = None
-            self._refuse([str(error), error.message])
+            self._refuse([str(error), str(error.message)])
 
     def _refuse(self, forms: Sequence[str]) -> None:
         """Say until the next key why a file cannot be used."""
@@ -324,9 +698,7 @@ class ScaleScreen(ViewScreen):
         if answer is None:
             return PaneText("kernelpoint-scale", "")
         canvas = Canvas(self.app.size.width, self.session.ascii_only, color=False)
-        return PaneText(
-            "kernelpoint-scale", predict_text(answer.pairs, self._sized(answer.asked), canvas) + "\n"
-        )
+        return PaneText("kernelpoint-scale", answer.text(self._sized(answer.asked), canvas) + "\n")
 
     def command(self) -> str:
         """`scale predict` of the file, or of the numbers themselves if they were edited."""

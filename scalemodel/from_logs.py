@@ -1,0 +1,339 @@
+"""Simulated runs of one program on GPUs of several sizes: whether they belong together, and a larger GPU.
+
+What GPGPU-Sim and Accel-Sim print says more than launches: the configuration, every option of it on a line,
+and after each kernel what its schedulers waited for. From these come the number of SMs, the clocks, and what
+one SM has, which all runs must share; and, where it is asked for, an f_mem:
+
+    f_mem = W0_Scoreboard / (Stall + W0_Idle + W0_Scoreboard + W1 + ... + W32)
+
+of the last launch's line, which counts from the start of the run. It counts cycles of schedulers in which
+every warp waits for a register, be it for memory or for arithmetic, so it is too large: on a real run that
+fits its cache it stayed at 0.72. [GPU scale-model simulation, section V-C, asks for memory alone]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from scalemodel.arrays import FloatArray, IntArray
+from scalemodel.errors import InputError, OptionError, Place
+from scalemodel.interval import Bounds
+from scalemodel.measurements import Measurements, measurements_of
+from scalemodel.predict import Prediction, Region
+from scalemodel.traces import open_trace
+from scalemodel.waves import ByWaves, predict_by_waves
+
+METHOD = "waves"
+"""What a prediction launch by launch is called beside those of the scale rules."""
+
+_OPTION = re.compile(rb"^(-[a-z]\w*(?::\w+)?)[ \t]+([^\s#]\S*)", re.MULTILINE)
+_STALLS = re.compile(rb"^Stall:\d+[ \t]+W0_Idle:\d+[ \t]+W0_Scoreboard:(\d+)[^\r\n]*", re.MULTILINE)
+_COUNT = re.compile(rb":(\d+)")
+_BEGUN = re.compile(rb"^-kernel name = |pushing kernel '", re.MULTILINE)
+_ENDED = re.compile(rb"^[ \t]*gpu_sim_cycle = ", re.MULTILINE)
+
+_SMS = ("-gpgpu_n_clusters", "-gpgpu_n_cores_per_cluster")
+_CLOCKS = "-gpgpu_clock_domains"
+# What belongs to one SM, one slice, or the launch of a kernel: no scale model has another.
+_SAME = (
+    _CLOCKS,
+    "-gpgpu_shader_core_pipeline",
+    "-gpgpu_shader_cta",
+    "-gpgpu_shader_registers",
+    "-gpgpu_num_sched_per_core",
+    "-gpgpu_cache:dl1",
+    "-gpgpu_unified_l1d_size",
+    "-gpgpu_shmem_size",
+    "-gpgpu_cache:dl2",
+    "-gpgpu_n_sub_partition_per_mchannel",
+    "-gpgpu_kernel_launch_latency",
+    "-gpgpu_TB_launch_latency",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a simulator's log says beside its launches.
+
+    Attributes
+    ----------
+    options : name, with its hyphen -> value, of the configuration; empty where none is printed.
+    unfinished : launches that began and did not end.
+    f_mem : by the formula above; None where no line counts what was waited for.
+    """
+
+    options: Mapping[str, str] = field(default_factory=dict)
+    unfinished: int = 0
+    f_mem: float | None = None
+
+    @property
+    def sms(self) -> int | None:
+        """SMs of the simulated GPU; None where the configuration is not printed."""
+        found = [self.options.get(name, "") for name in _SMS]
+        return int(found[0]) * int(found[1]) if all(map(str.isdigit, found)) else None
+
+
+def read_printed(path: str) -> Printed:
+    """Read what a log says beside its launches; gzip or xz or neither.
+
+    Raises
+    ------
+    InputError : it cannot be read.
+    """
+    options: dict[str, str] = {}
+    begun = ended = 0
+    stalls: re.Match[bytes] | None = None
+    with open_trace(path) as file:
+        for text in file.line_pieces():
+            if not begun:
+                for found in _OPTION.finditer(text):
+                    options.setdefault(found[1].decode(), found[2].decode("utf-8", "replace"))
+            begun += sum(1 for _ in _BEGUN.finditer(text))
+            ended += sum(1 for _ in _ENDED.finditer(text))
+            stalls = next(reversed(list(_STALLS.finditer(text))), stalls)
+    f_mem = None
+    if stalls is not None:
+        total = sum(map(int, _COUNT.findall(stalls[0])))
+        f_mem = int(stalls[1]) / total if total else None
+    return Printed(options, max(begun - ended, 0), f_mem)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """A simulated run, or the drawn launches of one; all arrays (n,).
+
+    Attributes
+    ----------
+    size : SMs of the GPU.
+    id : of each launch: its place in the run, or its id in the plan's profile.
+    kernel : name of each.
+    grid : of each, in words; "" where it is not known.
+    ctas : thread blocks of each, 0 where the grid is not known.
+    instructions : of threads, of the whole run; None where it is not known.
+    """
+
+    size: int
+    path: str
+    id: IntArray
+    kernel: np.ndarray[tuple[int, ...], np.dtype[np.str_]]
+    grid: np.ndarray[tuple[int, ...], np.dtype[np.str_]]
+    ctas: IntArray
+    cycles: FloatArray
+    instructions: float | None = None
+    printed: Printed = Printed()
+
+    @property
+    def ipc(self) -> float | None:
+        """Thread instructions a cycle of the whole run."""
+        return None if self.instructions is None else self.instructions / float(self.cycles.sum())
+
+
+def size_of(path: str, given: int | None, printed: Printed) -> int:
+    """Return the SMs of a run.
+
+    Raises
+    ------
+    InputError : the log and the user differ, or the run was cut off.
+    OptionError : neither says it.
+    """
+    if printed.unfinished:
+        count = "its last launch has" if printed.unfinished == 1 else f"{printed.unfinished} launches have"
+        raise InputError(
+            f"cut off: {count} begun and not ended", Place(path), remedy="give a run that went to its end"
+        )
+    if given is None and printed.sms is None:
+        what = f"{path} prints no configuration, so its number of SMs is not known"
+        raise OptionError(what, remedy=f"say it: SIZE={path}")
+    if None not in {given, printed.sms} and given != printed.sms:
+        what = f"the configuration it prints has {printed.sms} SMs, not {given}"
+        raise InputError(what, Place(path), remedy="give each run its own size, or leave the size out")
+    return given or printed.sms or 0
+
+
+def check_runs(runs: Sequence[Run]) -> None:
+    """Refuse runs that are not of one program on GPUs that differ in size alone.
+
+    Raises
+    ------
+    OptionError : two are of one size.
+    InputError : they differ otherwise; names the first launch, or the option, that does.
+    """
+    one = runs[0]
+    for other in runs[1:]:
+        if other.size in {run.size for run in runs if run is not other}:
+            raise OptionError(f"two runs are of {other.size} SMs", remedy="give one run of each size")
+        wrong = _unlike(one, other)
+        if wrong is not None:
+            raise InputError(
+                wrong, Place(other.path), remedy=f"give runs of one program with one input, as {one.path}"
+            )
+        for option in _SAME:
+            here, there = other.printed.options.get(option), one.printed.options.get(option)
+            if None not in {here, there} and here != there:
+                what = (
+                    "another clock" if option == _CLOCKS else "other resources of an SM, a slice or a launch"
+                )
+                raise InputError(
+                    f"{what}: {option} is {here}, and {there} in {one.path}",
+                    Place(other.path),
+                    remedy="simulate GPUs that differ in what all SMs share alone, as scale models do",
+                )
+
+
+def _unlike(one: Run, other: Run) -> str | None:
+    """Return how the launches of two runs differ, None where they do not."""
+    if not set(other.kernel.tolist()) & set(one.kernel.tolist()):
+        return f"another program: none of its kernels is in {one.path}"
+    if len(one.id) != len(other.id):
+        return f"its launches are not those of the other run ({len(other.id):,} launches and {len(one.id):,})"
+    unlike = (one.id != other.id) | (one.kernel != other.kernel) | (one.grid != other.grid)
+    if not unlike.any():
+        return None
+    first = int(np.argmax(unlike))
+    here, there = (f"{run.kernel[first]} {run.grid[first]}".rstrip() for run in (other, one))
+    return f"launch {int(other.id[first])} is {here}, and {there} in the other run"
+
+
+def programs_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Return the runs of each program, ascending by size: those whose launches are the same.
+
+    A program is named by what the paths of its runs begin with and share.
+    """
+    programs: list[list[Run]] = []
+    for run in sorted(runs, key=lambda run: run.size):
+        same = next((each for each in programs if _unlike(each[0], run) is None), None)
+        if same is None:
+            programs.append([run])
+        else:
+            same.append(run)
+    named: dict[str, list[Run]] = {}
+    for program in programs:
+        check_runs(program)
+        paths = [run.path.split("/") for run in program]
+        # The first part of the paths in which runs differ: `heat-8` and `heat-16`.
+        differing = next((set(parts) for parts in zip(*paths, strict=False) if len(set(parts)) > 1), None)
+        shared = min(differing or {paths[0][-1]}, key=len).rstrip("0123456789").rstrip("-_. ") or "run"
+        name, count = shared, 1
+        while name in named:
+            count += 1
+            name = f"{shared} {count}"
+        named[name] = program
+    return named
+
+
+def two_below(runs: Sequence[Run], target: int) -> tuple[Run, Run]:
+    """Return the two largest runs of fewer SMs than a target; raise OptionError where there are not two."""
+    below = sorted((run for run in runs if run.size < target), key=lambda run: run.size)
+    if len(below) < 2:
+        there = "is one" if below else "are none"
+        raise OptionError(
+            f"{target} SMs need two runs of fewer, and there {there}",
+            remedy="give --run SIZE=LOG, the SMs of the simulated GPU and what its simulator printed",
+        )
+    return below[-2], below[-1]
+
+
+def waves_of(runs: Sequence[Run], target: int) -> tuple[ByWaves, Run]:
+    """Return the launches at a target from the two largest runs below it, and the larger of the two.
+
+    Raises
+    ------
+    OptionError : there are not two, or a grid is not known.
+    """
+    smaller, larger = two_below(runs, target)
+    sizes = (smaller.size, larger.size)
+    return predict_by_waves(larger.ctas, smaller.cycles, larger.cycles, sizes, target), larger
+
+
+def measurements_of_runs(name: str, runs: Sequence[Run], *, f_mem_from_stalls: bool = False) -> Measurements:
+    """Return the IPC of whole runs, and if asked for the f_mem that their logs count, as measurements.
+
+    Raises
+    ------
+    InputError : the instructions of a run are not known, or its log counts no stalls that are asked for.
+    """
+    for run in runs:
+        if run.ipc is None:
+            what = "its instructions are not known, so neither is its IPC"
+            raise InputError(
+                what, Place(run.path), remedy="give a log, or a table with a column instructions"
+            )
+        if f_mem_from_stalls and run.printed.f_mem is None:
+            what = "no line counts what warps waited for (Stall, W0_Idle, W0_Scoreboard)"
+            raise InputError(what, Place(run.path), remedy="give what GPGPU-Sim or Accel-Sim printed")
+    return measurements_of(
+        [(run.size, run.ipc) for run in runs if run.ipc is not None],
+        f_mem=[
+            (run.size, run.printed.f_mem)
+            for run in runs
+            if f_mem_from_stalls and run.printed.f_mem is not None
+        ],
+        name=name,
+    )
+
+
+def predicted_by_waves(runs: Sequence[Run], target: int) -> Prediction:
+    """Return the IPC of a larger GPU as a prediction of the method `waves`, beside those of the rules."""
+    found, larger = waves_of(runs, target)
+    off = found.half_width
+    if larger.instructions is None:
+        raise InputError("its instructions are not known, so neither is its IPC", Place(larger.path))
+    ipc = larger.instructions / float(found.cycles.sum())
+    small, large = found.sizes
+    note = f"launch by launch from {small} and {large} SMs"
+    if off is None:
+        note += "; beyond two doublings nothing was measured"
+        return Prediction(target, METHOD, ipc, None, None, Region.TREND, note)
+    low, high = ipc / (1 + off), ipc / (1 - off)
+    return Prediction(target, METHOD, ipc, low, high, Region.TREND, note, Bounds.MEASURED)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRow:
+    """A kernel on a larger GPU.
+
+    Attributes
+    ----------
+    share : of the predicted cycles.
+    speedup : cycles on the larger of the simulated GPUs over those predicted.
+    limit : what limits most of it.
+    """
+
+    kernel: str
+    launches: int
+    cycles: float
+    share: float
+    speedup: float
+    limit: str
+
+
+def kernel_rows(waves: ByWaves, run: Run) -> list[KernelRow]:
+    """Return what is predicted of each kernel, those of most cycles first."""
+    kernels, of_launch = np.unique(run.kernel, return_inverse=True)
+    cycles, before = (np.bincount(of_launch, each) for each in (waves.cycles, run.cycles))
+    launches = np.bincount(of_launch)
+    return [
+        KernelRow(
+            str(kernels[kernel]),
+            int(launches[kernel]),
+            float(cycles[kernel]),
+            float(cycles[kernel] / cycles.sum()),
+            float(before[kernel] / cycles[kernel]),
+            next(limits(waves, of_launch == kernel))[1],
+        )
+        for kernel in np.argsort(-cycles, kind="stable").tolist()
+    ]
+
+
+def limits(
+    waves: ByWaves, which: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] | None = None
+) -> Iterator[tuple[float, str]]:
+    """Yield the share of the cycles of all launches, or some, by what limits them, the largest first."""
+    here = np.ones(len(waves.cycles), dtype=np.bool_) if which is None else which
+    kinds, of = np.unique(waves.limit[here].astype(str), return_inverse=True)
+    shares = np.bincount(of, waves.cycles[here]) / waves.cycles[here].sum()
+    yield from sorted(zip(shares.tolist(), kinds.tolist(), strict=True), reverse=True)

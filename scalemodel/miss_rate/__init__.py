@@ -1,1 +1,0 @@
-"""Miss-rate curves of address traces, by stack distance."""

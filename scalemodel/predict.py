@@ -1,0 +1,472 @@
+"""From the scale models to the targets: trend, cliff, interval, class, and what is to be said of each.
+
+Source: GPU scale-model simulation, sections IV and V; for intervals and more than two models see `interval`
+and `rules`. With f = f_mem, r the share of the misses left, and w the interval's half-width in ln IPC:
+
+    on the trend             trend * e^(-w), trend, trend * e^w
+    at a cliff and beyond    trend / (1 - f (1 - r)) * e^(-w), trend / (1 - f) [Eq. 3], trend / (1 - f) * e^w
+    within the cliff's step  trend * e^(-w), no point, trend / (1 - f) * e^w
+    f unknown                trend, no point, trend * min(1/r, peak / trend)
+
+The stalls go away with the misses that go, or altogether, as where the cache's bandwidth was what the warps
+waited for. Where IPC grows faster than size from model to model, these have the gain already: the trend goes
+on without it (on real runs both together were 480 and 810 % too much, the trend alone 0.7 %).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+from scalemodel.cliff import CurveReading, CurveStep, read_curve
+from scalemodel.errors import Finding, OptionError
+from scalemodel.interval import (
+    DEFAULT_CONFIDENCE,
+    Bounds,
+    Calibration,
+    beyond_benchmarks,
+    calibrated_up_to,
+    calibration,
+    half_width,
+)
+from scalemodel.measurements import Measurements, wrong_f_mem, wrong_size
+from scalemodel.rules import DEFAULT_RULE, ModelPair, ProportionalFrom, Rule, Trend, rule_named
+
+ASSUMED_F_MEM = 0.5
+# In ln IPC, of an interval either way: one that is wider says nothing.
+_MOST_HALF_WIDTH = math.log(1e6)
+# Of IPC per size, for each doubling; this project's own. Of the 11 strong-scaling benchmarks at hand it
+# agrees with the paper's Table II on nine: unet and btree, sub-linear there, look linear from 8 to 16 SMs.
+_LINEAR_WITHIN = 0.02
+_FLAT_WITHIN = 0.05
+# Sizes next to each other can make any change of a doubling, one that no double holds too.
+_MOST_CHANGE_SHOWN = 10.0
+
+
+class Region(StrEnum):
+    """Where a target lies on the miss-rate curve. [GPU scale-model simulation, section V-C]"""
+
+    LARGEST = "largest model"
+    TREND = "trend"
+    BETWEEN = "between sizes of a cliff"
+    AT = "at the cliff"
+    BEYOND = "beyond the cliff"
+
+
+class ScalingClass(StrEnum):
+    """How IPC goes with size."""
+
+    LINEAR = "linear"
+    SUB_LINEAR = "sub-linear"
+    SUPER_LINEAR = "super-linear"
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """The class, and the reason in words."""
+
+    scaling: ScalingClass
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What one rule says of one target.
+
+    Attributes
+    ----------
+    ipc : None where there is no point.
+    low, high : the interval, or the bracket where the note says so. Low alone: open at the top; neither:
+        there is none.
+    note : what is to be said of it, empty where nothing is.
+    bounds : what low and high are.
+    is_beyond : whether models, target or efficiency are others than the intervals were calibrated on.
+    """
+
+    target: int
+    method: str
+    ipc: float | None
+    low: float | None
+    high: float | None
+    region: Region
+    note: str
+    bounds: Bounds = Bounds.NONE
+    is_beyond: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """All predictions for one benchmark.
+
+    Attributes
+    ----------
+    models : sizes of the scale models that were used, ascending.
+    predictions : target by target in the order asked, the rules in theirs.
+    cliff : the one applied, the first above the largest model and on the way to the targets; None where there
+        is none.
+    correction : C [Eq. 1] of the smallest and the largest model; 1, as the rules use it, where a cliff lies
+        between the models.
+    back_cast : rule -> largest |ln(actual / predicted)| of a model from the two before, None where one has no
+        prediction; empty with two models, and where a cliff lies between them: it is not used there.
+    findings : what concerns the whole.
+    """
+
+    name: str
+    models: tuple[int, ...]
+    confidence: float
+    predictions: tuple[Prediction, ...]
+    cliff: CurveStep | None
+    correction: float
+    back_cast: Mapping[str, float | None]
+    classification: Classification
+    findings: tuple[Finding, ...]
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """The findings that cast doubt on the predictions."""
+        return tuple(finding for finding in self.findings if finding.severity == "warning")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What all rules are asked: measurements, models with their IPC, the cliff to apply, and how to."""
+
+    measurements: Measurements
+    points: Sequence[tuple[int, float]]
+    cliff: CurveStep | None
+    has_cliff_inside: bool
+    f_mem: float | None
+    assume_f_mem: bool
+    level: Calibration
+
+
+def predict(
+    measurements: Measurements,
+    targets: Sequence[int],
+    *,
+    rules: Sequence[str] = (DEFAULT_RULE,),
+    confidence: float = DEFAULT_CONFIDENCE,
+    simulated: Sequence[int] | None = None,
+    f_mem: float | None = None,
+    assume_f_mem: bool = False,
+    curve_is_modelled: bool = False,
+    proportional_from: ProportionalFrom = "smallest",
+) -> Outcome:
+    """Predict the IPC of larger systems from two or more scale models.
+
+    Parameters
+    ----------
+    targets : sizes from the largest model's on; a repeated one counts once.
+    rules : names of `rules.RULES`.
+    confidence : 0.8, 0.9 or 0.95.
+    simulated : sizes of the scale models, in any order; all that have an IPC where None.
+    f_mem : of the largest scale model, a fraction; what was measured there where None.
+    assume_f_mem : whether to give a point, marked, where f_mem is needed and unknown.
+    curve_is_modelled : whether the MPKI come from a model of the cache: a cliff must then be steeper.
+    proportional_from : which model the rule ``proportional`` starts from; the paper's figures are from the
+        smallest.
+
+    Raises
+    ------
+    OptionError : fewer than two scale models, one without IPC, a target below the largest, an unknown rule or
+        level, f_mem out of range, or a cliff asked for where there is none.
+    """
+    points = _checked_models(measurements, simulated)
+    _check_targets(targets, points[-1][0], measurements.scaling.unit)
+    if f_mem is not None and (wrong := wrong_f_mem(f_mem)):
+        raise OptionError(wrong)
+    if not measurements.scaling.has_cliffs and (assume_f_mem or curve_is_modelled or f_mem is not None):
+        what = (
+            f"under {measurements.scaling} scaling there is no cliff: the working set grows with the system"
+        )
+        raise OptionError(what, remedy="leave f_mem and the curve's options out, or say strong scaling")
+    level = calibration(confidence)
+    if not rules:
+        raise OptionError("no scale rule is given", remedy=f"give {DEFAULT_RULE}")
+    chosen = [rule_named(name, proportional_from) for name in dict.fromkeys(rules)]
+    models, wanted = [size for size, _ in points], list(dict.fromkeys(targets))
+    reading = read_curve(measurements, models, sorted(wanted), curve_is_modelled=curve_is_modelled)
+    is_inside = reading.inside is not None
+    ends = ModelPair(*points[0], *points[-1], is_ideal=is_inside)
+    has_gain = ends.correction_per_doubling > 1 + _LINEAR_WITHIN
+    stalls = f_mem if f_mem is not None else measurements.f_mem_at(models[-1])
+    cliff = None if has_gain else reading.cliff
+    asked = _Asked(measurements, points, cliff, is_inside, stalls, assume_f_mem, level)
+    pairs_of = {rule.name: _pairs(rule, points, is_cliff_inside=is_inside) for rule in chosen}
+    return Outcome(
+        name=measurements.name,
+        models=tuple(models),
+        confidence=level.confidence,
+        predictions=tuple(
+            _predicted(asked, rule, *pairs_of[rule.name], target) for target in wanted for rule in chosen
+        ),
+        cliff=cliff,
+        correction=ends.correction,
+        back_cast={
+            name: back if back != math.inf else None
+            for name, (_, back) in pairs_of.items()
+            if len(points) > 2 and not is_inside
+        },
+        classification=_classify(measurements, ModelPair(*points[0], *points[-1]), reading),
+        findings=(
+            *reading.findings,
+            *_gain_findings(reading.cliff, stalls, has_gain=has_gain, is_given=f_mem is not None),
+        ),
+    )
+
+
+def _pairs(
+    rule: Rule, points: Sequence[tuple[int, float]], *, is_cliff_inside: bool
+) -> tuple[Sequence[ModelPair], float | None]:
+    """Return the pairs of models that a rule goes by, and its back-cast.
+
+    The back-cast is the largest |ln(actual / predicted)| over the models from the third on, each predicted
+    from the two before; None with two models, infinite where one has no prediction.
+    """
+    neighbours = [ModelPair(*small, *large) for small, large in pairwise(points)]
+    back_cast = None
+    for pair, (size, ipc) in zip(neighbours[:-1], points[2:], strict=True):
+        predicted = rule.trend(pair, size, None).ipc
+        error = math.inf if predicted is None else abs(math.log(ipc / predicted))
+        back_cast = max(back_cast or 0.0, error)
+    if rule.uses_ends:
+        return [ModelPair(*points[0], *points[-1])], back_cast
+    if is_cliff_inside and not rule.is_baseline:
+        # What lies before the cliff shows no trend for what lies beyond it.
+        return [ModelPair(*points[-2], *points[-1], is_ideal=True)], back_cast
+    return neighbours, back_cast
+
+
+def _trend(rule: Rule, pairs: Sequence[ModelPair], target: int, cliff: int | None) -> Trend:
+    """Return the geometric mean over the pairs; no IPC where one of them gives none."""
+    trends = [rule.trend(pair, target, cliff) for pair in pairs]
+    remark = "; ".join(dict.fromkeys(trend.remark for trend in trends if trend.remark))
+    known = [trend.ipc for trend in trends if trend.ipc is not None]
+    if len(known) < len(trends):
+        return Trend(None, remark)
+    if len(known) == 1:
+        return Trend(known[0], remark)
+    return Trend(math.exp(math.fsum(map(math.log, known)) / len(known)), remark)
+
+
+def _region(cliff: CurveStep | None, target: int, largest: int) -> Region:
+    if target == largest:
+        return Region.LARGEST
+    if cliff is None or target <= cliff.smaller:
+        return Region.TREND
+    if target < cliff.larger:
+        return Region.BETWEEN
+    return Region.AT if target == cliff.larger else Region.BEYOND
+
+
+def _predicted(
+    asked: _Asked, rule: Rule, pairs: Sequence[ModelPair], back_cast: float | None, target: int
+) -> Prediction:
+    """Return what a rule says of a target, by the formulas above."""
+    largest, largest_ipc = asked.points[-1]
+    region = _region(asked.cliff, target, largest)
+    if region is Region.LARGEST:
+        at_it = largest_ipc
+        return Prediction(target, rule.name, at_it, at_it, at_it, region, "as simulated", Bounds.SIMULATED)
+    passed = asked.cliff is not None and region in {Region.AT, Region.BEYOND}
+    trend = _trend(rule, pairs, target, asked.cliff.larger if asked.cliff is not None and passed else None)
+    if trend.ipc is None:
+        return Prediction(target, rule.name, None, None, None, region, trend.remark)
+    ipc: float | None = trend.ipc
+    low: float | None = trend.ipc
+    high, bounds, beyond = None, Bounds.NONE, None
+    if rule.is_baseline:
+        low = None
+        remarks = [] if region is Region.TREND else ["knows no cliff"]
+    elif asked.cliff is not None and region is not Region.TREND and asked.f_mem is None:
+        ipc, high, remarks = _unknown_gain(asked, asked.cliff, region, target, trend.ipc)
+        bounds = Bounds.BRACKET
+    else:
+        width, beyond = _width(asked, pairs, back_cast, target, trend.ipc)
+        ipc, low, high, bounds, remarks = _known_gain(asked, region, trend.ipc, width, back_cast)
+        remarks += [] if beyond is None or low is None else [beyond]
+    peak, unit = asked.measurements.peak_ipc_per_sm, asked.measurements.scaling.unit
+    if ipc is not None and ipc < largest_ipc:
+        remarks.append(f"below the IPC of {largest} {unit}")
+    if ipc is not None and peak is not None and ipc > peak * target:
+        remarks.append(f"above the peak of {peak * target:.6g}")
+    note = "; ".join(filter(None, (trend.remark, *remarks)))
+    is_beyond = beyond is not None and low is not None
+    return Prediction(target, rule.name, ipc, low, high, region, note, bounds, is_beyond)
+
+
+def _known_gain(
+    asked: _Asked, region: Region, trend: float, width: float, back_cast: float | None
+) -> tuple[float | None, float | None, float | None, Bounds, list[str]]:
+    """Return point, low, high, what these are, and what is to be said, where f_mem is known or not needed."""
+    ipc: float | None = trend
+    low, high, remarks = trend, trend, []
+    if asked.cliff is not None and region is not Region.TREND and asked.f_mem is not None:
+        ipc = high = trend / (1 - asked.f_mem)
+        low = trend / (1 - asked.f_mem * (1 - asked.cliff.left))
+    if region is Region.BETWEEN:
+        ipc, low = None, trend
+        remarks.append("bracket, no point: where the cliff lies between its sizes is not known")
+    if width > _MOST_HALF_WIDTH:
+        failed = back_cast is not None and math.isinf(back_cast)
+        how = "cannot predict a model" if failed else "is too far off at a model that it predicts"
+        return ipc, None, None, Bounds.NONE, [*remarks, f"no interval: the rule {how} from those before it"]
+    bounds = Bounds.INTERVAL if back_cast is None else Bounds.BACK_CAST
+    if asked.has_cliff_inside:
+        bounds = Bounds.NOT_CALIBRATED
+        remarks.append("interval not calibrated")
+    if ipc is None:
+        bounds = Bounds.BRACKET
+    return ipc, low / math.exp(width), high * math.exp(width), bounds, remarks
+
+
+def _width(
+    asked: _Asked, pairs: Sequence[ModelPair], back_cast: float | None, target: int, trend: float
+) -> tuple[float, str | None]:
+    """Return the half-width in ln IPC, and what of it was not calibrated, in words.
+
+    Where the models' efficiency changes more than the benchmarks' did, it is at least what the trend loses
+    or gains against proportional scaling.
+    """
+    models = [size for size, _ in asked.points]
+    width = half_width(
+        asked.level,
+        math.log2(target / models[-1]),
+        back_cast,
+        cliff_between_models=asked.has_cliff_inside,
+    )
+    if asked.has_cliff_inside:
+        return width, None
+    scaling, beyond = asked.measurements.scaling, "beyond the calibrated range"
+    if back_cast is None:
+        change = beyond_benchmarks(scaling, pairs[-1].correction_per_doubling)
+        if change is not None:
+            lost = abs(math.log(trend / pairs[-1].proportional_ipc(target)))
+            return max(width, min(lost, _MOST_HALF_WIDTH)), f"{beyond}: {change}"
+    return width, beyond if target > calibrated_up_to(scaling, models) else None
+
+
+def _unknown_gain(
+    asked: _Asked, cliff: CurveStep, region: Region, target: int, trend: float
+) -> tuple[float | None, float | None, list[str]]:
+    """Bracket the gain by the misses that go and by the peak: point, high, and what is to be said.
+
+    There is a point only where f_mem may be assumed; a trend above the peak leaves nothing to gain.
+    """
+    peak = asked.measurements.peak_ipc_per_sm
+    gains = [
+        gain for gain in (cliff.ratio, None if peak is None else peak * target / trend) if gain is not None
+    ]
+    gain = max(1.0, min(gains)) if gains else None
+    high = None if gain is None else trend * gain
+    kind = "bracket open at the top" if high is None else "bracket, no interval"
+    if region is Region.BETWEEN:
+        return None, high, [f"{kind}: where the cliff lies between its sizes is not known, nor is f_mem"]
+    if not asked.assume_f_mem:
+        return None, high, [f"{kind}: f_mem is not known"]
+    f_mem = ASSUMED_F_MEM if gain is None else min(ASSUMED_F_MEM, 1 - 1 / gain)
+    if f_mem < ASSUMED_F_MEM:
+        return high, high, [f"f_mem assumed, {f_mem:.3g}, the most the bracket allows", kind]
+    return trend / (1 - f_mem), high, [f"f_mem assumed, {f_mem:.3g}", kind]
+
+
+def _checked_models(measurements: Measurements, simulated: Sequence[int] | None) -> list[tuple[int, float]]:
+    """Return size and IPC of each scale model, ascending."""
+    of = f"{measurements.name}: " if measurements.name else ""
+    models = measurements.simulated_sizes if simulated is None else tuple(sorted(simulated))
+    if len(set(models)) < len(models):
+        raise OptionError("a simulated size is named twice", remedy="name each once")
+    if len(models) < 2:
+        count = "one size alone is" if models else "no size is"
+        what = f"{of}{count} simulated, which shows no trend"
+        raise OptionError(what, remedy="give the IPC of two sizes or more")
+    points = []
+    for size in models:
+        ipc = measurements.ipc_at(size)
+        if ipc is None:
+            what = f"{of}there is no IPC at size {size}"
+            raise OptionError(what, remedy="simulate it, or name another size")
+        points.append((size, ipc))
+    return points
+
+
+def _check_targets(targets: Sequence[int], largest: int, unit: str) -> None:
+    if not targets:
+        raise OptionError("no target is given", remedy="give the size of the system to predict")
+    for target in targets:
+        if wrong := wrong_size(target):
+            raise OptionError(f"the target: {wrong}")
+        if target < largest:
+            what = f"the target of {target} {unit} is below the largest scale model, {largest} {unit}"
+            raise OptionError(what, remedy="give larger targets, or name the simulated sizes")
+
+
+def _gain_findings(
+    cliff: CurveStep | None, f_mem: float | None, *, has_gain: bool, is_given: bool
+) -> Iterator[Finding]:
+    """Yield what is to be said of f_mem, and of a cliff whose gain the models have already."""
+    if cliff is not None and has_gain:
+        yield Finding(
+            "superlinear-already",
+            "warning",
+            "There is a cliff on the way, but IPC grows faster than size from model to model already: the "
+            "trend goes on without 1/(1 - f_mem), which would count the gain twice.",
+            "go launch by launch, from what the simulator printed, or simulate a size beyond the cliff",
+        )
+    elif cliff is None and is_given:
+        message = "There is no cliff on the way to the targets, so f_mem is not used."
+        yield Finding("f-mem-unused", "note", message, "leave it out")
+    elif cliff is not None and f_mem is None:
+        yield Finding(
+            "f-mem-missing",
+            "warning",
+            "There is a cliff on the way, and what it gains follows from f_mem of the largest model, "
+            "which is not known; a bracket is given.",
+            "count the cycles in which no SM can fetch for memory, or ask for an assumed f_mem",
+        )
+    elif cliff is not None and f_mem == 0:
+        yield Finding(
+            "f-mem-zero",
+            "warning",
+            "There is a cliff on the way, yet f_mem is 0: if warps never wait for memory, there is nothing "
+            "to gain where the misses go. One of the two is likely wrong, and no gain is applied.",
+            "check f_mem of the largest model, or leave it out for a bracket",
+        )
+
+
+def _classify(measurements: Measurements, ends: ModelPair, reading: CurveReading) -> Classification:
+    """Classify by the cliff that is reached, else by the models' C for each doubling.
+
+    Section IV classifies by the measured targets (Table II); before those are simulated the smallest and the
+    largest model and the miss-rate curve tell.
+    """
+    unit = measurements.scaling.unit
+    for step in (reading.cliff, reading.inside):
+        if step is not None:
+            where = f"between {step.smaller} and {step.larger} {unit}"
+            reason = (
+                f"the working set comes to fit the last-level cache {where}: MPKI {step.mpki_smaller:.3g}"
+            )
+            return Classification(ScalingClass.SUPER_LINEAR, f"{reason} to {step.mpki_larger:.3g}")
+    change = ends.correction_per_doubling - 1
+    by = f"{change:+.1%}" if change < _MOST_CHANGE_SHOWN else f"more than {_MOST_CHANGE_SHOWN:+.0%}"
+    within = "within" if abs(change) <= _LINEAR_WITHIN else "beyond"
+    reason = (
+        f"by the scale models alone, from {ends.small} to {ends.large} {unit} the IPC of each changes by "
+        f"{by} for a doubling, {within} the {_LINEAR_WITHIN:.0%} taken as linear"
+    )
+    if change < -_LINEAR_WITHIN:
+        why = "too little work to fill the larger system, or congestion on shared data"
+        return Classification(ScalingClass.SUB_LINEAR, f"{reason}: {why}")
+    known, curve = dict(measurements.curve), ""
+    if measurements.scaling.has_cliffs and {ends.small, ends.large} <= known.keys():
+        first, last = known[ends.small], known[ends.large]
+        curve = f"; MPKI goes from {first:.3g} to {last:.3g}"
+        if abs(first - last) <= _FLAT_WITHIN * max(first, last):
+            curve = f"; MPKI stays at {last:.3g}, so cache size does not matter"
+    if change > _LINEAR_WITHIN:
+        return Classification(ScalingClass.SUPER_LINEAR, f"{reason}, without a cliff of the miss rate{curve}")
+    return Classification(ScalingClass.LINEAR, f"{reason}: shared resources grow along{curve}")

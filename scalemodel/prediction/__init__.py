@@ -1,1 +1,0 @@
-"""From small simulated systems to the IPC of larger ones."""

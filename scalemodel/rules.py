@@ -1,0 +1,200 @@
+"""How IPC goes on with size: seven rules through two simulated sizes, and one registry.
+
+Source: GPU scale-model simulation, section V-C (docs/methods.md, 10 Scale model). S and L are the two sizes,
+T > L the target, eff = IPC/size,
+
+    C = (IPC_L / IPC_S) / (L/S)    [Eq. 1],   c = C^(1/log2(L/S)), the same for one doubling,
+    k = log2(T/L),   M = k (k + 1)/2.
+
+A rule gives the trend: what IPC does where the cache helps no more than before. Beyond a cliff the trend
+restarts at the first size beyond it; the gain at the cliff itself, 1/(1 - f_mem) [Eq. 3], is the caller's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from itertools import pairwise
+from typing import Literal
+
+from scalemodel.errors import OptionError
+
+# Outside these an extrapolation is no prediction any more; within them 1/c is a number.
+_LEAST, _MOST = 1e-300, 1e300
+_SATURATED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPair:
+    """Two scale models; ``is_ideal`` sets C to 1, as what happened between the two is no trend."""
+
+    small: int
+    small_ipc: float
+    large: int
+    large_ipc: float
+    is_ideal: bool = False
+
+    @property
+    def correction(self) -> float:
+        """C, above 1 where IPC grows faster than size. [Eq. 1]"""
+        return 1.0 if self.is_ideal else self.large_ipc / self.small_ipc / (self.large / self.small)
+
+    @property
+    def correction_per_doubling(self) -> float:
+        """C^(1/log2(L/S)): what C is for twice the size."""
+        return max(_power(self.correction, 1 / math.log2(self.large / self.small)), _LEAST)
+
+    def proportional_ipc(self, size: int) -> float:
+        """Return IPC_L T/L."""
+        return self.large_ipc * (size / self.large)
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """The IPC a rule gives, None where it gives none, and what is to be said of it."""
+
+    ipc: float | None
+    remark: str = ""
+
+
+def additive(pair: ModelPair, target: int, cliff: int | None = None) -> Trend:
+    """Return eff_L / (1 + M (1/c - 1)) T for c < 1, else eff_L (1 + M (1 - 1/c)) T.
+
+    The published rule's loss or gain at each doubling, added up instead of multiplied: it stays positive.
+    """
+    c = pair.correction_per_doubling
+    ipc = pair.proportional_ipc(target)
+    for steps in _summed_steps(pair, target, cliff):
+        ipc = ipc / (1 + steps * (1 / c - 1)) if c < 1 else ipc * (1 + steps * (1 - 1 / c))
+    saturated = "saturated: IPC does not grow, and its later rise is not evidence"
+    return _trend(ipc, saturated if c <= _SATURATED else "")
+
+
+def published(pair: ModelPair, target: int, cliff: int | None = None) -> Trend:
+    """Return eff_L (2 - 1/c)^M T, the rule behind the paper's reported figures; its equations say otherwise.
+
+    Where 2 - 1/c <= 0 there is no prediction; below 1 it falls with size in the end, which is said.
+    """
+    factor = 2 - 1 / pair.correction_per_doubling
+    if factor <= 0:
+        why = f"no prediction: 2 - 1/C is {factor:.2g}, as IPC does not grow to size {pair.large}"
+        return Trend(None, why)
+    ipc = pair.proportional_ipc(target)
+    for steps in _summed_steps(pair, target, cliff):
+        ipc *= _power(factor, steps)
+    start = cliff or pair.large
+    # d/dk of log(2^k factor^M) is log 2 + (k + 1/2) log factor.
+    peak = math.inf if factor >= 1 else start * _power(2.0, math.log(2) / -math.log(factor) - 0.5)
+    since = f"{peak:.0f}" if peak > start else f"{start} on"
+    return _trend(ipc, f"falls with size from {since}: the rule does not hold here" if target > peak else "")
+
+
+def equations(pair: ModelPair, target: int, cliff: int | None = None) -> Trend:
+    """Return IPC_L T/L C before the cliff [Eq. 2], IPC_L T/L at it [Eq. 3], IPC_K T/K C beyond it [Eq. 4].
+
+    As printed: C counts once, however far the target is.
+    """
+    ipc = pair.proportional_ipc(target)
+    return _trend(ipc if target == cliff else ipc * pair.correction)
+
+
+def proportional(pair: ModelPair, target: int, _: int | None = None) -> Trend:
+    """Return IPC_S T/S, from the smaller size."""
+    return _trend(pair.small_ipc * (target / pair.small), f"from size {pair.small}")
+
+
+def proportional_from_largest(pair: ModelPair, target: int, _: int | None = None) -> Trend:
+    """Return IPC_L T/L, from the larger size."""
+    return _trend(pair.proportional_ipc(target), f"from size {pair.large}")
+
+
+def linear(pair: ModelPair, target: int, _: int | None = None) -> Trend:
+    """Return the straight line through both sizes."""
+    slope = (pair.large_ipc - pair.small_ipc) / (pair.large - pair.small)
+    return _trend(pair.large_ipc + slope * (target - pair.large))
+
+
+def power_law(pair: ModelPair, target: int, _: int | None = None) -> Trend:
+    """Return a n^b through both sizes."""
+    exponent = math.log(pair.large_ipc / pair.small_ipc) / math.log(pair.large / pair.small)
+    return _trend(pair.large_ipc * _power(target / pair.large, exponent))
+
+
+def logarithmic(pair: ModelPair, target: int, _: int | None = None) -> Trend:
+    """Return a + b ln n through both sizes."""
+    slope = (pair.large_ipc - pair.small_ipc) / math.log(pair.large / pair.small)
+    return _trend(pair.large_ipc + slope * math.log(target / pair.large))
+
+
+def _summed_steps(pair: ModelPair, target: int, cliff: int | None) -> list[float]:
+    """Return M of the way to the target; of the ways to the cliff and from it, where that is passed."""
+    stops = (pair.large, target) if cliff is None else (pair.large, cliff, target)
+    return [k * (k + 1) / 2 for k in (math.log2(end / start) for start, end in pairwise(stops))]
+
+
+def _power(base: float, exponent: float) -> float:
+    """Return a power of a positive number; infinite where a double does not hold it."""
+    try:
+        return float(base**exponent)
+    except OverflowError:
+        return math.inf
+
+
+def _trend(ipc: float, remark: str = "") -> Trend:
+    if ipc <= 0:
+        return Trend(None, f"no prediction: the rule gives an IPC of {ipc:.3g}")
+    if not _LEAST < ipc < _MOST:
+        return Trend(None, "no prediction: the IPC is beyond what a number holds")
+    return Trend(ipc, remark)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule and what it takes into account.
+
+    Attributes
+    ----------
+    trend : IPC at a target; its third argument is the first size beyond the cliff where the target has
+        reached it, else None.
+    is_baseline : knows no cliff, and its errors were never calibrated: no interval.
+    uses_ends : takes the smallest and the largest of all models; else each pair of neighbours.
+    """
+
+    name: str
+    source: str
+    trend: Callable[[ModelPair, int, int | None], Trend]
+    is_baseline: bool = False
+    uses_ends: bool = False
+
+
+_PAPER = "GPU scale-model simulation"
+_BASELINE = f"{_PAPER} VII, baseline"
+RULES = {
+    rule.name: rule
+    for rule in (
+        Rule("additive", "this project; errors of each doubling added up", additive),
+        Rule("published", f"{_PAPER}, the rule behind its reported figures", published),
+        Rule("equations", f"{_PAPER}, Eq. 2-4 as printed", equations),
+        Rule("proportional", _BASELINE, proportional, is_baseline=True, uses_ends=True),
+        Rule("linear", _BASELINE, linear, is_baseline=True),
+        Rule("power-law", _BASELINE, power_law, is_baseline=True),
+        Rule("logarithmic", _BASELINE, logarithmic, is_baseline=True),
+    )
+}
+DEFAULT_RULE = "additive"
+
+ProportionalFrom = Literal["smallest", "largest"]
+"""Which scale model the rule `proportional` starts from."""
+
+
+def rule_named(name: str, proportional_from: ProportionalFrom = "smallest") -> Rule:
+    """Return a rule by its name; raise OptionError if there is none of that name."""
+    if name not in RULES:
+        close = get_close_matches(name, RULES, 1)
+        remedy = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(RULES)}"
+        raise OptionError(f"no scale rule {name!r}", remedy=remedy)
+    if name == "proportional" and proportional_from == "largest":
+        return replace(RULES[name], trend=proportional_from_largest)
+    return RULES[name]

@@ -1,1 +1,0 @@
-"""The configurations of scale models, from that of their target."""

@@ -1,0 +1,449 @@
+"""Address traces: which cache lines a program touches, in order, and over how many instructions.
+
+Text: one address a line, decimal, or hexadecimal after ``0x``; ``#`` starts a comment, empty lines are left
+out. CSV: a row an access, with a column ``address`` and, if there is one, ``size`` in bytes; an access counts
+once for each line it touches, and all other columns are left alone. Binary: little-endian unsigned integers
+of 64 bits or of 32, and nothing else. Accel-Sim's: `accel_sim`; a folder of them, or the list that Accel-Sim
+is given (``kernelslist.g``), stands for its kernels in their order. Gzip, xz, or neither.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import lzma
+import re
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scalemodel.arrays import BoolArray, IntArray
+from scalemodel.errors import InputError, OptionError, Place
+from scalemodel.words import Words, address_numbers, decimal_numbers, split_lines
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+AddressArray = NDArray[np.uint64]
+
+_GZIP_MAGIC, _XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
+_HEAD_BYTES = 1 << 16
+# Small enough that what is made of a piece stays near the processor.
+PIECE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFile:
+    """An open trace.
+
+    Attributes
+    ----------
+    path : as the user gave it ("-" for standard input); for messages.
+    head : its first 64 KiB or less, decompressed.
+    stream : its bytes from the first on, decompressed.
+    """
+
+    path: str
+    head: bytes
+    stream: IO[bytes]
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the bytes, some MiB at a time; raise InputError where they cannot be read or are damaged."""
+        with damage_reported(self.path):
+            while piece := self.stream.read(PIECE_BYTES):
+                yield piece
+
+    def line_pieces(self) -> Iterator[bytes]:
+        """Yield the bytes in pieces of whole lines, as `pieces`; only the last may end without a line end."""
+        rest: list[bytes] = []
+        for piece in self.pieces():
+            end = piece.rfind(b"\n") + 1
+            if end:
+                yield b"".join([*rest, piece[:end]])
+                rest.clear()
+            rest.append(piece[end:])
+        if last := b"".join(rest):
+            yield last
+
+
+@contextmanager
+def open_trace(path: str) -> Iterator[TraceFile]:
+    """Open one trace; "-" is standard input; raise InputError if it does not exist or cannot be read."""
+    with ExitStack() as opened:
+        with damage_reported(path):
+            if path == "-":
+                raw: IO[bytes] = sys.stdin.buffer
+            elif Path(path).exists():
+                raw = opened.enter_context(Path(path).open("rb"))
+            else:
+                raise InputError("no such file", Place(path), remedy="check the path")
+            first = raw.read(len(_XZ_MAGIC))
+            content = _joined(first, raw)
+            if first.startswith(_GZIP_MAGIC):
+                content = cast("IO[bytes]", gzip.GzipFile(fileobj=content))
+            elif first.startswith(_XZ_MAGIC):
+                content = cast("IO[bytes]", lzma.LZMAFile(content))  # noqa: SIM115
+            head = content.read(_HEAD_BYTES)
+        yield TraceFile(path, head, _joined(head, content))
+
+
+class _Joined(io.RawIOBase):
+    """What was read of a stream, then the rest of it: a pipe cannot be read from the start again."""
+
+    def __init__(self, first: bytes, rest: IO[bytes]) -> None:
+        self._first = io.BytesIO(first)
+        self._rest = rest
+
+    def readable(self) -> bool:
+        """Return that it is."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill the buffer as far as one read goes."""
+        read = self._first.read(len(buffer)) or self._rest.read(len(buffer))
+        buffer[: len(read)] = read
+        return len(read)
+
+
+def _joined(first: bytes, rest: IO[bytes]) -> IO[bytes]:
+    return cast("IO[bytes]", io.BufferedReader(_Joined(first, rest), _HEAD_BYTES))
+
+
+@contextmanager
+def damage_reported(path: str) -> Iterator[None]:
+    """Turn what decompression and the file system raise into this engine's error."""
+    try:
+        yield
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        what = f"the compressed data is cut short or damaged ({error})"
+        raise InputError(what, Place(path), remedy="copy or record the file again") from error
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", Place(path)) from error
+
+
+# -- accesses to cache lines ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AddressTrace:
+    """The accesses of a program, in order.
+
+    Attributes
+    ----------
+    line : (n,) uint64, the cache line of each access: its address over ``line_bytes``.
+    thread_instructions, warp_instructions : executed while it was recorded; None where nothing says it.
+    """
+
+    line: AddressArray
+    line_bytes: int
+    thread_instructions: int | None = None
+    warp_instructions: int | None = None
+
+
+def lines_of(address: AddressArray, line_bytes: int) -> AddressArray:
+    """Return the lines the addresses lie in."""
+    return address >> np.uint64(line_bytes.bit_length() - 1)
+
+
+def lines_touched(
+    address: AddressArray, size: AddressArray, line_bytes: int
+) -> tuple[AddressArray, IntArray]:
+    """Return every line that each access touches, ascending, and the index of its access.
+
+    Parameters
+    ----------
+    address, size : (n,) uint64, bytes; sizes are 1 or more and do not reach beyond the last address.
+    """
+    first = lines_of(address, line_bytes)
+    more = (lines_of(address + (size - np.uint64(1)), line_bytes) - first).view(np.int64)
+    access = np.arange(first.size)
+    if not more.any():
+        return first, access
+    access = np.repeat(access, more + 1)
+    start = np.cumsum(more + 1) - more - 1
+    return first[access] + (np.arange(access.size) - start[access]).astype(np.uint64), access
+
+
+# -- reading ----------------------------------------------------------------------------------------------
+
+
+class TraceFormat(StrEnum):
+    """The formats that are read; all but the binary ones are recognised by content."""
+
+    TEXT = "text"
+    BINARY = "binary"
+    BINARY_32 = "binary32"
+    CSV = "csv"
+    ACCEL_SIM = "traceg"
+
+
+_ADDRESS_BYTES = {TraceFormat.BINARY: 8, TraceFormat.BINARY_32: 4}
+_REMEDY = (
+    "give one address a line, a CSV with a column address, a .traceg of Accel-Sim, or name the format: "
+    "binary or binary32"
+)
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_LIST_STARTS = (b"kernel-", b"Memcpy")
+_KERNEL = re.compile(r"kernel-(\d+).*\.traceg(\.xz|\.gz)?$")
+
+
+def read_address_trace(
+    paths: Sequence[str],
+    *,
+    trace_format: TraceFormat | None = None,
+    line_bytes: int = 128,
+    with_local: bool = False,
+    tell: Callable[[str], None] | None = None,
+) -> AddressTrace:
+    """Read one trace from files, one after the other in the order given.
+
+    Parameters
+    ----------
+    paths : the files, "-" for standard input; a folder or a list of kernels stands for its traces. What a
+        kernel leaves in the cache the next one finds there.
+    trace_format : of all files; None recognises each by its content. Binary must be named.
+    line_bytes : bytes of a cache line, a power of two. An access to several lines counts once for each.
+    with_local : whether to include accesses to the threads' local memory, for Accel-Sim's traces.
+    tell : is told, once, that no file is of a format that ``with_local`` matters for.
+
+    Raises
+    ------
+    InputError : a file cannot be read, is of no known format, or breaks its format's grammar; no file has an
+        access.
+    OptionError : there is no path, or the line size is no power of two.
+    """
+    from scalemodel import accel_sim
+
+    if not paths:
+        raise OptionError("no trace is given")
+    if line_bytes < 1 or line_bytes & (line_bytes - 1):
+        raise OptionError(f"the bytes of a cache line are a power of two, not {line_bytes}")
+    parts: list[AddressTrace] = []
+    formats: set[TraceFormat] = set()
+    waiting = list(paths)
+    while waiting:
+        path = waiting.pop(0)
+        if Path(path).is_dir():
+            waiting = [*_traces_in(path), *waiting]
+            continue
+        with open_trace(path) as file:
+            if trace_format is None and file.head.startswith(_LIST_STARTS):
+                waiting = [*_traces_listed(file), *waiting]
+                continue
+            found = trace_format or _recognised(file)
+            formats.add(found)
+            if found is TraceFormat.ACCEL_SIM:
+                parts.append(accel_sim.read(file, line_bytes, with_local=with_local))
+            else:
+                parts.append(AddressTrace(_lines_in(file, found, line_bytes), line_bytes))
+    line = parts[0].line if len(parts) == 1 else np.concatenate([part.line for part in parts])
+    if not line.size:
+        raise InputError("has no access to memory", Place(", ".join(paths)))
+    if with_local and tell is not None and TraceFormat.ACCEL_SIM not in formats:
+        tell("only Accel-Sim's traces tell local accesses from others")
+    threads = [part.thread_instructions for part in parts if part.thread_instructions is not None]
+    warps = [part.warp_instructions for part in parts if part.warp_instructions is not None]
+    # Instructions are known where every part says them.
+    return AddressTrace(
+        line,
+        line_bytes,
+        sum(threads) if len(threads) == len(parts) else None,
+        sum(warps) if len(warps) == len(parts) else None,
+    )
+
+
+def _traces_in(folder: str) -> list[str]:
+    """Return the traces of a folder: its list of kernels where there is one, else its kernels by number."""
+    if (Path(folder) / "kernelslist.g").is_file():
+        return [str(Path(folder) / "kernelslist.g")]
+    found = [
+        (int(match[1]), path) for path in Path(folder).iterdir() if (match := _KERNEL.fullmatch(path.name))
+    ]
+    if not found:
+        remedy = "give one with kernelslist.g or kernel-1.traceg in it, or the files, in order"
+        raise InputError("is a folder without traces of Accel-Sim", Place(folder), remedy=remedy)
+    return [str(path) for _, path in sorted(found)]
+
+
+def _traces_listed(file: TraceFile) -> list[str]:
+    """Return the traces that a list of kernels names, beside it; copies to the GPU are left out."""
+    text = b"".join(file.pieces()).decode("utf-8", "replace")
+    found = []
+    for row, line in enumerate(text.splitlines(), 1):
+        name = line.strip()
+        if not name or name.startswith(("#", "Memcpy")):
+            continue
+        beside = Path(file.path).parent / name
+        there = next((path for end in ("", ".xz", ".gz") if (path := Path(f"{beside}{end}")).is_file()), None)
+        if there is None or file.path == "-":
+            remedy = "give the list where its traces lie, grouped by Accel-Sim's post-traces-processing"
+            raise InputError(
+                f"lists {name!r}, which is no file beside it", Place(file.path, row), remedy=remedy
+            )
+        found.append(str(there))
+    return found
+
+
+def _recognised(file: TraceFile) -> TraceFormat:
+    """Return the format the file's first bytes are of."""
+    from scalemodel import accel_sim
+
+    head = file.head
+    if head.startswith(_ZSTD_MAGIC):
+        remedy = "decompress it; for a .tracez write the trace as --text"
+        raise InputError("is compressed by zstd", Place(file.path), remedy=remedy)
+    if accel_sim.recognises(head):
+        return TraceFormat.ACCEL_SIM
+    if _ADDRESS in _header(head):
+        return TraceFormat.CSV
+    first = next((bare for line in head.split(b"\n") if (bare := _COMMENT.sub(b"", line).strip())), b"")
+    if _ADDRESS_LINE.fullmatch(first):
+        return TraceFormat.TEXT
+    what = "is not a trace in a known format" if head else "is empty"
+    raise InputError(what, Place(file.path), remedy=_REMEDY)
+
+
+def _lines_in(file: TraceFile, trace_format: TraceFormat, line_bytes: int) -> AddressArray:
+    """Return the lines of the accesses in a file of bare addresses or a CSV."""
+    if trace_format is TraceFormat.CSV:
+        return _of_csv(file, line_bytes)
+    if trace_format is TraceFormat.TEXT:
+        return _of_text(file, line_bytes)
+    content, width = b"".join(file.pieces()), _ADDRESS_BYTES[trace_format]
+    if len(content) % width:
+        raise InputError(
+            f"its bytes, {len(content):,}, are no whole number of {width}-byte addresses",
+            Place(file.path),
+            remedy=f"write little-endian unsigned {8 * width}-bit integers, nothing else",
+        )
+    address = np.frombuffer(content, dtype=f"<u{width}").astype(np.uint64, copy=False)
+    return lines_of(address, line_bytes)
+
+
+_COMMENT = re.compile(rb"#[^\n]*")
+_ADDRESS_LINE = re.compile(rb"\s*(0[xX][0-9a-fA-F]+|[0-9]+)\s*")
+
+
+def _of_text(file: TraceFile, line_bytes: int) -> AddressArray:
+    """Read addresses, one a line; raise InputError where a line is not one of at most 64 bits."""
+    lines = [np.zeros(0, dtype=np.uint64)]
+    rows_before = 0
+    for piece in file.line_pieces():
+        found = split_lines(_COMMENT.sub(b"", piece) if b"#" in piece else piece)
+        words = found.words[found.first[:-1]]
+        address, is_address = address_numbers(words)
+        is_alone = np.diff(found.first) == 1
+        is_address &= is_alone
+        if not is_address.all():
+            wrong = int(np.argmin(is_address))
+            what = f"{words.word(wrong)!r} is not" if is_alone[wrong] else "the line is not"
+            raise InputError(
+                f"{what} an address of at most 64 bits",
+                Place(file.path, rows_before + int(found.row[wrong]) + 1),
+                remedy="write one address a line, decimal (at most 19 digits) or hexadecimal after 0x",
+            )
+        lines.append(lines_of(address, line_bytes))
+        rows_before += found.rows
+    return np.concatenate(lines)
+
+
+_ADDRESS, _SIZE = "address", "size"
+# What Arrow says: of a file that ends with its header, and of a row with too few or too many cells.
+_HEADER_ALONE = "Could not skip initial"
+_ROW = re.compile(r"Row #(\d+): (Expected \d+ columns, got \d+)")
+
+
+def _header(head: bytes) -> list[str]:
+    """Return the names in the first line, in small letters, without blanks around them."""
+    line = head.partition(b"\n")[0].decode("utf-8-sig", "replace")
+    try:
+        cells = next(csv.reader([line]), [])
+    except csv.Error:  # a carriage return amid the line, or a cell beyond what csv takes: no header
+        cells = []
+    return [cell.strip().lower() for cell in cells]
+
+
+def _of_csv(file: TraceFile, line_bytes: int) -> AddressArray:
+    """Read a table of accesses.
+
+    Raises
+    ------
+    InputError : there is no column address, a row has too few or too many cells, a cell is no number or one
+        that cannot be.
+    """
+    from pyarrow import ArrowInvalid
+    from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, open_csv
+
+    header = _header(file.head)
+    if _ADDRESS not in header:
+        raise InputError("no column address", Place(file.path, 1))
+    wanted = [str(header.index(name)) for name in (_ADDRESS, _SIZE) if name in header]
+    names = [str(n) for n in range(len(header))]
+    lines = [np.zeros(0, dtype=np.uint64)]
+    row = 2
+    with damage_reported(file.path):
+        try:
+            batches = open_csv(
+                file.stream,
+                # Rows are numbered only where they are parsed one after the other.
+                ReadOptions(use_threads=False, skip_rows=1, column_names=names),
+                ParseOptions(ignore_empty_lines=False),
+                ConvertOptions(
+                    include_columns=wanted,
+                    column_types=dict.fromkeys(wanted, "string"),
+                    strings_can_be_null=False,
+                ),
+            )
+            for batch in batches:
+                lines.append(_of_batch(file.path, row, batch, line_bytes))
+                row += batch.num_rows
+        except ArrowInvalid as error:
+            if _HEADER_ALONE in str(error):
+                return lines[0]
+            found = _ROW.search(str(error))
+            number, what = (int(found[1]), found[2]) if found else (None, str(error))
+            raise InputError(f"is no row of the table ({what})", Place(file.path, number)) from error
+    return np.concatenate(lines)
+
+
+def _of_batch(path: str, first_row: int, batch: pa.RecordBatch, line_bytes: int) -> AddressArray:
+    """Return the lines that the rows of a batch touch."""
+
+    def refuse(wrong: BoolArray, column: str, words: Words, what: str) -> None:
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise InputError(f"{words.word(at)!r} {what}", Place(path, first_row + at, column=column))
+
+    words = _cells(batch.column(0))
+    address, is_address = address_numbers(words)
+    refuse(~is_address, _ADDRESS, words, "is not an address of at most 64 bits")
+    if batch.num_columns == 1:
+        return lines_of(address, line_bytes)
+    words = _cells(batch.column(1))
+    size, is_size = decimal_numbers(words)
+    refuse(~is_size | (size == 0), _SIZE, words, "is not a number of bytes above 0")
+    wraps = address + (size - np.uint64(1)) < address
+    refuse(wraps, _SIZE, words, "reaches beyond the last address of 64 bits")
+    return lines_touched(address, size, line_bytes)[0]
+
+
+def _cells(column: pa.StringArray) -> Words:
+    """Return the cells as words, without blanks around them."""
+    import pyarrow.compute as pc
+
+    trimmed = pc.ascii_trim_whitespace(column)
+    _, offsets, content = trimmed.buffers()
+    edges = np.frombuffer(offsets, dtype=np.int32).astype(np.int64)
+    edges = edges[trimmed.offset : trimmed.offset + len(trimmed) + 1]
+    # One byte more, so that an empty cell at the end has a place to be looked at.
+    text = np.frombuffer((b"" if content is None else content.to_pybytes()) + b"\n", dtype=np.uint8)
+    return Words(text, edges[:-1], edges[1:])

@@ -1,3 +1,0 @@
-"""The formats of address traces, a module each."""
-
-from __future__ import annotations

@@ -1,0 +1,370 @@
+"""Simulated runs: read from logs or tables, and the larger GPU that `scale predict --run` says of them."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from sampling.errors import OptionError
+from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
+from sampling.plan.plan_file import PlanFile, read_plan
+from sampling.profile.names import short_name
+from sampling.readers.input_file import open_input
+from sampling.readers.registry import read_profile
+from sampling.readers.simulator_log import recognise
+from sampling.readers.tables.column_map import column_map
+from sampling.simulators.results import SimulatedLaunches, read_result_files
+from sampling.text import counted
+from scalemodel.from_logs import (
+    METHOD,
+    KernelRow,
+    Printed,
+    Run,
+    check_runs,
+    kernel_rows,
+    limits,
+    read_printed,
+    size_of,
+    waves_of,
+)
+from scalemodel.waves import OFF_A_DOUBLING, ByWaves
+from tui.charts.quantities import share
+from tui.options.scale import ScalePredictOptions, sizes_of
+from tui.output.markdown import Block
+from tui.output.writer import Answer, Canvas
+from tui.terminal.printable import printable_lines
+from tui.terminal.tables import Column, names, table
+
+_CYCLES = "cycles"
+_LOG_NAME = re.compile(r"\.(log|txt|out)(\.gz|\.xz)?$")
+_MOST_KERNELS, _MOST_NAMED = 20, 3
+_DECIDING = 0.5
+_SIZE_OF_RUN = "give --run SIZE=LOG, the SMs of the simulated GPU and what its simulator printed"
+
+
+def is_run(text: str) -> bool:
+    """Return whether a word names what a simulator printed, or SIZE=FILE of a run."""
+    size, equals, path = text.partition("=")
+    if equals and size.strip().isdigit() and Path(path).is_file():
+        return True
+    return text != "-" and Path(text).is_file() and _is_log(text)
+
+
+def _is_log(path: str) -> bool:
+    with open_input(path) as file:
+        return recognise(file)
+
+
+def logs_in(folder: str) -> list[str]:
+    """Return what simulators printed among the files named as logs in a folder and its folders, in order.
+
+    Raises
+    ------
+    OptionError : there is none.
+    """
+    files = [path for deep in ("*", "*/*") for path in Path(folder).glob(deep) if _LOG_NAME.search(path.name)]
+    found = sorted(str(path) for path in files if is_run(str(path)))
+    if not found:
+        what = f"{folder} has no log of a simulator in it, nor have its folders"
+        raise OptionError(
+            what, remedy="give one with what GPGPU-Sim or Accel-Sim printed, as run.log or run.txt"
+        )
+    return found
+
+
+def read_run(text: str, plan: PlanFile | None = None) -> tuple[Run, SimulatedLaunches | None]:
+    """Return the run that SIZE=FILE or FILE names; of a plan its drawn launches, with their results.
+
+    Raises
+    ------
+    OptionError : it is of neither form.
+    InputError, ProfileError : it cannot be read, was cut off, or its size is not known.
+    """
+    size, equals, path = text.partition("=")
+    given = int(size) if equals and size.strip().isdigit() else None
+    path = path if given is not None else text
+    if not path or (equals and given is None and not Path(text).exists()):
+        raise OptionError(f"--run {text} is not SIZE=LOG", remedy=_SIZE_OF_RUN)
+    is_log = not Path(path).is_file() or _is_log(path)
+    printed = read_printed(path) if is_log and path != "-" else Printed()
+    if not is_log and given is None:
+        raise OptionError(f"--run {text}: a table does not say of how many SMs it is", remedy=_SIZE_OF_RUN)
+    results = None if plan is None else read_result_files(plan, (path,))
+    if plan is None or results is None:
+        whole = _whole_run(path, printed, is_log=is_log)
+        return replace(whole, size=size_of(path, given, printed)), None
+    sms = size_of(path, given, printed)
+    drawn = {launch.id: launch for launch in plan.drawn}
+    cycles = results.metrics.get(_CYCLES, np.full(len(results.ids), np.nan))
+    known = ~np.isnan(cycles)
+    launches = [drawn[each] for each in results.ids[known].tolist()]
+    grids = np.array([launch.grid or (0, 0, 0) for launch in launches], dtype=np.int64).reshape(-1, 3)
+    kernel = np.array([launch.name for launch in launches])
+    run = Run(sms, path, results.ids[known], kernel, _words(grids), grids.prod(axis=1), cycles[known])
+    return run, results
+
+
+def _whole_run(path: str, printed: Printed, *, is_log: bool) -> Run:
+    columns = None
+    if not is_log:
+        with open_input(path) as file:
+            header = file.head.split(b"\n", 1)[0].decode("utf-8", "replace").replace('"', "").strip()
+        found = [name.strip() for name in header.split(",")]
+        named = {"name": ("name", "kernel"), "duration_ns": (_CYCLES,), "grid": ("grid",)}
+        words = [f"{ours}={name}" for ours, those in named.items() for name in those if name in found]
+        columns = column_map(",".join(words)) if _CYCLES in found else None
+    profile = read_profile([path], columns=columns)
+    batches = [profile.read(span, ("duration_ns", "signature")) for span in profile.spans]
+    signature = np.concatenate([batch["signature"] for batch in batches])
+    shapes = profile.kernels.signature_rows()
+    kernel = np.array([profile.kernels.names.full(name) for name in shapes[:, 0].tolist()])
+    executed = None
+    if "instructions" in profile.metric_names:
+        parts = [profile.read_metrics(span, ("instructions",))["instructions"] for span in profile.spans]
+        executed = float(np.concatenate(parts).sum())
+    cycles = np.concatenate([batch["duration_ns"] for batch in batches]).astype(np.float64)
+    grids = shapes[:, 1:4].astype(np.int64)
+    return Run(
+        0,
+        path,
+        np.arange(len(cycles)),
+        kernel[signature],
+        _words(grids)[signature],
+        grids.prod(axis=1)[signature],
+        cycles,
+        executed,
+        printed,
+    )
+
+
+def _words(grids: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, np.dtype[np.str_]]:
+    return np.array([f"({x}, {y}, {z})" if x * y * z > 0 else "" for x, y, z in grids.tolist()], dtype=str)
+
+
+def read_runs(texts: Sequence[str]) -> list[Run]:
+    """Return whole runs of one program, ascending by size; see `read_run` and `check_runs`."""
+    runs = sorted((read_run(text)[0] for text in texts), key=lambda run: run.size)
+    check_runs(runs)
+    return runs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Larger:
+    """A larger GPU as it is predicted.
+
+    Attributes
+    ----------
+    cycles, low, high : of the whole; both ends None where nothing was measured so far from the runs.
+    measured : cycles of the run that was given at this size; None without one.
+    estimate : of the whole from the drawn launches; None where all were simulated.
+    """
+
+    waves: ByWaves
+    larger: Run
+    cycles: float
+    low: float | None
+    high: float | None
+    measured: float | None
+    estimate: PlanEstimate | None = None
+
+    def row(self) -> dict[str, Any]:
+        """Return it as the contract's `scale predict --run` has it."""
+        executed, parts = self.larger.instructions, None if self.estimate is None else self.estimate.parts
+        return {
+            "target": self.waves.target,
+            "from": list(self.waves.sizes),
+            "cycles": self.cycles,
+            "low": self.low,
+            "high": self.high,
+            "ipc": None if executed is None else executed / self.cycles,
+            "scale_error": self.waves.half_width,
+            "sampling_error": None if parts is None else parts.sampling,
+            "caches_error": None if parts is None else parts.cold_check,
+            "measured": self.measured,
+            "error": None if self.measured is None else self.cycles / self.measured - 1,
+        }
+
+
+def answer_by_waves(options: ScalePredictOptions) -> Answer:
+    """Return what `scale predict` says of runs.
+
+    Raises
+    ------
+    OptionError : there are fewer than two runs below a target, or no target.
+    InputError, ProfileError : a run cannot be read, or is not of the same launches as the others.
+    """
+    plan = None if options.plan is None else read_plan(options.plan)
+    read = sorted((read_run(text, plan) for text in options.run), key=lambda each: each[0].size)
+    runs = [run for run, _ in read]
+    check_runs(runs)
+    targets = sizes_of("--target", options.target) or tuple(run.size for run in runs[2:])
+    if not targets:
+        raise OptionError("no target is given", remedy="say which GPUs are asked for: --target 32,64,128")
+    results_of = {run.size: results for run, results in read}
+    found = larger_gpus(runs, targets, plan, results_of)
+    kernels = [asdict(row) for row in kernel_rows(found[-1].waves, found[-1].larger)]
+    rows = [each.row() for each in found]
+    results = {
+        "method": METHOD,
+        "runs": [
+            {
+                "size": run.size,
+                "path": run.path,
+                "launches": len(run.id),
+                "cycles": float(run.cycles.sum()),
+                "ipc": run.ipc,
+            }
+            for run in runs
+        ],
+        "predictions": rows,
+        "kernels": kernels if options.kernels else [],
+    }
+    return Answer(
+        "scale predict",
+        results,
+        lambda canvas: runs_text(found, options, canvas),
+        rows=kernels if options.kernels else rows,
+        blocks=lambda _: runs_blocks(found, kernels=options.kernels),
+    )
+
+
+def larger_gpus(
+    runs: Sequence[Run],
+    targets: Sequence[int],
+    plan: PlanFile | None = None,
+    results_of: Mapping[int, SimulatedLaunches | None] = MappingProxyType({}),
+) -> list[Larger]:
+    """Return the GPU of each target; of a plan the whole run that its launches stand for, in one interval."""
+    return [_larger(runs, target, plan, results_of) for target in targets]
+
+
+def _larger(
+    runs: Sequence[Run],
+    target: int,
+    plan: PlanFile | None,
+    results_of: Mapping[int, SimulatedLaunches | None],
+) -> Larger:
+    waves, larger = waves_of(runs, target)
+    off = waves.half_width
+    if plan is None:
+        truth = next((float(run.cycles.sum()) for run in runs if run.size == target), None)
+        total = float(waves.cycles.sum())
+        low, high = (None, None) if off is None else (total * (1 - off), total * (1 + off))
+        return Larger(waves, larger, total, low, high, truth)
+    results = results_of[larger.size]
+    known = np.isin(results.ids, larger.id) if results is not None else None
+    caches = (
+        ()
+        if results is None or known is None or not results.caches
+        else tuple(state for state, here in zip(results.caches, known, strict=True) if here)
+    )
+    predicted = SimulatedLaunches(larger.id, {_CYCLES: waves.cycles}, caches=caches)
+    estimate = estimate_plan(plan, predicted, scale_error=off or 0.0)
+    low, high = (None, None) if off is None else (estimate.main.low, estimate.main.high)
+    return Larger(waves, larger, estimate.main.total, low, high, None, estimate)
+
+
+def _sentence(found: Larger) -> str:
+    small, large = found.waves.sizes
+    words = f"{found.waves.target} SMs: {found.cycles:,.0f} cycles"
+    if found.low is not None and found.high is not None:
+        words += f", {found.low:,.0f} to {found.high:,.0f}"
+    words += f", launch by launch from {small} and {large} SMs"
+    if found.measured is not None:
+        off = found.cycles / found.measured - 1
+        than = "less" if off > 0 else "more"
+        words += f"; the run there took {found.measured:,.0f}, {share(abs(off))} {than}"
+    return words
+
+
+def _deciding(rows: Sequence[KernelRow], target: int) -> str:
+    """Return which kernels have the most of the predicted cycles."""
+    summed = np.cumsum([row.share for row in rows])
+    count = min(int(np.searchsorted(summed, _DECIDING)) + 1, _MOST_NAMED)
+    named = ", ".join(f"{short_name(row.kernel)} ({share(row.share)}, {row.limit})" for row in rows[:count])
+    which = counted(len(rows), "kernel")
+    return (
+        f"{share(float(summed[count - 1]))} of the cycles at {target} SMs are of {count} of {which}: {named}"
+    )
+
+
+def explained(found: Sequence[Larger]) -> Iterator[str]:
+    """Yield which kernels decide, what limits them, and what the interval is made of."""
+    last = found[-1]
+    yield _deciding(kernel_rows(last.waves, last.larger), last.waves.target)
+    yield f"what the cycles at {last.waves.target} SMs go to: " + ", ".join(
+        f"{share(part)} {limit}" for part, limit in limits(last.waves)
+    )
+    said = f"the interval: {share(OFF_A_DOUBLING)} a doubling of SMs, as twelve programs showed"
+    estimate = last.estimate
+    if estimate is not None and estimate.parts is not None:
+        if estimate.parts.sampling is not None:
+            said += f", and {share(estimate.parts.sampling)} for which launches were drawn"
+        if estimate.parts.cold_check:
+            said += f", and {share(estimate.parts.cold_check)} for caches that were cold"
+    if any(each.low is None for each in found):
+        said += "; beyond two doublings nothing was measured, and none is given"
+    yield said
+    if estimate is not None and (caches := str(estimate.caches)):
+        yield f"the caches: {caches}"
+
+
+def _columns(found: Sequence[Larger]) -> tuple[Column, ...]:
+    rows = [each.row() for each in found]
+
+    def cells(key: str, form: str) -> list[str]:
+        return ["-" if row[key] is None else format(row[key], form) for row in rows]
+
+    return (
+        Column("SMs", [str(row["target"]) for row in rows]),
+        *(Column(key, cells(key, ",.0f")) for key in ("cycles", "low", "high")),
+        Column("IPC", cells("ipc", ".4g")),
+        Column("measured", cells("measured", ",.0f")),
+    )
+
+
+def _kernel_columns(found: Larger) -> tuple[Column, ...]:
+    rows = kernel_rows(found.waves, found.larger)[:_MOST_KERNELS]
+    return (
+        Column("share", [share(row.share) for row in rows]),
+        Column("cycles", [f"{row.cycles:,.0f}" for row in rows]),
+        Column(f"over {found.waves.sizes[1]} SMs", [f"{row.speedup:.2f}x" for row in rows]),
+        Column("launches", [f"{row.launches:,}" for row in rows]),
+        Column("what limits it", [row.limit for row in rows], to_right=False),
+        names("kernel", [short_name(row.kernel) for row in rows]),
+    )
+
+
+def runs_blocks(found: Sequence[Larger], *, kernels: bool) -> Iterator[Block]:
+    """Yield the answer, the figures, what they go to, and if asked for a row a kernel."""
+    yield _sentence(found[0])
+    yield _columns(found)
+    yield from explained(found)
+    if kernels:
+        yield _kernel_columns(found[-1])
+
+
+def runs_lines(found: Sequence[Larger], width: int, *, kernels: bool = True) -> list[str]:
+    """Return the same in lines of a width."""
+    lines: list[str] = []
+    for block in runs_blocks(found, kernels=kernels):
+        if isinstance(block, str):
+            lines += textwrap.wrap(block, width, subsequent_indent="  ", break_on_hyphens=False)
+        else:
+            lines += ["", *table(block).splitlines(), ""]
+    return lines
+
+
+def runs_text(found: Sequence[Larger], options: ScalePredictOptions, canvas: Canvas) -> str:
+    """Return what `scale predict --run` prints with these options, without a line end."""
+    lines = runs_lines(found, options.width or canvas.width, kernels=options.kernels)
+    if not options.kernels:
+        lines.append("next: --kernels gives a row a kernel")
+    return printable_lines("\n".join(lines).rstrip(), ascii_only=canvas.ascii_only)
