@@ -94,10 +94,9 @@ class TraceAlignment:
     ids, numbers : (m,) launch ids of the profile and the tracer's numbers of the matched ones, ascending.
     missing_in_trace : (a,) ids of the launches that the profile alone has.
     missing_in_profile : (b,) places in the trace's list of those that it alone has.
-    first_difference : the first launches of either side where the two part; None where they do not.
     drawn, drawn_missing : how many launches the plan draws here, and the ids of those that the trace lacks.
     notes : what could not be compared.
-    lists : the launches of both sides.
+    signature : (n,) the signature code of each launch of the profile's sequence.
     """
 
     by: Literal["number", "order"]
@@ -105,11 +104,40 @@ class TraceAlignment:
     numbers: IntArray
     missing_in_trace: IntArray
     missing_in_profile: IntArray
-    first_difference: tuple[ListedLaunch | None, ListedLaunch | None] | None
     drawn: int
     drawn_missing: tuple[int, ...]
     notes: tuple[str, ...]
-    lists: BothLists
+    profile: Profile
+    sequence: LaunchSequence
+    signature: IntArray
+    trace: TraceList
+    _known: dict[int, SeenKernel] = field(default_factory=dict)
+
+    def here(self, launch_id: int) -> ListedLaunch:
+        """Return a launch of the profile."""
+        code = int(self.signature[launch_id - self.sequence.first_id])
+        if code not in self._known:
+            kernels = self.profile.kernels
+            found = kernels.signature(code)
+            self._known[code] = SeenKernel(kernels.names.full(found.name), found.grid, found.block)
+        return ListedLaunch(launch_id, self._known[code])
+
+    def there(self, place: int) -> ListedLaunch:
+        """Return a launch of the trace by its place in the list."""
+        return ListedLaunch(int(self.trace.number[place]), self.trace.kernels[self.trace.kernel[place]])
+
+    @property
+    def first_difference(self) -> tuple[ListedLaunch | None, ListedLaunch | None] | None:
+        """The first launches of either side after those at the start that both have; None where all are."""
+        first, sizes = self.sequence.first_id, (len(self.signature), len(self.trace.number))
+        missing = [*(self.missing_in_trace[:1] - first).tolist(), *self.missing_in_profile[:1].tolist()]
+        if not missing:
+            return None
+        same = min(*missing, *sizes)
+        return (
+            self.here(first + same) if same < sizes[0] else None,
+            self.there(same) if same < sizes[1] else None,
+        )
 
 
 def align(
@@ -181,7 +209,6 @@ def align_launches(
                 remedy="trace the program that was profiled, with the same input and settings",
             )
         rows, places = found
-    lists = BothLists(profile, sequence, signature, trace)
     in_trace, in_profile = np.zeros(len(here), dtype=np.bool_), np.zeros(len(there), dtype=np.bool_)
     in_trace[rows], in_profile[places] = True, True
     return TraceAlignment(
@@ -190,11 +217,13 @@ def align_launches(
         numbers=trace.number[places],
         missing_in_trace=sequence.first_id + np.flatnonzero(~in_trace),
         missing_in_profile=np.flatnonzero(~in_profile),
-        first_difference=lists.first_difference(in_trace, in_profile),
         drawn=len(drawn),
         drawn_missing=tuple(each for each in sorted(set(drawn)) if not in_trace[each - sequence.first_id]),
         notes=notes,
-        lists=lists,
+        profile=profile,
+        sequence=sequence,
+        signature=signature,
+        trace=trace,
     )
 
 
@@ -267,48 +296,6 @@ def _by_number(
     places = np.argsort(row)
     row = row[places]
     return (row, places) if (np.diff(row) > 0).all() else (None, None)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BothLists:
-    """The launches of both sides, to be named one by one.
-
-    Attributes
-    ----------
-    signature : (n,) the signature code of each launch of the profile's sequence.
-    known : the kernels of signatures that have been named.
-    """
-
-    profile: Profile
-    sequence: LaunchSequence
-    signature: IntArray
-    trace: TraceList
-    known: dict[int, SeenKernel] = field(default_factory=dict)
-
-    def here(self, launch_id: int) -> ListedLaunch:
-        """Return a launch of the profile."""
-        code = int(self.signature[launch_id - self.sequence.first_id])
-        if code not in self.known:
-            kernels = self.profile.kernels
-            found = kernels.signature(code)
-            self.known[code] = SeenKernel(kernels.names.full(found.name), found.grid, found.block)
-        return ListedLaunch(launch_id, self.known[code])
-
-    def there(self, place: int) -> ListedLaunch:
-        """Return a launch of the trace by its place in the list."""
-        return ListedLaunch(int(self.trace.number[place]), self.trace.kernels[self.trace.kernel[place]])
-
-    def first_difference(
-        self, in_trace: BoolArray, in_profile: BoolArray
-    ) -> tuple[ListedLaunch | None, ListedLaunch | None] | None:
-        """Return the first launch of either side after those at the start that both have."""
-        if in_trace.all() and in_profile.all():
-            return None
-        same = min(_leading(in_trace), _leading(in_profile))
-        return (
-            self.here(self.sequence.first_id + same) if same < len(in_trace) else None,
-            self.there(same) if same < len(in_profile) else None,
-        )
 
 
 def common_subsequence(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray] | None:

@@ -81,7 +81,7 @@ def test_a_launch_that_the_tracer_missed_shifts_its_numbers(launch_table: Table)
     assert found.ids.tolist() == [0, 1, 3, 4, 5, 6, 7, 8]
     assert found.numbers.tolist() == list(range(1, 9))
     assert found.missing_in_trace.tolist() == [2]
-    assert found.lists.here(2).kernel.name == KERNELS[2]
+    assert found.here(2).kernel.name == KERNELS[2]
     assert found.first_difference is not None
     here, there = found.first_difference
     assert here is not None
@@ -97,7 +97,7 @@ def test_a_launch_of_another_grid_is_another(launch_table: Table) -> None:
     found = aligned(launch_table, CODES, trace_of(CODES, shapes))
     assert found.missing_in_trace.tolist() == [4]
     assert found.missing_in_profile.tolist() == [4]
-    other = found.lists.there(4)
+    other = found.there(4)
     assert (other.number, other.kernel.grid) == (5, (99, 1, 1))
 
 
@@ -105,7 +105,7 @@ def test_kernels_that_the_profile_lacks_are_named(launch_table: Table) -> None:
     codes = [3, *CODES, 4]
     found = aligned(launch_table, CODES, trace_of(codes, grids(codes)))
     assert found.ids.tolist() == list(range(9))
-    assert [found.lists.there(place).number for place in found.missing_in_profile] == [1, 11]
+    assert [found.there(place).number for place in found.missing_in_profile] == [1, 11]
     assert found.first_difference is not None
 
 
