@@ -167,9 +167,12 @@ def printed_lines(
     pieces : of the output, whole lines each.
     """
     keys = sorted({*_KEYS, *others}, key=len, reverse=True)
-    # It begins with the end of the line before, which is looked for much faster than a line's start.
+    first = re.escape(b"".join(sorted({key[:1] for key in keys})))
+    # It begins with the end of the line before, which is looked for much faster than a line's start; of most
+    # lines the first sign tells that they are none.
     line = re.compile(
-        rb"\n[ \t]*(%s)(?=[ \t:=])[ \t]*[:=]?[ \t]*([^\r\n]*)" % b"|".join(map(re.escape, keys))
+        rb"\n(?=[%s \t])[ \t]*(%s)(?=[ \t:=])[ \t]*[:=]?[ \t]*([^\r\n]*)"
+        % (first, b"|".join(map(re.escape, keys)))
     )
     push = re.compile(rb"(%s)([^\n]*)" % re.escape(_PUSHED))
     offset = 0
