@@ -167,9 +167,12 @@ def printed_lines(
     pieces : of the output, whole lines each.
     """
     keys = sorted({*_KEYS, *others}, key=len, reverse=True)
-    # It begins with the end of the line before, which is looked for much faster than a line's start.
+    first = re.escape(b"".join(sorted({key[:1] for key in keys})))
+    # It begins with the end of the line before, which is looked for much faster than a line's start; of most
+    # lines the first sign tells that they are none.
     line = re.compile(
-        rb"\n[ \t]*(%s)(?=[ \t:=])[ \t]*[:=]?[ \t]*([^\r\n]*)" % b"|".join(map(re.escape, keys))
+        rb"\n(?=[%s \t])[ \t]*(%s)(?=[ \t:=])[ \t]*[:=]?[ \t]*([^\r\n]*)"
+        % (first, b"|".join(map(re.escape, keys)))
     )
     push = re.compile(rb"(%s)([^\n]*)" % re.escape(_PUSHED))
     offset = 0
@@ -203,36 +206,27 @@ def printed_run(lines: Iterable[tuple[int, bytes, bytes]], counters: Sequence[by
 
 @dataclass(slots=True, eq=False)
 class _Reading:
-    """A run while its lines are read.
-
-    Attributes
-    ----------
-    at : offset of the line that is read.
-    numbers : the options of the run and the last number of each other key.
-    open : the kernel whose block is read, once its instructions are known.
-    cycles : of the last kernel; None where its line is missing.
-    total_cycles : of all launches up to the last one.
-    has_totals : whether the last block says how far the run's totals are.
-    lacks_lines : whether the block that is read has lines of two launches.
-    begins : whether a run, or one whose start is lost, begins with the next block.
-    """
+    """A run while its lines are read."""
 
     counters: frozenset[bytes]
     run: PrintedRun = field(default_factory=PrintedRun)
+    #: Offset of the line that is read; options of the run and the last number of each other key.
     at: int = 0
     numbers: dict[bytes, int] = field(default_factory=dict)
+    #: The kernel whose block is read, once its instructions are known; what is known of the next one.
     open: PrintedKernel | None = None
     name: str = ""
     uids: tuple[int, ...] = ()
     stream: bytes = b""
+    lacks_lines: bool = False
+    begins: Literal["run", "gap", ""] = "run"
+    #: Of the last kernel, None where its line is missing; of all up to it; whether its block says the latter.
     cycles: int | None = None
     total_cycles: int = 0
     has_totals: bool = True
-    lacks_lines: bool = False
     has_block_ended: bool = False
     is_broken_off: bool = False
     are_uids_printed: bool = False
-    begins: Literal["run", "gap", ""] = "run"
     # Of what is announced: the program's launches so far, the last trace file, whether a copy filled L2.
     are_numbered: bool = False
     pushed: int = 0

@@ -14,14 +14,13 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
 
-from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.estimate import Estimate, next_sizes
 from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan, sample_of
@@ -127,7 +126,7 @@ def run(asked: Asked, watch: Watch) -> Ran:
     AnalysisError : the first launches all fail; the plan cannot become larger.
     ProfileError : the traces are not those of the plan's launches; results are of another program.
     """
-    with _Loop.begun(asked, watch) as loop:
+    with _begun(asked, watch) as loop:
         while not loop.is_met():
             loop.simulate()
             if loop.is_met() or not loop.grow():
@@ -142,7 +141,7 @@ def write_job_array(asked: Asked, watch: Watch) -> Ran:
     ------
     OptionError, AnalysisError, ProfileError : as `run`.
     """
-    with _Loop.begun(asked, watch) as loop:
+    with _begun(asked, watch) as loop:
         loop.update()
         left = loop.left()
         if not left and not loop.is_met() and loop.grow():
@@ -155,13 +154,6 @@ def write_job_array(asked: Asked, watch: Watch) -> Ran:
         return Ran(loop.found, loop.failed(), script, tuple(job.place for job in left if job not in waiting))
 
 
-@dataclass(slots=True, eq=False)
-class _Process:
-    job: Job
-    process: subprocess.Popen[bytes]
-    began: float
-
-
 class _Loop:
     """A run, from the files of its folder on."""
 
@@ -169,26 +161,14 @@ class _Loop:
         self.asked, self.watch, self.folder = asked, watch, asked.folder.absolute()
         self.words = words_of(asked.command, asked.to)
         self.jobs: list[Job] = []
-        self.running: list[_Process] = []
+        # The process of each job that runs, and when it began.
+        self.running: dict[Job, tuple[subprocess.Popen[bytes], float]] = {}
         self.found: PlanEstimate | None = None
         self.plan = self.first = asked.plan
         self.manifests: list[Manifest] = []
         self.rounds = self.taken = 0
         # Of what ended since this call, for how long the rest may take.
         self.spent_seconds, self.spent_ns, self.spent_jobs = 0.0, 0, 0
-
-    @classmethod
-    @contextmanager
-    def begun(cls, asked: Asked, watch: Watch) -> Iterator[_Loop]:
-        """Give the run, whose folder is nobody else's meanwhile; no process of it is left behind."""
-        _refuse(asked)
-        loop = cls(asked, watch)
-        with _alone(loop.folder):
-            loop.load()
-            try:
-                yield loop
-            finally:
-                loop.stop()
 
     def load(self) -> None:
         """Take over what is in the folder; export the plan where nothing is."""
@@ -327,26 +307,26 @@ class _Loop:
                 )
             except OSError as error:
                 raise OptionError(f"{words[0]} cannot be run ({error.strerror})") from error
-        self.running.append(_Process(job, process, time.monotonic()))
+        self.running[job] = process, time.monotonic()
 
     def reap(self) -> list[Job]:
         """Return the jobs whose processes have ended since the last call, or ran too long, with what came."""
         limit, ended = self.asked.timeout_seconds, []
-        for each in list(self.running):
-            code, seconds = each.process.poll(), time.monotonic() - each.began
+        for job, (process, began) in list(self.running.items()):
+            code, seconds = process.poll(), time.monotonic() - began
             said = str(code)
             if code is None and limit is not None and seconds > limit:
                 said = f"ran past {limit:g} s"
-                self._end([each])
+                _end([process])
             elif code is None:
                 continue
-            self.running.remove(each)
-            _write(each.job.exit, said + "\n")
-            take_result(each.job, self.asked.to)
+            del self.running[job]
+            _write(job.exit, said + "\n")
+            take_result(job, self.asked.to)
             self.spent_seconds += seconds
-            self.spent_ns += each.job.duration_ns
+            self.spent_ns += job.duration_ns
             self.spent_jobs += 1
-            ended.append(each.job)
+            ended.append(job)
         if ended:
             self._refuse_command()
         return ended
@@ -356,9 +336,8 @@ class _Loop:
         over = [job for job in self.jobs if job.has_ended]
         if len(over) < min(_ALL_FAIL, len(self.jobs)) or any(job.measured for job in over):
             return
-        for job in over:
-            job.exit.unlink(missing_ok=True)
-            job.result.with_suffix(".failed").unlink(missing_ok=True)
+        for path in (each for job in over for each in (job.exit, job.result.with_suffix(".failed"))):
+            path.unlink(missing_ok=True)
         raise AnalysisError(
             f"the first {counted(len(over), 'launch', 'launches')} failed: {over[0].failure}",
             remedy=f"see run.log and stderr.log in {over[0].place}",
@@ -400,7 +379,10 @@ class _Loop:
             sample = replace(sample_of(self.plan, self.found.results), planned=planned)
             if left := sampling_left(target, self.found.beside_sampling):
                 wanted = next_sizes(sample, self.found.main.metric, left, self.found.main.confidence)
-        wanted = np.maximum(drawn, np.minimum(wanted + self._failed_by_stratum(), sizes))
+        failed = np.zeros(len(sizes), dtype=np.int64)
+        for job in self.jobs:
+            failed[list(job.strata)] += bool(job.failure)
+        wanted = np.maximum(drawn, np.minimum(wanted + failed, sizes))
         if not self.plan.is_random or not (wanted > drawn).any():
             return False
         everything = frozenset(launch.id for launch in self.plan.drawn)
@@ -408,12 +390,6 @@ class _Loop:
         self._take_round(self._export(larger.text, self.rounds + 1))
         self.tell(larger.added)
         return True
-
-    def _failed_by_stratum(self) -> IntArray:
-        counts = np.zeros(len(self.plan.strata), dtype=np.int64)
-        for job in self.jobs:
-            counts[list(job.strata)] += bool(job.failure)
-        return counts
 
     def failed(self) -> tuple[Failed, ...]:
         """Return the launches that failed, each with the one that was drawn of its stratum for it."""
@@ -427,22 +403,6 @@ class _Loop:
             rows.append(Failed(job.id, job.failure, None if instead is None else instead.id))
         return tuple(rows)
 
-    def stop(self) -> None:
-        """End the processes that run; what they began is begun anew the next time."""
-        self._end(self.running)
-        self.running.clear()
-
-    def _end(self, processes: list[_Process]) -> None:
-        for number, seconds in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, _DEATH_SECONDS)):
-            until = time.monotonic() + seconds
-            for each in processes:
-                # Also what a process that has ended itself left in its group.
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(each.process.pid, number)
-            for each in processes:
-                with suppress(subprocess.TimeoutExpired):
-                    each.process.wait(max(0.01, until - time.monotonic()))
-
     def job_array(self, jobs: list[Job]) -> Path:
         """Write the script that simulates these jobs, a task each, and return it."""
         limit = self.asked.timeout_seconds
@@ -454,13 +414,10 @@ class _Loop:
                 f"cd -- {shlex.quote(str(job.place))} || exit; {shlex.join(words)} > run.log 2> stderr.log; "
                 "echo $? > exit.part; mv exit.part exit\n"
             )
-        _write(self.folder / "jobs.txt", "".join(lines))
+        script, tasks = self.folder / "slurm.sh", self.folder / "jobs.txt"
+        _write(tasks, "".join(lines))
         at_once = f"%{self.asked.processes}" if self.asked.processes > 1 else ""
-        script = self.folder / "slurm.sh"
-        _write(
-            script,
-            _SLURM.format(jobs=len(jobs), at_once=at_once, list=shlex.quote(f"{self.folder}/jobs.txt")),
-        )
+        _write(script, _SLURM.format(jobs=len(jobs), at_once=at_once, list=shlex.quote(str(tasks))))
         return script
 
 
@@ -471,6 +428,19 @@ _SLURM = """\
 # One task a launch. When all have ended, the command that wrote this collects them.
 eval "$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {list})"
 """
+
+
+def _end(processes: Collection[subprocess.Popen[bytes]]) -> None:
+    """End processes and all that they started; what they began is begun anew the next time."""
+    for number, seconds in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, _DEATH_SECONDS)):
+        until = time.monotonic() + seconds
+        for process in processes:
+            # Also what a process that has ended itself left in its group.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, number)
+        for process in processes:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.01, until - time.monotonic()))
 
 
 def _refuse(asked: Asked) -> None:
@@ -492,20 +462,29 @@ def _refuse(asked: Asked) -> None:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Keep a folder from any other run for as long as this lasts, however this process ends."""
+def _begun(asked: Asked, watch: Watch) -> Iterator[_Loop]:
+    """Give the run, whose folder is nobody else's meanwhile; no process of it is left behind.
+
+    The folder is kept from any other run for as long as this lasts, however this process ends.
+    """
     import fcntl
 
-    folder.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as held:
-        stream = held.enter_context((folder / "lock").open("a"))
+    _refuse(asked)
+    loop = _Loop(asked, watch)
+    loop.folder.mkdir(parents=True, exist_ok=True)
+    with (loop.folder / "lock").open("a") as lock:
         try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise OptionError(
-                f"another run is at work in {folder}", remedy="wait for it, or give another folder"
+                f"another run is at work in {loop.folder}", remedy="wait for it, or give another folder"
             ) from error
-        yield
+        loop.load()
+        try:
+            yield loop
+        finally:
+            _end([process for process, _ in loop.running.values()])
+            loop.running.clear()
 
 
 def _write(path: Path, text: str) -> None:

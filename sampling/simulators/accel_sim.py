@@ -162,13 +162,7 @@ done < "$list"
 
 
 def export(plan: PlanFile, choices: ExportChoices) -> Exported:
-    """Return the lists, the scripts and the manifest of each process and device.
-
-    Raises
-    ------
-    ProfileError : the traces are not those of the plan's launches.
-    OptionError : there are more shards than launches, or an L2 that cannot be filled.
-    """
+    """Return the lists, the scripts and the manifest of each process and device."""
     can_fill = choices.traces is not None and not choices.cold_check
     choices = replace(choices, caches=choices.caches or ("warm" if can_fill else "cold"))
     files: list[tuple[str, Content]] = []

@@ -15,7 +15,6 @@ W. Miller, An O(NP) Sequence Comparison Algorithm, Information Processing Letter
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -95,10 +94,9 @@ class TraceAlignment:
     ids, numbers : (m,) launch ids of the profile and the tracer's numbers of the matched ones, ascending.
     missing_in_trace : (a,) ids of the launches that the profile alone has.
     missing_in_profile : (b,) places in the trace's list of those that it alone has.
-    first_difference : the first launches of either side where the two part; None where they do not.
     drawn, drawn_missing : how many launches the plan draws here, and the ids of those that the trace lacks.
     notes : what could not be compared.
-    lists : the launches of both sides.
+    signature : (n,) the signature code of each launch of the profile's sequence.
     """
 
     by: Literal["number", "order"]
@@ -106,11 +104,40 @@ class TraceAlignment:
     numbers: IntArray
     missing_in_trace: IntArray
     missing_in_profile: IntArray
-    first_difference: tuple[ListedLaunch | None, ListedLaunch | None] | None
     drawn: int
     drawn_missing: tuple[int, ...]
     notes: tuple[str, ...]
-    lists: BothLists
+    profile: Profile
+    sequence: LaunchSequence
+    signature: IntArray
+    trace: TraceList
+    _known: dict[int, SeenKernel] = field(default_factory=dict)
+
+    def here(self, launch_id: int) -> ListedLaunch:
+        """Return a launch of the profile."""
+        code = int(self.signature[launch_id - self.sequence.first_id])
+        if code not in self._known:
+            kernels = self.profile.kernels
+            found = kernels.signature(code)
+            self._known[code] = SeenKernel(kernels.names.full(found.name), found.grid, found.block)
+        return ListedLaunch(launch_id, self._known[code])
+
+    def there(self, place: int) -> ListedLaunch:
+        """Return a launch of the trace by its place in the list."""
+        return ListedLaunch(int(self.trace.number[place]), self.trace.kernels[self.trace.kernel[place]])
+
+    @property
+    def first_difference(self) -> tuple[ListedLaunch | None, ListedLaunch | None] | None:
+        """The first launches of either side after those at the start that both have; None where all are."""
+        first, sizes = self.sequence.first_id, (len(self.signature), len(self.trace.number))
+        missing = [*(self.missing_in_trace[:1] - first).tolist(), *self.missing_in_profile[:1].tolist()]
+        if not missing:
+            return None
+        same = min(*missing, *sizes)
+        return (
+            self.here(first + same) if same < sizes[0] else None,
+            self.there(same) if same < sizes[1] else None,
+        )
 
 
 def align(
@@ -162,9 +189,16 @@ def align_launches(
     ------
     AnalysisError : the two are too different to be of one program.
     """
-    signature = _signatures(profile, sequence)
-    codes = _CommonCodes(profile, signature, trace)
-    here, there = codes.of_profile[signature], codes.of_trace[trace.kernel]
+    index = profile.sequences.index(sequence)
+    signature = np.concatenate(
+        [
+            profile.read(span, ("signature",))["signature"].astype(np.int64)
+            for span in profile.spans
+            if span.sequence == index
+        ]
+    )
+    of_profile, of_trace, notes = _common_codes(profile, signature, trace)
+    here, there = of_profile[signature], of_trace[trace.kernel]
     rows, places = _by_number(here, there, trace)
     by: Literal["number", "order"] = "number"
     if rows is None or places is None:
@@ -175,7 +209,6 @@ def align_launches(
                 remedy="trace the program that was profiled, with the same input and settings",
             )
         rows, places = found
-    lists = BothLists(profile, sequence, signature, trace)
     in_trace, in_profile = np.zeros(len(here), dtype=np.bool_), np.zeros(len(there), dtype=np.bool_)
     in_trace[rows], in_profile[places] = True, True
     return TraceAlignment(
@@ -184,11 +217,13 @@ def align_launches(
         numbers=trace.number[places],
         missing_in_trace=sequence.first_id + np.flatnonzero(~in_trace),
         missing_in_profile=np.flatnonzero(~in_profile),
-        first_difference=lists.first_difference(in_trace, in_profile),
         drawn=len(drawn),
         drawn_missing=tuple(each for each in sorted(set(drawn)) if not in_trace[each - sequence.first_id]),
-        notes=tuple(codes.notes()),
-        lists=lists,
+        notes=notes,
+        profile=profile,
+        sequence=sequence,
+        signature=signature,
+        trace=trace,
     )
 
 
@@ -210,70 +245,45 @@ def _sequence(profile: Profile, plan: PlanFile, process: int | None, device: int
     return chosen[0]
 
 
-def _signatures(profile: Profile, sequence: LaunchSequence) -> IntArray:
-    """Return (launches,) the signature code of each launch of a sequence."""
-    index = profile.sequences.index(sequence)
-    spans = [span for span in profile.spans if span.sequence == index]
-    return np.concatenate(
-        [profile.read(span, ("signature",))["signature"].astype(np.int64) for span in spans]
-    )
+def _common_codes(
+    profile: Profile, signature: IntArray, trace: TraceList
+) -> tuple[IntArray, IntArray, tuple[str, ...]]:
+    """Return one code for each kernel that a profile and a trace have, however they spell it.
 
-
-class _CommonCodes:
-    """One code for each kernel that a profile and a trace have, however they spell it.
-
-    Attributes
-    ----------
-    of_profile : (signatures,) the code of each signature of the profile.
-    of_trace : (kernels,) that of each kernel of the trace; one that the profile lacks has a code of its own.
+    Returns
+    -------
+    (signatures,) that of each signature of the profile; (kernels,) that of each kernel of the trace, where
+    one that the profile lacks has a code of its own; what could not be compared, in words.
     """
-
-    def __init__(self, profile: Profile, signature: IntArray, trace: TraceList) -> None:
-        rows = profile.kernels.signature_rows()
-        used = np.zeros(len(rows), dtype=np.bool_)
-        used[signature] = True
-        used_names = np.zeros(len(profile.kernels.names), dtype=np.bool_)
-        used_names[rows[used, 0]] = True
-        names = list(dict.fromkeys(kernel.name for kernel in trace.kernels))
-        found = reconcile_names(profile.kernels.names, used_names, names)
-        self._ambiguous = found.ambiguous
+    rows = profile.kernels.signature_rows()
+    used = np.zeros(len(rows), dtype=np.bool_)
+    used[signature] = True
+    used_names = np.zeros(len(profile.kernels.names), dtype=np.bool_)
+    used_names[rows[used, 0]] = True
+    names = list(dict.fromkeys(kernel.name for kernel in trace.kernels))
+    found = reconcile_names(profile.kernels.names, used_names, names)
+    name_code = dict(zip(names, found.code.tolist(), strict=True))
+    columns = [0]
+    keys: list[tuple[int, ...]] = [(name_code[kernel.name],) for kernel in trace.kernels]
+    notes: list[str] = []
+    for what, first in (("grid", 1), ("block", 4)):
         # What either side does not say of any launch is not compared.
-        self._has = tuple(
-            bool((rows[used, first] > 0).all()) and all(each is not None for each in sizes)
-            for first, sizes in (
-                (1, [kernel.grid for kernel in trace.kernels]),
-                (4, [kernel.block for kernel in trace.kernels]),
-            )
+        sizes = [kernel.grid if what == "grid" else kernel.block for kernel in trace.kernels]
+        if (rows[used, first] > 0).all() and None not in sizes:
+            columns += range(first, first + 3)
+            keys = [(*key, *(size or ())) for key, size in zip(keys, sizes, strict=True)]
+        else:
+            notes.append(f"{what}s are not compared: one side does not have them of every launch")
+    kept, of_profile = np.unique(rows[:, columns], axis=0, return_inverse=True)
+    code_of = {tuple(row): code for code, row in enumerate(kept.tolist())}
+    of_trace = [code_of.get(key, len(kept) + place) for place, key in enumerate(keys)]
+    if found.ambiguous:
+        several = counted(len(found.ambiguous), "name of the trace", "names of the trace")
+        notes.append(
+            f"{several} can be more than one kernel of the profile, and count as missing: "
+            f"{listed(found.ambiguous, most=2)}"
         )
-        columns = [0, *(range(1, 4) if self._has[0] else ()), *(range(4, 7) if self._has[1] else ())]
-        kept, self.of_profile = np.unique(rows[:, columns], axis=0, return_inverse=True)
-        self.of_profile = self.of_profile.reshape(-1)
-        code_of = {tuple(row): code for code, row in enumerate(kept.tolist())}
-        name_code = dict(zip(names, found.code.tolist(), strict=True))
-        self.of_trace = np.array(
-            [
-                code_of.get(self._key(name_code[kernel.name], kernel), len(kept) + place)
-                for place, kernel in enumerate(trace.kernels)
-            ],
-            dtype=np.int64,
-        )
-
-    def _key(self, name: int, kernel: SeenKernel) -> tuple[int, ...]:
-        grid = kernel.grid if self._has[0] and kernel.grid else ()
-        block = kernel.block if self._has[1] and kernel.block else ()
-        return (name, *grid, *block)
-
-    def notes(self) -> Iterator[str]:
-        """Yield what could not be compared."""
-        for has, what in zip(self._has, ("grids", "blocks"), strict=True):
-            if not has:
-                yield f"{what} are not compared: one side does not have them of every launch"
-        if self._ambiguous:
-            several = counted(len(self._ambiguous), "name of the trace", "names of the trace")
-            yield (
-                f"{several} can be more than one kernel of the profile, and count as missing: "
-                f"{listed(self._ambiguous, most=2)}"
-            )
+    return of_profile.reshape(-1), np.array(of_trace, dtype=np.int64), tuple(notes)
 
 
 def _by_number(
@@ -288,52 +298,6 @@ def _by_number(
     return (row, places) if (np.diff(row) > 0).all() else (None, None)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BothLists:
-    """The launches of both sides, to be named one by one.
-
-    Attributes
-    ----------
-    signature : (n,) the signature code of each launch of the profile's sequence.
-    known : the kernels of signatures that have been named.
-    """
-
-    profile: Profile
-    sequence: LaunchSequence
-    signature: IntArray
-    trace: TraceList
-    known: dict[int, SeenKernel] = field(default_factory=dict)
-
-    def here(self, launch_id: int) -> ListedLaunch:
-        """Return a launch of the profile."""
-        code = int(self.signature[launch_id - self.sequence.first_id])
-        if code not in self.known:
-            kernels = self.profile.kernels
-            found = kernels.signature(code)
-            self.known[code] = SeenKernel(kernels.names.full(found.name), found.grid, found.block)
-        return ListedLaunch(launch_id, self.known[code])
-
-    def there(self, place: int) -> ListedLaunch:
-        """Return a launch of the trace by its place in the list."""
-        return ListedLaunch(int(self.trace.number[place]), self.trace.kernels[self.trace.kernel[place]])
-
-    def first_difference(
-        self, in_trace: BoolArray, in_profile: BoolArray
-    ) -> tuple[ListedLaunch | None, ListedLaunch | None] | None:
-        """Return the first launch of either side after those at the start that both have."""
-        if in_trace.all() and in_profile.all():
-            return None
-        same = min(_leading(in_trace), _leading(in_profile))
-        return (
-            self.here(self.sequence.first_id + same) if same < len(in_trace) else None,
-            self.there(same) if same < len(in_profile) else None,
-        )
-
-
-def _leading(is_there: BoolArray) -> int:
-    return len(is_there) if is_there.all() else int(np.argmin(is_there))
-
-
 def common_subsequence(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray] | None:
     """Return (m,) the places in either list of a longest common subsequence, ascending.
 
@@ -345,126 +309,80 @@ def common_subsequence(one: IntArray, other: IntArray) -> tuple[IntArray, IntArr
     -------
     None where the two differ so much that it would take more than `MOST_STEPS`.
     """
-    first, second = np.flatnonzero(np.isin(one, other)), np.flatnonzero(np.isin(other, one))
-    found = _matched(one[first], other[second])
-    return None if found is None else (first[found[0]], second[found[1]])
-
-
-def _matched(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray] | None:
-    """Return the places of a common subsequence, with equal beginnings and ends taken off first."""
+    places = [np.flatnonzero(np.isin(one, other)), np.flatnonzero(np.isin(other, one))]
+    one, other = one[places[0]], other[places[1]]
     shorter = min(len(one), len(other))
-    head = _equal_entries(one[:shorter] == other[:shorter])
-    tail = _equal_entries(one[::-1][: shorter - head] == other[::-1][: shorter - head])
-    inner = _of_middle(one[head : len(one) - tail], other[head : len(other) - tail])
-    if inner is None:
+    head = _leading(one[:shorter] == other[:shorter])
+    tail = _leading(one[::-1][: shorter - head] == other[::-1][: shorter - head])
+    middle = [each[head : len(each) - tail] for each in (one, other)]
+    is_swapped = len(middle[0]) > len(middle[1])
+    found = _of_middle(*(middle[::-1] if is_swapped else middle))
+    if found is None:
         return None
-    parts = [
-        np.concatenate([np.arange(head), head + middle, np.arange(size - tail, size)])
-        for middle, size in zip(inner, (len(one), len(other)), strict=True)
+    inner = found[::-1] if is_swapped else found
+    kept = [
+        place[np.concatenate([np.arange(head), head + within, np.arange(len(place) - tail, len(place))])]
+        for place, within in zip(places, inner, strict=True)
     ]
-    return parts[0], parts[1]
+    return kept[0], kept[1]
 
 
-def _equal_entries(is_equal: BoolArray) -> int:
-    """Return how many entries are equal before the first that is not."""
+def _leading(is_equal: BoolArray) -> int:
+    """Return how many entries are true before the first that is not."""
     return len(is_equal) if is_equal.all() else int(np.argmin(is_equal))
 
 
-def _of_middle(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray] | None:
-    if len(one) > len(other):
-        swapped = _of_middle(other, one)
-        return None if swapped is None else (swapped[1], swapped[0])
-    if not len(one):
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    search = _Search(one, other)
-    return search.places() if search.has_reached_the_end() else None
+def _of_middle(shorter: IntArray, longer: IntArray) -> tuple[IntArray, IntArray] | None:
+    """Search over diagonals, on each of which the place in the longer list is ahead by the same number."""
+    rows, columns = len(shorter), len(longer)
+    last = columns - rows
+    # The furthest place in the longer list that each diagonal has reached, and the last run of equal entries
+    # on the way to it; Python's own indexing from the end serves the diagonals below 0.
+    furthest = [-1] * (rows + columns + 3)
+    last_run = array("q", [-1]) * len(furthest)
+    # Of each run: the one before it, its place in the shorter list, its entries, how far it is ahead.
+    runs = [array("q") for _ in range(4)]
+    # Scalars of lists are compared much faster than those of arrays.
+    lists = shorter.tolist(), longer.tolist()
+    lacking = steps = 0
+    while rows and furthest[last] < columns:
+        if steps > MOST_STEPS:
+            return None
+        for diagonal in (*range(-lacking, last), *range(last + lacking, last - 1, -1)):
+            # Come from the diagonal beside it that is further, and go on through equal entries.
+            below, above = furthest[diagonal - 1] + 1, furthest[diagonal + 1]
+            place, run = (below, diagonal - 1) if below >= above else (above, diagonal + 1)
+            start = at = place - diagonal
+            near = min(rows, columns - diagonal, at + _LONG_RUN)
+            while at < near and lists[0][at] == lists[1][at + diagonal]:
+                at += 1
+            if at == start + _LONG_RUN:
+                at = _end_of_long_run(shorter, longer, at, diagonal)
+            furthest[diagonal] = at + diagonal
+            last_run[diagonal] = last_run[run]
+            if at > start:
+                for column, number in zip(runs, (last_run[run], start, at - start, diagonal), strict=True):
+                    column.append(number)
+                last_run[diagonal] = len(runs[0]) - 1
+        lacking += 1
+        steps += last + 2 * lacking
+    ones, others = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    run = last_run[last] if rows else -1
+    while run >= 0:
+        before, start, length, ahead = (column[run] for column in runs)
+        ones.append(np.arange(start, start + length))
+        others.append(ones[-1] + ahead)
+        run = before
+    return np.concatenate(ones[::-1]), np.concatenate(others[::-1])
 
 
-@dataclass(slots=True)
-class _Search:
-    """A search over diagonals, on each of which the place in the longer list is ahead by the same number.
-
-    Attributes
-    ----------
-    furthest : the furthest place in the longer list that each diagonal has reached; Python's own indexing
-        from the end serves the diagonals below 0.
-    last_run : the last run of equal entries on the way to it, as an index into the runs; -1: none.
-    before, start, length : of each run: the one before it, its place in the shorter list, its entries.
-    ahead : of each run, how far its place in the longer list is ahead.
-    """
-
-    shorter: IntArray
-    longer: IntArray
-    furthest: list[int] = field(init=False)
-    last_run: array[int] = field(init=False)
-    before: array[int] = field(default_factory=lambda: array("q"))
-    start: array[int] = field(default_factory=lambda: array("q"))
-    length: array[int] = field(default_factory=lambda: array("q"))
-    ahead: array[int] = field(default_factory=lambda: array("q"))
-
-    def __post_init__(self) -> None:
-        diagonals = len(self.shorter) + len(self.longer) + 3
-        self.furthest = [-1] * diagonals
-        self.last_run = array("q", [-1]) * diagonals
-
-    def has_reached_the_end(self) -> bool:
-        """Search until both lists are at their end; False where that takes too long."""
-        last = len(self.longer) - len(self.shorter)
-        # Scalars of lists are compared much faster than those of arrays.
-        shorter, longer = self.shorter.tolist(), self.longer.tolist()
-        lacking, steps = 0, 0
-        while steps <= MOST_STEPS:
-            for diagonal in range(-lacking, last):
-                self._go_on(diagonal, shorter, longer)
-            for diagonal in range(last + lacking, last - 1, -1):
-                self._go_on(diagonal, shorter, longer)
-            if self.furthest[last] == len(longer):
-                return True
-            lacking += 1
-            steps += last + 2 * lacking
-        return False
-
-    def _go_on(self, diagonal: int, shorter: list[int], longer: list[int]) -> None:
-        """Come to a diagonal from one beside it, whichever is further, and on through equal entries."""
-        furthest = self.furthest
-        below, above = furthest[diagonal - 1] + 1, furthest[diagonal + 1]
-        place, run = (below, diagonal - 1) if below >= above else (above, diagonal + 1)
-        start = at = place - diagonal
-        rows, columns = len(shorter), len(longer)
-        until = min(rows, columns - diagonal)
-        near = min(until, at + _LONG_RUN)
-        while at < near and shorter[at] == longer[at + diagonal]:
-            at += 1
-        if at == start + _LONG_RUN:
-            at = self._end_of_long_run(at, until, diagonal)
-        furthest[diagonal] = at + diagonal
-        if at == start:
-            self.last_run[diagonal] = self.last_run[run]
-            return
-        self.before.append(self.last_run[run])
-        self.start.append(start)
-        self.length.append(at - start)
-        self.ahead.append(diagonal)
-        self.last_run[diagonal] = len(self.start) - 1
-
-    def _end_of_long_run(self, at: int, until: int, diagonal: int) -> int:
-        size = 8 * _LONG_RUN
-        while at < until:
-            stop = min(at + size, until)
-            differs = self.shorter[at:stop] != self.longer[at + diagonal : stop + diagonal]
-            if differs.any():
-                return at + int(np.argmax(differs))
-            at, size = stop, 2 * size
-        return at
-
-    def places(self) -> tuple[IntArray, IntArray]:
-        """Return the places of equal entries on the way found, in the shorter list and the longer."""
-        run = self.last_run[len(self.longer) - len(self.shorter)]
-        empty = np.zeros(0, dtype=np.int64)
-        ones, others = [empty], [empty]
-        while run >= 0:
-            places = np.arange(self.start[run], self.start[run] + self.length[run])
-            ones.append(places)
-            others.append(places + self.ahead[run])
-            run = self.before[run]
-        return np.concatenate(ones[::-1]), np.concatenate(others[::-1])
+def _end_of_long_run(shorter: IntArray, longer: IntArray, at: int, ahead: int) -> int:
+    """Return where the entries from a place in the shorter list on are no longer equal."""
+    until, size = min(len(shorter), len(longer) - ahead), 8 * _LONG_RUN
+    while at < until:
+        stop = min(at + size, until)
+        same = _leading(shorter[at:stop] == longer[at + ahead : stop + ahead])
+        if same < stop - at:
+            return at + same
+        at, size = stop, 2 * size
+    return at

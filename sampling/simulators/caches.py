@@ -408,10 +408,7 @@ def _kind_and_width(opcode: str) -> tuple[int, int]:
 class _GlobalLines(NamedTuple):
     """(n,) lines of a block that touch global memory, and the block itself.
 
-    Attributes
-    ----------
-    place : of the blank before the first address among the blanks `space`.
-    mode : how addresses are given.
+    `place` is that of the blank before the first address among the blanks `space`, `mode` how they are given.
     """
 
     byte: Bytes

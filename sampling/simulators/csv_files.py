@@ -75,10 +75,6 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
 
     ``stratum`` is the 0-based index in the plan's list. What has no module of its own finds out about several
     processes and devices by their columns, so all stand in one file.
-
-    Raises
-    ------
-    OptionError : there are more shards than launches.
     """
     steps = [Step(launch.id, launch.ordinal, launch, stratum) for stratum, launch in informative_order(plan)]
     steps += [step for each in checks(plan, choices.cold_check).values() for step in each]

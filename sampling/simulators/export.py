@@ -300,11 +300,8 @@ def _bundles(
 def _after_predecessors(steps: Sequence[Step], count: int) -> list[Shard]:
     """Return runs of launches that follow each other, each after so many launches before the first of them.
 
-    A drawn launch is a predecessor of the next ones where those are drawn too, so nothing is simulated twice.
-
-    Parameters
-    ----------
-    steps : in the order of the program.
+    Steps are in the order of the program. A drawn launch is a predecessor of the next ones where those are
+    drawn too, so nothing is simulated twice.
     """
     runs: list[list[Step]] = []
     for step in steps:

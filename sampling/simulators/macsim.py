@@ -107,13 +107,7 @@ _TRACE_REMEDY = "trace the program that was profiled, with the script that an ex
 
 
 def export(plan: PlanFile, choices: ExportChoices) -> Exported:
-    """Return what the tracer and the simulator read of each process and device, scripts and manifest.
-
-    Raises
-    ------
-    ProfileError : the traces are not those of the plan's launches.
-    OptionError : there are more shards than launches.
-    """
+    """Return what the tracer and the simulator read of each process and device, scripts and manifest."""
     choices = choices.without_filling("MacSim")
     files: list[tuple[str, str]] = []
     parts = run_parts(plan, choices)
@@ -270,12 +264,7 @@ _REMEDY = "give what MacSim printed on its standard output"
 
 @dataclass(slots=True)
 class _Kernel:
-    """A kernel while its lines are read.
-
-    Attributes
-    ----------
-    last_cycle : of the process, at the end of the last warp that has ended.
-    """
+    """A kernel while its lines are read; the last cycle is of the process, as its last warp ended."""
 
     number: int
     warps: int | None = None

@@ -46,13 +46,7 @@ printf '%s\\n' "$PWD/run.log"
 
 
 def export(plan: PlanFile, choices: ExportChoices) -> Exported:
-    """Return the lists, the scripts and the manifest of each process and device.
-
-    Raises
-    ------
-    ProfileError : the traces are not those of the plan's launches, or are packed.
-    OptionError : there are more shards than launches.
-    """
+    """Return the lists, the scripts and the manifest of each process and device."""
     choices = choices.without_filling("MGPUSim")
     parts = run_parts(plan, choices)
     files: list[tuple[str, str]] = []

@@ -67,12 +67,7 @@ profile() {
 
 
 def export(plan: PlanFile, choices: ExportChoices) -> Exported:
-    """Return both scripts of each process and device, and the manifest.
-
-    Raises
-    ------
-    OptionError : there are more shards than kernel names.
-    """
+    """Return both scripts of each process and device, and the manifest."""
     parts = run_parts(plan, choices, together=lambda launch: launch.name)
     files: list[tuple[str, str]] = []
     for part in parts:

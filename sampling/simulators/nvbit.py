@@ -38,12 +38,7 @@ printf '%s\\n' "$results"
 
 
 def export(plan: PlanFile, choices: ExportChoices) -> Exported:
-    """Return the ranges of each process and device, the script that runs them, and the manifest.
-
-    Raises
-    ------
-    OptionError : there are more shards than launches.
-    """
+    """Return the ranges of each process and device, the script that runs them, and the manifest."""
     parts = run_parts(plan, choices)
     files: list[tuple[str, str]] = []
     for part in parts:

@@ -61,7 +61,13 @@ class Exporter(Protocol):
     TAKES: Collection[str]
 
     def export(self, plan: PlanFile, choices: ExportChoices) -> Exported:
-        """Return the files that tell the target which launches to simulate."""
+        """Return the files that tell the target which launches to simulate.
+
+        Raises
+        ------
+        OptionError : there are more shards than launches, or kernel names; an L2 that cannot be filled.
+        ProfileError : the traces are not those of the plan's launches, or packed where text is read.
+        """
 
 
 class Reader(Protocol):
@@ -219,10 +225,9 @@ def read_interval_logs(paths: Sequence[str], source: str | None = None) -> tuple
             if file.is_directory or not file.head:
                 what = "a folder, not a log" if file.is_directory else "is empty"
                 raise ProfileError(what, path=file.path, remedy="give the simulator's log of a run")
-        if source is None:
-            reader = _recognised(files[0], readers, lambda each, head: each.recognises_log(head), wanted)
-        else:
-            reader = readers[source]
+        reader = readers.get(source or "") or _recognised(
+            files[0], readers, lambda each, head: each.recognises_log(head), wanted
+        )
         logs = reader.read_interval_logs(files)
     for log in logs:
         for what, counts in (("instructions", log.instructions), ("thread blocks", log.ctas)):

@@ -201,8 +201,14 @@ def _counting(
 def _launches_at(runs: Sequence[MeasuredRun], places: Mapping[int, _Place]) -> SimulatedLaunches:
     ids = sorted(places)
     ordered = [places[each] for each in ids]
+    metrics = {
+        name: np.array(
+            [each.run.metrics[name][each.row] if name in each.run.metrics else np.nan for each in ordered]
+        )
+        for name in dict.fromkeys(name for run in runs for name in run.metrics)
+    }
     return SimulatedLaunches(
-        np.array(ids, dtype=np.int64), _metrics(runs, ordered), caches=tuple(each.caches for each in ordered)
+        np.array(ids, dtype=np.int64), metrics, caches=tuple(each.caches for each in ordered)
     )
 
 
@@ -237,16 +243,6 @@ def _take(places: dict[CachesKind, _Place], launch_id: int, place: _Place) -> No
         )
     if before is None or place.is_whole:
         places[kind] = place
-
-
-def _metrics(runs: Sequence[MeasuredRun], places: Sequence[_Place]) -> dict[str, FloatArray]:
-    names = dict.fromkeys(name for run in runs for name in run.metrics)
-    return {
-        name: np.array(
-            [place.run.metrics[name][place.row] if name in place.run.metrics else np.nan for place in places]
-        )
-        for name in names
-    }
 
 
 def _notes(

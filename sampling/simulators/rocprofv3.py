@@ -66,12 +66,7 @@ profile() {
 
 
 def export(plan: PlanFile, choices: ExportChoices) -> Exported:
-    """Return the script of each process and device, and the manifest.
-
-    Raises
-    ------
-    OptionError : there are more shards than kernel names.
-    """
+    """Return the script of each process and device, and the manifest."""
     known, why_not = iterations(plan)
     parts = run_parts(plan, choices, together=lambda launch: launch.name)
     files: list[tuple[str, str]] = []

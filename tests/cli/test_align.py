@@ -114,11 +114,7 @@ def test_two_kernels_that_differ_in_their_middle_alone_are_told_apart() -> None:
     name = "void " + "a" * 90 + "<{}>" + "b" * 90
     parting = tuple(ListedLaunch(3, SeenKernel(name.format(each))) for each in ("int", "long"))
     none = np.array([], dtype=np.int64)
-    sides = {
-        "missing_in_trace": none,
-        "missing_in_profile": none,
-        "lists": SimpleNamespace(here=id, there=id),
-    }
+    sides = {"missing_in_trace": none, "missing_in_profile": none, "here": id, "there": id}
     found = SimpleNamespace(ids=none, by="number", drawn=0, first_difference=parting, **sides)
     text = alignment_text(found)
     here, there = text.splitlines()[-2:]

@@ -55,18 +55,18 @@ def alignment_results(found: TraceAlignment) -> dict[str, Any]:
 def alignment_rows(found: TraceAlignment) -> list[dict[str, Any]]:
     """Return a row a launch: its id in the profile and its number in the trace, none where that lacks it."""
     number_of = dict(zip(found.ids.tolist(), found.numbers.tolist(), strict=True))
-    first = found.lists.sequence.first_id
-    here = map(found.lists.here, range(first, first + len(found.lists.signature)))
+    first = found.sequence.first_id
+    here = map(found.here, range(first, first + len(found.signature)))
     rows = [_row(launch, "id", number=number_of.get(launch.number)) for launch in here]
     return rows + [_row(launch, "number", id=None) for launch in _there(found)]
 
 
 def _here(found: TraceAlignment, most: int | None = None) -> Iterator[ListedLaunch]:
-    return map(found.lists.here, found.missing_in_trace[:most].tolist())
+    return map(found.here, found.missing_in_trace[:most].tolist())
 
 
 def _there(found: TraceAlignment, most: int | None = None) -> Iterator[ListedLaunch]:
-    return map(found.lists.there, found.missing_in_profile[:most].tolist())
+    return map(found.there, found.missing_in_profile[:most].tolist())
 
 
 def _row(launch: ListedLaunch, called: str, **other: int | None) -> dict[str, Any]:

@@ -1,17 +1,29 @@
-"""Launches of a profile against those of a trace: by its numbers, else in their order."""
+"""Which launch of a trace is which of a profile's, and the lists that tracers write."""
 
 from __future__ import annotations
 
+import gzip
+import lzma
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sampling.errors import AnalysisError, OptionError, PlanFileError
+from sampling.errors import AnalysisError, OptionError, PlanFileError, ProfileError
 from sampling.profile.launch_table import LaunchTable
 from sampling.simulators import alignment
-from sampling.simulators.alignment import TraceAlignment, TraceList, _sequence, align, align_launches
+from sampling.simulators.alignment import (
+    TraceAlignment,
+    TraceList,
+    _sequence,
+    align,
+    align_launches,
+    common_subsequence,
+    read_trace_list,
+)
 from sampling.simulators.measured_run import SeenKernel
 from tests.small_plans import plan_of
 
@@ -69,7 +81,7 @@ def test_a_launch_that_the_tracer_missed_shifts_its_numbers(launch_table: Table)
     assert found.ids.tolist() == [0, 1, 3, 4, 5, 6, 7, 8]
     assert found.numbers.tolist() == list(range(1, 9))
     assert found.missing_in_trace.tolist() == [2]
-    assert found.lists.here(2).kernel.name == KERNELS[2]
+    assert found.here(2).kernel.name == KERNELS[2]
     assert found.first_difference is not None
     here, there = found.first_difference
     assert here is not None
@@ -85,7 +97,7 @@ def test_a_launch_of_another_grid_is_another(launch_table: Table) -> None:
     found = aligned(launch_table, CODES, trace_of(CODES, shapes))
     assert found.missing_in_trace.tolist() == [4]
     assert found.missing_in_profile.tolist() == [4]
-    other = found.lists.there(4)
+    other = found.there(4)
     assert (other.number, other.kernel.grid) == (5, (99, 1, 1))
 
 
@@ -93,7 +105,7 @@ def test_kernels_that_the_profile_lacks_are_named(launch_table: Table) -> None:
     codes = [3, *CODES, 4]
     found = aligned(launch_table, CODES, trace_of(codes, grids(codes)))
     assert found.ids.tolist() == list(range(9))
-    assert [found.lists.there(place).number for place in found.missing_in_profile] == [1, 11]
+    assert [found.there(place).number for place in found.missing_in_profile] == [1, 11]
     assert found.first_difference is not None
 
 
@@ -156,3 +168,169 @@ def test_the_traced_process_is_that_of_the_plan(launch_table: Table) -> None:
 def test_a_profile_that_is_gone_is_named() -> None:
     with pytest.raises(PlanFileError, match="cannot be listed"):
         align(plan_of([(2, "k", None)]), trace_of([0], [4]))
+
+
+FEW_CODES = st.lists(st.integers(0, 4), max_size=40)
+
+
+def longest(one: list[int], other: list[int]) -> int:
+    row = [0] * (len(other) + 1)
+    for value in one:
+        before = row[:]
+        for place, there in enumerate(other):
+            row[place + 1] = before[place] + 1 if value == there else max(row[place], before[place + 1])
+    return row[-1]
+
+
+def check(one: list[int], other: list[int]) -> int:
+    found = common_subsequence(np.array(one, dtype=np.int64), np.array(other, dtype=np.int64))
+    assert found is not None
+    first, second = found
+    assert (np.diff(first) > 0).all()
+    assert (np.diff(second) > 0).all()
+    assert [one[place] for place in first] == [other[place] for place in second]
+    return len(first)
+
+
+@given(FEW_CODES, FEW_CODES)
+@example([], [])
+@example([1], [])
+@example([1, 1, 1], [1])
+def test_none_is_longer(one: list[int], other: list[int]) -> None:
+    assert check(one, other) == longest(one, other)
+
+
+@given(st.lists(st.integers(0, 3), max_size=200), st.data())
+def test_lists_that_lack_a_few_entries(whole: list[int], data: st.DataObject) -> None:
+    gone = data.draw(st.sets(st.integers(0, max(len(whole) - 1, 0)), max_size=8))
+    some = [value for place, value in enumerate(whole) if place not in gone]
+    assert check(whole, some) == len(some)
+
+
+@given(FEW_CODES, FEW_CODES)
+def test_entries_that_the_other_list_lacks_cost_nothing(one: list[int], other: list[int]) -> None:
+    apart = [value for each in one for value in (100, each, 101)]
+    assert check(apart, other) == longest(one, other)
+
+
+def test_lists_that_differ_too_much_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alignment, "MOST_STEPS", 20)
+    one, other = np.tile([0, 1], 20), np.repeat([0, 1], 20)
+    assert common_subsequence(one, other) is None
+    assert common_subsequence(one, one[3:]) is not None
+
+
+def test_a_million_launches_of_which_some_are_lacking() -> None:
+    rng = np.random.default_rng(0)
+    whole = np.tile(rng.integers(0, 40, 500), 2000)
+    kept = np.sort(rng.choice(len(whole), len(whole) - 300, replace=False))
+    for one, other in ((whole, whole[kept]), (whole[kept], whole), (whole, whole[kept][5:9000])):
+        found = common_subsequence(one, other)
+        assert found is not None
+        assert len(found[0]) == min(len(one), len(other))
+
+
+STATS = (
+    "kernel id, kernel mangled name, grid_dimX, grid_dimY, grid_dimZ, #blocks, block_dimX, block_dimY, "
+    "block_dimZ, #threads, total_insts, total_reported_insts\n"
+    "kernel-1.trace, _Z4stepPf, 4, 1, 1, 4, 128, 1, 1, 128, 1344,1344\n"
+    "kernel-2.trace, _Z4lastPf, 2, 3, 1, 6, 32, 8, 1, 256, -2147,1\n"
+    "kernel-3.trace, _Z4stepPf, 4, 1, 1, 4, 128, 1, 1, 128, 1344,1344\n"
+)
+NAMES = (
+    "Kernel0 name: step(float *)\n"
+    "  Grid size: (4, 1, 1), Block size: (128, 1, 1), maxBlockPerCore: 16, # of regs: 9\n"
+    "Kernel1 name: last(float *)\n"
+    "  Grid size: (2, 3, 1), Block size: (32, 8, 1), maxBlockPerCore: 8, # of regs: 9\n"
+)
+HEAD = (
+    "-kernel name = {}\n-kernel id = {}\n-grid dim = ({},1,1)\n-block dim = (32,8,1)\n"
+    "-shmem = 0\n\n#BEGIN_TB\n"
+)
+
+
+def kernels_of(found: TraceList) -> list[tuple[int, SeenKernel]]:
+    return [
+        (number, found.kernels[kernel])
+        for number, kernel in zip(found.number.tolist(), found.kernel.tolist(), strict=True)
+    ]
+
+
+def test_every_launch_of_stats(tmp_path: Path) -> None:
+    path = tmp_path / "stats.csv"
+    path.write_text(STATS)
+    found = read_trace_list(str(path))
+    step = SeenKernel("_Z4stepPf", (4, 1, 1), (128, 1, 1))
+    assert kernels_of(found) == [(1, step), (2, SeenKernel("_Z4lastPf", (2, 3, 1), (32, 8, 1))), (3, step)]
+    assert (found.first_number, len(found.kernels)) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("kernel-2.trace", "two", "row 3, column kernel id"),
+        (" 2, 3, 1, 6", " 2, x, 1, 6", "row 3, column grid_dimY"),
+        ("block_dimY", "dimY", "no column block_dimY"),
+        (STATS[STATS.index("kernel-1") :], "", "lists no launch"),
+    ],
+)
+def test_what_is_wrong_in_stats_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
+    path = tmp_path / "stats.csv"
+    path.write_text(STATS.replace(old, new, 1))
+    with pytest.raises(ProfileError, match=said):
+        read_trace_list(str(path))
+
+
+def test_names_of_macsims_tracer_also_cut_short(tmp_path: Path) -> None:
+    path = tmp_path / "kernel_names.txt"
+    path.write_text(NAMES + "Kernel2 name: step(float *)\n")
+    found = read_trace_list(str(path))
+    assert found.first_number == 0
+    assert kernels_of(found) == [
+        (0, SeenKernel("step(float *)", (4, 1, 1), (128, 1, 1))),
+        (1, SeenKernel("last(float *)", (2, 3, 1), (32, 8, 1))),
+        (2, SeenKernel("step(float *)")),
+    ]
+
+
+def test_a_list_of_traces_has_what_their_heads_say(tmp_path: Path) -> None:
+    (tmp_path / "kernelslist.g").write_text(
+        "MemcpyHtoD,0x00007f1000000000,1048576\n# chosen\n"
+        "kernel-7.traceg\nkernel-2-ctx_0x5f0a.traceg.xz\nkernel-3.trace\n"
+    )
+    (tmp_path / "kernel-7.traceg").write_text(HEAD.format("_Z4stepPf", 7, 4))
+    packed = HEAD.format("_Z4lastPf", 2, 5).encode()
+    (tmp_path / "kernel-2-ctx_0x5f0a.traceg.xz").write_bytes(lzma.compress(packed))
+    (tmp_path / "kernel-3.traceg.gz").write_bytes(gzip.compress(HEAD.format("_Z4stepPf", 3, 4).encode()))
+    found = read_trace_list(str(tmp_path))
+    step = SeenKernel("_Z4stepPf", (4, 1, 1), (32, 8, 1))
+    assert kernels_of(found) == [(7, step), (2, SeenKernel("_Z4lastPf", (5, 1, 1), (32, 8, 1))), (3, step)]
+    (tmp_path / "kernel-7.traceg").unlink()
+    with pytest.raises(ProfileError, match=r"row 3: kernel-7\.traceg is not there"):
+        read_trace_list(str(tmp_path))
+    (tmp_path / "kernel-7.traceg").write_text("hello\n")
+    with pytest.raises(ProfileError, match="does not begin like a trace"):
+        read_trace_list(str(tmp_path))
+
+
+def test_a_folder_is_known_by_its_fullest_list(tmp_path: Path) -> None:
+    with pytest.raises(ProfileError, match=r"no stats\.csv, .* or kernelslist is there"):
+        read_trace_list(str(tmp_path))
+    (tmp_path / "kernelslist").write_text("kernel-1.trace\n")
+    (tmp_path / "stats.csv").write_text(STATS)
+    assert np.array_equal(read_trace_list(str(tmp_path)).number, [1, 2, 3])
+
+
+def test_bytes_that_are_no_text_are_an_error_of_their_row(tmp_path: Path) -> None:
+    path = tmp_path / "stats.csv"
+    path.write_bytes(STATS.encode().replace(b"kernel-2.trace", b"\xff\xfe"))
+    with pytest.raises(ProfileError, match="row 3, column kernel id"):
+        read_trace_list(str(path))
+
+
+@pytest.mark.parametrize("text", ["hello\n", "", "id,cycles\n1,5\n"])
+def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "other"
+    path.write_text(text)
+    with pytest.raises(ProfileError, match="neither stats"):
+        read_trace_list(str(path))

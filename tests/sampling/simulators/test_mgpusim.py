@@ -8,8 +8,8 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
-from tests.sampling.simulators.accel_sim.test_selection import COPY, traces_in
 from tests.sampling.simulators.conftest import Write, program, shell
+from tests.sampling.simulators.test_accel_sim import COPY, traces_in
 
 
 def test_the_list_by_hand(ten: PlanFile, written: Write, tmp_path: Path) -> None:

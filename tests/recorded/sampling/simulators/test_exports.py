@@ -22,7 +22,7 @@ from sampling.simulators.export import ExportChoices
 from sampling.simulators.measured_run import is_same_name
 from sampling.simulators.registry import export_plan
 from tests.recorded.sampling.simulators.test_simulator_runs import launches_of
-from tests.sampling.simulators.accel_sim import plain_l2
+from tests.sampling.simulators import plain_l2
 
 _KERNEL = re.compile(r"kernel-(\d+)\.traceg")
 

@@ -17,7 +17,7 @@ from sampling.simulators import caches
 from sampling.simulators.caches import l2_lines, touched
 from sampling.simulators.export import ExportChoices
 from sampling.simulators.registry import export_plan
-from tests.sampling.simulators.accel_sim import plain_l2
+from tests.sampling.simulators import plain_l2
 from tests.sampling.simulators.conftest import Write
 
 NAMES = dict(enumerate("abaabcabaa", start=1))
