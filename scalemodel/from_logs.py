@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from scalemodel.arrays import FloatArray, IntArray
+from scalemodel.arrays import BoolArray, FloatArray, IntArray
 from scalemodel.errors import InputError, OptionError, Place
 from scalemodel.interval import Bounds
 from scalemodel.measurements import Measurements, measurements_of
@@ -114,6 +114,7 @@ class Run:
     grid : of each, in words; "" where it is not known.
     ctas : thread blocks of each, 0 where the grid is not known.
     instructions : of threads, of the whole run; None where it is not known.
+    weight : how many launches of the program each stands for; None for one.
     """
 
     size: int
@@ -125,6 +126,7 @@ class Run:
     cycles: FloatArray
     instructions: float | None = None
     printed: Printed = Printed()
+    weight: FloatArray | None = None
 
     @property
     def ipc(self) -> float | None:
@@ -312,10 +314,11 @@ class KernelRow:
 
 
 def kernel_rows(waves: ByWaves, run: Run) -> list[KernelRow]:
-    """Return what is predicted of each kernel, those of most cycles first."""
+    """Return what is predicted of each kernel, those of most cycles first; launches weigh as in the run."""
     kernels, of_launch = np.unique(run.kernel, return_inverse=True)
-    cycles, before = (np.bincount(of_launch, each) for each in (waves.cycles, run.cycles))
-    launches = np.bincount(of_launch)
+    weight = np.ones(len(run.id)) if run.weight is None else run.weight
+    cycles, before = (np.bincount(of_launch, weight * each) for each in (waves.cycles, run.cycles))
+    launches = np.rint(np.bincount(of_launch, weight)).astype(np.int64)
     return [
         KernelRow(
             str(kernels[kernel]),
@@ -323,17 +326,16 @@ def kernel_rows(waves: ByWaves, run: Run) -> list[KernelRow]:
             float(cycles[kernel]),
             float(cycles[kernel] / cycles.sum()),
             float(before[kernel] / cycles[kernel]),
-            next(limits(waves, of_launch == kernel))[1],
+            next(limits(waves, run, of_launch == kernel))[1],
         )
         for kernel in np.argsort(-cycles, kind="stable").tolist()
     ]
 
 
-def limits(
-    waves: ByWaves, which: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] | None = None
-) -> Iterator[tuple[float, str]]:
+def limits(waves: ByWaves, run: Run, which: BoolArray | None = None) -> Iterator[tuple[float, str]]:
     """Yield the share of the cycles of all launches, or some, by what limits them, the largest first."""
     here = np.ones(len(waves.cycles), dtype=np.bool_) if which is None else which
+    cycles = (waves.cycles if run.weight is None else waves.cycles * run.weight)[here]
     kinds, of = np.unique(waves.limit[here].astype(str), return_inverse=True)
-    shares = np.bincount(of, waves.cycles[here]) / waves.cycles[here].sum()
+    shares = np.bincount(of, cycles) / cycles.sum()
     yield from sorted(zip(shares.tolist(), kinds.tolist(), strict=True), reverse=True)

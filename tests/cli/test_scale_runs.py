@@ -61,11 +61,13 @@ def test_the_drawn_launches_of_a_plan_are_enough(
     plan = tmp_path / "plan.json"
     assert kernelpoint("sample", logs[8], "--judge", "0", "-o", plan).code == 0
     words = ["--run", f"8={logs[8]}", "--run", f"16={logs[16]}", "--target", "32"]
-    run = kernelpoint("scale", "predict", "--plan", plan, *words, "--format", "json")
+    run = kernelpoint("scale", "predict", "--plan", plan, *words, "--kernels", "--format", "json")
     assert run.code == 0, run.err
     (found,) = run.results["predictions"]
     assert found["cycles"] == pytest.approx(640)
     assert found["sampling_error"] is not None
+    # Each stands for the launches that it was drawn for.
+    assert [(row["launches"], row["cycles"]) for row in run.results["kernels"]] == [(2, 600), (1, 40)]
     assert found["low"] <= 576.1
     assert found["high"] >= 703.9
 

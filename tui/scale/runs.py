@@ -107,7 +107,9 @@ def read_run(text: str, plan: PlanFile | None = None) -> tuple[Run, SimulatedLau
     launches = [drawn[each] for each in results.ids[known].tolist()]
     grids = np.array([launch.grid or (0, 0, 0) for launch in launches], dtype=np.int64).reshape(-1, 3)
     kernel = np.array([launch.name for launch in launches])
-    run = Run(sms, path, results.ids[known], kernel, _words(grids), grids.prod(axis=1), cycles[known])
+    weight = np.array([launch.weight for launch in launches])
+    ids, ctas = results.ids[known], grids.prod(axis=1)
+    run = Run(sms, path, ids, kernel, _words(grids), ctas, cycles[known], printed=printed, weight=weight)
     return run, results
 
 
@@ -300,7 +302,7 @@ def explained(found: Sequence[Larger]) -> Iterator[str]:
     last = found[-1]
     yield _deciding(kernel_rows(last.waves, last.larger), last.waves.target)
     yield f"what the cycles at {last.waves.target} SMs go to: " + ", ".join(
-        f"{share(part)} {limit}" for part, limit in limits(last.waves)
+        f"{share(part)} {limit}" for part, limit in limits(last.waves, last.larger)
     )
     said = f"the interval: {share(OFF_A_DOUBLING)} a doubling of SMs, as twelve programs showed"
     estimate = last.estimate
