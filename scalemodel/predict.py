@@ -305,8 +305,8 @@ def _known_gain(
     ipc: float | None = trend
     low, high, remarks = trend, trend, []
     if asked.cliff is not None and region is not Region.TREND and asked.f_mem is not None:
-        ipc = high = trend / (1 - asked.f_mem)
-        low = trend / (1 - asked.f_mem * (1 - asked.cliff.left))
+        ipc = high = trend * (1 / (1 - asked.f_mem))
+        low = trend * (1 / (1 - asked.f_mem * (1 - asked.cliff.left)))
     if region is Region.BETWEEN:
         ipc, low = None, trend
         remarks.append("bracket, no point: where the cliff lies between its sizes is not known")
