@@ -28,8 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from sampling.parallel import ordered_map
-from sampling.simulators.accel_sim.l2 import touched
-from sampling.simulators.accel_sim.trace_accesses import blocks
+from sampling.simulators.caches import blocks, touched
 
 HEAD = "-kernel name = k\n-kernel id = 1\n-grid dim = (1,1,1)\n-accelsim tracer version = 5\n\n"
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sampling.plan.plan_file import PlanFile, read_plan
     from sampling.profile.profile import Profile
     from sampling.reduction.region import Region
-    from sampling.simulators.exporting.choices import ExportChoices
+    from sampling.simulators.export import ExportChoices
     from sampling.simulators.registry import export_plan
     from sampling.simulators.results import read_result_files
 
@@ -50,7 +50,7 @@ __all__ = [
 
 _MODULES = {
     "Difference": "sampling.difference.difference",
-    "ExportChoices": "sampling.simulators.exporting.choices",
+    "ExportChoices": "sampling.simulators.export",
     "MadePlan": "sampling.api",
     "PlanFile": "sampling.plan.plan_file",
     "PlanJudgement": "sampling.plan.other_recording.plan_judgement",

@@ -29,8 +29,7 @@ import numpy as np
 
 from sampling.estimation.interval import student_t
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.exporting.choices import FEWEST_PAIRS
-from sampling.simulators.exporting.run_order import check_chances, checkable, stands_for_ns
+from sampling.simulators.export import FEWEST_PAIRS, check_chances, checkable, stands_for_ns
 from sampling.simulators.measured_run import CYCLES, ENOUGH_BEFORE, CachesKind, kind_of_caches
 from sampling.simulators.results import SimulatedLaunches
 from sampling.strata.cycle_spread import DECLARED_FREEDOM

@@ -12,7 +12,7 @@ import re
 import shlex
 import shutil
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,11 +23,11 @@ from sampling.arrays import IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.readers.input_file import open_input
-from sampling.simulators.exporting.run_order import informative_order
-from sampling.simulators.launch_numbers import NOT_WANTED
-from sampling.simulators.manifest_file import manifests_in, read_manifest
+from sampling.simulators.export import informative_order
+from sampling.simulators.export_files import manifests_in, read_manifest
 from sampling.simulators.measured_run import CYCLES, MeasuredRun
-from sampling.simulators.result_readers import result_reader
+from sampling.simulators.registry import result_reader
+from sampling.simulators.results import NOT_WANTED
 from sampling.text import counted, shortened
 
 #: What a command must name, of each simulator that is run: what it simulates.
@@ -152,15 +152,13 @@ def words_of(command: str, to: str) -> list[str]:
     if program is None:
         raise OptionError(f"{words[0]}: there is no such program", remedy="give its path, or put it on PATH")
     # A job runs in a folder of its own, for simulators write files where they are.
-    return [str(Path(program).absolute()), *map(_in_any_folder, words[1:])]
-
-
-def _in_any_folder(word: str) -> str:
-    # What is too long for a name is none.
-    with suppress(OSError):
-        if word and Path(word).exists():
-            return str(Path(word).absolute())
-    return word
+    words[0] = str(Path(program).absolute())
+    for place, word in enumerate(words[1:], start=1):
+        # What is too long for a name is none.
+        with suppress(OSError):
+            if word and Path(word).exists():
+                words[place] = str(Path(word).absolute())
+    return words
 
 
 def prepare(job: Job, to: str, words: Sequence[str]) -> list[str]:
@@ -172,31 +170,23 @@ def prepare(job: Job, to: str, words: Sequence[str]) -> list[str]:
     """
     shutil.rmtree(job.place, ignore_errors=True)
     job.place.mkdir(parents=True)
-    if to == "accel-sim":
-        _link_traces(job)
-        for config in (Path(word) for word in words if word.endswith(".config")):
-            for net in config.parent.glob("*.icnt"):
-                _link(net, job.place / net.name)
-    elif to == "macsim":
-        _make_macsim_folder(job)
-    said = {"{list}": str(job.list), "{id}": str(job.id), "{folder}": str(job.place), "{out}": str(_out(job))}
-    return [_filled(word, said) for word in words]
+    if job.list is not None and job.traces is not None:
+        if to == "accel-sim":
+            _link_traces(job.list, job.traces)
+            for config in (Path(word) for word in words if word.endswith(".config")):
+                for net in config.parent.glob("*.icnt"):
+                    _link(net, job.place / net.name)
+        else:
+            _make_macsim_folder(job.list, job.traces, job.place)
+    said = {"{list}": job.list, "{id}": job.id, "{folder}": job.place, "{out}": job.place / "out"}
+    stands_for = re.compile("|".join(map(re.escape, said)))
+    return [stands_for.sub(lambda found: str(said[found[0]]), word) for word in words]
 
 
-def _filled(word: str, said: Mapping[str, str]) -> str:
-    return re.sub("|".join(map(re.escape, said)), lambda found: said[found[0]], word)
-
-
-def _out(job: Job) -> Path:
-    return job.place / "out"
-
-
-def _link_traces(job: Job) -> None:
+def _link_traces(listed: Path, traces: Path) -> None:
     """Put the traces of a list beside it, where Accel-Sim looks for them: links, or unpacked."""
-    assert job.list is not None
-    assert job.traces is not None
-    for name in job.list.read_text(encoding="utf-8").split("\n"):
-        beside, source = job.list.parent / name, job.traces / name
+    for name in listed.read_text(encoding="utf-8").split("\n"):
+        beside, source = listed.parent / name, traces / name
         packed = source.with_name(f"{name}.gz")
         if not name.startswith("kernel") or beside.exists():
             continue
@@ -208,27 +198,23 @@ def _link_traces(job: Job) -> None:
                 shutil.copyfileobj(stream, unpacked)
             part.replace(beside)
         else:
-            raise ProfileError(
-                f"{name} is not there", path=job.traces, remedy="give the folder of the traces"
-            )
+            raise ProfileError(f"{name} is not there", path=traces, remedy="give the folder of the traces")
 
 
-def _make_macsim_folder(job: Job) -> None:
+def _make_macsim_folder(listed: Path, traces: Path, place: Path) -> None:
     """Make the folder that MacSim runs in: links to the traces of a list, and the parameters of this one."""
-    assert job.list is not None
-    assert job.traces is not None
     parameters = Path("params.in").absolute()
     if not parameters.is_file():
         raise OptionError(
             "MacSim takes its parameters from params.in, which is not in this folder",
             remedy="go to the folder of the params.in to simulate",
         )
-    _link(parameters, job.place / "params.in")
-    text = job.list.read_text(encoding="utf-8")
+    _link(parameters, place / "params.in")
+    text = listed.read_text(encoding="utf-8")
     for name in set(_PATH.findall(text)):
-        _link(job.traces / name, job.place / name)
-    (job.place / "kernel_config.txt").write_text(text, encoding="utf-8")
-    (job.place / "trace_file_list").write_text("1\n./kernel_config.txt\n", encoding="utf-8")
+        _link(traces / name, place / name)
+    (place / "kernel_config.txt").write_text(text, encoding="utf-8")
+    (place / "trace_file_list").write_text("1\n./kernel_config.txt\n", encoding="utf-8")
 
 
 def _link(source: Path, link: Path) -> None:
@@ -267,7 +253,8 @@ def _printed(job: Job, to: str) -> Path:
     printed = job.place / "run.log"
     if to != "csv":
         return printed
-    words = (_out(job) if _out(job).exists() else printed).read_text("utf-8", "replace").split()
+    out = job.place / "out"
+    words = (out if out.exists() else printed).read_text("utf-8", "replace").split()
     table = printed.with_suffix(".csv")
     table.write_text(f"id,{CYCLES}\n{job.id},{words[-1] if words else ''}\n", encoding="utf-8")
     return table
@@ -288,16 +275,13 @@ def _read(job: Job, to: str, path: Path) -> None:
     if len(measured.number) != len(ids):
         job.failure = f"{counted(len(measured.number), 'launch', 'launches')} printed of {len(job.ids)}"
         return
-    if lacking := [
-        row for row in np.flatnonzero(ids != NOT_WANTED).tolist() if not measured.metrics[CYCLES][row] > 0
-    ]:
+    lacking = np.flatnonzero((ids != NOT_WANTED) & ~(measured.metrics[CYCLES] > 0)).tolist()
+    if lacking:
         job.failure = measured.missing.get(lacking[0], "it took 0 cycles")
         return
-    told = tuple(
-        state
-        for state, launch in zip(job.caches, job.ids, strict=False)
-        if len(ids) == len(job.ids) or launch != NOT_WANTED
-    )
+    told = job.caches
+    if told and len(ids) < len(job.ids):
+        told = tuple(np.array(told)[job.ids != NOT_WANTED].tolist())
     job.measured = replace(measured, number=ids, first_number=None, told=told)
 
 
@@ -308,16 +292,15 @@ def _why_failed(job: Job, code: str) -> str:
         why = "it ran past the time limit"
     if code.startswith("-"):
         why = f"ended by {signal.Signals(int(code[1:])).name}"
-    with suppress(OSError):
-        if b"deadlock detected" in _tail(job.place / "run.log"):
-            why += ", a deadlock"
-        said = _tail(job.place / "stderr.log").decode("utf-8", "replace").split("\n")
-        last = next((line.strip() for line in reversed(said) if line.strip()), "")
-        why += f": {shortened(last, 80)}" if last else ""
-    return why
-
-
-def _tail(path: Path) -> bytes:
-    with path.open("rb") as stream:
-        stream.seek(max(0, path.stat().st_size - _TAIL))
-        return stream.read()
+    tails = []
+    for name in ("run.log", "stderr.log"):
+        with suppress(OSError), (job.place / name).open("rb") as stream:
+            stream.seek(max(0, stream.seek(0, 2) - _TAIL))
+            tails.append(stream.read())
+    if tails and b"deadlock detected" in tails[0]:
+        why += ", a deadlock"
+    lines = (
+        [line.strip() for line in tails[-1].decode("utf-8", "replace").split("\n")] if len(tails) > 1 else []
+    )
+    last = [line for line in lines if line][-1:]
+    return f"{why}: {shortened(last[0], 80)}" if last else why

@@ -30,8 +30,8 @@ from sampling.json_text import json_rows_text, read_json_object
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
 from sampling.readers.input_file import open_input
 from sampling.running.job import NEEDED, Job, jobs_of, prepare, put_away, take_result, words_of
-from sampling.simulators.exporting.choices import ExportChoices
-from sampling.simulators.manifest_file import Manifest, manifests_in, read_manifest
+from sampling.simulators.export import ExportChoices
+from sampling.simulators.export_files import Manifest, manifests_in, read_manifest
 from sampling.simulators.registry import exported_folder
 from sampling.simulators.results import results_of
 from sampling.text import Wording, counted
@@ -193,9 +193,12 @@ class _Loop:
     def load(self) -> None:
         """Take over what is in the folder; export the plan where nothing is."""
         plan, rounds, how = self.asked.plan, self.folder / "rounds", self.folder / "run.json"
-        chosen = [each.name for each in fields(ExportChoices) if each.compare]
         asked = {"to": self.asked.to, "simulator": shlex.join(self.words)}
-        asked |= {name: getattr(self.asked.choices, name) for name in chosen}
+        asked |= {
+            each.name: getattr(self.asked.choices, each.name)
+            for each in fields(ExportChoices)
+            if each.compare
+        }
         if not (rounds / "1").is_dir():
             if {path.name for path in self.folder.iterdir()} - {"lock", how.name, rounds.name}:
                 raise OptionError(f"{self.folder} is there, and no run", remedy="give another folder")
@@ -363,19 +366,16 @@ class _Loop:
 
     def tell(self, news: Job | int | None = None) -> None:
         """Report how far the run is."""
-        failed = sum(bool(job.failure) for job in self.jobs)
-        done = sum(job.measured is not None for job in self.jobs)
-        self.watch(
-            Now(
-                done,
-                len(self.jobs),
-                failed,
-                len(self.running),
-                None if self.found is None else self.found.main,
-                self._seconds_left(),
-                news,
-            )
+        now = Now(
+            done=sum(job.measured is not None for job in self.jobs),
+            of=len(self.jobs),
+            failed=sum(bool(job.failure) for job in self.jobs),
+            running=len(self.running),
+            total=None if self.found is None else self.found.main,
+            seconds_left=self._seconds_left(),
+            news=news,
         )
+        self.watch(now)
 
     def _seconds_left(self) -> float | None:
         left = self.left()

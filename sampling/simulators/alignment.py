@@ -1,29 +1,75 @@
 """Whether a trace has the launches of a profile: which of the trace's is which of the profile's.
 
-Where each number of the trace is the place of a launch of the same kernel in the profile, that is the answer.
-Else launches are matched in their order, as many as can be, by name, grid and block: the longest common
-subsequence, which a tracer's list and a profile nearly are.
+Accel-Sim's tracer writes ``stats.csv`` (every launch, traced or not) and ``kernelslist`` (those traced;
+what each is stands in the head of its trace), MacSim's tracer ``kernel_names.txt`` (every launch). Where each
+number of such a list is the place of a launch of the same kernel in the profile, that is the answer. Else
+launches are matched in their order, as many as can be, by name, grid and block: the longest common
+subsequence of two lists that are nearly the same, or one nearly within the other.
+
+The work is the product of two numbers, the entries that the longer list alone has and those that the
+shorter one alone has, each and one more: a list that merely lacks some entries costs little. Entries that the
+other list has nowhere, and equal beginnings and ends, are left out before. S. Wu, U. Manber, G. Myers,
+W. Miller, An O(NP) Sequence Comparison Algorithm, Information Processing Letters 35, 1990.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
-from sampling.errors import AnalysisError, OptionError, PlanFileError
+from sampling.errors import AnalysisError, OptionError, PlanFileError, ProfileError
 from sampling.features.names import reconcile_names
 from sampling.plan.other_recording.plan_judgement import find_original
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.progress import Progress
-from sampling.simulators.common_subsequence import common_subsequence
-from sampling.simulators.measured_run import SeenKernel
-from sampling.simulators.trace_list import TraceList
+from sampling.readers.input_file import open_input
+from sampling.simulators.measured_run import SeenKernel, TraceList
 from sampling.text import Wording, counted, listed
+
+#: The lists of a folder, that of all launches before that of the traced ones.
+_IN_A_FOLDER = ("stats.csv", "kernel_names.txt", "kernelslist.g", "kernelslist")
+#: Modules with recognises_list(head: bytes) -> bool and read_list(file: InputFile) -> TraceList.
+_LIST_READERS = ("sampling.simulators.accel_sim_traces", "sampling.simulators.macsim")
+#: At most so many diagonals are looked at: some ten seconds.
+MOST_STEPS = 5_000_000
+_LONG_RUN = 12
+
+
+def read_trace_list(path: str) -> TraceList:
+    """Read a list of launches, or that of a folder of traces; "-" is standard input.
+
+    Raises
+    ------
+    ProfileError : there is none, it is of no known format, lists nothing, or is damaged.
+    """
+    folder = Path(path)
+    if folder.is_dir():
+        there = [str(folder / name) for name in _IN_A_FOLDER if (folder / name).is_file()]
+        if not there:
+            raise ProfileError(
+                f"no {', '.join(_IN_A_FOLDER[:-1])} or {_IN_A_FOLDER[-1]} is there",
+                path=path,
+                remedy="give the folder of the traces, or the tracer's list itself",
+            )
+        path = there[0]
+    with open_input(path) as file:
+        for reader in map(import_module, _LIST_READERS):
+            if reader.recognises_list(file.head):
+                found: TraceList = reader.read_list(file)
+                return found
+        raise ProfileError(
+            "neither stats.csv or kernelslist of Accel-Sim's tracer, nor kernel_names.txt of MacSim's",
+            path=file.path,
+            remedy="give one of them, or the folder of the traces",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,3 +332,139 @@ class BothLists:
 
 def _leading(is_there: BoolArray) -> int:
     return len(is_there) if is_there.all() else int(np.argmin(is_there))
+
+
+def common_subsequence(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray] | None:
+    """Return (m,) the places in either list of a longest common subsequence, ascending.
+
+    Parameters
+    ----------
+    one, other : (n,) and (k,) codes; equal entries have the same.
+
+    Returns
+    -------
+    None where the two differ so much that it would take more than `MOST_STEPS`.
+    """
+    first, second = np.flatnonzero(np.isin(one, other)), np.flatnonzero(np.isin(other, one))
+    found = _matched(one[first], other[second])
+    return None if found is None else (first[found[0]], second[found[1]])
+
+
+def _matched(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray] | None:
+    """Return the places of a common subsequence, with equal beginnings and ends taken off first."""
+    shorter = min(len(one), len(other))
+    head = _equal_entries(one[:shorter] == other[:shorter])
+    tail = _equal_entries(one[::-1][: shorter - head] == other[::-1][: shorter - head])
+    inner = _of_middle(one[head : len(one) - tail], other[head : len(other) - tail])
+    if inner is None:
+        return None
+    parts = [
+        np.concatenate([np.arange(head), head + middle, np.arange(size - tail, size)])
+        for middle, size in zip(inner, (len(one), len(other)), strict=True)
+    ]
+    return parts[0], parts[1]
+
+
+def _equal_entries(is_equal: BoolArray) -> int:
+    """Return how many entries are equal before the first that is not."""
+    return len(is_equal) if is_equal.all() else int(np.argmin(is_equal))
+
+
+def _of_middle(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray] | None:
+    if len(one) > len(other):
+        swapped = _of_middle(other, one)
+        return None if swapped is None else (swapped[1], swapped[0])
+    if not len(one):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    search = _Search(one, other)
+    return search.places() if search.has_reached_the_end() else None
+
+
+@dataclass(slots=True)
+class _Search:
+    """A search over diagonals, on each of which the place in the longer list is ahead by the same number.
+
+    Attributes
+    ----------
+    furthest : the furthest place in the longer list that each diagonal has reached; Python's own indexing
+        from the end serves the diagonals below 0.
+    last_run : the last run of equal entries on the way to it, as an index into the runs; -1: none.
+    before, start, length : of each run: the one before it, its place in the shorter list, its entries.
+    ahead : of each run, how far its place in the longer list is ahead.
+    """
+
+    shorter: IntArray
+    longer: IntArray
+    furthest: list[int] = field(init=False)
+    last_run: array[int] = field(init=False)
+    before: array[int] = field(default_factory=lambda: array("q"))
+    start: array[int] = field(default_factory=lambda: array("q"))
+    length: array[int] = field(default_factory=lambda: array("q"))
+    ahead: array[int] = field(default_factory=lambda: array("q"))
+
+    def __post_init__(self) -> None:
+        diagonals = len(self.shorter) + len(self.longer) + 3
+        self.furthest = [-1] * diagonals
+        self.last_run = array("q", [-1]) * diagonals
+
+    def has_reached_the_end(self) -> bool:
+        """Search until both lists are at their end; False where that takes too long."""
+        last = len(self.longer) - len(self.shorter)
+        # Scalars of lists are compared much faster than those of arrays.
+        shorter, longer = self.shorter.tolist(), self.longer.tolist()
+        lacking, steps = 0, 0
+        while steps <= MOST_STEPS:
+            for diagonal in range(-lacking, last):
+                self._go_on(diagonal, shorter, longer)
+            for diagonal in range(last + lacking, last - 1, -1):
+                self._go_on(diagonal, shorter, longer)
+            if self.furthest[last] == len(longer):
+                return True
+            lacking += 1
+            steps += last + 2 * lacking
+        return False
+
+    def _go_on(self, diagonal: int, shorter: list[int], longer: list[int]) -> None:
+        """Come to a diagonal from one beside it, whichever is further, and on through equal entries."""
+        furthest = self.furthest
+        below, above = furthest[diagonal - 1] + 1, furthest[diagonal + 1]
+        place, run = (below, diagonal - 1) if below >= above else (above, diagonal + 1)
+        start = at = place - diagonal
+        rows, columns = len(shorter), len(longer)
+        until = min(rows, columns - diagonal)
+        near = min(until, at + _LONG_RUN)
+        while at < near and shorter[at] == longer[at + diagonal]:
+            at += 1
+        if at == start + _LONG_RUN:
+            at = self._end_of_long_run(at, until, diagonal)
+        furthest[diagonal] = at + diagonal
+        if at == start:
+            self.last_run[diagonal] = self.last_run[run]
+            return
+        self.before.append(self.last_run[run])
+        self.start.append(start)
+        self.length.append(at - start)
+        self.ahead.append(diagonal)
+        self.last_run[diagonal] = len(self.start) - 1
+
+    def _end_of_long_run(self, at: int, until: int, diagonal: int) -> int:
+        size = 8 * _LONG_RUN
+        while at < until:
+            stop = min(at + size, until)
+            differs = self.shorter[at:stop] != self.longer[at + diagonal : stop + diagonal]
+            if differs.any():
+                return at + int(np.argmax(differs))
+            at, size = stop, 2 * size
+        return at
+
+    def places(self) -> tuple[IntArray, IntArray]:
+        """Return the places of equal entries on the way found, in the shorter list and the longer."""
+        run = self.last_run[len(self.longer) - len(self.shorter)]
+        empty = np.zeros(0, dtype=np.int64)
+        ones, others = [empty], [empty]
+        while run >= 0:
+            places = np.arange(self.start[run], self.start[run] + self.length[run])
+            ones.append(places)
+            others.append(places + self.ahead[run])
+            run = self.before[run]
+        return np.concatenate(ones[::-1]), np.concatenate(others[::-1])

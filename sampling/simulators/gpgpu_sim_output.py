@@ -32,7 +32,7 @@ from sampling.projection.interval_log import IntervalLog, KernelFacts
 from sampling.readers import gpgpu_sim_output as printed
 from sampling.readers.gpgpu_sim_output import PrintedKernel, PrintedRun, printed_lines, printed_run
 from sampling.readers.input_file import InputFile
-from sampling.simulators.exporting.run_order import LOADS_FROM
+from sampling.simulators.export import LOADS_FROM
 from sampling.simulators.measured_run import (
     CYCLES,
     INSTRUCTIONS,

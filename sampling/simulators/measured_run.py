@@ -1,21 +1,28 @@
-"""What one file of a simulator's results says: launches by the simulator's own numbers, and their counts."""
+"""What simulators and tracers say: the numbers of launches, their counts, and which kernel each is of."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from math import prod
 from typing import Literal
 
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import ProfileError
+from sampling.features.names import bare_spelling, common_spelling
+from sampling.plan.other_recording.kernel_texts import shortened_names
+from sampling.plan.plan_file import PlannedLaunch
+from sampling.profile.names import MANGLED, readable_name, short_name
 from sampling.profile.profile import Dimensions
 from sampling.readers.input_file import InputFile
 
 CYCLES, INSTRUCTIONS = "cycles", "instructions"
 UNNUMBERED = -1
+_THREADS_OF_WARP = 32
 _PIECE_BYTES, _LONGEST_LINE_BYTES = 1 << 22, 1 << 26
 #: With so many launches simulated before it, a launch finds what it would find: +0.1 % on average.
 ENOUGH_BEFORE = 8
@@ -153,3 +160,98 @@ class LinesSoFar:
                     )
                 if not size:
                     return
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TraceList:
+    """The launches of a traced process, in the list's order.
+
+    Attributes
+    ----------
+    number : (n,) the tracer's number of each launch.
+    first_number : the number that the first launch of a process has.
+    kernel : (n,) which of `kernels` each launch is of.
+    kernels : the distinct kernels with their launch shapes.
+    """
+
+    path: str
+    number: IntArray
+    first_number: int
+    kernel: IntArray
+    kernels: tuple[SeenKernel, ...]
+
+    @classmethod
+    def of(cls, path: str, first_number: int, listed: Sequence[tuple[int, SeenKernel]]) -> TraceList:
+        """Return a list of numbers and kernels."""
+        codes: dict[SeenKernel, int] = {}
+        rows = [(number, codes.setdefault(kernel, len(codes))) for number, kernel in listed]
+        number, kernel = np.array(rows, dtype=np.int64).T
+        return cls(path, number, first_number, kernel, tuple(codes))
+
+
+@lru_cache(maxsize=1 << 14)
+def is_same_name(planned: str, seen: str) -> bool | None:
+    """Return whether two names are of one kernel, mangled or not; None where nothing here can tell.
+
+    Scope and template arguments must agree, unless the plan has the function's name alone; parameters are
+    compared where both have them in full, for demanglers leave some out.
+
+    >>> is_same_name("vecadd(const float *, float *)", "_Z6vecaddPKfPf"), is_same_name("f(int)", "_Z1gi")
+    (True, False)
+    """
+    if planned == seen:
+        return True
+    one, other = map(readable_name, (planned, seen))
+    is_mangled = [name.startswith(MANGLED) for name in (one, other)]
+    if all(is_mangled):
+        return False
+    if any(is_mangled):
+        # What could not be demangled holds at least the function's own name, with its length before it.
+        mangled, readable = (one, other) if is_mangled[0] else (other, one)
+        own = short_name(readable)
+        return None if f"{len(own)}{own}" in mangled else False
+    if common_spelling(one) == common_spelling(other) or bare_spelling(one) == bare_spelling(other):
+        return True
+    # A profile may have recorded the function's own name alone.
+    return one.isidentifier() and one == short_name(other)
+
+
+def differs(planned: PlannedLaunch, seen: SeenKernel) -> bool | None:
+    """Return whether a launch is another than the plan's; None where all fits but names cannot be compared.
+
+    What one of the two does not say is not compared.
+    """
+    for there, here in ((seen.grid, planned.grid), (seen.block, planned.block)):
+        if there is not None and here is not None and there != here:
+            return True
+    if seen.warps is not None and _warps(planned) not in {None, seen.warps}:
+        return True
+    if not seen.name:
+        return False
+    is_same = is_same_name(planned.name, seen.name)
+    return None if is_same is None else not is_same
+
+
+def _warps(launch: PlannedLaunch) -> int | None:
+    if launch.grid is None or launch.block is None:
+        return None
+    return prod(launch.grid) * -(-prod(launch.block) // _THREADS_OF_WARP)
+
+
+def kernels_apart(planned: PlannedLaunch, seen: SeenKernel) -> tuple[str, str]:
+    """Return the plan's kernel and another as a message names them, still different where they differ."""
+    names = shortened_names(readable_name(planned.name), readable_name(seen.name))
+    sizes = [(planned.grid, planned.block), (seen.grid, seen.block)]
+    one, other = (
+        f"{name} <<<{dimensions_text(grid) or '?'}, {dimensions_text(block) or '?'}>>>"
+        for name, (grid, block) in zip(names, sizes, strict=True)
+    )
+    warps = _warps(planned)
+    if seen.warps is None or warps is None:
+        return one, other
+    return f"{one} of {warps:,} warps", f"a kernel of {seen.warps:,} warps"
+
+
+def dimensions_text(dimensions: Dimensions | None) -> str:
+    """Return a grid or a block as 8x1x1; nothing where it is not known."""
+    return "" if dimensions is None else "x".join(map(str, dimensions))

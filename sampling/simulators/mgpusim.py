@@ -9,13 +9,9 @@ from __future__ import annotations
 
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.accel_sim.kernels_list import LINK_TRACES, kernels_list, trace_name
-from sampling.simulators.accel_sim.selection import traces_of, traces_place
-from sampling.simulators.exporting.choices import ExportChoices, Exported
-from sampling.simulators.exporting.manifest import manifest
-from sampling.simulators.exporting.readme import Handed, readme
-from sampling.simulators.exporting.run_order import Part, run_parts
-from sampling.simulators.exporting.scripts import script, slurm
+from sampling.simulators.accel_sim import LINK_TRACES, kernels_list, trace_name, traces_of, traces_place
+from sampling.simulators.export import ExportChoices, Exported, run_parts
+from sampling.simulators.export_files import Handed, manifest, readme, script, slurm
 
 TAKES = frozenset({"shards", "traces", "caches", "cold_check", "drop_copies"})
 NOTE = (
@@ -61,35 +57,25 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     parts = run_parts(plan, choices)
     files: list[tuple[str, str]] = []
     for part in parts:
-        files += _part_files(part, choices, plan)
+        traces = traces_of(part, choices, plan)
+        names = {step.ordinal: trace_name(step.ordinal, traces) for step in part.steps}
+        packed = [name for name in names.values() if not name.endswith(".traceg")]
+        if traces is not None and packed:
+            raise ProfileError(
+                f"{packed[0]} is packed, and MGPUSim reads text alone",
+                path=traces.path,
+                remedy="unpack the traces, and name them .traceg in kernelslist.g",
+            )
+        for suffix, shard in part.files():
+            folder = f"run{suffix}"
+            body = _RUN.format(traces=traces_place(traces), folder=folder, link=LINK_TRACES)
+            comment = f"Simulates the {len(shard)} launches of {folder}/kernelslist.g, in its order."
+            text = kernels_list(shard, traces, drop_copies=choices.drop_copies)
+            files += [
+                (f"{part.folder}{folder}/kernelslist.g", text),
+                (f"{part.folder}{folder}.sh", script(comment, body)),
+            ]
+        called = {ordinal: name.split(".")[0] for ordinal, name in names.items()}
+        files += [manifest(part, called, choices.caches or ""), *slurm(part)]
     folder = "run/" if all(len(part.shards) == 1 for part in parts) else "run-N/"
     return (*files, readme("MGPUSim", NOTE, _README.format(folder=folder), Handed(plan, parts, choices)))
-
-
-def _part_files(part: Part, choices: ExportChoices, plan: PlanFile) -> list[tuple[str, str]]:
-    traces = traces_of(part, choices, plan)
-    names = {step.ordinal: trace_name(step.ordinal, traces) for step in part.steps}
-    packed = [name for name in names.values() if not name.endswith(".traceg")]
-    if traces is not None and packed:
-        raise ProfileError(
-            f"{packed[0]} is packed, and MGPUSim reads text alone",
-            path=traces.path,
-            remedy="unpack the traces, and name them .traceg in kernelslist.g",
-        )
-    files = []
-    for number, shard in enumerate(part.shards):
-        folder = f"run{part.suffix(number)}"
-        body = _RUN.format(traces=traces_place(traces), folder=folder, link=LINK_TRACES)
-        text = kernels_list(shard, traces, drop_copies=choices.drop_copies)
-        comment = [f"Simulates the {len(shard)} launches of {folder}/kernelslist.g, in its order."]
-        files += [
-            (f"{part.folder}{folder}/kernelslist.g", text),
-            (f"{part.folder}{folder}.sh", script(comment, body)),
-        ]
-    return [
-        *files,
-        manifest(
-            part, {ordinal: name.split(".")[0] for ordinal, name in names.items()}, choices.caches or ""
-        ),
-        *slurm(part),
-    ]

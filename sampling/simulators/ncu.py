@@ -13,14 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.simulators.exporting.choices import ExportChoices, Exported
-from sampling.simulators.exporting.id_ranges import in_pieces, merged
-from sampling.simulators.exporting.manifest import manifest
-from sampling.simulators.exporting.name_pattern import name_pattern
-from sampling.simulators.exporting.readme import Handed, readme
-from sampling.simulators.exporting.run_order import Part, Shard, Step, run_parts
-from sampling.simulators.exporting.scripts import quoted, script, slurm
+from sampling.plan.plan_file import PlanFile
+from sampling.simulators.export import (
+    ExportChoices,
+    Exported,
+    Part,
+    Shard,
+    in_pieces,
+    merged,
+    name_pattern,
+    of_names,
+    run_parts,
+)
+from sampling.simulators.export_files import Handed, manifest, quoted, readme, script, slurm
 
 TAKES = frozenset({"shards"})
 NOTE = (
@@ -68,69 +73,45 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     ------
     OptionError : there are more shards than kernel names.
     """
-    parts = run_parts(plan, choices, together=_name)
+    parts = run_parts(plan, choices, together=lambda launch: launch.name)
     files: list[tuple[str, str]] = []
     for part in parts:
-        for number, shard in enumerate(part.shards):
-            files += _scripts(part, part.suffix(number), shard)
-        files += [
-            manifest(part, {step.ordinal: _invocation(step) for step in part.steps}),
-            *slurm(part, takes_program=True),
-        ]
+        for suffix, shard in part.files():
+            by_name = [
+                f"--filter-mode per-launch-config --kernel-name-base {base} --kernel-id {quoted(kernel_id)}"
+                for base, kernel_id in kernel_ids(shard)
+            ]
+            by_position = [
+                f"--filter-mode per-gpu --launch-skip {first} --launch-count {last - first + 1}"
+                for first, last in merged(step.ordinal for step in shard)
+            ]
+            files += [
+                _script(part, f"run{suffix}.sh", f"kernel{suffix}", by_name),
+                _script(part, f"run-by-position{suffix}.sh", f"range{suffix}", by_position),
+            ]
+        numbers = {step.ordinal: step.launch.occurrence + 1 for step in part.steps if step.launch is not None}
+        files += [manifest(part, numbers), *slurm(part, takes_program=True)]
     return (*files, readme("Nsight Compute", NOTE, _README, Handed(plan, parts, choices), is_ordered=False))
-
-
-def _name(launch: PlannedLaunch) -> str:
-    return launch.name
-
-
-def _invocation(step: Step) -> int:
-    assert step.launch is not None
-    return step.launch.occurrence + 1
 
 
 def kernel_ids(shard: Shard) -> list[tuple[str, str]]:
     """Return the base of the name and the ``--kernel-id`` of each run, in the order of the shard."""
-    numbers: dict[str, set[int]] = {}
-    for step in shard:
-        assert step.launch is not None
-        numbers.setdefault(step.launch.name, set()).add(_invocation(step))
-    return [
-        (
-            "mangled" if name.startswith("_Z") else "demangled",
-            f"::regex:{name_pattern(name)}:{_alternatives(some)}",
-        )
-        for name, all_numbers in numbers.items()
-        for some in in_pieces(sorted(all_numbers), _MOST_NUMBERS)
-    ]
+    runs: list[tuple[str, str]] = []
+    for name, steps in of_names(shard).items():
+        numbers = sorted({step.launch.occurrence + 1 for step in steps if step.launch is not None})
+        base = "mangled" if name.startswith("_Z") else "demangled"
+        runs += [
+            (base, f"::regex:{name_pattern(name)}:^({'|'.join(map(str, some))})$")
+            for some in in_pieces(numbers, _MOST_NUMBERS)
+        ]
+    return runs
 
 
-def _alternatives(numbers: Sequence[int]) -> str:
-    return f"^({'|'.join(map(str, numbers))})$"
-
-
-def _scripts(part: Part, suffix: str, shard: Shard) -> list[tuple[str, str]]:
-    by_name = [
-        f"--filter-mode per-launch-config --kernel-name-base {base} --kernel-id {quoted(kernel_id)}"
-        for base, kernel_id in kernel_ids(shard)
-    ]
-    by_position = [
-        f"--filter-mode per-gpu --launch-skip {first} --launch-count {last - first + 1}"
-        for first, last in merged(step.ordinal for step in shard)
-    ]
-    return [
-        (f"{part.folder}{name}{suffix}.sh", _script(f"{name}{suffix}.sh", f"{report}{suffix}", part, runs))
-        for name, report, runs in (
-            ("run", "kernel", by_name),
-            ("run-by-position", "range", by_position),
-        )
-    ]
-
-
-def _script(name: str, report: str, part: Part, runs: Sequence[str]) -> str:
+def _script(part: Part, name: str, report: str, runs: Sequence[str]) -> tuple[str, str]:
     body = _SETTINGS + "".join(
         f'profile {report}-{number} --devices {part.device} {run} "$@"\n'
         for number, run in enumerate(runs, start=1)
     )
-    comment = [f"Runs the program {len(runs)} times under ncu: sh {name} PROGRAM [ARGUMENT...]"]
-    return script(comment, body + "printf '%s\\n' \"$results\"\n", takes_program=True)
+    comment = f"Runs the program {len(runs)} times under ncu: sh {name} PROGRAM [ARGUMENT...]"
+    text = script(comment, body + "printf '%s\\n' \"$results\"\n", takes_program=True)
+    return f"{part.folder}{name}", text

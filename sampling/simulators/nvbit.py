@@ -6,12 +6,8 @@ They instrument the launches from ``START_GRID_NUM`` up to, not with, ``END_GRID
 from __future__ import annotations
 
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.exporting.choices import ExportChoices, Exported
-from sampling.simulators.exporting.id_ranges import merged
-from sampling.simulators.exporting.manifest import manifest
-from sampling.simulators.exporting.readme import Handed, readme
-from sampling.simulators.exporting.run_order import Part, Shard, run_parts
-from sampling.simulators.exporting.scripts import script, slurm
+from sampling.simulators.export import ExportChoices, Exported, merged, run_parts
+from sampling.simulators.export_files import Handed, manifest, readme, script, slurm
 
 TAKES = frozenset({"shards"})
 NOTE = (
@@ -51,26 +47,18 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     parts = run_parts(plan, choices)
     files: list[tuple[str, str]] = []
     for part in parts:
-        for number, shard in enumerate(part.shards):
-            files += _run_files(part, part.suffix(number), shard)
-        files += [
-            manifest(part, {step.ordinal: step.ordinal for step in part.steps}),
-            *slurm(part, takes_program=True),
-        ]
+        for suffix, shard in part.files():
+            name, run = f"ranges{suffix}.txt", f"run{suffix}.sh"
+            lines = [f"{first} {last + 1}\n" for first, last in merged(step.ordinal for step in shard)]
+            comment = f"Runs the program {len(lines)} times, once a range: sh {run} PROGRAM [ARGUMENT...]"
+            files += [
+                (f"{part.folder}{name}", "".join(lines)),
+                (part.folder + run, script(comment, _RUN.format(ranges=name), takes_program=True)),
+            ]
+        numbers = {step.ordinal: step.ordinal for step in part.steps}
+        files += [manifest(part, numbers), *slurm(part, takes_program=True)]
     ordinals = [step.ordinal for part in parts for step in part.steps]
     ranges = "ranges.txt" if choices.shards == 1 else "ranges-N.txt"
     text = _README.format(ranges=ranges, first=min(ordinals), end=max(ordinals) + 1)
-    return (
-        *files,
-        readme("NVBit", NOTE, text, Handed(plan, parts, choices), is_ordered=False, uses_nvbit=True),
-    )
-
-
-def _run_files(part: Part, suffix: str, shard: Shard) -> list[tuple[str, str]]:
-    name = f"ranges{suffix}.txt"
-    lines = [f"{first} {last + 1}\n" for first, last in merged(step.ordinal for step in shard)]
-    comment = [f"Runs the program {len(lines)} times, once a range: sh run{suffix}.sh PROGRAM [ARGUMENT...]"]
-    return [
-        (f"{part.folder}{name}", "".join(lines)),
-        (f"{part.folder}run{suffix}.sh", script(comment, _RUN.format(ranges=name), takes_program=True)),
-    ]
+    handed = Handed(plan, parts, choices)
+    return (*files, readme("NVBit", NOTE, text, handed, is_ordered=False, uses_nvbit=True))

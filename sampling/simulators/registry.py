@@ -1,20 +1,21 @@
-"""Simulators and tools, one module each: what a plan is exported as, and how their logs are read.
+"""Simulators and tools, one module each: what a plan is exported as, and how what they write is read.
 
-One that takes plans is one line in ``_EXPORTERS``. Its module has::
+One is one line in ``_EXPORTERS``, ``_RESULT_READERS`` or ``_LOG_READERS``. Its module then has of these::
 
     NOTE: str               # how its ids are counted, and whether it was tried here
     TAKES: Collection[str]  # which of `ExportChoices` mean something to it
     def export(plan: PlanFile, choices: ExportChoices) -> Exported     # (relative path, content) pairs
 
-One that logs what happens within each kernel is one line in ``_LOG_READERS``. Its module has::
+    def recognises_results(head: bytes) -> bool    # from the first 64 KiB, or whole lines further on
+    def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun
 
-    def recognises_log(head: bytes) -> bool    # from the first 64 KiB, or whole lines further on
+    def recognises_log(head: bytes) -> bool        # of what happens within each kernel
     def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from importlib import import_module
 from typing import Protocol, cast
@@ -25,26 +26,32 @@ from sampling.errors import AnalysisError, OptionError, ProfileError
 from sampling.plan.plan_file import IN_FOLDER, PlanFile
 from sampling.projection.interval_log import IntervalLog
 from sampling.readers.input_file import InputFile, open_input
-from sampling.simulators.exporting.choices import ExportChoices, Exported
-from sampling.simulators.measured_run import LinesSoFar, kind_of_caches
+from sampling.simulators.export import ExportChoices, Exported
+from sampling.simulators.measured_run import LinesSoFar, MeasuredRun, kind_of_caches
 from sampling.text import Wording, nearest
 
-_TOO_LARGE = 2**62
+_FOLDER = "sampling.simulators"
 _EXPORTERS = {
-    "csv": "sampling.simulators.plain_csv",
-    "accel-sim": "sampling.simulators.accel_sim.selection",
-    "macsim": "sampling.simulators.macsim.selection",
-    "mgpusim": "sampling.simulators.mgpusim",
-    "ncu": "sampling.simulators.ncu",
-    "nvbit": "sampling.simulators.nvbit",
-    "rocprofv3": "sampling.simulators.rocprofv3",
+    "csv": "csv_files",
+    "accel-sim": "accel_sim",
+    "macsim": "macsim",
+    "mgpusim": "mgpusim",
+    "ncu": "ncu",
+    "nvbit": "nvbit",
+    "rocprofv3": "rocprofv3",
 }
-_LOG_READERS = {
-    "accel-sim": "sampling.simulators.gpgpu_sim_output",
-    "csv": "sampling.simulators.plain_csv",
+#: The most telling first: a CSV of results is known by its header.
+_RESULT_READERS = {
+    "csv": "csv_files",
+    "macsim": "macsim",
+    "accel-sim": "gpgpu_sim_output",
+    "gpgpu-sim": "gpgpu_sim_output",
 }
-
+_LOG_READERS = {"accel-sim": "gpgpu_sim_output", "csv": "csv_files"}
+#: Those whose output may come after that of the simulated program.
+_PRINTING = ("accel-sim", "macsim")
 _MOST_BYTES_BEFORE_A_SIGN = 1 << 26
+_TOO_LARGE = 2**62
 
 
 class Exporter(Protocol):
@@ -55,6 +62,22 @@ class Exporter(Protocol):
 
     def export(self, plan: PlanFile, choices: ExportChoices) -> Exported:
         """Return the files that tell the target which launches to simulate."""
+
+
+class Reader(Protocol):
+    """What a module that reads results, or logs of what happens within each kernel, offers of both."""
+
+    def recognises_results(self, head: bytes) -> bool:
+        """Return whether a file that starts like this is of its format."""
+
+    def read_results(self, file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
+        """Return what a file says of each launch; no metrics: the usual ones."""
+
+    def recognises_log(self, head: bytes) -> bool:
+        """Return whether a file that starts like this is an interval log."""
+
+    def read_interval_logs(self, files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
+        """Return the log of each kernel."""
 
 
 def exporter_names() -> tuple[str, ...]:
@@ -77,7 +100,7 @@ def exporter_named(name: str) -> Exporter:
         )
     if name not in _EXPORTERS:
         raise OptionError(f"there is no exporter {name!r}", remedy=nearest(name, tuple(_EXPORTERS)))
-    return cast("Exporter", import_module(_EXPORTERS[name]))
+    return cast("Exporter", import_module(f"{_FOLDER}.{_EXPORTERS[name]}"))
 
 
 def export_plan(plan: PlanFile, target: str, choices: ExportChoices | None = None) -> Exported:
@@ -121,28 +144,56 @@ def exported_folder(plan: PlanFile, target: str, choices: ExportChoices | None =
     return (*export_plan(plan, target, choices), (IN_FOLDER, plan.text()))
 
 
-class IntervalLogReader(Protocol):
-    """What every module that reads interval logs offers."""
-
-    def recognises_log(self, head: bytes) -> bool:
-        """Return whether a file that starts like this is of its format."""
-
-    def read_interval_logs(self, files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
-        """Return the log of each kernel."""
-
-
-def interval_log_reader(name: str) -> IntervalLogReader:
-    """Return a reader of interval logs.
+def result_reader(name: str) -> Reader:
+    """Return a reader of results.
 
     Raises
     ------
     OptionError : there is none of that name.
     """
-    if name not in _LOG_READERS:
-        raise OptionError(
-            f"there is no reader of interval logs {name!r}", remedy=f"there is {', '.join(_LOG_READERS)}"
-        )
-    return cast("IntervalLogReader", import_module(_LOG_READERS[name]))
+    return _reader(name, _RESULT_READERS, "results")
+
+
+def _reader(name: str, readers: dict[str, str], what: str) -> Reader:
+    if name not in readers:
+        raise OptionError(f"there is no reader of {what} {name!r}", remedy=f"there is {', '.join(readers)}")
+    return cast("Reader", import_module(f"{_FOLDER}.{readers[name]}"))
+
+
+def looks_like_results(file: InputFile) -> bool:
+    """Return whether a file begins like results; those behind a program's own output are not found."""
+    return any(result_reader(name).recognises_results(file.head) for name in _RESULT_READERS)
+
+
+def recognised_reader(file: InputFile) -> Reader:
+    """Return the reader whose format of results a file is of.
+
+    Raises
+    ------
+    ProfileError : there is none.
+    """
+    readers = {name: result_reader(name) for name in _RESULT_READERS}
+    wanted = "neither what Accel-Sim, GPGPU-Sim or MacSim print, nor a CSV with a column id"
+    return _recognised(file, readers, lambda reader, head: reader.recognises_results(head), wanted)
+
+
+def _recognised(
+    file: InputFile, readers: dict[str, Reader], test: Callable[[Reader, bytes], bool], wanted: str
+) -> Reader:
+    for reader in readers.values():
+        if test(reader, file.head):
+            return reader
+    # What a program prints, or one line for each of many cores, may come before the first telling line.
+    read = 0
+    for text in LinesSoFar(file):
+        for name in _PRINTING:
+            if name in readers and test(readers[name], text):
+                return readers[name]
+        read += len(text)
+        if read > _MOST_BYTES_BEFORE_A_SIGN:
+            break
+    remedy = Wording("give one, or say which it is with `source`")
+    raise ProfileError(wanted, path=file.path, remedy=remedy)
 
 
 def read_interval_logs(paths: Sequence[str], source: str | None = None) -> tuple[IntervalLog, ...]:
@@ -159,14 +210,20 @@ def read_interval_logs(paths: Sequence[str], source: str | None = None) -> tuple
     """
     if paths.count("-") > 1:
         raise OptionError("standard input (-) can be read once only")
-    reader = None if source is None else interval_log_reader(source)
+    wanted = "neither a visualizer log of Accel-Sim nor a CSV with the columns cycle, instructions and ctas"
+    named = _LOG_READERS if source is None else (source,)
+    readers = {name: _reader(name, _LOG_READERS, "interval logs") for name in named}
     with ExitStack() as until_read:
         files = [until_read.enter_context(open_input(path)) for path in paths]
         for file in files:
             if file.is_directory or not file.head:
                 what = "a folder, not a log" if file.is_directory else "is empty"
                 raise ProfileError(what, path=file.path, remedy="give the simulator's log of a run")
-        logs = (reader or _recognised(files[0])).read_interval_logs(files)
+        if source is None:
+            reader = _recognised(files[0], readers, lambda each, head: each.recognises_log(head), wanted)
+        else:
+            reader = readers[source]
+        logs = reader.read_interval_logs(files)
     for log in logs:
         for what, counts in (("instructions", log.instructions), ("thread blocks", log.ctas)):
             if counts.sum(dtype=np.float64) >= _TOO_LARGE:
@@ -176,24 +233,3 @@ def read_interval_logs(paths: Sequence[str], source: str | None = None) -> tuple
                     remedy="give the simulator's log of a run",
                 )
     return logs
-
-
-def _recognised(file: InputFile) -> IntervalLogReader:
-    """Return the reader whose format the file is of."""
-    readers = {name: interval_log_reader(name) for name in _LOG_READERS}
-    for reader in readers.values():
-        if reader.recognises_log(file.head):
-            return reader
-    # What a program prints, or one line for each of many cores, may come before the first telling line.
-    read = 0
-    for text in LinesSoFar(file):
-        if readers["accel-sim"].recognises_log(text):
-            return readers["accel-sim"]
-        read += len(text)
-        if read > _MOST_BYTES_BEFORE_A_SIGN:
-            break
-    raise ProfileError(
-        "neither a visualizer log of Accel-Sim nor a CSV with the columns cycle, instructions and ctas",
-        path=file.path,
-        remedy=Wording("give one, or say which it is with `source`"),
-    )

@@ -1,4 +1,9 @@
-"""What simulators measured of a plan's launches: files of results, by content, held against the plan."""
+"""What simulators measured of a plan's launches, from one file of results or several.
+
+Which launch each is says its number: without a manifest a number counts the launches of one process, so that
+a plan of one process and device is enough to tell. A manifest says it of every launch: a run is the shard
+whose numbers it has in its order, or the first of them where it was killed.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +14,29 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input, watched
-from sampling.simulators.exporting.choices import FILLED
-from sampling.simulators.kernel_identity import differs, kernels_apart
-from sampling.simulators.launch_numbers import ids_of
-from sampling.simulators.manifest_file import Manifest, read_manifest
-from sampling.simulators.measured_run import CachesKind, MeasuredRun, caches_of_run, kind_of_caches
-from sampling.simulators.result_readers import recognised_reader, result_reader
+from sampling.simulators.export import FILLED
+from sampling.simulators.export_files import Manifest, read_manifest
+from sampling.simulators.measured_run import (
+    UNNUMBERED,
+    CachesKind,
+    MeasuredRun,
+    caches_of_run,
+    differs,
+    kernels_apart,
+    kind_of_caches,
+)
+from sampling.simulators.registry import recognised_reader, result_reader
 from sampling.text import Wording, counted, listed
 
-_REMEDY_OTHER = Wording(
-    "give the results of the plan's own launches; whether a trace has them, `kernelpoint align` tells"
-)
+#: In place of an id: a launch that is run for the caches' sake, has no number, or is not in the manifest.
+NOT_WANTED = -1
+_OF_PLAN = "give the results of the plan's own launches"
+_REMEDY_OTHER = Wording(f"{_OF_PLAN}; whether a trace has them, `kernelpoint align` tells")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,36 +70,7 @@ def read_result_files(
     manifests: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> SimulatedLaunches:
-    """Read results as `read_results` does; "-" is standard input.
-
-    Parameters
-    ----------
-    progress : told how many bytes of each file are read.
-
-    Raises
-    ------
-    OptionError, ProfileError : as for `read_results`; a file is missing.
-    """
-    if [*paths, *manifests].count("-") > 1:
-        raise OptionError("standard input (-) can be read once only")
-    with ExitStack() as until_read:
-        files, lists = (
-            [until_read.enter_context(open_input(path)) for path in each] for each in (paths, manifests)
-        )
-        if progress is not None:
-            files = [watched(file, progress) for file in files]
-        return read_results(plan, files, source=source, metrics=metrics, manifests=lists)
-
-
-def read_results(
-    plan: PlanFile,
-    files: Sequence[InputFile],
-    *,
-    source: str | None = None,
-    metrics: Sequence[str] = (),
-    manifests: Sequence[InputFile] = (),
-) -> SimulatedLaunches:
-    """Return what a simulator measured of a plan's launches, from one file of results or several.
+    """Return what a simulator measured of a plan's launches; "-" is standard input.
 
     Launches that the plan does not draw are left out, which a note says, as are gaps. A launch that was cut
     off in one file and simulated whole in another has what the latter says. One may be there with caches of
@@ -100,23 +83,35 @@ def read_results(
         what the reader takes for usual.
     manifests : of the export that was run, one for each process and device; in the order of the files where
         processes launch the same kernels. None: see `ids_of`.
+    progress : told how many bytes of each file are read.
 
     Raises
     ------
     OptionError : there is no such reader, or it cannot give a metric.
-    ProfileError : a file is damaged, of no known format, or of another program or plan; a launch is there
-        twice with caches of one kind; none of the plan's launches is there.
+    ProfileError : a file is missing, damaged, of no known format, or of another program or plan; a launch is
+        there twice with caches of one kind; none of the plan's launches is there.
     """
-    if not files:
+    if [*paths, *manifests].count("-") > 1:
+        raise OptionError("standard input (-) can be read once only")
+    if not paths:
         raise OptionError("no file of results is given")
-    for file in files:
-        if file.is_directory or not file.head:
-            what = "a folder, not a file of results" if file.is_directory else "is empty"
-            raise ProfileError(what, path=file.path, remedy="give what the simulator wrote of a run")
-    reader = None if source is None else result_reader(source)
-    runs = [(reader or recognised_reader(file)).read_results(file, metrics) for file in files]
-    whole = [read_manifest(file) for file in manifests]
-    return results_of(plan, runs, whole)
+    with ExitStack() as until_read:
+        files, lists = (
+            [until_read.enter_context(open_input(path)) for path in each] for each in (paths, manifests)
+        )
+        for file in files:
+            if file.is_directory or not file.head:
+                what = "a folder, not a file of results" if file.is_directory else "is empty"
+                raise ProfileError(what, path=file.path, remedy="give what the simulator wrote of a run")
+        if progress is not None:
+            files = [watched(file, progress) for file in files]
+        runs = [_read(file, source, metrics) for file in files]
+        return results_of(plan, runs, [read_manifest(file) for file in lists])
+
+
+def _read(file: InputFile, source: str | None, metrics: Sequence[str]) -> MeasuredRun:
+    reader = recognised_reader(file) if source is None else result_reader(source)
+    return reader.read_results(file, metrics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +130,7 @@ class _Place:
 def results_of(
     plan: PlanFile, runs: Sequence[MeasuredRun], manifests: Sequence[Manifest] = ()
 ) -> SimulatedLaunches:
-    """Return what files of results that are read say of a plan's launches, see `read_results`."""
+    """Return what files of results that are read say of a plan's launches, see `read_result_files`."""
     drawn = {launch.id: launch for launch in plan.drawn}
     wanted = np.array(list(drawn), dtype=np.int64)
     places: defaultdict[int, dict[CachesKind, _Place]] = defaultdict(dict)
@@ -145,15 +140,14 @@ def results_of(
             told[launch_id] |= {state} - {""}
     unsure: list[int] = []
     in_all = 0
-    are_pairs = len(manifests) == len(runs)
     for number, run in enumerate(runs):
-        ids = ids_of(plan, run, manifests, manifests[number] if are_pairs else None)
-        is_drawn: BoolArray = np.isin(ids, wanted)
+        own = manifests[number] if len(manifests) == len(runs) else None
+        ids = ids_of(plan, run, manifests, own)
         in_all += len(ids)
         seen = caches_of_run(run)
-        for row in np.flatnonzero(is_drawn).tolist():
+        for row in np.flatnonzero(np.isin(ids, wanted)).tolist():
             launch = drawn[int(ids[row])]
-            if _check_kernel(run, row, launch) is None:
+            if _is_unsure(run, row, launch):
                 unsure.append(launch.id)
             _take(places[launch.id], launch.id, _Place(run, row, _caches(seen[row], told[launch.id])))
     if not places:
@@ -163,11 +157,10 @@ def results_of(
             remedy=_REMEDY_OTHER,
         )
     counting, others = _counting(places)
-    of_plan = _launches_at(runs, counting)
-    others_left_out = in_all - len(counting) - len(others)
+    left_out = in_all - len(counting) - len(others)
     return replace(
-        of_plan,
-        notes=(*_notes(drawn, counting, others_left_out, unsure), *_half_pairs(told, places)),
+        _launches_at(runs, counting),
+        notes=(*_notes(drawn, counting, left_out, unsure), *_half_pairs(told, places)),
         again=_launches_at(runs, others) if others else None,
     )
 
@@ -213,26 +206,20 @@ def _launches_at(runs: Sequence[MeasuredRun], places: Mapping[int, _Place]) -> S
     )
 
 
-def _check_kernel(run: MeasuredRun, row: int, launch: PlannedLaunch) -> bool | None:
-    """Return False; None where names cannot be compared.
-
-    Raises
-    ------
-    ProfileError : the launch is of another kernel than in the plan.
-    """
-    seen = run.kernels[row] if run.kernels else None
-    if seen is None:
+def _is_unsure(run: MeasuredRun, row: int, launch: PlannedLaunch) -> bool:
+    """Return whether names cannot be compared; raise ProfileError where it is another kernel than planned."""
+    if not run.kernels:
         return False
-    is_other = differs(launch, seen)
+    is_other = differs(launch, run.kernels[row])
     if is_other:
-        planned, there = kernels_apart(launch, seen)
+        planned, there = kernels_apart(launch, run.kernels[row])
         raise ProfileError(
             f"launch {launch.id} of the plan is {planned}, and number {run.number[row]} there is {there}: "
             "the results are of another program or plan",
             path=run.path,
             remedy=_REMEDY_OTHER,
         )
-    return is_other
+    return is_other is None
 
 
 def _take(places: dict[CachesKind, _Place], launch_id: int, place: _Place) -> None:
@@ -294,3 +281,110 @@ def _half_pairs(
 
 def _ids(ids: Sequence[int]) -> str:
     return listed([str(each) for each in ids])
+
+
+def ids_of(
+    plan: PlanFile, run: MeasuredRun, manifests: Sequence[Manifest] = (), own: Manifest | None = None
+) -> IntArray:
+    """Return (n,) the launch id of each launch of a run, `NOT_WANTED` for those that count for nothing.
+
+    Parameters
+    ----------
+    manifests : those of the export, one for each process and device.
+    own : which of them the run is of, should it fit several.
+
+    Raises
+    ------
+    ProfileError : a launch has no number; the numbers can be of several processes; none is of a manifest; the
+        profile has fewer launches.
+    """
+    if run.first_number is None:
+        ids = run.number
+    elif (run.number == UNNUMBERED).all():
+        raise ProfileError(
+            "it does not say which launch is which",
+            path=run.path,
+            remedy="give the output of a simulator that numbers launches, or a CSV with a column id",
+        )
+    else:
+        ids = _by_manifests(run, manifests, own) if manifests else _by_process(plan, run)
+    launches = sum(sequence.launches for sequence in plan.sequences)
+    if launches and (ids >= launches).any():
+        number = int(run.number[np.argmax(ids >= launches)])
+        raise ProfileError(
+            f"it has a launch {number}, and the plan's profile {launches:,} launches in all: "
+            "the results are of another program or plan",
+            path=run.path,
+            remedy="give the results of the plan's own launches",
+        )
+    return ids
+
+
+def _by_process(plan: PlanFile, run: MeasuredRun) -> IntArray:
+    """Return the ids where the plan's launches are of one process and device, whose launches are numbered."""
+    places = {(launch.process, launch.device) for launch in plan.drawn}
+    processes = {process for process, _ in places}
+    devices = {each.device for each in plan.sequences if each.process in processes}
+    if len(places) > 1 or len(devices) > 1:
+        has = f"the process has {len(devices)} devices"
+        if len(places) > 1:
+            has = f"the plan has {len(places)} processes and devices"
+        raise ProfileError(
+            f"its launches are numbered by process, and {has}",
+            path=run.path,
+            remedy="give the manifest.csv that the export wrote for each of them",
+        )
+    first = plan.drawn[0]
+    is_numbered = run.number != UNNUMBERED
+    if (run.number[is_numbered] < (run.first_number or 0)).any():
+        raise ProfileError(f"launches are numbered from {run.first_number}", path=run.path)
+    ids = run.number - (run.first_number or 0) + (first.id - first.ordinal)
+    return np.where(is_numbered, ids, NOT_WANTED)
+
+
+def _by_manifests(run: MeasuredRun, manifests: Sequence[Manifest], own: Manifest | None) -> IntArray:
+    """Return the ids by the one manifest, or the one part of it, that the run is of."""
+    for way in (_in_order, _by_number):
+        found = {each.path: ids for each in manifests if (ids := way(run, each)) is not None}
+        if found:
+            break
+    distinct = {ids.tobytes(): ids for ids in found.values()}
+    if len(distinct) == 1:
+        return next(iter(distinct.values()))
+    if own is not None and own.path in found:
+        return found[own.path]
+    of = manifests[0].path if len(manifests) == 1 else f"the {len(manifests)} manifests"
+    wrong, remedy = f"its launches are not those of {of}", "give the manifest of what was run"
+    if distinct:
+        wrong = f"its launches can be {len(distinct)} different ones of {of}"
+        remedy = "give the manifests in the order of the results, one for each"
+    raise ProfileError(wrong, path=run.path, remedy=remedy)
+
+
+def _in_order(run: MeasuredRun, manifest: Manifest) -> IntArray | None:
+    """Return the ids where the run has the launches of one shard in its order, or the first of them."""
+    found = []
+    for shard in np.unique(manifest.shard).tolist():
+        inside = np.flatnonzero(manifest.shard == shard)[: len(run.number)]
+        if len(inside) == len(run.number) and (manifest.number[inside] == run.number).all():
+            found.append(np.where(manifest.is_warm_up[inside], NOT_WANTED, manifest.id[inside]))
+    return found[0] if len({ids.tobytes() for ids in found}) == 1 else None
+
+
+def _by_number(run: MeasuredRun, manifest: Manifest) -> IntArray | None:
+    """Return the ids by the numbers alone; None where not one is of the manifest."""
+    drawn = ~manifest.is_warm_up
+    known = dict(zip(manifest.number[drawn].tolist(), manifest.id[drawn].tolist(), strict=True))
+    warmed = set(manifest.number[~drawn].tolist())
+    numbers = run.number.tolist()
+    # A run of launches that the manifest does not name is none of this export, and has no warm-ups.
+    is_of_export = all(number in known or number in warmed for number in numbers)
+    both = [number for number in numbers if number in known and number in warmed]
+    if both and is_of_export:
+        raise ProfileError(
+            f"launch {both[0]} is a warm-up too, and the order of launches is not that of {manifest.path}",
+            path=run.path,
+            remedy="give the manifest of what was run",
+        )
+    ids = np.array([known.get(number, NOT_WANTED) for number in numbers], dtype=np.int64)
+    return ids if (ids != NOT_WANTED).any() else None

@@ -2,22 +2,35 @@
 
 ``--kernel-include-regex`` is searched for in the demangled name; ``--kernel-iteration-range`` counts the
 launches of each kernel it matches from 1, whatever their grids and blocks: ``[2],[5-8]``. One option holds
-for all kernels of a run, so that the program is run once a kernel name.
+for all kernels of a run, so that the program is run once a kernel name. A plan counts the launches of each
+size of a kernel by itself: where it has several sizes only the profile knows how they follow each other.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 
-from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.simulators.exporting.choices import ExportChoices, Exported
-from sampling.simulators.exporting.id_ranges import in_pieces, merged, range_text
-from sampling.simulators.exporting.iterations import iterations
-from sampling.simulators.exporting.manifest import manifest
-from sampling.simulators.exporting.name_pattern import name_pattern
-from sampling.simulators.exporting.readme import Handed, readme
-from sampling.simulators.exporting.run_order import Part, Shard, Step, run_parts
-from sampling.simulators.exporting.scripts import quoted, script, slurm
+import numpy as np
+
+from sampling.methods.registry import method_named
+from sampling.plan.other_recording.plan_judgement import find_original
+from sampling.plan.plan_file import PlanFile
+from sampling.profile.profile import Profile
+from sampling.reduction.grouping import group_key
+from sampling.reduction.region import Region
+from sampling.simulators.export import (
+    ExportChoices,
+    Exported,
+    Shard,
+    in_pieces,
+    merged,
+    name_pattern,
+    of_names,
+    range_text,
+    run_parts,
+)
+from sampling.simulators.export_files import Handed, manifest, quoted, readme, script, slurm
 
 TAKES = frozenset({"shards"})
 NOTE = (
@@ -60,24 +73,27 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     OptionError : there are more shards than kernel names.
     """
     known, why_not = iterations(plan)
-    parts = run_parts(plan, choices, together=_name)
+    parts = run_parts(plan, choices, together=lambda launch: launch.name)
     files: list[tuple[str, str]] = []
     for part in parts:
-        for number, shard in enumerate(part.shards):
-            suffix = part.suffix(number)
-            files.append((f"{part.folder}run{suffix}.sh", _script(part, suffix, shard, known)))
-        files += [
-            manifest(part, {step.ordinal: known[step.id] for step in part.steps if step.id in known}),
-            *slurm(part, takes_program=True),
-        ]
+        for suffix, shard in part.files():
+            runs = filters(shard, known)
+            body = _SETTINGS + "".join(
+                f'profile kernel{suffix}-{number} {run} -- "$@"\n' for number, run in enumerate(runs, start=1)
+            )
+            comment = (
+                f"Runs the program {len(runs)} times under rocprofv3: "
+                f"sh run{suffix}.sh PROGRAM [ARGUMENT...]\n"
+                f"The launches are those of device {part.device}."
+            )
+            text = script(comment, body + "printf '%s\\n' \"$results\"\n", takes_program=True)
+            files.append((f"{part.folder}run{suffix}.sh", text))
+        numbers = {step.ordinal: known[step.id] for step in part.steps if step.id in known}
+        files += [manifest(part, numbers), *slurm(part, takes_program=True)]
     drawn = sum(len(part.steps) for part in parts)
     unknown = _UNKNOWN.format(count=drawn - len(known), all=drawn, why=why_not) if why_not else ""
     text = _README.format(unknown=unknown)
     return (*files, readme("rocprofv3", NOTE, text, Handed(plan, parts, choices), is_ordered=False))
-
-
-def _name(launch: PlannedLaunch) -> str:
-    return launch.name
 
 
 def kernel_pattern(name: str) -> str:
@@ -94,31 +110,72 @@ def filters(shard: Shard, known: Mapping[int, int]) -> list[str]:
     ----------
     known : iteration of each launch, by its id; a kernel of which one is missing is measured whole.
     """
-    of_name: dict[str, list[Step]] = {}
-    for step in shard:
-        assert step.launch is not None
-        of_name.setdefault(step.launch.name, []).append(step)
     runs = []
-    for name, steps in of_name.items():
+    for name, steps in of_names(shard).items():
         spelt = "--mangled-kernels " if name.startswith("_Z") else ""
         chosen = f"{spelt}--kernel-include-regex {quoted(kernel_pattern(name))}"
         if any(step.id not in known for step in steps):
             runs.append(chosen)
             continue
-        ranges = merged(known[step.id] for step in steps)
-        for some in in_pieces(ranges, _MOST_RANGES):
+        for some in in_pieces(merged(known[step.id] for step in steps), _MOST_RANGES):
             text = ",".join(f"[{range_text(each)}]" for each in some)
             runs.append(f"{chosen} --kernel-iteration-range {quoted(text)}")
     return runs
 
 
-def _script(part: Part, suffix: str, shard: Shard, known: Mapping[int, int]) -> str:
-    runs = filters(shard, known)
-    body = _SETTINGS + "".join(
-        f'profile kernel{suffix}-{number} {run} -- "$@"\n' for number, run in enumerate(runs, start=1)
-    )
-    comment = [
-        f"Runs the program {len(runs)} times under rocprofv3: sh run{suffix}.sh PROGRAM [ARGUMENT...]",
-        f"The launches are those of device {part.device}.",
-    ]
-    return script(comment, body + "printf '%s\\n' \"$results\"\n", takes_program=True)
+def iterations(plan: PlanFile) -> tuple[dict[int, int], str]:
+    """Return which launch of its kernel each drawn one is in its process and device, from 1, by its id.
+
+    It is read from the profile that the plan was made from, if that is still there. Else a launch has one
+    only if its kernel has a single size, which a plan by launch of a whole profile tells.
+
+    Returns
+    -------
+    the numbers, and why some are not known; "" where all are.
+    """
+    known = _of_single_sizes(plan)
+    if len(known) == len(plan.drawn):
+        return known, ""
+    original = find_original(plan)
+    if original.profile is not None:
+        return _counted(plan, original.profile), ""
+    return known, str(original.why_not)
+
+
+def _of_single_sizes(plan: PlanFile) -> dict[int, int]:
+    grouping, region = plan.selection()
+    if not (method_named(str(plan.options["method"])).draws_at_random and region == Region()):
+        return {}
+    drawn = [(stratum.key, launch) for stratum in plan.strata for launch in stratum.launches]
+    sizes: defaultdict[str, set[object]] = defaultdict(set)
+    for key, each in drawn:
+        place = (None, None) if grouping.pool_devices else (each.process, each.device)
+        # Where each stratum is of one kernel in one size, every size is among the drawn launches.
+        if not grouping.needs_shape or key != group_key(each.name, grouping, each.grid, each.block, *place):
+            return {}
+        sizes[each.name].add((each.grid, each.block))
+    return {launch.id: launch.occurrence + 1 for _, launch in drawn if len(sizes[launch.name]) == 1}
+
+
+def _counted(plan: PlanFile, profile: Profile) -> dict[int, int]:
+    """Count the launches of each drawn launch's kernel up to it, in one pass over the profile."""
+    drawn = plan.drawn
+    ids = np.array([launch.id for launch in drawn], dtype=np.int64)
+    before = np.zeros(len(profile.kernels.names), dtype=np.int64)
+    found: dict[int, int] = {}
+    sequence = -1
+    for span in profile.spans:
+        if span.sequence != sequence:
+            sequence = span.sequence
+            before[:] = 0
+        first_id = profile.sequences[sequence].first_id + span.first_ordinal
+        names = profile.read(span, ("name",))["name"]
+        start, stop = np.searchsorted(ids, [first_id, first_id + span.launches])
+        done = 0
+        for launch_id in ids[start:stop].tolist():
+            place = launch_id - first_id
+            before += np.bincount(names[done : place + 1], minlength=len(before))
+            done = place + 1
+            found[launch_id] = int(before[names[place]])
+        before += np.bincount(names[done:], minlength=len(before))
+    return found

@@ -30,7 +30,7 @@ from tui.app.running import session_of
 from tui.app.split_tree.screen import SplitTreeScreen
 from tui.app.timeline.screen import TimelineScreen
 from tui.app.views import FIRST_VIEW, VIEWS
-from tui.charts.sinks import plain
+from tui.charts.grid import plain
 from tui.options.commands import OpenOptions
 from tui.options.shared import MethodOptions
 

@@ -27,10 +27,7 @@ from tui.app import planning
 from tui.app.frame.chart import Chart
 from tui.app.plan import details as plan_details
 from tui.app.plan.details import PlanDetails
-from tui.app.plan.option_fields import OptionField
-from tui.app.plan.option_form import OptionForm
-from tui.app.plan.option_row import OptionInput
-from tui.app.plan.panes import PlanDetailPanes
+from tui.app.plan.options import OptionField, OptionForm, OptionInput
 from tui.app.plan.presenter import PlanPane
 from tui.app.plan.screen import PlanScreen
 from tui.app.state import Session
@@ -84,7 +81,7 @@ def details_without_app(profile: str, overrides: Overrides | None = None, **opti
 
 
 def content_of(app: App, pane: PlanPane) -> Widget:
-    return screen_of(app).query_one(PlanDetailPanes).content(pane)
+    return screen_of(app).content(pane)
 
 
 def form_of(app: App) -> OptionForm:

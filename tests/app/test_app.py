@@ -43,7 +43,7 @@ from tui.app.planning import load_study
 from tui.app.running import session_of
 from tui.options.choices import GroupSort
 from tui.options.commands import OpenOptions, SampleOptions
-from tui.text.group_list import GroupList, list_groups
+from tui.text.groups import GroupList, list_groups
 
 
 @asynccontextmanager

@@ -21,8 +21,7 @@ from tests.app.driving import App, Running, opened, planned, printed, screen_tex
 from tui.app import planning
 from tui.app.filters.fields import LeastDuration, Numbers, Patterns, RangeNames, Words, filters_of
 from tui.app.filters.screen import FiltersScreen
-from tui.app.plan.option_form import OptionForm
-from tui.app.plan.option_row import OptionInput
+from tui.app.plan.options import OptionForm, OptionInput
 from tui.options.commands import OpenOptions, SampleOptions
 from tui.options.flags import error_text
 

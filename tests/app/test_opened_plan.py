@@ -17,8 +17,8 @@ from tests.app.test_view_plan_results import write_results
 from tui.app import planning
 from tui.app.frame.page import FindingsScreen
 from tui.app.messages import StudyFailed
-from tui.app.plan.results.screen import ResultsScreen
-from tui.app.plan.titles import whose_options
+from tui.app.plan.presenter import whose_options
+from tui.app.plan.results import ResultsScreen
 from tui.app.running import session_of
 from tui.app.state import Session
 from tui.engine.beside import beside_profile

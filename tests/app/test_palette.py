@@ -15,8 +15,7 @@ from tui.app.actions import ACTIONS, APP, COMPARING, SCALE, VIEW
 from tui.app.app import KernelPointApp
 from tui.app.palette.entries import entries
 from tui.app.palette.search import closeness, found
-from tui.app.plan.option_fields import OPTION_FIELDS
-from tui.app.plan.option_form import OptionForm
+from tui.app.plan.options import OPTION_FIELDS, OptionForm
 from tui.app.views import VIEWS, View, view_named
 from tui.options.commands import OpenOptions
 

@@ -20,8 +20,8 @@ from tests.app.plan_driving import form_of, running
 from tui.app import overrides_file
 from tui.app.frame import copying, wording
 from tui.app.frame.place import PlaceInput
-from tui.app.plan import files as plan_files
-from tui.app.plan.option_form import OptionForm
+from tui.app.plan import details as plan_details
+from tui.app.plan.options import OptionForm
 from tui.app.state import same_overrides
 from tui.options import command_line, places
 from tui.options.commands import OpenOptions
@@ -63,7 +63,7 @@ def read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     real_new_file, real_access = copying.new_file, os.access
     monkeypatch.setattr(overrides_file, "write_text", write_text)
-    monkeypatch.setattr(plan_files, "write_text", write_text)
+    monkeypatch.setattr(plan_details, "write_text", write_text)
     monkeypatch.setattr(copying, "new_file", new_file)
     monkeypatch.setattr(places.os, "access", access)
     monkeypatch.setenv("HOME", str(home))

@@ -16,15 +16,16 @@ from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
 from sampling.estimation.topped_up_plan import ToppedUp
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
 from sampling.simulators.results import SimulatedLaunches
-from tui.app.plan.files import why_not_there
-from tui.app.plan.results.asked import Answers, options_asked
-from tui.app.plan.results.form import plan_hint
-from tui.app.plan.results.presenter import (
+from tui.app.plan.details import why_not_there
+from tui.app.plan.results import (
+    Answers,
     Known,
     ResultsPane,
+    options_asked,
     pane_command,
     pane_text,
     pane_title,
+    plan_hint,
     table_of,
     totals_words,
 )
@@ -32,7 +33,7 @@ from tui.app.state import Session
 from tui.options.commands import SampleOptions
 from tui.options.estimate import EstimateOptions
 from tui.output.writer import Canvas
-from tui.text.estimate_tables import compared_groups
+from tui.text.estimate import compared_groups
 
 CANVAS = Canvas(80, ascii_only=False, color=False)
 SESSION = Session(SampleOptions(profiles=("run.sqlite",), epsilon=0.02, seed=7))

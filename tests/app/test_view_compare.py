@@ -51,8 +51,7 @@ from tui.charts.grid import SELECTED
 from tui.engine.studies import grouping_of
 from tui.options.choices import CompareSort
 from tui.options.commands import OpenOptions, SampleOptions
-from tui.text.comparison.order import Blocks, Merged
-from tui.text.comparison.rows import comparison_row
+from tui.text.compare import Blocks, Merged, comparison_row
 
 #: Those that run without features; by launch, stem and allegro come to one plan.
 RUN = {"joint", "root", "stem", "random", "single-iteration"}

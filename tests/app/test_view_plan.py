@@ -34,7 +34,7 @@ from tests.app.plan_driving import (
     shows_findings,
 )
 from tui.app.frame.chart import Chart
-from tui.app.plan.option_fields import OPTION_FIELDS
+from tui.app.plan.options import OPTION_FIELDS
 from tui.app.plan.panes import PlanList
 from tui.app.plan.presenter import DETAILS, PlanPane
 from tui.options.commands import OpenOptions

@@ -15,9 +15,16 @@ from sampling.errors import OptionError
 from sampling.plan.budget import SimulationHours
 from tests.app.driving import App, Running, printed, screen_text, study_in, wait_for
 from tests.app.plan_driving import check_round_trip, details_of, form_of, running, settled
-from tui.app.plan.budget import fitting
-from tui.app.plan.budget.fitting import BudgetAnswers, Fitted, fitted_words, options_asked, taken_words
-from tui.app.plan.budget.prompt import BudgetInput, BudgetPrompt
+from tui.app.plan import cheaper
+from tui.app.plan.cheaper import (
+    BudgetAnswers,
+    BudgetInput,
+    BudgetPrompt,
+    Fitted,
+    fitted_words,
+    options_asked,
+    taken_words,
+)
 from tui.app.planning import load_study
 from tui.options.commands import OpenOptions, SampleOptions
 
@@ -122,7 +129,7 @@ async def test_looking_for_it_can_be_cancelled(table: str, monkeypatch: pytest.M
             begun.wait(0.01)
             progress(3, 13, "a plan at epsilon 0.1")
 
-    monkeypatch.setattr(fitting, "study_that_fits", endless)
+    monkeypatch.setattr(cheaper, "study_that_fits", endless)
     async with running(table, options=ROOT) as (app, pilot):
         before = study_in(app)
         await ask(pilot, app, BUDGET, "1e6")

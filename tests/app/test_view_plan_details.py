@@ -6,6 +6,7 @@ import shlex
 import threading
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -30,14 +31,12 @@ from tests.app.plan_driving import (
     gated,
     go_to,
     running,
-    screen_of,
     settled,
 )
+from tui.app import planning
 from tui.app.plan import details as plan_details
-from tui.app.plan.panes import PlanFigures
 from tui.app.plan.presenter import PlanPane, plan_figures
 from tui.app.plan.screen import PlanScreen
-from tui.app.plan.work import DetailsReady
 from tui.options.commands import OpenOptions
 from tui.text.tones import plain
 
@@ -158,13 +157,15 @@ async def test_a_defect_in_a_worker_ends_the_app(small: str, monkeypatch: pytest
     assert app.return_code == 1
 
 
-async def test_what_is_stale_changes_nothing(small: str) -> None:
-    async with running(small) as (app, pilot):
-        details = details_of(app)
-        screen_of(app).post_message(DetailsReady(0, replace(details, judgement=None, points={})))
-        await pilot.pause()
-        assert screen_of(app).details is details
-        assert dict(app.screen.query_one(PlanFigures).figures) == dict(plan_figures(details))
+def test_what_a_cancelled_worker_found_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker, waiting, told = SimpleNamespace(is_cancelled=False), [], []
+    monkeypatch.setattr(planning, "get_current_worker", lambda: worker)
+    screen: Any = SimpleNamespace(call_later=lambda *call: waiting.append(call))
+    planning.tell(screen, lambda _: iter(["first", "second"]), told.append, told.append)
+    for call, *given in waiting:
+        call(*given)
+        worker.is_cancelled = True
+    assert told == ["first"]
 
 
 async def test_another_view_and_back_keeps_what_is_known(small: str) -> None:

@@ -25,8 +25,8 @@ from tests.app.plan_driving import (
     running,
     settled,
 )
-from tui.app.plan import files as plan_files
-from tui.app.plan.prompt import PlanPrompt
+from tui.app.plan import details as plan_details
+from tui.app.plan.panes import PlanPrompt
 from tui.options.commands import OpenOptions
 
 # What leaves the app.
@@ -90,7 +90,7 @@ async def test_free_names_are_proposed_nothing_is_overwritten_and_a_name_is_aske
 def test_a_file_that_appears_meanwhile_is_not_overwritten(small: str) -> None:
     Path("late.json").write_text("mine")
     with pytest.raises(OptionError, match=r"late\.json exists"):
-        plan_files.save_plan(details_without_app(small), Path("late.json"), lambda *_: None)
+        plan_details.save_plan(details_without_app(small), Path("late.json"), lambda *_: None)
     assert Path("late.json").read_text() == "mine"
 
 

@@ -31,8 +31,7 @@ from tests.app.plan_driving import (
     settled,
 )
 from tui.app import planning
-from tui.app.plan.option_fields import OPTION_FIELDS
-from tui.app.plan.option_row import OptionInput
+from tui.app.plan.options import OPTION_FIELDS, OptionInput
 from tui.app.plan.presenter import PlanPane
 from tui.app.plan.screen import PlanScreen
 from tui.engine.studies import target_of
@@ -103,6 +102,8 @@ async def test_a_value_is_typed_and_every_letter_and_digit_of_it_is_text(small: 
         await pilot.press("enter")
         await wait_for(pilot, lambda: isinstance(app.focused, Input), "a field")
         await pilot.press("tab")
+        assert app.screen.query(OptionInput), "tab does not close a field"
+        app.action_focus_next()
         await wait_for(pilot, lambda: not app.screen.query(OptionInput), "another pane ends the typing")
         assert app.session.options.group_epsilon == "none"
 

@@ -13,10 +13,9 @@ import pytest
 from tests.app.driving import App, Running, printed, resized, screen_text, wait_for
 from tests.app.plan_driving import check_round_trip, form_of, running, settled
 from tui import cli
+from tui.app.plan import results
 from tui.app.plan.panes import PlanList
-from tui.app.plan.results import reading
-from tui.app.plan.results.form import ResultsInput
-from tui.app.plan.results.screen import ResultsScreen
+from tui.app.plan.results import ResultsInput, ResultsScreen
 
 
 def write_results(plan: str, table: str, *, spread: int = 20) -> None:
@@ -153,7 +152,7 @@ async def test_what_was_read_stays_when_the_rest_is_cancelled(
             begun.set()
             progress(1, 4, "looking")
 
-    monkeypatch.setattr(reading, "missing_to_target", waiting)
+    monkeypatch.setattr(results, "missing_to_target", waiting)
     async with running(small) as (app, pilot):
         await ask(pilot, app)
         await pilot.press(*"cycles.csv", "enter")

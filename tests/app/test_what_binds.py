@@ -30,14 +30,13 @@ from tests.app.plan_driving import check_round_trip, details_of, running, screen
 from tui.app import planning
 from tui.app.frame import wording
 from tui.app.frame.line import Line
-from tui.app.plan.binding_list import BindingList
-from tui.app.plan.cheaper import with_value
+from tui.app.plan.cheaper import BindingList, with_value
 from tui.app.plan.presenter import PlanPane
 from tui.app.steps import Steps
 from tui.charts.quantities import hours, ratio
 from tui.engine.studies import target_of
 from tui.options.commands import OpenOptions, SampleOptions
-from tui.text.binding import binding_forms
+from tui.text.promise import binding_forms
 
 DEAR = OpenOptions(no_pool=True, min_samples=2)
 """Two launches of every stratum of every kernel group."""

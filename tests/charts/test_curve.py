@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.charts.grid import Grid, blank
-from tui.charts.sinks import plain
+from tui.charts.axis import value_axis
+from tui.charts.grid import Grid, blank, plain
 from tui.charts.size_plot import Curve, Mark, SizePlot, draw_curve, size_chart
-from tui.charts.value_axis import value_axis
 
 POINTS = st.lists(st.tuples(st.integers(0, 14), st.integers(0, 59)), min_size=2, max_size=6).map(
     lambda points: sorted(points, key=lambda point: point[1])

@@ -17,21 +17,16 @@ from textual.geometry import Size
 from sampling.plan.trade_off import TradeOffPoint
 from sampling.reduction.timeline import By, GroupLaunches
 from scalemodel.measurements import Measurements, measurements_of
-from scalemodel.predict import Outcome
-from scalemodel.predict import predict
+from scalemodel.predict import Outcome, predict
 from scalemodel.rules import RULES
 from scalemodel.validate import validate
 from tui.app.frame.chart import Chart
-from tui.charts.grid import MARKER, PLAIN, SELECTED, Grid, runs
-from tui.charts.histogram import DurationAxis, histogram
+from tui.charts.grid import MARKER, PLAIN, SELECTED, Grid, ansi, plain, runs
+from tui.charts.histogram import DurationAxis, Side, histogram, two_histograms
 from tui.charts.ipc import IpcCurve, ipc_chart
-from tui.charts.scale import error_chart, prediction_chart
 from tui.charts.scatter import Point, scatter
-from tui.charts.sinks import ansi, plain
-from tui.charts.size_plot import Mark, SizePlot, size_chart
+from tui.charts.size_plot import Mark, SizePlot, error_chart, prediction_chart, size_chart, trade_off_chart
 from tui.charts.timeline import timeline_chart
-from tui.charts.trade_off import trade_off_chart
-from tui.charts.two_histograms import Side, two_histograms
 
 Draw = Callable[[int, int, bool], Grid]
 

@@ -12,10 +12,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.charts.glyphs import ASCII, ASCII_FILLS, LETTERS, UNICODE, cluster_style, cluster_symbol
-from tui.charts.grid import AXIS, LABEL, MARKER, PLAIN, PROPOSED, Grid, blank, fitted, put, runs, stack
-from tui.charts.sinks import CLUSTER_COLOURS, ansi, ansi_code, plain, style_name
-from tui.charts.sparkline import sparkline
+from tui.charts.grid import (
+    ASCII,
+    ASCII_FILLS,
+    AXIS,
+    CLUSTER_COLOURS,
+    LABEL,
+    LETTERS,
+    MARKER,
+    PLAIN,
+    PROPOSED,
+    UNICODE,
+    Grid,
+    ansi,
+    ansi_code,
+    blank,
+    cluster_style,
+    cluster_symbol,
+    fitted,
+    plain,
+    put,
+    runs,
+    sparkline,
+    stack,
+    style_name,
+)
 
 
 def drawn() -> Grid:
@@ -103,7 +124,7 @@ def test_a_shortened_text_says_so() -> None:
 
 
 def test_charts_import_neither_rich_nor_textual() -> None:
-    sinks = "tui.charts.sinks, tui.terminal.tty"
+    sinks = "tui.charts.grid, tui.terminal.tty"
     modules = f"tui.charts.histogram, tui.charts.tree, {sinks}"
     code = f"import sys, {modules}; print({{'rich', 'textual', 'typer', 'pandas'}} & sys.modules.keys())"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.charts.grid import LABEL, MARKER, PROPOSED, Grid, blank
+from tui.charts.grid import LABEL, MARKER, PROPOSED, Grid, blank, plain
 from tui.charts.histogram import LEFT, histogram, histogram_data, lay_out
-from tui.charts.sinks import plain
 
 GOLDEN = Path(__file__).parent / "golden"
 LEVELS = " ▁▂▃▄▅▆▇█"

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.charts.grid import LABEL, MARKER, PROPOSED, Grid
+from tui.charts.grid import LABEL, MARKER, PROPOSED, Grid, ansi, plain
 from tui.charts.ipc import AFTER, BEFORE, IpcCurve, ipc_chart
-from tui.charts.sinks import ansi, plain
 
 GOLDEN = Path(__file__).parent / "golden"
 LEFT = 7

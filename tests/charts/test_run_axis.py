@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.reduction.timeline import By, GroupLaunches
-from tui.charts.run_axis import RunAxis
+from tui.charts.timeline import RunAxis
 
 LAUNCHES = st.lists(st.integers(0, 900), min_size=1, max_size=40).map(sorted)
 

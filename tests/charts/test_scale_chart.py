@@ -13,15 +13,20 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scalemodel.measurements import Measurements, Scaling, measurements_of
-from scalemodel.predict import Outcome
-from scalemodel.predict import predict
+from scalemodel.predict import Outcome, predict
 from scalemodel.rules import RULES
 from scalemodel.validate import validate
-from tui.charts.grid import AXIS, LABEL, Grid
-from tui.charts.scale import MEASURED, SIMULATED, error_chart, prediction_chart
-from tui.charts.sinks import ansi, plain
-from tui.charts.size_plot import Mark, SizePlot, size_chart
-from tui.charts.value_axis import value_axis
+from tui.charts.axis import value_axis
+from tui.charts.grid import AXIS, LABEL, Grid, ansi, plain
+from tui.charts.size_plot import (
+    MEASURED,
+    SIMULATED,
+    Mark,
+    SizePlot,
+    error_chart,
+    prediction_chart,
+    size_chart,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 FITS = measurements_of(

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.charts.grid import AXIS, SELECTED, Grid
+from tui.charts.axis import ticks_across, value_axis
+from tui.charts.grid import AXIS, SELECTED, Grid, plain
 from tui.charts.scatter import Point, scatter
-from tui.charts.sinks import plain
-from tui.charts.value_axis import ticks_across, value_axis
 
 LETTERS = "ABCDEFGHIJKL"
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from sampling.reduction.idle_gaps import IdleGaps
 from sampling.reduction.timeline import GroupLaunches
-from tui.charts.grid import MARKER
-from tui.charts.sinks import plain
+from tui.charts.grid import MARKER, plain
 from tui.charts.timeline import Look, Marks, timeline_chart
 
 NONE = np.zeros(0, dtype=np.int64)

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.plan.trade_off import TradeOffPoint, default_epsilons
-from tui.charts.grid import Grid
-from tui.charts.sinks import plain
-from tui.charts.trade_off import CHOSEN, OTHER, trade_off_chart
+from tui.charts.grid import Grid, plain
+from tui.charts.size_plot import CHOSEN, OTHER, trade_off_chart
 
 GOLDEN = Path(__file__).parent / "golden"
 EPSILONS = default_epsilons(0.05)

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.charts.grid import MARKER, PROPOSED, SELECTED
-from tui.charts.sinks import plain
+from tui.charts.grid import MARKER, PROPOSED, SELECTED, plain
 from tui.charts.tree import tree
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tui.charts.sinks import plain
-from tui.charts.two_histograms import Side, two_histograms
+from tui.charts.grid import plain
+from tui.charts.histogram import Side, two_histograms
 
 
 def side(words: str, durations_ns: dict[int, int]) -> Side:

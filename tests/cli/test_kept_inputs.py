@@ -23,7 +23,7 @@ from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
 from tui.app.frame.wording import farewell
 from tui.app.overrides_file import kept_decisions, options_with_overrides
-from tui.app.plan.files import why_not_there
+from tui.app.plan.details import why_not_there
 from tui.app.state import Session
 from tui.engine.studies import study_as_asked
 from tui.options.commands import SampleOptions

@@ -11,9 +11,19 @@ from hypothesis import strategies as st
 
 from sampling.reduction.timeline import GroupLaunches
 from tui.charts.histogram_data import histogram_data
-from tui.report.drawings import Bars, Cells, Curve, Points, cells_of
-from tui.report.svg.axes import BOTTOM, LEFT, RIGHT, TOP, Axis, digit_ticks, time_ticks
-from tui.report.svg.drawing import legend_of, name_boxes, svg_of
+from tui.report.pictures import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    Axis,
+    digit_ticks,
+    legend_of,
+    name_boxes,
+    svg_of,
+    time_ticks,
+)
+from tui.report.sections import Bars, Cells, Curve, Points, cells_of
 
 DURATIONS = st.lists(st.integers(1, 10**7), min_size=1, max_size=400)
 _NUMBERS = re.compile(r"-?\d+(?:\.\d+)?")

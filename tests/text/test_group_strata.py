@@ -9,8 +9,7 @@ import pytest
 
 from sampling.plan.study import Study
 from tui.app.planning import load_study
-from tui.charts.glyphs import cluster_symbol
-from tui.charts.sinks import plain
+from tui.charts.grid import cluster_symbol, plain
 from tui.options.commands import SampleOptions
 from tui.text.histogram import group_histogram, group_strata, strata_grid
 

@@ -11,7 +11,7 @@ from tui.engine.studies import study_as_asked
 from tui.options.commands import GroupsOptions
 from tui.output.writer import Canvas
 from tui.text import facts
-from tui.text.group_tables import groups_text
+from tui.text.groups import groups_text
 
 LONG = (
     "void tensorflow::functor::{}<Eigen::half, (int)16, Eigen::TensorMap<Eigen::Tensor<Eigen::half, {}>>>(T1)"

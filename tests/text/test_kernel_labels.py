@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 
 from sampling.reduction.grouping import KernelGroup
 from tui.text.labels import short_names
-from tui.text.labels.kernel_labels import KernelLabels
-from tui.text.labels.places import place_lines, place_names
-from tui.text.labels.rows import key_parts
+from tui.text.labels.kernel_labels import KernelLabels, key_parts, place_lines, place_names
 
 ELEMENTWISE = (
     "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<BinaryFunctor<"

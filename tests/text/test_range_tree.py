@@ -10,8 +10,8 @@ from sampling.readers.registry import read_profile
 from sampling.reduction.ranges.listing import RangeList, list_ranges
 from sampling.reduction.region import Region
 from tui.app.timeline.tree_cursor import TreeCursor
-from tui.charts.sinks import plain
-from tui.text.range_tree import NONE, TOO_MANY, RangeForest, TreeMarks, above_chart, left_of, tree_grid
+from tui.charts.grid import plain
+from tui.text.ranges import NONE, TOO_MANY, RangeForest, TreeMarks, above_chart, left_of, tree_grid
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any, TypeVar
 
 from textual.message import Message
+from textual.message_pump import MessagePump
+from textual.worker import get_current_worker
 
 from sampling.errors import SamplingError
 from sampling.methods.registry import check_settings
@@ -30,6 +34,8 @@ from tui.engine.studies import (
 from tui.options.commands import SampleOptions
 
 _REPORT_SECONDS = 0.1
+
+Found = TypeVar("Found")
 
 
 class CancelledError(Exception):
@@ -83,6 +89,30 @@ def tell_binding(
     except CancelledError:
         return
     tell(BindingFound(study, found))
+
+
+def tell(
+    node: MessagePump,
+    task: Callable[[Progress], Iterator[Found]],
+    say: Callable[[str], object],
+    take: Callable[[Found], object],
+) -> None:
+    """Run a task in this worker's thread; its progress in words and what it finds are told to a screen.
+
+    Nothing is told once the worker is cancelled, though it may have ended before.
+    """
+    worker = get_current_worker()
+
+    def told(then: Callable[[Any], object], what: Any) -> None:
+        if not worker.is_cancelled:
+            then(what)
+
+    def report(done: int, total: int, what: str) -> None:
+        node.call_later(told, say, f"{what}, {100 * done / total:.0f} %" if total else what)
+
+    with suppress(CancelledError):
+        for found in task(throttled(report, lambda: worker.is_cancelled)):
+            node.call_later(told, take, found)
 
 
 def load_study(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -105,3 +106,164 @@ def fitted(text: str, width: int, *, ascii_only: bool) -> str:
         return text
     mark = "..." if ascii_only else "\N{HORIZONTAL ELLIPSIS}"
     return text[: width - len(mark)] + mark if width > len(mark) else text[: max(width, 0)]
+
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+ASCII_FILLS = "#o*x+%@=&$~^" + "ABCDEFGHIJKLMNPQRSTUVWYZ"
+
+
+@dataclass(frozen=True, slots=True)
+class GlyphSet:
+    """One glyph for each part of a chart; `levels` are the partial heights of a bar's top cell, ascending."""
+
+    levels: str
+    shades: str
+    vertical: str
+    horizontal: str
+    corner: str
+    tick_left: str
+    tick_down: str
+    split: str
+    split_foot: str
+    proposed: str
+    proposed_foot: str
+    gap: str
+    branch: str
+    last_branch: str
+    trunk: str
+
+
+UNICODE = GlyphSet(
+    levels="▁▂▃▄▅▆▇█",
+    shades="▁▂▃▄▅▆▇█",
+    vertical="│",
+    horizontal="─",
+    corner="└",
+    tick_left="┤",
+    tick_down="┬",
+    split="│",
+    split_foot="┴",
+    proposed="┊",
+    proposed_foot="┴",
+    gap="╌",
+    branch="├─ ",
+    last_branch="└─ ",
+    trunk="│  ",
+)
+ASCII = GlyphSet(
+    levels="",
+    shades=".:-=+*#@",
+    vertical="|",
+    horizontal="-",
+    corner="+",
+    tick_left="+",
+    tick_down="+",
+    split="|",
+    split_foot="|",
+    proposed=":",
+    proposed_foot=":",
+    gap=" ",
+    branch="|- ",
+    last_branch="`- ",
+    trunk="|  ",
+)
+
+
+def glyph_set(*, ascii_only: bool) -> GlyphSet:
+    """The glyphs to draw with."""
+    return ASCII if ascii_only else UNICODE
+
+
+def cluster_symbol(cluster: int, *, ascii_only: bool) -> str:
+    """A cluster's one-cell name, the same in every chart: a letter, or in ASCII what its bars are made of."""
+    symbols = ASCII_FILLS if ascii_only else LETTERS
+    return symbols[cluster % len(symbols)]
+
+
+def cluster_style(cluster: int) -> int:
+    """The grid style of a cluster; they repeat after a hundred."""
+    return cluster % MARKER
+
+
+_EIGHTHS = "▏▎▍▌▋▊▉█"
+_ASCII = "#"
+
+
+def bar(share: float, cells: int, *, ascii_only: bool = False) -> str:
+    """A bar of at most `cells` cells, to an eighth of a cell; in ASCII to a whole one.
+
+    Parameters
+    ----------
+    share : of the cells, from 0 to 1; what lies beyond or is no number counts as the nearer end, or as 0.
+    """
+    if not share > 0 or cells <= 0:
+        return ""
+    share = min(share, 1.0)
+    if ascii_only:
+        return _ASCII * round(share * cells)
+    eighths = math.floor(share * cells * len(_EIGHTHS) + 0.5)
+    full, part = divmod(eighths, len(_EIGHTHS))
+    return _EIGHTHS[-1] * full + (_EIGHTHS[part - 1] if part else "")
+
+
+def sparkline(counts: npt.ArrayLike, width: int, *, ascii_only: bool = False) -> str:
+    """One glyph a count, higher for more; a blank for none.
+
+    Parameters
+    ----------
+    counts : (n,) array, >= 0. More than `width` are joined by their maximum, so that no spike is lost.
+    width : the most glyphs to return.
+    """
+    values = np.asarray(counts, dtype=np.float64)
+    if width <= 0 or values.size == 0:
+        return ""
+    if values.size > width:
+        values = np.maximum.reduceat(values, np.arange(width) * values.size // width)
+    shades = glyph_set(ascii_only=ascii_only).shades
+    most = values.max()
+    if most <= 0:
+        return " " * values.size
+    level = np.ceil(values / most * len(shades)).astype(int)
+    return "".join((" " + shades)[step] for step in level.tolist())
+
+
+# Neighbours in this order differ in hue and in lightness, also for colour-blind eyes.
+CLUSTER_COLOURS = (("cyan", 36), ("yellow", 33), ("magenta", 35), ("green", 32), ("blue", 34), ("red", 31))
+
+_NAMED = {
+    MARKER: ("bold", "1"),
+    AXIS: ("dim", "2"),
+    PROPOSED: ("bold red", "1;31"),
+    HEADING: ("bold", "1"),
+    SELECTED: ("reverse", "7"),
+}
+
+
+def style_name(style: int) -> str:
+    """The style in Rich's and Textual's words, empty where it is the terminal's default."""
+    if 0 <= style < MARKER:
+        return CLUSTER_COLOURS[style % len(CLUSTER_COLOURS)][0]
+    return _NAMED[style][0] if style in _NAMED else ""
+
+
+def ansi_code(style: int) -> str:
+    """The style as the parameter of an SGR escape sequence, empty where it is the terminal's default."""
+    if 0 <= style < MARKER:
+        return str(CLUSTER_COLOURS[style % len(CLUSTER_COLOURS)][1])
+    return _NAMED[style][1] if style in _NAMED else ""
+
+
+def plain(grid: Grid) -> str:
+    """The rows of `grid`, without blanks at their ends, joined by newlines; no newline at the end."""
+    return "\n".join("".join(row).rstrip() for row in grid.glyph.tolist())
+
+
+def ansi(grid: Grid) -> str:
+    """The grid as `plain` gives it, coloured by SGR escape sequences; every row ends in default colours."""
+    return "\n".join("".join(_coloured(grid, row)) for row in range(grid.height))
+
+
+def _coloured(grid: Grid, row: int) -> Iterator[str]:
+    for words, style in runs(grid, row):
+        code = ansi_code(style)
+        yield f"\x1b[{code}m{words}\x1b[0m" if code else words

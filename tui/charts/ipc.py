@@ -10,11 +10,22 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from tui.charts.axis import Tick, multiples, place, round_step
-from tui.charts.glyphs import GlyphSet, glyph_set
-from tui.charts.grid import AXIS, LABEL, MARKER, PROPOSED, Grid, blank, copy, fitted, put
+from tui.charts.grid import (
+    AXIS,
+    LABEL,
+    MARKER,
+    PROPOSED,
+    GlyphSet,
+    Grid,
+    blank,
+    copy,
+    fitted,
+    glyph_set,
+    put,
+    sparkline,
+)
 from tui.charts.legend import Entry, legend
 from tui.charts.quantities import si, si_tick
-from tui.charts.sparkline import sparkline
 
 SMALLEST_WIDTH = 20
 SMALLEST_HEIGHT = 4

@@ -6,8 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sampling.text import counted
-from tui.charts.glyphs import cluster_style, cluster_symbol, glyph_set
-from tui.charts.grid import LABEL, PROPOSED, Grid, blank, fitted, put
+from tui.charts.grid import (
+    LABEL,
+    PROPOSED,
+    Grid,
+    blank,
+    cluster_style,
+    cluster_symbol,
+    fitted,
+    glyph_set,
+    put,
+)
 from tui.charts.quantities import count, duration, duration_range
 
 _GAP = 3

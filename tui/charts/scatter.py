@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from tui.charts.glyphs import glyph_set
-from tui.charts.grid import LABEL, SELECTED, Grid, blank, copy, fitted, put
+from tui.charts.axis import draw_across, draw_upward, left_of, ticks_across, value_axis
+from tui.charts.grid import LABEL, SELECTED, Grid, blank, copy, fitted, glyph_set, put
 from tui.charts.legend import Entry, legend
 from tui.charts.quantities import ratio, share, si_tick
-from tui.charts.value_axis import draw_across, draw_upward, left_of, ticks_across, value_axis
 
 SMALLEST_WIDTH = 20
 SMALLEST_HEIGHT = 4

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from tui.charts.axis import Tick, place
-from tui.charts.glyphs import GlyphSet, glyph_set
-from tui.charts.grid import AXIS, LABEL, Grid, blank, copy, fitted, put
+from sampling.plan.trade_off import TradeOffPoint
+from scalemodel.measurements import Measurements
+from scalemodel.predict import Outcome
+from scalemodel.validate import Validation
+from tui.charts.axis import Tick, ValueAxis, draw_across, draw_upward, left_of, place, value_axis
+from tui.charts.grid import (
+    AXIS,
+    LABEL,
+    LETTERS,
+    MARKER,
+    PROPOSED,
+    GlyphSet,
+    Grid,
+    blank,
+    cluster_style,
+    copy,
+    fitted,
+    glyph_set,
+    put,
+)
 from tui.charts.legend import Entry, flowing_legend, is_whole, legend
-from tui.charts.value_axis import ValueAxis, draw_across, draw_upward, left_of, value_axis
+from tui.charts.quantities import ratio
 
 _BRAILLE = 0x2800
 # The dots of a braille cell, two columns of four rows, as bits of its code point.
@@ -326,3 +343,196 @@ def _figure(mark: Mark, axis: ValueAxis) -> str | None:
         return None if mark.value is None else axis.label(mark.value)
     low = axis.label(mark.low)
     return f"from {low}" if mark.high is None else f"{low} to {axis.label(mark.high)}"
+
+
+SIMULATED, MEASURED = MARKER, PROPOSED
+"""The styles of the scale models and of targets that were simulated too; predictions have a series each."""
+
+_SIMULATED = ("\N{BLACK SQUARE}", "#")
+_PREDICTED, _MEASURED = "o", "x"
+
+
+def prediction_chart(
+    measurements: Measurements, outcome: Outcome, width: int, height: int, *, ascii_only: bool = False
+) -> Grid:
+    """A (height, width) grid: IPC of each SM or chiplet over the system's size, both simulated and predicted.
+
+    Divided by the size, what grows in proportion is level, and intervals can be seen. Lines go through the
+    scale models, and on from the last one through what each rule predicts. A bar is the interval
+    or bracket; one that ends in ``^`` is open. The background of the cliff is shaded.
+    """
+    return size_chart(
+        _prediction_plot(measurements, outcome, ascii_only=ascii_only), width, height, ascii_only=ascii_only
+    )
+
+
+def error_chart(
+    validation: Validation, unit: str, width: int, height: int, *, ascii_only: bool = False
+) -> Grid:
+    """A (height, width) grid: each rule's mean error over the targets, with a bar up to its largest."""
+    marks: list[Mark] = []
+    symbols = _symbols(list(validation.scores))
+    for lane, (method, by_target) in reversed(list(enumerate(validation.scores.items()))):
+        marks += [
+            Mark(target, score.mean, symbols[method], cluster_style(lane), score.mean, score.max, lane)
+            for target, score in by_target.items()
+            if score.mean is not None
+        ]
+    plot = SizePlot(
+        title="mean error of each rule, and up to the largest",
+        marks=marks,
+        sizes=_ticks({target for by_target in validation.scores.values() for target in by_target}),
+        unit=unit,
+        entries=_rule_entries(symbols),
+        log=True,
+        percent=True,
+    )
+    return size_chart(plot, width, height, ascii_only=ascii_only)
+
+
+def _prediction_plot(measurements: Measurements, outcome: Outcome, *, ascii_only: bool) -> SizePlot:
+    symbols = _symbols(list(dict.fromkeys(each.method for each in outcome.predictions)))
+    models = [(size, ipc / size) for size in outcome.models if (ipc := measurements.ipc_at(size)) is not None]
+    simulated = Entry(_SIMULATED[ascii_only], SIMULATED, ("simulated",) * 3)
+    targets = {each.target for each in outcome.predictions} - set(outcome.models)
+    measured = [
+        (size, ipc / size) for size in sorted(targets) if (ipc := measurements.ipc_at(size)) is not None
+    ]
+    cliff = outcome.cliff
+    shaded = None if cliff is None else (cliff.smaller, cliff.larger)
+    entries = [simulated, *_rule_entries(symbols)]
+    if measured:
+        entries.append(Entry(_MEASURED, MEASURED, ("measured",) * 3))
+    if shaded is not None:
+        words = (f"cliff, {shaded[0]} to {shaded[1]}", "cliff", "cliff")
+        entries.append(Entry(shade_symbol(ascii_only=ascii_only), AXIS, words))
+    dash = baseline_symbol(ascii_only=ascii_only)
+    entries.append(Entry(dash, AXIS, ("in proportion", "proportion", "prop.")))
+    unit = measurements.scaling.unit
+    simulated_marks = [Mark(size, value, simulated.symbol, SIMULATED) for size, value in models]
+    predicted = _prediction_marks(outcome, targets, symbols)
+    return SizePlot(
+        title=f"IPC of each {unit.removesuffix('s')}",
+        marks=[
+            *simulated_marks,
+            *(Mark(size, value, _MEASURED, MEASURED, lane=len(symbols)) for size, value in measured),
+            *predicted,
+        ],
+        sizes=_ticks({*outcome.models, *targets, *(shaded or ())}),
+        unit=unit,
+        entries=entries,
+        curves=_curves(simulated_marks, predicted),
+        shaded=shaded,
+        baseline=models[-1][1],
+    )
+
+
+def _prediction_marks(outcome: Outcome, targets: Collection[int], symbols: dict[str, str]) -> list[Mark]:
+    """The first rule's marks come last: drawn over the others, they stay visible."""
+    lanes = {method: lane for lane, method in enumerate(symbols)}
+    marks = []
+    for each in outcome.predictions:
+        if each.target in targets:
+            lane = lanes[each.method]
+            # An interval without a finite end is drawn as open.
+            ipc, low, high = (
+                None if value is None or math.isinf(value) else value / each.target
+                for value in (each.ipc, each.low, each.high)
+            )
+            marks.append(Mark(each.target, ipc, symbols[each.method], cluster_style(lane), low, high, lane))
+    return sorted(marks, key=lambda mark: -(mark.lane or 0))
+
+
+def _curves(simulated: Sequence[Mark], predicted: Sequence[Mark]) -> list[Curve]:
+    """Lines through the scale models and on from them by each rule, the first rule's over the others."""
+    curves = [Curve(simulated, SIMULATED)]
+    for style in dict.fromkeys(mark.style for mark in predicted):
+        of_rule = sorted((mark for mark in predicted if mark.style == style), key=lambda mark: mark.size)
+        before = [mark for mark in simulated if mark.size < of_rule[0].size]
+        curves.append(Curve([*before[-1:], *of_rule], style))
+    return curves
+
+
+def _symbols(methods: Sequence[str]) -> dict[str, str]:
+    """A letter for each rule; one alone is `o`."""
+    if len(methods) == 1:
+        return {methods[0]: _PREDICTED}
+    return {method: LETTERS[index % len(LETTERS)] for index, method in enumerate(methods)}
+
+
+def _rule_entries(symbols: dict[str, str]) -> list[Entry]:
+    return [
+        Entry(symbol, cluster_style(lane), (method, method, method[:4]))
+        for lane, (method, symbol) in enumerate(symbols.items())
+    ]
+
+
+def _ticks(sizes: set[int]) -> list[tuple[float, str]]:
+    return [(float(size), str(size)) for size in sorted(sizes)]
+
+
+CHOSEN, OTHER = MARKER, cluster_style(0)
+"""The styles of the chosen epsilon and of all others."""
+
+_CHOSEN = ("\N{BLACK SQUARE}", "#")
+_OTHER = "o"
+
+
+def trade_off_chart(
+    points: Sequence[TradeOffPoint],
+    epsilons: Sequence[float],
+    chosen: float,
+    width: int,
+    height: int,
+    *,
+    ascii_only: bool = False,
+) -> Grid:
+    """A (height, width) grid: the speedup of a plan over its epsilon as a line, both axes logarithmic.
+
+    Without any point it is a sentence; below 20x4 cells it is numbers.
+
+    Parameters
+    ----------
+    points : those known so far, in any order; their epsilons are among ``epsilons``.
+    epsilons : all that will be known, in any order: the axis has room for each from the start.
+    chosen : the epsilon to mark, if its point is there.
+    """
+    if not points:
+        grid = blank(width, height)
+        put(grid, 0, 0, fitted("no point of the curve yet", grid.width, ascii_only=ascii_only), LABEL)
+        return grid
+    plot = _plot(points, sorted(set(epsilons)), chosen, ascii_only=ascii_only)
+    return size_chart(plot, width, height, ascii_only=ascii_only)
+
+
+def _plot(
+    points: Sequence[TradeOffPoint], epsilons: Sequence[float], chosen: float, *, ascii_only: bool
+) -> SizePlot:
+    # The chosen one comes last: drawn over the others, it stays visible.
+    ordered = sorted(points, key=lambda point: (point.epsilon == chosen, point.epsilon))
+    marks = [
+        Mark(point.epsilon, point.speedup, _CHOSEN[ascii_only], CHOSEN)
+        if point.epsilon == chosen
+        else Mark(point.epsilon, point.speedup, _OTHER, OTHER)
+        for point in ordered
+    ]
+    return SizePlot(
+        title="speedup over epsilon",
+        marks=marks,
+        sizes=[(epsilon, f"{epsilon:g}") for epsilon in epsilons],
+        unit="epsilon",
+        entries=_entries(ordered, chosen, ascii_only=ascii_only),
+        curves=[Curve(marks, OTHER)],
+        log=True,
+    )
+
+
+def _entries(points: Sequence[TradeOffPoint], chosen: float, *, ascii_only: bool) -> list[Entry]:
+    speedup = next((ratio(point.speedup) for point in points if point.epsilon == chosen), None)
+    if speedup is None:
+        return [Entry(_OTHER, OTHER, ("a plan",) * 3)]
+    words = (f"the plan: epsilon {chosen:g}, speedup {speedup}", f"epsilon {chosen:g}: {speedup}", speedup)
+    return [
+        Entry(_CHOSEN[ascii_only], CHOSEN, words),
+        Entry(_OTHER, OTHER, ("at another epsilon", "another epsilon", "others")),
+    ]

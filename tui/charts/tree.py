@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from tui.charts.glyphs import GlyphSet, cluster_style, cluster_symbol, glyph_set
 from tui.charts.grid import (
     AXIS,
     HEADING,
@@ -15,10 +14,14 @@ from tui.charts.grid import (
     PLAIN,
     PROPOSED,
     SELECTED,
+    GlyphSet,
     Grid,
     blank,
+    cluster_style,
+    cluster_symbol,
     copy,
     fitted,
+    glyph_set,
     put,
 )
 from tui.charts.quantities import UNKNOWN, count, duration

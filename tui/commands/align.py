@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sampling.plan.plan_file import read_plan
-from sampling.simulators.alignment import align
-from sampling.simulators.trace_list import read_trace_list
+from sampling.simulators.alignment import align, read_trace_list
 from tui.engine.studies import progress_of
 from tui.options.commands import AlignOptions
 from tui.output.writer import emit

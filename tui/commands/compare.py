@@ -8,9 +8,7 @@ from tui.engine.unused_options import note_unused_in_comparison
 from tui.options.commands import CompareOptions
 from tui.output.writer import Answer, emit
 from tui.terminal.diagnostics import note
-from tui.text.comparison.scatter import note_missing_in_scatter, table_or_scatter
-from tui.text.comparison.table import comparison_blocks
-from tui.text.comparison.workloads import compared_workloads
+from tui.text.compare import compared_workloads, comparison_blocks, note_missing_in_scatter, table_or_scatter
 from tui.text.selection import stated
 
 

@@ -7,8 +7,7 @@ from tui.engine.studies import progress_of
 from tui.options.difference import DifferenceOptions
 from tui.output.writer import emit
 from tui.terminal.diagnostics import CheckFailedError, note
-from tui.text.difference import compared_parts, difference_answer, growth_text, slower_text
-from tui.text.difference_order import sorted_difference
+from tui.text.difference import compared_parts, difference_answer, growth_text, slower_text, sorted_difference
 from tui.text.selection import stated
 
 

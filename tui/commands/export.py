@@ -7,8 +7,7 @@ from pathlib import Path
 
 from sampling.errors import OptionError
 from sampling.plan.plan_file import IN_FOLDER, read_plan
-from sampling.simulators.exporting.choices import ExportChoices
-from sampling.simulators.exporting.run_order import Simulated, simulated
+from sampling.simulators.export import ExportChoices, Simulated, simulated
 from sampling.simulators.registry import exported_folder, exporter_named, starts_cold
 from sampling.text import counted
 from tui.charts.quantities import ratio

@@ -10,8 +10,7 @@ from tui.options.commands import GroupsOptions
 from tui.output.markdown import MOST_ROWS
 from tui.output.writer import Answer, emit
 from tui.text import facts
-from tui.text.group_list import list_groups
-from tui.text.group_tables import group_blocks, groups_text
+from tui.text.groups import group_blocks, groups_text, list_groups
 from tui.text.selection import part_of_study, stated
 
 

@@ -7,7 +7,7 @@ from tui.engine.studies import progress_of
 from tui.options.ranges import RangesOptions
 from tui.output.writer import emit
 from tui.terminal.diagnostics import note
-from tui.text.ranges import NONE, ranges_answer
+from tui.text.ranges import NO_RANGES, ranges_answer
 
 
 def run(options: RangesOptions) -> None:
@@ -15,5 +15,5 @@ def run(options: RangesOptions) -> None:
     with progress_of(options) as progress:
         found = found_ranges(options, progress)
     if not len(found.listed):
-        note(NONE, quiet=options.quiet)
+        note(NO_RANGES, quiet=options.quiet)
     emit(ranges_answer(found, options), options)

@@ -6,8 +6,7 @@ from tui.engine.studies import progress_of
 from tui.options.report import ReportOptions
 from tui.output.writer import emit
 from tui.report.content import report_of
-from tui.report.facts import facts_of
-from tui.report.said import check_target, report_answer
+from tui.report.facts import check_target, facts_of, report_answer
 from tui.report.writers import report_files
 from tui.text.selection import part_of_study, stated
 

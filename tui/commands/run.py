@@ -13,7 +13,7 @@ from sampling.plan.budget import written_seconds
 from sampling.plan.plan_file import read_plan
 from sampling.running import loop
 from sampling.running.job import NEEDED
-from sampling.simulators.exporting.choices import ExportChoices
+from sampling.simulators.export import ExportChoices
 from sampling.simulators.registry import starts_cold
 from tui.engine.studies import progress_of
 from tui.options.commands import RunOptions

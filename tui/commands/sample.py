@@ -15,8 +15,7 @@ from tui.options.commands import SampleOptions
 from tui.options.flags import with_flags
 from tui.output.writer import STDOUT, emit, write_plan
 from tui.terminal.diagnostics import note
-from tui.text.plan import plan_answer
-from tui.text.plan_tables import launch_rows, list_answer
+from tui.text.plan import launch_rows, list_answer, plan_answer
 from tui.text.selection import part_of_study, stated
 
 

@@ -11,7 +11,7 @@ from tui.engine.timelines import GroupTimeline, is_quickly_listed, ranges_of, ti
 from tui.options.choices import OutputFormat
 from tui.options.commands import TimelineOptions
 from tui.output.writer import Answer, Canvas, emit
-from tui.text.range_tree import above_chart
+from tui.text.ranges import above_chart
 from tui.text.selection import part_of_study, stated
 from tui.text.timeline import bin_rows, timeline_blocks, timeline_results, timeline_text
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from sampling.errors import OptionError
 from sampling.projection.interval_log import IntervalLog
-from sampling.simulators.accel_sim.tracer_stats import instructions_of_traces
+from sampling.simulators.accel_sim_traces import instructions_of_traces
 from tui.options.commands import ProjectOptions
 from tui.terminal.diagnostics import note
 

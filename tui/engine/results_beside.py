@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sampling.errors import SamplingError
 from sampling.readers.input_file import open_input
-from sampling.simulators.result_readers import looks_like_results
+from sampling.simulators.registry import looks_like_results
 
 _MOST_LISTED, _MOST_OPENED = 5_000, 20
 _LOGS = (".log", ".out", ".log.gz", ".out.gz")

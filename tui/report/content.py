@@ -13,29 +13,51 @@ from sampling.plan.study import Study
 from sampling.strata.judged import DRAWS
 from sampling.text import counted
 from tui.charts import quantities
+from tui.charts.grid import plain
 from tui.charts.histogram_data import histogram_data, useful_bins
-from tui.charts.sinks import plain
 from tui.engine.timelines import GroupTimeline
 from tui.options.choices import CompareSort
 from tui.options.flags import with_flags
 from tui.options.report import ReportOptions
-from tui.report.drawings import Bars, Curve, Points, cells_of
-from tui.report.facts import Facts
-from tui.report.results import results_blocks
-from tui.report.sections import Block, Commands, Figure, Listing, Report, Section, Table
+from tui.report.facts import Facts, results_blocks
+from tui.report.sections import (
+    Bars,
+    Block,
+    Commands,
+    Curve,
+    Figure,
+    Listing,
+    Points,
+    Report,
+    Section,
+    Table,
+    cells_of,
+)
 from tui.terminal.tables import Column, names, pairs
 from tui.text import facts
 from tui.text import facts as shown
-from tui.text.binding import binding_columns, hours_lines, why_none
-from tui.text.comparison.order import blocks, merged, promises
-from tui.text.comparison.rows import Row
-from tui.text.comparison.scatter import comparison_scatter
-from tui.text.comparison.table import best_first_words, comparison_columns
+from tui.text.compare import (
+    Row,
+    best_first_words,
+    blocks,
+    comparison_columns,
+    comparison_scatter,
+    merged,
+    promises,
+)
 from tui.text.estimate import total_lines
-from tui.text.group_tables import of_group
+from tui.text.groups import of_group
 from tui.text.histogram import group_histogram
 from tui.text.info import info_lines, info_results
-from tui.text.promise import known_sentence, pooled_words, promise_words, simulate_sentence
+from tui.text.promise import (
+    binding_columns,
+    hours_lines,
+    known_sentence,
+    pooled_words,
+    promise_words,
+    simulate_sentence,
+    why_none,
+)
 from tui.text.selection import heading_lines, part_of_study
 from tui.text.summary import following_commands
 from tui.text.timeline import course, group_timeline

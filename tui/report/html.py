@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tui.report.escaping import in_html, prose_in_html
+from tui.report.pictures import HEIGHT, WIDTH, legend_of, svg_of
 from tui.report.sections import Block, Commands, Figure, Listing, Report, Table
-from tui.report.style import STYLE
-from tui.report.svg.axes import HEIGHT, WIDTH
-from tui.report.svg.drawing import legend_of, svg_of
+from tui.report.style import STYLE, in_html, prose_in_html
 from tui.terminal.tables import Column
 from tui.version import __version__
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import re
+
+from tui.terminal.printable import printable
 
 #: Neighbours differ in hue and in lightness; each contrasts with the page by 3 to 1 or more.
 SERIES = 6
@@ -92,3 +95,16 @@ def picture_style() -> str:
     """
     colours = dict(re.findall(r"(--\w+): (#\w+);", _LIGHT))
     return _COLOUR.sub(lambda found: colours[found[1]], _CHART)
+
+
+_CODE = re.compile(r"`([^`]+)`")
+
+
+def in_html(text: str) -> str:
+    """Return one line of text as it stands between tags and within quoted attributes."""
+    return html.escape(printable(text), quote=True)
+
+
+def prose_in_html(text: str) -> str:
+    """Return a sentence, what stands between backticks in it as code."""
+    return _CODE.sub(r"<code>\1</code>", in_html(text))

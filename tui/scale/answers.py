@@ -20,9 +20,9 @@ from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurement
 from scalemodel.predict import Outcome, Prediction, Region, predict
 from scalemodel.rules import DEFAULT_RULE, RULES
 from scalemodel.validate import Validation
+from tui.charts.grid import ansi, plain
 from tui.charts.quantities import UNKNOWN, ratio, share
-from tui.charts.scale import error_chart, prediction_chart
-from tui.charts.sinks import ansi, plain
+from tui.charts.size_plot import error_chart, prediction_chart
 from tui.options.scale import (
     ProportionalStart,
     ScaleOptions,

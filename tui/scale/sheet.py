@@ -33,8 +33,7 @@ from scalemodel.measurements import (
 )
 from scalemodel.predict import Outcome, predict
 from scalemodel.rules import DEFAULT_RULE, RULES
-from tui.charts.glyphs import LETTERS
-from tui.charts.grid import fitted
+from tui.charts.grid import LETTERS, fitted
 from tui.charts.quantities import UNKNOWN
 from tui.engine.bundled import sample_scale_question
 from tui.options.command_line import command_line

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sampling.arrays import FloatArray, IntArray
 from sampling.difference.difference import Difference
 from sampling.difference.matching import MatchedKernel, Status
 from sampling.difference.mean_ratio import LEAST_LAUNCHES, Durations
@@ -17,13 +18,13 @@ from sampling.json_text import finite
 from sampling.text import counted
 from tui.charts import quantities
 from tui.charts.grid import fitted
+from tui.options.choices import DifferenceSort
 from tui.options.difference import DifferenceOptions
 from tui.output.markdown import MOST_ROWS, Block
 from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import wrapped
 from tui.terminal.tables import Column, names, shortened, table
-from tui.text.labels.kernel_labels import KernelLabels
-from tui.text.labels.places import Place, place_lines, place_names
+from tui.text.labels.kernel_labels import KernelLabels, Place, place_lines, place_names
 from tui.text.selection import Part
 
 _LEAST_LABEL = 12
@@ -327,3 +328,32 @@ def kernel_labels(
         labels.label(index, max(room - len(end), _LEAST_LABEL), ascii_only=ascii_only) + end
         for index, end in enumerate(ends)
     ]
+
+
+def sorted_difference(found: Difference, sort: DifferenceSort, *, reverse: bool) -> Difference:
+    """Return the difference with its kernels in this order; equal ones stay, the one changed most first.
+
+    Parameters
+    ----------
+    found : what changed most first.
+    reverse : the smallest first, or the last name; kernels without the figure stay last.
+    """
+    if sort is DifferenceSort.CHANGE:
+        return found.ordered(np.arange(len(found.kernels))[::-1]) if reverse else found
+    if sort is DifferenceSort.KERNEL:
+        keys = [kernel.key for kernel in found.kernels]
+        return found.ordered(np.array(sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse), int))
+    values = _values(found, sort)
+    return found.ordered(np.argsort(values if reverse else -values, kind="stable"))
+
+
+def _values(found: Difference, sort: DifferenceSort) -> FloatArray | IntArray:
+    """Return (k,) the figures to sort by; NaN where a kernel has none."""
+    before, after = found.before, found.after
+    if sort is DifferenceSort.BEFORE:
+        return before.total_ns
+    if sort is DifferenceSort.AFTER:
+        return after.total_ns
+    if sort is DifferenceSort.LAUNCHES:
+        return np.maximum(before.launches, after.launches)
+    return found.ratios.ratio

@@ -23,8 +23,7 @@ from tui.charts import quantities
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable, wrapped
 from tui.terminal.tables import Column, names
-from tui.text.labels.kernel_labels import KernelLabels
-from tui.text.labels.places import Place, place_lines, place_names
+from tui.text.labels.kernel_labels import KernelLabels, Place, place_lines, place_names
 from tui.text.promise import promise_words
 
 _MAKER = re.compile(r"\b(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Instinct|Graphics)\b")

@@ -10,18 +10,27 @@ import numpy as np
 from sampling.plan.design import Design
 from sampling.plan.study import Study
 from tui.charts import quantities
-from tui.charts.bar import bar
-from tui.charts.glyphs import cluster_style, cluster_symbol
-from tui.charts.grid import HEADING, LABEL, Grid, blank, put, stack
+from tui.charts.grid import (
+    HEADING,
+    LABEL,
+    Grid,
+    ansi,
+    bar,
+    blank,
+    cluster_style,
+    cluster_symbol,
+    plain,
+    put,
+    stack,
+)
 from tui.charts.histogram import LEFT, DurationAxis, histogram
 from tui.charts.histogram_data import HistogramData
-from tui.charts.sinks import ansi, plain
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
 from tui.terminal.tables import Column
 from tui.text import facts
-from tui.text.group_tables import POOLED
-from tui.text.labels.rows import group_title
+from tui.text.groups import POOLED
+from tui.text.labels.kernel_labels import group_title
 
 _GAP = 2
 _BAR = 8

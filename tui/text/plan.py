@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sampling.features.metric_names import INSTRUCTIONS
+from sampling.plan.design import WHOLE_WORKLOAD_KEY, StratumFacts
 from sampling.plan.drawn_clusters import DrawnClusters
 from sampling.plan.judge import Judgement
 from sampling.plan.picked_design import PickedDesign
 from sampling.plan.plan import Plan
+from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.study import Study
+from sampling.reduction.plan_groups import is_pool_key
 from tui.charts import quantities
 from tui.engine.budgets import PlanCosts
+from tui.options.choices import PlanList
 from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import wrapped
+from tui.terminal.tables import Column, names, shortened
 from tui.text import facts
-from tui.text.binding import binding_text, cost_rows, hours_lines
+from tui.text.labels.kernel_labels import KernelLabels, Labels, RowLabels, key_parts, row_labels
 from tui.text.promise import (
+    binding_text,
+    cost_rows,
+    hours_lines,
     interval_lines,
     known_sentence,
     pooled_row,
@@ -170,3 +180,154 @@ def _binding_lines(plan: Plan, costs: PlanCosts) -> list[str]:
     if costs.binding:
         text += f"; {quantities.ratio(costs.binding[0].speedup_before)} now"
     return [text]
+
+
+_GAP = 2
+_LEAST_LABEL = 12
+_LEAST_FIGURES = 3
+
+#: The labels of a table without rows.
+NO_ROWS = RowLabels(KernelLabels((), {}), ())
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Strata or launches as a table of any width; each row is made when it is asked for.
+
+    Where the last column would have hardly any room, the figures before it give way, the last of them first.
+
+    Attributes
+    ----------
+    figures : the columns that are as wide as their widest cell.
+    heading, labels : of the last column, which takes the remaining width.
+    """
+
+    figures: tuple[Column, ...]
+    heading: str
+    labels: Labels
+
+    @cached_property
+    def widths(self) -> tuple[int, ...]:
+        """The cells of each column of figures."""
+        return tuple(max(map(len, (column.heading, *column.cells))) for column in self.figures)
+
+    def head(self, width: int, *, ascii_only: bool) -> str:
+        """Return the headings."""
+        shown = self._shown(width)
+        headings = [column.heading for column in self.figures[:shown]]
+        return self._line(headings, shortened(self.heading, self._room(width, shown), ascii_only=ascii_only))
+
+    def row(self, number: int, width: int, *, ascii_only: bool) -> str:
+        """Return a row, no wider than `width` unless the figures alone are wider."""
+        shown = self._shown(width)
+        cells = [column.cells[number] for column in self.figures[:shown]]
+        label = self.labels.fitted(number, self._room(width, shown), ascii_only=ascii_only)
+        return self._line(cells, label)
+
+    def text(self, width: int, *, ascii_only: bool) -> str:
+        """Return the headings and all rows as lines."""
+        rows = [self.row(number, width, ascii_only=ascii_only) for number in range(len(self.labels))]
+        return "\n".join([self.head(width, ascii_only=ascii_only), *rows])
+
+    def columns(self, room: int, most: int | None = None) -> tuple[Column, ...]:
+        """Return the first rows as columns, their labels in at most `room` cells."""
+        number = len(self.labels) if most is None else min(most, len(self.labels))
+        labels = [self.labels.fitted(row, room, ascii_only=False) for row in range(number)]
+        figures = (Column(each.heading, each.cells[:number], each.to_right) for each in self.figures)
+        return (*figures, names(self.heading, labels))
+
+    def _shown(self, width: int) -> int:
+        """Return how many of the figures have room beside the last column."""
+        shown = len(self.figures)
+        while shown > _LEAST_FIGURES and self._left(width, shown) < _LEAST_LABEL:
+            shown -= 1
+        return shown
+
+    def _room(self, width: int, shown: int) -> int:
+        return max(self._left(width, shown), _LEAST_LABEL)
+
+    def _left(self, width: int, shown: int) -> int:
+        return width - sum(self.widths[:shown]) - _GAP * shown
+
+    def _line(self, cells: Sequence[str], label: str) -> str:
+        aligned = [cell.rjust(cells_of) for cell, cells_of in zip(cells, self.widths, strict=False)]
+        return (" " * _GAP).join([*aligned, label]).rstrip()
+
+
+def list_answer(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], listed: PlanList) -> Answer:
+    """Return the strata or the drawn launches as `sample --list` gives them in every form."""
+    rows = stratum_rows(study, plan) if listed is PlanList.STRATA else launch_rows(launches)
+    return Answer(
+        "sample",
+        rows,
+        lambda canvas: _listing(study, plan, launches, listed).text(
+            canvas.width, ascii_only=canvas.ascii_only
+        ),
+        blocks=lambda canvas: [_listing(study, plan, launches, listed).columns(canvas.width)],
+        warnings=plan_warnings(study, plan),
+    )
+
+
+def _listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], listed: PlanList) -> Listing:
+    strata = listed is PlanList.STRATA
+    return stratum_listing(study, plan) if strata else launch_listing(study, plan, launches)
+
+
+def stratum_rows(study: Study, plan: Plan) -> list[dict[str, Any]]:
+    """Return one row a stratum, as the plan file has it; ``stratum`` is its 0-based place there."""
+    return [
+        {"stratum": number, **stratum._asdict()}
+        for number, stratum in enumerate(plan.design.facts(study.counts))
+    ]
+
+
+def launch_rows(launches: Sequence[PlannedLaunch]) -> list[dict[str, Any]]:
+    """Return one row a drawn launch, as the plan file has it."""
+    return [launch.as_json() for launch in launches]
+
+
+def stratum_listing(study: Study, plan: Plan) -> Listing:
+    """Return the strata: their size, spread and sample, and the kernel group they are of."""
+    strata = list(plan.design.facts(study.counts))
+    rank = {group.key: index for index, group in enumerate(study.counts.groups)}
+    figures: tuple[Column, ...] = (
+        Column("stratum", [str(number) for number in range(len(strata))]),
+        Column("launches", [quantities.count(stratum.size) for stratum in strata]),
+        Column("drawn", [quantities.count(stratum.samples) for stratum in strata]),
+    )
+    figures += (
+        Column("mean", [quantities.duration(stratum.mean_ns) for stratum in strata]),
+        Column("CoV", [_cov(stratum) for stratum in strata]),
+        Column("durations", [quantities.duration_range(each.low_ns, each.high_ns) for each in strata]),
+    )
+    rows = [_group_row(study, stratum.key, rank) for stratum in strata]
+    return Listing(figures, "kernel group", RowLabels(facts.kernel_labels(study), rows))
+
+
+def launch_listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch]) -> Listing:
+    """Return the drawn launches: which they are, what they took and what they stand for."""
+    figures = (
+        Column("launch", [str(launch.id) for launch in launches]),
+        Column("stratum", [str(number) for number in plan.stratum.tolist()]),
+        Column("duration", [quantities.duration(launch.duration_ns) for launch in launches]),
+        Column("stands for", [f"{launch.weight:,.6g}" for launch in launches]),
+        Column("occurrence", [str(launch.occurrence) for launch in launches]),
+    )
+    return Listing(figures, "kernel", row_labels(launches, facts.places_of(study)))
+
+
+def _cov(stratum: StratumFacts) -> str:
+    return f"{stratum.std_ns / stratum.mean_ns:.3f}" if stratum.mean_ns else quantities.UNKNOWN
+
+
+def _group_row(study: Study, key: str, rank: dict[str, int]) -> tuple[str, int | None]:
+    """Return a stratum's kernel group by rank and label; a pick's label is its own."""
+    if key == WHOLE_WORKLOAD_KEY:
+        return "all", None
+    if key in rank:
+        return f"#{rank[key] + 1} ", rank[key]
+    if is_pool_key(key):
+        pool = key_parts(key)
+        place = facts.places_of(study).get((pool.process, pool.device))
+        return (pool.name if place is None else f"{pool.name} {place}"), None
+    return key, None

@@ -9,9 +9,9 @@ from typing import Any
 from sampling.profile.names import readable_name
 from sampling.projection.interval_log import IntervalLog, KernelFacts
 from sampling.projection.pkp import Lack, Projection, cumulative_ipc
+from tui.charts.grid import ansi, plain
 from tui.charts.ipc import IpcCurve, ipc_chart
 from tui.charts.quantities import UNKNOWN, ratio, share, si
-from tui.charts.sinks import ansi, plain
 from tui.engine.kernel_values import numbers_of
 from tui.options.commands import ProjectOptions
 from tui.output.markdown import Block

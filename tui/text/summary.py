@@ -20,10 +20,17 @@ from tui.output.writer import Canvas
 from tui.terminal.printable import wrapped
 from tui.terminal.tables import table
 from tui.text import facts
-from tui.text.binding import binding_text, cost_rows, hours_lines
-from tui.text.group_tables import short_group_columns
+from tui.text.groups import short_group_columns
 from tui.text.header import MOST_SHARE
-from tui.text.promise import known_sentence, pooled_row, promise_words, simulate_sentence
+from tui.text.promise import (
+    binding_text,
+    cost_rows,
+    hours_lines,
+    known_sentence,
+    pooled_row,
+    promise_words,
+    simulate_sentence,
+)
 
 _LARGEST = 10
 _MOST_BINDING = 3

@@ -12,19 +12,16 @@ from sampling.reduction.ranges.listing import RangeList, RangeOrder, RangeOrigin
 from sampling.reduction.timeline import GroupLaunches, TimelineBins
 from sampling.text import counted
 from tui.charts import quantities
-from tui.charts.grid import Grid
+from tui.charts.grid import Grid, ansi, plain
 from tui.charts.quantities import duration
-from tui.charts.run_axis import RunAxis
-from tui.charts.sinks import ansi, plain
-from tui.charts.timeline import LEFT, RIGHT, Look, Marks, clusters_of, timeline_chart
+from tui.charts.timeline import LEFT, RIGHT, Look, Marks, RunAxis, clusters_of, timeline_chart
 from tui.engine.timelines import GroupTimeline
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
 from tui.terminal.tables import Column, shortened
 from tui.terminal.tty import Dots
 from tui.text import facts
-from tui.text.range_tree import RangeForest, TreeMarks, left_of, tree_grid
-from tui.text.ranges import range_rows
+from tui.text.ranges import RangeForest, TreeMarks, left_of, range_rows, tree_grid
 
 _LEAST_GAP = 0.01
 """Gaps of the device that last no such share of the time shown are not worth a word."""

@@ -14,16 +14,15 @@ from sampling.plan.trade_off import NoPoint, TradeOffPoint
 from sampling.strata.target import Target
 from sampling.text import counted
 from tui.charts import quantities
-from tui.charts.grid import Grid
-from tui.charts.sinks import ansi, plain
-from tui.charts.trade_off import trade_off_chart
+from tui.charts.grid import Grid, ansi, plain
+from tui.charts.size_plot import trade_off_chart
 from tui.engine.budgets import PlanCosts
 from tui.options.commands import TradeOffOptions
 from tui.options.flags import with_flags
 from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import printable, wrapped
 from tui.terminal.tables import Column, table
-from tui.text.binding import binding_row, binding_text
+from tui.text.promise import binding_row, binding_text
 
 _NOTHING_ASKED = PlanCosts()
 

@@ -13,15 +13,14 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import SplitNode, Verdict
 from sampling.text import counted
 from tui.charts import quantities
-from tui.charts.grid import Grid
+from tui.charts.grid import Grid, ansi, plain
 from tui.charts.histogram import DurationAxis, histogram
-from tui.charts.sinks import ansi, plain
 from tui.charts.tree import tree
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
 from tui.terminal.tables import Column
 from tui.text import facts
-from tui.text.labels.rows import group_title
+from tui.text.labels.kernel_labels import group_title
 
 ROOT = "root"
 _HISTOGRAM_HEIGHT = 12

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.kernel_choice import KernelChoice, choose_kernel
-from tui.text.labels.kernel_labels import KernelLabels
-from tui.text.labels.places import place_names
+from tui.text.labels.kernel_labels import KernelLabels, place_names
 
 SGEMM = "volta_sgemm_{}_sliced1x4_tn"
 ADD = (

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
-from sampling.simulators.exporting.choices import ExportChoices, Exported
+from sampling.simulators.export import ExportChoices, Exported
 from sampling.simulators.registry import export_plan
 
 Drawn = tuple[int, int]

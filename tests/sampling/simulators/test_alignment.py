@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import AnalysisError, OptionError, PlanFileError
 from sampling.profile.launch_table import LaunchTable
-from sampling.simulators import common_subsequence
-from sampling.simulators.alignment import TraceAlignment, _sequence, align, align_launches
+from sampling.simulators import alignment
+from sampling.simulators.alignment import TraceAlignment, TraceList, _sequence, align, align_launches
 from sampling.simulators.measured_run import SeenKernel
-from sampling.simulators.trace_list import TraceList, coded
 from tests.small_plans import plan_of
 
 KERNELS = ("void step<(int)4>(float *)", "last(const float *)", "copy(int)")
@@ -23,12 +21,11 @@ Table = Callable[..., LaunchTable]
 
 
 def trace_of(codes: Sequence[int], grids: Sequence[int], numbers: Sequence[int] | None = None) -> TraceList:
-    kernel, kernels = coded(
+    kernels = [
         SeenKernel(MANGLED[code] if code < 3 else f"_Z5extrav{code}", (grid, 1, 1), (grid, 1, 1))
         for code, grid in zip(codes, grids, strict=True)
-    )
-    number = np.arange(1, len(codes) + 1) if numbers is None else np.array(numbers)
-    return TraceList("stats.csv", number.astype(np.int64), 1, kernel, kernels)
+    ]
+    return TraceList.of("stats.csv", 1, list(zip(numbers or range(1, len(codes) + 1), kernels, strict=True)))
 
 
 def aligned(
@@ -109,10 +106,11 @@ def test_a_profile_without_grids_is_matched_by_names(launch_table: Table) -> Non
 def test_names_that_could_be_several_kernels_are_not_guessed(launch_table: Table) -> None:
     names = ["void f<4>(T1)", "void f<4>(T2)", "last(const float *)"]
     profile = launch_table(names, [1, 2, 3], grid_x=[4, 4, 5])
-    kernel, kernels = coded(
-        [SeenKernel("void f<4>(float)", (4, 1, 1), (4, 1, 1)), SeenKernel(MANGLED[1], (5, 1, 1), (5, 1, 1))]
-    )
-    trace = TraceList("stats.csv", np.array([1, 2]), 1, kernel, kernels)
+    kernels = [
+        SeenKernel("void f<4>(float)", (4, 1, 1), (4, 1, 1)),
+        SeenKernel(MANGLED[1], (5, 1, 1), (5, 1, 1)),
+    ]
+    trace = TraceList.of("stats.csv", 1, list(enumerate(kernels, start=1)))
     found = align_launches(profile, profile.sequences[0], trace, [])
     assert found.ids.tolist() == [2]
     assert "can be more than one kernel" in found.notes[0]
@@ -138,7 +136,7 @@ def test_launches_lacking_on_either_side_are_found(
 def test_recordings_of_two_programs_are_given_up(
     launch_table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(common_subsequence, "MOST_STEPS", 20)
+    monkeypatch.setattr(alignment, "MOST_STEPS", 20)
     codes = [0, 1] * 10
     other = [0] * 10 + [1] * 10
     with pytest.raises(AnalysisError, match="differ in too many launches"):

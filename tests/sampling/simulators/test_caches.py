@@ -11,12 +11,12 @@ import pytest
 from sampling.estimation.caches import Caches, ColdCheck, caches_of, unlike_caches
 from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.exporting.run_order import LOADS_FROM, checks
+from sampling.simulators.export import LOADS_FROM, checks
 from sampling.simulators.measured_run import MeasuredRun, caches_of_run
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tests.sampling.simulators.conftest import launch, plan_of, stratum
 from tests.sampling.simulators.test_there_and_back import accel_sim
-from tui.text.estimate import first_lines, unmet_text
+from tui.text.estimate import cache_lines, unmet_text
 
 
 def run_of(numbers: list[int], *, filled: tuple[int, ...] = (), first: int | None = 1) -> MeasuredRun:
@@ -173,7 +173,7 @@ def test_the_total_of_a_checked_plan_is_corrected_and_keeps_a_target() -> None:
     assert found.main.half_width is not None
     before, now = (each.main.half_width / each.main.total for each in (cold, found))
     assert now == pytest.approx(np.hypot(before, check.half_width(0.95)))
-    (said, *_) = first_lines(found)
+    (said, *_) = cache_lines(found)
     assert said.startswith("launches started cold, and 6 of them were simulated after others too: cycles are")
     assert f"multiplied by {check.ratio:.3f}" in said
     assert said.endswith(f"widens the interval from {100 * before:.1f} % to {100 * now:.1f} %")
@@ -222,11 +222,11 @@ def test_cold_ones_and_those_with_their_own_reads_hold_the_whole_run_between_the
     found = estimate_plan(plan, replace(cold, again=own))
     assert found.own is not None
     assert found.own.total == pytest.approx(0.8 * found.main.total)
-    said = list(first_lines(found))
+    said = list(cache_lines(found))
     assert said[0].startswith("COLD: ")
     assert said[1].startswith(f"the whole run's cycles lie between {found.own.total:,.0f}, with L2 filled by")
     alone = estimate_plan(plan, own)
-    assert next(iter(first_lines(alone))).startswith("LOWER BOUND: ")
+    assert next(iter(cache_lines(alone))).startswith("LOWER BOUND: ")
     assert not alone.is_within(0.9)
     assert alone.is_within(0.9, accept_cold=True)
 

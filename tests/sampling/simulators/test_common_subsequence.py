@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sampling.simulators import common_subsequence as module
-from sampling.simulators.common_subsequence import common_subsequence
+from sampling.simulators import alignment as module
+from sampling.simulators.alignment import common_subsequence
 
 CODES = st.lists(st.integers(0, 4), max_size=40)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.readers.input_file import open_input
-from sampling.simulators.csv_results import read_results, recognises_results
+from sampling.simulators.csv_files import read_results, recognises_results
 from sampling.simulators.measured_run import MeasuredRun
 
 

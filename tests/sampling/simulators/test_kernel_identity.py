@@ -6,8 +6,7 @@ import pytest
 
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile import names
-from sampling.simulators.kernel_identity import is_same_name, kernels_apart
-from sampling.simulators.measured_run import SeenKernel
+from sampling.simulators.measured_run import SeenKernel, is_same_name, kernels_apart
 
 
 @pytest.mark.parametrize(

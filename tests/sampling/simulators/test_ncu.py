@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.exporting.run_order import Step
+from sampling.simulators.export import Step
 from sampling.simulators.ncu import kernel_ids
 from tests.sampling.simulators.conftest import Write, launch, plan_of, program, shell, stratum
 

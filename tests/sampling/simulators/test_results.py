@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import OptionError, ProfileError
 from sampling.profile import names
-from sampling.simulators.kernel_identity import is_same_name
+from sampling.simulators.measured_run import is_same_name
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tests.small_plans import plan_of
 

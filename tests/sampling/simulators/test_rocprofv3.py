@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.exporting.run_order import Step
+from sampling.simulators.export import Step
 from sampling.simulators.rocprofv3 import filters, kernel_pattern
 from tests.sampling.simulators.conftest import Write, launch, plan_of, program, shell, stratum
 

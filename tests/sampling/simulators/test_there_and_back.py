@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.exporting.choices import ExportChoices
+from sampling.simulators.export import ExportChoices
 from sampling.simulators.measured_run import kind_of_caches
 from sampling.simulators.registry import export_plan
 from sampling.simulators.results import read_result_files

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sampling.errors import ProfileError
+from sampling.simulators.alignment import TraceList, read_trace_list
 from sampling.simulators.measured_run import SeenKernel
-from sampling.simulators.trace_list import TraceList, read_trace_list
 
 STATS = (
     "kernel id, kernel mangled name, grid_dimX, grid_dimY, grid_dimZ, #blocks, block_dimX, block_dimY, "

@@ -17,7 +17,7 @@ from tui.engine.comparing import comparison_of
 from tui.engine.studies import grouping_of
 from tui.options.commands import CompareOptions
 from tui.options.flags import with_flags
-from tui.text.comparison.rows import Row, comparison_row
+from tui.text.compare import Row, comparison_row
 
 THREAD = "kernelpoint-compare"
 """The name of the thread that compares."""

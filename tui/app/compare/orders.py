@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tui.app.frame.heads import next_in
 from tui.options.choices import CompareSort
-from tui.text.comparison.order import falls
+from tui.text.compare import falls
 
 _IN_TURN = (CompareSort.BEST, CompareSort.SPEEDUP, CompareSort.MEAN, CompareSort.DRAWN)
 _ERRORS = frozenset({CompareSort.MEAN, CompareSort.P95, CompareSort.MAX})

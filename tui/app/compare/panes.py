@@ -17,7 +17,7 @@ from tui.app.frame.by_wheel import ByWheel
 from tui.app.frame.heads import head_at
 from tui.app.frame.words import Words
 from tui.app.messages import HeadClicked
-from tui.charts.sinks import style_name
+from tui.charts.grid import style_name
 from tui.terminal.printable import printable
 
 _HEADING_ROWS = 1

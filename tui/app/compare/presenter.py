@@ -23,10 +23,17 @@ from tui.options.choices import CompareSort
 from tui.options.command_line import command_line, options_of
 from tui.options.commands import CompareOptions
 from tui.terminal.tables import Column, table
-from tui.text.comparison.order import Blocks, blocks, falls, promises
-from tui.text.comparison.rows import Row
-from tui.text.comparison.scatter import comparison_scatter, method_mark
-from tui.text.comparison.table import cannot_run_text, comparison_columns
+from tui.text.compare import (
+    Blocks,
+    Row,
+    blocks,
+    cannot_run_text,
+    comparison_columns,
+    comparison_scatter,
+    falls,
+    method_mark,
+    promises,
+)
 from tui.text.facts import draws_text
 
 CANNOT_RUN = ""

@@ -45,9 +45,7 @@ from tui.options.choices import CompareSort
 from tui.options.commands import CompareOptions
 from tui.options.flags import error_text
 from tui.output.writer import Canvas
-from tui.text.comparison.rows import Row
-from tui.text.comparison.scatter import scatter_text
-from tui.text.comparison.table import comparison_text
+from tui.text.compare import Row, comparison_text, scatter_text
 
 
 class CompareScreen(ViewScreen):

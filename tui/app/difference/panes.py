@@ -16,9 +16,7 @@ from tui.app.difference.presenter import MOST_ROWS, KernelTable, kernel_table
 from tui.app.frame.by_wheel import ByWheel
 from tui.app.frame.heads import head_at
 from tui.app.messages import HeadClicked
-from tui.charts.glyphs import cluster_style
-from tui.charts.grid import PLAIN
-from tui.charts.sinks import style_name
+from tui.charts.grid import PLAIN, cluster_style, style_name
 from tui.options.choices import DifferenceSort
 from tui.terminal.printable import printable
 

@@ -17,7 +17,7 @@ from tui.app.overrides_file import printed_options
 from tui.app.state import Session
 from tui.charts import quantities
 from tui.charts.grid import Grid
-from tui.charts.two_histograms import Side, two_histograms
+from tui.charts.histogram import Side, two_histograms
 from tui.options.choices import DifferenceSort
 from tui.options.command_line import options_of
 from tui.options.difference import DifferenceOptions
@@ -34,7 +34,7 @@ from tui.text.difference import (
     paths_apart,
     total_words,
 )
-from tui.text.labels.places import place_names
+from tui.text.labels.kernel_labels import place_names
 from tui.text.selection import stated
 
 MOST_ROWS = 2_000

@@ -40,14 +40,14 @@ from tui.app.frame.heads import next_in, sorted_by_head
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.view import ViewScreen
 from tui.app.messages import HeadClicked
-from tui.app.plan.files import failure_words
+from tui.app.plan.details import failure_words
 from tui.app.state import Session
 from tui.options.choices import DifferenceSort
 from tui.options.command_line import command_line
 from tui.options.difference import DifferenceOptions
 from tui.options.parts import file_and_part
 from tui.output.writer import Canvas
-from tui.text.difference_order import sorted_difference
+from tui.text.difference import sorted_difference
 
 _WORKERS = "difference"
 

@@ -12,7 +12,7 @@ from sampling.methods.registry import method_named
 from sampling.profile.profile import Profile
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.region import COMMUNICATION
-from tui.app.plan.option_fields import NOT_USED, Choice, OptionField, changed
+from tui.app.plan.options import NOT_USED, Choice, OptionField, changed
 from tui.engine.feature_paths import workload_features
 from tui.engine.studies import region_of
 from tui.options.commands import SampleOptions
@@ -238,10 +238,7 @@ class LeastDuration(OptionField):
 class Features(OptionField):
     """Files with metrics, blanks between."""
 
-    @property
-    def is_path(self) -> bool:
-        """Yes."""
-        return True
+    is_path = True
 
     def text(self, options: SampleOptions) -> str:
         """As a shell would take them."""

@@ -17,7 +17,7 @@ from tui.app.filters.wording import kept_lines
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.soon import Soon
 from tui.app.frame.wording import MOST_LAUNCHES_UNASKED, status_lines
-from tui.app.plan.option_form import FieldReached, OptionForm, OptionsChanged
+from tui.app.plan.options import FieldReached, OptionForm, OptionsChanged
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.options.commands import SampleOptions

@@ -11,8 +11,7 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.charts.grid import Grid, blank, put, runs
-from tui.charts.sinks import style_name
+from tui.charts.grid import Grid, blank, put, runs, style_name
 from tui.terminal.printable import printable
 
 Draw = Callable[[int, int], Grid]

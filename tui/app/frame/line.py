@@ -16,8 +16,7 @@ from textual.widgets import Footer
 # Its CSS names the class, but the package does not export it.
 from textual.widgets._footer import FooterKey
 
-from tui.charts.glyphs import glyph_set
-from tui.charts.grid import fitted
+from tui.charts.grid import fitted, glyph_set
 from tui.terminal.printable import printable
 from tui.text.tones import Phrase, Tone, Words, plain, shortened_to, words
 

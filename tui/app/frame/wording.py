@@ -16,8 +16,7 @@ from tui.scale import sheet as scale_sheet
 from tui.terminal.printable import printable
 from tui.terminal.tables import shortened
 from tui.text import facts
-from tui.text.binding import binding_forms, hours_forms
-from tui.text.promise import verdict
+from tui.text.promise import binding_forms, hours_forms, verdict
 from tui.text.selection import part_of_study
 from tui.text.tones import Phrase, Tone, Words, toned, words
 

@@ -18,13 +18,11 @@ import numpy as np
 from sampling.plan.study import Study
 from sampling.reduction.concentration import MOST
 from tui.charts import quantities
-from tui.charts.glyphs import cluster_style
-from tui.charts.grid import AXIS, PLAIN
+from tui.charts.grid import AXIS, PLAIN, cluster_style, sparkline
 from tui.charts.histogram_data import histogram_data, useful_bins
-from tui.charts.sparkline import sparkline
 from tui.options.choices import GroupSort
 from tui.text import facts
-from tui.text.group_tables import of_group, share_bar
+from tui.text.groups import of_group, share_bar
 
 Runs = list[tuple[str, int]]
 """Texts, each with a style of `tui.charts.grid`."""

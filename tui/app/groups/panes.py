@@ -23,9 +23,9 @@ from tui.app.actions import TABLE, bindings
 from tui.app.groups.columns import TableColumns, row_runs, table_columns
 from tui.app.groups.presenter import head_mark
 from tui.app.messages import HeadClicked
-from tui.charts.sinks import style_name
+from tui.charts.grid import style_name
 from tui.options.choices import GroupSort
-from tui.text.group_list import GroupList
+from tui.text.groups import GroupList
 
 _HEAD = 1
 """The rows over those of the groups."""

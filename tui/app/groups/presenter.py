@@ -16,10 +16,9 @@ from tui.options.command_line import command_line, options_of
 from tui.options.commands import GroupsOptions, HistogramOptions, TimelineOptions
 from tui.output.writer import Canvas
 from tui.text import facts
-from tui.text.group_list import GroupList, list_groups
-from tui.text.group_tables import groups_text
+from tui.text.groups import GroupList, groups_text, list_groups
 from tui.text.histogram import group_histogram, histogram_text
-from tui.text.range_tree import RangeForest
+from tui.text.ranges import RangeForest
 from tui.text.timeline import timeline_text
 
 MOST_ROWS = 100_000

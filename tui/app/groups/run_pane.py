@@ -20,7 +20,7 @@ from tui.app.state import Session
 from tui.charts.grid import Grid
 from tui.engine.timelines import GroupTimeline, is_quickly_listed, ranges_in, timeline_of_group
 from tui.terminal.tty import app_dots
-from tui.text.range_tree import RangeForest, above_chart
+from tui.text.ranges import RangeForest, above_chart
 from tui.text.timeline import group_timeline, with_clusters
 
 _DELAY_SECONDS = 0.25

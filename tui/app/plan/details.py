@@ -1,17 +1,20 @@
-"""What the view of the plan shows beyond the study, computed step by step in a worker."""
+"""What view 3 knows of its plan beyond the study, computed step by step in a worker; the plan as files."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from sampling.errors import OptionError
+from sampling.errors import OptionError, SamplingError
 from sampling.methods.registry import method_named
 from sampling.plan.budget import simulation_hours
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.plan import Plan, drawn_plan
-from sampling.plan.plan_file import PlannedLaunch
+from sampling.plan.plan_file import PlannedLaunch, read_plan
 from sampling.plan.study import Study
 from sampling.plan.trade_off import (
     NoPoint,
@@ -21,20 +24,25 @@ from sampling.plan.trade_off import (
     point_of,
     trade_off,
 )
-from sampling.plan.written_plan import find_planned_launches
+from sampling.plan.written_plan import find_planned_launches, plan_text
 from sampling.progress import Progress
+from sampling.simulators.registry import exported_folder, exporter_named
 from sampling.strata.target import Target
 from tui.app.state import Session
 from tui.engine.budgets import PlanCosts
-from tui.engine.studies import target_of
+from tui.engine.studies import plan_options, target_of
+from tui.options.command_line import PLAN_NAME
 from tui.options.flags import error_text
-from tui.text.plan_tables import Listing, launch_listing, stratum_listing
+from tui.options.input_files import why_not_written
+from tui.options.places import is_writable
+from tui.output.files import write_folder, write_text
+from tui.text.plan import Listing, launch_listing, stratum_listing
 from tui.text.trade_off import TradeOff
 
-# Launches drawn in less than a second.
 _SOON_JUDGED = 4_000_000
-
-Points = Mapping[float, TradeOffPoint | NoPoint]
+"""Launches drawn in less than a second."""
+_LONGEST_NAME = 255
+"""Bytes of a file's name that the usual file systems take."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,7 @@ class PlanDetails:
     study: Study
     plan: Plan
     judgement: Judgement | None = None
-    points: Points | None = None
+    points: Mapping[float, TradeOffPoint | NoPoint] | None = None
     strata: Listing | None = None
     launches: Listing | None = None
     located: tuple[PlannedLaunch, ...] | None = None
@@ -115,39 +123,28 @@ class PlanDetails:
         """Whether the trade-off is complete, or there is none."""
         return not self.has_trade_off or self.trade_off.tried == len(self.epsilons)
 
-    def shares_points_with(self, other: PlanDetails) -> bool:
-        """Whether a point of the other's trade-off is one of this one's: all but epsilon is the same."""
-        return (
-            self.study.counts is other.study.counts
-            and self.session.overrides is other.session.overrides
-            and self._asked == other._asked
-        )
-
     @property
-    def _asked(self) -> object:
-        options = self.session.options
-        return options.method, replace(self.target, epsilon=0.5), options.seed, options.set
+    def curve(self) -> object:
+        """What decides the points of its trade-off: all but epsilon."""
+        options, counts, overrides = self.session.options, id(self.study.counts), id(self.session.overrides)
+        target = replace(self.target, epsilon=0.5)
+        return counts, overrides, options.method, target, options.seed, options.set
 
 
 def drawn(session: Session, study: Study, before: PlanDetails | None) -> PlanDetails:
-    """Draw the plan; what was computed for the plan before is kept where it is the same."""
+    """Draw the plan; the points known of the plan before are kept where they are the same."""
     details = PlanDetails(session, study, drawn_plan(study.counts, study.design, session.options.seed))
     if not details.has_trade_off:
         return details
-    known = before.points if before is not None and details.shares_points_with(before) else None
+    known = before.points or {} if before is not None and before.curve == details.curve else {}
     epsilon = details.target.epsilon
-    return replace(details, points={epsilon: point_of(study.design, epsilon), **(known or {})})
+    return replace(details, points={epsilon: point_of(study.design, epsilon), **known})
 
 
 def judged(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
     """Judge the plan by repeated draws."""
-    options = details.session.options
-    yield replace(
-        details,
-        judgement=judge_design(
-            details.study.counts, details.plan.design, options.judge, options.seed, progress
-        ),
-    )
+    options, counts, design = details.session.options, details.study.counts, details.plan.design
+    yield replace(details, judgement=judge_design(counts, design, options.judge, options.seed, progress))
 
 
 def traded(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
@@ -190,3 +187,64 @@ def launches_found(details: PlanDetails, progress: Progress) -> tuple[PlannedLau
     if details.located is not None:
         return details.located
     return find_planned_launches(details.study, details.plan, progress)
+
+
+# The plan as files: its own, and those that an exporter makes of it.
+
+
+def why_not_there(name: str, path: Path, *, is_folder: bool) -> str | None:
+    """Return why the path, typed as `name`, cannot be written; None if it can, as an empty folder can."""
+    if not name or len(os.fsencode(path.name)) > _LONGEST_NAME:
+        return "the name is too long" if name else "a name is missing"
+    if is_folder and path.is_dir() and not any(path.iterdir()):
+        return None
+    if path.exists():
+        return f"{name} exists; give another name"
+    why_not = why_not_written(path)
+    if why_not is not None:
+        return f"{name} {why_not}"
+    folder = path.absolute().parent
+    if not is_folder and not folder.is_dir():
+        return f"there is no such folder: {folder}"
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    return None if is_writable(there) else f"{there} takes no file; give another place"
+
+
+def write_plan(details: PlanDetails, path: Path, exporter: str | None, progress: Progress) -> str:
+    """Write the plan, or what an exporter makes of it; return in words what was written.
+
+    Raises OptionError where there is a file of that name.
+    """
+    if exporter is None:
+        save_plan(details, path, progress)
+        return f"plan written to {path}"
+    # The exporter is given a plan file, as `export` gives it one.
+    with TemporaryDirectory(prefix="kernelpoint-") as scratch:
+        save_plan(details, Path(scratch) / PLAN_NAME, progress)
+        return export_file(Path(scratch) / PLAN_NAME, exporter, path)
+
+
+def save_plan(details: PlanDetails, path: Path, progress: Progress) -> None:
+    """Write a plan file, as `sample -o` does; OptionError where there is a file of that name."""
+    if path.exists():
+        raise OptionError(f"{path} exists", remedy="give another name")
+    study, plan = details.study, details.plan
+    recorded = plan_options(details.session.options, study, plan)
+    write_text(plan_text(study, plan, launches_found(details, progress), recorded), path)
+
+
+def export_file(path: Path, to: str, folder: Path) -> str:
+    """Write what an exporter makes of a plan file, of a larger one what is new; say what was written.
+
+    Raises SamplingError or OSError where nothing is written.
+    """
+    written = write_folder(folder, exported_folder(read_plan(str(path)), to), force=False)
+    what = written[0] if len(written) == 1 else f"{len(written)} files in {folder}"
+    return f"written: {what}; {to}: {exporter_named(to).NOTE}"
+
+
+def failure_words(error: SamplingError | OSError) -> str:
+    """Return why nothing was written or found, with the file that the system names."""
+    if isinstance(error, OSError) and error.strerror is not None:
+        return f"{error.filename}: {error.strerror}"
+    return error_text(error)

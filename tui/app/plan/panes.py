@@ -1,32 +1,38 @@
-"""The widgets of view 3: the plan's figures, and below them its trade-off, strata, launches and findings."""
+"""The widgets of view 3: the plan's figures, tables and findings, and the rows that ask where it goes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
+from pathlib import Path
 
 from rich.cells import set_cell_size
 from rich.segment import Segment
 from rich.text import Text
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Container, Vertical
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Input, Static
 
 from sampling.plan.study import Study
+from sampling.simulators.registry import exporter_names
 from tui.app.actions import LIST, bindings
-from tui.app.frame.chart import Chart
-from tui.app.frame.line import Line, PaneTitle, fitting, toned_segments
+from tui.app.frame.field import PathInput
+from tui.app.frame.field_words import FieldWords
+from tui.app.frame.line import Line, fitting, toned_segments
 from tui.app.frame.page import Page, findings_toned
-from tui.app.plan.binding_list import BindingList
-from tui.app.plan.details import PlanDetails
-from tui.app.plan.presenter import DETAILS, Figure, PlanPane, binding_shown
-from tui.app.state import Session
+from tui.app.plan.details import why_not_there
+from tui.app.plan.presenter import Figure
+from tui.app.session_app import SessionApp
 from tui.charts.grid import fitted
-from tui.text.plan_tables import NO_ROWS, Listing
+from tui.options.command_line import PLAN_NAME, free_name
+from tui.options.places import home_expanded, place_for
+from tui.text.plan import NO_ROWS, Listing
 from tui.text.tones import words
 
 _LABEL = 10
@@ -41,25 +47,20 @@ class PlanFigures(Widget, can_focus=True):
     def __init__(self, *, ascii_only: bool) -> None:
         super().__init__()
         self._ascii_only = ascii_only
-        self._figures: tuple[Figure, ...] = ()
+        self.figures: list[Figure] = []
 
-    def show(self, figures: Sequence[Figure]) -> None:
+    def show(self, figures: list[Figure]) -> None:
         """Show these."""
-        if tuple(figures) != self._figures:
-            self._figures = tuple(figures)
+        if figures != self.figures:
+            self.figures = figures
             self.refresh()
-
-    @property
-    def figures(self) -> tuple[Figure, ...]:
-        """The names and values shown, of each value all wordings."""
-        return self._figures
 
     def render_line(self, y: int) -> Strip:
         """One figure."""
         width = self.size.width
-        if y >= len(self._figures):
+        if y >= len(self.figures):
             return Strip.blank(width, self.rich_style)
-        name, forms = self._figures[y]
+        name, forms = self.figures[y]
         room = max(width - _LABEL - 1, 0)
         value = fitting(tuple(map(words, forms)), room, ascii_only=self._ascii_only)
         bold = self.get_component_rich_style("plan-figures--value", partial=True)
@@ -143,88 +144,102 @@ class PlanFindings(Page):
         return findings_toned(self._study, width, ascii_only=self._ascii_only)
 
 
-class PlanDetailPanes(Container):
-    """The trade-off, the strata, launches, findings, what binds: all, or one where there is little room.
+@dataclass
+class PlaceGiven(Message):
+    """The user gave a file for the plan or, where an exporter is the target, a folder."""
 
-    Attributes
-    ----------
-    chosen : the one to show where there is room for one.
-    """
+    path: Path
+    target: str | None
+
+
+class PlaceInput(PathInput):
+    """The field for the name."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("escape", "screen.leave_prompt", "Leave it", key_display="esc"),
+        Binding("up", "target(-1)", "Target", show=False),
+        Binding("down", "target(1)", "Target", show=False),
+    ]
+
+    def action_target(self, by: int) -> None:
+        """Choose another target."""
+        self.screen.query_one(PlanPrompt).turn(by)
+
+
+class PlanPrompt(Vertical):
+    """Asks where the plan goes; the row above the field says what is wrong with it, until the next key."""
+
+    app: SessionApp
 
     def __init__(self, *, ascii_only: bool) -> None:
-        super().__init__(id="plan-details")
+        super().__init__()
         self._ascii_only = ascii_only
-        self.chosen = PlanPane.TRADE_OFF
+        self._target: str | None = None
+        self._proposed = ""
+        self.display = False
 
     def compose(self) -> ComposeResult:
-        """A title over each."""
-        contents = (
-            Chart(id="trade-off"),
-            PlanList(ascii_only=self._ascii_only),
-            PlanList(ascii_only=self._ascii_only),
-            PlanFindings(ascii_only=self._ascii_only),
-            BindingList(ascii_only=self._ascii_only),
-        )
-        for pane, content in zip(DETAILS, contents, strict=True):
-            with Vertical(id=f"{pane}-pane", classes="pane"):
-                yield PaneTitle(ascii_only=self._ascii_only)
-                yield content
+        """The words over the field."""
+        yield FieldWords(ascii_only=self._ascii_only)
+        with Horizontal():
+            yield Static()
+            yield PlaceInput(compact=True, select_on_focus=False)
 
-    def lay_out(self, *, has_room: bool) -> None:
-        """Show all of them, or the chosen one alone."""
-        for pane in DETAILS:
-            self._pane(pane).display = has_room or pane is self.chosen
+    def ask(self, target: str | None) -> None:
+        """Ask for a file for the plan, or for a folder for what an exporter makes of it."""
+        self._target = target
+        self._propose(self._free_name())
 
-    def turn(self) -> None:
-        """Choose the next one, the first after the last; if all are visible, go from the one in focus."""
-        before = self.focused if self.are_all_in_sight else self.chosen
-        if before is not None:
-            self.chosen = DETAILS[(DETAILS.index(before) + 1) % len(DETAILS)]
+    def ask_again(self, path: Path, target: str | None, problem: str) -> None:
+        """Ask for another place than one that could not be written; the path stays, to be edited."""
+        self._target = target
+        self._propose(str(path))
+        self._refuse(f"not written: {problem}")
 
-    @property
-    def are_all_in_sight(self) -> bool:
-        """Whether there is room for all."""
-        return all(map(self.is_in_sight, DETAILS))
+    def close(self) -> None:
+        """Ask no more."""
+        self.display = False
 
-    def is_in_sight(self, pane: PlanPane) -> bool:
-        """Return whether one of them is shown."""
-        return self.display and self._pane(pane).display
+    def _free_name(self) -> str:
+        return free_name(place_for(PLAN_NAME if self._target is None else f"{self._target}-export"))
 
-    @property
-    def focused(self) -> PlanPane | None:
-        """The one that has the focus; None if none of them has."""
-        return next(
-            (pane for pane in DETAILS if self._pane(pane).has_focus_within and self.is_in_sight(pane)), None
-        )
+    def _propose(self, name: str) -> None:
+        field = self.query_one(PlaceInput)
+        self._proposed = field.value = name
+        field.cursor_position = len(name)
+        self._explain()
+        self.display = True
+        field.focus()
 
-    def show(self, details: PlanDetails, problems: Mapping[PlanPane, str]) -> None:
-        """Show what is known so far, and why anything could not be computed."""
-        chart = self.query_one(Chart)
-        why_no_chart = problems.get(PlanPane.TRADE_OFF, details.why_no_trade_off)
-        if why_no_chart:
-            chart.say(why_no_chart)
+    def _explain(self) -> None:
+        what, does, brief = "Save the plan to a new file", "saves", "Save to a new file"
+        if self._target is not None:
+            among = ", up and down change it" if len(exporter_names()) > 1 else ""
+            what, does, brief = f"Export for {self._target}{among}", "writes", f"For {self._target}"
+        forms = [f"{what}; {tab}enter {does}, esc leaves" for tab in ("tab completes, ", "")]
+        self.query_one(FieldWords).show([*forms, brief])
+        self.query_one("Horizontal Static", Static).update("File: " if self._target is None else "Folder: ")
+
+    def _refuse(self, problem: str) -> None:
+        self.query_one(FieldWords).refuse(problem)
+        self.app.until_next_key(self, self._explain)
+
+    def turn(self, by: int) -> None:
+        """Choose another target; a name that was not edited goes with it."""
+        if self._target is not None:
+            names, typed = exporter_names(), self.query_one(PlaceInput).value
+            self._target = names[(names.index(self._target) + by) % len(names)]
+            if typed == self._proposed:
+                self._propose(self._free_name())
+            self._explain()
+
+    @on(Input.Submitted)
+    def _take(self, event: Input.Submitted) -> None:
+        event.stop()
+        name = event.value.strip()
+        path = home_expanded(name)
+        problem = why_not_there(name, path, is_folder=self._target is not None)
+        if problem is None:
+            self.post_message(PlaceGiven(path, self._target))
         else:
-            chart.show(partial(details.trade_off.chart, ascii_only=self._ascii_only))
-        for pane, listing in ((PlanPane.STRATA, details.strata), (PlanPane.LAUNCHES, details.launches)):
-            if listing is not None:
-                self._list(pane).show(listing)
-            elif pane in problems:
-                self._list(pane).say(problems[pane])
-
-    def show_binding(self, session: Session) -> None:
-        """Show what binds, once it is known."""
-        self.query_one(BindingList).show(*binding_shown(session))
-
-    def place(self, pane: PlanPane) -> str:
-        """Which rows of a table are visible, of how many; nothing for a pane without a table."""
-        return self._list(pane).place if pane in {PlanPane.STRATA, PlanPane.LAUNCHES} else ""
-
-    def content(self, pane: PlanPane) -> Widget:
-        """The widget below a pane's title, which takes the focus."""
-        return next(child for child in self._pane(pane).children if child.can_focus)
-
-    def _list(self, pane: PlanPane) -> PlanList:
-        return self.query_one(f"#{pane}-pane PlanList", PlanList)
-
-    def _pane(self, pane: PlanPane) -> Widget:
-        return self.query_one(f"#{pane}-pane")
+            self._refuse(problem)

@@ -5,32 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
+from pathlib import Path
 
 from sampling.plan.binding import Relaxation
-from sampling.plan.budget import SimulationHours
 from sampling.plan.picked_design import AnyDesign
-from sampling.plan.trade_off import NoPoint, TradeOffPoint
 from sampling.text import counted
 from tui.app.overrides_file import options_with_overrides
 from tui.app.plan.details import PlanDetails
-from tui.app.state import Session, decisions
+from tui.app.state import Session, decisions, same_overrides
 from tui.charts.quantities import count, duration, hours, ratio, share
 from tui.options.choices import PlanList
 from tui.options.command_line import command_line, options_of
 from tui.options.commands import TradeOffOptions
 from tui.output.writer import Canvas
-from tui.text.binding import binding_table, why_none
 from tui.text.facts import draws_text
 from tui.text.plan import plan_text
-from tui.text.promise import assumed_words, pooled_row, verdict
+from tui.text.promise import assumed_words, binding_table, pooled_row, verdict, why_none
 from tui.text.tones import Tone, Words, toned
-from tui.text.trade_off import TradeOff, trade_off_text
+from tui.text.trade_off import TradeOff, level_forms, missing_forms, trade_off_text
 
 Figure = tuple[str, tuple[str | Words, ...]]
 """Its name, and its wordings, the longest first."""
-
-Size = tuple[int, int]
-"""Columns and rows."""
 
 
 class PlanPane(StrEnum):
@@ -44,65 +39,73 @@ class PlanPane(StrEnum):
     BINDING = "binding"
 
 
-#: The panes that take turns in one place on a small screen.
 DETAILS = (PlanPane.TRADE_OFF, PlanPane.STRATA, PlanPane.LAUNCHES, PlanPane.FINDINGS, PlanPane.BINDING)
+"""The panes that take turns in one place on a small screen."""
+
+_NAMES = {
+    PlanPane.FIGURES: ("[tab] Costs and promises", "[tab] Costs"),
+    PlanPane.TRADE_OFF: ("[t] Trade-off: speedup over epsilon", "[t] Trade-off"),
+    PlanPane.STRATA: ("[t] Strata",),
+    PlanPane.LAUNCHES: ("[t] Launches",),
+    PlanPane.FINDINGS: ("[t] Findings",),
+    PlanPane.BINDING: ("[b] What binds: an option by itself, a step looser", "[b] What binds"),
+}
+"""Of each pane, the longest first."""
 
 
-def plan_figures(details: PlanDetails) -> list[Figure]:
-    """Return what the plan costs, promises and came to; each value's longest wording first."""
-    plan, design = details.plan, details.plan.design
-    launches = details.study.counts.launches
-    drawn = f"{count(plan.samples)} of "
-    strata, taken = counted(design.strata_count, "stratum", "strata"), details.costs.hours
-    sampled = f"{duration(plan.sampled_duration_ns)} of {duration(plan.total_duration_ns)}"
-    speedup, floor = ratio(plan.speedup), duration(plan.floor_ns)
-    estimate = f"{duration(plan.estimate_ns)}, {share(plan.error)} off"
-    return [
-        *_drawn(drawn, launches, strata, design.strata_count, is_one_row=taken is not None),
-        ("sampled", (sampled, duration(plan.sampled_duration_ns))),
-        ("speedup", (f"{speedup}, {ratio(design.speedup)} expected", speedup)),
-        *_hours(taken),
-        *_bounds(design),
-        *_pooled(details),
-        *_floor(details, floor),
-        *_judged(details),
-        (
-            "this draw" if design.random else "estimate",
-            (f"estimates {estimate}", estimate, f"{share(plan.error)} off"),
-        ),
-        *_decisions(details),
-    ]
+def fitting_title(pane: PlanPane, states: tuple[str, ...], width: int) -> tuple[str, str]:
+    """Return the longest of the states that fits a title of this width, and the longest name beside it."""
+    names = _NAMES[pane]
+    for state in states:
+        for name in names:
+            # With its rule and the blanks at both ends.
+            if len(name) + 4 + (len(state) + 3 if state else 0) <= width:
+                return name, state
+    return names[-1], states[-1]
 
 
-def _floor(details: PlanDetails, floor: str) -> Iterator[Figure]:
-    """Yield what visiting every kernel group takes at least; a plan that pools some need not."""
-    if not details.study.groups.pooled.any():
-        yield "floor", (f"{floor} to visit every kernel group", f"{floor}: every group", floor)
+def whose_options(session: Session, opened: Session) -> str:
+    """Return whose the options and split decisions are where a plan file was `opened`; else the keys."""
+    if session.plan is None:
+        return "enter, + -"
+    is_as_opened = session.options == opened.options and same_overrides(session.overrides, opened.overrides)
+    return f"{'of' if is_as_opened else 'not those of'} {Path(session.plan.path).name}"
 
 
-def _drawn(drawn: str, launches: int, strata: str, number: int, *, is_one_row: bool) -> Iterator[Figure]:
-    """Yield how many launches are drawn in how many strata: in one row where another one needs the room."""
-    forms = (drawn + counted(launches, "launch", "launches"), drawn + count(launches))
-    if is_one_row:
-        yield "drawn", (f"{forms[0]} in {strata}", f"{forms[1]} in {strata}", *forms)
-    else:
-        yield "drawn", forms
-        yield "strata", (count(number),)
+def states_of(
+    pane: PlanPane, session: Session, details: PlanDetails | None, place: str, *, is_short: bool
+) -> tuple[str, ...]:
+    """Return what a pane shows of how much, or its keys; the longest form first.
 
-
-def _hours(taken: SimulationHours | None) -> Iterator[Figure]:
-    """Yield what the plan takes to simulate, where a slowdown is known."""
-    if taken is not None:
-        drawn, longest = hours(taken.drawn), hours(taken.longest_launch)
-        yield (
-            "machine",
-            (
-                f"{drawn} on one, {hours(taken.expected)} expected, longest launch {longest}",
-                f"{drawn}, longest launch {longest}",
-                f"{drawn}, longest {longest}",
-                drawn,
-            ),
-        )
+    Parameters
+    ----------
+    details : None while the plan is drawn, and where what the pane shows could not be computed.
+    place : which rows are visible, if the pane has a table.
+    is_short : whether the details are hidden behind a key.
+    """
+    states: tuple[str, ...] = ("",)
+    if pane is PlanPane.FIGURES:
+        # That it is planned is said by the line of the plan too.
+        room = "[b] binds [B] budget [t] more" if is_short else "[b] what binds  [B] budget"
+        keys = (room, *(("b B t more", "t more") if is_short else ("[b] binds [B] budget", "")))
+        states = keys if session.doing is None else ("planning", "")
+    elif pane is PlanPane.BINDING:
+        if session.binding is None:
+            states = "being found", ""
+        elif session.binding:
+            states = "enter takes a step  u undo", "enter, u undo", ""
+    elif details is not None and pane is PlanPane.FINDINGS:
+        states = (count(len(details.study.findings)),)
+    elif details is not None and pane is PlanPane.TRADE_OFF:
+        known = details.trade_off
+        # Missing points are said first; where the curve is level can be seen.
+        states = *(missing_forms(known) or level_forms(known)), ""
+        if not details.is_traded:
+            states = (f"{known.tried} of {len(details.epsilons)}",)
+    elif details is not None:
+        listing = details.strata if pane is PlanPane.STRATA else details.launches
+        states = ("being listed" if listing is None else place,)
+    return states
 
 
 def binding_shown(session: Session) -> tuple[tuple[Relaxation, ...], str, list[str]]:
@@ -115,17 +118,71 @@ def binding_shown(session: Session) -> tuple[tuple[Relaxation, ...], str, list[s
     return found, *binding_table(found, study.counts.total_duration_ns, session.options.slowdown)
 
 
-def _bounds(design: AnyDesign) -> Iterator[Figure]:
-    if design.bound is None:
-        forms: tuple[str, ...] = (
-            "none: the launches are not drawn at random",
-            "none: nothing is random",
-            "none",
+def plan_figures(details: PlanDetails) -> list[Figure]:
+    """Return what the plan costs, promises and came to; each value's longest wording first."""
+    return list(_figures(details))
+
+
+def _figures(details: PlanDetails) -> Iterator[Figure]:
+    plan, study, taken = details.plan, details.study, details.costs.hours
+    design, launches = plan.design, study.counts.launches
+    samples = f"{count(plan.samples)} of "
+    drawn = samples + counted(launches, "launch", "launches"), samples + count(launches)
+    if taken is None:
+        yield "drawn", drawn
+        yield "strata", (count(design.strata_count),)
+    else:
+        # One row, as the hours need another.
+        strata = counted(design.strata_count, "stratum", "strata")
+        yield "drawn", (f"{drawn[0]} in {strata}", f"{drawn[1]} in {strata}", *drawn)
+    sampled = duration(plan.sampled_duration_ns)
+    yield "sampled", (f"{sampled} of {duration(plan.total_duration_ns)}", sampled)
+    yield "speedup", (f"{ratio(plan.speedup)}, {ratio(design.speedup)} expected", ratio(plan.speedup))
+    if taken is not None:
+        machine, longest = hours(taken.drawn), hours(taken.longest_launch)
+        whole = f"{machine} on one, {hours(taken.expected)} expected, longest launch {longest}"
+        yield (
+            "machine",
+            (whole, f"{machine}, longest launch {longest}", f"{machine}, longest {longest}", machine),
         )
+    yield from _bounds(design)
+    pooled = pooled_row(study)
+    if pooled["groups"]:
+        few = f"{pooled['groups']} of {len(study.counts.groups)}"
+        part = f"{few} groups, {share(pooled['share'])}"
+        yield (
+            "pooled",
+            (
+                f"{part} of the time: no bounds of their own",
+                f"{part} of time",
+                part,
+                f"{few} groups",
+                few,
+            ),
+        )
+    if not study.groups.pooled.any():
+        # What visiting every kernel group takes at least; a plan that pools some need not.
+        floor = duration(plan.floor_ns)
+        yield "floor", (f"{floor} to visit every kernel group", f"{floor}: every group", floor)
+    if design.random:
+        yield from _judged(details)
+    off = f"{share(plan.error)} off"
+    estimate = f"{duration(plan.estimate_ns)}, {off}"
+    yield "this draw" if design.random else "estimate", (f"estimates {estimate}", estimate, off)
+    if number := decisions(details.session.overrides):
+        yield "decisions", (f"{count(number)} of yours, in the split tree", count(number))
+
+
+def _bounds(design: AnyDesign) -> Iterator[Figure]:
+    forms: tuple[str, ...]
+    if design.bound is None:
+        forms = "none: the launches are not drawn at random", "none: nothing is random", "none"
         yield "bound", tuple(toned(form, "none", Tone.WARNING) for form in forms)
         return
     (met, tone), profiled = verdict(design), share(design.bound)
-    if design.bound_with_noise is not None:
+    if design.bound_with_noise is None:
+        profiled = f"{profiled} {met},"
+    else:
         promised = f"{share(design.bound_with_noise)} {met}"
         forms = (
             f"{promised}, of the simulated total, if {assumed_words(design)}",
@@ -135,59 +192,25 @@ def _bounds(design: AnyDesign) -> Iterator[Figure]:
             promised,
         )
         yield "promise", tuple(toned(form, promised, tone) for form in forms)
-    else:
-        profiled = f"{profiled} {met},"
     if design.group_bound is None:
-        forms = (f"{profiled} of the profile's own time", f"{profiled} of the profile", profiled.rstrip(","))
+        forms = (f"{profiled} of the profile's own time", f"{profiled} of the profile")
     else:
         both = f"{profiled} of the profile, {share(design.group_bound)} of"
-        forms = (
-            f"{both} any kernel group not pooled",
-            f"{both} any group",
-            f"{profiled} of the profile",
-            profiled.rstrip(","),
-        )
-    yield "bound", tuple(toned(form, met, tone) for form in forms)
-
-
-def _pooled(details: PlanDetails) -> Iterator[Figure]:
-    """Yield what is pooled, where something is."""
-    study = details.study
-    row = pooled_row(study)
-    if row["groups"]:
-        few = f"{row['groups']} of {len(study.counts.groups)}"
-        groups, part = f"{few} groups", share(row["share"])
-        yield (
-            "pooled",
-            (
-                f"{groups}, {part} of the time: no bounds of their own",
-                f"{groups}, {part} of time",
-                f"{groups}, {part}",
-                groups,
-                few,
-            ),
-        )
+        forms = (f"{both} any kernel group not pooled", f"{both} any group", f"{profiled} of the profile")
+    yield "bound", tuple(toned(form, met, tone) for form in (*forms, profiled.rstrip(",")))
 
 
 def _judged(details: PlanDetails) -> Iterator[Figure]:
     options, judgement = details.session.options, details.judgement
-    if not details.plan.design.random:
-        return
     if judgement is None:
-        draws = draws_text(options.judge)
-        yield "judged", (("not yet, by " + draws, "not yet") if options.judge else ("not asked for", "no"))
+        waits = f"not yet, by {draws_text(options.judge)}", "not yet"
+        yield "judged", waits if options.judge else ("not asked for", "no")
         return
     mean, p95 = share(judgement.error_mean), share(judgement.error_p95)
     draws = draws_text(judgement.repeats)
-    yield (
-        "judged",
-        (
-            f"mean error {mean}, 95th percentile {p95}, of {draws}",
-            f"mean {mean}, p95 {p95} of {draws}",
-            f"mean {mean}, p95 {p95}",
-            f"mean {mean}",
-        ),
-    )
+    whole = f"mean error {mean}, 95th percentile {p95}, of {draws}"
+    brief = f"mean {mean}, p95 {p95}"
+    yield "judged", (whole, f"{brief} of {draws}", brief, f"mean {mean}")
     if judgement.within_epsilon is not None:
         within, stated = share(judgement.within_epsilon), share(options.confidence)
         tone = Tone.GOOD if judgement.within_epsilon >= options.confidence else Tone.BAD
@@ -195,34 +218,25 @@ def _judged(details: PlanDetails) -> Iterator[Figure]:
         yield "within", tuple(toned(form, within, tone) for form in forms)
 
 
-def _decisions(details: PlanDetails) -> Iterator[Figure]:
-    number = decisions(details.session.overrides)
-    if number:
-        yield "decisions", (f"{count(number)} of yours, in the split tree", count(number))
-
-
 def pane_text(
     pane: PlanPane,
     details: PlanDetails,
-    size: Size,
+    size: tuple[int, int],
     canvas: Canvas,
     binding: tuple[Relaxation, ...] | None = None,
 ) -> str:
-    """Return what the pane's command prints.
-
-    If the pane's content is not computed yet, these are the figures, and the command prints those.
+    """Return what the pane's command prints; the figures where the pane's content is not computed yet.
 
     Parameters
     ----------
-    size : width and height of the chart.
+    size : columns and rows of the chart.
     canvas : of the whole terminal.
     binding : what binds, if that is known.
     """
-    if pane is PlanPane.TRADE_OFF and details.trade_off.points:
-        known = details.trade_off
+    known = details.trade_off
+    if pane is PlanPane.TRADE_OFF and known.points:
         # As the command sees it, which is told of those epsilons alone.
-        known = replace(known, epsilons=tuple(each.epsilon for each in _tried(known)))
-        return trade_off_text(known, *size, canvas) + "\n"
+        return trade_off_text(replace(known, epsilons=_tried(known)), *size, canvas) + "\n"
     listing = details.strata if pane is PlanPane.STRATA else details.launches
     if pane in {PlanPane.STRATA, PlanPane.LAUNCHES} and listing is not None:
         return listing.text(canvas.width, ascii_only=canvas.ascii_only) + "\n"
@@ -231,25 +245,26 @@ def pane_text(
 
 
 def pane_command(
-    pane: PlanPane, details: PlanDetails, size: Size, binding: tuple[Relaxation, ...] | None = None
+    pane: PlanPane,
+    details: PlanDetails,
+    size: tuple[int, int],
+    binding: tuple[Relaxation, ...] | None = None,
 ) -> str:
     """Return the command line that prints what `pane_text` gives; split decisions are written to a file.
 
-    Raises
-    ------
-    OSError : that file cannot be written.
+    Raises OSError where that file cannot be written.
     """
-    options = options_with_overrides(details.session)
-    if pane is PlanPane.TRADE_OFF and details.trade_off.points:
-        width, height = size
-        of_chart = options_of(
-            TradeOffOptions, options, epsilons=_epsilons(details), width=width, height=height
-        )
+    options, known = options_with_overrides(details.session), details.trade_off
+    if pane is PlanPane.TRADE_OFF and known.points:
+        tried = ",".join(map(repr, _tried(known)))
+        epsilons, (width, height) = None if details.is_traded else tried, size
+        of_chart = options_of(TradeOffOptions, options, epsilons=epsilons, width=width, height=height)
         return command_line("trade-off", of_chart, always=("method",))
-    listed = {
-        PlanPane.STRATA: None if details.strata is None else PlanList.STRATA,
-        PlanPane.LAUNCHES: None if details.launches is None else PlanList.LAUNCHES,
-    }.get(pane)
+    listed = None
+    if pane is PlanPane.STRATA and details.strata is not None:
+        listed = PlanList.STRATA
+    elif pane is PlanPane.LAUNCHES and details.launches is not None:
+        listed = PlanList.LAUNCHES
     # Before the plan is judged, the command does not judge it either.
     judge = options.judge if listed or details.is_judged else 0
     binds = pane is PlanPane.BINDING and binding is not None
@@ -257,12 +272,5 @@ def pane_command(
     return command_line("sample", asked, always=("method",))
 
 
-def _epsilons(details: PlanDetails) -> str | None:
-    """Return the epsilons of what is known; None where they are all."""
-    if details.is_traded:
-        return None
-    return ",".join(f"{each.epsilon!r}" for each in _tried(details.trade_off))
-
-
-def _tried(known: TradeOff) -> tuple[TradeOffPoint | NoPoint, ...]:
-    return *known.points, *known.missing
+def _tried(known: TradeOff) -> tuple[float, ...]:
+    return *(each.epsilon for each in known.points), *(each.epsilon for each in known.missing)

@@ -2,44 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
-from textual import events, on
+from textual import events, on, work
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
+from textual.widget import Widget
 from textual.worker import Worker
 
 from sampling.errors import SamplingError
+from sampling.progress import Progress
+from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, BINDS, FORM, PLAN, VIEW, bindings
 from tui.app.frame.chart import Chart
 from tui.app.frame.copying import PaneText
 from tui.app.frame.line import PaneTitle
 from tui.app.frame.soon import Soon
+from tui.app.frame.view import ViewScreen
 from tui.app.frame.words import Words
-from tui.app.plan.budget.prompt import BudgetPrompt
-from tui.app.plan.cheaper import CheaperScreen
-from tui.app.plan.details import PlanDetails
-from tui.app.plan.files import failure_words
-from tui.app.plan.option_fields import OPTION_FIELDS
-from tui.app.plan.option_form import FieldReached, OptionForm, OptionsChanged
-from tui.app.plan.panes import PlanDetailPanes, PlanFigures, PlanFindings, PlanList
-from tui.app.plan.presenter import DETAILS, PlanPane, pane_command, pane_text, plan_figures
-from tui.app.plan.prompt import PlanPrompt
-from tui.app.plan.results.opening import opened_again
-from tui.app.plan.results.screen import ResultsScreen
-from tui.app.plan.titles import binding_states, detail_states, figures_states, fitting_title, whose_options
-from tui.app.plan.work import DetailsReady, PlanWork
-from tui.app.state import Session
+from tui.app.overrides_file import decisions_file
+from tui.app.plan.cheaper import BindingList, BudgetPrompt, OptionsTaken, StepTaken, with_value
+from tui.app.plan.details import (
+    PlanDetails,
+    drawn,
+    failure_words,
+    judged,
+    launches_listed,
+    strata_listed,
+    traded,
+    write_plan,
+)
+from tui.app.plan.options import OPTION_FIELDS, FieldReached, OptionForm, OptionsChanged
+from tui.app.plan.panes import PlaceGiven, PlanFigures, PlanFindings, PlanList, PlanPrompt
+from tui.app.plan.presenter import (
+    DETAILS,
+    PlanPane,
+    binding_shown,
+    fitting_title,
+    pane_command,
+    pane_text,
+    plan_figures,
+    states_of,
+    whose_options,
+)
+from tui.app.plan.results import ResultsScreen
+from tui.app.planning import tell
+from tui.app.state import Session, decisions
 from tui.options.commands import SampleOptions
 from tui.output.writer import Canvas
+from tui.text.promise import option_label, value_text
 
 _SHORT, _WIDE, _HIGH = 20, 140, 36
 """With fewer rows the details replace the options; with at least this many cells all are shown."""
 
 
-class PlanScreen(CheaperScreen):
-    """The options beside the plan's figures, over what else is known of it."""
+class PlanScreen(ViewScreen):
+    """The options beside the plan's figures, over what else is known of it.
+
+    Attributes
+    ----------
+    details : what is known of the plan; None until it is drawn.
+    """
 
     NAME = "Plan"
     SUMMARY = "the plan's options, what it costs and promises; save, export, results"
@@ -57,11 +84,18 @@ class PlanScreen(CheaperScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._details: PlanDetails | None = None
-        self._work = PlanWork(self)
+        self.details: PlanDetails | None = None
+        # What is being computed, for which pane; and why it could not be, in words.
+        self._worker: Worker[None] | None = None
+        self._computed_for: PlanPane | None = None
+        self._problems: dict[PlanPane, str] = {}
         self._asked: SampleOptions | None = None
         self._soon = Soon(self, self._edit)
+        # The detail to show where there is room for one, and whether it is over the options.
+        self._chosen = PlanPane.TRADE_OFF
         self._details_open = False
+        self._place: PlaceGiven | None = None
+        self._saved: Path | None = None
         self._results: ResultsScreen | None = None
 
     def compose_panes(self) -> ComposeResult:
@@ -76,13 +110,18 @@ class PlanScreen(CheaperScreen):
                     yield PaneTitle(ascii_only=ascii_only)
                     yield PlanFigures(ascii_only=ascii_only)
                 yield Words(ascii_only=ascii_only, id="option-help")
-            yield PlanDetailPanes(ascii_only=ascii_only)
+            contents = (Chart(id="trade-off"), *(kind(ascii_only=ascii_only) for kind in _CONTENTS))
+            with Container(id="plan-details"):
+                for pane, content in zip(DETAILS, contents, strict=True):
+                    with Vertical(id=f"{pane}-pane", classes="pane"):
+                        yield PaneTitle(ascii_only=ascii_only)
+                        yield content
         yield PlanPrompt(ascii_only=ascii_only)
         yield BudgetPrompt(ascii_only=ascii_only)
 
     def on_mount(self) -> None:
         """Lay out, and keep showing which rows of a table are visible."""
-        self._title("#options-pane").show("[3] Options", whose_options(self.session, self.app.opened))
+        self._form = self.query_one(OptionForm)
         self._explain_option()
         self._arrange()
         for table in self.query(PlanList):
@@ -97,108 +136,135 @@ class PlanScreen(CheaperScreen):
     # What is shown.
 
     @property
-    def details(self) -> PlanDetails | None:
-        """What is known of the plan; None until it is drawn."""
-        return self._details
-
-    @property
     def is_ready(self) -> bool:
         """Whether there is a plan to save, to export or to compare with results."""
-        return self._details is not None and self.session.doing is None
+        return self.details is not None and self.session.doing is None
 
     @property
     def is_working(self) -> bool:
         """Whether something is being computed for a pane."""
-        return self._work.pane is not None
+        return self._computed_for is not None
+
+    @property
+    def _is_short(self) -> bool:
+        return self.size.height < _SHORT
 
     def follow(self, shown: Session | None, session: Session) -> None:  # noqa: ARG002 - all of it is cheap
         """Show the options, and the plan once it is made."""
-        study, form = session.study, self.query_one(OptionForm)
+        study = session.study
         if study is None:
             return
         if session.doing is not None:
             # What is being computed is of a plan that is no longer wanted.
-            self._work.stop()
-        form.follow(session, self._asked)
-        if session.doing is None and (self._details is None or self._details.study is not study):
+            self._stop_working()
+        self._form.follow(session, self._asked)
+        if session.doing is None and (self.details is None or self.details.study is not study):
             self.query_one(PlanFindings).show(study)
-            self._work.begin(session, study, self._details)
+            self._problems, before = {}, self.details
+            self._compute(PlanPane.FIGURES, lambda _: iter([drawn(session, study, before)]))
         else:
             self.work_on()
-        self._title("#options-pane").show("[3] Options", whose_options(session, self.app.opened))
-        self._panes.show_binding(session)
+        self.query_one(BindingList).show(*binding_shown(session))
         self._show_titles()
 
     def _show_details(self, details: PlanDetails) -> None:
-        self._details = details
+        self.details = details
         self.query_one(PlanFigures).show(plan_figures(details))
-        self._panes.show(details, self._work.problems)
+        chart = self.query_one(Chart)
+        if why_no_chart := self._problems.get(PlanPane.TRADE_OFF, details.why_no_trade_off):
+            chart.say(why_no_chart)
+        else:
+            chart.show(partial(details.trade_off.chart, ascii_only=self.session.ascii_only))
+        lists, listings = self.query(PlanList), (details.strata, details.launches)
+        for pane, table, listing in zip((PlanPane.STRATA, PlanPane.LAUNCHES), lists, listings, strict=True):
+            if listing is not None:
+                table.show(listing)
+            elif pane in self._problems:
+                table.say(self._problems[pane])
         self._show_titles()
 
     def _show_titles_soon(self) -> None:
-        # Which rows are visible is known only after the layout.
+        # Which rows are visible, and a title's width, are known only after the layout.
         self.call_after_refresh(self._show_titles)
 
     def _show_titles(self) -> None:
+        whose = whose_options(self.session, self.app.opened)
+        self.query_one("#options-pane PaneTitle", PaneTitle).show("[3] Options", whose)
         for pane in PlanPane:
-            title = self._title("#figures-pane" if pane is PlanPane.FIGURES else f"#{pane}-pane")
-            title.show(*fitting_title(pane, self._states_of(pane), title.size.width))
+            where = "#figures-pane" if pane is PlanPane.FIGURES else f"#{pane}-pane"
+            title = self.query_one(f"{where} PaneTitle", PaneTitle)
+            table = self.query_one(where).query(PlanList)
+            details = None if pane in self._problems else self.details
+            place = table.first().place if table else ""
+            states = states_of(pane, self.session, details, place, is_short=self._is_short)
+            title.show(*fitting_title(pane, states, title.size.width))
 
-    def _states_of(self, pane: PlanPane) -> tuple[str, ...]:
-        """Return what a pane shows of how much, the longest form first."""
-        if pane is PlanPane.FIGURES:
-            return figures_states(self.session, is_short=self._is_short())
-        if pane is PlanPane.BINDING:
-            return binding_states(self.session)
-        if self._details is None or pane in self._work.problems:
-            return ("",)
-        return detail_states(pane, self._details, self._panes.place(pane))
+    # What is computed, for one pane after the other.
 
-    def _title(self, pane: str) -> PaneTitle:
-        return self.query_one(f"{pane} PaneTitle", PaneTitle)
-
-    @property
-    def _panes(self) -> PlanDetailPanes:
-        return self.query_one(PlanDetailPanes)
-
-    # What is computed.
-
+    @on(BudgetPrompt.Turned)
     def work_on(self) -> None:
-        """Compute what is missing in the visible panes, one after the other."""
-        details = self._details
-        if self.is_fitting:
-            self._work.stop()
+        """Compute what is missing in the visible panes; nothing while an epsilon is looked for."""
+        details = self.details
+        if self.query_one(BudgetPrompt).is_fitting:
+            self._stop_working()
             return
         if details is None or self.session.doing is not None or details.study is not self.session.study:
             return
         if self.is_in_sight(PlanPane.BINDING):
             self.app.find_binding()
-        self._work.go_on(details, self.is_in_sight)
+        if self._computed_for is not None and self.is_in_sight(self._computed_for):
+            return
+        self._stop_working()
+        jobs: list[tuple[PlanPane, bool, Callable[[PlanDetails, Progress], Iterator[PlanDetails]]]] = [
+            (PlanPane.STRATA, details.strata is None, strata_listed),
+            (PlanPane.TRADE_OFF, not details.is_traded, traded),
+            (PlanPane.LAUNCHES, details.launches is None, launches_listed),
+        ]
+        # Judging a large plan may take half a minute, so it comes last there.
+        first = 0 if details.is_soon_judged else len(jobs)
+        jobs.insert(first, (PlanPane.FIGURES, not details.is_judged, judged))
+        for pane, is_missing, job in jobs:
+            if is_missing and self.is_in_sight(pane) and pane not in self._problems:
+                self._compute(pane, partial(job, details))
+                return
 
-    @on(DetailsReady)
-    def _take_details(self, event: DetailsReady) -> None:
-        event.stop()
-        if self._work.is_stale(event):
+    def _compute(self, pane: PlanPane, job: Callable[[Progress], Iterator[PlanDetails]]) -> None:
+        def steps(progress: Progress) -> Iterator[PlanDetails | None]:
+            yield from job(progress)
+            yield None
+
+        self._stop_working()
+        self._computed_for = pane
+        task = partial(tell, self, steps, lambda _: None, self._take_details)
+        self._worker = self.run_worker(task, thread=True, exit_on_error=False, group="details")
+
+    def _stop_working(self) -> None:
+        if self._worker is not None:
+            self._worker.cancel()
+        self._computed_for = None
+
+    def _take_details(self, details: PlanDetails | None) -> None:
+        """Show more of what is known; None is told once all of a pane is."""
+        if details is None:
+            self._computed_for = None
+            self.work_on()
             return
-        if event.details is not None:
-            is_first = self._details is None
-            self._show_details(event.details)
-            if is_first and self.session.plan is not None and self.session.plan.results:
-                self.action_results()
-            return
-        self._work.end()
-        self.work_on()
+        is_first = self.details is None
+        self._show_details(details)
+        if is_first and self.session.plan is not None and self.session.plan.results:
+            self.action_results()
 
     def worker_failed(self, worker: Worker[Any], error: Exception) -> None:
         """Say in the pane why its content could not be computed, or that nothing was written."""
         if not isinstance(error, SamplingError | OSError):
             super().worker_failed(worker, error)
-        elif worker.group == "files":
-            self.ask_again(failure_words(error))
-        elif self._work.pane is not None and not worker.is_cancelled:
-            self._work.end(failure_words(error))
-            if self._details is not None:
-                self._show_details(self._details)
+        elif worker.group == "files" and self._place is not None:
+            self.query_one(PlanPrompt).ask_again(self._place.path, self._place.target, failure_words(error))
+        elif self._computed_for is not None and not worker.is_cancelled:
+            self._problems[self._computed_for] = failure_words(error)
+            self._computed_for = None
+            if self.details is not None:
+                self._show_details(self.details)
             self.work_on()
 
     # The options.
@@ -206,7 +272,7 @@ class PlanScreen(CheaperScreen):
     @on(FieldReached)
     def _explain_option(self) -> None:
         """Say what the option at the cursor is."""
-        self.query_one("#option-help", Words).show(self.query_one(OptionForm).field.help)
+        self.query_one("#option-help", Words).show(self._form.field.help)
 
     @on(OptionsChanged)
     def _plan_soon(self, event: OptionsChanged) -> None:
@@ -220,62 +286,99 @@ class PlanScreen(CheaperScreen):
             if field.text(before) != field.text(options):
                 self.app.steps.note(before, options, f"{field.label} is {field.text(before) or 'none'} again")
                 break
-        self.plan_by(options)
+        self._plan_by(options)
 
-    def plan_by(self, options: SampleOptions) -> None:
+    def _plan_by(self, options: SampleOptions) -> None:
         """Plan by these options; a refusal of them is said in the form."""
         self._asked = options
         self.app.plan(options=options)
 
+    @on(StepTaken)
+    def _take_step(self, event: StepTaken) -> None:
+        step = event.step
+        label, was, now = option_label(step), value_text(step.before), value_text(step.after)
+        options = with_value(self.session.options, step.option, step.after)
+        self._take_options(
+            OptionsTaken(
+                options, f"{label} is {now} now, not {was}; u takes it back", f"{label} is {was} again"
+            )
+        )
+
+    @on(OptionsTaken)
+    def _take_options(self, event: OptionsTaken) -> None:
+        if self.session.doing is None:
+            self.app.steps.note(self.session.options, event.options, event.undone)
+            self._plan_by(event.options)
+            self.app.say(event.words)
+
     def action_option(self, name: str) -> None:
         """Go to an option."""
         self.action_close_details()
-        self.query_one(OptionForm).go_to(name)
+        self._form.go_to(name)
+
+    def action_budget(self) -> None:
+        """Ask for a time of simulation."""
+        if self._has_plan() and self.details is not None:
+            if self.details.why_no_trade_off:
+                self.app.say(self.details.why_no_trade_off)
+            else:
+                self.query_one(BudgetPrompt).ask()
 
     # The details.
 
     def _arrange(self) -> None:
         """Show the panes that fit at this size."""
         width, height = self.size
-        self.query_one("#plan-top").display = not (self._is_short() and self._details_open)
-        self._panes.display = self._details_open or not self._is_short()
-        self._panes.lay_out(has_room=width >= _WIDE and height >= _HIGH)
-        # A title's width is known only after the layout.
+        self.query_one("#plan-top").display = not (self._is_short and self._details_open)
+        self.query_one("#plan-details").display = self._details_open or not self._is_short
+        for pane in DETAILS:
+            has_room = width >= _WIDE and height >= _HIGH
+            self.query_one(f"#{pane}-pane").display = has_room or pane is self._chosen
         self._show_titles_soon()
+
+    def content(self, pane: PlanPane) -> Widget:
+        """The widget below the title of a detail, which takes the focus."""
+        return next(child for child in self.query_one(f"#{pane}-pane").children if child.can_focus)
 
     def is_in_sight(self, pane: PlanPane) -> bool:
         """Return whether a pane is shown; the figures count as shown in any case."""
-        return pane is PlanPane.FIGURES or self._panes.is_in_sight(pane)
+        if pane is PlanPane.FIGURES:
+            return True
+        return self.query_one("#plan-details").display and self.query_one(f"#{pane}-pane").display
 
-    def _is_short(self) -> bool:
-        return self.size.height < _SHORT
+    @property
+    def focused_pane(self) -> PlanPane:
+        """The pane that has the focus; options and figures are one."""
+        in_sight = [pane for pane in DETAILS if self.is_in_sight(pane)]
+        return next((pane for pane in in_sight if self.content(pane).has_focus), PlanPane.FIGURES)
 
     def action_next_detail(self) -> None:
         """Show the next of the details, or move the focus to it if all are visible."""
-        panes, focused, is_short = self._panes, self._panes.focused, self._is_short()
-        if is_short and not self._details_open:
+        focused, are_all_in_sight = self.focused_pane, all(map(self.is_in_sight, DETAILS))
+        if self._is_short and not self._details_open:
             self._details_open = True
-        else:
-            panes.turn()
-            if is_short and panes.chosen is DETAILS[0]:
+        elif not are_all_in_sight or focused in DETAILS:
+            before = focused if are_all_in_sight else self._chosen
+            self._chosen = DETAILS[(DETAILS.index(before) + 1) % len(DETAILS)]
+            if self._is_short and self._chosen is DETAILS[0]:
                 self.action_close_details()
                 return
         self._arrange()
-        if is_short or focused is not None or panes.are_all_in_sight:
-            panes.content(panes.chosen).focus()
+        if self._is_short or focused in DETAILS or are_all_in_sight:
+            self.content(self._chosen).focus()
         self.work_on()
 
     def action_binding(self) -> None:
         """Go to what binds."""
-        self._details_open = self._details_open or self._is_short()
-        self._panes.chosen = PlanPane.BINDING
+        self._details_open = self._details_open or self._is_short
+        self._chosen = PlanPane.BINDING
         self._arrange()
-        self._panes.content(PlanPane.BINDING).focus()
+        self.content(PlanPane.BINDING).focus()
         self.work_on()
 
     def action_leave_details(self) -> None:
         """Go back to the options; where one is there already, to the view one came from."""
-        if self.query_one(OptionForm).has_focus:
+        if self._form.has_focus:
             raise SkipAction
         self.action_close_details()
 
@@ -283,41 +386,84 @@ class PlanScreen(CheaperScreen):
         """Go back to the options."""
         self._details_open = False
         self._arrange()
-        self.query_one(OptionForm).focus()
-
-    @property
-    def focused_pane(self) -> PlanPane:
-        """The pane that has the focus; options and figures are one."""
-        return self._panes.focused or PlanPane.FIGURES
+        self._form.focus()
 
     # What leaves the app.
 
-    def focus_again(self) -> None:
+    def _has_plan(self) -> bool:
+        """Return whether there is a plan to write; say it where there is none yet."""
+        if not self.is_ready:
+            self.app.say("the plan is being made; ask again once it is there")
+        return self.is_ready
+
+    def action_save(self) -> None:
+        """Ask for a file for the plan."""
+        if self._has_plan():
+            self.query_one(PlanPrompt).ask(None)
+
+    def action_export(self) -> None:
+        """Ask for a folder for what an exporter makes of the plan."""
+        self.action_export_to(exporter_names()[0])
+
+    def action_export_to(self, target: str) -> None:
+        """Ask for a folder for what this exporter makes of the plan."""
+        if self._has_plan():
+            self.query_one(PlanPrompt).ask(target)
+
+    @on(PlaceGiven)
+    def _write_there(self, event: PlaceGiven) -> None:
+        self.action_leave_prompt()
+        if self.details is not None:
+            self._place = event
+            self._write(self.details, event)
+
+    @work(thread=True, exit_on_error=False, group="files")
+    def _write(self, details: PlanDetails, place: PlaceGiven) -> None:
+        def write(progress: Progress) -> Iterator[str]:
+            yield write_plan(details, place.path, place.target, progress)
+
+        tell(self, write, lambda _: None, partial(self._say_written, place))
+
+    def _say_written(self, place: PlaceGiven, words: str) -> None:
+        if place.target is None:
+            self._saved = place.path
+            if decisions(self.session.overrides) and not decisions_file(self.session).exists():
+                self.app.name_decisions(place.path)
+        self.app.say(words)
+
+    def action_leave_prompt(self) -> None:
+        """Write nothing."""
+        self.query_one(PlanPrompt).close()
+        self._focus_again()
+
+    @on(BudgetPrompt.Left)
+    def _focus_again(self) -> None:
         """Go back to the options, or to the details that replace them."""
-        top = self.query_one("#plan-top").display
-        (self.query_one(OptionForm) if top else self._panes.content(self._panes.chosen)).focus()
+        (self._form if self.query_one("#plan-top").display else self.content(self._chosen)).focus()
 
     def action_results(self) -> None:
         """Open a simulator's results, those that were open before at first."""
-        if self.has_plan() and self._details is not None:
-            self._results = opened_again(self._details, self._results, self.saved)
-            self.saved = None
+        if self._has_plan() and self.details is not None:
+            self._results = ResultsScreen(self.details, self._results, self._saved)
+            self._saved = None
             self.app.push_screen(self._results)
 
     def own_text(self) -> PaneText:
         """What the command of the pane prints."""
-        if self._details is None:
+        if self.details is None:
             return PaneText("kernelpoint-plan", "")
-        pane = self.focused_pane
+        pane, size = self.focused_pane, self.query_one(Chart).printed_size
         canvas = Canvas(self.app.size.width, self.session.ascii_only, color=False)
-        return PaneText(
-            f"kernelpoint-{pane}",
-            pane_text(pane, self._details, self.query_one(Chart).printed_size, canvas, self.session.binding),
-        )
+        text = pane_text(pane, self.details, size, canvas, self.session.binding)
+        return PaneText(f"kernelpoint-{pane}", text)
 
     def command(self) -> str:
         """`sample` with or without a list, or `trade-off`."""
-        if self._details is None:
+        if self.details is None:
             return ""
         size = self.query_one(Chart).printed_size
-        return pane_command(self.focused_pane, self._details, size, self.session.binding)
+        return pane_command(self.focused_pane, self.details, size, self.session.binding)
+
+
+_CONTENTS = PlanList, PlanList, PlanFindings, BindingList
+"""What is below the titles of the details after the first."""

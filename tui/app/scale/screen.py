@@ -30,7 +30,7 @@ from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import printed_options
 from tui.app.state import Session
-from tui.charts.scale import prediction_chart
+from tui.charts.size_plot import prediction_chart
 from tui.options.command_line import command_line
 from tui.options.places import home_expanded
 from tui.options.scale import ScalePredictOptions

@@ -16,7 +16,7 @@ from tui.options.choices import TimelineBy
 from tui.options.command_line import command_line, options_of
 from tui.options.commands import TimelineOptions
 from tui.text import facts
-from tui.text.range_tree import RangeForest, range_words
+from tui.text.ranges import RangeForest, range_words
 
 #: No fewer launches are shown, where a group has as many.
 LEAST_SHOWN = 8

@@ -16,11 +16,10 @@ from textual.widget import Widget
 from tui.app.actions import RANGES, bindings
 from tui.app.session_app import SessionApp
 from tui.app.timeline.tree_cursor import TreeCursor
-from tui.charts.grid import Grid, runs
-from tui.charts.run_axis import RunAxis
-from tui.charts.sinks import style_name
+from tui.charts.grid import Grid, runs, style_name
+from tui.charts.timeline import RunAxis
 from tui.terminal.printable import printable
-from tui.text.range_tree import RangeForest, TreeMarks, tree_grid
+from tui.text.ranges import RangeForest, TreeMarks, tree_grid
 
 _HEADING_ROWS = 1
 _NO_RANGES = "there are no ranges to choose from here"

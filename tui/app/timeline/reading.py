@@ -12,7 +12,7 @@ from sampling.progress import Progress
 from sampling.reduction.region import Region
 from tui.app.planning import CancelledError, throttled
 from tui.engine.timelines import GroupTimeline, ranges_in, timeline_of_group
-from tui.text.range_tree import RangeForest, above_chart
+from tui.text.ranges import RangeForest, above_chart
 from tui.text.timeline import with_clusters
 
 Tell = Callable[[Message], object]

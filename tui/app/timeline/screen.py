@@ -27,14 +27,13 @@ from tui.app.timeline.ranges_pane import RangeChosen, RangeReached, RangeTree, R
 from tui.app.timeline.reading import RangesRead, ReadingSaid, TimelineRead, tell_ranges, tell_timeline
 from tui.app.timeline.region_choice import RegionChoice
 from tui.charts.grid import Grid
-from tui.charts.run_axis import RunAxis
-from tui.charts.timeline import LEFT, RIGHT
+from tui.charts.timeline import LEFT, RIGHT, RunAxis
 from tui.engine.studies import region_of
 from tui.engine.timelines import GroupTimeline, is_quickly_listed
 from tui.options.commands import SampleOptions
 from tui.output.writer import Canvas
 from tui.terminal import tty as terminal
-from tui.text.range_tree import RangeForest, above_chart, left_of
+from tui.text.ranges import RangeForest, above_chart, left_of
 from tui.text.timeline import course_forms, group_timeline, timeline_text
 
 

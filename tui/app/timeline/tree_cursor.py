@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tui.text.range_tree import RangeForest
+from tui.text.ranges import RangeForest
 
 
 @dataclass(slots=True, eq=False)

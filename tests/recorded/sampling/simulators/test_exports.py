@@ -18,8 +18,8 @@ import pytest
 import sampling
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.exporting.choices import ExportChoices
-from sampling.simulators.kernel_identity import is_same_name
+from sampling.simulators.export import ExportChoices
+from sampling.simulators.measured_run import is_same_name
 from sampling.simulators.registry import export_plan
 from tests.recorded.sampling.simulators.test_simulator_runs import launches_of
 from tests.sampling.simulators.accel_sim import plain_l2

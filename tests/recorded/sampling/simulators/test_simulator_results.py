@@ -16,9 +16,8 @@ import sampling
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
 from sampling.readers.registry import read_profile
-from sampling.simulators.alignment import align_launches
+from sampling.simulators.alignment import align_launches, read_trace_list
 from sampling.simulators.results import SimulatedLaunches, read_result_files
-from sampling.simulators.trace_list import read_trace_list
 
 LISTED = ("solver-8", "solver-16", "solver-32", "trace-8", "trace-16", "bigtrace-4", "bigtrace-8")
 COUNTERS = (

@@ -13,7 +13,7 @@ import pytest
 from sampling.errors import ProfileError
 from sampling.projection.interval_log import IntervalLog
 from sampling.projection.pkp import ProjectionRule, project
-from sampling.simulators.accel_sim.tracer_stats import instructions_of_traces
+from sampling.simulators.accel_sim_traces import instructions_of_traces
 from sampling.simulators.registry import read_interval_logs
 
 #: Of each run: launches with a record, and without one.

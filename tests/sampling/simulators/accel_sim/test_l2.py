@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.accel_sim import trace_accesses
-from sampling.simulators.accel_sim.l2 import l2_lines, touched
-from sampling.simulators.exporting.choices import ExportChoices
+from sampling.simulators import caches
+from sampling.simulators.caches import l2_lines, touched
+from sampling.simulators.export import ExportChoices
 from sampling.simulators.registry import export_plan
 from tests.sampling.simulators.accel_sim import plain_l2
 from tests.sampling.simulators.conftest import Write
@@ -110,7 +110,7 @@ def test_what_is_left_is_what_a_plain_l2_holds(
     text = trace(1, lines)
     file.write_text(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trace_accesses, "_BLOCK_BYTES", block)
+        patch.setattr(caches, "_BLOCK_BYTES", block)
         for loads_alone in (False, True):
             held: plain_l2.Held = OrderedDict()
             plain_l2.run(held, 0, text, most, loads_alone=loads_alone)

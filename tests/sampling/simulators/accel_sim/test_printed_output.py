@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.projection.interval_log import IntervalLog
-from sampling.simulators.accel_sim.tracer_stats import instructions_of_traces
+from sampling.simulators.accel_sim_traces import instructions_of_traces
 from sampling.simulators.registry import read_interval_logs
 
 CONFIG = (

@@ -14,7 +14,7 @@ import pytest
 import sampling
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.accel_sim.selection import MOST_RANGE_CHARACTERS
+from sampling.simulators.accel_sim import MOST_RANGE_CHARACTERS
 from tests.sampling.simulators.conftest import Write, launch, plan_of, program, shell, stratum
 
 COPY = "MemcpyHtoD,0x00007f100000000{},1048576"

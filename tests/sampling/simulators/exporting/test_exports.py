@@ -14,8 +14,7 @@ import pytest
 from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.fingerprint import SequenceFingerprint
-from sampling.simulators.exporting.choices import ExportChoices
-from sampling.simulators.exporting.name_pattern import name_pattern
+from sampling.simulators.export import ExportChoices, name_pattern
 from sampling.simulators.registry import export_plan, exporter_named, exporter_names, starts_cold
 from tests.sampling.simulators.conftest import Write, launch, plan_of, shell, stratum
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.simulators.exporting.id_ranges import bridged, in_pieces, merged, range_text
+from sampling.simulators.export import bridged, in_pieces, merged, range_text
 
 
 def numbers_of(text: str) -> list[int]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sampling
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.exporting.iterations import iterations
+from sampling.simulators.rocprofv3 import iterations
 from tests.sampling.simulators.conftest import launch, plan_of, stratum
 
 HEADER = (

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.exporting.choices import ExportChoices
-from sampling.simulators.exporting.run_order import (
+from sampling.simulators.export import (
+    ExportChoices,
     Shard,
     Step,
     check_chances,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import OptionError, ProfileError
 from sampling.readers.input_file import open_input
-from sampling.simulators.macsim.results import read_results, recognises_results
+from sampling.simulators.macsim import read_results, recognises_results
 from sampling.simulators.measured_run import MeasuredRun
 
 HEAD = "Arguments: ./macsim \nsrc/macsim.cc:122: (I=0  C=0):  initialize knobs\nnumber of cores : 16\n"

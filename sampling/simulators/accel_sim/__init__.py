@@ -1,1 +1,0 @@
-"""Accel-Sim and GPGPU-Sim: what they print and log, and what their tracer writes."""

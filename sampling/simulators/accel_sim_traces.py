@@ -1,0 +1,321 @@
+"""What Accel-Sim's tracer wrote: its lists of launches, the traces of a folder, and what their heads say.
+
+``stats.csv`` has a row a launch, traced or not. ``kernelslist.g`` names one trace a line, in launch order,
+with ``MemcpyHtoD,ADDRESS,BYTES`` lines between them. A trace is ``kernel-N.traceg``, of newer tracers
+``kernel-N-ctx_0x....traceg``, N counted from 1; ``.xz`` may follow. It begins with ``-key = value`` lines
+that say which kernel it is of.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import lzma
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, cast
+
+import numpy as np
+
+from sampling.dense_codes import dense_codes
+from sampling.errors import ProfileError
+from sampling.profile.profile import Dimensions
+from sampling.projection.interval_log import IntervalLog
+from sampling.readers.accel_sim import BLOCK, ID, INSTRUCTIONS, NAME, REMEDY, has_header, read_rows
+from sampling.readers.input_file import InputFile, open_input
+from sampling.simulators.export import LOADS_FROM, Step
+from sampling.simulators.measured_run import (
+    LinesSoFar,
+    SeenKernel,
+    TraceList,
+    is_same_name,
+    kernels_apart,
+)
+from sampling.text import counted
+
+LIST = "kernelslist.g"
+_TRACE = re.compile(r"kernel-(\d{1,18})(?:-ctx_0x[0-9a-fA-F]+)?\.trace[gz]?(?:\.xz|\.gz)?")
+# Those that the simulator takes.
+_READY = re.compile(r"kernel-(\d{1,18})(?:-ctx_(0x[0-9a-fA-F]+))?\.trace[gz](?:\.xz)?")
+_LIST_SIGN = re.compile(rb"^(kernel-\d|MemcpyHtoD,)", re.MULTILINE)
+# A trace may have been packed, or made ready for the simulator, since its name was written into a list.
+_ENDINGS = ("", ".gz", ".xz", "g", "g.gz", "g.xz")
+_HEAD_BYTES = 1 << 14
+_SIZES = re.compile(r"\(?\s*(\d{1,18})\s*,\s*(\d{1,18})\s*,\s*(\d{1,18})\s*\)?")
+_COUNT = re.compile(r"\d{1,17}")
+_THREADS_OF_WARP = 32
+_REMEDY = "trace the program that was profiled, with the script that an export without traces writes"
+_LIST_REMEDY = "give a list beside its traces, or the stats.csv that the tracer wrote"
+
+
+def trace_file(folder: Path, name: str) -> Path | None:
+    """Return the file of a trace that a list names; None where there is none."""
+    return next((each for end in _ENDINGS if (each := folder / f"{name}{end}").is_file()), None)
+
+
+def trace_head(file: Path) -> dict[str, str]:
+    """Return what the lines at a trace's start say; nothing where its packing is not known here.
+
+    Raises
+    ------
+    ProfileError : it cannot be unpacked, or does not begin like a trace.
+    """
+    if file.name.endswith(".tracez"):
+        return {}
+    remedy = "give the traces as the tracer wrote them"
+    try:
+        with opened(file) as stream:
+            text = stream.read(_HEAD_BYTES).decode("utf-8", "replace")
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise ProfileError(f"cannot be read ({error})", path=file, remedy=remedy) from error
+    head = {}
+    for line in filter(str.strip, text.split("\n")):
+        if not line.startswith("-"):
+            break
+        key, _, value = line[1:].partition(" = ")
+        head[key] = value.strip()
+    if "kernel name" not in head:
+        raise ProfileError("does not begin like a trace", path=file, remedy=remedy)
+    return head
+
+
+def opened(file: Path) -> IO[bytes]:
+    """Return a trace to be read, unpacked by the ending of its name."""
+    if file.suffix == ".gz":
+        return cast("IO[bytes]", gzip.open(file))
+    return lzma.open(file) if file.suffix == ".xz" else file.open("rb")
+
+
+def _kernel_of(head: Mapping[str, str]) -> SeenKernel:
+    sizes: list[Dimensions | None] = []
+    for what in ("grid dim", "block dim"):
+        found = _SIZES.fullmatch(head.get(what, "").strip())
+        sizes.append((int(found[1]), int(found[2]), int(found[3])) if found else None)
+    return SeenKernel(head.get("kernel name", ""), sizes[0], sizes[1])
+
+
+def recognises_list(head: bytes) -> bool:
+    """Return whether a file that starts like this is stats.csv, or names traces."""
+    return has_header(head) or _LIST_SIGN.search(head) is not None
+
+
+def read_list(file: InputFile) -> TraceList:
+    """Return the launches of ``stats.csv``, or those of a list of traces, in the list's order.
+
+    Raises
+    ------
+    ProfileError : a column of stats.csv is missing, a cell is no number, an id no trace; there is no launch;
+        a trace that a list names is not there, cannot be read, or does not begin like one.
+    """
+    if has_header(file.head):
+        rows = read_rows(file)
+        codes, first_rows = dense_codes([rows.name, *rows.sizes.T])
+        kernels = []
+        for name, sizes in zip(rows.name[first_rows].tolist(), rows.sizes[first_rows].tolist(), strict=True):
+            grid, block = (sizes[0], sizes[1], sizes[2]), (sizes[3], sizes[4], sizes[5])
+            kernels.append(SeenKernel(rows.names[name], grid, block))
+        return TraceList(file.path, rows.number, 1, codes.astype(np.int64), tuple(kernels))
+    with file.open() as stream:
+        lines = stream.read().decode("utf-8", "replace").splitlines()
+    listed: list[tuple[int, SeenKernel]] = []
+    for row, line in enumerate(map(str.strip, lines), start=1):
+        if found := _TRACE.fullmatch(line):
+            there = trace_file(Path(file.location).parent, line)
+            if there is None:
+                raise ProfileError(f"{line} is not there", path=file.path, row=row, remedy=_LIST_REMEDY)
+            if not (head := trace_head(there)):
+                raise ProfileError(
+                    "its head is packed in a way not read here", path=there, remedy=_LIST_REMEDY
+                )
+            listed.append((int(found[1]), _kernel_of(head)))
+    if not listed:
+        raise ProfileError("names no trace kernel-N", path=file.path, remedy=_LIST_REMEDY)
+    return TraceList.of(file.path, 1, listed)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFolder:
+    """The traces of one context.
+
+    Attributes
+    ----------
+    files : name of each trace as a list has it, by its number.
+    copies : the lines of the copies that stand in the list between a trace and the one before it, by its
+        number.
+    aligned : the number of each launch that the tracer did not skip, by ordinal; None: ordinal + 1.
+    """
+
+    path: str
+    files: Mapping[int, str]
+    copies: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    aligned: Mapping[int, int] | None = None
+
+    def number(self, ordinal: int) -> int:
+        """Return the tracer's number of a launch; -1 where the tracer skipped it."""
+        if self.aligned is None or ordinal >= LOADS_FROM:
+            return ordinal + 1
+        return self.aligned.get(ordinal, -1)
+
+    def file(self, number: int) -> Path:
+        """Return the file of a trace.
+
+        Raises
+        ------
+        ProfileError : it is not there.
+        """
+        found = trace_file(Path(self.path), self.files[number])
+        if found is None:
+            raise ProfileError(
+                f"{LIST} names {self.files[number]}, which is not there", path=self.path, remedy=_REMEDY
+            )
+        return found
+
+
+def traces_for(path: str, steps: Sequence[Step], aligned: Mapping[int, int] | None = None) -> TraceFolder:
+    """Return the traces of a folder that are of some launches.
+
+    Parameters
+    ----------
+    aligned : the tracer's number of each launch, by ordinal; None: the k-th launch is number k + 1.
+
+    Raises
+    ------
+    ProfileError : there are no traces, one of a launch is missing or is of another kernel, or the folder has
+        the traces of several contexts and those of more than one fit, or of none.
+    """
+    contexts = [replace(each, aligned=aligned) for each in _contexts(path)]
+    fitting, reasons = [], []
+    for folder in contexts:
+        try:
+            check_traces(folder, steps)
+        except ProfileError as error:
+            reasons.append(error)
+        else:
+            fitting.append(folder)
+    if not fitting:
+        raise reasons[0]
+    if len(fitting) > 1:
+        could = f"the plan's launches could be those of {len(fitting)}"
+        several = f"has traces of {len(contexts)} contexts, and {could}"
+        raise ProfileError(several, path=path, remedy="give a folder with the traces of one")
+    return fitting[0]
+
+
+def check_traces(folder: TraceFolder, steps: Sequence[Step]) -> None:
+    """Check that each launch has a trace, and that it is of the same kernel, grid and block.
+
+    Raises
+    ------
+    ProfileError : one has none, or is of another kernel.
+    """
+    steps = [step for step in steps if step.ordinal < LOADS_FROM]
+    missing = [step for step in steps if folder.number(step.ordinal) not in folder.files]
+    if missing:
+        would = f"would be kernel-{missing[0].ordinal + 1}, which"
+        would = "was skipped by the tracer and" if folder.aligned else would
+        raise ProfileError(
+            f"launch {missing[0].id} {would} is not among the "
+            f"{counted(len(folder.files), 'trace')} from kernel-{min(folder.files)} to "
+            f"kernel-{max(folder.files)}; so for {counted(len(missing), 'launch', 'launches')} in all",
+            path=folder.path,
+            remedy=_REMEDY,
+        )
+    for step in sorted(steps, key=lambda each: each.ordinal):
+        if (launch := step.launch) is None:
+            continue
+        number = folder.number(step.ordinal)
+        head = trace_head(folder.file(number))
+        seen, said = _kernel_of(head), head.get("kernel id", str(number))
+        is_same = is_same_name(launch.name, seen.name) is not False and said == str(number)
+        if head and not (is_same and launch.grid in {None, seen.grid} and launch.block in {None, seen.block}):
+            planned, there = kernels_apart(launch, seen)
+            if said != str(number):
+                planned, there = f"kernel id {number}, {planned},", f"kernel id {said}, {there}"
+            raise ProfileError(
+                f"launch {step.id} is {planned} in the plan, and {folder.files[number]} is of {there}",
+                path=folder.path,
+                remedy=_REMEDY,
+            )
+
+
+def _contexts(path: str) -> list[TraceFolder]:
+    """Return the traces of each context of a folder."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise ProfileError(
+            "no folder of traces is there", path=path, remedy="give the folder of kernelslist.g"
+        )
+    try:
+        text = (folder / LIST).read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        text = ""
+    except OSError as error:
+        why = f"cannot be read ({error.strerror})"
+        raise ProfileError(why, path=folder / LIST, remedy="give a folder that can be read") from error
+    # A list of a part of the traces may be there; the others are taken from their files.
+    names = sorted(file.name.removesuffix(".gz") for file in folder.iterdir())
+    files: defaultdict[str, dict[int, str]] = defaultdict(dict)
+    copies: defaultdict[str, dict[int, tuple[str, ...]]] = defaultdict(dict)
+    waiting: list[str] = []
+    for line in (*filter(None, map(str.strip, text.split("\n"))), "", *names):
+        if line.startswith("Memcpy"):
+            waiting.append(line)
+        elif not line:
+            waiting = []
+        elif found := _READY.fullmatch(line):
+            number, context = int(found[1]), found[2] or ""
+            files[context].setdefault(number, line)
+            if waiting:
+                copies[context][number], waiting = tuple(waiting), []
+    if not files:
+        raise ProfileError(
+            f"has no {LIST} and no kernel-N.traceg",
+            path=path,
+            remedy="give the folder of traces that post-traces-processing has made ready",
+        )
+    return [TraceFolder(path, files[context], copies[context]) for context in files]
+
+
+def instructions_of_traces(path: str, logs: Sequence[IntervalLog]) -> list[int | None]:
+    """Return the thread instructions of each log's kernel, at most, from ``stats.csv``; None without a row.
+
+    It counts the instructions of warps. A simulator counts those of threads: 32 a warp at most, fewer where a
+    block's last warp is not full or lanes are off, which only running them tells.
+
+    Raises
+    ------
+    ProfileError : the file cannot be read, lacks a column, holds no count, is of other kernels, or no log
+        says which trace it is of.
+    """
+    if all(log.trace_id is None for log in logs):
+        raise ProfileError(
+            "no kernel of the log says which trace it is of",
+            path=path,
+            remedy="give the output of Accel-Sim beside its log: it has a line -kernel id for each",
+        )
+    with open_input(path) as file:
+        text = b"".join(LinesSoFar(file)).decode("utf-8", "replace")
+    reader = csv.DictReader(text.splitlines(), skipinitialspace=True)
+    for column in (ID, NAME, INSTRUCTIONS):
+        if column not in (reader.fieldnames or ()):
+            raise ProfileError(f"no column {column}", path=path, row=1, remedy=REMEDY)
+    found: dict[int, tuple[str, int]] = {}
+    for row in reader:
+        trace, count = re.match(r"(?:.*/)?kernel-(\d+)\.trace", row[ID] or ""), row[INSTRUCTIONS] or ""
+        if trace is None or not _COUNT.fullmatch(count):
+            column = ID if trace is None else INSTRUCTIONS
+            wrong = f"{row[column]!r} is not {'a trace' if trace is None else 'a count'}"
+            raise ProfileError(wrong, path=path, row=reader.line_num, column=column, remedy=REMEDY)
+        sizes = [int(size) for name in BLOCK if _COUNT.fullmatch(size := row.get(name) or "")]
+        threads = sizes[0] * sizes[1] * sizes[2] if len(sizes) == len(BLOCK) else 0
+        a_warp = threads / -(-threads // _THREADS_OF_WARP) if threads else float(_THREADS_OF_WARP)
+        found[int(trace[1])] = (row[NAME] or "", int(int(count) * a_warp))
+    of_logs = [None if log.trace_id is None else found.get(log.trace_id) for log in logs]
+    for log, of_log in zip(logs, of_logs, strict=True):
+        if of_log is not None and of_log[0] != log.name:
+            wrong = f"kernel-{log.trace_id} is {of_log[0]} there, and {log.name} in the log"
+            raise ProfileError(wrong, path=path, remedy=REMEDY)
+    return [None if of_log is None else of_log[1] for of_log in of_logs]

@@ -1,1 +1,0 @@
-"""MacSim: what it takes, what it prints, and what its tracer lists."""

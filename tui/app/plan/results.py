@@ -1,0 +1,675 @@
+"""What a simulator measured of the plan, over view 3: totals, kernel groups, what to run next."""
+
+from __future__ import annotations
+
+import glob
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Container, Horizontal, Vertical
+from textual.widgets import Input, Static
+from textual.worker import Worker
+
+from sampling.errors import OptionError, SamplingError
+from sampling.estimation.plan_estimate import PlanEstimate
+from sampling.estimation.topped_up_plan import ToppedUp
+from sampling.progress import Progress
+from sampling.simulators.registry import exporter_names
+from tui.app.actions import APP, LIST, RESULTS, VIEW, bindings
+from tui.app.frame.copying import PaneText
+from tui.app.frame.field import PathInput
+from tui.app.frame.field_words import FieldWords
+from tui.app.frame.line import PaneTitle
+from tui.app.frame.page import Page
+from tui.app.frame.view import ViewScreen
+from tui.app.overrides_file import printed_options
+from tui.app.plan.details import PlanDetails, export_file, failure_words, save_plan
+from tui.app.plan.panes import PlaceGiven, PlanList, PlanPrompt
+from tui.app.planning import tell
+from tui.app.session_app import SessionApp
+from tui.app.state import Session
+from tui.charts import quantities
+from tui.engine.estimating import estimated, missing_to_target
+from tui.engine.results_beside import results_beside
+from tui.options.command_line import PLAN_NAME, command_line, free_name
+from tui.options.estimate import EstimateOptions
+from tui.options.places import home_expanded, is_there
+from tui.options.typed import typed_options
+from tui.output.files import write_text
+from tui.output.writer import Canvas
+from tui.terminal.printable import printable_lines
+from tui.text.estimate import NO_GROUPS, estimate_text, group_listing, next_listing
+from tui.text.plan import Listing
+
+OTHERS = ("source", "metrics", "ratios", "partial", "confidence", "projection_error", "scale_error")
+"""What may be typed among the other options: what has no field, and nothing that writes a file."""
+LARGER_NAME = "more.json"
+"""The larger plan's file in the command that is printed for the user to run."""
+
+# What is asked for.
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The fields as they are typed: names of files with blanks between, quoted and with * as in a shell.
+
+    Attributes
+    ----------
+    plan : the plan file that was simulated.
+    against : results of another configuration, named as the results are.
+    others : other options of `estimate`, as on its command line.
+    target : a fraction; empty for none.
+    """
+
+    results: str = ""
+    manifests: str = ""
+    plan: str = PLAN_NAME
+    against: str = ""
+    others: str = ""
+    target: str = ""
+
+
+_NAMES = tuple(field.name for field in fields(Answers))
+_LABELS = ("Results:", "Manifest:", "Plan:", "Against:", "Options:", "Target:")
+_HINTS = {
+    "results": (
+        "What the simulator wrote, files with blanks between; tab completes, up and down go on, esc leaves",
+        "What the simulator wrote, files; tab completes, enter reads, esc leaves",
+        "The simulator's files; tab completes, esc leaves",
+    ),
+    "manifests": (
+        "The export's manifest.csv, if the plan has several processes or devices; may be empty",
+        "The export's manifest.csv, or nothing; tab completes, up and down go on",
+        "The export's manifest.csv, or nothing",
+    ),
+    "against": (
+        "Results of another configuration of the same launches: the speedup over it; may be empty",
+        "Results of another configuration, or nothing; tab completes, up and down go on",
+        "Results of another configuration, or nothing",
+    ),
+    "others": (
+        "As on the command line: --metric NAME --ratio A/B --confidence X --from SIMULATOR --partial",
+        "--metric NAME --ratio A/B --confidence X --from SIMULATOR --partial",
+        "As estimate takes them, or nothing",
+    ),
+    "target": (
+        "How narrow the total is to be, such as 0.05; what to run next is drawn for it",
+        "How narrow the total is to be, as 0.05",
+    ),
+}
+
+
+def plan_hint(name: str) -> tuple[str, ...]:
+    """Return what happens with a plan file of this name, the longest form first."""
+    if not name:
+        return ("The file of the plan that was simulated; tab completes, up and down go on",)
+    if is_there(home_expanded(name)):
+        return f"{name} is read: the plan that was simulated", f"{name} is read"
+    return f"{name} is not there: the plan as shown is saved so first", f"{name} is to be saved first"
+
+
+def options_asked(answers: Answers, session: Session) -> EstimateOptions:
+    """Return the options of the command that says the same.
+
+    Raises
+    ------
+    OptionError : a name is missing or cannot be read as a shell reads it, the target is no fraction, or
+        another option means nothing.
+    """
+    plan = str(home_expanded(answers.plan.strip())) if answers.plan.strip() else ""
+    results, manifests, against = map(_files, (answers.results, answers.manifests, answers.against))
+    others = typed_options(EstimateOptions, answers.others, OTHERS)
+    if not plan:
+        raise OptionError("the name of the plan file is missing", remedy=f"name it, such as {PLAN_NAME}")
+    if not results:
+        raise OptionError("no file of results is named", remedy="name what the simulator wrote; esc leaves")
+    if "-" in (plan, *results, *manifests, *against):
+        raise OptionError("standard input (-) cannot be read here", remedy="name a file")
+    target, typed = None, answers.target.strip()
+    if typed:
+        try:
+            target = float(typed)
+        except ValueError:
+            target = 0.0
+        if not 0 < target < 1:
+            problem = f"the target is to be between 0 and 1, not {typed}"
+            raise OptionError(problem, remedy="give a fraction, such as 0.05")
+    given = printed_options(session)
+    return EstimateOptions(
+        quiet=given.quiet,
+        ascii=given.ascii,
+        color=given.color,
+        plan=plan,
+        results=results,
+        manifests=manifests,
+        against=against,
+        **others,
+        target=target,
+    )
+
+
+def _files(text: str) -> tuple[str, ...]:
+    """Return the names in a text, with ~ and * replaced as a shell does."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise OptionError(f"{text}: {str(error).lower()}", remedy="close the quotes") from error
+    names: list[str] = []
+    for word in words:
+        name = str(home_expanded(word)) if word.startswith("~") else word
+        # A file whose own name has such a mark is meant by it.
+        found = [] if is_there(Path(name)) else sorted(glob.glob(name))  # noqa: PTH207 - takes absolute ones too
+        names += found or [name]
+    return tuple(names)
+
+
+# What is known, and how it is said.
+
+
+class ResultsPane(StrEnum):
+    """What a pane shows."""
+
+    TOTALS = "estimate"
+    GROUPS = "groups"
+    NEXT = "next"
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a simulator's results.
+
+    Attributes
+    ----------
+    asked : the options of the command that says the same.
+    larger : the plan with what to run next; None without a target, where it is met, or before it is drawn.
+    why_no_larger : why it cannot be drawn, in words.
+    doing : what is still being computed, in words.
+    """
+
+    asked: EstimateOptions
+    found: PlanEstimate
+    larger: ToppedUp | None = None
+    why_no_larger: str = ""
+    doing: str = ""
+
+    def cancelled(self) -> Known:
+        """Return the same where nothing more is computed."""
+        return replace(self, doing="", why_no_larger="cancelled") if self.doing else self
+
+    @cached_property
+    def groups(self) -> Listing:
+        """The kernel groups, simulated against profiled."""
+        return group_listing(self.found)
+
+    @cached_property
+    def next(self) -> Listing | None:
+        """The launches to simulate next; None where there is no larger plan."""
+        return None if self.larger is None else next_listing(self.larger)
+
+
+def read_results(details: PlanDetails, asked: EstimateOptions, progress: Progress) -> Iterator[Known | Path]:
+    """Save the plan if there is no file of it, estimate, then find what is missing to the target.
+
+    Yields
+    ------
+    The plan file that was written; what is known so far, with its tables, so that no screen waits for them.
+
+    Raises
+    ------
+    SamplingError, OSError : the plan or the results cannot be used; what is only missing to the target is
+        told beside the totals instead.
+    """
+    path = Path(asked.plan)
+    if not path.exists():
+        progress(0, 0, "saving the plan")
+        save_plan(details, path, progress)
+        yield path
+    progress(0, 0, "reading results")
+    found = estimated(asked, progress)
+    known = Known(asked, found)
+    _ = known.groups.widths
+    if asked.target is None or found.main.is_within(asked.target):
+        yield known
+        return
+    yield replace(known, doing="drawing what to run next")
+    try:
+        known = replace(known, larger=missing_to_target(found, asked, progress))
+    except (SamplingError, OSError) as error:
+        known = replace(known, why_no_larger=failure_words(error))
+    _ = known.groups.widths, known.next and known.next.widths
+    yield known
+
+
+def table_of(pane: ResultsPane, known: Known | None) -> tuple[Listing | None, str]:
+    """Return the table of a pane, or the words in its place."""
+    if known is None:
+        return None, ""
+    if pane is ResultsPane.GROUPS:
+        return (known.groups, "") if len(known.groups.labels) else (None, NO_GROUPS)
+    if known.next is not None:
+        return known.next, ""
+    if known.asked.target is None:
+        return None, "no target is asked for: o, and a fraction such as 0.05"
+    met = f"nothing: the total is within {quantities.share(known.asked.target)}, as asked for"
+    return None, known.why_no_larger or known.doing or met
+
+
+def pane_title(
+    pane: ResultsPane, known: Known | None, doing: str = "", place: str = ""
+) -> tuple[str, tuple[str, ...]]:
+    """Return a pane's name, and what it shows of how much, the longest form first.
+
+    Parameters
+    ----------
+    doing : what is being read, in words.
+    place : which rows of a table are visible, or that there is more of the totals.
+    """
+    if pane is ResultsPane.GROUPS:
+        return "[t] Kernel groups: shares of time, simulated and profiled", (place,)
+    if pane is ResultsPane.NEXT:
+        is_there = known is not None and known.larger is not None
+        return "[t] To simulate next", (f"S saves the larger plan; {place}" if is_there else place, place)
+    name = "[o] Results" if known is None else f"[o] Results of {known.asked.plan}"
+    if busy := doing or ("" if known is None else known.doing):
+        return name, (f"{busy}; esc cancels", busy)
+    # Whether the total is as narrow as asked for, which may stand below what fits the pane.
+    verdict, target = "", None if known is None else known.asked.target
+    if known is not None and target is not None:
+        asked = quantities.share(target)
+        if not known.found.main.is_within(target):
+            verdict = f"not within {asked}" + (", t what is next" if known.larger is not None else "")
+        elif known.found.is_within(target, accept_cold=known.asked.accept_cold):
+            verdict = f"within {asked}"
+        else:
+            is_bound = known.found.caches.is_lower_bound
+            verdict = f"within {asked}, but {'a lower bound' if is_bound else 'cold'}"
+    return name, (f"{verdict}; {place}" if verdict and place else verdict or place, place)
+
+
+def totals_words(known: Known | None, canvas: Canvas) -> str:
+    """Return the totals in words, and after them why there is no larger plan, if one is missing."""
+    if known is None:
+        return ""
+    words = estimate_text(known.found, known.larger, known.asked, canvas, "")
+    return f"{words}\nnothing to run next: {known.why_no_larger}" if known.why_no_larger else words
+
+
+def pane_text(pane: ResultsPane, known: Known | None, canvas: Canvas) -> str:
+    """Return what the pane's command prints on the whole terminal; nothing before results are read."""
+    if known is None:
+        return ""
+    options = replace(known.asked, groups=pane is ResultsPane.GROUPS)
+    return estimate_text(known.found, known.larger, options, canvas, "") + "\n"
+
+
+def pane_command(pane: ResultsPane, known: Known) -> str:
+    """Return the command line that prints what `pane_text` gives; the larger plan goes to a new file."""
+    top_up = None if known.larger is None else free_name(LARGER_NAME)
+    asked = replace(known.asked, groups=pane is ResultsPane.GROUPS, top_up=top_up)
+    return command_line("estimate", asked)
+
+
+# The screen.
+
+
+class ResultsInput(PathInput):
+    """One field; its id is the name of its answer. Where that is no path, tab goes to the next field."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("escape", "screen.leave_form", "Leave it", key_display="esc"),
+        Binding("up,shift+tab", "go(-1)", "Field", show=False),
+        Binding("down", "go(1)", "Field", key_display="down"),
+    ]
+
+    @property
+    def takes_several(self) -> bool:  # type: ignore[override]
+        """Whether blanks are between names of files."""
+        return self.id != "plan"
+
+    def action_complete(self) -> None:
+        """Complete a path; else go to the next field."""
+        if self.id in {"others", "target"}:
+            self.action_go(1)
+        else:
+            super().action_complete()
+
+    def action_go(self, by: int) -> None:
+        """Go to another field."""
+        self.screen.query_one(ResultsForm).go(str(self.id), by)
+
+
+class ResultsForm(Vertical):
+    """A field an answer; the row above them says what is meant by the one that has the focus."""
+
+    app: SessionApp
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+        self._problem = ""
+        self.display = False
+
+    def compose(self) -> ComposeResult:
+        """The words over the fields."""
+        yield FieldWords(ascii_only=self._ascii_only)
+        for name, label in zip(_NAMES, _LABELS, strict=True):
+            with Horizontal():
+                yield Static(f"{label:<10}")
+                yield ResultsInput(id=name, compact=True, select_on_focus=False)
+
+    def ask(self, answers: Answers, problem: str) -> None:
+        """Ask, with answers to begin with; say why they cannot be used, unless that is ""."""
+        self._problem = problem
+        with self.prevent(Input.Changed):
+            for field in self.query(ResultsInput):
+                field.value = getattr(answers, str(field.id))
+                field.cursor_position = len(field.value)
+        self.display = True
+        self.query(ResultsInput).first().focus()
+
+    @property
+    def answers(self) -> Answers:
+        """The fields as they are typed."""
+        return Answers(**{str(field.id): field.value for field in self.query(ResultsInput)})
+
+    def say(self, problem: str) -> None:
+        """Say until the next key why the answers cannot be used."""
+        self._problem = problem
+        self._explain("")
+        self.app.until_next_key(self, self._explain_focused)
+
+    def _explain_focused(self) -> None:
+        self._problem = ""
+        self._explain(next((str(field.id) for field in self.query(ResultsInput) if field.has_focus), ""))
+
+    def go(self, name: str, by: int) -> None:
+        """Go to the field so many after this one, the first after the last."""
+        self._problem = ""
+        self.query(ResultsInput)[(_NAMES.index(name) + by) % len(_NAMES)].focus()
+
+    @on(events.DescendantFocus)
+    def _explain_field(self, event: events.DescendantFocus) -> None:
+        self._explain(str(event.widget.id))
+
+    @on(Input.Changed)
+    def _explain_again(self, event: Input.Changed) -> None:
+        event.stop()
+        self._problem = ""
+        if event.input.has_focus:
+            self._explain(str(event.input.id))
+
+    def _explain(self, name: str) -> None:
+        words = self.query_one(FieldWords)
+        if self._problem:
+            words.refuse(self._problem)
+        elif name:
+            words.show(plan_hint(self.answers.plan.strip()) if name == "plan" else _HINTS[name])
+
+
+class ResultsScreen(ViewScreen):
+    """Totals with their intervals, over the kernel groups or what to run next.
+
+    Attributes
+    ----------
+    answers : as given last.
+    known : what is known of the results; None until they are read.
+    """
+
+    NAME = "Results"
+    TAB = "Plan"
+    SUMMARY = "the workload's total from a simulator's results of the plan"
+    SCOPES = (APP, RESULTS, LIST, VIEW)
+    BINDINGS = bindings(APP, RESULTS, VIEW)
+    AUTO_FOCUS = None
+    ABOUT: ClassVar[str] = (
+        "Totals are of the whole workload, estimated from the launches that were simulated. simulated and "
+        "profiled are a kernel group's share of all cycles and of all profiled time; cycles/ns sets the one "
+        "against the other; within is how far its interval reaches to either side, missing how many of its "
+        "drawn launches have no result. seen are spreads in the results, beside the noise that the plan "
+        "declared. Where the total is not within the target, the launches to simulate next are drawn; the "
+        "larger plan contains what was simulated."
+    )
+
+    def __init__(self, details: PlanDetails, before: ResultsScreen | None, saved: Path | None) -> None:
+        """Open what was open before; of a plan file, read the results named with it or propose those beside.
+
+        Parameters
+        ----------
+        details : the plan shown, saved where results are opened of a file that is not there.
+        saved : the file that a plan was written to since `before`, of which results to come are.
+        """
+        super().__init__()
+        opened = details.session.plan
+        self._details = details
+        self.answers = Answers(target=f"{details.session.options.epsilon:g}")
+        self.known: Known | None = None
+        if before is not None:
+            # It is no longer under way if the user had left.
+            self.answers, self.known = before.answers, before.known and before.known.cancelled()
+        elif opened is not None:
+            results = opened.results or results_beside(opened.path)
+            self.answers = replace(self.answers, plan=opened.path, results=shlex.join(results))
+        if saved is not None:
+            self.answers = replace(self.answers, plan=str(saved))
+        self._is_read_now = before is None and opened is not None and bool(opened.results)
+        self._table = ResultsPane.GROUPS
+        self._doing = ""
+        self._reading: Worker[None] | None = None
+        self._saved: Path | None = None
+
+    def compose_panes(self) -> ComposeResult:
+        """Totals, a table, and the places to ask for names."""
+        ascii_only = self.session.ascii_only
+        with Container(id="results-panes"):
+            with Vertical(id="totals-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield Page(self._totals)
+            with Vertical(id="results-table-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield PlanList(ascii_only=ascii_only)
+        yield ResultsForm(ascii_only=ascii_only)
+        yield PlanPrompt(ascii_only=ascii_only)
+
+    def on_mount(self) -> None:
+        """Ask for results unless some are known, and keep showing which rows are visible."""
+        for scrolled in (self.query_one(PlanList), self.query_one(Page)):
+            for name in ("scroll_y", "virtual_size"):
+                self.watch(scrolled, name, self._show_titles_soon, init=False)
+        self._show()
+        if self._is_read_now:
+            self.call_later(self._read_answers, self.answers)
+        elif self.known is None:
+            self.action_ask()
+        else:
+            self.query_one(PlanList).focus()
+
+    def follow(self, shown: Session | None, session: Session) -> None:
+        """Nothing: results are of a plan file, which stays as it is."""
+
+    # What is shown.
+
+    @property
+    def is_working(self) -> bool:
+        """Whether something is being read or drawn."""
+        return bool(self._doing or (self.known is not None and self.known.doing))
+
+    @property
+    def focused_pane(self) -> ResultsPane:
+        """The pane that has the focus."""
+        return ResultsPane.TOTALS if self.query_one("#totals-pane").has_focus_within else self._table
+
+    def _totals(self, width: int) -> Text:
+        words = totals_words(self.known, Canvas(width, self.session.ascii_only, color=False))
+        return Text(printable_lines(words, ascii_only=self.session.ascii_only))
+
+    def _show(self) -> None:
+        self.query_one(Page).write_anew()
+        listing, words = table_of(self._table, self.known)
+        if listing is None:
+            self.query_one(PlanList).say(words)
+        else:
+            self.query_one(PlanList).show(listing)
+        self._show_titles_soon()
+
+    def _show_titles_soon(self) -> None:
+        # Which rows are visible is known only after the layout.
+        self.call_after_refresh(self._show_titles)
+
+    def _show_titles(self) -> None:
+        page = self.query_one(Page)
+        more = "tab j more" if page.scroll_y < page.max_scroll_y else ""
+        for pane, where, place in (
+            (ResultsPane.TOTALS, "#totals-pane", more),
+            (self._table, "#results-table-pane", self.query_one(PlanList).place),
+        ):
+            title = self.query_one(f"{where} PaneTitle", PaneTitle)
+            name, states = pane_title(pane, self.known, self._doing, place)
+            room = title.size.width - len(name) - 6
+            title.show(name, next((state for state in states if len(state) <= room), states[-1]))
+
+    # What is asked for.
+
+    def action_ask(self, problem: str = "") -> None:
+        """Ask for results, their plan and a target; say why those of before cannot be used."""
+        self.query_one(PlanPrompt).close()
+        self.query_one(ResultsForm).ask(self.answers, problem)
+
+    @on(Input.Submitted, "ResultsInput")
+    def _take_answers(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._read_answers(self.query_one(ResultsForm).answers)
+
+    def _read_answers(self, answers: Answers) -> None:
+        self.answers, form = answers, self.query_one(ResultsForm)
+        try:
+            asked = options_asked(answers, self.session)
+        except OptionError as error:
+            form.say(str(error))
+            return
+        form.display = False
+        self.query_one(PlanList).focus()
+        self._stop()
+        self._say_doing("reading results")
+        self._reading = self._read(asked)
+
+    def action_leave_form(self) -> None:
+        """Ask no more; go back to the plan where no results are open."""
+        self.query_one(ResultsForm).display = False
+        if self.known is None:
+            self.action_back()
+        else:
+            self.query_one(PlanList).focus()
+
+    @work(thread=True, exit_on_error=False, group="results")
+    def _read(self, asked: EstimateOptions) -> None:
+        tell(self, lambda progress: read_results(self._details, asked, progress), self._say_doing, self._take)
+
+    def _say_doing(self, words: str) -> None:
+        self._doing = words
+        self._show_titles()
+
+    def _take(self, told: Known | Path) -> None:
+        if isinstance(told, Path):
+            self.app.say(f"plan written to {told}")
+        else:
+            self.known, self._doing, self._saved = told, "", None
+            self._show()
+
+    def worker_failed(self, worker: Worker[Any], error: Exception) -> None:
+        """Say why results cannot be used, and ask again."""
+        if not isinstance(error, SamplingError | OSError):
+            super().worker_failed(worker, error)
+        elif not worker.is_cancelled:
+            self._stop()
+            self.action_ask(failure_words(error))
+
+    # What is done with them.
+
+    def action_turn(self) -> None:
+        """Show the other table."""
+        is_groups = self._table is ResultsPane.GROUPS
+        self._table = ResultsPane.NEXT if is_groups else ResultsPane.GROUPS
+        self._show()
+        self.query_one(PlanList).focus()
+
+    def action_back(self) -> None:
+        """Stop reading; where nothing is read, go back to the plan."""
+        if self.is_working:
+            self._stop()
+            self.app.say("cancelled; what is there stays")
+        else:
+            self.dismiss()
+
+    def _stop(self) -> None:
+        """Read no further."""
+        if self._reading is not None:
+            self._reading.cancel()
+        self._doing = ""
+        self.known = self.known and self.known.cancelled()
+        self._show()
+
+    def action_save(self) -> None:
+        """Ask for a file for the larger plan."""
+        if self.known is None or self.known.larger is None:
+            _, why = table_of(ResultsPane.NEXT, self.known)
+            self.app.say(f"no larger plan: {why or 'no results are open'}")
+        else:
+            self.query_one(PlanPrompt).ask(None)
+
+    def action_export(self) -> None:
+        """Ask for a folder for what is new in the larger plan, once that is saved."""
+        if self.known is None or self.known.larger is None:
+            self.action_save()
+        elif self._saved is None:
+            self.app.say("S saves the larger plan first: the results of its export are of that file")
+        else:
+            self.query_one(PlanPrompt).ask(exporter_names()[0])
+
+    @on(PlaceGiven)
+    def _write_there(self, event: PlaceGiven) -> None:
+        larger = None if self.known is None else self.known.larger
+        try:
+            if larger is not None and event.target is not None and self._saved is not None:
+                self.app.say(export_file(self._saved, event.target, event.path))
+            elif larger is not None:
+                write_text(larger.text, event.path)
+                self._saved = event.path
+                # The next results are of this plan.
+                self.answers = replace(self.answers, plan=str(event.path))
+                self.app.say(
+                    f"plan written to {event.path}; e exports what is new in it, o reads its results"
+                )
+        except (SamplingError, OSError) as error:
+            self.query_one(PlanPrompt).ask_again(event.path, event.target, failure_words(error))
+            return
+        self.action_leave_prompt()
+
+    def action_leave_prompt(self) -> None:
+        """Write nothing."""
+        self.query_one(PlanPrompt).close()
+        self.query_one(PlanList).focus()
+
+    def own_text(self) -> PaneText:
+        """What `estimate` prints, with the groups where they are looked at."""
+        canvas = Canvas(self.app.size.width, self.session.ascii_only, color=False)
+        return PaneText("kernelpoint-estimate", pane_text(self.focused_pane, self.known, canvas))
+
+    def command(self) -> str:
+        """`estimate` of the plan file and the results."""
+        return pane_command(self.focused_pane, self.known) if self.known is not None else ""
+
+    def action_copy_command(self) -> None:
+        """Copy the command line, once there are results."""
+        if self.known is None:
+            self.app.say("no results are open")
+        else:
+            super().action_copy_command()

@@ -1,1 +1,0 @@
-"""What a simulator measured of the plan, opened from view 3."""
