@@ -373,13 +373,7 @@ def _header(head: bytes) -> list[str]:
 
 
 def _of_csv(file: TraceFile, line_bytes: int) -> AddressArray:
-    """Read a table of accesses.
-
-    Raises
-    ------
-    InputError : there is no column address, a row has too few or too many cells, a cell is no number or one
-        that cannot be.
-    """
+    """Read a table of accesses."""
     from pyarrow import ArrowInvalid
     from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, open_csv
 

@@ -31,13 +31,7 @@ _DIGIT_VALUE = _digit_values()
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Some words of a text.
-
-    Attributes
-    ----------
-    text : (b,) uint8, the bytes.
-    start, end : (w,) int64, of each word in them.
-    """
+    """Some words of a text."""
 
     text: ByteArray
     start: IntArray
@@ -53,15 +47,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The words of a text line by line; a line is what a line end closes, and what comes after the last.
-
-    Attributes
-    ----------
-    words : of all lines, in order.
-    first : (l + 1,) int64, the first word of each line that has one, and the number of words.
-    row : (l,) int64, 0-based, which line of the text each of these is.
-    rows : line ends in the text.
-    """
+    """The words of a text line by line; a line is what a line end closes, and what comes after the last."""
 
     words: Words
     first: IntArray
