@@ -170,7 +170,7 @@ def validate_runs(
     OptionError, AnalysisError : as for `validate`.
     """
     by_rules = validate(
-        [measurements_of_runs(name, runs) for name, runs in programs.items()],
+        [measurements_of_runs(name, runs) for name, runs in programs.items() if len(runs) > 1],
         simulated=simulated,
         rules=rules,
         confidence=confidence,
@@ -185,7 +185,8 @@ def validate_runs(
             if run.size > outcome.models[-1] and run.ipc is not None
         ]
     checks += by_rules.checks
-    return Validation(scores_of(checks), tuple(checks), by_rules.outcomes, by_rules.findings)
+    alone = {name: (_NOTHING_TO_CHECK,) for name, runs in programs.items() if len(runs) == 1}
+    return Validation(scores_of(checks), tuple(checks), by_rules.outcomes, {**by_rules.findings, **alone})
 
 
 def scores_of(checks: Sequence[Check]) -> dict[str, dict[int, Score]]:

@@ -81,6 +81,9 @@ def test_the_drawn_launches_of_a_plan_are_enough(
         (("--run", "x={8}", "--target", "32"), "is not SIZE=LOG"),
         (("--run", "{8}", "--target", "32"), "prints no configuration, so its number of SMs is not known"),
         (("{8}",), "give it as --run SIZE=LOG"),
+        (("--run", "8={8}", "--run", "16={16}", "--mpki", "16=9"), "--mpki is of the rules for whole runs"),
+        (("--run", "8={8}", "--run", "16={16}", "--rule", "linear", "--kernels"), "--kernels is of runs"),
+        (("--run", "8={8}", "--rule", "linear", "--ipc", "8=1"), "--ipc or --mpki and --run are given"),
     ],
 )
 def test_what_is_missing_is_named(
@@ -216,6 +219,9 @@ def test_validate_takes_folders_of_runs(kernelpoint: Kernelpoint, printed: dict[
     assert list(results) == ["waves", "additive"]
     assert results["waves"]["32"]["max"] == pytest.approx(0)
     assert results["additive"]["32"]["max"] > 0.02
+    (folder / "alone.log").write_text(printed_log(0, 8).replace("_Z3", "_Z4"))
+    again = kernelpoint("scale", "validate", folder, "--rule", "additive")
+    assert "/alone.log: note: No IPC above the scale models" in again.out
     (folder / "empty").mkdir()
     assert "has no log of a simulator" in kernelpoint("scale", "validate", folder / "empty").failed(2)
     assert "without tables" in kernelpoint("scale", "validate", folder, "--scaling", "weak").failed(2)

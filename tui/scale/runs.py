@@ -46,6 +46,10 @@ _CYCLES = "cycles"
 _LOG_NAME = re.compile(r"\.(log|txt|out)(\.gz|\.xz)?$")
 _MOST_KERNELS, _MOST_NAMED = 20, 3
 _DECIDING = 0.5
+_OF_RULES = (
+    *("ipc", "mpki", "mpki_from", "f_mem", "f_mem_from_stalls", "assume_f_mem", "peak_ipc_per_sm"),
+    *("files", "benchmark", "name", "simulated", "scaling", "mpki_unit", "modelled_curve"),
+)
 _SIZE_OF_RUN = "give --run SIZE=LOG, the SMs of the simulated GPU and what its simulator printed"
 
 
@@ -202,6 +206,12 @@ def answer_by_waves(options: ScalePredictOptions) -> Answer:
     OptionError : there are fewer than two runs below a target, or no target.
     InputError, ProfileError : a run cannot be read, or is not of the same launches as the others.
     """
+    stray = next((name for name in _OF_RULES if getattr(options, name) not in {None, False, ()}), None)
+    if stray is not None:
+        what = (
+            f"--{stray.replace('_', '-')} is of the rules for whole runs, and launch by launch is asked for"
+        )
+        raise OptionError(what, remedy="leave it out, or give --rule additive")
     plan = None if options.plan is None else read_plan(options.plan)
     read = sorted((read_run(text, plan) for text in options.run), key=lambda each: each[0].size)
     runs = [run for run, _ in read]
