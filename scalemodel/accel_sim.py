@@ -34,14 +34,17 @@ import numpy as np
 
 from scalemodel.arrays import BoolArray, IntArray
 from scalemodel.errors import InputError, Place
-from scalemodel.traces import AddressArray, AddressTrace, TraceFile, lines_touched
-from scalemodel.words import (
+from scalemodel.trace_file import (
+    AddressArray,
+    AddressTrace,
     Lines,
     NumberArray,
+    TraceFile,
     Words,
     base_names,
     decimal_numbers,
     hex_numbers,
+    lines_touched,
     name_code,
     signed_numbers,
     split_lines,

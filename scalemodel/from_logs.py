@@ -24,7 +24,7 @@ from scalemodel.errors import InputError, OptionError, Place
 from scalemodel.interval import Bounds
 from scalemodel.measurements import Measurements, measurements_of
 from scalemodel.predict import Prediction, Region
-from scalemodel.traces import open_trace
+from scalemodel.trace_file import open_trace
 from scalemodel.waves import ByWaves, predict_by_waves
 
 METHOD = "waves"
@@ -218,7 +218,8 @@ def programs_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
         paths = [run.path.split("/") for run in program]
         # The first part of the paths in which runs differ: `heat-8` and `heat-16`.
         differing = next((set(parts) for parts in zip(*paths, strict=False) if len(set(parts)) > 1), None)
-        shared = min(differing or {"/".join(paths[0][-2:])}, key=len).rstrip("0123456789").rstrip("-_. ") or "run"
+        part = min(differing or {"/".join(paths[0][-2:])}, key=len)
+        shared = part.rstrip("0123456789").rstrip("-_. ") or "run"
         name, count = shared, 1
         while name in named:
             count += 1

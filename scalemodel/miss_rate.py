@@ -48,7 +48,7 @@ from numpy.typing import NDArray
 from scalemodel.arrays import BoolArray, FloatArray, IntArray
 from scalemodel.errors import AnalysisError, OptionError
 from scalemodel.measurements import MpkiUnit
-from scalemodel.traces import AddressTrace
+from scalemodel.trace_file import AddressTrace
 
 Int32Array = NDArray[np.int32]
 
