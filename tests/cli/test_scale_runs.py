@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from scalemodel.errors import OptionError
 from tests.cli.conftest import Kernelpoint
 from tests.sampling.readers.test_simulator_log import BANNER, block
-from tui.scale.sheet import made_up_tables, read_sheets, tables_of
+from tui.options.command_line import command_line
+from tui.output.writer import Canvas
+from tui.scale.sheet import farewell, made_up_tables, read_sheets, tables_of
 
 #: Name, blocks, and cycles at 8, 16 and 32 SMs, which are 100 + 50 a wave, and of a kernel of one block.
 LAUNCHES = [
@@ -227,7 +230,7 @@ def test_validate_takes_folders_of_runs(kernelpoint: Kernelpoint, printed: dict[
     assert "without tables" in kernelpoint("scale", "validate", folder, "--scaling", "weak").failed(2)
 
 
-def test_view_5_holds_runs(printed: dict[int, Path]) -> None:
+def test_view_5_holds_runs(kernelpoint: Kernelpoint, printed: dict[int, Path]) -> None:
     tables = tables_of(read_sheets([str(printed[8]), str(printed[16])]))
     answer = tables.answer()
     ((measurements, outcome),) = answer.pairs
@@ -237,6 +240,10 @@ def test_view_5_holds_runs(printed: dict[int, Path]) -> None:
     assert measurements.simulated_sizes == (8, 16)
     assert answer.command.run == (f"8={printed[8]}", f"16={printed[16]}")
     assert any("too few thread blocks" in line for line in answer.words(80))
+    line = shlex.split(command_line("scale predict", answer.command))
+    shown = kernelpoint(*line[1:], "--width", "80").out
+    assert shown == answer.text(answer.asked, Canvas(80, ascii_only=False, color=False)) + "\n"
+    assert farewell(tables) == f"64 SMs: IPC {257_000 / 440:.4g} by waves\n{shlex.join(line)}"
     by_rule = tables.asked(tables.how.with_next_rule(has_runs=True))
     assert by_rule.answer().pairs[0][1].predictions[0].method == "additive"
     edited = tables.edited(tables.sheet.with_cell(0, "ipc", "1"))
