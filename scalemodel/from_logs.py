@@ -31,10 +31,10 @@ METHOD = "waves"
 """What a prediction launch by launch is called beside those of the scale rules."""
 
 _OPTION = re.compile(rb"^(-[a-z]\w*(?::\w+)?)[ \t]+([^\s#]\S*)", re.MULTILINE)
-_STALLS = re.compile(rb"^Stall:\d+[ \t]+W0_Idle:\d+[ \t]+W0_Scoreboard:(\d+)[^\r\n]*", re.MULTILINE)
+_STALLS = re.compile(rb"Stall:\d+[ \t]+W0_Idle:\d+[ \t]+W0_Scoreboard:(\d+)[^\r\n]*")
 _COUNT = re.compile(rb":(\d+)")
-_BEGUN = re.compile(rb"^-kernel name = |pushing kernel '", re.MULTILINE)
-_ENDED = re.compile(rb"^[ \t]*gpu_sim_cycle = ", re.MULTILINE)
+# Of a trace, and of a program; what follows is no configuration any more.
+_BEGUN, _ENDED = (b"-kernel name = ", b"pushing kernel '"), b"gpu_sim_cycle = "
 
 _SMS = ("-gpgpu_n_clusters", "-gpgpu_n_cores_per_cluster")
 _CLOCKS = "-gpgpu_clock_domains"
@@ -90,11 +90,12 @@ def read_printed(path: str) -> Printed:
     with open_trace(path) as file:
         for text in file.line_pieces():
             if not begun:
-                for found in _OPTION.finditer(text):
+                starts = [at for mark in _BEGUN if (at := text.find(mark)) >= 0]
+                for found in _OPTION.finditer(text, 0, min(starts, default=len(text))):
                     options.setdefault(found[1].decode(), found[2].decode("utf-8", "replace"))
-            begun += sum(1 for _ in _BEGUN.finditer(text))
-            ended += sum(1 for _ in _ENDED.finditer(text))
-            stalls = next(reversed(list(_STALLS.finditer(text))), stalls)
+            begun += sum(map(text.count, _BEGUN))
+            ended += text.count(_ENDED)
+            stalls = _STALLS.match(text, max(text.rfind(b"Stall:"), 0)) or stalls
     f_mem = None
     if stalls is not None:
         total = sum(map(int, _COUNT.findall(stalls[0])))

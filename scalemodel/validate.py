@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from scalemodel.errors import AnalysisError, Finding, OptionError
-from scalemodel.from_logs import Run, measurements_of_runs, predicted_by_waves
 from scalemodel.interval import DEFAULT_CONFIDENCE
 from scalemodel.measurements import Measurements
 from scalemodel.predict import Outcome, Prediction, predict
 from scalemodel.rules import RULES, ProportionalFrom
+
+if TYPE_CHECKING:
+    from scalemodel.from_logs import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +172,9 @@ def validate_runs(
     InputError : the instructions of a run, or the grid of a launch, are not known.
     OptionError, AnalysisError : as for `validate`.
     """
+    # Tables of sizes take no arrays.
+    from scalemodel.from_logs import measurements_of_runs, predicted_by_waves
+
     by_rules = validate(
         [measurements_of_runs(name, runs) for name, runs in programs.items() if len(runs) > 1],
         simulated=simulated,
