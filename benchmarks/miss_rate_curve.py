@@ -65,7 +65,7 @@ def make_lines(workload: str, accesses: int) -> NDArray[np.uint64]:
 def curve_seconds(what: str, workload: str, accesses: int) -> dict[str, object]:
     """Make one curve (in this process): the best of three, the misses, their bounds, and the peak memory."""
     from scalemodel.miss_rate import CurveOptions, Method, miss_rate_curve
-    from scalemodel.traces import AddressTrace
+    from scalemodel.trace_file import AddressTrace
 
     method, rate = METHODS[what]
     trace = AddressTrace(make_lines(workload, accesses), LINE_BYTES)

@@ -34,14 +34,17 @@ import numpy as np
 
 from scalemodel.arrays import BoolArray, IntArray
 from scalemodel.errors import InputError, Place
-from scalemodel.traces import AddressArray, AddressTrace, TraceFile, lines_touched
-from scalemodel.words import (
+from scalemodel.trace_file import (
+    AddressArray,
+    AddressTrace,
     Lines,
     NumberArray,
+    TraceFile,
     Words,
     base_names,
     decimal_numbers,
     hex_numbers,
+    lines_touched,
     name_code,
     signed_numbers,
     split_lines,
@@ -62,14 +65,7 @@ _MOST_REGISTERS = 64
 
 @dataclass(slots=True)
 class TraceHeader:
-    """What a kernel's header says about the lines below it.
-
-    Attributes
-    ----------
-    version : of the tracer; 0 before it was written.
-    has_line_numbers : whether a source line comes first on each instruction line.
-    shared_base, local_base : where shared and local memory start among generic addresses; None where unknown.
-    """
+    """What a kernel's header says about the lines below it."""
 
     version: int = 0
     has_line_numbers: bool = False
@@ -79,16 +75,7 @@ class TraceHeader:
 
 @dataclass(frozen=True, slots=True)
 class InstructionWords:
-    """Some instruction lines of a piece of a trace.
-
-    Attributes
-    ----------
-    path : the file's, for messages.
-    words : of the whole piece.
-    first : (i,) int64, the first word of each line.
-    count : (i,) int64, how many words it has.
-    row : (i,) int64, 1-based, its row in the file.
-    """
+    """Some instruction lines of a piece of a trace."""
 
     path: str
     words: Words
@@ -100,22 +87,12 @@ class InstructionWords:
         return InstructionWords(self.path, self.words, self.first[which], self.count[which], self.row[which])
 
     def at(self, place: IntArray) -> Words:
-        """Return the word at this place of each line.
-
-        Raises
-        ------
-        InputError : a line has not so many words.
-        """
+        """Return the word at this place of each line."""
         self.refuse(place >= self.count, "the line ends early")
         return self.words[self.first + place]
 
     def registers(self, place: IntArray, what: str) -> IntArray:
-        """Return the number of registers at this place of each line.
-
-        Raises
-        ------
-        InputError : there is none.
-        """
+        """Return the number of registers at this place of each line."""
         number, is_number = decimal_numbers(self.at(place))
         self.refuse(~is_number | (number > _MOST_REGISTERS), f"the number of {what} is not one", place)
         return number.view(np.int64)
@@ -123,18 +100,7 @@ class InstructionWords:
     def refuse(
         self, wrong: BoolArray, what: str, place: IntArray | None = None, instruction: IntArray | None = None
     ) -> None:
-        """Raise for the first that is wrong.
-
-        Parameters
-        ----------
-        wrong : (i,) bool, or (t,) if ``instruction`` says which line each of them is of.
-        what : what is wrong.
-        place : of the same length, where the word stands that is to blame.
-
-        Raises
-        ------
-        InputError : one is wrong.
-        """
+        """Raise for the first that is wrong."""
         if not wrong.any():
             return
         first = int(np.argmax(wrong))
@@ -146,14 +112,7 @@ class InstructionWords:
 
 @dataclass(frozen=True, slots=True)
 class InstructionLines:
-    """The instruction lines of a piece of a trace.
-
-    Attributes
-    ----------
-    words : the words of these lines.
-    warp : (i,) int64, the warp of each, numbered from 0 in the file's order.
-    place : (i,) int64, its place in that warp, from 0.
-    """
+    """The instruction lines of a piece of a trace."""
 
     words: InstructionWords
     warp: IntArray
@@ -161,12 +120,7 @@ class InstructionLines:
 
 
 class BlockReader:
-    """Follows headers, thread blocks and warps through the pieces of one file.
-
-    Raises
-    ------
-    InputError : a line is out of place or not known, or a warp has not the instructions it announces.
-    """
+    """Follows headers, thread blocks and warps through the pieces of one file."""
 
     def __init__(self, path: str) -> None:
         self.header = TraceHeader()
@@ -348,14 +302,7 @@ _BULK_COPIES = ("UTMA", "UBLK")
 
 @dataclass(frozen=True, slots=True)
 class InstructionAccesses:
-    """What a piece of a trace does to memory.
-
-    Attributes
-    ----------
-    thread_instructions : active threads, summed over the instructions.
-    instruction : (a,) int64, ascending, the index of the instruction of each access.
-    line : (a,) uint64, the cache line; ascending within an instruction.
-    """
+    """What a piece of a trace does to memory."""
 
     thread_instructions: int
     instruction: IntArray
@@ -365,12 +312,7 @@ class InstructionAccesses:
 def read_instructions(
     words: InstructionWords, header: TraceHeader, line_bytes: int, *, with_local: bool
 ) -> InstructionAccesses:
-    """Return the accesses of the instructions.
-
-    Raises
-    ------
-    InputError : a line breaks the grammar, or a memory instruction is not known.
-    """
+    """Return the accesses of the instructions."""
     has_ids = header.version < _FIRST_VERSION_WITHOUT_IDS
     counter_at = np.full(words.first.size, has_ids * _ID_WORDS + header.has_line_numbers)
     mask_at = counter_at + 1
@@ -443,15 +385,7 @@ def _distinct_neighbours(instruction: IntArray, line: AddressArray) -> tuple[Int
 
 @dataclass(frozen=True, slots=True)
 class MemoryInstructions:
-    """Memory instructions with at least one active thread.
-
-    Attributes
-    ----------
-    words : their lines.
-    form_at : (i,) int64, the place of the word that says the form of the addresses, which come after it.
-    mask : (i,) uint64, the active threads.
-    width : (i,) uint64, > 0, bytes of each thread's access.
-    """
+    """Memory instructions with at least one active thread."""
 
     words: InstructionWords
     form_at: IntArray
@@ -469,14 +403,7 @@ class MemoryInstructions:
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Bytes that instructions touch, in no order.
-
-    Attributes
-    ----------
-    instruction : (s,) int64, the index of the instruction.
-    start : (s,) uint64, the first byte's address.
-    size : (s,) uint64, bytes.
-    """
+    """Bytes that instructions touch, in no order."""
 
     instruction: IntArray
     start: AddressArray
@@ -487,18 +414,7 @@ class Spans:
 
 
 def read_spans(instructions: MemoryInstructions, longest_step: IntArray) -> Spans:
-    """Return the spans that the active threads touch.
-
-    Parameters
-    ----------
-    longest_step : (i,) int64; threads whose addresses have a stride of at most so many bytes are one span,
-        with the bytes between them. Up to the bytes of a line that touches the same lines.
-
-    Raises
-    ------
-    InputError : the form is not known, an address is missing or no number, or the active threads of a stride
-        are no run.
-    """
+    """Return the spans that the active threads touch."""
     form, is_number = decimal_numbers(instructions.words.at(instructions.form_at))
     instructions.words.refuse(
         ~is_number | (form > _DIFFERENCES), "the form of the addresses is not known", instructions.form_at

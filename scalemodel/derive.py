@@ -547,16 +547,7 @@ def _statements(text: str) -> dict[str, Option]:
 
 
 def _with_ports(path: str, text: str, old: int, new: int) -> tuple[str, str]:
-    """Return the number of ports as stated, and the text with ``new`` of them.
-
-    Parameters
-    ----------
-    old : how many the target uses; the file may have more.
-
-    Raises
-    ------
-    InputError : the network is not a crossbar, or has too few ports for the target.
-    """
+    """Return the number of ports as stated, and the text with ``new`` of them."""
     settings = _statements(text)
     # What the file leaves out is BookSim's default: a torus of two dimensions with a map of its nodes.
     for name, wanted in (("topology", "fly"), ("n", "1"), ("use_map", "0")):

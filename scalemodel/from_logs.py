@@ -19,22 +19,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from scalemodel.arrays import FloatArray, IntArray
+from scalemodel.arrays import BoolArray, FloatArray, IntArray
 from scalemodel.errors import InputError, OptionError, Place
 from scalemodel.interval import Bounds
 from scalemodel.measurements import Measurements, measurements_of
 from scalemodel.predict import Prediction, Region
-from scalemodel.traces import open_trace
+from scalemodel.trace_file import open_trace
 from scalemodel.waves import ByWaves, predict_by_waves
 
 METHOD = "waves"
 """What a prediction launch by launch is called beside those of the scale rules."""
 
 _OPTION = re.compile(rb"^(-[a-z]\w*(?::\w+)?)[ \t]+([^\s#]\S*)", re.MULTILINE)
-_STALLS = re.compile(rb"^Stall:\d+[ \t]+W0_Idle:\d+[ \t]+W0_Scoreboard:(\d+)[^\r\n]*", re.MULTILINE)
+_STALLS = re.compile(rb"Stall:\d+[ \t]+W0_Idle:\d+[ \t]+W0_Scoreboard:(\d+)[^\r\n]*")
 _COUNT = re.compile(rb":(\d+)")
-_BEGUN = re.compile(rb"^-kernel name = |pushing kernel '", re.MULTILINE)
-_ENDED = re.compile(rb"^[ \t]*gpu_sim_cycle = ", re.MULTILINE)
+# Of a trace, and of a program; what follows is no configuration any more.
+_BEGUN, _ENDED = (b"-kernel name = ", b"pushing kernel '"), b"gpu_sim_cycle = "
 
 _SMS = ("-gpgpu_n_clusters", "-gpgpu_n_cores_per_cluster")
 _CLOCKS = "-gpgpu_clock_domains"
@@ -90,11 +90,12 @@ def read_printed(path: str) -> Printed:
     with open_trace(path) as file:
         for text in file.line_pieces():
             if not begun:
-                for found in _OPTION.finditer(text):
+                starts = [at for mark in _BEGUN if (at := text.find(mark)) >= 0]
+                for found in _OPTION.finditer(text, 0, min(starts, default=len(text))):
                     options.setdefault(found[1].decode(), found[2].decode("utf-8", "replace"))
-            begun += sum(1 for _ in _BEGUN.finditer(text))
-            ended += sum(1 for _ in _ENDED.finditer(text))
-            stalls = next(reversed(list(_STALLS.finditer(text))), stalls)
+            begun += sum(map(text.count, _BEGUN))
+            ended += text.count(_ENDED)
+            stalls = _STALLS.match(text, max(text.rfind(b"Stall:"), 0)) or stalls
     f_mem = None
     if stalls is not None:
         total = sum(map(int, _COUNT.findall(stalls[0])))
@@ -114,6 +115,7 @@ class Run:
     grid : of each, in words; "" where it is not known.
     ctas : thread blocks of each, 0 where the grid is not known.
     instructions : of threads, of the whole run; None where it is not known.
+    weight : how many launches of the program each stands for; None for one.
     """
 
     size: int
@@ -125,6 +127,7 @@ class Run:
     cycles: FloatArray
     instructions: float | None = None
     printed: Printed = Printed()
+    weight: FloatArray | None = None
 
     @property
     def ipc(self) -> float | None:
@@ -216,7 +219,8 @@ def programs_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
         paths = [run.path.split("/") for run in program]
         # The first part of the paths in which runs differ: `heat-8` and `heat-16`.
         differing = next((set(parts) for parts in zip(*paths, strict=False) if len(set(parts)) > 1), None)
-        shared = min(differing or {paths[0][-1]}, key=len).rstrip("0123456789").rstrip("-_. ") or "run"
+        part = min(differing or {"/".join(paths[0][-2:])}, key=len)
+        shared = part.rstrip("0123456789").rstrip("-_. ") or "run"
         name, count = shared, 1
         while name in named:
             count += 1
@@ -312,10 +316,11 @@ class KernelRow:
 
 
 def kernel_rows(waves: ByWaves, run: Run) -> list[KernelRow]:
-    """Return what is predicted of each kernel, those of most cycles first."""
+    """Return what is predicted of each kernel, those of most cycles first; launches weigh as in the run."""
     kernels, of_launch = np.unique(run.kernel, return_inverse=True)
-    cycles, before = (np.bincount(of_launch, each) for each in (waves.cycles, run.cycles))
-    launches = np.bincount(of_launch)
+    weight = np.ones(len(run.id)) if run.weight is None else run.weight
+    cycles, before = (np.bincount(of_launch, weight * each) for each in (waves.cycles, run.cycles))
+    launches = np.rint(np.bincount(of_launch, weight)).astype(np.int64)
     return [
         KernelRow(
             str(kernels[kernel]),
@@ -323,17 +328,16 @@ def kernel_rows(waves: ByWaves, run: Run) -> list[KernelRow]:
             float(cycles[kernel]),
             float(cycles[kernel] / cycles.sum()),
             float(before[kernel] / cycles[kernel]),
-            next(limits(waves, of_launch == kernel))[1],
+            next(limits(waves, run, of_launch == kernel))[1],
         )
         for kernel in np.argsort(-cycles, kind="stable").tolist()
     ]
 
 
-def limits(
-    waves: ByWaves, which: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] | None = None
-) -> Iterator[tuple[float, str]]:
+def limits(waves: ByWaves, run: Run, which: BoolArray | None = None) -> Iterator[tuple[float, str]]:
     """Yield the share of the cycles of all launches, or some, by what limits them, the largest first."""
     here = np.ones(len(waves.cycles), dtype=np.bool_) if which is None else which
+    cycles = (waves.cycles if run.weight is None else waves.cycles * run.weight)[here]
     kinds, of = np.unique(waves.limit[here].astype(str), return_inverse=True)
-    shares = np.bincount(of, waves.cycles[here]) / waves.cycles[here].sum()
+    shares = np.bincount(of, cycles) / cycles.sum()
     yield from sorted(zip(shares.tolist(), kinds.tolist(), strict=True), reverse=True)

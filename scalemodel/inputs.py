@@ -351,12 +351,7 @@ def _row(header: list[str], cells: list[str], place: Place) -> _Row:
 
 
 def _checked_header(cells: Sequence[str], place: Place, tell: Tell | None) -> list[str]:
-    """Return the columns' names.
-
-    Raises
-    ------
-    InputError : the cells are not apart by commas; a column is missing, there twice, or misspelt.
-    """
+    """Return the columns' names."""
     line = ",".join(cells)
     for separator, name in _OTHER_SEPARATORS.items():
         if separator in line and _has_required(line.split(separator)):

@@ -48,7 +48,7 @@ from numpy.typing import NDArray
 from scalemodel.arrays import BoolArray, FloatArray, IntArray
 from scalemodel.errors import AnalysisError, OptionError
 from scalemodel.measurements import MpkiUnit
-from scalemodel.traces import AddressTrace
+from scalemodel.trace_file import AddressTrace
 
 Int32Array = NDArray[np.int32]
 
@@ -152,14 +152,7 @@ MOST_ACCESSES = 2**31 - 2**10
 
 @dataclass(frozen=True, slots=True)
 class Reuses:
-    """Every access that is followed by another one to the same line.
-
-    Attributes
-    ----------
-    earlier : (m,) int64, its place in the trace, ascending.
-    later : (m,) int64, the place of the next access to the same line.
-    accesses : of the whole trace.
-    """
+    """Every access that is followed by another one to the same line."""
 
     earlier: IntArray
     later: IntArray
@@ -178,15 +171,7 @@ class Reuses:
 
 @dataclass(frozen=True, slots=True)
 class MissCounts:
-    """Misses of caches of several sizes.
-
-    Attributes
-    ----------
-    misses : (c,) float64, cold ones included.
-    low, high : (c,) float64, bounds of them; None where the method states no error.
-    cold : the misses that no capacity avoids.
-    sampled_lines : distinct lines looked at; None where all are.
-    """
+    """Misses of caches of several sizes."""
 
     misses: FloatArray
     low: FloatArray | None
@@ -196,16 +181,7 @@ class MissCounts:
 
 
 def find_reuses(line: LineArray) -> Reuses:
-    """Return which accesses are followed by another one to the same line.
-
-    Parameters
-    ----------
-    line : (n,) uint64, the cache line of each access, in the order of the accesses.
-
-    Raises
-    ------
-    OptionError : there are more than 2**31 accesses.
-    """
+    """Return which accesses are followed by another one to the same line."""
     accesses = line.size
     if accesses > MOST_ACCESSES:
         raise OptionError(

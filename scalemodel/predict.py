@@ -221,11 +221,7 @@ def predict(
 def _pairs(
     rule: Rule, points: Sequence[tuple[int, float]], *, is_cliff_inside: bool
 ) -> tuple[Sequence[ModelPair], float | None]:
-    """Return the pairs of models that a rule goes by, and its back-cast.
-
-    The back-cast is the largest |ln(actual / predicted)| over the models from the third on, each predicted
-    from the two before; None with two models, infinite where one has no prediction.
-    """
+    """Return the pairs of models that a rule goes by, and its back-cast."""
     neighbours = [ModelPair(*small, *large) for small, large in pairwise(points)]
     back_cast = None
     for pair, (size, ipc) in zip(neighbours[:-1], points[2:], strict=True):
@@ -305,8 +301,8 @@ def _known_gain(
     ipc: float | None = trend
     low, high, remarks = trend, trend, []
     if asked.cliff is not None and region is not Region.TREND and asked.f_mem is not None:
-        ipc = high = trend / (1 - asked.f_mem)
-        low = trend / (1 - asked.f_mem * (1 - asked.cliff.left))
+        ipc = high = trend * (1 / (1 - asked.f_mem))
+        low = trend * (1 / (1 - asked.f_mem * (1 - asked.cliff.left)))
     if region is Region.BETWEEN:
         ipc, low = None, trend
         remarks.append("bracket, no point: where the cliff lies between its sizes is not known")
@@ -326,11 +322,7 @@ def _known_gain(
 def _width(
     asked: _Asked, pairs: Sequence[ModelPair], back_cast: float | None, target: int, trend: float
 ) -> tuple[float, str | None]:
-    """Return the half-width in ln IPC, and what of it was not calibrated, in words.
-
-    Where the models' efficiency changes more than the benchmarks' did, it is at least what the trend loses
-    or gains against proportional scaling.
-    """
+    """Return the half-width in ln IPC, and what of it was not calibrated, in words."""
     models = [size for size, _ in asked.points]
     width = half_width(
         asked.level,
@@ -352,10 +344,7 @@ def _width(
 def _unknown_gain(
     asked: _Asked, cliff: CurveStep, region: Region, target: int, trend: float
 ) -> tuple[float | None, float | None, list[str]]:
-    """Bracket the gain by the misses that go and by the peak: point, high, and what is to be said.
-
-    There is a point only where f_mem may be assumed; a trend above the peak leaves nothing to gain.
-    """
+    """Bracket the gain by the misses that go and by the peak: point, high, and what is to be said."""
     peak = asked.measurements.peak_ipc_per_sm
     gains = [
         gain for gain in (cliff.ratio, None if peak is None else peak * target / trend) if gain is not None
@@ -438,11 +427,7 @@ def _gain_findings(
 
 
 def _classify(measurements: Measurements, ends: ModelPair, reading: CurveReading) -> Classification:
-    """Classify by the cliff that is reached, else by the models' C for each doubling.
-
-    Section IV classifies by the measured targets (Table II); before those are simulated the smallest and the
-    largest model and the miss-rate curve tell.
-    """
+    """Classify by the cliff that is reached, else by the models' C for each doubling."""
     unit = measurements.scaling.unit
     for step in (reading.cliff, reading.inside):
         if step is not None:

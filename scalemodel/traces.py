@@ -10,168 +10,33 @@ is given (``kernelslist.g``), stands for its kernels in their order. Gzip, xz, o
 from __future__ import annotations
 
 import csv
-import gzip
-import io
-import lzma
 import re
-import sys
-import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scalemodel.arrays import BoolArray, IntArray
+from scalemodel import accel_sim
+from scalemodel.arrays import BoolArray
 from scalemodel.errors import InputError, OptionError, Place
-from scalemodel.words import Words, address_numbers, decimal_numbers, split_lines
+from scalemodel.trace_file import (
+    AddressArray,
+    AddressTrace,
+    TraceFile,
+    Words,
+    address_numbers,
+    damage_reported,
+    decimal_numbers,
+    lines_of,
+    lines_touched,
+    open_trace,
+    split_lines,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-AddressArray = NDArray[np.uint64]
-
-_GZIP_MAGIC, _XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
-_HEAD_BYTES = 1 << 16
-# Small enough that what is made of a piece stays near the processor.
-PIECE_BYTES = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class TraceFile:
-    """An open trace.
-
-    Attributes
-    ----------
-    path : as the user gave it ("-" for standard input); for messages.
-    head : its first 64 KiB or less, decompressed.
-    stream : its bytes from the first on, decompressed.
-    """
-
-    path: str
-    head: bytes
-    stream: IO[bytes]
-
-    def pieces(self) -> Iterator[bytes]:
-        """Yield the bytes, some MiB at a time; raise InputError where they cannot be read or are damaged."""
-        with damage_reported(self.path):
-            while piece := self.stream.read(PIECE_BYTES):
-                yield piece
-
-    def line_pieces(self) -> Iterator[bytes]:
-        """Yield the bytes in pieces of whole lines, as `pieces`; only the last may end without a line end."""
-        rest: list[bytes] = []
-        for piece in self.pieces():
-            end = piece.rfind(b"\n") + 1
-            if end:
-                yield b"".join([*rest, piece[:end]])
-                rest.clear()
-            rest.append(piece[end:])
-        if last := b"".join(rest):
-            yield last
-
-
-@contextmanager
-def open_trace(path: str) -> Iterator[TraceFile]:
-    """Open one trace; "-" is standard input; raise InputError if it does not exist or cannot be read."""
-    with ExitStack() as opened:
-        with damage_reported(path):
-            if path == "-":
-                raw: IO[bytes] = sys.stdin.buffer
-            elif Path(path).exists():
-                raw = opened.enter_context(Path(path).open("rb"))
-            else:
-                raise InputError("no such file", Place(path), remedy="check the path")
-            first = raw.read(len(_XZ_MAGIC))
-            content = _joined(first, raw)
-            if first.startswith(_GZIP_MAGIC):
-                content = cast("IO[bytes]", gzip.GzipFile(fileobj=content))
-            elif first.startswith(_XZ_MAGIC):
-                content = cast("IO[bytes]", lzma.LZMAFile(content))  # noqa: SIM115
-            head = content.read(_HEAD_BYTES)
-        yield TraceFile(path, head, _joined(head, content))
-
-
-class _Joined(io.RawIOBase):
-    """What was read of a stream, then the rest of it: a pipe cannot be read from the start again."""
-
-    def __init__(self, first: bytes, rest: IO[bytes]) -> None:
-        self._first = io.BytesIO(first)
-        self._rest = rest
-
-    def readable(self) -> bool:
-        """Return that it is."""
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Fill the buffer as far as one read goes."""
-        read = self._first.read(len(buffer)) or self._rest.read(len(buffer))
-        buffer[: len(read)] = read
-        return len(read)
-
-
-def _joined(first: bytes, rest: IO[bytes]) -> IO[bytes]:
-    return cast("IO[bytes]", io.BufferedReader(_Joined(first, rest), _HEAD_BYTES))
-
-
-@contextmanager
-def damage_reported(path: str) -> Iterator[None]:
-    """Turn what decompression and the file system raise into this engine's error."""
-    try:
-        yield
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        what = f"the compressed data is cut short or damaged ({error})"
-        raise InputError(what, Place(path), remedy="copy or record the file again") from error
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error})", Place(path)) from error
-
-
-# -- accesses to cache lines ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class AddressTrace:
-    """The accesses of a program, in order.
-
-    Attributes
-    ----------
-    line : (n,) uint64, the cache line of each access: its address over ``line_bytes``.
-    thread_instructions, warp_instructions : executed while it was recorded; None where nothing says it.
-    """
-
-    line: AddressArray
-    line_bytes: int
-    thread_instructions: int | None = None
-    warp_instructions: int | None = None
-
-
-def lines_of(address: AddressArray, line_bytes: int) -> AddressArray:
-    """Return the lines the addresses lie in."""
-    return address >> np.uint64(line_bytes.bit_length() - 1)
-
-
-def lines_touched(
-    address: AddressArray, size: AddressArray, line_bytes: int
-) -> tuple[AddressArray, IntArray]:
-    """Return every line that each access touches, ascending, and the index of its access.
-
-    Parameters
-    ----------
-    address, size : (n,) uint64, bytes; sizes are 1 or more and do not reach beyond the last address.
-    """
-    first = lines_of(address, line_bytes)
-    more = (lines_of(address + (size - np.uint64(1)), line_bytes) - first).view(np.int64)
-    access = np.arange(first.size)
-    if not more.any():
-        return first, access
-    access = np.repeat(access, more + 1)
-    start = np.cumsum(more + 1) - more - 1
-    return first[access] + (np.arange(access.size) - start[access]).astype(np.uint64), access
-
 
 # -- reading ----------------------------------------------------------------------------------------------
 
@@ -221,8 +86,6 @@ def read_address_trace(
         access.
     OptionError : there is no path, or the line size is no power of two.
     """
-    from scalemodel import accel_sim
-
     if not paths:
         raise OptionError("no trace is given")
     if line_bytes < 1 or line_bytes & (line_bytes - 1):
@@ -295,8 +158,6 @@ def _traces_listed(file: TraceFile) -> list[str]:
 
 def _recognised(file: TraceFile) -> TraceFormat:
     """Return the format the file's first bytes are of."""
-    from scalemodel import accel_sim
-
     head = file.head
     if head.startswith(_ZSTD_MAGIC):
         remedy = "decompress it; for a .tracez write the trace as --text"
@@ -373,13 +234,7 @@ def _header(head: bytes) -> list[str]:
 
 
 def _of_csv(file: TraceFile, line_bytes: int) -> AddressArray:
-    """Read a table of accesses.
-
-    Raises
-    ------
-    InputError : there is no column address, a row has too few or too many cells, a cell is no number or one
-        that cannot be.
-    """
+    """Read a table of accesses."""
     from pyarrow import ArrowInvalid
     from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, open_csv
 

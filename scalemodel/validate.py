@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from scalemodel.errors import AnalysisError, Finding, OptionError
-from scalemodel.from_logs import Run, measurements_of_runs, predicted_by_waves
 from scalemodel.interval import DEFAULT_CONFIDENCE
 from scalemodel.measurements import Measurements
 from scalemodel.predict import Outcome, Prediction, predict
 from scalemodel.rules import RULES, ProportionalFrom
+
+if TYPE_CHECKING:
+    from scalemodel.from_logs import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +172,11 @@ def validate_runs(
     InputError : the instructions of a run, or the grid of a launch, are not known.
     OptionError, AnalysisError : as for `validate`.
     """
+    # Tables of sizes take no arrays.
+    from scalemodel.from_logs import measurements_of_runs, predicted_by_waves
+
     by_rules = validate(
-        [measurements_of_runs(name, runs) for name, runs in programs.items()],
+        [measurements_of_runs(name, runs) for name, runs in programs.items() if len(runs) > 1],
         simulated=simulated,
         rules=rules,
         confidence=confidence,
@@ -185,7 +191,8 @@ def validate_runs(
             if run.size > outcome.models[-1] and run.ipc is not None
         ]
     checks += by_rules.checks
-    return Validation(scores_of(checks), tuple(checks), by_rules.outcomes, by_rules.findings)
+    alone = {name: (_NOTHING_TO_CHECK,) for name, runs in programs.items() if len(runs) == 1}
+    return Validation(scores_of(checks), tuple(checks), by_rules.outcomes, {**by_rules.findings, **alone})
 
 
 def scores_of(checks: Sequence[Check]) -> dict[str, dict[int, Score]]:

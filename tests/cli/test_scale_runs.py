@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from scalemodel.errors import OptionError
 from tests.cli.conftest import Kernelpoint
 from tests.sampling.readers.test_simulator_log import BANNER, block
-from tui.scale.sheet import made_up_tables, read_sheets, tables_of
+from tui.options.command_line import command_line
+from tui.output.writer import Canvas
+from tui.scale.sheet import farewell, made_up_tables, read_sheets, tables_of
 
 #: Name, blocks, and cycles at 8, 16 and 32 SMs, which are 100 + 50 a wave, and of a kernel of one block.
 LAUNCHES = [
@@ -61,11 +64,13 @@ def test_the_drawn_launches_of_a_plan_are_enough(
     plan = tmp_path / "plan.json"
     assert kernelpoint("sample", logs[8], "--judge", "0", "-o", plan).code == 0
     words = ["--run", f"8={logs[8]}", "--run", f"16={logs[16]}", "--target", "32"]
-    run = kernelpoint("scale", "predict", "--plan", plan, *words, "--format", "json")
+    run = kernelpoint("scale", "predict", "--plan", plan, *words, "--kernels", "--format", "json")
     assert run.code == 0, run.err
     (found,) = run.results["predictions"]
     assert found["cycles"] == pytest.approx(640)
     assert found["sampling_error"] is not None
+    # Each stands for the launches that it was drawn for.
+    assert [(row["launches"], row["cycles"]) for row in run.results["kernels"]] == [(2, 600), (1, 40)]
     assert found["low"] <= 576.1
     assert found["high"] >= 703.9
 
@@ -79,6 +84,9 @@ def test_the_drawn_launches_of_a_plan_are_enough(
         (("--run", "x={8}", "--target", "32"), "is not SIZE=LOG"),
         (("--run", "{8}", "--target", "32"), "prints no configuration, so its number of SMs is not known"),
         (("{8}",), "give it as --run SIZE=LOG"),
+        (("--run", "8={8}", "--run", "16={16}", "--mpki", "16=9"), "--mpki is of the rules for whole runs"),
+        (("--run", "8={8}", "--run", "16={16}", "--rule", "linear", "--kernels"), "--kernels is of runs"),
+        (("--run", "8={8}", "--rule", "linear", "--ipc", "8=1"), "--ipc or --mpki and --run are given"),
     ],
 )
 def test_what_is_missing_is_named(
@@ -214,12 +222,15 @@ def test_validate_takes_folders_of_runs(kernelpoint: Kernelpoint, printed: dict[
     assert list(results) == ["waves", "additive"]
     assert results["waves"]["32"]["max"] == pytest.approx(0)
     assert results["additive"]["32"]["max"] > 0.02
+    (folder / "alone.log").write_text(printed_log(0, 8).replace("_Z3", "_Z4"))
+    again = kernelpoint("scale", "validate", folder, "--rule", "additive")
+    assert "/alone.log: note: No IPC above the scale models" in again.out
     (folder / "empty").mkdir()
     assert "has no log of a simulator" in kernelpoint("scale", "validate", folder / "empty").failed(2)
     assert "without tables" in kernelpoint("scale", "validate", folder, "--scaling", "weak").failed(2)
 
 
-def test_view_5_holds_runs(printed: dict[int, Path]) -> None:
+def test_view_5_holds_runs(kernelpoint: Kernelpoint, printed: dict[int, Path]) -> None:
     tables = tables_of(read_sheets([str(printed[8]), str(printed[16])]))
     answer = tables.answer()
     ((measurements, outcome),) = answer.pairs
@@ -229,6 +240,10 @@ def test_view_5_holds_runs(printed: dict[int, Path]) -> None:
     assert measurements.simulated_sizes == (8, 16)
     assert answer.command.run == (f"8={printed[8]}", f"16={printed[16]}")
     assert any("too few thread blocks" in line for line in answer.words(80))
+    line = shlex.split(command_line("scale predict", answer.command))
+    shown = kernelpoint(*line[1:], "--width", "80").out
+    assert shown == answer.text(answer.asked, Canvas(80, ascii_only=False, color=False)) + "\n"
+    assert farewell(tables) == f"64 SMs: IPC {257_000 / 440:.4g} by waves\n{shlex.join(line)}"
     by_rule = tables.asked(tables.how.with_next_rule(has_runs=True))
     assert by_rule.answer().pairs[0][1].predictions[0].method == "additive"
     edited = tables.edited(tables.sheet.with_cell(0, "ipc", "1"))

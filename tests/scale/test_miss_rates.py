@@ -7,7 +7,7 @@ import numpy as np
 from scalemodel.measurements import MpkiUnit
 from scalemodel.miss_rate import Method, MissRateCurve
 from tui.output.writer import Canvas
-from tui.scale.miss_rates import curve_results, curve_rows, curve_text
+from tui.scale.models import curve_results, curve_rows, curve_text
 
 
 def test_the_text_names_the_largest_fall_and_the_rows_have_each_capacity() -> None:

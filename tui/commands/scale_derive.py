@@ -11,7 +11,7 @@ from tui.options.input_files import reading
 from tui.options.scale import ScaleDeriveOptions
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, emit, write_stdout
-from tui.scale.scaled_models import (
+from tui.scale.models import (
     factors_of,
     files_beside,
     model_files,

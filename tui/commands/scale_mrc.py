@@ -11,7 +11,7 @@ from scalemodel.miss_rate import Method, miss_rate_curve
 from scalemodel.traces import TraceFormat, read_address_trace
 from tui.options.scale import ScaleMrcOptions, capacities_of
 from tui.output.writer import Answer, emit
-from tui.scale.miss_rates import curve_blocks, curve_options, curve_results, curve_rows, curve_text
+from tui.scale.models import curve_blocks, curve_options, curve_results, curve_rows, curve_text
 from tui.terminal.diagnostics import note
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from scalemodel.errors import OptionError
+from scalemodel.errors import InputError, OptionError
 from scalemodel.inputs import read_benchmarks
-from scalemodel.measurements import Scaling
+from scalemodel.measurements import Measurements, Scaling
 from scalemodel.rules import RULES
 from scalemodel.validate import Validation, validate, validate_runs
 from tui.options.scale import ScaleValidateOptions, sizes_of
@@ -26,15 +26,24 @@ def run(options: ScaleValidateOptions) -> None:
     """Read the benchmarks or the runs, predict every target that was simulated, compare."""
     simulated = sizes_of("--simulated", options.simulated) or None
     rules = rules_of(options.rule, tuple(RULES))
-    validation = _of_runs(options, simulated, rules)
+    tell = partial(note, quiet=options.quiet)
+    benchmarks: tuple[Measurements, ...] = ()
+    try:
+        if len(options.files) == 1:
+            benchmarks = read_benchmarks(
+                options.files[0], scaling=options.scaling, mpki_unit=options.mpki_unit, tell=tell
+            )
+    except InputError:
+        # Reading logs takes what a table does not.
+        validation = _of_runs(options, simulated, rules)
+        if validation is None:
+            raise
+    else:
+        validation = None if benchmarks else _of_runs(options, simulated, rules)
     scalings: tuple[Scaling, ...] = (Scaling.STRONG,)
     if validation is None:
-        tell = partial(note, quiet=options.quiet)
-        if len(options.files) != 1:
+        if not benchmarks:
             raise OptionError("one table is validated at a time", remedy="give one, or the logs of runs")
-        benchmarks = read_benchmarks(
-            options.files[0], scaling=options.scaling, mpki_unit=options.mpki_unit, tell=tell
-        )
         scalings = tuple(dict.fromkeys(benchmark.scaling for benchmark in benchmarks))
         validation = validate(
             benchmarks,

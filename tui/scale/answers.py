@@ -137,6 +137,9 @@ def _check(options: ScalePredictOptions) -> None:
     if not given:
         what = "nothing to predict from"
         raise OptionError(what, remedy="give a file, or --ipc SIZE=VALUE of two sizes or more")
+    if options.plan is not None or options.kernels:
+        what = f"--{'kernels' if options.plan is None else 'plan'} is of runs launch by launch"
+        raise OptionError(what, remedy="give --run SIZE=LOG twice, and no --rule")
     if options.f_mem_from_stalls and (not options.run or options.f_mem is not None):
         what = "--f-mem-from-stalls is of the logs of --run, instead of --f-mem"
         raise OptionError(what, remedy="give --run SIZE=LOG twice, and a --rule")

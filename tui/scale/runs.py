@@ -46,6 +46,10 @@ _CYCLES = "cycles"
 _LOG_NAME = re.compile(r"\.(log|txt|out)(\.gz|\.xz)?$")
 _MOST_KERNELS, _MOST_NAMED = 20, 3
 _DECIDING = 0.5
+_OF_RULES = (
+    *("ipc", "mpki", "mpki_from", "f_mem", "f_mem_from_stalls", "assume_f_mem", "peak_ipc_per_sm"),
+    *("files", "benchmark", "name", "simulated", "scaling", "mpki_unit", "modelled_curve"),
+)
 _SIZE_OF_RUN = "give --run SIZE=LOG, the SMs of the simulated GPU and what its simulator printed"
 
 
@@ -107,7 +111,9 @@ def read_run(text: str, plan: PlanFile | None = None) -> tuple[Run, SimulatedLau
     launches = [drawn[each] for each in results.ids[known].tolist()]
     grids = np.array([launch.grid or (0, 0, 0) for launch in launches], dtype=np.int64).reshape(-1, 3)
     kernel = np.array([launch.name for launch in launches])
-    run = Run(sms, path, results.ids[known], kernel, _words(grids), grids.prod(axis=1), cycles[known])
+    weight = np.array([launch.weight for launch in launches])
+    ids, ctas = results.ids[known], grids.prod(axis=1)
+    run = Run(sms, path, ids, kernel, _words(grids), ctas, cycles[known], printed=printed, weight=weight)
     return run, results
 
 
@@ -200,6 +206,12 @@ def answer_by_waves(options: ScalePredictOptions) -> Answer:
     OptionError : there are fewer than two runs below a target, or no target.
     InputError, ProfileError : a run cannot be read, or is not of the same launches as the others.
     """
+    stray = next((name for name in _OF_RULES if getattr(options, name) not in {None, False, ()}), None)
+    if stray is not None:
+        what = (
+            f"--{stray.replace('_', '-')} is of the rules for whole runs, and launch by launch is asked for"
+        )
+        raise OptionError(what, remedy="leave it out, or give --rule additive")
     plan = None if options.plan is None else read_plan(options.plan)
     read = sorted((read_run(text, plan) for text in options.run), key=lambda each: each[0].size)
     runs = [run for run, _ in read]
@@ -300,7 +312,7 @@ def explained(found: Sequence[Larger]) -> Iterator[str]:
     last = found[-1]
     yield _deciding(kernel_rows(last.waves, last.larger), last.waves.target)
     yield f"what the cycles at {last.waves.target} SMs go to: " + ", ".join(
-        f"{share(part)} {limit}" for part, limit in limits(last.waves)
+        f"{share(part)} {limit}" for part, limit in limits(last.waves, last.larger)
     )
     said = f"the interval: {share(OFF_A_DOUBLING)} a doubling of SMs, as twelve programs showed"
     estimate = last.estimate

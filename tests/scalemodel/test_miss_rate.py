@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scalemodel.errors import AnalysisError, OptionError
 from scalemodel.measurements import MpkiUnit
 from scalemodel.miss_rate import CurveOptions, Method, MissRateCurve, miss_rate_curve
-from scalemodel.traces import AddressTrace
+from scalemodel.trace_file import AddressTrace
 
 LINE = 128
 # 100 lines, touched ten times over by 640,000 thread instructions in 20,000 warp instructions.

@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalemodel import traces
+from scalemodel import trace_file, traces
 from scalemodel.errors import InputError, OptionError
-from scalemodel.traces import AddressTrace, TraceFormat, read_address_trace
+from scalemodel.trace_file import AddressTrace
+from scalemodel.traces import TraceFormat, read_address_trace
 
 LINE = 128
 
@@ -54,7 +55,7 @@ def test_text_is_decimal_or_hexadecimal_with_comments(tmp_path: Path) -> None:
 @given(st.lists(st.tuples(st.integers(0, 2**63), st.booleans()), min_size=1, max_size=50))
 def test_any_addresses_as_text(addresses: list[tuple[int, bool]]) -> None:
     content = "\n".join(hex(address) if is_hex else str(address) for address, is_hex in addresses)
-    file = traces.TraceFile("t", b"", io.BytesIO(content.encode()))
+    file = trace_file.TraceFile("t", b"", io.BytesIO(content.encode()))
     assert traces._of_text(file, LINE).tolist() == [address // LINE for address, _ in addresses]
 
 
@@ -81,7 +82,7 @@ def test_text_that_is_no_address_is_refused_with_its_row(tmp_path: Path, content
 
 
 def test_rows_are_counted_over_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(traces, "PIECE_BYTES", 5)
+    monkeypatch.setattr(trace_file, "PIECE_BYTES", 5)
     assert lines_in(tmp_path, "0x80\n# c\n\n256\n384") == [1, 2, 3]
     assert refusal(tmp_path, "0x80\n# c\n\n256\nx\n384\n").place.row == 5
 
@@ -355,7 +356,7 @@ def test_any_kernel_is_read_as_it_was_written(
     content = kernel(*[[[str(one) for one in warp] for warp in block] for block in blocks])
     path = written(tmp_path_factory.mktemp("kernel"), content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(traces, "PIECE_BYTES", data.draw(st.sampled_from([64, 1000, 1 << 20])))
+        patch.setattr(trace_file, "PIECE_BYTES", data.draw(st.sampled_from([64, 1000, 1 << 20])))
         if not expected:
             with pytest.raises(InputError, match="no access"):
                 read_address_trace([path])
@@ -440,7 +441,7 @@ def test_what_breaks_the_grammar_is_refused_with_its_row(
 def test_rows_of_a_kernel_are_counted_over_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = GOOD.replace("warp = 1", "warp = one")
     for piece_bytes in (16, 100, 1000):
-        monkeypatch.setattr(traces, "PIECE_BYTES", piece_bytes)
+        monkeypatch.setattr(trace_file, "PIECE_BYTES", piece_bytes)
         assert refusal(tmp_path, content).place.row == row_of(content, "warp = one")
 
 

@@ -1,0 +1,294 @@
+"""A trace as its readers see it: its bytes in whole lines, the words and numbers in them, and its accesses.
+
+Gzip, xz, or neither; many lines at once, without a Python step a line.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scalemodel.arrays import BoolArray, IntArray
+from scalemodel.errors import InputError, Place
+
+AddressArray = NDArray[np.uint64]
+
+_GZIP_MAGIC, _XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
+_HEAD_BYTES = 1 << 16
+# Small enough that what is made of a piece stays near the processor.
+PIECE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFile:
+    """An open trace.
+
+    Attributes
+    ----------
+    path : as the user gave it ("-" for standard input); for messages.
+    head : its first 64 KiB or less, decompressed.
+    stream : its bytes from the first on, decompressed.
+    """
+
+    path: str
+    head: bytes
+    stream: IO[bytes]
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the bytes, some MiB at a time; raise InputError where they cannot be read or are damaged."""
+        with damage_reported(self.path):
+            while piece := self.stream.read(PIECE_BYTES):
+                yield piece
+
+    def line_pieces(self) -> Iterator[bytes]:
+        """Yield the bytes in pieces of whole lines, as `pieces`; only the last may end without a line end."""
+        rest: list[bytes] = []
+        for piece in self.pieces():
+            end = piece.rfind(b"\n") + 1
+            if end:
+                yield b"".join([*rest, piece[:end]])
+                rest.clear()
+            rest.append(piece[end:])
+        if last := b"".join(rest):
+            yield last
+
+
+@contextmanager
+def open_trace(path: str) -> Iterator[TraceFile]:
+    """Open one trace; "-" is standard input; raise InputError if it does not exist or cannot be read."""
+    with ExitStack() as opened:
+        with damage_reported(path):
+            if path == "-":
+                raw: IO[bytes] = sys.stdin.buffer
+            elif Path(path).exists():
+                raw = opened.enter_context(Path(path).open("rb"))
+            else:
+                raise InputError("no such file", Place(path), remedy="check the path")
+            first = raw.read(len(_XZ_MAGIC))
+            content = _joined(first, raw)
+            if first.startswith(_GZIP_MAGIC):
+                content = cast("IO[bytes]", gzip.GzipFile(fileobj=content))
+            elif first.startswith(_XZ_MAGIC):
+                content = cast("IO[bytes]", lzma.LZMAFile(content))  # noqa: SIM115
+            head = content.read(_HEAD_BYTES)
+        yield TraceFile(path, head, _joined(head, content))
+
+
+class _Joined(io.RawIOBase):
+    """What was read of a stream, then the rest of it: a pipe cannot be read from the start again."""
+
+    def __init__(self, first: bytes, rest: IO[bytes]) -> None:
+        self._first = io.BytesIO(first)
+        self._rest = rest
+
+    def readable(self) -> bool:
+        """Return that it is."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill the buffer as far as one read goes."""
+        read = self._first.read(len(buffer)) or self._rest.read(len(buffer))
+        buffer[: len(read)] = read
+        return len(read)
+
+
+def _joined(first: bytes, rest: IO[bytes]) -> IO[bytes]:
+    return cast("IO[bytes]", io.BufferedReader(_Joined(first, rest), _HEAD_BYTES))
+
+
+@contextmanager
+def damage_reported(path: str) -> Iterator[None]:
+    """Turn what decompression and the file system raise into this engine's error."""
+    try:
+        yield
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        what = f"the compressed data is cut short or damaged ({error})"
+        raise InputError(what, Place(path), remedy="copy or record the file again") from error
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", Place(path)) from error
+
+
+# -- accesses to cache lines ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AddressTrace:
+    """The accesses of a program, in order.
+
+    Attributes
+    ----------
+    line : (n,) uint64, the cache line of each access: its address over ``line_bytes``.
+    thread_instructions, warp_instructions : executed while it was recorded; None where nothing says it.
+    """
+
+    line: AddressArray
+    line_bytes: int
+    thread_instructions: int | None = None
+    warp_instructions: int | None = None
+
+
+def lines_of(address: AddressArray, line_bytes: int) -> AddressArray:
+    """Return the lines the addresses lie in."""
+    return address >> np.uint64(line_bytes.bit_length() - 1)
+
+
+def lines_touched(
+    address: AddressArray, size: AddressArray, line_bytes: int
+) -> tuple[AddressArray, IntArray]:
+    """Return every line that each access touches, ascending, and the index of its access.
+
+    Parameters
+    ----------
+    address, size : (n,) uint64, bytes; sizes are 1 or more and do not reach beyond the last address.
+    """
+    first = lines_of(address, line_bytes)
+    more = (lines_of(address + (size - np.uint64(1)), line_bytes) - first).view(np.int64)
+    access = np.arange(first.size)
+    if not more.any():
+        return first, access
+    access = np.repeat(access, more + 1)
+    start = np.cumsum(more + 1) - more - 1
+    return first[access] + (np.arange(access.size) - start[access]).astype(np.uint64), access
+
+
+# -- words and numbers ------------------------------------------------------------------------------------
+
+ByteArray = NDArray[np.uint8]
+NumberArray = NDArray[np.uint64]
+
+_NOT_A_DIGIT = 255
+_HEX_DIGITS = 16
+# Any number of so many decimal digits fits 64 bits.
+_DECIMAL_DIGITS = 19
+_SPACE, _NEWLINE, _MINUS, _DOT = (ord(character) for character in " \n-.")
+
+
+def _digit_values() -> ByteArray:
+    values = np.full(256, _NOT_A_DIGIT, dtype=np.uint8)
+    for value, digit in enumerate("0123456789abcdef"):
+        values[[ord(digit), ord(digit.upper())]] = value
+    return values
+
+
+_DIGIT_VALUE = _digit_values()
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Some words of a text."""
+
+    text: ByteArray
+    start: IntArray
+    end: IntArray
+
+    def __getitem__(self, which: IntArray | BoolArray) -> Words:
+        return Words(self.text, self.start[which], self.end[which])
+
+    def word(self, number: int) -> str:
+        """Return one word, for messages."""
+        return self.text[self.start[number] : self.end[number]].tobytes().decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The words of a text line by line; a line is what a line end closes, and what comes after the last."""
+
+    words: Words
+    first: IntArray
+    row: IntArray
+    rows: int
+
+
+def split_lines(text: bytes) -> Lines:
+    """Split a text into lines, and these into words apart by blanks."""
+    content = np.frombuffer(text, dtype=np.uint8)
+    inside = np.zeros(content.size + 2, dtype=np.bool_)
+    np.greater(content, _SPACE, out=inside[1:-1])
+    edges = np.flatnonzero(inside[1:] != inside[:-1])
+    words = Words(content, edges[::2], edges[1::2])
+    line_ends = np.flatnonzero(content == _NEWLINE)
+    row_of_word = np.searchsorted(line_ends, words.start)
+    is_first = np.diff(row_of_word, prepend=-1) != 0
+    first = np.flatnonzero(is_first)
+    return Lines(words, np.append(first, words.start.size), row_of_word[first], line_ends.size)
+
+
+def hex_numbers(words: Words) -> tuple[NumberArray, BoolArray]:
+    """Return the value of each word of hexadecimal digits, ``0x`` before or not, and whether it is one."""
+    bare = Words(words.text, words.start + 2 * _has_prefix(words), words.end)
+    return _numbers(bare, 16, _HEX_DIGITS)
+
+
+def decimal_numbers(words: Words) -> tuple[NumberArray, BoolArray]:
+    """Return the value of each word of decimal digits, at most 19, and whether it is one."""
+    return _numbers(words, 10, _DECIMAL_DIGITS)
+
+
+def signed_numbers(words: Words) -> tuple[IntArray, BoolArray]:
+    """Return the value of each word of decimal digits, a minus before them or not, and whether it is one."""
+    is_negative = words.text[words.start] == _MINUS
+    value, is_number = decimal_numbers(Words(words.text, words.start + is_negative, words.end))
+    is_number &= value < 1 << 63
+    signed = value.view(np.int64)
+    return np.where(is_negative, -signed, signed), is_number
+
+
+def address_numbers(words: Words) -> tuple[NumberArray, BoolArray]:
+    """Return the value of each word: hexadecimal after ``0x``, else decimal; and whether it is a number."""
+    is_hex = _has_prefix(words)
+    value = np.zeros(words.start.size, dtype=np.uint64)
+    is_number = np.zeros(words.start.size, dtype=np.bool_)
+    value[is_hex], is_number[is_hex] = hex_numbers(words[is_hex])
+    value[~is_hex], is_number[~is_hex] = decimal_numbers(words[~is_hex])
+    return value, is_number
+
+
+def base_names(words: Words) -> NumberArray:
+    """Return the first 8 bytes of each word up to its first dot, as one number; see ``name_code``."""
+    code = np.zeros(words.start.size, dtype=np.uint64)
+    going = np.ones(words.start.size, dtype=np.bool_)
+    last = words.text.size - 1
+    for place in range(8):
+        at = words.start + place
+        letter = words.text[np.minimum(at, last)]
+        going &= (at < words.end) & (letter != _DOT)
+        code |= np.where(going, letter, 0).astype(np.uint64) << np.uint64(8 * place)
+    return code
+
+
+def name_code(name: str) -> int:
+    """Return what ``base_names`` makes of this name."""
+    return int.from_bytes(name.encode()[:8], "little")
+
+
+def _has_prefix(words: Words) -> BoolArray:
+    last = words.text.size - 1
+    second = words.text[np.minimum(words.start + 1, last)] | 0x20
+    has_prefix: BoolArray = (words.text[words.start] == ord("0")) & (second == ord("x"))
+    return has_prefix & (words.end - words.start >= 2)
+
+
+def _numbers(words: Words, base: int, most_digits: int) -> tuple[NumberArray, BoolArray]:
+    """Return the values of words of at most so many digits, and which words are that."""
+    length = words.end - words.start
+    is_number = (length > 0) & (length <= most_digits)
+    value = np.zeros(words.start.size, dtype=np.uint64)
+    longest = int(length.max(initial=0, where=is_number))
+    # From the first digit on: in step `place`, the words that are longer than that have one more.
+    for place in range(longest):
+        has_more = length > place
+        digit = _DIGIT_VALUE[words.text[np.where(has_more, words.start + place, 0)]]
+        is_number &= ~has_more | (digit < base)
+        value = np.where(has_more, value * np.uint64(base) + digit, value)
+    return value, is_number
