@@ -6,10 +6,10 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sampling.plan.trade_off import TradeOffPoint
 from scalemodel.measurements import Measurements
 from scalemodel.predict import Outcome
 from scalemodel.validate import Validation
@@ -31,6 +31,9 @@ from tui.charts.grid import (
 )
 from tui.charts.legend import Entry, flowing_legend, is_whole, legend
 from tui.charts.quantities import ratio
+
+if TYPE_CHECKING:
+    from sampling.plan.trade_off import TradeOffPoint
 
 _BRAILLE = 0x2800
 # The dots of a braille cell, two columns of four rows, as bits of its code point.

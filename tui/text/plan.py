@@ -168,8 +168,8 @@ def _cost_lines(plan: Plan) -> list[str]:
     if not plan.cost_share or plan.cost_decides:
         return []
     speedup = quantities.ratio(1 / plan.cost_share)
-    words = f"a simulator rather takes {_share_of_cost(plan)}: speedup {speedup}"
-    return [f"{words} (--cost instructions plans by them)"]
+    words = f"A simulator rather takes {_share_of_cost(plan)}: speedup {speedup}"
+    return [f"{words} (--cost instructions plans by them)."]
 
 
 def _binding_lines(plan: Plan, costs: PlanCosts) -> list[str]:
