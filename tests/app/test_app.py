@@ -258,7 +258,7 @@ async def test_a_histogram_shows_its_strata_apart_and_x_changes_its_axis(gpt: st
 
 
 async def test_help_lists_every_key_of_the_view_and_goes_away(resnet: str) -> None:
-    async with running(resnet, (80, 34)) as (app, pilot):
+    async with running(resnet, (80, 44)) as (app, pilot):
         for opening, closing in (("?", "escape"), ("f1", "q"), ("?", "?")):
             await pilot.press(opening)
             await wait_for(pilot, lambda: isinstance(app.screen, HelpScreen), "help opens")

@@ -25,6 +25,11 @@ from tui.output.writer import Canvas
 from tui.text import facts
 
 _KEYS_WIDTH = 9
+_WORDS = (
+    "A kernel group is the launches of one name, grid and block; strata are parts of it that last about as "
+    "long. A plan draws a few launches of each stratum, and each stands for several. Epsilon is how far off "
+    "the whole may be."
+)
 _ROW_2 = (
     "launches, kernel time, groups, how few of them hold 80 % of the time; [F] the part that filters keep; "
     "[f] what was found, ! a warning, i a note"
@@ -182,7 +187,7 @@ def findings_toned(
 
 
 class HelpScreen(PageScreen):
-    """A view's keys from the table of actions, and a paragraph on how to read it."""
+    """A paragraph on how to read a view, and its keys from the table of actions."""
 
     BINDINGS = [("question_mark,f1", "dismiss", "Back")]  # noqa: RUF012
 
@@ -201,13 +206,13 @@ class HelpScreen(PageScreen):
         self._about, self._actions, self._views = about, tuple(actions), tuple(views)
 
     def write(self, width: int) -> Text:  # noqa: ARG002
-        """The keys, then the words."""
+        """The words, then the keys."""
         return help_text(self._about, self._actions, self._views)
 
 
 def help_text(about: str, actions: Iterable[Action], views: Iterable[tuple[str, str]]) -> Text:
-    """Return the keys, one action a row, those of the views in one, and the words about the view."""
-    text = Text()
+    """Return what the view is about, then the keys, one action a row, those of the views in one."""
+    text = Text(f"{about}\n\n{_WORDS}\n\n")
     for action in actions:
         text.append(f"  {action.display:<{_KEYS_WIDTH}}", "bold")
         text.append(f" {action.description}\n")
@@ -215,5 +220,4 @@ def help_text(about: str, actions: Iterable[Action], views: Iterable[tuple[str, 
     text.append(", ".join(f"{key} {name}" for key, name in views))
     text.append("\n  row 2     ", "bold")
     text.append(_ROW_2)
-    text.append(f"\n\n{about}")
     return text
