@@ -93,22 +93,6 @@ def test_silhouette_chooses_the_k_that_scikit_learn_scores_best(seed: int) -> No
     assert picks.notes == ()
 
 
-def test_error_takes_the_fewest_clusters_that_project_the_total() -> None:
-    # One cluster: the launch nearest to the mean 40 of the vectors is the 10 of 2 ns: 9 x 2 for 279 ns.
-    values = [0.0, 1.0, 2.0, 9.0, 10.0, 11.0, 109.0, 109.0, 109.0]
-    duration_ns = [1, 1, 1, 2, 2, 2, 90, 90, 90]
-    picks = picks_of(vectors(np.array(values)[:, None], duration_ns), choose="error", error=0.02)
-    # Two: 0 to 11 by 2 (11, after 5.5 the nearest is 2 or 9, the first of equals: 1 ns): 6 x 1 + 270 = 276.
-    assert picks.details["k"] == 2
-    assert picks.details["projected_errors"] == pytest.approx([261 / 279, 3 / 279])
-    assert (picks.details["truth"], picks.details["chosen_by"]) == ("duration_ns", "error")
-    exact = picks_of(vectors(np.array(values)[:, None], duration_ns), choose="error", error=0.001)
-    assert exact.details["k"] == 3
-    assert exact.estimate(np.array(duration_ns)) == sum(duration_ns)
-    missed = picks_of(vectors(np.array(values)[:, None], duration_ns), choose="error", error=0.001, k_max=2)
-    assert any("none of the numbers of clusters tried" in note for note in missed.notes)
-
-
 def test_equal_vectors_are_one_cluster_and_k_is_at_most_the_distinct_ones() -> None:
     picks = picks_of(vectors(np.full((6, 2), 3.0)))
     assert (picks.row.tolist(), picks.weight.tolist()) == ([0], [6])
@@ -131,11 +115,6 @@ def test_scales() -> None:
     table = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1000.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1000.0]])
     assert picks_of(vectors(table), k=2, scale="plain").stratum.tolist() == [0, 1, 0, 1]
     assert picks_of(vectors(table), k=2, scale="standard").stratum.tolist() == [0, 0, 1, 1]
-    rays = np.array([[1.0, 0.0], [0.0, 1.0], [900.0, 0.0], [0.0, 900.0], [3.0, 0.1]])
-    assert picks_of(vectors(rays), k=2, scale="unit").stratum.tolist() == [0, 1, 0, 1, 0]
-    assert picks_of(vectors(rays), k=2, scale="plain").stratum.tolist() != [0, 1, 0, 1, 0]
-    notes = picks_of(vectors(np.vstack([rays, [[0.0, 0.0]]])), k=2, scale="unit").notes
-    assert notes == ("1 vector is 0 and has no direction",)
 
 
 def test_which_columns_are_the_vector() -> None:
@@ -188,8 +167,6 @@ def test_many_vectors_are_learned_from_some_and_each_goes_to_the_nearest_centre(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(embedding_module, "LEARNED_FROM", 200)
-    monkeypatch.setattr(embedding_module, "_ROWS_AT_ONCE", 64)
-    monkeypatch.setattr(embedding, "LEARNED_FROM", 200)
     table = blobs(5, 4, 3000) + 1e6
     for options in ({"k": 4}, {"k_max": 6}):
         picks = picks_of(vectors(table), **options)
@@ -200,12 +177,11 @@ def test_many_vectors_are_learned_from_some_and_each_goes_to_the_nearest_centre(
         assert picks.notes == ("centres are learned from 200 launches drawn at random",)
 
 
-def test_the_nearest_centre_is_the_one_of_least_distance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding_module, "_ROWS_AT_ONCE", 64)
+def test_the_nearest_centre_is_the_one_of_least_distance() -> None:
     rng = np.random.default_rng(0)
     values, centres = rng.normal(size=(500, 3)) + 1e5, rng.normal(size=(9, 3)) + 1e5
     distance = np.linalg.norm(values[:, None] - centres, axis=2)
-    found = embedding_module.nearest_centre(values, centres)
+    found = embedding_module._nearest(values, centres)
     assert found.tolist() == distance.argmin(axis=1).tolist()
 
 
@@ -219,8 +195,10 @@ def test_the_seed_of_the_plan_does_not_move_the_clusters() -> None:
 
 
 def test_settings() -> None:
-    options = method_options("embedding", ("embedding.k=7", "embedding.columns=e", "embedding.scale=unit"))
-    assert (options.k, options.columns, options.scale) == (7, "e", "unit")
-    for wrong in ("k=0", "k_max=0", "choose=best", "error=1", "scale=log", "restarts=0"):
+    options = method_options(
+        "embedding", ("embedding.k=7", "embedding.columns=e", "embedding.scale=standard")
+    )
+    assert (options.k, options.columns, options.scale) == (7, "e", "standard")
+    for wrong in ("k=0", "k_max=0", "samples=0", "draw=best", "scale=log"):
         with pytest.raises(OptionError, match=wrong.partition("=")[0]):
             method_options("embedding", (f"embedding.{wrong}",))
