@@ -232,7 +232,7 @@ class TestFolders:
     [
         (small_recordings.ncu_raw, "an Nsight Compute CSV"),
         (small_recordings.ncu_details, "an Nsight Compute CSV"),
-        (small_recordings.interval_log, "the simulator broke a launch off"),
+        (small_recordings.interval_log, "the simulator broke it off"),
     ],
 )
 def test_small_recordings_of_others(tmp_path: Path, written: Callable[[Path], Path], sentence: str) -> None:
