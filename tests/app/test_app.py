@@ -231,7 +231,7 @@ async def test_f_shows_every_finding_in_full(resnet: str, monkeypatch: pytest.Mo
 async def test_no_findings_are_said(resnet: str, monkeypatch: pytest.MonkeyPatch) -> None:
     read = planning.load_study
     monkeypatch.setattr(planning, "load_study", lambda *given: replace(read(*given), findings=()))
-    async with running(resnet, (80, 40)) as (app, pilot):
+    async with running(resnet, (80, 60)) as (app, pilot):
         await pilot.press("f")
         await wait_for(pilot, lambda: isinstance(app.screen, FindingsScreen), "the page opens")
         await wait_for(pilot, lambda: "Findings: none" in screen_text(app), "its words")
