@@ -25,7 +25,8 @@ from tests.fuzzing.keys import press_at_once
 from tests.plans_once import plans_made_once
 from tests.settled_terminal import gpt, no_program_outlives_its_test, plain_terminal, resnet
 from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
-from tui.app import key_order, planning
+from tui.app import app as app_module
+from tui.app import planning
 from tui.app.app import KernelPointApp
 from tui.app.compare import comparing
 from tui.app.compare.comparing import THREAD
@@ -68,7 +69,7 @@ def keys_wait_for_the_app_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Textual waits twice a key until the whole process is idle, up to a second each while a thread plans."""
     monkeypatch.setattr(textual.pilot, "wait_for_idle", _loop_is_idle)
     monkeypatch.setattr(KernelPointApp, "_press_keys", _press_keys)
-    monkeypatch.setattr(key_order, "_LONGEST_SECONDS", 0.3)
+    monkeypatch.setattr(app_module, "_LONGEST_SECONDS", 0.3)
 
 
 @pytest.fixture(autouse=True)

@@ -37,10 +37,9 @@ from tui.app.frame.chart import Chart
 from tui.app.frame.page import FindingsScreen, HelpScreen
 from tui.app.groups.panes import GroupTable, Wrapped
 from tui.app.groups.screen import GroupsScreen
-from tui.app.loading import LoadingScreen
-from tui.app.messages import StudyProgress, StudyReady
 from tui.app.planning import load_study
 from tui.app.running import session_of
+from tui.app.session_app import LoadingScreen
 from tui.options.choices import GroupSort
 from tui.options.commands import OpenOptions, SampleOptions
 from tui.text.groups import GroupList, list_groups
@@ -336,14 +335,9 @@ async def test_reading_can_be_left(resnet: str, monkeypatch: pytest.MonkeyPatch)
         assert (app.return_code, app.failure, wording.farewell(app.session)) == (0, None, None)
 
 
-async def test_a_stale_reading_changes_nothing(resnet: str) -> None:
+async def test_a_profile_is_read_anew(resnet: str) -> None:
     async with running(resnet) as (app, pilot):
         old = app.session.study
-        study = load_study(SampleOptions(profiles=(resnet,)), {}, lambda *_: None)
-        app.post_message(StudyReady(0, study))
-        app.post_message(StudyProgress(0, 1, 2, "late"))
-        await pilot.pause()
-        assert app.session.study is old
         app.load()
         await wait_for(pilot, lambda: app.session.study is not old, "a new reading is shown")
         assert not isinstance(app.screen, LoadingScreen)
@@ -357,11 +351,6 @@ async def test_a_file_that_is_no_profile_ends_the_app_with_its_error(tmp_path: P
         await wait_for(pilot, lambda: app.failure is not None, "the failure arrives")
     assert isinstance(app.failure, ProfileError)
     assert app.return_code == 1
-
-
-def test_progress_of_a_later_report_takes_the_place_of_an_earlier() -> None:
-    assert StudyProgress(1, 2, 3, "b").can_replace(StudyProgress(1, 1, 3, "a"))
-    assert not StudyProgress(1, 2, 3, "b").can_replace(StudyReady.__new__(StudyReady))
 
 
 def test_a_long_list_is_cut_and_says_so(gpt: str) -> None:

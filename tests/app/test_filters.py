@@ -46,7 +46,7 @@ def two_devices(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(autouse=True)
 def nothing_binds(monkeypatch: pytest.MonkeyPatch) -> None:
     """What binds takes a plan an option, and is not what is tested here."""
-    monkeypatch.setattr(planning, "tell_binding", lambda *_: None)
+    monkeypatch.setattr(planning, "binding_found", lambda *_: iter(()))
 
 
 async def go_to(pilot: Running, app: App, filter_: str) -> None:

@@ -96,7 +96,7 @@ async def test_words_stand_over_the_keys_and_over_nothing_else(small: str) -> No
 async def test_the_plans_findings_have_the_keys_of_the_view_and_its_options_two_ends(small: str) -> None:
     async with opened(small, view="Plan") as (app, pilot):
         await planned(pilot, app)
-        await wait_for(pilot, lambda: "f Findings" in screen_text(app).splitlines()[-1], "the keys")
+        await wait_for(pilot, lambda: "e Export" in screen_text(app).splitlines()[-1], "the keys")
         keys = screen_text(app).splitlines()[-1]
         await pilot.press("t", "t", "t", "tab", "tab")
         await wait_for(pilot, lambda: "PlanFindings" in repr(app.focused), "the findings have the focus")

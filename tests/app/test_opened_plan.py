@@ -16,7 +16,6 @@ from tests.app.plan_driving import details_of, settled
 from tests.app.test_view_plan_results import write_results
 from tui.app import planning
 from tui.app.frame.page import FindingsScreen
-from tui.app.messages import StudyFailed
 from tui.app.plan.presenter import whose_options
 from tui.app.plan.results import ResultsScreen
 from tui.app.running import session_of
@@ -72,11 +71,8 @@ async def test_a_plan_opens_in_view_3_and_its_results_over_it() -> None:
 def test_a_profile_that_is_not_the_plans_is_refused_while_it_is_read() -> None:
     made()
     Path("other.csv").write_text(Path("run.csv").read_text().replace("k1", "other"))
-    told: list[object] = []
-    planning.tell_study(1, None, session_with("plan.json", ("other.csv",)), told.append, lambda: False)
-    (failed,) = (each for each in told if isinstance(each, StudyFailed))
-    assert isinstance(failed.error, AnalysisError)
-    assert "other.csv is not what plan.json was made from" in str(failed.error)
+    with pytest.raises(AnalysisError, match=r"other\.csv is not what plan\.json was made from"):
+        next(planning.study_of(None, session_with("plan.json", ("other.csv",)), planning.silent))
 
 
 def test_results_beside_a_plan_are_those_named_after_it_then_those_named_so_then_the_newest_log() -> None:

@@ -13,8 +13,7 @@ from sampling.simulators.registry import exporter_names
 from tests.app.driving import App, Running, opened, planned, screen_text, view_of, wait_for
 from tui.app.actions import ACTIONS, APP, COMPARING, SCALE, VIEW
 from tui.app.app import KernelPointApp
-from tui.app.palette.entries import entries
-from tui.app.palette.search import closeness, found
+from tui.app.palette import closeness, entries, found
 from tui.app.plan.options import OPTION_FIELDS, OptionForm
 from tui.app.views import VIEWS, View, view_named
 from tui.options.commands import OpenOptions
@@ -141,6 +140,12 @@ async def test_save_from_another_view_opens_the_plan_first_and_waits_until_it_is
         await wait_for(pilot, lambda: "File: plan.json" in screen_text(app), "where to save is asked")
         await pilot.press("enter")
         await wait_for(pilot, (tmp_path / "plan.json").exists, "it is saved")
+        for key, asked in (("S", "File: plan-2.json"), ("e", "Folder: "), ("r", "Manifest:")):
+            await pilot.press("6")
+            await wait_for(pilot, lambda: view_of(app).NAME == "Timeline", "another view")
+            await pilot.press(key)
+            await wait_for(pilot, lambda asked=asked: asked in screen_text(app), asked)  # type: ignore[misc]
+            await pilot.press("escape")
 
 
 async def test_epsilon_opens_the_plan_on_the_option_and_escape_goes_back(gpt: str) -> None:

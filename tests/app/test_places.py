@@ -18,8 +18,8 @@ from sampling.splitting.tree import Verdict
 from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, wait_for
 from tests.app.plan_driving import form_of, running
 from tui.app import overrides_file
-from tui.app.frame import copying, wording
-from tui.app.frame.place import PlaceInput
+from tui.app.frame import page, wording
+from tui.app.frame.field import ElsewhereInput
 from tui.app.plan import details as plan_details
 from tui.app.plan.options import OptionForm
 from tui.app.state import same_overrides
@@ -61,10 +61,10 @@ def read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def access(path: Any, mode: int) -> bool:
         return Path(path).absolute() != here and real_access(path, mode)
 
-    real_new_file, real_access = copying.new_file, os.access
+    real_new_file, real_access = page.new_file, os.access
     monkeypatch.setattr(overrides_file, "write_text", write_text)
     monkeypatch.setattr(plan_details, "write_text", write_text)
-    monkeypatch.setattr(copying, "new_file", new_file)
+    monkeypatch.setattr(page, "new_file", new_file)
     monkeypatch.setattr(places.os, "access", access)
     monkeypatch.setenv("HOME", str(home))
     return home
@@ -74,9 +74,9 @@ def words_of(app: App) -> str:
     return " ".join(screen_text(app).split())
 
 
-async def is_asked(pilot: Running, app: App) -> PlaceInput:
-    await wait_for(pilot, lambda: isinstance(app.focused, PlaceInput), "it asks for another place")
-    assert isinstance(app.focused, PlaceInput)
+async def is_asked(pilot: Running, app: App) -> ElsewhereInput:
+    await wait_for(pilot, lambda: isinstance(app.focused, ElsewhereInput), "it asks for another place")
+    assert isinstance(app.focused, ElsewhereInput)
     return app.focused
 
 

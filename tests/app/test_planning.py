@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import threading
 from dataclasses import replace
@@ -11,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from sampling.errors import OptionError
 from sampling.plan.overrides_file import read_overrides
 from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
 from tests.app.driving import App, opened, planned, printed, screen_text, study_in, view_of, wait_for
 from tui.app import overrides_file, planning
-from tui.app.messages import StudyFailed
-from tui.app.state import same_overrides
-from tui.options.commands import OpenOptions
+from tui.app.frame import wording
+from tui.app.state import Session, same_overrides
+from tui.options.commands import OpenOptions, SampleOptions
+from tui.text.tones import plain
 
 
 def keep_largest(app: App) -> dict[str, dict[str, Verdict]]:
@@ -28,8 +29,8 @@ def keep_largest(app: App) -> dict[str, dict[str, Verdict]]:
 
 async def test_a_refusal_of_options_given_up_since_changes_nothing(gpt: str) -> None:
     async with opened(gpt) as (app, pilot):
-        app.plan(replace(app.session.options, epsilon=0.01))
-        app.post_message(StudyFailed(app.generation - 1, OptionError("of the plan before")))
+        app.plan(replace(app.session.options, method="pks"))
+        app.plan(replace(app.session.options, method="joint", epsilon=0.01))
         await planned(pilot, app)
         assert app.session.problem is None
         assert app.session.options.epsilon == study_in(app).design.target.epsilon == 0.01
@@ -53,7 +54,7 @@ async def test_a_refusal_goes_with_the_next_key_in_every_view(gpt: str) -> None:
             app.plan(replace(app.session.options, method="pks"))
             await wait_for(pilot, lambda: "Plan unchanged: pks needs metrics" in screen_text(app), "why not")
             await pilot.press(key)
-            await wait_for(pilot, lambda: "Plan: joint, epsilon 0.05: " in screen_text(app), "the plan again")
+            await wait_for(pilot, lambda: "launches by joint, " in screen_text(app), "the plan again")
             assert "Plan unchanged" not in screen_text(app)
 
 
@@ -169,15 +170,21 @@ async def test_a_file_that_cannot_be_read_again_is_said_and_all_stays(
         assert (app.session.options, app.session.study) == (before.options, before.study)
 
 
-async def test_the_line_of_the_plan_has_its_bound(resnet: str) -> None:
-    settings = ("single-iteration.first=0", "single-iteration.last=99", "single-iteration.iterations=4")
-    for method, given, said in (
-        ("random", (), "; simulated "),
-        ("single-iteration", settings, "; no bound"),
+def test_the_line_of_the_plan_says_launches_speedup_error_and_what_makes_it_faster(small: str) -> None:
+    for method, epsilon, said in (
+        ("joint", 0.2, r"Plan: \d+ of 168 launches by joint, [\d.]+x, error <= [\d.]+ % \(asked 20 %\)"),
+        ("random", 0.2, r"Plan: 1 of 168 launches by random, 168x, error <= 357.9 %, not the 20 % asked"),
+        ("stem", 0.05, r"Plan: \d+ of 168 launches by stem, [\d.]+x, "),
     ):
-        async with opened(resnet, options=OpenOptions(method=method, set=given)) as (app, _):
-            (line,) = [row for row in screen_text(app).splitlines() if f"{method}, epsilon 0.05" in row]
-            assert said in line
+        options = SampleOptions(profiles=(small,), method=method, epsilon=epsilon)
+        study = planning.load_study(options, {}, planning.silent)
+        session = Session(options, study=study, binding=planning.binding_of(options, study, planning.silent))
+        lines = wording.plan_lines(session, study)
+        assert any(re.match(said, plain(line)) for line in lines), [plain(line) for line in lines]
+        kept = replace(session, overrides={study.counts.groups[0].key: {"": Verdict.KEEP}})
+        assert all(" + 1 of yours, " in plain(line) for line in wording.plan_lines(kept, study))
+        faster = plain(wording.with_faster(session, lines)[0])
+        assert ("   Faster if: " in faster) == bool(session.binding)
 
 
 async def test_what_is_wrong_with_a_decision_fits_the_line_of_the_plan(gpt: str) -> None:

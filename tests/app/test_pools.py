@@ -150,7 +150,7 @@ async def test_view_3_says_what_is_promised_and_pooled(gpt: str) -> None:
         await wait_for(pilot, lambda: app.session.options.no_pool, "nothing is pooled")
         await plan_settled(app, pilot)
         assert pooled(app) == []
-        assert " pooled " not in screen_text(app)
+        assert " pooled    " not in screen_text(app)
         assert " floor " in screen_text(app)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.app.driving import App, Running, opened, planned, screen_text, study_in, wait_for
 from tui.app.frame.page import FindingsScreen
-from tui.app.steps import remedy_keys
+from tui.app.state import remedy_keys
 
 
 def _is_page(app: App) -> bool:

@@ -365,7 +365,7 @@ async def test_the_method_under_the_cursor_becomes_the_plans(resnet: str) -> Non
             await take("root", key)
             await planned(pilot, app)
             assert app.session.options.method == "root"
-            await wait_for(pilot, lambda: "root, epsilon 0.05: 49 of 5,600" in screen_text(app), "its plan")
+            await wait_for(pilot, lambda: "49 of 5,600 launches by root, " in screen_text(app), "its plan")
             await wait_for(pilot, lambda: "by root now, not joint; u " in screen_text(app), "what was done")
             assert "draws each, [r] again" in screen_text(app), "another method makes no comparison stale"
             await pilot.press("e")

@@ -159,7 +159,7 @@ async def test_a_defect_in_a_worker_ends_the_app(small: str, monkeypatch: pytest
 
 def test_what_a_cancelled_worker_found_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
     worker, waiting, told = SimpleNamespace(is_cancelled=False), [], []
-    monkeypatch.setattr(planning, "get_current_worker", lambda: worker)
+    monkeypatch.setattr("textual.worker.get_current_worker", lambda: worker)
     screen: Any = SimpleNamespace(call_later=lambda *call: waiting.append(call))
     planning.tell(screen, lambda _: iter(["first", "second"]), told.append, told.append)
     for call, *given in waiting:

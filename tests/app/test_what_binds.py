@@ -32,7 +32,7 @@ from tui.app.frame import wording
 from tui.app.frame.line import Line
 from tui.app.plan.cheaper import BindingList, with_value
 from tui.app.plan.presenter import PlanPane
-from tui.app.steps import Steps
+from tui.app.state import Steps
 from tui.charts.quantities import hours, ratio
 from tui.engine.studies import target_of
 from tui.options.commands import OpenOptions, SampleOptions

@@ -26,6 +26,8 @@ TIMELINE = "timeline"
 RANGES = "ranges"
 DIFFERENCE = "difference"
 COMPARING = "comparing"
+PLANNED = "planned"
+"""Keys of view 3 that work wherever a view has no other use for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +178,25 @@ ACTIONS: tuple[Action, ...] = (
     Action(BINDS, "move(-99)", "g,home", "g home", "First", "the first option", palette=False),
     Action(BINDS, "move(99)", "G,end", "G end", "Last", "the last option", palette=False),
     Action(BINDS, "take", "enter", "enter", "Take", "take this step", palette=False, show=True),
-    Action(PLAN, "binding", "b", "b", "What binds", "what makes the plan dear; enter takes a step there"),
-    Action(PLAN, "budget", "B", "B", "Budget", "the smallest epsilon that a time of simulation allows"),
+    Action(
+        PLAN,
+        "binding",
+        "b",
+        "b",
+        "What binds",
+        "what makes the plan dear; enter takes a step there",
+        show=True,
+    ),
+    Action(
+        PLAN, "budget", "B", "B", "Budget", "the smallest epsilon that a time of simulation allows", show=True
+    ),
     Action(PLAN, "app.undo", "u", "u", "Undo", "take the last change of the plan's options back"),
-    Action(PLAN, "next_detail", "t", "t", "More", "trade-off, strata, launches, findings, what binds"),
+    Action(
+        PLAN, "next_detail", "t", "t", "More", "trade-off, strata, launches, findings, what binds", show=True
+    ),
     Action(PLAN, "save", "S", "S", "Save", "save the plan to a new file", show=True),
     Action(PLAN, "export", "e", "e", "Export", "hand the plan to a simulator or tool", show=True),
-    Action(PLAN, "results", "o", "o", "Results", "the total, from a simulator's results", show=True),
+    Action(PLAN, "results", "o,r", "o r", "Results", "the total, from a simulator's results", show=True),
     Action(PLAN, "leave_details", "escape", "esc", "Options", "back to the options", palette=False),
     Action(RESULTS, "ask", "o", "o", "Open", "other results, or another target", show=True),
     Action(RESULTS, "save", "S", "S", "Save", "save the larger plan to a new file", show=True),
@@ -245,6 +259,11 @@ ACTIONS: tuple[Action, ...] = (
         "which launches count, and what a kernel group is",
         needs_profile=True,
     ),
+    Action(PLANNED, "app.in_plan('save')", "S", "S", "Save", "save the plan to a new file", palette=False),
+    Action(
+        PLANNED, "app.in_plan('export')", "e", "e", "Export", "hand the plan to a simulator", palette=False
+    ),
+    Action(PLANNED, "app.in_plan('results')", "r", "r", "Results", "a simulator's results", palette=False),
     # Last, so that whatever else the key closes in a view goes first.
     Action(
         APP,

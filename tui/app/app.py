@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any
 
 from rich.cells import get_character_cell_size
 from rich.segment import Segment
 from textual import events, on, work
-from textual.app import SystemCommand
+from textual.app import App, SystemCommand
 from textual.binding import Binding
 from textual.color import Color
 from textual.filter import LineFilter
+from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.timer import Timer
 
-from tui.app.actions import APP, actions_of, bindings
+from tui.app.actions import APP, PLANNED, actions_of, bindings
 from tui.app.frame.themes import app_themes, palette
-from tui.app.key_order import KeyOrder
-from tui.app.loading import LoadingScreen
-from tui.app.session_app import SessionApp
+from tui.app.session_app import LoadingScreen, SessionApp
 from tui.app.state import Session
 from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
 from tui.options.choices import Theme as ThemeName
@@ -67,6 +67,69 @@ class PrintableFilter(LineFilter):
         return ("?" if mark.isprintable() else " ") * cells
 
 
+_LONGEST_SECONDS = 1.5
+"""A key whose widget goes away while it is handled is not reported as handled."""
+
+
+class KeyOrder:
+    """Hands keys on one by one, each to the widget that then has the focus.
+
+    Over a slow line several keys come in one packet. Textual hands all of them to the widget in focus before
+    the first is handled: text is inserted before an earlier backspace, and what follows the key that opens a
+    field goes elsewhere.
+
+    Parameters
+    ----------
+    hand_on : gives a key to the widget in focus, as Textual does.
+    """
+
+    def __init__(self, app: App[Any], hand_on: Callable[[events.Key], Awaitable[None]]) -> None:
+        self._app = app
+        self._hand_on = hand_on
+        self._waiting: deque[events.Key] = deque()
+        self._handled = 0
+        self._under_way: int | None = None
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether every key is handled."""
+        return self._under_way is None and not self._waiting
+
+    async def take(self, key: events.Key) -> None:
+        """Hand a key on, now or in its turn."""
+        self._waiting.append(key)
+        if self._under_way is None:
+            await self._next()
+
+    async def _next(self) -> None:
+        if not self._waiting:
+            return
+        self._under_way = number = self._handled
+        target: MessagePump = self._app.focused or self._app.screen
+        await self._hand_on(self._waiting.popleft())
+        asyncio.get_running_loop().call_later(_LONGEST_SECONDS, self._give_up, number)
+        self._follow(target, partial(self._follow, target, partial(self._drawn, number)))
+
+    def _follow(self, node: MessagePump | None, then: Callable[[], object]) -> None:
+        """Wait in the queue of every widget that the key bubbles to, behind the messages its action posts."""
+        if node is None or node is self._app or not node.call_later(self._follow, node._parent, then):
+            self._app.call_later(then)
+
+    def _drawn(self, number: int) -> None:
+        """Wait for a change of focus too, which may be put off until after the next drawing."""
+        self._app.call_after_refresh(self._done, number)
+
+    def _give_up(self, number: int) -> None:
+        if number == self._under_way:
+            self._app.call_later(self._done, number)
+
+    async def _done(self, number: int) -> None:
+        if number == self._under_way:
+            self._under_way = None
+            self._handled += 1
+            await self._next()
+
+
 class KernelPointApp(SessionApp):
     """KernelPoint on one workload, or on none."""
 
@@ -74,7 +137,7 @@ class KernelPointApp(SessionApp):
     TITLE = "KernelPoint"
     MODES = {view.name: view.open for view in VIEWS}  # noqa: RUF012
     BINDINGS = [  # noqa: RUF012
-        *bindings(APP),
+        *bindings(APP, PLANNED),
         *(Binding(view.key, f"view('{view.name}')", view.name, show=False) for view in VIEWS),
     ]
 
@@ -140,9 +203,9 @@ class KernelPointApp(SessionApp):
         """Import the screens of all views, and what the palette needs, while the first view is looked at."""
         for view in VIEWS:
             _ = view.screen
-        from tui.app.palette import entries, search  # noqa: F401
+        from tui.app.palette import entries
 
-        _ = list(entries.entries(None, (), has_profile=self.session.study is not None))
+        _ = list(entries(None, (), has_profile=self.session.study is not None))
 
     @on(events.DescendantFocus)
     def _stop_blinking(self, event: events.DescendantFocus) -> None:
@@ -159,11 +222,14 @@ class KernelPointApp(SessionApp):
 
         screen = self.screen
         if isinstance(screen, ViewScreen):
+            used = {key for action in actions_of(*screen.SCOPES) for key in action.keys.split(",")}
+            has_plan = bool(self.session.profiles) and not screen.TAB
+            planned = [each for each in actions_of(PLANNED) if has_plan and each.keys not in used]
             self.push_screen(
                 HelpScreen(
                     screen.NAME,
                     screen.ABOUT,
-                    actions_of(*screen.SCOPES),
+                    (*actions_of(*screen.SCOPES), *planned),
                     self.tabs,
                     ascii_only=self.session.ascii_only,
                 )
@@ -173,7 +239,7 @@ class KernelPointApp(SessionApp):
         """Open the palette; its own placeholder ends in a glyph that ASCII lacks."""
         from textual.command import CommandPalette
 
-        from tui.app.palette.search import EntryProvider
+        from tui.app.palette import EntryProvider
 
         if not isinstance(self.screen, CommandPalette):
             self.push_screen(
@@ -198,6 +264,13 @@ class KernelPointApp(SessionApp):
         """Go to the view that this one was opened from; nothing in the first."""
         if self._came_from:
             await self.switch_mode(self._came_from.pop())
+
+    async def action_in_plan(self, action: str) -> None:
+        """Run an action of view 3 from another view, once that is open and the plan drawn."""
+        from tui.app.frame.view import ViewScreen
+
+        if isinstance(self.screen, ViewScreen) and not self.screen.TAB and self.session.study is not None:
+            await self._run_entry("Plan", action, self.screen)
 
     async def action_difference(self) -> None:
         """Open view 7, and ask there for what to compare with."""
@@ -231,7 +304,7 @@ class KernelPointApp(SessionApp):
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The palette: the actions of the view, those of the others, and what changes the plan."""
         from tui.app.frame.view import ViewScreen
-        from tui.app.palette.entries import entries
+        from tui.app.palette import entries
 
         here, scopes = (screen.NAME, screen.SCOPES) if isinstance(screen, ViewScreen) else (None, (APP,))
         for entry in entries(here, scopes, has_profile=self.session.study is not None):

@@ -5,21 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from textual.message import Message
-from textual.message_pump import MessagePump
-from textual.worker import get_current_worker
-
-from sampling.errors import SamplingError
+from sampling.errors import OptionError, OverrideError, SamplingError
 from sampling.methods.registry import check_settings
+from sampling.plan.binding import Relaxation
+from sampling.plan.budget import SimulationHours
 from sampling.plan.study import Study, study, study_again
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.splitting.groups import Overrides
-from tui.app.messages import BindingFound, StudyFailed, StudyProgress, StudyReady
-from tui.app.plan_problems import why_not_planned
-from tui.app.state import Session
+from sampling.splitting.tree import Verdict
+from tui.app.state import Session, decisions
 from tui.engine.budgets import binding_of, budget_of, hours_of
 from tui.engine.opened_plans import plan_notes, profile_check
 from tui.engine.studies import (
@@ -32,6 +29,11 @@ from tui.engine.studies import (
     with_flags_in_findings,
 )
 from tui.options.commands import SampleOptions
+from tui.options.flags import error_text
+
+# What says words alone needs no screen.
+if TYPE_CHECKING:
+    from textual.message_pump import MessagePump
 
 _REPORT_SECONDS = 0.1
 
@@ -42,25 +44,17 @@ class CancelledError(Exception):
     """The work was cancelled: its result is no longer wanted."""
 
 
-def tell_study(
-    generation: int,
-    before: Session | None,
-    wanted: Session,
-    tell: Callable[[Message], object],
-    is_cancelled: Callable[[], bool],
-) -> None:
-    """Make the study that a session asks for; progress and result are sent as messages.
+def study_of(
+    before: Session | None, wanted: Session, progress: Progress
+) -> Iterator[tuple[Study, SimulationHours | None, tuple[str, ...]]]:
+    """Yield the study that a session asks for, its hours, and what to note of its plan beside a file's.
 
-    Parameters
-    ----------
-    generation : the number that the messages carry.
-    before : the session whose study is there already, to go on from.
+    It goes on from the study of the session `before` where that has one.
+
+    Raises
+    ------
+    SamplingError, OSError : the workload cannot be read, or cannot be planned so.
     """
-
-    def report(done: int, total: int, what: str) -> None:
-        tell(StudyProgress(generation, done, total, what))
-
-    progress = throttled(report, is_cancelled)
     notes: tuple[str, ...] = ()
     try:
         if before is None or before.study is None:
@@ -69,50 +63,50 @@ def tell_study(
         else:
             made = plan_again(before.study, before.options, wanted.options, wanted.overrides, progress)
         hours = hours_of(wanted.options, made)
-    except CancelledError:
-        return
-    except (SamplingError, OSError) as error:
-        # The file may have been deleted since it was first read.
-        told = error if before is None or before.study is None else why_not_planned(error, before, wanted)
-        tell(StudyFailed(generation, told))
-        return
-    tell(StudyReady(generation, made, hours, notes))
+    except OverrideError as error:
+        if before is None or before.study is None:
+            raise
+        raise _why_not_planned(error, before, before.study, wanted) from error
+    yield made, hours, notes
 
 
-def tell_binding(
-    shown: Session, study: Study, tell: Callable[[Message], object], is_cancelled: Callable[[], bool]
-) -> None:
-    """Find what binds the plan of a session; it is sent as a message."""
-    progress = throttled(lambda *_: None, is_cancelled)
-    try:
-        found = binding_of(shown.options, study, progress)
-    except CancelledError:
-        return
-    tell(BindingFound(study, found))
+def binding_found(shown: Session, study: Study, progress: Progress) -> Iterator[tuple[Relaxation, ...]]:
+    """Yield what binds the plan of a session."""
+    yield binding_of(shown.options, study, progress)
 
 
 def tell(
     node: MessagePump,
     task: Callable[[Progress], Iterator[Found]],
-    say: Callable[[str], object],
+    say: Progress,
     take: Callable[[Found], object],
 ) -> None:
-    """Run a task in this worker's thread; its progress in words and what it finds are told to a screen.
+    """Run a task in this worker's thread; its progress and what it finds are told to a screen.
 
     Nothing is told once the worker is cancelled, though it may have ended before.
     """
+    from textual.worker import get_current_worker
+
     worker = get_current_worker()
 
-    def told(then: Callable[[Any], object], what: Any) -> None:
-        if not worker.is_cancelled:
-            then(what)
+    def told(then: Callable[..., object], *given: object) -> object:
+        return None if worker.is_cancelled else then(*given)
 
     def report(done: int, total: int, what: str) -> None:
-        node.call_later(told, say, f"{what}, {100 * done / total:.0f} %" if total else what)
+        node.call_later(told, say, done, total, what)
 
     with suppress(CancelledError):
         for found in task(throttled(report, lambda: worker.is_cancelled)):
             node.call_later(told, take, found)
+
+
+def in_words(say: Callable[[str], None]) -> Progress:
+    """Return a callback that says progress in words, with the share that is done where that is known."""
+    return lambda done, total, what: say(f"{what}, {100 * done / total:.0f} %" if total else what)
+
+
+def silent(*_: object) -> None:
+    """Say no progress."""
 
 
 def load_study(
@@ -142,14 +136,6 @@ def load_study(
     return _ready(study(profile, grouping, region, target, choice, progress))
 
 
-def _filter_again(read: Study, options: SampleOptions, overrides: Overrides, progress: Progress) -> Study:
-    """Study other launches or groups of a workload that is open."""
-    check_settings(options.set)
-    target, choice = target_of(options), choice_of(options, overrides)
-    region, grouping = region_of(options), grouping_of(options, options.method)
-    return _ready(study(read.profile, grouping, region, target, choice, progress))
-
-
 def plan_again(
     read: Study, before: SampleOptions, options: SampleOptions, overrides: Overrides, progress: Progress
 ) -> Study:
@@ -163,15 +149,12 @@ def plan_again(
     ------
     SamplingError : see the engine.
     """
-    if _counts(before) != _counts(options):
-        return _filter_again(read, options, overrides, progress)
     check_settings(options.set)
-    return _ready(study_again(read, target_of(options), choice_of(options, overrides), progress))
-
-
-def _counts(options: SampleOptions) -> object:
-    """Return what decides which launches count and what their groups are."""
-    return region_of(options), grouping_of(options, options.method)
+    target, choice = target_of(options), choice_of(options, overrides)
+    region, grouping = region_of(options), grouping_of(options, options.method)
+    if (region, grouping) != (region_of(before), grouping_of(before, before.method)):
+        return _ready(study(read.profile, grouping, region, target, choice, progress))
+    return _ready(study_again(read, target, choice, progress))
 
 
 def _ready(studied: Study) -> Study:
@@ -195,3 +178,62 @@ def throttled(report: Progress, is_cancelled: Callable[[], bool]) -> Progress:
             report(done, total, what)
 
     return progress
+
+
+def failure_words(error: SamplingError | OSError) -> str:
+    """Return why nothing was written or found, with the file that the system names."""
+    if isinstance(error, OSError) and error.strerror is not None:
+        return f"{error.filename}: {error.strerror}"
+    return error_text(error)
+
+
+# Why a plan could not be changed, in few enough words for a pane and the line of the plan.
+
+
+def _why_not_planned(error: OverrideError, before: Session, read: Study, wanted: Session) -> SamplingError:
+    """Return why the user's decisions do not fit what is wanted, in few words.
+
+    Parameters
+    ----------
+    before : of the plan that stays, with its study `read`.
+    """
+    if error.group is None:
+        counts, number = read.counts, decisions(wanted.overrides)
+        was, grouping = counts.grouping, grouping_of(wanted.options, wanted.options.method)
+        yours = "your split decision is" if number == 1 else "your split decisions are"
+        if was.by != grouping.by:
+            problem = f"{yours} of groups by {was.by}, not by {grouping.by}"
+            return OptionError(problem, remedy=_way_back(number))
+        if (was, counts.region) != (grouping, region_of(wanted.options)):
+            return OptionError(f"{yours} of groups that these filters leave out", remedy=_way_back(number))
+    if wanted.options.method != before.options.method:
+        where = f"in the trees of {wanted.options.method}"
+    elif wanted.options.epsilon != before.options.epsilon:
+        where = f"at epsilon {wanted.options.epsilon:g}"
+    else:
+        where = "with these options"
+    return in_few_words(error, wanted.overrides, where)
+
+
+def in_few_words(error: SamplingError, overrides: Overrides, where: str) -> SamplingError:
+    """Return an error of the user's decisions in few words, others as they are.
+
+    Parameters
+    ----------
+    where : in which trees there is no such node.
+    """
+    if not isinstance(error, OverrideError):
+        return error
+    remedy = _way_back(decisions(overrides))
+    if error.group is None or error.path is None:
+        return OptionError(error.in_short, remedy=remedy)
+    verdict = overrides.get(error.key, {}).get(error.path)
+    what = {Verdict.SPLIT: "split of", Verdict.KEEP: "keeping of", None: "decision on"}[verdict]
+    return OptionError(
+        f"your {what} {error.path or 'root'} in #{error.group + 1} fits no node {where}", remedy=remedy
+    )
+
+
+def _way_back(number: int) -> str:
+    """Return how this many decisions are taken back."""
+    return f"[u] in Split tree takes {'it' if number == 1 else 'them'} back"

@@ -1,14 +1,23 @@
-"""The app from the command line on: the session it begins with, and what it leaves behind."""
+"""The app from the command line on: the session it begins with, and how it ends, what it leaves behind."""
 
 from __future__ import annotations
 
+import asyncio
 import io
 import os
+import select
+import signal
 import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from tui.app import hangup
+from textual.app import App
+
 from tui.app.app import KernelPointApp
 from tui.app.state import Session, Undoable, decisions
 from tui.app.views import FIRST_VIEW
@@ -28,6 +37,148 @@ if TYPE_CHECKING:
     from sampling.splitting.groups import Overrides
 
 
+_SIGNALS = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
+_LONGEST_LEAVING_SECONDS = 1.0
+"""Writing to a terminal that has gone may block for ever."""
+_LONGEST_WORK_SECONDS = 0.5
+"""What a worker needs to see that it is cancelled; a long call of a library does not see it."""
+_WORKERS = "kernelpoint-worker"
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """An event loop that does not wait for threads when it closes: they may be in a long call."""
+
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+        """Leave the threads to `is_busy`."""
+
+
+class Ending:
+    """Why the app ends, where it is not the user's wish.
+
+    Attributes
+    ----------
+    cause : the signal that came, SIGHUP too where the terminal went away without one; None if none did.
+
+    Parameters
+    ----------
+    last : what to do, in another thread, before the process is ended by force.
+    """
+
+    def __init__(self, last: Callable[[], object]) -> None:
+        self._last = last
+        self.cause: signal.Signals | None = None
+
+    @contextmanager
+    def watched(self, leave: Callable[[], object]) -> Iterator[None]:
+        """Call `leave` in the running event loop once there is a cause; a second later, end the process."""
+        loop = asyncio.get_running_loop()
+
+        def end(cause: signal.Signals) -> None:
+            if self.cause is None:
+                self.cause = cause
+                # Not a call of the event loop: that may be waiting for the terminal.
+                _end_after(_LONGEST_LEAVING_SECONDS, 128 + cause, self._last)
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(leave)
+
+        def take(number: int, _: FrameType | None) -> None:
+            end(signal.Signals(number))
+
+        # What is ignored stays ignored: `nohup` asks for that.
+        wanted = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, take) for number in wanted}
+        _watch_terminal(lambda: end(signal.SIGHUP))
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def die(self) -> None:
+        """End the process by the signal that came, if one did, as if nobody had listened for it."""
+        if self.cause is not None:
+            interruption.remove_leftovers()
+            signal.signal(self.cause, signal.SIG_DFL)
+            os.kill(os.getpid(), self.cause)
+
+
+def run(app: App[Any], *, mouse: bool, last: Callable[[], object]) -> Ending:
+    """Show the app until it is left, and return what made it end.
+
+    Parameters
+    ----------
+    last : what is to be done where the app cannot be left, for the terminal takes no more.
+    """
+    ending = Ending(last)
+
+    async def show() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(thread_name_prefix=_WORKERS))
+        with ending.watched(app.exit):
+            await app.run_async(mouse=mouse)
+
+    try:
+        with asyncio.Runner(loop_factory=_Loop) as runner:
+            runner.run(show())
+    except OSError:
+        # A terminal that has gone cannot be given back.
+        if ending.cause is None:
+            raise
+    return ending
+
+
+def is_busy() -> bool:
+    """Return whether a cancelled worker is still in a call that cannot be interrupted."""
+    give_up = time.monotonic() + _LONGEST_WORK_SECONDS
+    for thread in threading.enumerate():
+        if thread.name.startswith(_WORKERS):
+            thread.join(max(give_up - time.monotonic(), 0))
+            if thread.is_alive():
+                return True
+    return False
+
+
+def end_now(code: int) -> NoReturn:
+    """End the process without waiting for its threads."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    interruption.remove_leftovers()
+    os._exit(code)
+
+
+def _end_after(seconds: float, code: int, last: Callable[[], object]) -> None:
+    def end() -> None:
+        try:
+            last()
+            interruption.remove_leftovers()
+        finally:
+            os._exit(code)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+
+
+def _watch_terminal(gone: Callable[[], None]) -> None:
+    """Call `gone`, in a thread, once the terminal is no longer there.
+
+    Where no signal says so (another session's terminal, `nohup`), Textual reads the end of its input over and
+    over.
+    """
+    poll = select.poll()
+    # No event is asked for: that the other end has gone is told in any case.
+    poll.register(sys.stdin.fileno(), 0)
+
+    def wait() -> None:
+        if poll.poll():
+            gone()
+
+    threading.Thread(target=wait, name="kernelpoint-terminal", daemon=True).start()
+
+
+# The session, from the command line and back to it.
+
+
 def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW, theme: Theme = Theme.TERMINAL) -> None:
     """Show the app until the user leaves it, then print the plan and its command line.
 
@@ -39,22 +190,22 @@ def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW, theme: The
     _settle_encoding(session)
     terminal.forget_stale_size(os.environ, sys.__stdout__)
     app = KernelPointApp(session, view=view, theme=theme)
-    ending = hangup.run(app, mouse=mouse, last=lambda: _kept_decisions(app.session))
+    ending = run(app, mouse=mouse, last=lambda: _kept_decisions(app.session))
     if ending.cause is not None:
         _tell_of_decisions(app.session)
         ending.die()
     if app.is_interrupted:
         # What a worker began is undone if it notices in time.
-        hangup.is_busy()
+        is_busy()
         interruption.tell()
-        hangup.end_now(ExitCode.INTERRUPT)
+        end_now(ExitCode.INTERRUPT)
     error = app.failure or app.crash
     if error is None:
         _take_leave(app.session)
     elif (kept := _kept_decisions(app.session)) is not None:
         error.add_note(kept)
-    if hangup.is_busy():
-        hangup.end_now(ExitCode.OK if error is None else exit_code_of(error, error_text(error)))
+    if is_busy():
+        end_now(ExitCode.OK if error is None else exit_code_of(error, error_text(error)))
     if error is not None:
         raise error
 

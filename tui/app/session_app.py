@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from textual import on, work
-from textual.app import App
+from textual.app import App, ComposeResult
+from textual.containers import Vertical
 from textual.dom import DOMNode
 from textual.reactive import reactive
-from textual.worker import Worker, WorkerState, get_current_worker
+from textual.screen import Screen
+from textual.widgets import Static
+from textual.worker import Worker, WorkerState
 
-from tui.app.loading import LoadingScreen
-from tui.app.messages import BindingFound, LiesBeside, StudyFailed, StudyProgress, StudyReady
-from tui.app.state import Session, studied, taken_back, undoable
-from tui.app.steps import Steps
+from tui.app.state import Session, Steps, studied, taken_back, undoable
 from tui.options.changes import change_text, changed
 from tui.options.commands import SampleOptions
 from tui.options.flags import error_text
@@ -27,6 +27,8 @@ from tui.terminal.printable import printable
 # The engine is imported where it is needed: the first paint does not wait for numpy.
 if TYPE_CHECKING:
     from sampling.errors import SamplingError
+    from sampling.plan.binding import Relaxation
+    from sampling.plan.budget import SimulationHours
     from sampling.plan.findings import Finding
     from sampling.plan.study import Study
     from sampling.splitting.groups import Overrides
@@ -34,8 +36,45 @@ if TYPE_CHECKING:
 
 _FAILED_SECONDS = 3600.0
 _LEAST_SECONDS, _LETTERS_A_SECOND = 5.0, 15.0
-_BINDING = "binding"
-"""The workers that find what binds."""
+_WIDEST_BAR = 40
+
+
+class LoadingScreen(Screen[None]):
+    """Says what is read; `q` and `esc` leave, and `ctrl+c` ends the program as it ends a command."""
+
+    DEFAULT_CSS = "LoadingScreen Static { height: 1; text-wrap: nowrap; text-overflow: clip; }"
+    BINDINGS = [("escape", "app.quit", "Quit"), ("ctrl+c", "app.interrupt", "Interrupt")]  # noqa: RUF012
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+
+    def compose(self) -> ComposeResult:
+        """A title, a line, a bar, a hint."""
+        names = ", ".join(Path(profile).name for profile in self._session.profiles)
+        with Vertical(id="loading"):
+            # Not the widgets of other screens: they import numpy, which the first paint must not wait for.
+            yield Static(self._shown(f"Reading {names}"), id="what", markup=False)
+            yield Static(id="bar", markup=False)
+            yield Static("q quit, ctrl+c interrupt", id="hint", markup=False)
+
+    def report(self, done: int, total: int, what: str) -> None:
+        """Show how far the work is."""
+        # A whole path would push its own name out of the line.
+        for profile in self._session.profiles:
+            if what.endswith(f" {profile}"):
+                what = what.removesuffix(profile) + (Path(profile).name or profile)
+        self.query_one("#what", Static).update(self._shown(what))
+        # Work of unknown length has no bar: the full bar of the step before would stay.
+        self.query_one("#bar", Static).update(self._bar(min(done / total, 1.0)) if total else "")
+
+    def _shown(self, text: str) -> str:
+        return printable(text, ascii_only=self._session.ascii_only)
+
+    def _bar(self, share: float) -> str:
+        full = "#" if self._session.ascii_only else "\N{FULL BLOCK}"
+        cells = max(min(self.size.width - 10, _WIDEST_BAR), 0)
+        return f"{full * round(share * cells):{cells}} {100 * share:.0f} %"
 
 
 class SessionApp(App[None]):
@@ -64,7 +103,8 @@ class SessionApp(App[None]):
         self.tabs = tuple(tabs)
         self.failure: Exception | None = None
         self.is_interrupted = False
-        self._generation = 0
+        self._studying: Worker[None] | None = None
+        self._binding: Worker[None] | None = None
         self._bound: Study | None = None
         self._shown = session
         self.opened = session
@@ -85,19 +125,13 @@ class SessionApp(App[None]):
         """The session with the options and decisions of the study shown, not those asked for since."""
         return replace(self.session, options=self._shown.options, overrides=self._shown.overrides)
 
-    @property
-    def generation(self) -> int:
-        """The number of the latest reading or planning; messages of earlier ones are dropped."""
-        return self._generation
-
     def change(self, **changes: Any) -> None:
         """Show a session that differs in these fields."""
         self.session = replace(self.session, **changes)
 
     def load(self) -> None:
         """Read the workload anew; reports of an earlier reading are ignored."""
-        self._generation += 1
-        self._study(self._generation, None, self.session)
+        self._study_anew(None, self.session)
 
     def plan(
         self, options: SampleOptions | None = None, overrides: Overrides | None = None, words: str = ""
@@ -112,8 +146,8 @@ class SessionApp(App[None]):
         """
         self._words = words
         before = self._shown
-        self._generation += 1
-        self.workers.cancel_group(self, _BINDING)
+        if self._binding is not None:
+            self._binding.cancel()
         self._bound = None
         self.change(
             options=self.session.options if options is None else options,
@@ -121,7 +155,7 @@ class SessionApp(App[None]):
             doing="planning",
             problem=None,
         )
-        self._study(self._generation, before, self.session)
+        self._study_anew(before, self.session)
 
     def decide(self, overrides: Overrides, method: str) -> None:
         """Take the user's split decisions, made in the trees of this method, which plans from now on."""
@@ -170,13 +204,18 @@ class SessionApp(App[None]):
         else:
             self.plan(undone[0], words=undone[1])
 
-    @work(thread=True, exclusive=True, exit_on_error=False, group="study")
-    def _study(self, generation: int, before: Session | None, wanted: Session) -> None:
+    def _study_anew(self, before: Session | None, wanted: Session) -> None:
+        if self._studying is not None:
+            self._studying.cancel()
+        self._studying = self._study(before, wanted)
+
+    @work(thread=True, exit_on_error=False, group="study")
+    def _study(self, before: Session | None, wanted: Session) -> None:
         from tui.app import planning
 
         self.import_first_view()
-        worker = get_current_worker()
-        planning.tell_study(generation, before, wanted, self.post_message, lambda: worker.is_cancelled)
+        made = partial(planning.study_of, before, wanted)
+        planning.tell(self, made, self._show_progress, self._show_study)
 
     def find_binding(self) -> None:
         """Find what binds the plan shown, unless it is known or looked for; ``session.binding`` follows."""
@@ -184,52 +223,54 @@ class SessionApp(App[None]):
         is_wanted = session.binding is None and session.doing is None and session.study is not None
         if is_wanted and session.study is not self._bound:
             self._bound = session.study
-            self._find_binding(session)
+            self._binding = self._find_binding(session)
 
-    @work(thread=True, exclusive=True, exit_on_error=False, group=_BINDING)
+    @work(thread=True, exit_on_error=False, group="binding")
     def _find_binding(self, shown: Session) -> None:
         from tui.app import planning
 
-        worker = get_current_worker()
         if shown.study is not None:
-            planning.tell_binding(shown, shown.study, self.post_message, lambda: worker.is_cancelled)
+            found = partial(planning.binding_found, shown, shown.study)
+            planning.tell(self, found, planning.silent, partial(self._show_binding, shown.study))
 
-    @on(BindingFound)
-    def _show_binding(self, event: BindingFound) -> None:
-        if event.study is self.session.study:
-            self.change(binding=event.binding)
+    def _show_binding(self, study: Study, binding: tuple[Relaxation, ...]) -> None:
+        if study is self.session.study:
+            self.change(binding=binding)
 
     @on(Worker.StateChanged)
-    def _notice_defect(self, event: Worker.StateChanged) -> None:
-        error = event.worker.error
-        if event.state is WorkerState.ERROR and isinstance(error, Exception):
+    def _notice_failure(self, event: Worker.StateChanged) -> None:
+        """Go back to the plan there is where another cannot be made; whatever else fails ends the app."""
+        from sampling.errors import SamplingError
+
+        error, worker = event.worker.error, event.worker
+        if event.state is not WorkerState.ERROR or not isinstance(error, Exception):
+            return
+        is_refused = worker.group == "study" and isinstance(error, SamplingError | OSError)
+        if is_refused and worker.is_cancelled:
+            return
+        if is_refused and self.session.study is not None:
+            self.session = taken_back(self.session, self._shown, error_text(error))
+        else:
             self.fail(error)
 
-    @on(StudyProgress)
-    def _show_progress(self, event: StudyProgress) -> None:
-        if event.generation != self._generation:
-            return
+    def _show_progress(self, done: int, total: int, what: str) -> None:
         if isinstance(self.screen, LoadingScreen):
-            self.screen.report(event.done, event.total, event.what)
+            self.screen.report(done, total, what)
         elif self.session.doing is not None:
-            share = f", {100 * event.done / event.total:.0f} %" if event.total else ""
-            self.change(doing=event.what + share)
+            self.change(doing=f"{what}, {100 * done / total:.0f} %" if total else what)
 
-    @on(StudyReady)
-    async def _show_study(self, event: StudyReady) -> None:
-        if event.generation != self._generation:
-            return
+    async def _show_study(self, made: tuple[Study, SimulationHours | None, tuple[str, ...]]) -> None:
+        study, hours, notes = made
         is_first = self.session.study is None
-        self.session = studied(self.session, event.study, event.hours)
-        self._shown = self.session
+        self.session = self._shown = studied(self.session, study, hours)
         if self._words:
             self.say(self._words)
         if is_first:
             await self.open_first_view()
-            for text in (*event.study.profile.notes, *event.notes):
+            for text in study.profile.notes:
                 self.say(text)
-            self.change(beside=event.notes)
-            self._look_beside(self.session, event.study)
+            self._say_beside(notes)
+            self._look_beside(self.session, study)
 
     @work(thread=True, exit_on_error=False, group="beside")
     def _look_beside(self, session: Session, study: Study) -> None:
@@ -237,13 +278,13 @@ class SessionApp(App[None]):
 
         named = [session.options.overrides, None if session.plan is None else session.plan.path]
         lines = beside_profile(session.profiles, study, [path for path in named if path is not None])
-        if lines:
-            self.post_message(LiesBeside(lines))
+        self.call_later(self._say_beside, lines)
 
-    @on(LiesBeside)
-    def _say_beside(self, event: LiesBeside) -> None:
-        self.change(beside=(*self.session.beside, *event.lines))
-        for text in event.lines:
+    def _say_beside(self, lines: Sequence[str]) -> None:
+        """Say what lies beside the profile, or lacks in the plan shown; the findings say it again."""
+        if lines:
+            self.change(beside=(*self.session.beside, *lines))
+        for text in lines:
             self.say(text)
 
     # Files that cannot be written where one is.
@@ -264,13 +305,14 @@ class SessionApp(App[None]):
         error : why it could not be written.
         then : called with the path once it is written.
         """
-        from tui.app.frame.place import PlaceScreen, why_not
+        from tui.app.frame.field import PlaceScreen
+        from tui.app.planning import failure_words
 
         def go_on(path: Path | None) -> None:
             if path is not None:
                 then(path)
 
-        screen = PlaceScreen(what, name, why_not(error), write, ascii_only=self.session.ascii_only)
+        screen = PlaceScreen(what, name, failure_words(error), write, ascii_only=self.session.ascii_only)
         self.push_screen(screen, go_on)
 
     def ask_decisions_place(self, error: OSError, then: Callable[[], object]) -> None:
@@ -288,15 +330,6 @@ class SessionApp(App[None]):
         """Have commands name this file, which has the split decisions."""
         self._shown = replace(self._shown, options=replace(self._shown.options, overrides=str(path)))
         self.change(options=replace(self.session.options, overrides=str(path)))
-
-    @on(StudyFailed)
-    def _show_failure(self, event: StudyFailed) -> None:
-        if event.generation != self._generation:
-            return
-        if self.session.study is None:
-            self.fail(event.error)
-            return
-        self.session = taken_back(self.session, self._shown, error_text(event.error))
 
     def fail(self, error: Exception) -> None:
         """End the app: the workload cannot be shown, or there is a defect."""

@@ -1,10 +1,9 @@
-"""What the app shows, as one frozen value; every action makes a new one."""
+"""What the app shows, as one frozen value; every action makes a new one. Steps back, and findings' keys."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sampling.reduction.group_by import GroupBy
 from tui.options.choices import GroupSort
@@ -14,6 +13,7 @@ from tui.options.commands import SampleOptions
 if TYPE_CHECKING:
     from sampling.plan.binding import Relaxation
     from sampling.plan.budget import SimulationHours
+    from sampling.plan.findings import Finding
     from sampling.plan.study import Study
     from sampling.splitting.groups import Overrides
     from tui.engine.opened_plans import OpenedPlan
@@ -141,8 +141,59 @@ def decisions(overrides: Overrides) -> int:
 
 def same_overrides(one: Overrides, other: Overrides) -> bool:
     """Return whether two sets of decisions are the same, in any order."""
-    return _plain(one) == _plain(other)
+
+    def plain(overrides: Overrides) -> dict[str, dict[str, object]]:
+        return {key: dict(of_group) for key, of_group in overrides.items() if of_group}
+
+    return plain(one) == plain(other)
 
 
-def _plain(overrides: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
-    return {key: dict(of_group) for key, of_group in overrides.items() if of_group}
+KEYS = "abcde"
+"""The keys of the first findings that have a remedy to apply."""
+
+
+def remedy_keys(findings: tuple[Finding, ...]) -> dict[str, Finding]:
+    """Return by its key each finding whose remedy can be applied."""
+    return dict(zip(KEYS, (finding for finding in findings if finding.changes), strict=False))
+
+
+class _Taken(NamedTuple):
+    before: SampleOptions
+    after: SampleOptions
+    words: str
+
+
+class Steps:
+    """The steps taken so far, the latest last."""
+
+    def __init__(self) -> None:
+        self._taken: list[_Taken] = []
+
+    def __len__(self) -> int:
+        return len(self._taken)
+
+    def note(self, before: SampleOptions, after: SampleOptions, words: str) -> None:
+        """Take note of a step.
+
+        Parameters
+        ----------
+        words : what to say once it is taken back.
+        """
+        self._taken.append(_Taken(before, after, words))
+
+    def undo(self, options: SampleOptions) -> tuple[SampleOptions, str] | None:
+        """Return the options with the last step taken back, and what to say of it; None where none is left.
+
+        Steps that were refused, or whose options were changed since, are left alone.
+        """
+        while self._taken:
+            step = self._taken.pop()
+            names = [
+                option.name
+                for option in fields(options)
+                if getattr(step.before, option.name) != getattr(step.after, option.name)
+            ]
+            if names and all(getattr(options, name) == getattr(step.after, name) for name in names):
+                given: dict[str, Any] = {name: getattr(step.before, name) for name in names}
+                return replace(options, **given), step.words
+        return None

@@ -27,11 +27,11 @@ from sampling.reduction.region import Region
 from sampling.reduction.timeline import By
 from tui.app.actions import APP, COMPARING, RANGES, TIMELINE, VIEW, bindings
 from tui.app.frame.chart import Chart
-from tui.app.frame.copying import PaneText
 from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.page import PaneText
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import options_with_overrides
-from tui.app.planning import tell
+from tui.app.planning import in_words, tell
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.charts import quantities
@@ -365,7 +365,7 @@ class TimelineScreen(ViewScreen):
         def read(progress: Progress) -> Iterator[GroupTimeline]:
             yield with_clusters(timeline_of_group(study, group, seed, progress, before=before))
 
-        tell(self, read, self._say_reading, self._take)
+        tell(self, read, in_words(self._say_reading), self._take)
 
     def _say_reading(self, words: str) -> None:
         # What is shown stays until there is something else to show.
@@ -406,7 +406,7 @@ class TimelineScreen(ViewScreen):
         def read(progress: Progress) -> Iterator[RangeForest | str]:
             yield above_chart(ranges_in(profile, region, progress))
 
-        tell(self, read, self._say_ranges, partial(self._take_ranges, region))
+        tell(self, read, in_words(self._say_ranges), partial(self._take_ranges, region))
 
     def _say_ranges(self, words: str) -> None:
         if self._shown_above() is None:

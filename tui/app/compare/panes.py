@@ -13,10 +13,9 @@ from textual.message import Message
 from textual.strip import Strip
 
 from tui.app.compare.presenter import CompareLine, Shown, compare_lines
-from tui.app.frame.by_wheel import ByWheel
+from tui.app.frame.by_wheel import ByWheel, HeadClicked
 from tui.app.frame.heads import head_at
 from tui.app.frame.words import Words
-from tui.app.messages import HeadClicked
 from tui.charts.grid import style_name
 from tui.terminal.printable import printable
 

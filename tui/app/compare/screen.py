@@ -34,12 +34,12 @@ from tui.app.compare.presenter import (
     table_title,
     what_to_say,
 )
+from tui.app.frame.by_wheel import HeadClicked
 from tui.app.frame.chart import Chart
-from tui.app.frame.copying import PaneText
 from tui.app.frame.heads import sorted_by_head
 from tui.app.frame.line import PaneTitle
+from tui.app.frame.page import PaneText
 from tui.app.frame.view import ViewScreen
-from tui.app.messages import HeadClicked
 from tui.app.state import Session
 from tui.options.choices import CompareSort
 from tui.options.commands import CompareOptions

@@ -13,9 +13,8 @@ from textual.strip import Strip
 from sampling.difference.difference import Difference
 from sampling.difference.matching import Status
 from tui.app.difference.presenter import MOST_ROWS, KernelTable, kernel_table
-from tui.app.frame.by_wheel import ByWheel
+from tui.app.frame.by_wheel import ByWheel, HeadClicked
 from tui.app.frame.heads import head_at
-from tui.app.messages import HeadClicked
 from tui.charts.grid import PLAIN, cluster_style, style_name
 from tui.options.choices import DifferenceSort
 from tui.terminal.printable import printable

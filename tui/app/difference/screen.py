@@ -34,13 +34,13 @@ from tui.app.difference.presenter import (
     table_title,
 )
 from tui.app.difference.prompt import BeforeGiven, BeforeLeft, BeforePrompt
+from tui.app.frame.by_wheel import HeadClicked
 from tui.app.frame.chart import Chart
-from tui.app.frame.copying import PaneText
 from tui.app.frame.heads import next_in, sorted_by_head
 from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.page import PaneText
 from tui.app.frame.view import ViewScreen
-from tui.app.messages import HeadClicked
-from tui.app.plan.details import failure_words
+from tui.app.planning import failure_words
 from tui.app.state import Session
 from tui.options.choices import DifferenceSort
 from tui.options.command_line import command_line

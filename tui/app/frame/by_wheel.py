@@ -1,11 +1,20 @@
-"""Lists with a cursor that a mouse's wheel moves."""
+"""What a mouse does in lists and tables: its wheel moves the cursor, a click on a head sorts."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 
 from textual import events
+from textual.message import Message
 from textual.widget import Widget
+
+
+@dataclass
+class HeadClicked(Message):
+    """The head of a table's column was clicked."""
+
+    heading: str
 
 
 class ByWheel(Widget):

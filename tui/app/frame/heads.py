@@ -14,6 +14,7 @@ from tui.terminal.tables import Column
 _MARKS = {True: ("↓", "v"), False: ("↑", "^")}
 _WORDS = re.compile(r"\S+")
 
+
 Sort = TypeVar("Sort", bound=SortWord)
 
 

@@ -16,6 +16,7 @@ from textual.widgets import Footer
 # Its CSS names the class, but the package does not export it.
 from textual.widgets._footer import FooterKey
 
+from tui.app.actions import APP, VIEW, actions_of
 from tui.charts.grid import fitted, glyph_set
 from tui.terminal.printable import printable
 from tui.text.tones import Phrase, Tone, Words, plain, shortened_to, words
@@ -26,6 +27,8 @@ _BRIEF = {"Split tree": "Tree", "Scale model": "Scale", "Timeline": "Time", "Dif
 """What a tab is called where there is no room for its name."""
 _BETWEEN = 2
 """Blanks between a key and its title, and between two keys."""
+_LAST = ("app.help", "app.quit")
+"""Actions whose keys are shown in any case, after the view's own."""
 
 
 class Line(Widget, can_focus=False):
@@ -189,21 +192,27 @@ def tab_texts(tabs: Sequence[tuple[str, str]], active: str, width: int) -> list[
 
 
 class KeysLine(Footer):
-    """Textual's footer without the keys that its row has no room for; help has them all."""
+    """Textual's footer as full as its row allows: the view's own keys, help, then others; help has all."""
 
     def __init__(self) -> None:
         super().__init__(show_command_palette=False, compact=True)
 
     def compose(self) -> ComposeResult:
         """The keys that fit."""
-        room = self.size.width or self.app.size.width
-        for key in super().compose():
-            if isinstance(key, FooterKey):
-                room -= len(key.key_display) + len(key.description) + _BETWEEN
-                # The last one needs no blank behind it.
-                if room < -1:
-                    return
-            yield key
+        keys = [key for key in super().compose() if isinstance(key, FooterKey)]
+        # The last one needs no blank behind it.
+        room = (self.size.width or self.app.size.width) + 1
+        everywhere = {action.name for action in actions_of(APP, VIEW)}
+        last = sorted((key for key in keys if key.action in _LAST), key=lambda key: _LAST.index(key.action))
+        own = [key for key in keys if key.action not in everywhere]
+        others = [key for key in keys if key.action in everywhere and key not in last]
+        shown = set()
+        for key in (*last, *own, *others):
+            cells = len(key.key_display) + len(key.description) + _BETWEEN
+            if cells <= room:
+                room -= cells
+                shown.add(key)
+        yield from (key for key in (*own, *last, *others) if key in shown)
 
     def on_resize(self, _: events.Resize) -> None:
         """Other keys may have room now."""

@@ -10,11 +10,11 @@ from textual.app import ComposeResult
 from textual.worker import Worker, WorkerState
 
 from sampling.errors import SamplingError
+from sampling.plan.study import Study
 from scalemodel.errors import ScaleModelError
 from tui.app.frame import wording
-from tui.app.frame.copying import CopyingScreen, PaneText
 from tui.app.frame.line import HeaderLine, KeysLine, Line
-from tui.app.frame.page import FindingsScreen
+from tui.app.frame.page import CopyingScreen, FindingsScreen, PaneText
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.options.flags import error_text
@@ -22,6 +22,7 @@ from tui.output.writer import heading_text
 from tui.terminal.printable import printable_lines
 from tui.text.header import header_forms
 from tui.text.selection import heading_lines, part_of_study
+from tui.text.tones import Words
 
 
 class ViewScreen(CopyingScreen):
@@ -105,7 +106,11 @@ class ViewScreen(CopyingScreen):
         if shown is None or shown.study is not session.study:
             self.query_one(HeaderLine).show(wording.workload_lines(session, session.study))
             profile.show(header_forms(session.study))
-        plan.show(wording.status_lines(session, session.study))
+        plan.show(self.status(session, session.study))
+
+    def status(self, session: Session, study: Study) -> list[Words]:
+        """What is said of the plan, the longest form first."""
+        return wording.status_lines(session, study)
 
     @on(Worker.StateChanged)
     def _notice_failure(self, event: Worker.StateChanged) -> None:

@@ -16,7 +16,7 @@ from tui.scale import sheet as scale_sheet
 from tui.terminal.printable import printable
 from tui.terminal.tables import shortened
 from tui.text import facts
-from tui.text.promise import binding_forms, hours_forms, verdict
+from tui.text.promise import binding_forms, hours_forms, option_label, value_text, verdict
 from tui.text.selection import part_of_study
 from tui.text.tones import Phrase, Tone, Words, toned, words
 
@@ -62,54 +62,51 @@ def binding_lines(session: Session, study: Study) -> list[str]:
 def plan_lines(session: Session, study: Study) -> list[Words]:
     """Return what the plan costs and promises, the longest form first; split decisions are always named.
 
-    Where a slowdown is known, so are the hours of one machine. Whether the promise is within epsilon is said
-    in a word and in its tone.
+    Where a slowdown is known, so are the hours of one machine. Whether the error is at most what was asked
+    for is said in words and in a tone.
     """
+    design, row, taken = study.design, facts.design_row(study), decisions(session.overrides)
+    yours = f" + {taken} of yours" if taken else ""
+    drawn, few = _drawn(study), _drawn(study, briefly=True)
+    asked = f"{100 * design.target.epsilon:.4g} %"
+    bound = row["bound"] if row["bound_with_noise"] is None else row["bound_with_noise"]
+    (_, tone), whose, rest = verdict(design), "", ""
+    if bound is None:
+        error, beside = "no bound on the error", ""
+    else:
+        error = f"error <= {quantities.share(bound)}"
+        beside = f" (asked {asked})" if bound <= design.target.epsilon else f", not the {asked} asked"
+        whose = " of the simulated total" if row["bound_with_noise"] is not None else " of the profile's"
+        if row["bound_with_noise"] is not None:
+            rest = f"; of the profile's {quantities.share(row['bound'])}"
+        if row["group_bound"] is not None:
+            rest += f"; of any group not pooled {quantities.share(row['group_bound'])}"
     forms = []
     for hours in hours_forms(session.hours):
-        forms += _plan_forms(session, study, hours)
+        cost = f"{quantities.ratio(row['speedup'])}{hours}"
+        forms += [
+            f"Plan: {drawn} by {design.method}{yours}, {cost}, {error}{whose}{beside}{rest}",
+            f"Plan: {drawn} by {design.method}{yours}, {cost}, {error}{beside}",
+            f"Plan: {drawn}{yours}, {cost}, {error}{beside}",
+            f"{few}{yours}, {cost}, {error}{beside}",
+            f"{few}{yours}, {cost}, {error}",
+        ]
+    forms.append(f"{few}{yours}, {quantities.ratio(row['speedup'])}")
     if session.hours:
         forms = sorted(dict.fromkeys(forms), key=len, reverse=True)
-    said, tone = verdict(study.design)
-    return [toned(form, said, tone) for form in forms]
+    return [toned(form, error, tone) for form in forms]
 
 
-def _plan_forms(session: Session, study: Study, hours: str) -> list[str]:
-    row, who, (met, _) = facts.design_row(study), _who(session, study), verdict(study.design)
-    cost = f"{_drawn(study)}, {quantities.ratio(row['speedup'])}{hours}"
-    asked = f"{who}, epsilon {row['epsilon']:g}"
-    few = f"{_drawn(study, briefly=True)}, {quantities.ratio(row['speedup'])}{hours}"
-    forms = [f"Plan: {asked}: {cost}", f"{asked}: {cost}", f"{who}: {cost}"]
-    if row["bound"] is not None:
-        promised, total, group = (
-            None if row[name] is None else quantities.share(row[name])
-            for name in ("bound_with_noise", "bound", "group_bound")
-        )
-        bounds = [f"{what} {bound}" for what, bound in (("total", total), ("group", group)) if bound]
-        said = [f"simulated {promised}", *bounds] if promised else bounds
-        said[0] = f"{said[0]} {met}"
-        forms[:0] = [
-            f"Plan: {asked}: {cost} expected; bounds: {', '.join(said)}",
-            f"{asked}: {cost}; {', '.join(said)}",
-            f"{asked}: {cost}; {', '.join(said[:2])}",
-            f"{asked}: {few}; {', '.join(said[:2])}",
-            f"{asked}: {cost}; {said[0]}",
-            f"{asked}: {few}; {said[0]}",
-            f"{who}: {cost}; {', '.join(said[:2])}",
-            f"{who}: {cost}; {said[0]}",
-        ]
-    else:
-        forms[:0] = [
-            f"Plan: {asked}: {cost}; {met}",
-            f"{asked}: {cost}; {met}",
-            f"{asked}: {few}; {met}",
-            f"{who}: {cost}; {met}",
-        ]
-    whole = []
-    if who == row["method"]:
-        line = facts.design_line(study).replace("\npromise: ", f"\npromise {met}: ")
-        whole = ["Plan: " + line.replace("\n", f"{hours}; ", 1).replace("\n", "; ")]
-    return [*whole, *forms]
+def with_faster(session: Session, lines: list[Words]) -> list[Words]:
+    """Return the lines of the plan, where there is room with the one step that makes it fastest."""
+    if not session.binding or session.doing is not None:
+        return lines
+    best = max(session.binding, key=lambda each: each.speedup or 0.0)
+    way = f"{option_label(best)} {value_text(best.after)}"
+    if best.option == "group_by":
+        way = f"grouped by {value_text(best.after)}"
+    faster = Phrase(f"   Faster if: {way} {quantities.ratio(best.speedup)}")
+    return [*((*line, faster) for line in lines), *lines]
 
 
 def _who(session: Session, study: Study) -> str:

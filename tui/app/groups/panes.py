@@ -20,9 +20,9 @@ from textual.widgets import Input
 
 from sampling.plan.study import Study
 from tui.app.actions import TABLE, bindings
+from tui.app.frame.by_wheel import HeadClicked
 from tui.app.groups.columns import TableColumns, row_runs, table_columns
 from tui.app.groups.presenter import head_mark
-from tui.app.messages import HeadClicked
 from tui.charts.grid import style_name
 from tui.options.choices import GroupSort
 from tui.text.groups import GroupList

@@ -15,10 +15,11 @@ from textual.widgets import Static
 from sampling.plan.study import Study
 from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
 from tui.app.frame import wording
+from tui.app.frame.by_wheel import HeadClicked
 from tui.app.frame.chart import Chart
-from tui.app.frame.copying import PaneText
 from tui.app.frame.heads import next_in, sorted_by_head
 from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.page import PaneText
 from tui.app.frame.soon import Soon
 from tui.app.frame.view import ViewScreen
 from tui.app.groups.panes import (
@@ -42,7 +43,6 @@ from tui.app.groups.presenter import (
     table_title,
 )
 from tui.app.groups.run_pane import RunPane
-from tui.app.messages import HeadClicked
 from tui.app.state import Session
 from tui.options.choices import GroupSort
 

@@ -24,10 +24,9 @@ from sampling.plan.study import Study
 from sampling.progress import Progress
 from tui.app.actions import BINDS, bindings
 from tui.app.frame.by_wheel import ByWheel
-from tui.app.frame.field import FieldInput
-from tui.app.frame.field_words import FieldWords
+from tui.app.frame.field import FieldInput, FieldWords
 from tui.app.plan.options import OPTION_FIELDS, changed
-from tui.app.planning import tell
+from tui.app.planning import in_words, tell
 from tui.app.session_app import SessionApp
 from tui.charts import quantities
 from tui.charts.grid import fitted as fitted_cells
@@ -362,7 +361,9 @@ class BudgetPrompt(Vertical):
                 task = partial(fit, answers, asked, session.study)
                 # The screen's worker, since it says of its own what failed.
                 self._worker = self.screen.run_worker(
-                    partial(tell, self, task, self._say, self._show), thread=True, exit_on_error=False
+                    partial(tell, self, task, in_words(self._say), self._show),
+                    thread=True,
+                    exit_on_error=False,
                 )
 
     def _show(self, found: Fitted | str) -> None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sampling.errors import OptionError, SamplingError
+from sampling.errors import OptionError
 from sampling.methods.registry import method_named
 from sampling.plan.budget import simulation_hours
 from sampling.plan.judge import Judgement, judge_design
@@ -241,10 +241,3 @@ def export_file(path: Path, to: str, folder: Path) -> str:
     written = write_folder(folder, exported_folder(read_plan(str(path)), to), force=False)
     what = written[0] if len(written) == 1 else f"{len(written)} files in {folder}"
     return f"written: {what}; {to}: {exporter_named(to).NOTE}"
-
-
-def failure_words(error: SamplingError | OSError) -> str:
-    """Return why nothing was written or found, with the file that the system names."""
-    if isinstance(error, OSError) and error.strerror is not None:
-        return f"{error.filename}: {error.strerror}"
-    return error_text(error)

@@ -22,8 +22,7 @@ from textual.widgets import Input, Static
 from sampling.plan.study import Study
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import LIST, bindings
-from tui.app.frame.field import PathInput
-from tui.app.frame.field_words import FieldWords
+from tui.app.frame.field import FieldWords, PathInput
 from tui.app.frame.line import Line, fitting, toned_segments
 from tui.app.frame.page import Page, findings_toned
 from tui.app.plan.details import why_not_there

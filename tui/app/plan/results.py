@@ -25,16 +25,14 @@ from sampling.estimation.topped_up_plan import ToppedUp
 from sampling.progress import Progress
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, LIST, RESULTS, VIEW, bindings
-from tui.app.frame.copying import PaneText
-from tui.app.frame.field import PathInput
-from tui.app.frame.field_words import FieldWords
+from tui.app.frame.field import FieldWords, PathInput
 from tui.app.frame.line import PaneTitle
-from tui.app.frame.page import Page
+from tui.app.frame.page import Page, PaneText
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import printed_options
-from tui.app.plan.details import PlanDetails, export_file, failure_words, save_plan
+from tui.app.plan.details import PlanDetails, export_file, save_plan
 from tui.app.plan.panes import PlaceGiven, PlanList, PlanPrompt
-from tui.app.planning import tell
+from tui.app.planning import failure_words, in_words, tell
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.charts import quantities
@@ -571,7 +569,12 @@ class ResultsScreen(ViewScreen):
 
     @work(thread=True, exit_on_error=False, group="results")
     def _read(self, asked: EstimateOptions) -> None:
-        tell(self, lambda progress: read_results(self._details, asked, progress), self._say_doing, self._take)
+        tell(
+            self,
+            lambda progress: read_results(self._details, asked, progress),
+            in_words(self._say_doing),
+            self._take,
+        )
 
     def _say_doing(self, words: str) -> None:
         self._doing = words

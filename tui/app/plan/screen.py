@@ -15,21 +15,21 @@ from textual.widget import Widget
 from textual.worker import Worker
 
 from sampling.errors import SamplingError
+from sampling.plan.study import Study
 from sampling.progress import Progress
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, BINDS, FORM, PLAN, VIEW, bindings
+from tui.app.frame import wording, words
 from tui.app.frame.chart import Chart
-from tui.app.frame.copying import PaneText
 from tui.app.frame.line import PaneTitle
+from tui.app.frame.page import PaneText
 from tui.app.frame.soon import Soon
 from tui.app.frame.view import ViewScreen
-from tui.app.frame.words import Words
 from tui.app.overrides_file import decisions_file
 from tui.app.plan.cheaper import BindingList, BudgetPrompt, OptionsTaken, StepTaken, with_value
 from tui.app.plan.details import (
     PlanDetails,
     drawn,
-    failure_words,
     judged,
     launches_listed,
     strata_listed,
@@ -50,11 +50,12 @@ from tui.app.plan.presenter import (
     whose_options,
 )
 from tui.app.plan.results import ResultsScreen
-from tui.app.planning import tell
+from tui.app.planning import failure_words, silent, tell
 from tui.app.state import Session, decisions
 from tui.options.commands import SampleOptions
 from tui.output.writer import Canvas
 from tui.text.promise import option_label, value_text
+from tui.text.tones import Words
 
 _SHORT, _WIDE, _HIGH = 20, 140, 36
 """With fewer rows the details replace the options; with at least this many cells all are shown."""
@@ -109,7 +110,7 @@ class PlanScreen(ViewScreen):
                 with Vertical(id="figures-pane", classes="pane"):
                     yield PaneTitle(ascii_only=ascii_only)
                     yield PlanFigures(ascii_only=ascii_only)
-                yield Words(ascii_only=ascii_only, id="option-help")
+                yield words.Words(ascii_only=ascii_only, id="option-help")
             contents = (Chart(id="trade-off"), *(kind(ascii_only=ascii_only) for kind in _CONTENTS))
             with Container(id="plan-details"):
                 for pane, content in zip(DETAILS, contents, strict=True):
@@ -166,6 +167,10 @@ class PlanScreen(ViewScreen):
             self.work_on()
         self.query_one(BindingList).show(*binding_shown(session))
         self._show_titles()
+
+    def status(self, session: Session, study: Study) -> list[Words]:
+        """The plan, and what makes it faster."""
+        return wording.with_faster(session, super().status(session, study))
 
     def _show_details(self, details: PlanDetails) -> None:
         self.details = details
@@ -235,7 +240,7 @@ class PlanScreen(ViewScreen):
 
         self._stop_working()
         self._computed_for = pane
-        task = partial(tell, self, steps, lambda _: None, self._take_details)
+        task = partial(tell, self, steps, silent, self._take_details)
         self._worker = self.run_worker(task, thread=True, exit_on_error=False, group="details")
 
     def _stop_working(self) -> None:
@@ -272,7 +277,7 @@ class PlanScreen(ViewScreen):
     @on(FieldReached)
     def _explain_option(self) -> None:
         """Say what the option at the cursor is."""
-        self.query_one("#option-help", Words).show(self._form.field.help)
+        self.query_one("#option-help", words.Words).show(self._form.field.help)
 
     @on(OptionsChanged)
     def _plan_soon(self, event: OptionsChanged) -> None:
@@ -422,7 +427,7 @@ class PlanScreen(ViewScreen):
         def write(progress: Progress) -> Iterator[str]:
             yield write_plan(details, place.path, place.target, progress)
 
-        tell(self, write, lambda _: None, partial(self._say_written, place))
+        tell(self, write, silent, partial(self._say_written, place))
 
     def _say_written(self, place: PlaceGiven, words: str) -> None:
         if place.target is None:

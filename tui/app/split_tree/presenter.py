@@ -12,7 +12,7 @@ from sampling.splitting.groups import Overrides
 from sampling.splitting.tree import Verdict
 from sampling.text import counted
 from tui.app.overrides_file import options_with_overrides
-from tui.app.plan_problems import in_few_words
+from tui.app.planning import in_few_words
 from tui.app.split_tree.walking import WalkSpec
 from tui.app.state import Session
 from tui.charts import quantities

@@ -16,8 +16,8 @@ from sampling.methods.registry import splits_groups
 from sampling.plan.walk import TreeWalk
 from sampling.splitting.tree import Verdict
 from tui.app.actions import APP, COMPARING, TREE, VIEW, bindings
-from tui.app.frame.copying import PaneText
 from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.page import PaneText
 from tui.app.frame.view import ViewScreen
 from tui.app.split_tree.panes import Branches, SplitCard, SplitHistogram
 from tui.app.split_tree.presenter import (

@@ -1,1 +1,0 @@
-"""What ctrl+p finds, from any view."""
