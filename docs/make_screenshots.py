@@ -19,7 +19,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from tui.app.app import KernelPointApp
-from tui.app.compare.comparing import THREAD
+from tui.app.compare import THREAD
 from tui.app.running import session_of
 from tui.options.commands import OpenOptions
 

@@ -26,10 +26,9 @@ from tests.plans_once import plans_made_once
 from tests.settled_terminal import gpt, no_program_outlives_its_test, plain_terminal, resnet
 from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
 from tui.app import app as app_module
-from tui.app import planning
+from tui.app import compare, planning
 from tui.app.app import KernelPointApp
-from tui.app.compare import comparing
-from tui.app.compare.comparing import THREAD
+from tui.app.compare import THREAD
 
 __all__ = ["gpt", "no_program_outlives_its_test", "plain_terminal", "resnet"]
 
@@ -145,13 +144,13 @@ class ComparedOnce:
 @pytest.fixture(autouse=True)
 def methods_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a comparison finds is tested against the command; here most tests need only that it ends."""
-    compare = comparing.comparison_of
+    real = compare.comparison_of
 
     def comparison_of(profile: Profile, paths: Any, options: Any, progress: Progress) -> Any:
-        comparison = compare(profile, paths, options, progress)
+        comparison = real(profile, paths, options, progress)
         # Only profiles that stay in memory can be told apart by their identity.
         if options.features or not any(profile is known for known in _READ.values()):
             return comparison
         return ComparedOnce(comparison, (id(profile), options))
 
-    monkeypatch.setattr(comparing, "comparison_of", comparison_of)
+    monkeypatch.setattr(compare, "comparison_of", comparison_of)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.app.driving import opened, planned, printed, view_of, wait_for
-from tui.app.compare.screen import CompareScreen
+from tui.app.compare import CompareScreen
 from tui.app.difference.screen import DifferenceScreen
 from tui.app.overrides_file import printed_options
 from tui.app.plan.screen import PlanScreen

@@ -9,7 +9,7 @@ from textual.widget import Widget
 
 from tests.app.driving import App, Running, opened, resized, screen_text, strips_of, wait_for
 from tui.app.actions import ACTIONS
-from tui.app.compare.comparing import THREAD
+from tui.app.compare import THREAD
 from tui.app.views import VIEWS, View
 
 ODD_SIZES = [(1, 1), (20, 6), (300, 4), (60, 15), (200, 60)]

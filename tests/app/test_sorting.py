@@ -18,8 +18,7 @@ from tests.app.driving import (
     view_of,
     wait_for,
 )
-from tui.app.compare.orders import next_sort, order_words
-from tui.app.compare.panes import CompareTable
+from tui.app.compare import CompareTable, order_words
 from tui.app.difference.panes import DifferenceTable
 from tui.app.frame.heads import head_at, marked, sorted_by_head
 from tui.app.groups.panes import GroupTable
@@ -65,7 +64,6 @@ def test_the_orders_of_methods_in_words() -> None:
     assert order_words(CompareSort.SPEEDUP, reverse=True) == " by speedup, smallest first"
     assert order_words(CompareSort.MEAN, reverse=True) == " by mean error, largest first"
     assert order_words(CompareSort.METHOD, reverse=True) == " by method, Z to A"
-    assert next_sort(CompareSort.WITHIN) is CompareSort.BEST
 
 
 async def click_head(app: App, pilot: Running, table: type[Widget], head: str) -> None:

@@ -30,12 +30,12 @@ from tests.app.driving import (
     wait_for,
 )
 from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
-from tui.app import planning
-from tui.app.compare import comparing, presenter
-from tui.app.compare.comparing import THREAD, ComparisonEnded, MethodCompared, MethodProgress
-from tui.app.compare.panes import CompareTable, CompareWords
-from tui.app.compare.presenter import (
+from tui.app import compare, planning
+from tui.app.compare import (
     CANNOT_RUN,
+    THREAD,
+    CompareScreen,
+    CompareTable,
     Ending,
     Findings,
     Shown,
@@ -44,8 +44,8 @@ from tui.app.compare.presenter import (
     compare_lines,
     what_to_say,
 )
-from tui.app.compare.screen import CompareScreen
 from tui.app.frame.chart import Chart
+from tui.app.frame.words import Words
 from tui.app.state import Session
 from tui.charts.grid import SELECTED
 from tui.engine.studies import grouping_of
@@ -72,7 +72,7 @@ def chart_of(app: App) -> Chart:
 
 
 def words_of(app: App) -> str:
-    return app.screen.query_one(CompareWords).text
+    return app.screen.query_one("#method-words", Words).text
 
 
 async def compared(pilot: Running, app: App) -> None:
@@ -114,7 +114,7 @@ class Stalling:
 @pytest.fixture
 def stalling(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., type[Stalling]]]:
     """Make comparisons wait in a method."""
-    real = comparing.comparison_of
+    real = compare.comparison_of
 
     class Fresh(Stalling):
         gate, reached, left = threading.Event(), threading.Event(), threading.Event()
@@ -123,7 +123,7 @@ def stalling(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., type[Sta
         def comparison_of(profile: Any, paths: Any, options: Any, progress: Any) -> Stalling:
             return Fresh(real(profile, paths, options, progress), progress, method, silent=silent)
 
-        monkeypatch.setattr(comparing, "comparison_of", comparison_of)
+        monkeypatch.setattr(compare, "comparison_of", comparison_of)
         return Fresh
 
     yield stall
@@ -218,7 +218,7 @@ async def test_leaving_the_app_waits_for_no_method(
 async def test_a_large_workload_is_compared_when_asked_for(
     resnet: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(presenter, "MOST_LAUNCHES_UNASKED", 5_599)
+    monkeypatch.setattr(compare, "MOST_LAUNCHES_UNASKED", 5_599)
     async with opened(resnet, view="Compare") as (app, pilot):
         text = screen_text(app)
         assert "[r] starts" in text
@@ -229,8 +229,8 @@ async def test_a_large_workload_is_compared_when_asked_for(
         await pilot.press("j", "s", "c", "enter")
         await pilot.press("r")
         await compared(pilot, app)
-        monkeypatch.setattr(presenter, "MOST_LAUNCHES_UNASKED", 5_600)
-        assert presenter.is_compared_unasked(study_in(app))
+        monkeypatch.setattr(compare, "MOST_LAUNCHES_UNASKED", 5_600)
+        assert compare.is_compared_unasked(study_in(app))
 
 
 async def test_a_feature_file_that_cannot_be_read_is_said_and_what_needs_none_stays(
@@ -251,7 +251,7 @@ async def test_a_defect_ends_the_app(resnet: str, monkeypatch: pytest.MonkeyPatc
     def broken(*_: Any) -> MethodComparison:
         raise RuntimeError("a defect")
 
-    monkeypatch.setattr(comparing, "comparison_of", broken)
+    monkeypatch.setattr(compare, "comparison_of", broken)
     async with opened(resnet, view="Groups") as (app, pilot):
         await pilot.press("4")
         await wait_for(pilot, lambda: app.failure is not None, "the app leaves")
@@ -320,16 +320,9 @@ async def test_a_click_puts_the_cursor_there_and_what_is_stale_changes_nothing(r
         await pilot.click(CompareTable, offset=(4, 0))
         assert table_of(app).highlighted == third
         before = screen_text(app)
-        screen = app.screen
-        screen.post_message(MethodProgress(0, "pks", "grouping"))
-        screen.post_message(MethodCompared(0, {"method": "pks", "applicable": False}, ()))
-        screen.post_message(ComparisonEnded(0))
-        # Of the run that has ended: nothing more can come.
-        screen.post_message(MethodProgress(1, "pks", "grouping"))
+        view_of(app).know(threading.Event(), lambda known: replace(known, rows=()))
         await pilot.pause()
         assert screen_text(app) == before
-    assert MethodProgress(1, "a", "").can_replace(MethodProgress(1, "a", ""))
-    assert not MethodProgress(1, "a", "").can_replace(ComparisonEnded(1))
 
 
 async def test_s_sorts_and_what_cannot_run_stays_last(resnet: str) -> None:
@@ -476,10 +469,9 @@ def test_the_line_that_stands_for_a_method_is_found_whatever_changes() -> None:
     folded, explained = Shown(found), Shown(found, explained=True)
     assert folded.methods == ["joint", "stem", CANNOT_RUN]
     assert explained.methods == ["joint", "stem", "pks"]
-    assert folded.place_of("allegro") == explained.place_of("allegro") == "stem"
-    assert (folded.place_of("pks"), explained.place_of(CANNOT_RUN)) == (CANNOT_RUN, "pks")
-    assert folded.place_of("root") == folded.place_of(None) == "joint"
-    assert Shown().place_of("joint") is None
+    assert folded.place_of("allegro") == explained.place_of("allegro") == 1
+    assert folded.place_of("pks") == explained.place_of(CANNOT_RUN) == 2
+    assert folded.place_of("root") == folded.place_of(None) == Shown().place_of("joint") == 0
 
 
 def known_of(profile: str, methods: tuple[str, ...], **options: Any) -> tuple[Findings, Session]:
@@ -488,7 +480,7 @@ def known_of(profile: str, methods: tuple[str, ...], **options: Any) -> tuple[Fi
     study = planning.load_study(asked, {}, lambda *_: None)
     session = Session(asked, study=study)
     wanted = asked_of(session)
-    comparison = comparing.comparison_of(study.profile, wanted.profiles, wanted, lambda *_: None)
+    comparison = compare.comparison_of(study.profile, wanted.profiles, wanted, lambda *_: None)
     rows = [
         comparison_row(profile, comparison.compare(method, grouping_of(wanted, method))) for method in methods
     ]

@@ -41,7 +41,7 @@ VIEWS: tuple[View, ...] = (
     View("1", "Groups", "groups.screen:GroupsScreen"),
     View("2", "Split tree", "split_tree.screen:SplitTreeScreen"),
     View("3", "Plan", "plan.screen:PlanScreen"),
-    View("4", "Compare", "compare.screen:CompareScreen"),
+    View("4", "Compare", "compare:CompareScreen"),
     View("5", "Scale model", "scale.screen:ScaleScreen", needs_profile=False),
     View("6", "Timeline", "timeline:TimelineScreen"),
     View("7", "Difference", "difference.screen:DifferenceScreen"),

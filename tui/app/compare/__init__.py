@@ -1,1 +1,0 @@
-"""View 4: all methods compared."""
