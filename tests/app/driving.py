@@ -22,7 +22,7 @@ from sampling.plan.study import Study
 from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
 from tui import cli
 from tui.app.app import KernelPointApp
-from tui.app.difference.screen import DifferenceScreen
+from tui.app.difference import DifferenceScreen
 from tui.app.frame.chart import Chart
 from tui.app.frame.view import ViewScreen
 from tui.app.plan.screen import PlanScreen

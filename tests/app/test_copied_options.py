@@ -9,7 +9,7 @@ import pytest
 
 from tests.app.driving import opened, planned, printed, view_of, wait_for
 from tui.app.compare import CompareScreen
-from tui.app.difference.screen import DifferenceScreen
+from tui.app.difference import DifferenceScreen
 from tui.app.overrides_file import printed_options
 from tui.app.plan.screen import PlanScreen
 from tui.app.split_tree.screen import SplitTreeScreen

@@ -19,7 +19,7 @@ from tests.app.driving import (
     wait_for,
 )
 from tui.app.compare import CompareTable, order_words
-from tui.app.difference.panes import DifferenceTable
+from tui.app.difference import DifferenceTable
 from tui.app.frame.heads import head_at, marked, sorted_by_head
 from tui.app.groups.panes import GroupTable
 from tui.options.choices import CompareSort, DifferenceSort, GroupSort

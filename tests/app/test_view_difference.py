@@ -12,13 +12,12 @@ from sampling.difference.difference import Difference
 from sampling.errors import OptionError
 from sampling.progress import Progress
 from tests.app.driving import App, Running, opened, printed, screen_text, view_of, wait_for
-from tui.app.difference import comparing
-from tui.app.difference.panes import DifferenceTable
-from tui.app.difference.presenter import asked_of, kernel_table
-from tui.app.difference.screen import DifferenceScreen
+from tui.app import difference
+from tui.app.difference import DifferenceScreen, DifferenceTable, asked_of, kernel_table
 from tui.app.frame.line import tab_texts
 from tui.app.running import session_of
 from tui.engine.differing import found_difference
+from tui.options.choices import DifferenceSort
 from tui.options.commands import OpenOptions
 from tui.options.difference import DifferenceOptions
 
@@ -90,22 +89,22 @@ def test_what_cannot_be_asked(profiles: tuple[str, ...], typed: str, said: str) 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_the_table_keeps_the_ratio_in_every_width(before: str, after: str, width: int) -> None:
-    table = kernel_table(found(before, after), width, ascii_only=True)
-    names = [name.rstrip("v") for name in table.heading.split()]
+    heading, *rows = kernel_table(found(before, after), width, DifferenceSort.CHANGE, ascii_only=True)
+    names = [name.rstrip("v") for name in heading.split()]
     assert {"mean", "kernel"} < set(names)
     assert ({"status", "interval", "share"} < set(names)) == (width >= 80)
     assert ("launches" in names) == (width == 200)
-    gemm, old, new, norm = table.rows
+    gemm, old, new, norm = rows
     assert "1.199x" in gemm
     assert (old[0], new[0], norm[0]) == ("-", "+", " ")
     assert "\x1b" not in new
-    assert max(map(len, table.rows)) <= max(width, 60)
+    assert max(map(len, rows)) <= max(width, 60)
 
 
 def test_shares_are_of_all_changes_without_their_signs(before: str, after: str) -> None:
-    table = kernel_table(found(before, after), 200, ascii_only=True)
-    place = table.heading.index(" share") + len(" share")
-    shares = [row[:place].split()[-2:] for row in table.rows]
+    heading, *rows = kernel_table(found(before, after), 200, DifferenceSort.CHANGE, ascii_only=True)
+    place = heading.index(" share") + len(" share")
+    shares = [row[:place].split()[-2:] for row in rows]
     # +8000 ns, -70 ns and +30 ns of 8100 ns.
     assert [" ".join(share) for share in shares] == ["+98.8 %", "-0.9 %", "+0.4 %", "0.0 %"]
 
@@ -172,7 +171,7 @@ async def test_reading_is_cancelled(before: str, after: str, monkeypatch: pytest
         finally:
             ended.set()
 
-    monkeypatch.setattr(comparing, "found_difference", never_ending)
+    monkeypatch.setattr(difference, "found_difference", never_ending)
     async with opened(after, view="Difference") as (app, pilot):
         await pilot.press("o")
         field = app.focused

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.rendered_markdown import rendered_tables
-from tui.app.difference.presenter import sides_lines
+from tui.app.difference import sides_lines
 from tui.options.difference import DifferenceOptions
 from tui.options.parts import file_and_part
 from tui.text.difference import paths_apart

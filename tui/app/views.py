@@ -44,7 +44,7 @@ VIEWS: tuple[View, ...] = (
     View("4", "Compare", "compare:CompareScreen"),
     View("5", "Scale model", "scale.screen:ScaleScreen", needs_profile=False),
     View("6", "Timeline", "timeline:TimelineScreen"),
-    View("7", "Difference", "difference.screen:DifferenceScreen"),
+    View("7", "Difference", "difference:DifferenceScreen"),
 )
 FIRST_VIEW = VIEWS[0].name
 

@@ -1,0 +1,563 @@
+"""View 7: what changed between a recording before and the open one, kernel by kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from textual import on, work
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Container, Horizontal, Vertical
+from textual.message import Message
+from textual.widgets import Input, Static
+from textual.worker import Worker
+
+from sampling.difference.difference import Difference
+from sampling.difference.matching import Status
+from sampling.errors import OptionError, ProfileError, SamplingError
+from sampling.profile.profile import Profile
+from sampling.progress import Progress
+from sampling.text import counted
+from tui.app.actions import APP, DIFFERENCE, VIEW, bindings
+from tui.app.frame.chart import Chart
+from tui.app.frame.field import PathInput
+from tui.app.frame.heads import marked, next_in, sorted_by_head
+from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.page import PaneText
+from tui.app.frame.rows import Rows, Runs
+from tui.app.frame.view import ViewScreen
+from tui.app.overrides_file import printed_options
+from tui.app.planning import failure_words, in_words, tell
+from tui.app.session_app import SessionApp
+from tui.app.state import Session
+from tui.charts import quantities
+from tui.charts.grid import PLAIN, Grid, cluster_style
+from tui.charts.histogram import Side, two_histograms
+from tui.engine.differing import found_difference
+from tui.options.choices import DifferenceSort
+from tui.options.command_line import command_line, options_of
+from tui.options.difference import DifferenceOptions
+from tui.options.parts import file_and_part, part_in_name
+from tui.options.places import home_expanded
+from tui.output.writer import Canvas
+from tui.terminal.printable import printable
+from tui.terminal.tables import Column
+from tui.text.difference import (
+    compared_parts,
+    difference_answer,
+    figure_columns,
+    kernel_labels,
+    paths_apart,
+    sorted_difference,
+    total_words,
+)
+from tui.text.labels.kernel_labels import place_names
+from tui.text.selection import stated
+
+MOST_ROWS = 2_000
+"""The most kernels of the table: more would make it slow."""
+
+_INVITATION = (
+    "Nothing is compared yet. [o] asks for the recording before: a file, a range or launch ids of it "
+    "(run.sqlite@step 3, run.sqlite@0:5000), or with @step 3 a part of the open one. What is open is after."
+)
+_GAP = 2
+_MARK = 2
+_LEAST_LABEL = 20
+_DROPPED_FIRST = ("launches", "change", "interval", "before", "status", "after", "share")
+_HEADS = {DifferenceSort.CHANGE: ("change", "share"), DifferenceSort.MEAN: ("mean",)}
+# A kernel of one side alone has that side's colour in the histograms.
+_STATUSES = {
+    Status.BOTH: ("both", " ", PLAIN),
+    Status.APPEARED: ("new", "+", cluster_style(1)),
+    Status.VANISHED: ("gone", "-", cluster_style(0)),
+}
+
+
+def asked_of(session: Session, before: str) -> DifferenceOptions:
+    """Return what `difference` is asked: the recording named before, and what is open after.
+
+    Which launches of the open one count is said behind its name; its other filters are of both.
+
+    Parameters
+    ----------
+    before : FILE, FILE@RANGE or FILE@A:B; without FILE the open one is meant.
+
+    Raises
+    ------
+    OptionError : no file is named, or several are open as one workload.
+    """
+    if len(session.profiles) != 1:
+        raise OptionError(
+            f"{counted(len(session.profiles), 'file')} are open as one workload, and a difference takes one "
+            "a side",
+            remedy="open the folder they are in, or one of them",
+        )
+    opened = session.profiles[0]
+    if before in {"", "-"} or before.startswith("-@"):
+        raise OptionError("the name of a file is meant, FILE, FILE@RANGE or FILE@A:B")
+    if before.startswith("@") and not Path(before).exists():
+        before = opened + before
+    elif before.startswith("~"):
+        before = str(home_expanded(before))
+    options = options_of(DifferenceOptions, printed_options(session), before=before)
+    after, options = part_in_name(opened, options)
+    return options_of(DifferenceOptions, options, after=after)
+
+
+def kernel_table(
+    found: Difference, width: int, sort: DifferenceSort, *, reverse: bool = False, ascii_only: bool
+) -> list[str]:
+    """Return the heading and the first kernels, with the columns that have room, the sorted one marked."""
+    kernels = found.kernels[:MOST_ROWS]
+    # Each kernel's change is a share of all changes without their signs.
+    whole = max(int(np.abs(found.change_ns).sum()), 1)
+    shares = [f"{'+' if ns > 0 else ''}{quantities.share(ns / whole)}" for ns in found.change_ns.tolist()]
+    named = {column.heading: column for column in figure_columns(found, MOST_ROWS)}
+    columns = [
+        Column("status", [_STATUSES[kernel.status][0] for kernel in kernels], to_right=False),
+        *(named[name] for name in ("before", "after", "launches", "mean", "interval", "change")),
+        Column("share", shares[: len(kernels)]),
+    ]
+    # The mark of the order may take a cell.
+    room = width - _MARK - 1
+    for name in _DROPPED_FIRST:
+        if sum(_width(column) + _GAP for column in columns) + _LEAST_LABEL <= room:
+            break
+        columns = [column for column in columns if column.heading != name]
+    heads, falls = _HEADS.get(sort, (sort.value,)), (sort is DifferenceSort.KERNEL) == reverse
+    columns = marked(columns, heads, falls=falls, ascii_only=ascii_only)
+    (name_column,) = marked([Column("kernel", ())], heads, falls=falls, ascii_only=ascii_only)
+    label_room = max(width - _MARK - sum(_width(column) + _GAP for column in columns), _LEAST_LABEL)
+    places = place_names((kernel.process, kernel.device) for kernel in found.kernels)
+    labels = kernel_labels(found, MOST_ROWS, places, label_room, ascii_only=ascii_only)
+    names = [name_column.heading, *(printable(label, ascii_only=ascii_only) for label in labels)]
+    marks = [" ", *(_STATUSES[kernel.status][1] for kernel in kernels)]
+    cells = zip(*map(_aligned, columns), names, strict=True)
+    return [f"{mark} {(_GAP * ' ').join(row)}" for mark, row in zip(marks, cells, strict=True)]
+
+
+def _width(column: Column) -> int:
+    return max(map(len, [column.heading, *column.cells]))
+
+
+def _aligned(column: Column) -> list[str]:
+    """Return the heading and the cells, all as wide as the widest."""
+    width = _width(column)
+    texts = [column.heading, *column.cells]
+    return [text.rjust(width) if column.to_right else text.ljust(width) for text in texts]
+
+
+def table_title(
+    found: Difference | None, doing: str, sort: DifferenceSort, *, reverse: bool = False
+) -> tuple[str, str]:
+    """Return the order and the totals, and what is under way or how many kernels are listed."""
+    if found is None:
+        return "[7] Kernels by change", doing
+    listed = min(len(found.kernels), MOST_ROWS)
+    of = "" if listed == len(found.kernels) else f" of {quantities.count(len(found.kernels))}"
+    kernels = f"{quantities.count(listed)}{of} {'kernel' if listed == 1 else 'kernels'}"
+    by = sort.value
+    if reverse:
+        by += ", Z to A" if sort is DifferenceSort.KERNEL else ", smallest first"
+    return f"[7] Kernels by {by}: total {total_words(found)}", doing or kernels
+
+
+def sides_lines(asked: DifferenceOptions) -> list[str]:
+    """Return what is compared with what, the longest form first."""
+    short = [Path(name).name for name in (asked.before, asked.after)]
+    if short[0] == short[1]:
+        short = paths_apart(asked, _LEAST_LABEL, ascii_only=True)
+    return [f"Before: {before}; after: {after}" for before, after in ((asked.before, asked.after), short)]
+
+
+def draw_kernel(found: Difference, kernel: int, log: bool, ascii_only: bool, width: int, height: int) -> Grid:
+    """Return the durations of a kernel before, over those after."""
+    sides = []
+    for word, side, durations in zip(
+        ("before", "after"), (found.before, found.after), found.durations, strict=True
+    ):
+        launches = int(side.launches[kernel])
+        caption = "no launches"
+        if launches:
+            mean = quantities.duration(float(side.mean_ns[kernel]))
+            caption = f"{counted(launches, 'launch', 'launches')}, mean {mean}"
+        sides.append(Side(f"{word}: {caption}", *durations.of(kernel)))
+    return two_histograms((sides[0], sides[1]), width, height, log=log, ascii_only=ascii_only)
+
+
+class DifferenceTable(Rows):
+    """Kernels, what changed most first, with the columns that have room; a text where none is compared."""
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__(ascii_only=ascii_only)
+        self._found: Difference | None = None
+        self._order = DifferenceSort.CHANGE, False
+        self._written: tuple[int, list[str]] | None = None
+
+    def show(self, found: Difference, order: tuple[DifferenceSort, bool]) -> None:
+        """Show other kernels; the cursor stays on its kernel if it is there, in another order at the top.
+
+        Parameters
+        ----------
+        order : what they are sorted by, and whether the other way round.
+        """
+        key = None
+        if self._found is not None and order == self._order:
+            key = self._found.kernels[self.cursor].key
+        self._found, self._order, self._written = found, order, None
+        keys = [kernel.key for kernel in found.kernels[:MOST_ROWS]]
+        self.fill(len(keys), keys.index(key) if key in keys else 0)
+
+    def _lines(self, width: int) -> list[str]:
+        """Return the heading and the rows, made once a width."""
+        if self._found is None:
+            return [""]
+        if self._written is None or self._written[0] != width:
+            sort, reverse = self._order
+            made = kernel_table(self._found, width, sort, reverse=reverse, ascii_only=self._ascii_only)
+            self._written = width, made
+        return self._written[1]
+
+    def heading(self, width: int) -> str:
+        """The heads of the columns that have room."""
+        return self._lines(width)[0]
+
+    def runs(self, row: int, width: int) -> Runs:
+        """One kernel, in the colour of its side if it is on one alone."""
+        style = PLAIN if self._found is None else _STATUSES[self._found.kernels[row].status][2]
+        return [(self._lines(width)[row + 1], style)]
+
+
+# The question for the recording before.
+
+_QUESTION = (
+    "What is open is after; before: FILE, FILE@RANGE or FILE@A:B, or @RANGE of the open one; tab completes",
+    "Before what is open: FILE, FILE@RANGE, @RANGE; tab completes, esc leaves",
+    "Before: FILE, FILE@RANGE or FILE@A:B",
+)
+
+
+class BeforeInput(PathInput):
+    """The field for the name of the recording before."""
+
+    class Left(Message):
+        """The user goes on without."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("escape", "leave", "Leave it", key_display="esc"),
+    ]
+
+    def action_leave(self) -> None:
+        """Leave it unanswered."""
+        self.post_message(self.Left())
+
+
+class BeforePrompt(Vertical):
+    """Two rows that ask for the recording before; the row above the field says what is wrong with it."""
+
+    app: SessionApp
+
+    DEFAULT_CSS = """
+    BeforePrompt { height: 2; display: none; }
+    BeforePrompt Horizontal { height: 1; }
+    BeforePrompt Static { width: auto; text-style: bold; }
+    """
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+
+    def compose(self) -> ComposeResult:
+        """The words over the field."""
+        yield Line(ascii_only=self._ascii_only)
+        with Horizontal():
+            yield Static("Before: ")
+            yield BeforeInput(compact=True, select_on_focus=False)
+
+    def ask(self, text: str, words: Sequence[str] = _QUESTION) -> None:
+        """Ask, with an answer to begin with; `words` may say, until the next key, why that was refused."""
+        field = self.query_one(BeforeInput)
+        field.value = text
+        field.cursor_position = len(text)
+        self.tell(words)
+        if words is not _QUESTION:
+            self.app.until_next_key(self, partial(self.tell, _QUESTION))
+        self.display = True
+        field.focus()
+
+    def tell(self, words: Sequence[str]) -> None:
+        """Show the longest of these that fits over the field."""
+        self.query_one(Line).show(words)
+
+
+class DifferenceScreen(ViewScreen):
+    """The table of kernels over the two histograms of one of them."""
+
+    # Its own text says which launches of either recording count.
+    OF_PROFILE = False
+    NAME = "Difference"
+    SUMMARY = "two recordings, or two parts of one, kernel by kernel"
+    SCOPES = (APP, DIFFERENCE, VIEW)
+    BINDINGS = bindings(APP, DIFFERENCE, VIEW)
+    AUTO_FOCUS = "DifferenceTable"
+    ABOUT: ClassVar[str] = (
+        "What is open is after; o asks for what is before, another recording or a part of this one. Kernels "
+        "are matched by name, grid and block, and by name alone where the shapes changed. mean is the ratio "
+        "of mean durations, after over before, with its interval, which takes launches as independent; share "
+        "is a kernel's part of all changes, taken without their signs. A plus marks a kernel that appeared, "
+        "a minus one that vanished. Both histograms have the same axis of durations. Filters are of both "
+        "recordings; launch ids and a named range that are set for the open one are of it alone."
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: Difference | None = None
+        self._order = DifferenceSort.CHANGE, False
+        self._listed: Difference | None = None
+        self._shown_asked: DifferenceOptions | None = None
+        self._wanted: tuple[DifferenceOptions, Profile] | None = None
+        self._typed = ""
+        self._doing = ""
+
+    def compose_panes(self) -> ComposeResult:
+        """The table, the histograms, what is compared, the question."""
+        ascii_only = self.session.ascii_only
+        with Container(id="panes"):
+            with Vertical(id="kernels-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield DifferenceTable(ascii_only=ascii_only)
+            with Vertical(id="two-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                chart = Chart(id="two")
+                # The command prints the table: there is nothing of the chart's own to copy.
+                chart.can_focus = False
+                yield chart
+        yield Line(ascii_only=ascii_only, id="sides")
+        yield BeforePrompt(ascii_only=ascii_only)
+
+    def follow(self, shown: Session | None, session: Session) -> None:
+        """Compare anew where other launches count, or another recording is before."""
+        if session.study is None or session.before is None:
+            self._show()
+            return
+        try:
+            wanted = asked_of(self.app.planned, session.before)
+        except OptionError as error:
+            self._typed = session.before
+            self._refuse(error)
+            return
+        if self._wanted is None or self._wanted[0] != wanted or self._wanted[1] is not session.study.profile:
+            self._start(session.before, wanted, session.study.profile)
+        elif shown is None or shown.log != session.log:
+            self._show_chart()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is being read or compared."""
+        return not self._doing
+
+    # Comparing.
+
+    def _start(self, typed: str, asked: DifferenceOptions, profile: Profile) -> None:
+        self._typed, self._wanted = typed, (asked, profile)
+        self._say_doing("reading")
+        # What need not be read again: the open one, and the one that was before.
+        read = {file_and_part(asked.after)[0]: profile}
+        last = self._shown_asked
+        if self._found is not None and last is not None and last.columns == asked.columns:
+            read.setdefault(file_and_part(last.before)[0], self._found.parts[0].profile)
+        self._compare(asked, read)
+
+    @work(thread=True, exclusive=True, exit_on_error=False, group=DIFFERENCE)
+    def _compare(self, asked: DifferenceOptions, read: dict[str, Profile]) -> None:
+        def compared(progress: Progress) -> Iterator[Difference]:
+            # What there is to note goes to stderr, which is the screen's.
+            yield found_difference(replace(asked, quiet=True), progress, read)
+
+        tell(self, compared, in_words(self._say_doing), self._take_difference)
+
+    def _take_difference(self, found: Difference) -> None:
+        if self._wanted is None:
+            return
+        was_read = self._found is None or found.parts[0].profile is not self._found.parts[0].profile
+        self._found, self._shown_asked, self._doing = found, self._wanted[0], ""
+        self._close_prompt()
+        self._show()
+        before, after = (part.profile for part in found.parts)
+        if was_read and before is not after:
+            for text in before.notes:
+                self.app.say(text)
+        self.app.change(before=self._typed)
+
+    def worker_failed(self, worker: Worker[Any], error: Exception) -> None:
+        """Ask again where the two cannot be compared."""
+        if worker.group == DIFFERENCE and isinstance(error, SamplingError | OSError):
+            self._refuse(error)
+        else:
+            super().worker_failed(worker, error)
+
+    def _refuse(self, error: SamplingError | OSError) -> None:
+        """Say why they cannot be compared, over the name, which can be corrected."""
+        self._doing = ""
+        self._want_what_is_shown()
+        self._show()
+        words = failure_words(error)
+        # Of a long path its end is enough: it stands whole in the field below.
+        near = words.replace(error.path, Path(error.path).name) if isinstance(error, ProfileError) else words
+        forms = {words, words.partition("; ")[0], near, near.partition("; ")[0]}
+        self.query_one(BeforePrompt).ask(self._typed, sorted(forms, key=len, reverse=True))
+
+    def _want_what_is_shown(self) -> None:
+        """Forget a recording that could not be compared; the session's own is not tried again unchanged."""
+        if self._typed != self.session.before and self._found is not None and self._shown_asked is not None:
+            self._wanted = self._shown_asked, self._found.parts[1].profile
+
+    # What is shown.
+
+    def _show(self) -> None:
+        """Show all that is known."""
+        table = self.query_one(DifferenceTable)
+        if self._found is None:
+            table.fill(0, words=_INVITATION)
+        else:
+            sort, reverse = self._order
+            self._listed = sorted_difference(self._found, sort, reverse=reverse)
+            table.show(self._listed, self._order)
+            # No more rows than there are kernels, and two for the title and the headings.
+            self.query_one("#kernels-pane").styles.max_height = len(self._found.kernels) + 2
+        if self._shown_asked is not None:
+            self.query_one("#sides", Line).show(sides_lines(self._shown_asked))
+        self._say_doing(self._doing)
+        self._show_chart()
+
+    def _say_doing(self, doing: str) -> None:
+        """Say what is under way, over the table and over the question."""
+        self._doing = doing
+        words = f"{doing}; esc cancels" if doing else ""
+        sort, reverse = self._order
+        title = table_title(self._found, words, sort, reverse=reverse)
+        self.query_one("#kernels-pane PaneTitle", PaneTitle).show(*title)
+        if words:
+            self.query_one(BeforePrompt).tell([words])
+
+    @on(Rows.Moved)
+    def _show_chart(self) -> None:
+        found, session = self._listed, self.session
+        title = self.query_one("#two-pane PaneTitle", PaneTitle)
+        if found is None:
+            title.show("Durations before and after")
+            return
+        kernel = self.query_one(DifferenceTable).cursor
+        title.show(f"{kernel + 1}. {found.kernels[kernel].key}", f"[x] {'log' if session.log else 'linear'}")
+        self.query_one(Chart).show(partial(draw_kernel, found, kernel, session.log, session.ascii_only))
+
+    # What is done.
+
+    def action_ask(self) -> None:
+        """Ask for the recording before."""
+        self.query_one(BeforePrompt).ask(self._typed or self.session.before or "")
+
+    @on(Input.Submitted)
+    def _take_answer(self, event: Input.Submitted) -> None:
+        event.stop()
+        study, text = self.session.study, event.value.strip()
+        if study is None:
+            return
+        self._typed = text
+        try:
+            asked = asked_of(self.app.planned, text)
+        except OptionError as error:
+            self._refuse(error)
+        else:
+            self._start(text, asked, study.profile)
+
+    @on(BeforeInput.Left)
+    def _leave(self) -> None:
+        self._cancel()
+        self._close_prompt()
+
+    def _close_prompt(self) -> None:
+        prompt = self.query_one(BeforePrompt)
+        if prompt.display:
+            prompt.display = False
+            self.query_one(DifferenceTable).focus()
+
+    def action_cancel(self) -> None:
+        """Read no further; what is there stays. Where nothing is read, leave the key to others."""
+        if not self._doing:
+            raise SkipAction
+        self._cancel()
+
+    def _cancel(self) -> None:
+        if self._doing:
+            self.workers.cancel_group(self, DIFFERENCE)
+            self._want_what_is_shown()
+            self._say_doing("")
+            self.app.say("cancelled; what is there stays")
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor."""
+        self.query_one(DifferenceTable).move(rows)
+
+    def action_page(self, pages: int) -> None:
+        """Move the cursor by as many kernels as are visible."""
+        self.query_one(DifferenceTable).action_page(pages)
+
+    def action_sort(self) -> None:
+        """Sort by the next column."""
+        self._sort(next_in(tuple(DifferenceSort), self._order[0]), reverse=False)
+
+    def action_reverse(self) -> None:
+        """Sort by the same the other way round."""
+        sort, reverse = self._order
+        self._sort(sort, reverse=not reverse)
+
+    @on(Rows.HeadClicked)
+    def _sort_by_head(self, event: Rows.HeadClicked) -> None:
+        order = sorted_by_head(event.heading, self._order[0], is_reverse=self._order[1])
+        if order is not None:
+            self._sort(order[0], reverse=order[1])
+
+    def _sort(self, sort: DifferenceSort, *, reverse: bool) -> None:
+        if self._found is not None:
+            self._order = sort, reverse
+            self._show()
+
+    def action_log(self) -> None:
+        """Change between logarithmic and linear durations."""
+        self.app.change(log=not self.session.log)
+
+    # What is copied.
+
+    def _asked(self) -> DifferenceOptions | None:
+        """Return the options of the table as it is shown; None before anything is compared."""
+        sort, reverse = self._order
+        return self._shown_asked and replace(self._shown_asked, sort=sort, reverse=reverse)
+
+    def own_text(self) -> PaneText:
+        """What `difference` prints, also which launches are compared."""
+        found, asked, text = self._listed, self._asked(), ""
+        if found is not None and asked is not None:
+            canvas = Canvas(self.app.size.width, ascii_only=self.session.ascii_only, color=False)
+            drawn = stated(difference_answer(found, asked), compared_parts(found)).drawn(canvas)
+            text = drawn.partition("\nNext: ")[0] + "\n"
+        return PaneText("kernelpoint-difference", text)
+
+    def command(self) -> str:
+        """`difference` of the same two, with the same filters."""
+        asked = self._asked()
+        return "" if asked is None else command_line("difference", asked)
+
+    def action_copy_command(self) -> None:
+        """Copy the command line, once two recordings are compared."""
+        if self._shown_asked is None:
+            self.app.say("nothing is compared yet; o asks for the recording before")
+        else:
+            super().action_copy_command()

@@ -1,1 +1,0 @@
-"""View 7: two recordings kernel by kernel."""
