@@ -25,6 +25,7 @@ from tui.app.app import KernelPointApp
 from tui.app.difference import DifferenceScreen
 from tui.app.frame.chart import Chart
 from tui.app.frame.view import ViewScreen
+from tui.app.group_table import TableColumns, row_runs
 from tui.app.plan.screen import PlanScreen
 from tui.app.running import session_of
 from tui.app.split_tree.screen import SplitTreeScreen
@@ -177,3 +178,10 @@ def assert_golden(name: str, text: str) -> None:
         golden.write_text(text, encoding="utf-8")
         raise AssertionError(f"{golden.name} was not there; written: look at it")
     assert text == golden.read_text(encoding="utf-8")
+
+
+def row_texts(study: Study, group: int, columns: TableColumns, *, ascii_only: bool) -> dict[str, str]:
+    """What stands in each column of a kernel group's row in view 1, by the column's name."""
+    row = "".join(text for text, _ in row_runs(study, group, columns, ascii_only=ascii_only))
+    placed = zip(columns.starts(), columns.columns, strict=True)
+    return {column.name: row[start : start + column.width] for start, column in placed}

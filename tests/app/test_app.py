@@ -35,8 +35,8 @@ from tui.app.app import KernelPointApp
 from tui.app.frame import wording
 from tui.app.frame.chart import Chart
 from tui.app.frame.page import FindingsScreen, HelpScreen
-from tui.app.groups.panes import GroupTable, Wrapped
-from tui.app.groups.screen import GroupsScreen
+from tui.app.group_table import GroupTable
+from tui.app.groups import GroupsScreen, Wrapped
 from tui.app.planning import load_study
 from tui.app.running import session_of
 from tui.app.session_app import LoadingScreen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.app.driving import App, Running, opened, screen_text, view_of, wait_for
-from tui.app.groups.panes import GroupTable
+from tui.app.group_table import GroupTable
 
 
 async def at(app: App, pilot: Running, name: str) -> None:

@@ -17,6 +17,7 @@ from tests.app.driving import (
     opened,
     printed,
     resized,
+    row_texts,
     screen_text,
     study_in,
     view_of,
@@ -26,8 +27,7 @@ from tests.app.plan_driving import details_without_app, running
 from tests.app.plan_driving import settled as plan_settled
 from tests.app.test_view_split_tree import press, settled, stop_in
 from tui.app.frame.chart import Chart
-from tui.app.groups.columns import row_texts, table_columns
-from tui.app.groups.panes import GroupTable
+from tui.app.group_table import GroupTable, table_columns
 from tui.app.plan.presenter import plan_figures
 from tui.app.split_tree.screen import SplitTreeScreen
 from tui.charts.quantities import share
@@ -65,7 +65,7 @@ async def test_pooled_kernel_groups_are_marked_in_view_1(gpt: str) -> None:
         columns = table_columns(study, 80)
         rows = [row_texts(study, group, columns, ascii_only=False) for group in listed]
         for heading in {"strata", "drawn"} & rows[0].keys():
-            for group, cell in zip(listed, (row[heading] for row in rows), strict=True):
+            for group, cell in zip(listed, (row[heading].strip() for row in rows), strict=True):
                 assert (cell == "pool") == (group in marked), (heading, group)
                 assert cell == "pool" or int(cell) > 0, "every other kernel group has its own"
         await pilot.press("G")

@@ -21,7 +21,7 @@ from tests.app.driving import (
 from tui.app.compare import CompareTable, order_words
 from tui.app.difference import DifferenceTable
 from tui.app.frame.heads import head_at, marked, sorted_by_head
-from tui.app.groups.panes import GroupTable
+from tui.app.group_table import GroupTable
 from tui.options.choices import CompareSort, DifferenceSort, GroupSort
 from tui.options.commands import OpenOptions
 from tui.terminal.tables import Column

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.app.driving import App, Running, drawn, opened, printed, screen_text, wait_for
+from tui.app import groups
 from tui.app.frame.chart import Chart
-from tui.app.groups import presenter as groups
-from tui.app.groups.panes import GroupTable
+from tui.app.group_table import GroupTable
 from tui.options.commands import OpenOptions
 
 

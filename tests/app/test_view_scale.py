@@ -30,7 +30,7 @@ from tests.terminal.pseudo_terminal import MOST_STARTUP_BYTES, Terminal
 from tui.app.actions import actions_of
 from tui.app.frame.chart import Chart
 from tui.app.frame.page import HelpScreen
-from tui.app.groups.screen import GroupsScreen
+from tui.app.groups import GroupsScreen
 from tui.app.scale.screen import CellInput, PromptInput, ScaleScreen, ScaleTable, ScaleWords
 from tui.engine.bundled import sample_scale_question
 from tui.scale.sheet import HowToPredict, OpenTables, Role, SheetRow, made_up_tables, read_sheets, tables_of

@@ -17,7 +17,7 @@ from tests.terminal.pseudo_terminal import Terminal
 
 CRASHING = """
 import sys
-from tui.app.groups import screen as groups
+from tui.app import groups
 def broken(*_):
     raise RuntimeError("a defect")
 groups.GroupsScreen.action_sort = broken

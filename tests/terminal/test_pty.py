@@ -89,7 +89,7 @@ def test_failures_are_one_line_after_the_terminal_is_restored(
 CRASHING = """
 import sys
 from tui.app import planning
-from tui.app.groups import screen as groups
+from tui.app import groups
 def broken(*_):
     local_secret = "in a local variable"
     raise RuntimeError("a defect")

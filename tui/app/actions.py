@@ -63,6 +63,32 @@ class Action:
         return self.display.split(" ", maxsplit=1)[0]
 
 
+_ALL = 10**9
+"""More rows than any table has."""
+
+
+def _moves(scope: str, noun: str) -> tuple[Action, ...]:
+    """Return the keys that move the cursor of a table, where `action_move` takes rows."""
+    steps = (
+        ("1", "j,down", "j down", "Down", f"the next {noun}"),
+        ("-1", "k,up", "k up", "Up", f"the {noun} before"),
+        (f"-{_ALL}", "g,home", "g home", "First", f"the first {noun}"),
+        (str(_ALL), "G,end", "G end", "Last", f"the last {noun}"),
+    )
+    return tuple(
+        Action(scope, f"move({rows})", keys, display, title, description, palette=False)
+        for rows, keys, display, title, description in steps
+    )
+
+
+def _pages(scope: str) -> tuple[Action, ...]:
+    """Return the keys that move it by a page, where `action_page` takes pages."""
+    return (
+        Action(scope, "page(1)", "pagedown,ctrl+f", "pgdn ^f", "Page", "a page down", palette=False),
+        Action(scope, "page(-1)", "pageup,ctrl+b", "pgup ^b", "Page", "a page up", palette=False),
+    )
+
+
 ACTIONS: tuple[Action, ...] = (
     Action(
         APP, "app.quit", "q,ctrl+q", "q", "Quit", "leave; the plan's command line stays behind", show=True
@@ -77,12 +103,8 @@ ACTIONS: tuple[Action, ...] = (
         palette=False,
     ),
     Action(APP, "app.help", "question_mark,f1", "? F1", "Help", "what the keys do here", show=True),
-    Action(TABLE, "cursor_down", "j,down", "j down", "Down", "the next kernel group", palette=False),
-    Action(TABLE, "cursor_up", "k,up", "k up", "Up", "the kernel group before", palette=False),
-    Action(TABLE, "scroll_top", "g,home", "g home", "First", "the first kernel group", palette=False),
-    Action(TABLE, "scroll_bottom", "G,end", "G end", "Last", "the last kernel group", palette=False),
-    Action(TABLE, "page_down", "pagedown,ctrl+f", "pgdn ^f", "Page", "a page down", palette=False),
-    Action(TABLE, "page_up", "pageup,ctrl+b", "pgup ^b", "Page", "a page up", palette=False),
+    *_moves(TABLE, "kernel group"),
+    *_pages(TABLE),
     Action(TABLE, "app.view('Split tree')", "enter,right,l", "enter l", "Tree", "how this group is split"),
     Action(GROUPS, "search", "slash", "/", "Filter", "show only groups whose key contains a text", show=True),
     Action(GROUPS, "clear_search", "escape", "esc", "Show all", "show all groups again"),
@@ -153,16 +175,9 @@ ACTIONS: tuple[Action, ...] = (
     Action(COMPARE, "sort", "s", "s", "Sort", "best first, or sort by the next figure"),
     Action(COMPARE, "reverse", "R", "R", "Reverse", "the same order the other way round"),
     Action(COMPARE, "reasons", "e", "e", "Why not", "why methods cannot run, and what would help"),
-    Action(COMPARE, "move(1)", "j,down", "j down", "Down", "the next method", palette=False),
-    Action(COMPARE, "move(-1)", "k,up", "k up", "Up", "the method before", palette=False),
-    Action(COMPARE, "move(-99)", "g,home", "g home", "First", "the first method", palette=False),
-    Action(COMPARE, "move(99)", "G,end", "G end", "Last", "the last method", palette=False),
-    Action(COMPARE, "page(1)", "pagedown,ctrl+f", "pgdn ^f", "Page", "a page down", palette=False),
-    Action(COMPARE, "page(-1)", "pageup,ctrl+b", "pgup ^b", "Page", "a page up", palette=False),
-    Action(FORM, "move(1)", "j,down", "j down", "Down", "the next option", palette=False),
-    Action(FORM, "move(-1)", "k,up", "k up", "Up", "the option before", palette=False),
-    Action(FORM, "move(-99)", "g,home", "g home", "First", "the first option", palette=False),
-    Action(FORM, "move(99)", "G,end", "G end", "Last", "the last option", palette=False),
+    *_moves(COMPARE, "method"),
+    *_pages(COMPARE),
+    *_moves(FORM, "option"),
     Action(FORM, "edit", "enter", "enter", "Edit", "type a value; a choice goes on by one", palette=False),
     Action(FORM, "step(1)", "plus,right,l", "+ right l", "More", "the next value", palette=False),
     Action(FORM, "step(-1)", "minus,left,h", "- left h", "Less", "the value before", palette=False),
@@ -173,10 +188,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(LIST, "scroll_end", "G,end", "G end", "Last", "the last row", palette=False),
     Action(LIST, "page_down", "pagedown,ctrl+f", "pgdn ^f", "Page", "a page down", palette=False),
     Action(LIST, "page_up", "pageup,ctrl+b", "pgup ^b", "Page", "a page up", palette=False),
-    Action(BINDS, "move(1)", "j,down", "j down", "Down", "the next option", palette=False),
-    Action(BINDS, "move(-1)", "k,up", "k up", "Up", "the option before", palette=False),
-    Action(BINDS, "move(-99)", "g,home", "g home", "First", "the first option", palette=False),
-    Action(BINDS, "move(99)", "G,end", "G end", "Last", "the last option", palette=False),
+    *_moves(BINDS, "option"),
     Action(BINDS, "take", "enter", "enter", "Take", "take this step", palette=False, show=True),
     Action(
         PLAN,
@@ -205,12 +217,8 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(RESULTS, "turn", "t", "t", "More", "kernel groups, or what to simulate next", show=True),
     Action(RESULTS, "back", "escape", "esc", "Back", "stop reading; else back to the plan", show=True),
-    Action(RANGES, "move(1)", "j,down", "j down", "Down", "the next range", palette=False),
-    Action(RANGES, "move(-1)", "k,up", "k up", "Up", "the range before", palette=False),
-    Action(RANGES, "move(-9999999)", "g,home", "g home", "First", "the first range", palette=False),
-    Action(RANGES, "move(9999999)", "G,end", "G end", "Last", "the last range", palette=False),
-    Action(RANGES, "page(1)", "pagedown,ctrl+f", "pgdn ^f", "Page", "a page down", palette=False),
-    Action(RANGES, "page(-1)", "pageup,ctrl+b", "pgup ^b", "Page", "a page up", palette=False),
+    *_moves(RANGES, "range"),
+    *_pages(RANGES),
     Action(RANGES, "open", "l,right", "l right", "Open", "show what lies in the range", palette=False),
     Action(RANGES, "close", "h,left", "h left", "Close", "hide it; then to the range around", palette=False),
     Action(RANGES, "zoom_to", "enter", "enter", "Zoom", "zoom to the range", palette=False, show=True),
@@ -228,12 +236,8 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         DIFFERENCE, "ask", "o", "o", "Before", "name the recording, or the part of one, before", show=True
     ),
-    Action(DIFFERENCE, "move(1)", "j,down", "j down", "Down", "the next kernel", palette=False),
-    Action(DIFFERENCE, "move(-1)", "k,up", "k up", "Up", "the kernel before", palette=False),
-    Action(DIFFERENCE, "move(-9999)", "g,home", "g home", "First", "the first kernel", palette=False),
-    Action(DIFFERENCE, "move(9999)", "G,end", "G end", "Last", "the last kernel", palette=False),
-    Action(DIFFERENCE, "page(1)", "pagedown,ctrl+f", "pgdn ^f", "Page", "a page down", palette=False),
-    Action(DIFFERENCE, "page(-1)", "pageup,ctrl+b", "pgup ^b", "Page", "a page up", palette=False),
+    *_moves(DIFFERENCE, "kernel"),
+    *_pages(DIFFERENCE),
     Action(DIFFERENCE, "sort", "s", "s", "Sort", "sort by the next column", show=True),
     Action(DIFFERENCE, "reverse", "R", "R", "Reverse", "the same order the other way round"),
     Action(DIFFERENCE, "log", "x", "x", "Log", "logarithmic or linear durations", show=True),

@@ -464,7 +464,7 @@ class DifferenceScreen(ViewScreen):
         """Ask for the recording before."""
         self.query_one(BeforePrompt).ask(self._typed or self.session.before or "")
 
-    @on(Input.Submitted)
+    @on(Input.Submitted, "BeforeInput")
     def _take_answer(self, event: Input.Submitted) -> None:
         event.stop()
         study, text = self.session.study, event.value.strip()

@@ -38,7 +38,7 @@ class View:
 
 
 VIEWS: tuple[View, ...] = (
-    View("1", "Groups", "groups.screen:GroupsScreen"),
+    View("1", "Groups", "groups:GroupsScreen"),
     View("2", "Split tree", "split_tree.screen:SplitTreeScreen"),
     View("3", "Plan", "plan.screen:PlanScreen"),
     View("4", "Compare", "compare:CompareScreen"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.app.driving import App, Running, drawn, opened, printed, resized, screen_text, view_of, wait_for
-from tui.app.groups.panes import GroupTable
-from tui.app.groups.run_pane import RunPane
+from tui.app.group_table import GroupTable
+from tui.app.groups import RunPane
 
 
 def run_of(app: App) -> RunPane:

@@ -1,4 +1,4 @@
-"""The columns of view 1's table: which have room, what stands in a row, which one a cell belongs to.
+"""The table of view 1: which columns have room, what stands in a row, which one a cell belongs to.
 
 The name of a kernel group has at least 24 cells. Columns that have no room beside it go one after the other:
 the durations, the running share, the strata, the bar, the drawn launches, the total, the CoV, the mean, the
@@ -9,44 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from sampling.plan.study import Study
 from sampling.reduction.concentration import MOST
+from tui.app.actions import TABLE, bindings
+from tui.app.frame.heads import mark_of
+from tui.app.frame.rows import Rows, Runs
 from tui.charts import quantities
 from tui.charts.grid import AXIS, PLAIN, cluster_style, sparkline
 from tui.charts.histogram_data import histogram_data, useful_bins
 from tui.options.choices import GroupSort
 from tui.text import facts
-from tui.text.groups import of_group, share_bar
-
-Runs = list[tuple[str, int]]
-"""Texts, each with a style of `tui.charts.grid`."""
+from tui.text.groups import GroupList, of_group, share_bar
 
 _LEAST_LABEL = 24
 _ROOMY_LABEL = 36
 """With as many cells for the name, two blanks stand between columns."""
-_DROPPED_FIRST = (
-    "durations",
-    "cum",
-    "strata",
-    "bar",
-    "drawn",
-    "total",
-    "CoV",
-    "mean",
-    "rank",
-    "launches",
-)
+_DROPPED_FIRST = ("durations", "cum", "strata", "bar", "drawn", "total", "CoV", "mean", "rank", "launches")
 _BAR_FROM_WIDTH = ((150, 16), (100, 8), (0, 5))
 _SPARKLINE = 10
 _DURATION = 7
 _MIDDLE = 0.98
 _SPARKLINES_KEPT = 4_096
+# What is marked as the order where it has room, the first of these.
+_HEADS = {GroupSort.TOTAL: ("total", "share"), GroupSort.COV: ("CoV",), GroupSort.NAME: ("kernel group",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +44,6 @@ class GroupColumn:
 
     Attributes
     ----------
-    name : what it shows.
     heading : what stands over it; nothing over the bar, which belongs to the share before it.
     width : in cells.
     sort : the order of the groups that goes by it; None where none does.
@@ -77,21 +65,16 @@ class TableColumns:
 
     def starts(self) -> list[int]:
         """Return the first cell of each column."""
-        starts, at = [], 0
-        for column in self.columns:
-            starts.append(at)
-            at += column.width + self.gap
-        return starts
+        ends = np.cumsum([column.width + self.gap for column in self.columns])
+        return [0, *ends[:-1].tolist()]
 
     def column_at(self, cell: int) -> GroupColumn | None:
         """Return the column that a cell of the table's head or of a row belongs to.
 
         The blanks before a column are its own. None beyond the last one.
         """
-        for start, column in zip(self.starts(), self.columns, strict=True):
-            if cell < start + column.width:
-                return column
-        return None
+        columns = zip(self.starts(), self.columns, strict=True)
+        return next((column for start, column in columns if cell < start + column.width), None)
 
     def head(self, marked: str = "", mark: str = "") -> str:
         """Return the headings as they stand over the columns.
@@ -133,7 +116,6 @@ def _taken(columns: Sequence[GroupColumn], gap: int) -> int:
 
 def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
     of = study.groups
-    number = len(study.counts.groups)
 
     def counts(name: str, values: np.ndarray | None, sort: GroupSort) -> GroupColumn:
         largest = 0 if values is None else int(values.max(initial=0))
@@ -143,17 +125,17 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
         longest = len(quantities.duration(float(values.max(initial=0))))
         return GroupColumn(name, name, max(_DURATION, longest), sort=sort)
 
+    share_width = 7 if float(of.share.max(initial=0)) > 0.9995 else 6
+    cov_width = max(5, len(_cov(float(of.cov.max(initial=0)))))
     return [
-        GroupColumn("rank", "rank", max(4, len(f"#{number}")), sort=GroupSort.TOTAL),
-        GroupColumn(
-            "share", "share", 7 if float(of.share.max(initial=0)) > 0.9995 else 6, sort=GroupSort.TOTAL
-        ),
+        GroupColumn("rank", "rank", max(4, len(f"#{len(study.counts.groups)}")), sort=GroupSort.TOTAL),
+        GroupColumn("share", "share", share_width, sort=GroupSort.TOTAL),
         GroupColumn("bar", "", bar_cells, to_right=False, sort=GroupSort.TOTAL),
         GroupColumn("cum", "cum", 7, sort=GroupSort.TOTAL),
         counts("launches", of.launches, GroupSort.LAUNCHES),
         times("total", of.total_duration_ns, GroupSort.TOTAL),
         times("mean", of.mean_ns, GroupSort.MEAN),
-        GroupColumn("CoV", "CoV", max(5, len(_cov(float(of.cov.max(initial=0))))), sort=GroupSort.COV),
+        GroupColumn("CoV", "CoV", cov_width, sort=GroupSort.COV),
         GroupColumn("durations", "durations", _SPARKLINE, to_right=False),
         counts("strata", of.clusters, GroupSort.STRATA),
         counts("drawn", of.samples, GroupSort.DRAWN),
@@ -162,14 +144,6 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
 
 def _cov(cov: float | None) -> str:
     return quantities.UNKNOWN if cov is None else f"{cov:.3f}"
-
-
-def row_texts(study: Study, group: int, columns: TableColumns, *, ascii_only: bool) -> dict[str, str]:
-    """Return what stands in each column of a kernel group's row, by the column's name."""
-    return {
-        column.name: "".join(text for text, _ in _cell(study, group, column, ascii_only=ascii_only))
-        for column in columns.columns
-    }
 
 
 def row_runs(study: Study, group: int, columns: TableColumns, *, ascii_only: bool) -> Runs:
@@ -187,8 +161,12 @@ def row_runs(study: Study, group: int, columns: TableColumns, *, ascii_only: boo
 
 
 def _cell(study: Study, group: int, column: GroupColumn, *, ascii_only: bool) -> Runs:
+    of = study.groups
     if column.name == "bar":
-        return _bar(study, group, column.width, ascii_only=ascii_only)
+        # In colour where it is one of those that take most; the group that reaches it is one of them.
+        is_of_most = float(of.running_share[group] - of.share[group]) < MOST
+        bar = share_bar(study, group, column.width, ascii_only=ascii_only)
+        return [(bar, cluster_style(0) if is_of_most else AXIS)]
     if column.name == "durations":
         return _sparkline(study, group, column.width, ascii_only=ascii_only)
     if column.name == "kernel group":
@@ -196,11 +174,7 @@ def _cell(study: Study, group: int, column: GroupColumn, *, ascii_only: bool) ->
     return [(_FIGURES[column.name](study, group), PLAIN)]
 
 
-def _of_row(name: str, study: Study, group: int) -> str:
-    return of_group(facts.group_row(study, group), name)
-
-
-_FIGURES: dict[str, Callable[[Study, int], Any]] = {
+_FIGURES: dict[str, Callable[[Study, int], str]] = {
     "rank": lambda _, group: f"#{group + 1}",
     "share": lambda study, group: quantities.share(float(study.groups.share[group])),
     "cum": lambda study, group: quantities.share(float(study.groups.running_share[group])),
@@ -208,38 +182,24 @@ _FIGURES: dict[str, Callable[[Study, int], Any]] = {
     "total": lambda study, group: quantities.duration(int(study.groups.total_duration_ns[group])),
     "mean": lambda study, group: quantities.duration(float(study.groups.mean_ns[group])),
     "CoV": lambda study, group: _cov(facts.group_row(study, group)["cov"]),
-    "strata": partial(_of_row, "clusters"),
-    "drawn": partial(_of_row, "samples"),
+    "strata": lambda study, group: of_group(facts.group_row(study, group), "clusters"),
+    "drawn": lambda study, group: of_group(facts.group_row(study, group), "samples"),
 }
-
-
-def _bar(study: Study, group: int, cells: int, *, ascii_only: bool) -> Runs:
-    """Return a group's share of the largest group's; in colour where it is one of those that take most."""
-    of = study.groups
-    drawn = share_bar(study, group, cells, ascii_only=ascii_only)
-    # The group that reaches it is one of them.
-    is_of_most = float(of.running_share[group] - of.share[group]) < MOST
-    return [(drawn, cluster_style(0) if is_of_most else AXIS)]
 
 
 _SPARKLINES: WeakKeyDictionary[Study, dict[tuple[int, int, bool], Runs]] = WeakKeyDictionary()
 
 
 def _sparkline(study: Study, group: int, cells: int, *, ascii_only: bool) -> Runs:
-    """Return the durations of a group as a small histogram, which is made once."""
-    kept, key = _SPARKLINES.setdefault(study, {}), (group, cells, ascii_only)
-    if key not in kept:
-        if len(kept) >= _SPARKLINES_KEPT:
-            kept.clear()
-        kept[key] = _durations(study, group, cells, ascii_only=ascii_only)
-    return kept[key]
-
-
-def _durations(study: Study, group: int, cells: int, *, ascii_only: bool) -> Runs:
-    """Return a glyph a bin from short to long, in the style of the stratum there.
+    """Return the durations of a group as a small histogram, made once: a glyph a bin, in its stratum's style.
 
     Only the middle 98 % of the launches: a single one far away would leave all others one bin.
     """
+    kept, key = _SPARKLINES.setdefault(study, {}), (group, cells, ascii_only)
+    if key in kept:
+        return kept[key]
+    if len(kept) >= _SPARKLINES_KEPT:
+        kept.clear()
     values_ns, launches = study.counts.group_pairs(group)
     before = np.cumsum(launches)
     aside = int(before[-1]) * (1 - _MIDDLE) / 2
@@ -254,4 +214,69 @@ def _durations(study: Study, group: int, cells: int, *, ascii_only: bool) -> Run
     glyphs = sparkline(data.counts, cells, ascii_only=ascii_only)
     numbers = list(clusters)
     styles = [cluster_style(numbers[place]) for place in data.cluster_counts.argmax(axis=0).tolist()]
-    return [(" " * ((cells - len(glyphs)) // 2), PLAIN), *zip(glyphs, styles, strict=True)]
+    kept[key] = [(" " * ((cells - len(glyphs)) // 2), PLAIN), *zip(glyphs, styles, strict=True)]
+    return kept[key]
+
+
+class GroupTable(Rows):
+    """Kernel groups; its columns are those that have room."""
+
+    BINDINGS = bindings(TABLE)
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__(ascii_only=ascii_only)
+        self._study: Study | None = None
+        self.listed = GroupList((), 0)
+        self._order = GroupSort.TOTAL, False
+        self._columns: tuple[int, TableColumns] | None = None
+
+    def show(
+        self, study: Study, listed: GroupList, selected: int | None, order: tuple[GroupSort, bool]
+    ) -> None:
+        """List these groups, the cursor on the selected one.
+
+        Parameters
+        ----------
+        order : what they are sorted by, and whether the other way round.
+        """
+        self._study, self.listed, self._order, self._columns = study, listed, order, None
+        self.fill(len(listed.groups), listed.groups.index(selected) if selected in listed.groups else 0)
+
+    def select(self, group: int | None) -> None:
+        """Go to a group, if it is listed, and tell nobody."""
+        if group in self.listed.groups and group != self.highlighted:
+            self.fill(self.row_count, self.listed.groups.index(group))
+
+    @property
+    def highlighted(self) -> int | None:
+        """The group under the cursor; None in an empty table."""
+        return self.listed.groups[self.cursor] if self.listed.groups else None
+
+    def columns(self, width: int) -> TableColumns:
+        """The columns that have room, found once a width."""
+        if self._study is None or not width:
+            return TableColumns((), 1)
+        if self._columns is None or self._columns[0] != width:
+            self._columns = width, table_columns(self._study, width)
+        return self._columns[1]
+
+    def heading(self, width: int) -> str:
+        """The headings, the column that the groups are sorted by marked where it has room."""
+        columns, (sort, reverse) = self.columns(width), self._order
+        names = {column.name for column in columns.columns}
+        name = next((each for each in _HEADS.get(sort, (sort.value,)) if each in names), "")
+        return columns.head(
+            name, mark_of(falls=(sort is GroupSort.NAME) == reverse, ascii_only=self._ascii_only)
+        )
+
+    def head_at(self, cell: int) -> str:
+        """The order that goes by the column there; nothing where none does."""
+        column = self.columns(self.size.width).column_at(cell)
+        return "" if column is None or column.sort is None else column.sort.value
+
+    def runs(self, row: int, width: int) -> Runs:
+        """One kernel group."""
+        if self._study is None:
+            return []
+        group, columns = self.listed.groups[row], self.columns(width)
+        return row_runs(self._study, group, columns, ascii_only=self._ascii_only)

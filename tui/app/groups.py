@@ -1,0 +1,486 @@
+"""View 1: the kernel groups, and how long the launches of one of them take."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import ClassVar
+
+from rich.cells import set_cell_size
+from rich.segment import Segment
+from textual import on
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Container, Horizontal, Vertical
+from textual.geometry import Size
+from textual.strip import Strip
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from sampling.plan.study import Study
+from sampling.progress import Progress
+from sampling.reduction.duration_counts import DurationCounts
+from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
+from tui.app.frame import wording
+from tui.app.frame.chart import Chart
+from tui.app.frame.heads import next_in, sorted_by_head
+from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.page import PaneText
+from tui.app.frame.rows import Rows
+from tui.app.frame.soon import Soon
+from tui.app.frame.view import ViewScreen
+from tui.app.group_table import GroupTable
+from tui.app.overrides_file import options_with_overrides
+from tui.app.planning import silent, tell
+from tui.app.state import Session
+from tui.charts import quantities
+from tui.charts.grid import Grid, blank, put
+from tui.engine.timelines import GroupTimeline, is_quickly_listed, ranges_in, timeline_of_group
+from tui.options.choices import GroupSort
+from tui.options.command_line import command_line, options_of
+from tui.options.commands import GroupsOptions, HistogramOptions, TimelineOptions
+from tui.output.writer import Canvas
+from tui.terminal.tty import app_dots
+from tui.text import facts
+from tui.text.groups import GroupList, groups_text, list_groups
+from tui.text.histogram import group_histogram, histogram_text
+from tui.text.ranges import RangeForest, above_chart
+from tui.text.timeline import group_timeline, timeline_text, with_clusters
+
+MOST_ROWS = 100_000
+"""The most rows of the table: more would make listing, copying and writing slow."""
+
+_SEARCH_SECONDS = 0.08
+"""How long to wait for the next letter of a text to filter by."""
+_RUN_SECONDS = 0.25
+"""Launches are read again for every group: only where the cursor rests."""
+_LEAST_GROUP_ROWS = 4
+_ROWS_BESIDE_GROUPS = 3
+"""The pane's title, the headings, and the field to filter by."""
+# A title that is as long ends with the grid in 80 columns.
+_MOST_TITLE = 50
+
+
+def listed_groups(study: Study, sort: GroupSort, search: str, *, reverse: bool = False) -> GroupList:
+    """Return the groups that the table lists."""
+    return list_groups(study, sort, search, MOST_ROWS, reverse=reverse)
+
+
+def table_title(session: Session, study: Study, listed: GroupList) -> tuple[str, str]:
+    """Return by what the groups are sorted, and how many are listed of how many."""
+    sort = "CoV" if session.sort is GroupSort.COV else session.sort.value
+    if session.reverse:
+        sort += ", Z to A" if session.sort is GroupSort.NAME else ", smallest first"
+    said, matching = [], quantities.count(listed.matching)
+    if session.search:
+        said.append(f'"{session.search}": {matching} of {quantities.count(len(study.counts.groups))}')
+    if len(listed.groups) < listed.matching:
+        said.append(f"showing {quantities.count(len(listed.groups))} of {matching}")
+    return f"[1] Kernel groups by {sort}", ", ".join(said)
+
+
+def devices_lines(study: Study) -> list[str]:
+    """Return what the devices in labels are, the longest form first; nothing where there is one."""
+    lines = facts.devices_named(study)
+    short = [f"{name}: process {process}" for (process, _), name in facts.places_of(study).items()]
+    return ["; ".join(lines), "; ".join(short), f"{'; '.join(short[:2])} ..."] if lines else []
+
+
+def key_within(session: Session, cells: int) -> str:
+    """Return the selected group's key in at most `cells` cells; nothing where no group is selected."""
+    if session.study is None or session.selected is None:
+        return ""
+    return wording.group_key(session.study, session.selected, cells, ascii_only=session.ascii_only)
+
+
+def draw_group(session: Session, width: int, height: int) -> Grid:
+    """Return the histogram of the selected kernel group, its strata as clusters."""
+    study, selected = session.study, session.selected
+    if study is None or selected is None:
+        grid = blank(width, height)
+        put(grid, 0, 0, "no kernel group matches")
+        return grid
+    return group_histogram(study, selected, width, height, log=session.log, ascii_only=session.ascii_only)
+
+
+def chart_command(session: Session, size: tuple[int, int], command: str = "histogram") -> str:
+    """Return the `histogram` or `timeline` command of the selected group, as large as it is drawn.
+
+    Raises
+    ------
+    OSError : the file of split decisions cannot be written.
+    """
+    kind: type[HistogramOptions | TimelineOptions]
+    kind = HistogramOptions if command == "histogram" else TimelineOptions
+    kernel, (width, height) = f"#{(session.selected or 0) + 1}", size
+    given = options_with_overrides(session)
+    options = options_of(kind, given, kernel=kernel, log=session.log, width=width, height=height)
+    return command_line(command, options)
+
+
+def table_command(session: Session, listed: GroupList) -> str:
+    """Return the `groups` command that lists the same.
+
+    Raises
+    ------
+    OSError : the file of split decisions cannot be written.
+    """
+    options = options_of(
+        GroupsOptions,
+        options_with_overrides(session),
+        sort=session.sort,
+        reverse=session.reverse,
+        filter=session.search or None,
+        top=None if len(listed.groups) == listed.matching else len(listed.groups),
+    )
+    return command_line("groups", options)
+
+
+class SearchInput(Input):
+    """A one-row field for a part of the kernel group's key."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("escape", "screen.leave_search(True)", "All groups", key_display="esc"),
+        Binding("enter,down", "screen.leave_search(False)", "To the table", key_display="enter"),
+    ]
+
+
+class Wrapped(Widget, can_focus=False):
+    """Rows broken wherever they are full; `max-height` says how many there may be."""
+
+    DEFAULT_CSS = "Wrapped { height: auto; min-height: 1; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shorten: Callable[[int], str] = lambda _: ""
+
+    def show(self, shorten: Callable[[int], str]) -> None:
+        """Show another text; `shorten` returns it in at most the given number of cells."""
+        rows = self._rows_shown
+        self._shorten = shorten
+        # A new layout redraws the whole screen, so only when needed.
+        self.refresh(layout=self._rows_shown != rows)
+
+    @property
+    def _rows_shown(self) -> int:
+        rows = self.get_content_height(self.size, self.size, self.size.width)
+        most = self.styles.max_height
+        return rows if most is None else min(rows, int(most.value))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """Rows for all of the text."""
+        return -(-len(self._shorten(sys.maxsize)) // max(width, 1))
+
+    def render_line(self, y: int) -> Strip:
+        """One row of the text, and blanks."""
+        width, height = self.size
+        row = self._shorten(width * height)[y * width : (y + 1) * width]
+        return Strip([Segment(set_cell_size(row, width), self.rich_style)], width)
+
+
+class RunPane(Vertical):
+    """A kernel group's durations over the run; nothing is read while the pane is hidden."""
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__(id="run-pane", classes="pane")
+        self._ascii_only = ascii_only
+        self._session: Session | None = None
+        self._timeline: GroupTimeline | None = None
+        self._above: tuple[DurationCounts, RangeForest | str] | None = None
+        self._timer: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """A title over the chart."""
+        yield PaneTitle(ascii_only=self._ascii_only)
+        yield Chart(id="run")
+
+    def follow(self, session: Session) -> None:
+        """Show the group in focus, of the plan there is."""
+        self._session = session
+        self._show_soon()
+
+    def on_show(self) -> None:
+        """Read what was not read while the pane was hidden."""
+        self._show_soon()
+
+    @property
+    def timeline(self) -> GroupTimeline | None:
+        """What is shown; None while it is not of the group in focus."""
+        at, session = self._timeline, self._session
+        if at is None or session is None:
+            return None
+        return at if (at.study, at.group) == (session.study, session.selected) else None
+
+    @property
+    def text(self) -> str:
+        """What `timeline` prints of it, with the ranges above; nothing while it is read."""
+        at, session = self.timeline, self._session
+        if at is None or session is None or self._above is None:
+            return ""
+        width, height = self.chart.printed_size
+        canvas = Canvas(width, ascii_only=session.ascii_only, color=False)
+        return timeline_text(at, canvas, height, log=session.log, above=self._above[1]) + "\n"
+
+    @property
+    def chart(self) -> Chart:
+        """The chart, which takes the focus."""
+        return self.query_one(Chart)
+
+    def _show_soon(self) -> None:
+        session = self._session
+        if not self.display or session is None or session.study is None:
+            return
+        if self._timer is not None:
+            self._timer.stop()
+        if self.timeline is not None or session.selected is None:
+            self._show()
+        else:
+            read = partial(self._read, session.study, session.selected, session.options.seed)
+            # The screen's own worker: it knows what to do with a defect.
+            work = partial(tell, self, read, silent, self._take)
+            run = partial(
+                self.screen.run_worker, work, thread=True, exclusive=True, exit_on_error=False, group="run"
+            )
+            self._timer = self.set_timer(_RUN_SECONDS, run)
+
+    def _read(
+        self, study: Study, group: int, seed: int, _: Progress
+    ) -> Iterator[tuple[GroupTimeline, RangeForest | str]]:
+        """Read a group's launches, and the ranges of the run or why they are not looked for."""
+        timeline = with_clusters(timeline_of_group(study, group, seed, before=self._timeline))
+        known = self._above
+        if known is not None and known[0] is study.counts:
+            yield timeline, known[1]
+        elif is_quickly_listed(study):
+            yield timeline, above_chart(ranges_in(study.profile, study.counts.region))
+        else:
+            yield timeline, above_chart(None, is_looked_for=False)
+
+    def _take(self, read: tuple[GroupTimeline, RangeForest | str]) -> None:
+        before, self._timeline = self._timeline, read[0]
+        self._above = read[0].study.counts, read[1]
+        if self.timeline is None:
+            # The cursor has gone on.
+            self._timeline = before
+        else:
+            self._show()
+
+    def _show(self) -> None:
+        session, at = self._session, self.timeline
+        if session is None:
+            return
+        title = self.query_one(PaneTitle)
+        if at is None:
+            title.show("[6] Over the run", "")
+            self.chart.say("no kernel group matches")
+        else:
+            scale = "log" if session.log else "linear"
+            title.show(f"[6] #{at.group + 1} over the run", f"by {at.by}, {scale}")
+            self.chart.show(partial(_draw_run, at, session))
+
+
+def _draw_run(at: GroupTimeline, session: Session, width: int, height: int) -> Grid:
+    dots = app_dots(session.options.ascii, ascii_only=session.ascii_only)
+    return group_timeline(at, width, height, log=session.log, ascii_only=session.ascii_only, dots=dots)
+
+
+class GroupsScreen(ViewScreen):
+    """The table of kernel groups over the histogram of the selected one, and its launches over the run."""
+
+    NAME = "Groups"
+    SUMMARY = "the kernel groups, and how long their launches take"
+    SCOPES = (APP, TABLE, GROUPS, COMPARING, VIEW)
+    BINDINGS = bindings(APP, GROUPS, COMPARING, VIEW)
+    AUTO_FOCUS = "GroupTable"
+    ABOUT: ClassVar[str] = (
+        "A kernel group is all launches of one kernel with one grid and block. CoV is the spread of their "
+        "durations over the mean; strata are the clusters the plan splits a group into, each with its own "
+        "symbol and colour in the histogram, a line between; drawn is how many launches the plan simulates. "
+        "cum is the share of a group and of all that take longer; bars in colour are of the groups that take "
+        "80 % together. durations shows the middle 98 % of a group's launches, short ones at the left. "
+        "What binds is which option, relaxed one step by itself, would give more than 5 % more speedup."
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._chart = Soon[None](self, lambda _: self._show_chart())
+        self._search_timer: Timer | None = None
+
+    def compose_panes(self) -> ComposeResult:
+        """The table, the histogram, the launches over the run, what binds."""
+        ascii_only = self.session.ascii_only
+        with Container(id="group-panes"):
+            with Vertical(id="groups-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield GroupTable(ascii_only=ascii_only)
+                with Horizontal(id="search"):
+                    yield Static("/ ")
+                    yield SearchInput(placeholder="part of the kernel group's key", compact=True)
+            with Container(id="group-charts"):
+                with Vertical(id="chart-pane", classes="pane"):
+                    yield PaneTitle(ascii_only=ascii_only)
+                    yield Wrapped()
+                    yield Chart(id="histogram")
+                yield RunPane(ascii_only=ascii_only)
+        yield Line(ascii_only=ascii_only, id="devices")
+        yield Line(ascii_only=ascii_only, id="binding")
+
+    def on_mount(self) -> None:
+        """Hide the field to filter by until the user opens it."""
+        self.query_one("#search").display = False
+        self.query_one("#devices").display = False
+
+    def on_screen_resume(self) -> None:
+        """Go to the group that another view went to."""
+        # Only now: while this view is open, the cursor may be further on than the session.
+        table, selected = self.query_one(GroupTable), self.session.selected
+        table.select(selected)
+        if self.session.search and selected is not None and selected not in table.listed.groups:
+            # The filter leaves out the group that another view went to.
+            self.query_one(SearchInput).value = ""
+
+    def follow(self, shown: Session | None, session: Session) -> None:
+        """Show what differs from what is shown."""
+        study = session.study
+        if study is None:
+            return
+        if shown is None or shown.study is not study:
+            forms, line = devices_lines(study), self.query_one("#devices", Line)
+            line.display = bool(forms)
+            line.show(forms or [""])
+        if study.counts.launches <= wording.MOST_LAUNCHES_UNASKED:
+            self.app.find_binding()
+        self.query_one("#binding", Line).show(wording.binding_lines(session, study))
+        if shown is None or _listed_by(shown) != _listed_by(session):
+            self._show_groups(session, study)
+        # What is listed may have changed what is selected.
+        self.query_one(RunPane).follow(self.session)
+        if shown is None:
+            self._show_chart()
+        elif (shown.study, shown.selected, shown.log) != (study, session.selected, session.log):
+            self._chart.ask(None)
+
+    def _show_groups(self, session: Session, study: Study) -> None:
+        listed = listed_groups(study, session.sort, session.search, reverse=session.reverse)
+        # The charts get the rows that the list does not need.
+        rows = max(len(listed.groups), _LEAST_GROUP_ROWS)
+        self.query_one("#groups-pane").styles.max_height = rows + _ROWS_BESIDE_GROUPS
+        self.query_one(GroupTable).show(study, listed, session.selected, (session.sort, session.reverse))
+        title = self.query_one("#groups-pane PaneTitle", PaneTitle)
+        title.show(*table_title(session, study, listed))
+        if session.selected not in listed.groups:
+            self.app.change(selected=listed.groups[0] if listed.groups else None)
+
+    def _show_chart(self) -> None:
+        """Show the chart with its title and the group's key, all three of one session."""
+        session, study = self.session, self.session.study
+        if study is None:
+            return
+        name, selected = "no kernel group", session.selected
+        if selected is not None:
+            label = facts.group_label(study, selected, _MOST_TITLE, ascii_only=session.ascii_only)
+            name = f"#{selected + 1} {label}"
+        title = self.query_one("#chart-pane PaneTitle", PaneTitle)
+        title.show(f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}")
+        self.query_one(Wrapped).show(partial(key_within, session))
+        self._histogram.show(partial(draw_group, session))
+
+    @on(Rows.Moved)
+    def _select(self) -> None:
+        # The cursor may have moved since the message was sent: use where it is now.
+        highlighted = self.query_one(GroupTable).highlighted
+        if highlighted not in {None, self.session.selected}:
+            self.app.change(selected=highlighted)
+
+    @on(Input.Changed, "SearchInput")
+    def _search(self, event: Input.Changed) -> None:
+        # Filter once for all that is typed, not at each letter.
+        if self._search_timer is not None:
+            self._search_timer.stop()
+        self._search_timer = self.set_timer(_SEARCH_SECONDS, lambda: self.app.change(search=event.value))
+
+    def action_leave_search(self, is_given_up: bool) -> None:
+        """Go back to the table, with all groups where the text is given up."""
+        if is_given_up:
+            self.query_one(SearchInput).value = ""
+        self.query_one("#search").display = False
+        self.query_one(GroupTable).focus()
+
+    def action_search(self) -> None:
+        """Type a text to filter by."""
+        self.query_one("#search").display = True
+        self.query_one(SearchInput).focus()
+
+    def action_clear_search(self) -> None:
+        """List all groups; where all are listed, leave the key to others."""
+        if not self.session.search:
+            raise SkipAction
+        self.query_one(SearchInput).value = ""
+
+    def action_sort(self) -> None:
+        """Sort by the next column, and go to what is first by it."""
+        self._sort(next_in(tuple(GroupSort), self.session.sort), reverse=False)
+
+    def action_reverse(self) -> None:
+        """Sort by the same the other way round."""
+        self._sort(self.session.sort, reverse=not self.session.reverse)
+
+    @on(Rows.HeadClicked)
+    def _sort_by_head(self, event: Rows.HeadClicked) -> None:
+        order = sorted_by_head(event.heading, self.session.sort, is_reverse=self.session.reverse)
+        if order is not None:
+            self._sort(order[0], reverse=order[1])
+
+    def _sort(self, sort: GroupSort, *, reverse: bool) -> None:
+        session = self.session
+        if session.study is not None:
+            first = listed_groups(session.study, sort, session.search, reverse=reverse).groups[:1]
+            self.app.change(sort=sort, reverse=reverse, selected=next(iter(first), None))
+
+    def action_log(self) -> None:
+        """Change between logarithmic and linear durations."""
+        self.app.change(log=not self.session.log)
+
+    # What is copied.
+
+    def own_text(self) -> PaneText:
+        """The table with all its columns and whole keys, or the chart as it stands."""
+        session, study = self.session, self.session.study
+        if study is None:
+            return PaneText("kernelpoint", "")
+        group = session.selected or 0
+        if self._is_meant(self.query_one(RunPane).chart):
+            return PaneText(f"kernelpoint-timeline-{group + 1}", self.query_one(RunPane).text)
+        if self._is_meant(self._histogram):
+            width, height = self._histogram.printed_size
+            canvas = Canvas(width, ascii_only=session.ascii_only, color=False)
+            text = histogram_text(study, group, canvas, height, log=session.log) + "\n"
+            return PaneText(f"kernelpoint-histogram-{group + 1}", text)
+        rows = [facts.group_row(study, index) for index in self.query_one(GroupTable).listed.groups]
+        canvas = Canvas(self.app.size.width, ascii_only=session.ascii_only, color=False)
+        return PaneText("kernelpoint-groups", groups_text(study, rows, canvas) + "\n" if rows else "")
+
+    def command(self) -> str:
+        """`histogram` of the selected group as large as it is drawn, or `groups` as they are listed."""
+        session, run = self.app.planned, self.query_one(RunPane).chart
+        if self._is_meant(run):
+            return chart_command(session, run.printed_size, "timeline")
+        if self._is_meant(self._histogram):
+            return chart_command(session, self._histogram.printed_size)
+        return table_command(session, self.query_one(GroupTable).listed)
+
+    def _is_meant(self, chart: Chart) -> bool:
+        """Return whether a chart of a group has the focus."""
+        return self.focused is chart and self.session.selected is not None
+
+    @property
+    def _histogram(self) -> Chart:
+        return self.query_one("#histogram", Chart)
+
+
+def _listed_by(session: Session) -> object:
+    """Return what decides which groups are listed, in which order."""
+    return session.study, session.sort, session.reverse, session.search

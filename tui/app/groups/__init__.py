@@ -1,1 +1,0 @@
-"""View 1: the kernel groups."""
