@@ -28,7 +28,7 @@ from tui.app.frame.view import ViewScreen
 from tui.app.group_table import TableColumns, row_runs
 from tui.app.plan.screen import PlanScreen
 from tui.app.running import session_of
-from tui.app.split_tree.screen import SplitTreeScreen
+from tui.app.split_tree import SplitTreeScreen
 from tui.app.timeline import TimelineScreen
 from tui.app.views import FIRST_VIEW, VIEWS
 from tui.charts.grid import plain

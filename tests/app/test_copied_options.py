@@ -12,9 +12,9 @@ from tui.app.compare import CompareScreen
 from tui.app.difference import DifferenceScreen
 from tui.app.overrides_file import printed_options
 from tui.app.plan.screen import PlanScreen
-from tui.app.split_tree.screen import SplitTreeScreen
-from tui.app.split_tree.walk_queue import WalkQueue
+from tui.app.split_tree import SplitTreeScreen
 from tui.app.state import Session
+from tui.app.tree_walk import WalkQueue
 from tui.app.views import VIEWS
 from tui.options.choices import ColorMode, OutputFormat
 from tui.options.commands import OpenOptions, SampleOptions

@@ -29,7 +29,7 @@ from tests.app.test_view_split_tree import press, settled, stop_in
 from tui.app.frame.chart import Chart
 from tui.app.group_table import GroupTable, table_columns
 from tui.app.plan.presenter import plan_figures
-from tui.app.split_tree.screen import SplitTreeScreen
+from tui.app.split_tree import SplitTreeScreen
 from tui.charts.quantities import share
 
 POOL_BELOW = 0.01

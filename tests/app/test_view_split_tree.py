@@ -31,14 +31,12 @@ from tests.app.driving import (
     study_in,
     wait_for,
 )
+from tui.app import split_tree, tree_walk
 from tui.app.actions import actions_of
 from tui.app.frame.chart import Chart
 from tui.app.frame.line import Line
 from tui.app.frame.page import help_text
-from tui.app.split_tree import panes as split_histogram
-from tui.app.split_tree import walk_queue as tree_walk_queue
-from tui.app.split_tree.panes import SplitCard
-from tui.app.split_tree.screen import SplitTreeScreen
+from tui.app.split_tree import SplitCard, SplitTreeScreen
 from tui.charts.quantities import share
 from tui.options.commands import OpenOptions
 from tui.text.tree import TreeStop
@@ -440,14 +438,14 @@ async def test_decisions_make_the_same_plan_by_command(gpt: str, tmp_path: Path)
 
 async def test_many_durations_are_drawn_aside(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
     threads = set()
-    draw = split_histogram.stop_histogram
+    draw = split_tree.stop_histogram
 
     def noting(*given: Any, **how: Any) -> Any:
         threads.add(threading.current_thread())
         return draw(*given, **how)
 
-    monkeypatch.setattr(split_histogram, "DURATIONS_AT_ONCE", 0)
-    monkeypatch.setattr(split_histogram, "stop_histogram", noting)
+    monkeypatch.setattr(split_tree, "DURATIONS_AT_ONCE", 0)
+    monkeypatch.setattr(split_tree, "stop_histogram", noting)
     async with walking(gpt, options=RICH) as (app, pilot):
         chart = app.screen.query_one("#split-histogram", Chart)
         await wait_for(pilot, lambda: "split at" in drawn(chart), "the histogram of the root")
@@ -462,7 +460,7 @@ async def test_a_defect_ends_the_app_and_is_not_swallowed(gpt: str, monkeypatch:
         raise ZeroDivisionError("a defect")
 
     async with walking(gpt) as (app, pilot):
-        monkeypatch.setattr(tree_walk_queue, "stop_of", broken)
+        monkeypatch.setattr(tree_walk, "stop_of", broken)
         await pilot.press("right_square_bracket")
         await wait_for(pilot, lambda: app.failure is not None, "the app leaves")
         assert isinstance(app.failure, ZeroDivisionError)

@@ -39,7 +39,7 @@ class View:
 
 VIEWS: tuple[View, ...] = (
     View("1", "Groups", "groups:GroupsScreen"),
-    View("2", "Split tree", "split_tree.screen:SplitTreeScreen"),
+    View("2", "Split tree", "split_tree:SplitTreeScreen"),
     View("3", "Plan", "plan.screen:PlanScreen"),
     View("4", "Compare", "compare:CompareScreen"),
     View("5", "Scale model", "scale.screen:ScaleScreen", needs_profile=False),

@@ -1,21 +1,24 @@
-"""What view 2 does with a walk through the split decisions, in a thread of its own: no widget here."""
+"""The walk of view 2 through the split decisions, and the changes asked of it, in a thread of its own."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from threading import Lock
 
-from sampling.errors import OptionError
+from sampling.errors import OptionError, SamplingError
 from sampling.methods.registry import method_named
 from sampling.plan.walk import TreeWalk
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.groups import Overrides
 from sampling.splitting.tree import Verdict
-from sampling.strata.target import Target
+from tui.app.planning import CancelledError, silent, throttled
 from tui.app.state import Session, same_overrides
 from tui.engine.studies import target_of
 from tui.options.commands import SampleOptions
+from tui.text.tree import TreeStop, stop_of
 
 _FOR_STUDY = ("root", "stem", "allegro")
 
@@ -40,11 +43,6 @@ class WalkSpec:
     options: SampleOptions
     overrides: Overrides
 
-    @property
-    def target(self) -> Target:
-        """What is asked of the strata."""
-        return target_of(self.options)
-
     def is_like(self, other: WalkSpec | None) -> bool:
         """Return whether a walk made from the other goes the same way."""
         return (
@@ -56,7 +54,18 @@ class WalkSpec:
 
     @property
     def _asked(self) -> object:
-        return self.method, self.target, self.options.seed, self.options.set
+        return self.method, target_of(self.options), self.options.seed, self.options.set
+
+    def walk(self, progress: Progress) -> TreeWalk:
+        """Return a new walk by it, at no group yet."""
+        return TreeWalk(
+            self.counts,
+            self.method,
+            target_of(self.options),
+            settings=self.options.set,
+            overrides=self.overrides,
+            progress=progress,
+        )
 
 
 def spec_of(session: Session, method: str) -> WalkSpec | None:
@@ -66,13 +75,8 @@ def spec_of(session: Session, method: str) -> WalkSpec | None:
     return WalkSpec(session.study.counts, method, session.options, session.overrides)
 
 
-@dataclass(frozen=True, slots=True)
-class Walked:
-    """A walk, and what it was made from."""
-
-    spec: WalkSpec
-    walk: TreeWalk
-
+Walked = tuple[WalkSpec, TreeWalk]
+"""A walk, and what it was made from."""
 
 Change = Callable[[Walked | None, Progress], Walked | None]
 """Moves a walk on, or makes another; raises SamplingError where it cannot."""
@@ -82,12 +86,12 @@ def begin(spec: WalkSpec, group: int) -> Change:
     """Return how to walk by another spec: from where the last walk was, or from the start of a group."""
 
     def change(walked: Walked | None, progress: Progress) -> Walked:
-        walk = _walk(spec, progress)
-        if walked is not None and walked.spec.counts is spec.counts:
-            walk.resume(walked.walk.place)
+        walk = spec.walk(progress)
+        if walked is not None and walked[0].counts is spec.counts:
+            walk.resume(walked[1].place)
         else:
             walk.enter(group)
-        return Walked(spec, walk)
+        return spec, walk
 
     return change
 
@@ -97,7 +101,7 @@ def move(how: Callable[[TreeWalk], object]) -> Change:
 
     def change(walked: Walked | None, _: Progress) -> Walked | None:
         if walked is not None:
-            how(walked.walk)
+            how(walked[1])
         return walked
 
     return change
@@ -117,30 +121,74 @@ def decide(
     def change(walked: Walked | None, progress: Progress) -> Walked | None:
         if walked is None:
             return None
-        place = walked.walk.place
+        before, place = walked[1], walked[1].place
         group, wanted = (place.group, place.path) if node is None else node
         if group != place.group:
             # The user is at another node by now.
             return walked
         if wanted is None:
             raise OptionError("the group is split to its end", remedy="[ or k goes back to a decision")
-        spec = replace(walked.spec, overrides=walked.walk.overridden(wanted, verdict))
-        walk = _walk(spec, progress)
+        spec = replace(walked[0], overrides=before.overridden(wanted, verdict))
+        walk = spec.walk(progress)
         walk.resume(place)
         if wanted == place.path:
             walk.step()
         tell(spec, f"#{group + 1}", wanted, verdict)
-        return Walked(spec, walk)
+        return spec, walk
 
     return change
 
 
-def _walk(spec: WalkSpec, progress: Progress) -> TreeWalk:
-    return TreeWalk(
-        spec.counts,
-        spec.method,
-        spec.target,
-        settings=spec.options.set,
-        overrides=spec.overrides,
-        progress=progress,
-    )
+class WalkQueue:
+    """The changes to a walk that are not made yet, and the walk; one worker at a time makes them in order.
+
+    Parameters
+    ----------
+    moved : called in the worker after each change, with where the walk is.
+    refused : called there with why a change failed; the walk did not move.
+    """
+
+    def __init__(
+        self, moved: Callable[[WalkSpec, TreeStop], object], refused: Callable[[SamplingError], object]
+    ) -> None:
+        self._moved, self._refused = moved, refused
+        self._lock = Lock()
+        self._waiting: deque[Change] = deque()
+        self._has_worker = False
+        # For the worker alone.
+        self._walked: Walked | None = None
+
+    def add(self, change: Change) -> bool:
+        """Add a change to the queue; return whether a worker has to be started for it."""
+        with self._lock:
+            self._waiting.append(change)
+            is_new, self._has_worker = not self._has_worker, True
+        return is_new
+
+    def work(self, is_cancelled: Callable[[], bool]) -> None:
+        """Make the changes until none is left, in a worker."""
+        # The line of the plan already shows what is being done.
+        progress = throttled(silent, is_cancelled)
+        while (change := self._next(is_cancelled)) is not None:
+            try:
+                self._walked = change(self._walked, progress)
+            except CancelledError:
+                continue
+            except SamplingError as error:
+                self._refused(error)
+                continue
+            if self._walked is not None:
+                self._moved(self._walked[0], stop_of(self._walked[1]))
+
+    def _next(self, is_cancelled: Callable[[], bool]) -> Change | None:
+        with self._lock:
+            if self._waiting and not is_cancelled():
+                return self._waiting.popleft()
+            self._has_worker = False
+            return None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all that was asked for is made."""
+        with self._lock:
+            return not self._waiting and not self._has_worker

@@ -1,0 +1,476 @@
+"""View 2: how the kernel groups are split, decision by decision, and the user's own decisions."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar
+
+from rich.cells import set_cell_size
+from rich.segment import Segment
+from textual import work
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.worker import get_current_worker
+
+from sampling.errors import SamplingError
+from sampling.methods.registry import splits_groups
+from sampling.plan.study import Study
+from sampling.plan.walk import TreeWalk
+from sampling.progress import Progress
+from sampling.reduction.group_by import GroupBy
+from sampling.splitting.tree import Verdict
+from sampling.text import counted
+from tui.app.actions import APP, COMPARING, TREE, VIEW, bindings
+from tui.app.frame.chart import Chart, Draw
+from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.page import PaneText
+from tui.app.frame.soon import Soon
+from tui.app.frame.view import ViewScreen
+from tui.app.overrides_file import options_with_overrides
+from tui.app.planning import in_few_words, silent, tell
+from tui.app.state import Session, decisions
+from tui.app.tree_walk import Change, WalkQueue, WalkSpec, begin, decide, methods_in_turn, move, spec_of
+from tui.charts import quantities
+from tui.charts.grid import Grid, blank, copy, fitted
+from tui.charts.tree import tree
+from tui.options.command_line import command_line, options_of
+from tui.options.commands import TreeOptions
+from tui.options.flags import error_text
+from tui.output.writer import Canvas
+from tui.terminal.printable import printable
+from tui.text import facts
+from tui.text.tree import (
+    TreeStop,
+    card_lines,
+    node_name,
+    running_lines,
+    stop_histogram,
+    tree_text,
+)
+
+DURATIONS_AT_ONCE = 100_000
+"""A histogram of more takes longer to draw than a key may wait."""
+
+_NO_NODE = "-"
+"""No node's path: what is marked when a group is split to its end."""
+
+
+def node_title(
+    stop: TreeStop, study: Study | None, method: str, of_plan: str, *, log: bool
+) -> tuple[str, str]:
+    """Return the group and which of its decisions is looked at; the axis and whose trees these are.
+
+    Parameters
+    ----------
+    method, of_plan : whose trees are shown, and the plan's method.
+    """
+    taken = len(stop.nodes)
+    if stop.node is None:
+        place = "its one decision" if taken == 1 else f"all {counted(taken, 'decision', 'decisions')}"
+    elif stop.node.index == taken:
+        place = f"decision {quantities.count(taken + 1)}, {node_name(stop.node.path)}"
+    else:
+        so_far = "" if stop.ahead is None else " so far"
+        place = f"decision {stop.node.index + 1} of {quantities.count(taken)}{so_far}"
+    label = "" if study is None else f": {facts.group_label(study, stop.group)}"
+    whose = f"for {of_plan}" if splits_groups(of_plan) else "for study"
+    whose = "the plan's" if method == of_plan else whose
+    return f"[2] {stop.name} {place}{label}", f"[x] {'log' if log else 'linear'}  [m] {method}, {whose}"
+
+
+def draw_branches(stop: TreeStop, ascii_only: bool, width: int, height: int) -> Grid:
+    """Return the branches so far, as many rows as there is room for, that of the node in focus among them."""
+    if width < 1 or height < 2:
+        return blank(width, height)
+    taken = len(stop.nodes)
+    all_rows, at = taken + (stop.ahead is not None), taken if stop.node is None else stop.node.index
+    room = height - 1
+    first = max(min(at - room // 2, all_rows - room), 0)
+    marked = _NO_NODE if stop.node is None else stop.node.path
+    rows = (first, first + room)
+    return tree(stop.nodes, width, proposed=stop.ahead, marked=marked, rows=rows, ascii_only=ascii_only)
+
+
+class SplitHistogram(Chart):
+    """A chart that is drawn in a worker where it has many durations."""
+
+    def __init__(self, *, ascii_only: bool, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._ascii_only = ascii_only
+        self._stop: TreeStop | None = None
+        self._log = False
+        self._wanted: Draw = blank
+        self._soon = Soon[None](self, lambda _: self._show_wanted())
+
+    def look_at(self, stop: TreeStop, *, log: bool) -> None:
+        """Show the durations of the node in focus."""
+        self._stop, self._log = stop, log
+        self._soon.ask(None)
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether no drawing is pending."""
+        return self._soon.is_resting
+
+    def on_resize(self) -> None:
+        """Draw for the new size."""
+        self._soon.ask(None)
+
+    def _show_wanted(self) -> None:
+        stop = self._stop
+        if stop is None:
+            return
+        draw = self._wanted = partial(stop_histogram, stop, log=self._log, ascii_only=self._ascii_only)
+        durations = int(stop.counts.offsets[stop.group + 1] - stop.counts.offsets[stop.group])
+        if stop.node is not None:
+            durations = stop.node.stop - stop.node.start
+        if durations <= DURATIONS_AT_ONCE:
+            self.show(draw)
+        elif self.size:
+            width, height = self.size
+
+            def drawn(_: Progress) -> Iterator[tuple[Draw, Grid]]:
+                yield draw, draw(width, height)
+
+            # The screen's own worker: it knows what to do with a defect.
+            self.screen.run_worker(
+                partial(tell, self, drawn, silent, self._show_drawn),
+                thread=True,
+                exclusive=True,
+                exit_on_error=False,
+                group="tree-histogram",
+            )
+
+    def _show_drawn(self, drawn: tuple[Draw, Grid]) -> None:
+        draw, grid = drawn
+        if draw is self._wanted:
+            self.show(partial(self._fitted, grid))
+
+    def _fitted(self, grid: Grid, width: int, height: int) -> Grid:
+        """Return the drawn chart; cut to a new size until it is drawn again."""
+        if (grid.width, grid.height) == (width, height):
+            return grid
+        self.call_after_refresh(self._soon.ask, None)
+        fitting = blank(width, height)
+        rows, columns = min(height, grid.height), min(width, grid.width)
+        copy(Grid(grid.glyph[:rows, :columns], grid.style[:rows, :columns]), fitting, 0, 0)
+        return fitting
+
+
+class SplitCard(Widget, can_focus=False):
+    """Lines broken between words; where there are too few rows, the last ones are not shown."""
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+        self._lines: list[str] = []
+
+    def show(self, lines: Sequence[str]) -> None:
+        """Show other lines."""
+        self._lines = [printable(line, ascii_only=self._ascii_only) for line in lines]
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One row, and blanks."""
+        width = self.size.width
+        rows = [
+            fitted(row, width, ascii_only=self._ascii_only)
+            for line in self._lines
+            for row in textwrap.wrap(line, max(width, 4), subsequent_indent="  ")
+        ]
+        return Strip(
+            [Segment(set_cell_size(rows[y] if y < len(rows) else "", width), self.rich_style)], width
+        )
+
+
+class SplitTreeScreen(ViewScreen):
+    """The histogram and the facts of a node over the tree so far, and what it all would cost."""
+
+    NAME = "Split tree"
+    SUMMARY = "how each group is split, decision by decision"
+    SCOPES = (APP, TREE, COMPARING, VIEW)
+    BINDINGS = bindings(APP, TREE, COMPARING, VIEW)
+    AUTO_FOCUS = "#branches"
+    ABOUT: ClassVar[str] = (
+        "root splits a kernel group in two where its parts, sampled together, cost less than the whole; stem "
+        "and allegro split what would need many samples. m shows their trees in turn. tau is what a node "
+        "costs: the duration of its samples, tau old kept whole, tau new split. The row marked ? is the "
+        "decision that comes next, rows marked ! are decided by you. Your cuts are taken into the plan, by "
+        "joint too: it then draws of these ranges, prices their sizes, and keeps its bounds. The line at the "
+        "foot is a plan by this tree's method if splitting ended here: groups of smaller rank split to "
+        "their end, later ones whole. Of its bounds, total is of the total time, worst group the largest "
+        "of any kernel group's own time, this group that of the group in focus."
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._studied: str | None = None
+        self._spec: WalkSpec | None = None
+        self._shown_spec: WalkSpec | None = None
+        self._stop: TreeStop | None = None
+        self._cursor: str | None = None
+        self._walk = WalkQueue(
+            partial(self.call_later, self._show_walk), partial(self.call_later, self._say_why_not)
+        )
+
+    def compose_panes(self) -> ComposeResult:
+        """The node, the tree, the running figures."""
+        ascii_only = self.session.ascii_only
+        with Container(id="split-panes"):
+            with Vertical(id="split-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield SplitHistogram(ascii_only=ascii_only, id="split-histogram")
+            with Vertical(id="card-pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield SplitCard(ascii_only=ascii_only)
+            with Vertical(id="tree-pane", classes="pane"):
+                yield PaneTitle(ascii_only=ascii_only)
+                yield Chart(id="branches")
+        yield Line(ascii_only=ascii_only, id="running")
+
+    def follow(self, shown: Session | None, session: Session) -> None:
+        """Walk by the session's options, in the group it has in focus."""
+        has_other_method = shown is not None and shown.options.method != session.options.method
+        if has_other_method:
+            # The plan's own trees are shown again.
+            self._studied = None
+        stop, selected = self._stop, session.selected
+        if self._is_outdated(session):
+            self._begin(session)
+        elif stop is not None and session.study is not None and selected not in {None, stop.group}:
+            # Another group is in focus elsewhere.
+            self._go(lambda walk: walk.enter(selected or 0))
+        elif has_other_method:
+            self._show()
+        elif shown is not None and shown.log != session.log:
+            self._show_histogram()
+
+    def _is_outdated(self, session: Session) -> bool:
+        """Return whether the session asks for another walk; while it plans, its options may be withdrawn."""
+        spec = spec_of(session, self._method_wanted(session))
+        return session.doing is None and spec is not None and not spec.is_like(self._spec)
+
+    def _method_wanted(self, session: Session) -> str:
+        """Return the method whose trees are to be shown: the plan's, or one for study."""
+        return self._studied or methods_in_turn(session.options.method)[0]
+
+    # The walk, which is moved in a worker.
+
+    def _begin(self, session: Session) -> None:
+        """Walk by what the session asks."""
+        self._spec = spec_of(session, self._method_wanted(session))
+        if self._stop is None:
+            self.query_one(SplitCard).show(["splitting"])
+        if self._spec is not None:
+            self._change(begin(self._spec, session.selected or 0))
+
+    def _go(self, how: Callable[[TreeWalk], object]) -> None:
+        """Move on, and look at the decision that comes next there."""
+        self._cursor = None
+        self._change(move(how))
+
+    def _change(self, change: Change) -> None:
+        """Queue a change of the walk."""
+        if self._walk.add(change):
+            self._make_changes()
+
+    @work(thread=True, exit_on_error=False, group="tree")
+    def _make_changes(self) -> None:
+        worker = get_current_worker()
+        self._walk.work(lambda: worker.is_cancelled)
+
+    def _show_walk(self, spec: WalkSpec, at: TreeStop) -> None:
+        study = self.session.study
+        if study is None or spec.counts is not study.counts:
+            return
+        self._stop, self._shown_spec = at, spec
+        if self._cursor is not None and self._cursor not in {node.path for node in at.nodes}:
+            self._cursor = None
+        if self.is_current and self.session.selected != at.group:
+            self.app.change(selected=at.group)
+        self._show()
+
+    def _say_why_not(self, error: SamplingError) -> None:
+        wanted = self._method_wanted(self.session)
+        words = error_text(in_few_words(error, self.session.overrides, f"in the trees of {wanted}"))
+        if self._shown_spec is None:
+            self.query_one(SplitCard).show([words])
+            return
+        if wanted != self._shown_spec.method:
+            # The tree of the other method stays.
+            self._studied, self._spec = self._shown_spec.method, self._shown_spec
+        self.app.say(words, failed=True)
+
+    # The user's decisions.
+
+    def _decide(self, verdict: Verdict) -> None:
+        stop, cursor = self._stop, self._cursor
+        node = None if stop is None or cursor is None else (stop.group, cursor)
+        self._change(decide(node, verdict, partial(self.call_later, self._plan_by_decision)))
+
+    def _plan_by_decision(self, spec: WalkSpec, group: str, path: str, verdict: Verdict) -> None:
+        """Plan by the decision that the walk has already taken over."""
+        self._spec, of_plan = spec, self.session.options.method
+        # A plan with strata of kernel groups takes the cuts; one of another kind becomes one by this method.
+        by = of_plan if splits_groups(of_plan) else spec.method
+        self.app.decide(spec.overrides, by)
+        what = "split" if verdict is Verdict.SPLIT else "kept whole"
+        then = "u takes it back" if by == of_plan else f"the plan is by {by} now; u goes back to {of_plan}"
+        self.app.say(f"{group} {node_name(path)} {what} by you; {then}")
+
+    def _undo(self) -> None:
+        before = self.session.options.method
+        if not self.app.undo_decision():
+            self.app.say("there is no decision of yours to take back")
+            return
+        method = self.session.options.method
+        left = counted(decisions(self.session.overrides), "decision", "decisions")
+        back = "" if method == before else f", by {method} again"
+        self.app.say(f"taken back{back}; {left} of yours left")
+
+    # What is shown.
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the walk is up to date with the session, and nothing is pending."""
+        is_drawn = self.query_one(SplitHistogram).is_resting
+        return self._walk.is_done and is_drawn and not self._is_outdated(self.session)
+
+    @property
+    def method(self) -> str:
+        """The method whose trees are shown; those of another method may still be being made."""
+        return self._method_wanted(self.session) if self._shown_spec is None else self._shown_spec.method
+
+    @property
+    def looked_at(self) -> TreeStop | None:
+        """Where the walk is now, with the node under the cursor; None before it has begun."""
+        stop = self._stop
+        if stop is None or self._cursor is None:
+            return stop
+        return replace(stop, node=next(node for node in stop.nodes if node.path == self._cursor))
+
+    def _show(self) -> None:
+        """Show the words, the tree and the figures at once, the histogram once no more keys come."""
+        stop = self.looked_at
+        if stop is None:
+            return
+        title, title_of_card, title_of_tree = self.query(PaneTitle)
+        session, of_plan = self.session, self.session.options.method
+        title.show(*node_title(stop, session.study, self.method, of_plan, log=session.log))
+        # The words are of a decision, with the keys that take it; or of a group that is split.
+        is_split = stop.node is None
+        title_of_card.show(*(("This kernel group", "") if is_split else ("[+ -] This decision", "")))
+        whole = ("[tab] Tree",) if stop.ahead is None else ("[tab] Tree so far", "+ split  - keep  u undo")
+        title_of_tree.show(*whole)
+        self.query_one(SplitCard).show(card_lines(stop))
+        self.query_one("#branches", Chart).show(partial(draw_branches, stop, session.ascii_only))
+        self.query_one("#running", Line).show(running_lines(stop))
+        self._show_histogram()
+
+    def _show_histogram(self) -> None:
+        stop = self.looked_at
+        if stop is not None:
+            self.query_one(SplitHistogram).look_at(stop, log=self.session.log)
+
+    def _look_at(self, stop: TreeStop, index: int) -> None:
+        self._cursor = stop.nodes[index].path if index < len(stop.nodes) else None
+        self._show()
+
+    # Keys.
+
+    def action_step(self) -> None:
+        """Take the decision ahead."""
+        self._go(TreeWalk.step)
+
+    def action_step_back(self) -> None:
+        """Undo the last step."""
+        self._go(TreeWalk.back)
+
+    def action_next_group(self) -> None:
+        """Go to the next group."""
+        self._go(TreeWalk.next_group)
+
+    def action_previous_group(self) -> None:
+        """Go to the group before."""
+        self._go(TreeWalk.previous_group)
+
+    def action_finish_group(self) -> None:
+        """Take all decisions on the group."""
+        self._go(TreeWalk.finish_group)
+
+    def action_finish(self) -> None:
+        """Take all decisions."""
+        self._go(TreeWalk.finish)
+
+    def action_node_up(self) -> None:
+        """Look at the decision before."""
+        stop = self.looked_at
+        if stop is not None:
+            index = len(stop.nodes) if stop.node is None else stop.node.index
+            self._look_at(stop, max(index - 1, 0))
+
+    def action_node_down(self) -> None:
+        """Look at the decision after."""
+        stop = self.looked_at
+        if stop is not None and stop.node is not None:
+            self._look_at(stop, stop.node.index + 1)
+
+    def action_split_node(self) -> None:
+        """Split the node in focus."""
+        self._decide(Verdict.SPLIT)
+
+    def action_keep_node(self) -> None:
+        """Keep the node in focus whole."""
+        self._decide(Verdict.KEEP)
+
+    def action_undo_decision(self) -> None:
+        """Take the last decision back; decisions queued before it are made first."""
+        self._change(move(lambda _: self.call_later(self._undo)))
+
+    def action_method(self) -> None:
+        """Show the trees of the next method; those of the plan's are not for study."""
+        session = self.session
+        methods, shown = methods_in_turn(session.options.method), self._method_wanted(session)
+        place = methods.index(shown) if shown in methods else -1
+        self._studied = methods[(place + 1) % len(methods)]
+        self._begin(session)
+
+    def action_log(self) -> None:
+        """Change between logarithmic and linear durations."""
+        self.app.change(log=not self.session.log)
+
+    # What is copied.
+
+    def own_text(self) -> PaneText:
+        """All of the view as `tree` prints it."""
+        stop, session = self.looked_at, self.session
+        if stop is None:
+            return PaneText("kernelpoint-tree", "")
+        canvas = Canvas(self.app.size.width, ascii_only=session.ascii_only, color=False)
+        text = tree_text(stop, canvas, log=session.log) + "\n"
+        return PaneText(f"kernelpoint-tree-{stop.group + 1}", text)
+
+    def command(self) -> str:
+        """`tree` after as many decisions, looking at the same node; the session may be ahead of the walk."""
+        stop, spec, session, cursor = self.looked_at, self._shown_spec, self.session, self._cursor
+        if spec is not None:
+            session = replace(session, options=spec.options, overrides=spec.overrides)
+        options = options_with_overrides(session)
+        if options.group_by is GroupBy.PUBLISHED and spec is not None:
+            # That of the plan's method, whose groups these are.
+            options = replace(options, group_by=spec.counts.grouping.by)
+        tree_options = options_of(
+            TreeOptions,
+            options,
+            kernel="#1" if stop is None else f"#{stop.group + 1}",
+            method=self.method,
+            decisions=0 if stop is None else len(stop.nodes),
+            node=None if cursor is None else node_name(cursor),
+            log=session.log,
+        )
+        return command_line("tree", tree_options)

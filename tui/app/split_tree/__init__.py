@@ -1,1 +1,0 @@
-"""View 2: the split tree, decision by decision."""
