@@ -267,9 +267,8 @@ def test_the_first_paint_waits_for_neither_engine_nor_numpy_nor_views() -> None:
     assert not imported & {"numpy", "sampling.plan.study", "tui.engine.studies", "tui.app.frame.view"}
 
 
-def test_presenters_bring_no_textual() -> None:
-    views = ("groups", "split_tree", "plan", "compare")
-    assert "textual" not in imported_with(*(f"tui.app.{view}.presenter" for view in views))
+def test_words_and_walks_bring_no_textual() -> None:
+    assert "textual" not in imported_with("tui.app.plan.presenter", "tui.app.tree_walk", "tui.program")
 
 
 def test_keys_in_one_packet_are_taken_in_their_order(gpt: str) -> None:
