@@ -19,8 +19,7 @@ from sampling.splitting.tree import Verdict
 from tests import small_recordings
 from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, view_of, wait_for
 from tui.app import planning
-from tui.app.filters.fields import LeastDuration, Numbers, Patterns, RangeNames, Words, filters_of
-from tui.app.filters.screen import FiltersScreen
+from tui.app.filters import FiltersScreen, LeastDuration, Numbers, Patterns, Words, filters_of
 from tui.app.plan.options import OptionForm, OptionInput
 from tui.options.commands import OpenOptions, SampleOptions
 from tui.options.flags import error_text
@@ -154,7 +153,7 @@ async def test_ranges_are_stepped_through(tmp_path: Path) -> None:
         await go_to(pilot, app, "range")
         screen = app.screen
         assert isinstance(screen, FiltersScreen)
-        await wait_for(pilot, lambda: bool(screen.names.found), "the names")
+        await wait_for(pilot, lambda: bool(screen.names), "the names")
         await pilot.press("plus")
         await wait_for(pilot, lambda: app.session.options.range == small_recordings.RANGE, "the range")
         await planned(pilot, app)
@@ -175,7 +174,7 @@ WRONG = (
 def test_what_means_nothing_is_refused_before_anything_is_counted(
     name: str, text: str, problem: str, two_devices: str
 ) -> None:
-    rows = filters_of(read_profile((two_devices,)), RangeNames())
+    rows = filters_of(read_profile((two_devices,)), [])
     field = next(row.field for row in rows if row.field.name == name)
     with pytest.raises(OptionError) as refused:
         field.taken(SampleOptions(), text)
@@ -183,7 +182,7 @@ def test_what_means_nothing_is_refused_before_anything_is_counted(
 
 
 def test_every_sentence_has_room_at_60_columns(two_devices: str) -> None:
-    for row in filters_of(read_profile((two_devices,)), RangeNames()):
+    for row in filters_of(read_profile((two_devices,)), []):
         assert len(textwrap.wrap(row.help, 60)) <= 2, row.help
 
 
@@ -218,4 +217,4 @@ def test_steps_go_round_or_end() -> None:
     assert added.exclude == ("gemm", "communication")
     assert exclude.stepped(added, 1) is None
     assert exclude.stepped(added, -1) == replace(options, exclude=("gemm",))
-    assert Words("range", RangeNames()).stepped(options, 1) is None
+    assert Words("range", []).stepped(options, 1) is None

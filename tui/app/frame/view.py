@@ -160,7 +160,7 @@ class ViewScreen(CopyingScreen):
 
     def action_filters(self) -> None:
         """Show which launches count and what a kernel group is, to change it."""
-        from tui.app.filters.screen import FiltersScreen
+        from tui.app.filters import FiltersScreen
 
         if self.session.study is None:
             self.app.say("no profile is open; `kernelpoint PROFILE` opens one")

@@ -1,22 +1,45 @@
-"""What the filters may be: each one's text, what a typed text means, its next value, and words on it."""
+"""The filters over a view: which launches count, and what a kernel group is; a row each, applied at once."""
 
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sampling.errors import OptionError
+from textual import on, work
+from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.widgets import Static
+
+from sampling.errors import OptionError, SamplingError
 from sampling.methods.registry import method_named
+from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.region import COMMUNICATION
-from tui.app.plan.options import NOT_USED, Choice, OptionField, changed
+from sampling.text import counted
+from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.soon import Soon
+from tui.app.frame.wording import MOST_LAUNCHES_UNASKED, status_lines
+from tui.app.plan.options import (
+    NOT_USED,
+    Choice,
+    FieldReached,
+    OptionField,
+    OptionForm,
+    OptionsChanged,
+    changed,
+)
+from tui.app.session_app import SessionApp
+from tui.app.state import Session
+from tui.charts import quantities
 from tui.engine.feature_paths import workload_features
 from tui.engine.studies import region_of
 from tui.options.commands import SampleOptions
-from tui.options.flags import with_flags
+from tui.options.flags import error_text, with_flags
+from tui.text.selection import left_out_words, part_of_study
 
 _LEAST_DURATIONS_NS = tuple(digit * 10**power for power in range(3, 7) for digit in (1, 2, 5))
 _NUMBERS_SAID = 6
@@ -29,19 +52,12 @@ class Filter(NamedTuple):
     help: str
 
 
-@dataclass(slots=True)
-class RangeNames:
-    """Some names of the ranges of a profile; none until they are read."""
-
-    found: tuple[str, ...] = ()
-
-
-def filters_of(profile: Profile, names: RangeNames) -> tuple[Filter, ...]:
+def filters_of(profile: Profile, names: list[str]) -> tuple[Filter, ...]:
     """Return the filters of a profile, in the order in which they are shown.
 
     Parameters
     ----------
-    names : the ranges to step through.
+    names : the ranges to step through, once they are read.
     """
     devices = tuple(sorted({sequence.device for sequence in profile.sequences}))
     processes = tuple(sorted({sequence.process for sequence in profile.sequences}))
@@ -185,7 +201,7 @@ class Words(OptionField):
     names : what to step through.
     """
 
-    names: RangeNames = field(default_factory=RangeNames)
+    names: list[str] = field(default_factory=list)
 
     def text(self, options: SampleOptions) -> str:
         """The text; "" where it is not set."""
@@ -197,9 +213,9 @@ class Words(OptionField):
 
     def stepped(self, options: SampleOptions, by: int) -> SampleOptions | None:
         """The next name; after the last comes none."""
-        if not self.names.found:
+        if not self.names:
             return None
-        values = [None, *self.names.found]
+        values = [None, *self.names]
         given = getattr(options, self.name)
         place = values.index(given) if given in values else 0
         return changed(options, self.name, values[(place + by) % len(values)])
@@ -262,3 +278,126 @@ class Features(OptionField):
     def unused(self, options: SampleOptions) -> str:
         """Methods that draw at random look at durations alone."""
         return NOT_USED if options.features and method_named(options.method).draws_at_random else ""
+
+
+# The screen.
+
+
+def kept_lines(session: Session, study: Study) -> list[str]:
+    """Return what the filters of the study keep, or what is being done; the longest form first."""
+    if session.doing is not None:
+        return [f"Applying: {session.doing}"]
+    part = part_of_study(study)
+    launches = counted(study.profile.launches, "launch", "launches")
+    groups = counted(len(study.counts.groups), "kernel group", "kernel groups")
+    if part.launches == study.profile.launches:
+        return [f"Kept: all of {launches}, in {groups}", f"Kept: all of {launches}"]
+    kept = f"Kept: {quantities.count(part.launches)} of {launches}"
+    # As a share where the time of the whole profile is known.
+    time = f"{quantities.duration(part.total_duration_ns)} of kernel time"
+    if session.whole_ns:
+        time = f"{quantities.share(part.total_duration_ns / session.whole_ns)} of the time"
+    timed = f"{kept}, {time}"
+    return [f"{timed}, in {groups}{left_out_words(part)}", f"{timed}, in {groups}", timed, kept]
+
+
+_MOST_NAMES = 50
+
+
+def _names_of_ranges(profile: Profile) -> tuple[str, ...]:
+    """Return some names of ranges: of those with launches, where to find these takes a moment only."""
+    runs = profile.range_runs() if profile.launches <= MOST_LAUNCHES_UNASKED else None
+    return profile.range_names(_MOST_NAMES) if runs is None else runs.some_names(_MOST_NAMES)
+
+
+class FiltersScreen(Screen[None]):
+    """Which launches count and what a kernel group is; every change is applied at once.
+
+    Attributes
+    ----------
+    names : of the profile's ranges; none until they are read.
+    """
+
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]  # noqa: RUF012
+    BINDINGS = [("escape,q,F", "leave", "Back"), ("u", "as_given", "As given")]  # noqa: RUF012
+    AUTO_FOCUS = "OptionForm"
+
+    app: SessionApp
+
+    def __init__(self, profile: Profile, session: Session) -> None:
+        super().__init__()
+        self._profile, self._session = profile, session
+        self.names: list[str] = []
+        self._filters = filters_of(profile, self.names)
+        self._soon = Soon(self, self._plan)
+        self._asked: SampleOptions | None = None
+
+    def compose(self) -> ComposeResult:
+        """The form, a sentence on the row at the cursor, and what is kept."""
+        options, ascii_only = self._session.options, self._session.ascii_only
+        yield PaneTitle(ascii_only=ascii_only)
+        fields = tuple(each.field for each in self._filters)
+        yield OptionForm(options, fields, ascii_only=ascii_only)
+        yield Static(id="filter-help", markup=False)
+        yield Line(ascii_only=ascii_only, id="kept")
+        yield Line(ascii_only=ascii_only, id="plan")
+
+    def on_mount(self) -> None:
+        """Follow the session from now on."""
+        self.query_one(PaneTitle).show("Filters", "enter edit, + - step, u as given, esc back")
+        self._explain(0)
+        self.watch(self.app, "session", self._follow)
+        if self._profile.ranges is not None:
+            self._read_names()
+
+    def _follow(self, session: Session) -> None:
+        """Show the filters of the session, and what they keep."""
+        if session.study is None:
+            return
+        self.query_one(OptionForm).follow(session, self._asked)
+        self.query_one("#kept", Line).show(kept_lines(session, session.study))
+        self.query_one("#plan", Line).show(status_lines(session, session.study))
+
+    def _explain(self, place: int) -> None:
+        self.query_one("#filter-help", Static).update(self._filters[place].help)
+
+    @on(FieldReached)
+    def _explain_field(self, event: FieldReached) -> None:
+        event.stop()
+        self._explain(event.place)
+
+    @work(thread=True, group="ranges")
+    def _read_names(self) -> None:
+        """Read the names of ranges to step through; the recording may lie on a slow disk."""
+        try:
+            names = _names_of_ranges(self._profile)
+        except (SamplingError, OSError) as error:
+            words = f"names of ranges are not read: {error_text(error)}"
+            self.call_later(partial(self.app.say, words, failed=True))
+        else:
+            self.call_later(self.names.extend, names)
+
+    @on(OptionsChanged)
+    def _plan_soon(self, event: OptionsChanged) -> None:
+        event.stop()
+        self._soon.ask(event.options, at_once=event.at_once)
+
+    def _plan(self, options: SampleOptions) -> None:
+        self._asked = options
+        self.app.plan(options)
+
+    def action_as_given(self) -> None:
+        """Filter as the command line said."""
+        given, options = self.app.opened.options, self.app.session.options
+        names = [each.field.name for each in self._filters]
+        wanted = replace(options, **{name: getattr(given, name) for name in names})
+        self.query_one(OptionForm).forget()
+        if wanted == options:
+            self.app.say("the filters are as they were given")
+        else:
+            self._soon.ask(wanted, at_once=True)
+
+    def action_leave(self) -> None:
+        """Go back to the view; a step that was put off is taken."""
+        self._soon.end()
+        self.dismiss()

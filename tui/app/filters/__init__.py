@@ -1,1 +1,0 @@
-"""The filters: which launches count, and what a kernel group is."""
