@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
-from textual.strip import Strip
 from textual.widgets import Input, Static
 from textual.worker import Worker
 
@@ -23,12 +20,13 @@ from sampling.plan.budget import SimulationHours, check_slowdown
 from sampling.plan.study import Study
 from sampling.progress import Progress
 from tui.app.actions import BINDS, bindings
-from tui.app.frame.by_wheel import ByWheel
 from tui.app.frame.field import FieldInput, FieldWords
+from tui.app.frame.rows import Rows, Runs
 from tui.app.plan.options import OPTION_FIELDS, changed
 from tui.app.planning import in_words, tell
 from tui.app.session_app import SessionApp
 from tui.charts import quantities
+from tui.charts.grid import PLAIN
 from tui.charts.grid import fitted as fitted_cells
 from tui.engine.budgets import budget_of, study_that_fits
 from tui.options.command_line import typed_value
@@ -66,59 +64,38 @@ def with_value(options: SampleOptions, name: str, value: Value) -> SampleOptions
     return field.taken(options, value if isinstance(value, str) else repr(value))
 
 
-class BindingList(ByWheel, can_focus=True):
+class BindingList(Rows):
     """Options that bind, a row each, with a cursor; a text in their place while there are none."""
 
     BINDINGS = bindings(BINDS)
-    DEFAULT_CSS = "BindingList { height: 1fr; }"
-    COMPONENT_CLASSES = {"binding-list--head", "binding-list--cursor"}  # noqa: RUF012
+    DEFAULT_CSS = """
+    BindingList > .rows--cursor { text-style: none; }
+    BindingList:focus > .rows--cursor { text-style: reverse; }
+    """
 
     def __init__(self, *, ascii_only: bool) -> None:
-        super().__init__()
-        self._ascii_only = ascii_only
+        super().__init__(ascii_only=ascii_only)
         self._steps: tuple[Relaxation, ...] = ()
         self._heading, self._lines = "", [""]
-        self._place = 0
 
     def show(self, steps: tuple[Relaxation, ...], heading: str, lines: list[str]) -> None:
         """Show these steps, a line each; without any, the lines are what is said in their place."""
-        shown = steps, heading, lines
-        if shown != (self._steps, self._heading, self._lines):
-            self._steps, self._heading, self._lines = shown
-            self.move(0)
+        self._steps, self._heading, self._lines = steps, heading, lines
+        self.fill(len(steps), self.cursor, " ".join(lines))
 
-    def move(self, rows: int) -> None:
-        """Move the cursor down by so many rows (up if negative), at most to the last or first."""
-        self._place = min(max(self._place + rows, 0), max(len(self._steps) - 1, 0))
-        self.refresh()
+    def heading(self, width: int) -> str:
+        """What stands over the figures."""
+        return fitted_cells(f"  {self._heading}", width, ascii_only=self._ascii_only)
 
-    def action_move(self, rows: int) -> None:
-        """Move the cursor."""
-        self.move(rows)
+    def runs(self, row: int, width: int) -> Runs:
+        """One option, marked where the cursor is."""
+        text = f"{'>' if row == self.cursor else ' '} {self._lines[row]}"
+        return [(fitted_cells(text, width, ascii_only=self._ascii_only), PLAIN)]
 
     def action_take(self) -> None:
         """Take the step under the cursor."""
         if self._steps:
-            self.post_message(StepTaken(self._steps[self._place]))
-
-    def on_click(self, event: events.Click) -> None:
-        """Put the cursor there."""
-        if 1 <= event.y <= len(self._steps):
-            self.move(event.y - 1 - self._place)
-
-    def render_line(self, y: int) -> Strip:
-        """The heading, or one option; the words that stand for them."""
-        width, style = self.size.width, self.rich_style
-        at = y - 1 if self._steps else y
-        text = f"  {self._heading}" if at < 0 else self._lines[at] if at < len(self._lines) else ""
-        if at < 0:
-            style += self.get_component_rich_style("binding-list--head", partial=True)
-        elif self._steps and text:
-            text = f"{'>' if at == self._place else ' '} {text}"
-            if at == self._place and self.has_focus:
-                style += self.get_component_rich_style("binding-list--cursor", partial=True)
-        row = fitted_cells(text, width, ascii_only=self._ascii_only)
-        return Strip([Segment(row, style)]).adjust_cell_length(width, Style())
+            self.post_message(StepTaken(self._steps[self.cursor]))
 
 
 # The epsilon that fits a budget.
