@@ -20,6 +20,7 @@ from tests.app.driving import (
 )
 from tui.app.compare import CompareTable, order_words
 from tui.app.difference import DifferenceTable
+from tui.app.frame.chart import Chart
 from tui.app.frame.heads import head_at, marked, sorted_by_head
 from tui.app.group_table import GroupTable
 from tui.options.choices import CompareSort, DifferenceSort, GroupSort
@@ -134,6 +135,17 @@ async def test_kernels_of_a_difference_by_keys_and_clicks(gpt: str, tmp_path: Pa
         text, command = view.pane_text().text, view.command()
     assert command.endswith("--sort before --reverse")
     assert printed(command, 120, tmp_path) == text
+
+
+async def test_a_key_in_a_title_is_pressed_by_a_click_on_it_or_its_words(gpt: str) -> None:
+    async with opened(gpt) as (app, pilot):
+        row = next(y for y, text in enumerate(screen_text(app).splitlines()) if "[x] linear" in text)
+        for now, wanted in (("[x] linear", "[x] log"), ("[x] log", "[x] linear")):
+            x = screen_text(app).splitlines()[row].index(now) + len(now) - 1
+            await pilot.click(offset=(x, row))
+            await wait_for(pilot, lambda: wanted in screen_text(app), wanted)  # noqa: B023
+        await pilot.click(offset=(2, row))
+        await wait_for(pilot, lambda: isinstance(app.focused, Chart), "the name goes to its chart")
 
 
 async def test_tabs_take_clicks(gpt: str) -> None:

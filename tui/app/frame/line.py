@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from rich.cells import cell_len
@@ -27,6 +28,7 @@ _BRIEF = {"Split tree": "Tree", "Scale model": "Scale", "Timeline": "Time", "Dif
 """What a tab is called where there is no room for its name."""
 _BETWEEN = 2
 """Blanks between a key and its title, and between two keys."""
+_KEY_AND_WORDS = re.compile(r"\[(\w+)\](?: ?[^\s\[]+)*")
 _LAST = ("app.help", "app.quit")
 """Actions whose keys are shown in any case, after the view's own."""
 
@@ -107,6 +109,13 @@ class PaneTitle(Widget, can_focus=False):
         if (left, right) != (self._left, self._right):
             self._left, self._right = left, right
             self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """Press the key whose brackets, or the words behind them, are there: "[x] log"."""
+        text = self.render_line(0).text
+        for key in _KEY_AND_WORDS.finditer(text):
+            if key.start() <= event.x < key.end():
+                self.app.simulate_key(key[1])
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002
         """The name, the rule, the rest."""
