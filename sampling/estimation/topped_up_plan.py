@@ -9,19 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
+from msgspec import structs
 
 from sampling.arrays import IntArray
-from sampling.errors import AnalysisError
+from sampling.errors import AnalysisError, PlanFileError
 from sampling.estimation.estimate import Estimate, next_sizes
 from sampling.estimation.plan_estimate import sample_of
-from sampling.json_text import json_rows_text, read_json_object
 from sampling.methods.registry import method_named
-from sampling.plan.other_recording.plan_check import made_from, planned_design
-from sampling.plan.plan import drawn_plan, locate
+from sampling.plan.judge import planned_design
+from sampling.plan.other_recording import made_from
+from sampling.plan.plan import drawn_plan, planned_launches, planned_strata
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.plan.written_plan import planned_launches, strata_rows
+from sampling.plan.plan_file import ToppedUp as Rounds
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.readers.registry import read_profile
@@ -108,26 +110,24 @@ def enlarged(
     AnalysisError, ProfileError : as `top_up`.
     """
     _refuse_picked(plan)
-    profile = read_profile(plan.profile_paths(), progress, plan.columns(), needs_table=False)
-    _check_profile(plan, profile)
-    counts = count_durations(profile, *plan.selection(), progress)
+    profile = _own_profile(plan, progress)
+    counts = count_durations(profile, plan.options.grouping, plan.options.region, progress)
     design = planned_design(counts, plan)
     design = replace(design, strata=replace(design.strata, samples=np.maximum(sizes, design.strata.samples)))
-    larger = drawn_plan(counts, design, int(plan.options["seed"]))
-    launches = planned_launches(profile, larger, locate(profile, counts, larger, progress))
+    larger = drawn_plan(counts, design, plan.options.seed)
+    launches = planned_launches(profile, counts, larger, progress)
     before = {launch.id for launch in plan.drawn}
     if not before <= {launch.id for launch in launches}:
         raise AnalysisError(
             "the plan's launches were drawn in another order than this version draws them",
             remedy="make the plan again",
         )
-    document = read_json_object(plan.path)
-    done = before.intersection(simulated)
-    document |= {"strata": strata_rows(counts, larger, launches), "simulated": sorted(done)}
+    done, topped_up = before.intersection(simulated), plan.topped_up
     if epsilon is not None:
-        document["topped_up"] = {"rounds": plan.rounds + 1, "target": epsilon}
+        topped_up = Rounds(1 if topped_up is None else topped_up.rounds + 1, epsilon)
+    strata = tuple(planned_strata(counts, larger, launches))
     return ToppedUp(
-        json_rows_text(document) + "\n",
+        structs.replace(plan, strata=strata, simulated=tuple(sorted(done)), topped_up=topped_up).text(),
         tuple(launch for launch in launches if launch.id not in done),
         len(launches) - len(before),
         len(launches),
@@ -138,7 +138,7 @@ def enlarged(
 def _refuse_picked(plan: PlanFile) -> None:
     if not plan.is_random:
         raise AnalysisError("a plan of picked launches cannot be topped up", remedy="make one that is drawn")
-    method = str(plan.options["method"])
+    method = plan.options.method
     if not method_named(method).draws_at_random:
         raise AnalysisError(
             "a plan of clusters told by features cannot be topped up, for the features are not in it",
@@ -146,9 +146,17 @@ def _refuse_picked(plan: PlanFile) -> None:
         )
 
 
-def _check_profile(plan: PlanFile, profile: Profile) -> None:
+def _own_profile(plan: PlanFile, progress: Progress | None) -> Profile:
+    """Return the profile that the plan was made from, where it lay."""
+    paths = [file.path for file in plan.profile.files]
+    for path in map(Path, paths):
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            message = f"made from {path}, which is no file"
+            raise PlanFileError(message, path=plan.path, remedy="make the plan again, from a file")
+    profile = read_profile(paths, progress, plan.options.column_map, needs_table=False)
     if not made_from(profile, plan):
         raise AnalysisError(
             "the profile that the plan was made from has changed since, so nothing can be added to it",
             remedy="put it back in its place, or make the plan again",
         )
+    return profile

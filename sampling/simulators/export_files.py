@@ -264,7 +264,7 @@ def readme(
 
 def _cautions(handed: Handed, target: str) -> Iterator[str]:
     """Yield what goes wrong with this plan under a tool of NVBit; of devices as far as the plan says."""
-    places = {(each.process, each.device) for each in handed.plan.sequences}
+    places = {(each.process, each.device) for each in handed.plan.profile.sequences}
     places |= {(part.process, part.device) for part in handed.parts}
     for process, devices in sorted(Counter(process for process, _ in places).items()):
         if devices > 1:

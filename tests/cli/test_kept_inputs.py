@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sampling.plan.overrides_file import overrides_document, read_overrides
 
 from sampling.json_text import json_text
-from sampling.plan.overrides_file import overrides_document, read_overrides
 from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
 from tui.app.frame.wording import farewell

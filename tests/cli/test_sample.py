@@ -16,9 +16,9 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
+from sampling.plan.written_plan import plan_document
 
 from sampling.json_text import read_json_object
-from sampling.plan.written_plan import plan_document
 
 Run = Any
 Kernelpoint = Callable[..., Run]

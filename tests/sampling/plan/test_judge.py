@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sampling.plan.other_recording.plan_check import plan_error, planned_design
+from sampling.plan.written_plan import plan_document, planned_launches
 
 from sampling.errors import AnalysisError
 from sampling.plan.design import make_design
 from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.other_recording.plan_check import plan_error, planned_design
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.plan_file import PlanFile, read_plan
-from sampling.plan.written_plan import plan_document, planned_launches
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile

@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sampling.plan.overrides_file import read_overrides
+from sampling.plan.written_plan import plan_document, planned_launches
 
 from sampling.api import make_plan, write_plan
 from sampling.errors import PlanFileError, ProfileError
 from sampling.methods.registry import method_names
 from sampling.plan.design import make_design
 from sampling.plan.findings import Finding
-from sampling.plan.overrides_file import read_overrides
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.plan_file import read_plan
-from sampling.plan.written_plan import plan_document, planned_launches
 from sampling.profile.file_state import content_sha256, disk_state, sha256_as_read
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile, ProfileFile

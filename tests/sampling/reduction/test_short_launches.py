@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sampling.plan.written_plan import find_planned_launches, plan_text
 
 from sampling.errors import EmptySelectionError, OptionError
 from sampling.plan.plan import drawn_plan
 from sampling.plan.plan_file import read_plan
 from sampling.plan.study import MethodChoice, study
-from sampling.plan.written_plan import find_planned_launches, plan_text
 from sampling.profile.launch_table import LaunchTable
 from sampling.readers.launch_parquet_writer import write_kept_launches
 from sampling.readers.registry import read_profile

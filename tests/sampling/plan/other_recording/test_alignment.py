@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from sampling.errors import AnalysisError
 from sampling.plan.other_recording.alignment import Recorded, align
 from sampling.plan.other_recording.kernel_texts import Kernel, kernel_texts, shortened_names
+
+from sampling.errors import AnalysisError
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile.fingerprint import (
     SequenceFingerprint,

@@ -15,11 +15,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from sampling.errors import AnalysisError, ProfileError
-from sampling.plan.design import make_design
-from sampling.plan.drawn_launches import find_drawn_launches
-from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.other_recording.plan_check import plan_error, planned_design
 from sampling.plan.other_recording.plan_judgement import (
     NOT_RANDOM,
@@ -28,10 +23,15 @@ from sampling.plan.other_recording.plan_judgement import (
     find_original,
     judge_plan,
 )
-from sampling.plan.plan import drawn_plan, locate
-from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.plan.plan_options import PlanOptions
 from sampling.plan.written_plan import plan_document, planned_launches
+
+from sampling.errors import AnalysisError, ProfileError
+from sampling.plan.design import make_design
+from sampling.plan.drawn_launches import find_drawn_launches
+from sampling.plan.judge import Judgement, judge_design
+from sampling.plan.plan import drawn_plan, locate
+from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.profile.fingerprint import block_digests
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile

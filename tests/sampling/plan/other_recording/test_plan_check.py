@@ -10,9 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from sampling.errors import AnalysisError, PlanFileError
-from sampling.plan.design import make_design
 from sampling.plan.other_recording.plan_check import (
     drawn_durations_ns,
     estimate_ns,
@@ -23,9 +20,12 @@ from sampling.plan.other_recording.plan_check import (
     recorded_design,
     refuse_other_order,
 )
+from sampling.plan.written_plan import plan_document, planned_launches
+
+from sampling.errors import AnalysisError, PlanFileError
+from sampling.plan.design import make_design
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.plan_file import PlanFile, read_plan
-from sampling.plan.written_plan import plan_document, planned_launches
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile, ProfileFile
 from sampling.reduction.duration_counts import DurationCounts, count_durations

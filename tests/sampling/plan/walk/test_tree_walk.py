@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sampling.plan.overrides_file import overrides_document, read_overrides
 
 from sampling.errors import OptionError
 from sampling.methods.method import SplitRequest
 from sampling.methods.registry import method_options, split_trees_of
 from sampling.plan.design import Design, make_design
-from sampling.plan.overrides_file import overrides_document, read_overrides
 from sampling.plan.walk import Place, Running, TreeWalk, with_decision
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.groups import Overrides

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sampling.plan.other_recording.alignment import align
+
 from sampling.readers.registry import read_profile
 from tests.sampling.plan.other_recording.test_alignment import parting, recorded
 
