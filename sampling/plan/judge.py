@@ -37,9 +37,15 @@ from sampling.reduction.duration_counts import DurationCounts, count_durations, 
 from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pooled, unpooled
 from sampling.reduction.region import names_passing
 from sampling.seeds import Stream, generator
-from sampling.strata.cycle_spread import CycleSpread, cycle_spread, declared_spread
-from sampling.strata.drawing import draw, weights
-from sampling.strata.strata import WHOLE_WORKLOAD, Clusters, measured_clusters
+from sampling.strata.draw import draw, weights
+from sampling.strata.strata import (
+    WHOLE_WORKLOAD,
+    Clusters,
+    CycleSpread,
+    cycle_spread,
+    declared_spread,
+    measured_clusters,
+)
 from sampling.text import shortened
 
 _NOT_RANDOM = "its launches were not drawn at random"

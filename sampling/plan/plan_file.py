@@ -27,8 +27,7 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.reduction.short_launches import LeftOut
 from sampling.reduction.written_region import written_region
-from sampling.splitting.groups import Overrides
-from sampling.splitting.tree import Verdict
+from sampling.splitting.tree import Overrides, Verdict
 from sampling.strata.target import MOST_LAUNCHES, Target
 from sampling.text import Wording
 

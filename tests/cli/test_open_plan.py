@@ -10,10 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sampling.plan.written_plan import find_planned_launches
 
 from sampling.errors import OptionError, PlanFileError
-from sampling.plan.plan import drawn_plan
+from sampling.plan.plan import drawn_plan, find_planned_launches
 from tests.cli.conftest import Kernelpoint, cycles_of
 from tui.app import planning
 from tui.app.running import session_of

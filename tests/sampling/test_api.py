@@ -82,7 +82,7 @@ def test_a_plan_of_a_region_is_recorded_and_read_back(gpt2: Profile, tmp_path: P
     plan = sampling.read_plan(str(tmp_path / "plan.json"))
     assert plan.selection() == (made.study.counts.grouping, region)
     assert plan.target() == made.plan.design.target
-    assert plan.options["launches"] == "100:4000"
+    assert plan.options.launches == "100:4000"
     judged = sampling.judge_plan(plan, gpt2, repeats=3)
     assert judged.own.error == pytest.approx(made.plan.error)
     assert judged.own.total_ns == made.study.counts.total_duration_ns

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 import sampling
 from sampling.errors import AnalysisError, OptionError, PlanFileError
-from sampling.estimation.plan_estimate import NOT_RANDOM, PlanEstimate, estimate_plan, sample_of
-from sampling.estimation.topped_up_plan import top_up
+from sampling.estimation.top_up import top_up
+from sampling.estimation.total import NOT_RANDOM, PlanEstimate, estimate_plan, sample_of
 from sampling.plan.plan_file import PlanFile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.plan_groups import POOL_NAME
@@ -79,7 +80,7 @@ def test_without_replacement_a_stratum_is_weighted_by_its_size(written: Written)
 
 def test_what_a_plan_declares_is_what_its_strata_start_from(written: Written) -> None:
     plan = written(epsilon=0.05)
-    plan = replace(plan, options=plan.options | {"noise_floor": 0.1, "kernel_spread": 0.2})
+    plan = structs.replace(plan, options=structs.replace(plan.options, noise_floor=0.1, kernel_spread=0.2))
     declared = sample_of(plan, simulated(plan)).declared
     assert declared == pytest.approx([0.05 if stratum.pooled else 0.01 for stratum in plan.strata])
     assert set(np.round(declared, 9)) == {0.05, 0.01}
@@ -253,12 +254,12 @@ def test_topping_up_contains_what_was_simulated_and_ends(written: Written, sampl
     everything = {launch.id for launch in plan.drawn}
     assert len(everything) < counts.launches
     exported = sampling.export_plan(
-        replace(plan, simulated=tuple(sorted(everything - {min(everything)}))), "csv"
+        structs.replace(plan, simulated=tuple(sorted(everything - {min(everything)}))), "csv"
     )
     rows = [line for line in exported[0][1].splitlines() if line]
     assert len(rows) == 2
     with pytest.raises(AnalysisError, match="simulated already"):
-        sampling.export_plan(replace(plan, simulated=tuple(sorted(everything))), "csv")
+        sampling.export_plan(structs.replace(plan, simulated=tuple(sorted(everything))), "csv")
 
 
 def test_a_plan_of_a_changed_profile_is_not_topped_up(

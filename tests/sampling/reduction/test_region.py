@@ -26,7 +26,7 @@ from sampling.reduction.launch_list import list_launches
 from sampling.reduction.overlap import device_times
 from sampling.reduction.region import Region, selections
 from sampling.reduction.selection import Selection
-from sampling.strata.drawing import Draw
+from sampling.strata.draw import Draw
 
 # Two processes with two devices each, three launches on each; the duration is the id.
 PROCESS = [0] * 6 + [1] * 6

@@ -10,6 +10,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import sampling
 from sampling.errors import ProfileError
@@ -322,7 +323,7 @@ def test_a_tracer_that_skips_launches_is_aligned_with_the_profile(written: Write
         written(plan, "accel-sim", traces=str(traces), caches="cold")
     (stratum_of_all,) = plan.strata
     others = tuple(each for each in stratum_of_all.launches if each.id)
-    seen = dataclasses.replace(plan, strata=(dataclasses.replace(stratum_of_all, launches=others),))
+    seen = structs.replace(plan, strata=(structs.replace(stratum_of_all, launches=others),))
     files = written(seen, "accel-sim", traces=str(traces))
     assert files["kernelslist.g"].splitlines() == [f"kernel-{number}.traceg" for number in range(1, 10)]
     rows = files["manifest.csv"].splitlines()[1:]
