@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedProfile, PlannedStratum, PlanOptions
+from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
+from sampling.plan.plan_file import (
+    PlanFile,
+    PlannedLaunch,
+    PlannedProfile,
+    PlannedStratum,
+    PlanOptions,
+    read_plan,
+)
+from sampling.plan.study import MethodChoice, study
 from sampling.profile.fingerprint import SequenceFingerprint
+from sampling.profile.profile import Profile
 from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
+from sampling.strata.target import Target
 
 Launch = tuple[int, str, tuple[int, int, int] | None]
 BLOCK = (32, 8, 1)
@@ -74,3 +88,22 @@ def plan_of(
     drawn_of = stratum("k", len(drawn), 100.0, 0.0, drawn)
     sequences = () if whole is None else (SequenceFingerprint(process, 0, whole, 16 * "0"),)
     return plan_of_strata([drawn_of], options_of(), total_duration_ns=100 * len(drawn), sequences=sequences)
+
+
+def plan_of_profile(
+    profile: Profile,
+    path: Path,
+    method: str = "root",
+    grouping: Grouping | None = None,
+    region: Region | None = None,
+    *,
+    target: Target | None = None,
+    seed: int = 2,
+    **choice: Any,
+) -> PlanFile:
+    """Make a plan of a profile, write it, and read it back."""
+    asked = MethodChoice(method, seed, **choice)
+    made = study(profile, grouping or Grouping(), region or Region(), target or Target(), asked)
+    plan = drawn_plan(made.counts, made.design, seed)
+    path.write_text(plan_document(made, plan, find_planned_launches(made, plan)).text(), encoding="utf-8")
+    return read_plan(str(path))

@@ -24,7 +24,7 @@ from sampling.profile.fingerprint import SequenceFingerprint, fingerprints, sign
 from sampling.profile.profile import Dimensions, Profile
 from sampling.progress import Progress
 from sampling.readers.registry import read_profile
-from sampling.text import Wording, listed, shortened
+from sampling.text import Wording, listed
 
 # So many launches are compared at once: their hashes take four times the memory of their codes.
 _PIECE_LAUNCHES = 1 << 20
@@ -274,9 +274,10 @@ def shortened_names(one: str, other: str) -> tuple[str, str]:
 
     Names that differ in the middle alone are shown from their start, and around the first difference.
     """
-    ends = shortened(one), shortened(other)
+    # Two thirds of what is kept from the start, which tells more.
+    ends = [name if len(name) <= 96 else f"{name[:62]}...{name[-31:]}" for name in (one, other)]
     if one == other or ends[0] != ends[1]:
-        return ends
+        return ends[0], ends[1]
     same = next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
     around_one, around_other = (f"{name[:42]}...{name[same - 20 : same + 28]}..." for name in (one, other))
     return around_one, around_other

@@ -280,7 +280,7 @@ def read_plan(path: str) -> PlanFile:
     """
     # A name may be too long for the system, which is said below.
     with suppress(OSError):
-        path = str(Path(path) / IN_FOLDER) if (Path(path) / IN_FOLDER).is_file() else path
+        path = str(Path(path) / IN_FOLDER) if (Path(path) / IN_FOLDER).is_file() else str(path)
     try:
         document = read_json_object(path)
         if document.get("kind") != "plan":
@@ -292,7 +292,7 @@ def read_plan(path: str) -> PlanFile:
     if document.get("schema") != SCHEMA:
         message = f"a plan of schema {document.get('schema')}, this version reads {SCHEMA}"
         raise PlanFileError(message, path=path, remedy=_REMEDY)
-    plan = _converted(document | {"path": path, "places": ()}, PlanFile, "a plan file", path)
+    plan = _converted(document | {"path": path, "places": ()}, PlanFile, "a plan file", path, _REMEDY)
     try:
         _check(plan)
     except OptionError as error:
@@ -305,13 +305,13 @@ def read_plan(path: str) -> PlanFile:
 Record = TypeVar("Record", bound=Struct)
 
 
-def _converted(document: dict[str, Any], kind: type[Record], what: str, path: str) -> Record:
+def _converted(document: dict[str, Any], kind: type[Record], what: str, path: str, remedy: str) -> Record:
     """Return a JSON document as its record; the error names the first value that is missing or wrong."""
     try:
         return msgspec.convert(document, kind)
     except msgspec.ValidationError as error:
         message = f"{what} that lacks or garbles a value: {error}"
-        raise PlanFileError(message, path=path, remedy=_REMEDY) from error
+        raise PlanFileError(message, path=path, remedy=remedy) from error
 
 
 def _refuse_profile(path: str) -> None:
@@ -395,7 +395,8 @@ def read_overrides(path: str) -> SplitDecisions:
     ------
     PlanFileError : it cannot be read, or an entry lacks key, path or a decision of "split" or "keep".
     """
-    read = _converted(read_json_object(path), _OverridesFile, "a list of overrides", path)
+    remedy = 'write {"overrides": [{"key", "path", "decision"}]}'
+    read = _converted(read_json_object(path), _OverridesFile, "a list of overrides", path, remedy)
     overrides: dict[str, dict[str, Verdict]] = {}
     for row in read.overrides:
         overrides.setdefault(row.key, {})[row.path] = row.decision

@@ -178,7 +178,7 @@ def test_nor_beside_its_results(kernelpoint: Kernelpoint) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"options": {"group_by": "zzz"}}, "'zzz' is not a valid"),
+        ({"options": {"group_by": "zzz"}}, "Invalid enum value 'zzz' - at `$.options.group_by`"),
         ({"profile": {"files": []}}, "names no profile; name the profile: `kernelpoint open PROFILE"),
     ],
 )

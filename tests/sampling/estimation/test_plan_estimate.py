@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -138,7 +137,7 @@ def test_a_topped_up_plan_is_estimated_alike_with_a_target_or_without(written: W
     for rounds in (1, 2):
         path.write_text(top_up(plan, simulated(plan), found.main, 1.5 * narrow).text)
         plan = sampling.read_plan(path)
-        assert (plan.rounds, plan.topped_up_to) == (rounds, 1.5 * narrow)
+        assert (plan.topped_up.rounds if plan.topped_up else 0, plan.topped_up_to) == (rounds, 1.5 * narrow)
         widened = estimate_plan(plan, simulated(plan)).main
         assert widened.half_width == pytest.approx(1.5 * narrow * widened.total)
 
@@ -171,9 +170,11 @@ def test_no_plan_is_topped_up_from_what_may_never_end(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
-    plan = replace(written(epsilon=0.05), files=({"path": named},))
+    plan = written(epsilon=0.05)
+    files = (structs.replace(plan.profile.files[0], path=named),)
+    plan = structs.replace(plan, profile=structs.replace(plan.profile, files=files))
     found = estimate_plan(plan, simulated(plan, 0.2))
-    with pytest.raises(PlanFileError, match=f"made from {named}, which is no file"):
+    with pytest.raises(PlanFileError, match=f"{named}, which it was made from, is not there"):
         top_up(plan, simulated(plan, 0.2), found.main, 0.001)
 
 
@@ -222,7 +223,8 @@ def test_ratios_asked_for_are_of_totals(written: Written) -> None:
 
 def test_topping_up_contains_what_was_simulated_and_ends(written: Written, sample_data: Path) -> None:
     profile = sampling.read_profile(sample_data / "resnet50-like.sqlite")
-    counts = count_durations(profile, *written(epsilon=0.1).selection())
+    options = written(epsilon=0.1).options
+    counts = count_durations(profile, options.grouping, options.region)
     plan = written(epsilon=0.1)
     rounds = 0
     while True:
@@ -273,7 +275,7 @@ def test_a_plan_of_a_changed_profile_is_not_topped_up(
     found = estimate_plan(plan, simulated(plan, 0.2))
     lines = copy.read_text().splitlines(keepends=True)
     copy.write_text("".join(lines[:-1]))
-    with pytest.raises(AnalysisError, match="has changed since"):
+    with pytest.raises(PlanFileError, match="has changed since"):
         top_up(plan, simulated(plan, 0.2), found.main, 0.001)
 
 

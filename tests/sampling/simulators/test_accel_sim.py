@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gzip
 import lzma
 import re
@@ -104,7 +103,8 @@ NEW_TRACER, OLD_TRACER = "... DYNAMIC_KERNEL_RANGE ...", "... DYNAMIC_KERNEL_LIM
 def test_the_program_is_started_with_the_tracer(
     ten: PlanFile, written: Write, tmp_path: Path, tracer: str, seen: str
 ) -> None:
-    written(dataclasses.replace(ten, total_duration_ns=4_000_000), "accel-sim", trace_before=0)
+    profile = structs.replace(ten.profile, total_duration_ns=4_000_000)
+    written(structs.replace(ten, profile=profile), "accel-sim", trace_before=0)
     library = tmp_path / "tracer tool.so"
     library.write_text(tracer)
     traced = program(

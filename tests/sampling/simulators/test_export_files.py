@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import io
 import subprocess
 from pathlib import Path
@@ -179,7 +178,7 @@ def test_communication_kernels_are_pointed_out_where_they_hang(target: str, writ
 
 def test_a_check_is_drawn_of_a_whole_plan(ten: PlanFile) -> None:
     with pytest.raises(OptionError, match="`cold_check` is drawn of a whole plan"):
-        export_plan(dataclasses.replace(ten, simulated=(2,)), "macsim", ExportChoices(cold_check=3))
+        export_plan(structs.replace(ten, simulated=(2,)), "macsim", ExportChoices(cold_check=3))
 
 
 @pytest.mark.parametrize(
