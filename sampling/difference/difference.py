@@ -12,12 +12,11 @@ from sampling.arrays import IntArray
 from sampling.difference.matching import MatchedKernel, match_kernels
 from sampling.difference.mean_ratio import Durations, MeanRatios, mean_ratios
 from sampling.errors import SamplingError
-from sampling.profile.profile import Profile
+from sampling.profile.profile import Part, Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.region import Region, selected_sequences, selections
-from sampling.reduction.selection import Selection
+from sampling.reduction.region import Region, selected_parts, selected_sequences
 from sampling.reduction.short_launches import LeftOut
 
 
@@ -28,7 +27,7 @@ class ProfilePart:
     profile: Profile
     region: Region = Region()
 
-    def selected(self) -> tuple[Selection, ...]:
+    def selected(self) -> tuple[Part, ...]:
         """Return the launches that the region selects, before its name filters.
 
         Raises
@@ -36,7 +35,7 @@ class ProfilePart:
         EmptySelectionError : there are none.
         NotApplicableError : the profile lacks what the region asks for.
         """
-        return selections(self.profile, self.region)
+        return selected_parts(self.profile, self.region)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +129,7 @@ def difference_between(
     """
     grouping = grouping or Grouping()
     parts = {"first": before, "second": after}
-    selected: dict[str, tuple[Selection, ...]] = {}
+    selected: dict[str, tuple[Part, ...]] = {}
     for which, part in parts.items():
         with _said_of(which):
             selected[which] = part.selected()
