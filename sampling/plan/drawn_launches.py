@@ -17,7 +17,7 @@ from sampling.plan.pair_lookup import PairLookup
 from sampling.profile.profile import Column, Part, Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, group_of_label
-from sampling.strata.drawing import Draw
+from sampling.strata.draw import Draw
 
 BLOCK_LAUNCHES = 1 << 16
 # From this many wanted rows in a block on, one stable sort beats a comparison pass for each.

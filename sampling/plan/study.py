@@ -26,7 +26,7 @@ from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.overlap import DeviceTime, device_times
 from sampling.reduction.region import Region, selected_sequences
 from sampling.reduction.run_order.run_order import RunOrder, run_order
-from sampling.splitting.groups import Overrides
+from sampling.splitting.tree import Overrides
 from sampling.strata.target import Target
 
 if TYPE_CHECKING:

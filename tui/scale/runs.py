@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sampling.errors import OptionError
-from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
+from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.profile.names import short_name
 from sampling.readers.input_file import open_input

@@ -17,8 +17,14 @@ from sampling.profile.file_state import sha256_as_read
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pooled, unpooled
-from sampling.strata.cycle_spread import CycleSpread, cycle_spread, declared_spread
-from sampling.strata.strata import WHOLE_WORKLOAD, Clusters, measured_clusters
+from sampling.strata.strata import (
+    WHOLE_WORKLOAD,
+    Clusters,
+    CycleSpread,
+    cycle_spread,
+    declared_spread,
+    measured_clusters,
+)
 from sampling.strata.target import Target
 from sampling.text import Wording
 

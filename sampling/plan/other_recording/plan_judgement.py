@@ -38,7 +38,7 @@ from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations, group_of_label
 from sampling.reduction.region import Region, names_passing
 from sampling.seeds import Stream, generator
-from sampling.strata.drawing import draw, weights
+from sampling.strata.draw import draw, weights
 
 NOT_RANDOM = "its launches were not drawn at random"
 _BY_FEATURES = "its clusters are told by features, which the plan does not hold"

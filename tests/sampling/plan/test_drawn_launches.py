@@ -21,7 +21,7 @@ from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping, group_key
 from sampling.reduction.region import Region
-from sampling.strata.drawing import Draw
+from sampling.strata.draw import Draw
 
 NAMES = ("void a::f<(int)4>(int)", "void b::f<(int)4>(int)", "ncclKernel")
 WIDE = 2**40

@@ -37,7 +37,7 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
 from sampling.reduction.overlap import device_times
 from sampling.reduction.region import Region, selected_parts
-from sampling.strata.drawing import Draw
+from sampling.strata.draw import Draw
 
 # Two processes with two devices each, three launches on each; the duration is the id.
 PROCESS = [0] * 6 + [1] * 6

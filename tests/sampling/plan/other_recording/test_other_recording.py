@@ -40,7 +40,7 @@ from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
-from sampling.strata.drawing import draw
+from sampling.strata.draw import draw
 from sampling.strata.target import Target
 
 Build = Callable[..., LaunchTable]
