@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sampling.difference.difference import Difference, ProfilePart, difference_between
-from sampling.difference.mean_ratio import Durations, mean_ratios
+from sampling.difference import Difference, Durations, ProfilePart, difference_between, mean_ratios
 from sampling.readers.registry import read_profile
 
 Arrange = Callable[[np.ndarray], np.ndarray]
