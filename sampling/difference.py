@@ -13,7 +13,7 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError, SamplingError
 from sampling.features.names import bare_spelling, common_spelling
-from sampling.profile.profile import Dimensions, Profile
+from sampling.profile.profile import Dimensions, Part, Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
