@@ -23,10 +23,9 @@ from sampling.arrays import IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.readers.input_file import open_input
-from sampling.simulators.export import informative_order
-from sampling.simulators.export_files import manifests_in, read_manifest
+from sampling.simulators.export import informative_order, manifests_in, read_manifest
 from sampling.simulators.measured_run import CYCLES, MeasuredRun
-from sampling.simulators.registry import result_reader
+from sampling.simulators.registry import read_results
 from sampling.simulators.results import NOT_WANTED
 from sampling.text import counted, shortened
 
@@ -264,7 +263,7 @@ def _read(job: Job, to: str, path: Path) -> None:
     """Take over a job's result, or why it is none."""
     try:
         with open_input(str(path)) as file:
-            measured = result_reader(to).read_results(file, ())
+            measured = read_results(file, (), to)
     except ProfileError as error:
         what = error.message.removeprefix(str(path)).removeprefix(": ")
         job.failure = "it gave no number of cycles" if to == "csv" else what

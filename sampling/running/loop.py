@@ -29,8 +29,7 @@ from sampling.json_text import json_rows_text, read_json_object
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
 from sampling.readers.input_file import open_input
 from sampling.running.job import NEEDED, Job, jobs_of, prepare, put_away, take_result, words_of
-from sampling.simulators.export import ExportChoices
-from sampling.simulators.export_files import Manifest, manifests_in, read_manifest
+from sampling.simulators.export import ExportChoices, Manifest, manifests_in, read_manifest
 from sampling.simulators.registry import exported_folder
 from sampling.simulators.results import results_of
 from sampling.text import Wording, counted
