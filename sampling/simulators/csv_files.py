@@ -30,7 +30,7 @@ from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.arrow import first_true, to_numpy
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
-from sampling.projection.interval_log import IntervalLog, KernelFacts
+from sampling.projection import IntervalLog, KernelFacts
 from sampling.readers.csv_cells import (
     Kind,
     Layout,

@@ -271,15 +271,14 @@ def _counted(plan: PlanFile, profile: Profile) -> dict[int, int]:
     before = np.zeros(len(profile.kernels.names), dtype=np.int64)
     found: dict[int, int] = {}
     sequence = -1
-    for span in profile.spans:
-        if span.sequence != sequence:
-            sequence, before[:] = span.sequence, 0
-        first_id = profile.sequences[sequence].first_id + span.first_ordinal
-        names = profile.read(span, ("name",))["name"]
-        start, stop = np.searchsorted(ids, [first_id, first_id + span.launches])
+    for part in profile.parts:
+        if part.sequence != sequence:
+            sequence, before[:] = part.sequence, 0
+        names = part.load(("name",))["name"]
+        start, stop = np.searchsorted(ids, [part.first_id, part.stop_id])
         done = 0
         for launch_id in ids[start:stop].tolist():
-            place = launch_id - first_id
+            place = launch_id - part.first_id
             before += np.bincount(names[done : place + 1], minlength=len(before))
             done = place + 1
             found[launch_id] = int(before[names[place]])

@@ -22,7 +22,7 @@ import numpy as np
 
 from sampling.errors import AnalysisError, OptionError, ProfileError
 from sampling.plan.plan_file import IN_FOLDER, PlanFile
-from sampling.projection.interval_log import IntervalLog
+from sampling.projection import IntervalLog
 from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.export import ExportChoices, Exported, Exporter
 from sampling.simulators.measured_run import LinesSoFar, MeasuredRun, kind_of_caches
