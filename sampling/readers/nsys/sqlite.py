@@ -46,8 +46,6 @@ _OF_NSYS = re.compile(r"CUPTI_ACTIVITY_KIND_\w+|StringIds|TARGET_INFO_\w+")
 _OF_ROCM = re.compile(r"(?i)hip|hsa|kfd|.*roc(m|pd|prof|tx).*|kern_db|perf_db")
 _ON_NVIDIA = "give the output of `nsys export --type sqlite REPORT.nsys-rep`"
 _ON_AMD = "on AMD record with `rocprofv3 --kernel-trace --output-format rocpd`, and give its database"
-    "on AMD record with `rocprofv3 --kernel-trace --output-format rocpd`, and give the database it writes"
-)
 
 
 def recognise(file: InputFile) -> bool:
