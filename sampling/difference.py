@@ -13,13 +13,12 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError, SamplingError
 from sampling.features.names import bare_spelling, common_spelling
-from sampling.profile.profile import Dimensions, Profile
+from sampling.profile.profile import Dimensions, Part, Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup, group_key
-from sampling.reduction.region import Region, selected_sequences, selections
-from sampling.reduction.selection import Selection
+from sampling.reduction.region import Region, selected_parts, selected_sequences
 from sampling.reduction.short_launches import LeftOut
 from sampling.text import Wording
 
@@ -44,7 +43,7 @@ class ProfilePart:
     profile: Profile
     region: Region = Region()
 
-    def selected(self) -> tuple[Selection, ...]:
+    def selected(self) -> tuple[Part, ...]:
         """Return the launches that the region selects, before its name filters.
 
         Raises
@@ -52,7 +51,7 @@ class ProfilePart:
         EmptySelectionError : there are none.
         NotApplicableError : the profile lacks what the region asks for.
         """
-        return selections(self.profile, self.region)
+        return selected_parts(self.profile, self.region)
 
 
 @dataclass(frozen=True, slots=True)

@@ -306,14 +306,13 @@ def _launches_meant(plan: PlanFile, here: Profile, *, names_differ: bool) -> Boo
             remedy=_put_back(plan),
         )
     meant = np.zeros(here.launches, dtype=np.bool_)
-    for span in here.spans:
-        sequence = plan.profile.sequences[span.sequence]
+    for part in here.parts:
+        sequence = plan.profile.sequences[part.sequence]
         if (not region.processes or sequence.process in region.processes) and (
             not region.devices or sequence.device in region.devices
         ):
-            first_id = here.sequences[span.sequence].first_id + span.first_ordinal
-            name = here.read(span, ("name",))["name"]
-            meant[first_id : first_id + span.launches] = names_passing(here, region)[name]
+            name = part.load(("name",))["name"]
+            meant[part.first_id : part.stop_id] = names_passing(here, region)[name]
     low, high = region.launches or (None, None)
     meant[: low or 0] = False
     meant[here.launches if high is None else high :] = False
@@ -334,14 +333,12 @@ def _expected_speedup(counts: DurationCounts, design: Design, by_rank: IntArray 
 
 def _all_durations_ns(profile: Profile, progress: Progress | None) -> IntArray:
     """Return (launches,) all durations of a profile, in id order."""
-    spans = profile.spans
+    parts = profile.parts
     durations_ns = np.empty(profile.launches, dtype=np.int64)
-    batches = ordered_map(lambda index: profile.read(spans[index], ("duration_ns",)), range(len(spans)))
-    for index, batch in enumerate(batches):
-        first_id = profile.sequences[batch.span.sequence].first_id + batch.span.first_ordinal
-        durations_ns[first_id : first_id + len(batch)] = batch["duration_ns"]
+    for index, table in enumerate(ordered_map(lambda part: part.load(("duration_ns",)), parts)):
+        durations_ns[parts[index].first_id : parts[index].stop_id] = table["duration_ns"]
         if progress is not None:
-            progress(index + 1, len(spans), "reading durations")
+            progress(index + 1, len(parts), "reading durations")
     return durations_ns
 
 
@@ -380,9 +377,9 @@ def durations_by_rank(original: Profile, counts: DurationCounts, durations_ns: I
     next_rank = counts.launches_before[:-1].copy()
     by_rank = np.empty(counts.launches, dtype=np.int64)
     for selection in counts.selected:
-        batch = original.read(selection.span, (label, "duration_ns"))
-        groups = groups_of[selection.span.sequence].take(batch[label][selection.rows])
-        rows, pair = lookup.matches(groups, batch["duration_ns"][selection.rows])
+        table = selection.load((label, "duration_ns"))
+        groups = groups_of[selection.sequence].take(table[label])
+        rows, pair = lookup.matches(groups, table["duration_ns"])
         # One sort of (pair, row) in one number: several times faster than a stable argsort of the pairs.
         packed = (pair.astype(np.int64) << _ROW_BITS) | rows
         packed.sort()

@@ -229,10 +229,8 @@ def _difference(original: Profile, here: Profile, place: int) -> tuple[int, int]
 
 def _codes(profile: Profile, sequence: int) -> IntArray:
     """Return the signature codes of a sequence's launches."""
-    spans = [span for span in profile.spans if span.sequence == sequence]
-    return np.concatenate(
-        [profile.read(span, ("signature",))["signature"].astype(np.int32) for span in spans]
-    )
+    parts = [part for part in profile.parts if part.sequence == sequence]
+    return np.concatenate([part.load(("signature",))["signature"].astype(np.int32) for part in parts])
 
 
 class Kernel(NamedTuple):
@@ -302,12 +300,11 @@ def drawn_durations_ns(profile: Profile, plan: PlanFile, *, names_may_differ: bo
             remedy=_ITS_OWN,
         )
     codes, durations_ns = np.zeros((2, len(ids)), dtype=np.int64)
-    for span in profile.spans:
-        first_id = profile.sequences[span.sequence].first_id + span.first_ordinal
-        start, stop = np.searchsorted(ids, [first_id, first_id + span.launches])
+    for part in profile.parts:
+        start, stop = np.searchsorted(ids, [part.first_id, part.stop_id])
         if start < stop:
-            batch, rows = profile.read(span, ("signature", "duration_ns")), ids[start:stop] - first_id
-            codes[start:stop], durations_ns[start:stop] = batch["signature"][rows], batch["duration_ns"][rows]
+            table, rows = part.load(("signature", "duration_ns")), ids[start:stop] - part.first_id
+            codes[start:stop], durations_ns[start:stop] = table["signature"][rows], table["duration_ns"][rows]
     if names_may_differ:
         return durations_ns
     kernels = {code: kernel_of(profile, code) for code in np.unique(codes).tolist()}

@@ -46,21 +46,21 @@ def fingerprints(profile: Profile, progress: Progress | None = None) -> tuple[Se
     longest = max((sequence.launches for sequence in profile.sequences), default=0)
     multipliers = _multipliers(min(PIECE_LAUNCHES, longest))
     hashes = signature_hashes(profile.kernels)
-    spans = profile.spans
-    batches = ordered_map(lambda index: profile.read(spans[index], ("signature",)), range(len(spans)))
-    for done, (span, batch) in enumerate(zip(spans, batches, strict=True)):
+    tables = ordered_map(lambda part: part.load(("signature",)), profile.parts)
+    for done, (part, table) in enumerate(zip(profile.parts, tables, strict=True)):
         if len(hashes) < len(profile.kernels):
             hashes = signature_hashes(profile.kernels, hashes)
-        launch_hash = hashes.take(batch["signature"])
-        for first, last in _parts(span.first_ordinal, span.first_ordinal + span.launches, PIECE_LAUNCHES):
-            part = launch_hash[first - span.first_ordinal : last - span.first_ordinal]
+        launch_hash = hashes.take(table["signature"])
+        start = part.first_id - profile.sequences[part.sequence].first_id
+        for first, last in _pieces(start, start + part.launches, PIECE_LAUNCHES):
+            run = launch_hash[first - start : last - start]
             piece, place = divmod(first, PIECE_LAUNCHES)
-            added = np.dot(part, multipliers[place : place + len(part)])
+            added = np.dot(run, multipliers[place : place + len(run)])
             # Arrays of one number, as numpy warns where single numbers overflow.
-            of_sequence = digests[span.sequence : span.sequence + 1]
+            of_sequence = digests[part.sequence : part.sequence + 1]
             of_sequence += added * multipliers[piece : piece + 1] if piece else added
         if progress is not None:
-            progress(done + 1, len(spans), "comparing launches")
+            progress(done + 1, len(profile.parts), "comparing launches")
     return tuple(
         SequenceFingerprint(sequence.process, sequence.device, sequence.launches, f"{digest:016x}")
         for sequence, digest in zip(profile.sequences, digests.tolist(), strict=True)
@@ -87,7 +87,7 @@ def signature_hashes(kernels: KernelTable, known: HashArray | None = None) -> Ha
     return np.concatenate([before, added])
 
 
-def _parts(first: int, stop: int, length: int) -> Iterator[tuple[int, int]]:
+def _pieces(first: int, stop: int, length: int) -> Iterator[tuple[int, int]]:
     """Yield the run of ordinals ``first:stop`` cut at the multiples of a length."""
     while first < stop:
         end = min(stop, (first // length + 1) * length)

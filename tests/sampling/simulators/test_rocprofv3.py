@@ -14,7 +14,7 @@ from msgspec import structs
 import sampling
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import Step
-from sampling.simulators.rocprofv3 import filters, iterations, kernel_pattern
+from sampling.simulators.profilers import filters, iterations, kernel_pattern
 from tests.sampling.simulators.conftest import Write, launch, plan_of, program, shell, stratum
 
 

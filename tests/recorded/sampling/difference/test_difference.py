@@ -77,7 +77,7 @@ def groups_of(path: Path) -> list[np.ndarray]:
     """The durations of every kernel group of 20 launches or more that has a spread, in launch order."""
     profile = read_profile([str(path)])
     batches = list(profile.batches(("signature", "duration_ns")))
-    sequence = np.concatenate([np.full(len(batch), batch.span.sequence) for batch in batches])
+    sequence = np.concatenate([np.full(part.launches, part.sequence) for part in profile.parts])
     signature, duration_ns = (
         np.concatenate([batch[column] for batch in batches]) for column in ("signature", "duration_ns")
     )
