@@ -172,9 +172,7 @@ def estimate_text(
 ) -> str:
     """Return the figures in words, and the table of kernel groups where it is asked for."""
     lines = (
-        block
-        if isinstance(block, str)
-        else group_listing(found).text(canvas.width, ascii_only=canvas.ascii_only)
+        block if isinstance(block, str) else group_listing(found).text(canvas.width)
         for block in _blocks(found, larger, options, canvas, following)
     )
     return "\n".join(line if line.startswith(NEXT) else fitted(line, canvas.width) for line in lines)
