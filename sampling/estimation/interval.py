@@ -195,9 +195,9 @@ def interval(
 
     Parameters
     ----------
-    size : (..., s) None: of a metric, whose residuals are those about its ratio to durations. Of numbers that
-        are residuals themselves what they are relative to, whose total the interval is a share of.
-    of : (s,) the strata of one kernel group, whose own total is asked for: what is seen in all moves its factor.
+    size : None for a metric, whose residuals are those about its ratio to durations; (..., s) of numbers that
+        are residuals themselves, the means that they are relative to.
+    of : (s,) the strata of one kernel group, whose own total is asked for; all move its factor.
     """
     from scipy.special import chdtri
 

@@ -94,8 +94,8 @@ class PlanEstimate:
     parts: ErrorParts | None = None
     #: How the caches were when the launches began.
     caches: Caches = field(default_factory=Caches)
-    #: Cycles of the same launches with what they read themselves in the caches, where the others started cold:
-    #: the whole run's lie between both. None where these are not all there.
+    #: Cycles of the same launches with their own reads in the caches, where the others started cold (the
+    #: whole run's lie between both); None where these are not all there.
     own: Estimate | None = None
 
     def is_within(self, target: float, *, accept_cold: bool = False) -> bool:
@@ -191,7 +191,6 @@ def estimate_plan(
     is_budgeted = CYCLES in known and bool(is_projected.any() or scale_error or caches.check)
     pairs = [(INSTRUCTIONS, CYCLES)] if {CYCLES, INSTRUCTIONS} <= set(known) else []
     totals, groups, parts = {}, [], None
-    found_ratios: list[Ratio] = []
     if plan.is_random:
         for name in known:
             is_last = is_budgeted and name == CYCLES
@@ -199,15 +198,14 @@ def estimate_plan(
             totals[name] = estimate(sample, name, confidence, topped_up_to=topped_up_to)
         keys = list(dict.fromkeys(compared_keys(plan)))
         groups = [(keys[n], total) for n, total in estimate_groups(sample, main, confidence).items()]
-        for pair in (*pairs, *ratios):
-            found_ratios.append(ratio_of_totals(sample, _name(pair), *pair, confidence))
+        found_ratios = [ratio_of_totals(sample, _name(pair), *pair, confidence) for pair in (*pairs, *ratios)]
     else:
         totals = {name: _picked_total(plan, results, name, len(missing[name]), confidence) for name in known}
         found_ratios = [Ratio(_name(pair), reason=NOT_RANDOM) for pair in (*pairs, *ratios)]
     if is_budgeted:
         marked = {CYCLES: merged.metrics[CYCLES], _IS_PROJECTED: is_projected.astype(np.float64)}
         of_both = sample_of(plan, SimulatedLaunches(results.ids, marked)).known(CYCLES, _IS_PROJECTED)
-        projected = (error or 0.0) * _share_projected(of_both, of_both.values(_IS_PROJECTED) > 0)
+        projected = (error or 0.0) * share_projected(of_both, of_both.values(_IS_PROJECTED) > 0)
         projected *= normal_quantile(confidence)
         beside = projected, scale_error, caches.check_error(confidence)
         totals[CYCLES], parts = budgeted(totals[CYCLES], *beside, note, plan.topped_up_to)
@@ -284,7 +282,7 @@ def with_projections(
     return (known, is_projected, error, note) if is_projected.any() else (known, is_projected, None, "")
 
 
-def _share_projected(sample: Sample, projected: BoolArray) -> float:
+def share_projected(sample: Sample, projected: BoolArray) -> float:
     """Return the root of the sum of squares, over kernel groups, of the share of cycles that is projected.
 
     Launches of one kernel group are taken to be projected wrongly alike, those of different groups not.
