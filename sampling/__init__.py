@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sampling.api import MadePlan, make_plan, read_profile, write_plan
-    from sampling.difference.difference import Difference, ProfilePart, difference_between
+    from sampling.difference import Difference, ProfilePart, difference_between
     from sampling.errors import SamplingError
     from sampling.estimation.top_up import top_up
     from sampling.estimation.total import PlanEstimate, estimate_plan
@@ -49,17 +49,17 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Difference": "sampling.difference.difference",
+    "Difference": "sampling.difference",
     "ExportChoices": "sampling.simulators.export",
     "MadePlan": "sampling.api",
     "PlanFile": "sampling.plan.plan_file",
     "PlanJudgement": "sampling.plan.other_recording.plan_judgement",
     "Profile": "sampling.profile.profile",
-    "ProfilePart": "sampling.difference.difference",
+    "ProfilePart": "sampling.difference",
     "Region": "sampling.reduction.region",
     "SamplingError": "sampling.errors",
     "PlanEstimate": "sampling.estimation.total",
-    "difference_between": "sampling.difference.difference",
+    "difference_between": "sampling.difference",
     "estimate_plan": "sampling.estimation.total",
     "export_plan": "sampling.simulators.registry",
     "judge_plan": "sampling.plan.other_recording.plan_judgement",

@@ -38,10 +38,15 @@ from sampling.estimation.total import PlanEstimate, estimate_plan, sample_of
 from sampling.json_text import json_rows_text, read_json_object
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
 from sampling.readers.input_file import open_input
-from sampling.simulators.export import ExportChoices, informative_order
-from sampling.simulators.export_files import Manifest, manifests_in, read_manifest
+from sampling.simulators.export import (
+    ExportChoices,
+    Manifest,
+    informative_order,
+    manifests_in,
+    read_manifest,
+)
 from sampling.simulators.measured_run import CYCLES, MeasuredRun
-from sampling.simulators.registry import exported_folder, result_reader
+from sampling.simulators.registry import exported_folder, read_results
 from sampling.simulators.results import NOT_WANTED, results_of
 from sampling.text import Wording, counted, shortened
 
@@ -279,7 +284,7 @@ def _read(job: Job, to: str, path: Path) -> None:
     """Take over a job's result, or why it is none."""
     try:
         with open_input(str(path)) as file:
-            measured = result_reader(to).read_results(file, ())
+            measured = read_results(file, (), to)
     except ProfileError as error:
         what = error.message.removeprefix(str(path)).removeprefix(": ")
         job.failure = "it gave no number of cycles" if to == "csv" else what

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sampling.readers.registry import read_profile
-from sampling.reduction.ranges.listing import RangeList, list_ranges
+from sampling.reduction.range_list import RangeList, list_ranges
 from sampling.reduction.region import Region
 from tui.charts.grid import plain
 from tui.text.ranges import NONE, TOO_MANY, RangeForest, TreeMarks, above_chart, left_of, tree_grid

@@ -9,7 +9,7 @@ from sampling.errors import OptionError
 from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import read_plan
 from sampling.progress import Progress
-from sampling.simulators.export_files import manifests_in
+from sampling.simulators.export import manifests_in
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tui.engine.studies import progress_of
 from tui.options.estimate import EstimateOptions

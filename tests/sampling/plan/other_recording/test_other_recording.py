@@ -539,4 +539,4 @@ def test_progress_is_told_until_the_last_draw(program: Program, tmp_path: Path) 
 def test_a_profile_is_a_source_of_batches(program: Program, tmp_path: Path) -> None:
     """The recordings here are read in several pieces, which end elsewhere than the sequences do."""
     profile: Profile = read_profile([str(program.write(tmp_path / "a.parquet"))])
-    assert len(profile.spans) > len(profile.sequences) == 4
+    assert len(profile.parts) > len(profile.sequences) == 4
