@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sampling.readers.registry import read_profile
-from sampling.reduction.ranges.listing import RangeList, list_ranges
+from sampling.reduction.range_list import RangeList, list_ranges
 from sampling.reduction.region import Region
 from tests.drawing import in_ascii
 from tui.charts.grid import plain

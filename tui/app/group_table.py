@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from sampling.plan.study import Study
-from sampling.reduction.concentration import MOST
+from sampling.reduction.duration_counts import MOST
 from tui.app.actions import TABLE, bindings
 from tui.app.frame.heads import mark_of
 from tui.app.frame.rows import Rows, Runs

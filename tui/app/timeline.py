@@ -22,7 +22,7 @@ from textual.widget import Widget
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
-from sampling.reduction.ranges.listing import RangeList, RangeOrigin
+from sampling.reduction.range_list import RangeList, RangeOrigin
 from sampling.reduction.region import Region
 from sampling.reduction.timeline import By
 from tui.app.actions import APP, COMPARING, RANGES, TIMELINE, VIEW, bindings

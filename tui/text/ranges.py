@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.reduction.ranges.listing import RangeList, RangeOrder, RangeOrigin
+from sampling.reduction.range_list import RangeList, RangeOrder, RangeOrigin
 from sampling.text import counted
 from tui.charts import quantities
 from tui.charts.grid import AXIS, HEADING, LABEL, MARKER, SELECTED, Grid, blank, glyph_set, put

@@ -8,7 +8,7 @@ from typing import Any
 
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.study import Study
-from sampling.reduction.concentration import fewest_holding
+from sampling.reduction.duration_counts import fewest_holding
 from sampling.text import counted
 from tui.charts import quantities
 from tui.engine.budgets import PlanCosts

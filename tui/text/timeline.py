@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from sampling.reduction.idle_gaps import IdleGaps
-from sampling.reduction.ranges.listing import RangeList, RangeOrder, RangeOrigin
+from sampling.reduction.range_list import RangeList, RangeOrder, RangeOrigin
 from sampling.reduction.timeline import GroupLaunches, TimelineBins
 from sampling.text import counted
 from tui.charts import quantities

@@ -18,7 +18,7 @@ from workload import Recording
 from sampling.errors import ProfileError
 from sampling.profile.profile import Device, KernelTable, Profile
 from sampling.readers.input_file import InputFile, open_input
-from sampling.readers.nsys import nvtx as nsys_nvtx
+from sampling.readers.nsys import export as nsys_export
 from sampling.readers.nsys import sqlite as nsys_sqlite
 from tests import small_recordings
 from tests.sampling.readers.nsys.plain_sql import (
@@ -250,14 +250,13 @@ def test_ranges_of_a_compressed_export(annotated: Path, tmp_path: Path) -> None:
 def test_the_calls_are_read_once_for_all_names(annotated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     profile = read(annotated)
     assert places(profile) == [(1, 2)]
-    monkeypatch.setattr(nsys_nvtx, "put_in_order", None)
+    monkeypatch.setattr(nsys_export, "_put_in_order", None)
     assert len(profile.named_ranges("") or ()) == 1
     assert places(profile) == [(1, 2)]
 
 
 def test_nobody_reads_ranges_that_nobody_asks_for(annotated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nsys_nvtx, "put_in_order", None)
-    monkeypatch.setattr(nsys_nvtx, "RangeEvents", None)
+    monkeypatch.setattr(nsys_export, "RangeEvents", None)
     assert read(annotated).launches == 3
 
 
