@@ -24,9 +24,7 @@ from sampling.readers.registry import reader_of
 from sampling.readers.tables.column_map import ColumnMap, column_map
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.region import Region
-from sampling.reduction.short_launches import LeftOut
-from sampling.reduction.written_region import written_region
+from sampling.reduction.region import LeftOut, Region, written_region
 from sampling.splitting.tree import Overrides, Verdict
 from sampling.strata.target import MOST_LAUNCHES, Target
 from sampling.text import Wording

@@ -19,8 +19,7 @@ from sampling.readers.tables.column_map import ColumnMap, column_map
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.kernel_choice import KernelChoice, choose_kernel
-from sampling.reduction.region import Region
-from sampling.reduction.written_region import written_region
+from sampling.reduction.region import Region, written_region
 from sampling.splitting.tree import Overrides
 from sampling.strata.target import Target
 from tui.engine.feature_paths import workload_features
