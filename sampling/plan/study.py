@@ -12,10 +12,8 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.methods.registry import DEFAULT_METHOD, method_named
-from sampling.plan.design import Design, make_design
-from sampling.plan.drawn_clusters import make_design_by_launches
+from sampling.plan.design import Design, make_design, make_design_by_launches
 from sampling.plan.findings import Evidence, Finding, PlanCost, findings
-from sampling.plan.picked_design import AnyDesign
 from sampling.profile.profile import LaunchSequence, Part, Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
@@ -56,7 +54,7 @@ class Study:
     counted: tuple[Part, ...]
     device_times: tuple[DeviceTime, ...]
     order: RunOrder
-    design: AnyDesign
+    design: Design
     findings: tuple[Finding, ...]
     reports: tuple[JoinReport, ...] = ()
     unfit: str = ""
@@ -124,11 +122,11 @@ class GroupStatistics:
     pooled: BoolArray
 
 
-def group_statistics(counts: DurationCounts, design: AnyDesign) -> GroupStatistics:
+def group_statistics(counts: DurationCounts, design: Design) -> GroupStatistics:
     """Return the statistics of every kernel group, by rank."""
     mean_ns = counts.group_duration_ns / counts.group_launches
     per_group, is_pooled = None, np.zeros(len(counts.groups), dtype=np.bool_)
-    if isinstance(design, Design) and design.groups is not None and (design.strata.group >= 0).all():
+    if design.groups is not None and (design.strata.group >= 0).all():
         groups = len(design.groups.is_pool)
         clusters = np.bincount(design.strata.group, minlength=groups)
         samples = np.zeros(groups, dtype=np.int64)
@@ -320,7 +318,7 @@ def _designed(
     choice: MethodChoice,
     progress: Progress | None,
     tell: Callable[[JoinReport], None] | None,
-) -> tuple[AnyDesign, tuple[JoinReport, ...]]:
+) -> tuple[Design, tuple[JoinReport, ...]]:
     profile, counts = read.profile, read.counts
     method, seed, settings = choice.method, choice.seed, choice.settings
     if method_named(method).draws_at_random:
@@ -336,11 +334,11 @@ def _designed(
     ), reports
 
 
-def _plan_cost(counts: DurationCounts, method: str, design: AnyDesign) -> PlanCost:
+def _plan_cost(counts: DurationCounts, method: str, design: Design) -> PlanCost:
     """Return what the plan costs; groups simulated whole are counted where a noise floor was asked for."""
     cost = PlanCost(method, design.samples, design.speedup, design.random)
     bounds_workload = "noise_floor" in method_named(method).target_fields
-    if not isinstance(design, Design) or design.groups is None or not bounds_workload:
+    if design.groups is None or not bounds_workload:
         return cost
     strata, counts = design.strata, design.groups.counts
     left_out = np.bincount(strata.group, strata.launches - strata.samples, minlength=len(counts.groups))
