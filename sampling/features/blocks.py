@@ -18,7 +18,7 @@ from sampling.readers.csv_cells import NumberLocale, pieces
 from sampling.readers.input_file import InputFile
 from sampling.readers.tables.cells import unified
 from sampling.readers.text_lines import lines_of, whole_counts
-from sampling.reduction.launch_features import BlockVectors, Features
+from sampling.reduction.launch_list import BlockVectors, Features
 
 _TITLE = "Warp ID,Basic Block Counts"
 _LAUNCH = r"^Kernel ?(?P<number>\d+),(?P<blocks>\d+),(?P<warps>\d+),(?P<name>.+)$"

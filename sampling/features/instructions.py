@@ -22,7 +22,7 @@ from sampling.readers.csv_cells import NumberLocale, pieces
 from sampling.readers.input_file import InputFile
 from sampling.readers.tables.cells import unified
 from sampling.readers.text_lines import lines_of, whole_counts
-from sampling.reduction.launch_features import Features
+from sampling.reduction.launch_list import Features
 from sampling.text import Wording, counted
 
 _LINE = (

@@ -38,7 +38,7 @@ from sampling.readers.csv_cells import (
 from sampling.readers.input_file import InputFile
 from sampling.readers.tables.cells import WRITTEN, NumberColumn, sizes_of, unified
 from sampling.readers.text_lines import only_lines, row_lines
-from sampling.reduction.launch_features import Features
+from sampling.reduction.launch_list import Features
 from sampling.text import Wording, listed
 
 _HEADER = re.compile(rb'^(?:\xef\xbb\xbf)?"?ID"?,"?Process ID"?,[^\r\n]*', re.MULTILINE)

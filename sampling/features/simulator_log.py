@@ -9,7 +9,7 @@ from sampling.progress import Progress
 from sampling.readers.csv_cells import NumberLocale
 from sampling.readers.input_file import InputFile
 from sampling.readers.simulator_log import FORMAT, logged_launches, recognise
-from sampling.reduction.launch_features import Features
+from sampling.reduction.launch_list import Features
 
 __all__ = ["read", "recognise"]
 

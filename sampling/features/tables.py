@@ -33,7 +33,7 @@ from sampling.readers.tables.cells import (
 )
 from sampling.readers.tables.column_map import DIMENSIONS, NO_METRIC
 from sampling.readers.text_lines import row_lines
-from sampling.reduction.launch_features import Features
+from sampling.reduction.launch_list import Features
 from sampling.text import listed
 
 #: Columns of an array have no names; they are metrics of this name and their number, from 0.

@@ -18,14 +18,13 @@ from sampling.plan.findings import Evidence, Finding, PlanCost, findings
 from sampling.plan.picked_design import AnyDesign
 from sampling.profile.profile import LaunchSequence, Part, Profile
 from sampling.progress import Progress
-from sampling.reduction.counted_parts import counted_parts
-from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.overlap import DeviceTime, device_times
 from sampling.reduction.region import Region, selected_sequences
-from sampling.reduction.run_order.run_order import RunOrder, run_order
+from sampling.reduction.run_order import RunOrder, run_order
 from sampling.splitting.tree import Overrides
 from sampling.strata.target import Target
 

@@ -171,7 +171,7 @@ def sampled_kernels_info(plan: PlanFile, part: Part) -> str:
         numbers[-1 if step.stratum is None else step.stratum].append(step.ordinal)
     lines = [
         f"KernelPoint: {drawn} drawn launches of process {part.process}, device {part.device}.",
-        f"Method {plan.options['method']}, epsilon {plan.options['epsilon']}.",
+        f"Method {plan.options.method}, epsilon {plan.options.epsilon}.",
         *(
             " ".join(map(str, (size, len(each), *each)))
             for size, each in zip(sizes, numbers, strict=True)

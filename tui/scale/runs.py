@@ -379,4 +379,4 @@ def runs_text(found: Sequence[Larger], options: ScalePredictOptions, canvas: Can
     lines = runs_lines(found, options.width or canvas.width, kernels=options.kernels)
     if not options.kernels:
         lines.append("next: --kernels gives a row a kernel")
-    return printable_lines("\n".join(lines).rstrip(), ascii_only=canvas.ascii_only)
+    return printable_lines("\n".join(lines).rstrip())

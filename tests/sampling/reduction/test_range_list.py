@@ -20,13 +20,13 @@ from sampling.profile.launch_table import (
     RangeEvents,
     runs_of,
 )
+from sampling.profile.named_ranges import range_tree
 from sampling.profile.profile import KernelTable, ProfileFile, RecordingFacts, joined_profiles
+from sampling.reduction import range_list as listing_module
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
-from sampling.reduction.ranges import listing as listing_module
-from sampling.reduction.ranges.listing import RangeList, RangeOrder, RangeOrigin, list_ranges
-from sampling.reduction.ranges.nesting import range_tree
+from sampling.reduction.range_list import RangeList, RangeOrder, RangeOrigin, list_ranges
 from sampling.reduction.region import Region
 
 
@@ -250,7 +250,7 @@ def test_deep_trees_and_long_rows_take_few_passes() -> None:
     flat = [Event("f", time, time + 1) for time in range(50_000, 100_000)]
     runs = profile_of(calls.tolist(), [*deep, *flat], durations=[1] * len(calls)).range_runs()
     assert runs is not None
-    tree = range_tree(runs, profile_of([0], None).sequences)
+    tree = range_tree(runs, [0])
     assert len(tree.paths) == 301
     assert tree.paths.depth.max() == 299
 
