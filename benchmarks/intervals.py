@@ -28,8 +28,8 @@ from sampling.estimation.interval import Interval, Spreads, interval, spreads_of
 from sampling.estimation.moments import Moments
 from sampling.estimation.top_up import sizes_for
 from sampling.plan.design import make_design
+from sampling.readers.columns import column_map
 from sampling.readers.registry import read_profile
-from sampling.readers.tables.column_map import column_map
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping

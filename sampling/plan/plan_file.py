@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from sampling.plan.plan_schema import Profile as ProfileOfPlan
     from sampling.plan.plan_schema import Stratum
-    from sampling.readers.tables.column_map import ColumnMap
+    from sampling.readers.columns import ColumnMap
 
 SCHEMA = 1
 #: The name of a plan in the folder that hands it to a simulator.

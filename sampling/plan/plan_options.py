@@ -9,7 +9,7 @@ from typing import Any
 from sampling.errors import OptionError, PlanFileError
 from sampling.methods.method import DECLARED
 from sampling.methods.registry import draws_at_random, method_named
-from sampling.readers.tables.column_map import ColumnMap, column_map
+from sampling.readers.columns import ColumnMap, column_map
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region, as_given

@@ -18,7 +18,7 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.progress import Progress
-from sampling.readers.input_file import InputFile, open_input, watched
+from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.export import FILLED
 from sampling.simulators.export_files import Manifest, read_manifest
 from sampling.simulators.measured_run import (
@@ -104,7 +104,7 @@ def read_result_files(
                 what = "a folder, not a file of results" if file.is_directory else "is empty"
                 raise ProfileError(what, path=file.path, remedy="give what the simulator wrote of a run")
         if progress is not None:
-            files = [watched(file, progress) for file in files]
+            files = [replace(file, progress=progress) for file in files]
         runs = [_read(file, source, metrics) for file in files]
         return results_of(plan, runs, [read_manifest(file) for file in lists])
 
