@@ -1,17 +1,31 @@
-"""How many launches of each stratum to simulate next, so that the interval becomes narrow enough.
+"""How many launches to simulate next so that a total becomes known well enough, and the plan that has them.
 
-(docs/methods.md, 11 Back from the simulator)
+A stratum's launches are drawn in one seeded order, so more of them contain those that are there: nothing that
+was simulated is wasted. (docs/methods.md, 11 Back from the simulator)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.estimation.interval import Interval, Spreads, student_t
-from sampling.estimation.moments import Moments
+from sampling.errors import AnalysisError
+from sampling.estimation.interval import Estimate, Interval, Moments, Sample, fitted, interval, student_t
+from sampling.estimation.total import sample_of
+from sampling.json_text import json_rows_text, read_json_object
+from sampling.methods.registry import method_named
+from sampling.plan.other_recording.plan_check import made_from, planned_design
+from sampling.plan.plan import drawn_plan, locate
+from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.plan.written_plan import planned_launches, strata_rows
+from sampling.progress import Progress
+from sampling.readers.registry import read_profile
+from sampling.reduction.duration_counts import count_durations
+from sampling.simulators.results import SimulatedLaunches
 
 #: The most that one round adds to the sampled time, as a share of it.
 MOST_ADDED = 0.25
@@ -24,9 +38,23 @@ _LENT = 20.0
 _BISECTIONS = 30
 
 
-def sizes_for(
-    moments: Moments, spread: Spreads, found: Interval, epsilon: float, confidence: float
-) -> IntArray:
+def next_sizes(sample: Sample, metric: str, epsilon: float, confidence: float = 0.95) -> IntArray:
+    """Return (s,) how many launches of each stratum the next round asks for; at least what the plan asks for.
+
+    An emptied stratum keeps its plan. The total needs another round while `Estimate.is_within` says no.
+
+    Raises
+    ------
+    OptionError, AnalysisError : there is no such metric, or no launch has it.
+    """
+    known, made = fitted(sample, metric)
+    assert known.planned is not None
+    sizes, there = known.planned.copy(), known.samples > 0
+    sizes[there] = np.maximum(sizes[there], sizes_for(made, interval(made), epsilon, confidence))
+    return np.asarray(np.minimum(sizes, known.launches))
+
+
+def sizes_for(made: Moments, found: Interval, epsilon: float, confidence: float) -> IntArray:
     """Return (..., s) how many launches of each stratum the next round has; none fewer than there are.
 
     Sizes follow Neyman, n ~ N sd / sqrt(mean duration), at the least scale whose variance gives the
@@ -35,8 +63,7 @@ def sizes_for(
 
     Parameters
     ----------
-    spread, found : of the interval that is to become narrower.
-    epsilon : the half-width asked for, as a fraction of the total.
+    found : the interval that is to become as narrow as ``epsilon`` times the total.
 
     Notes
     -----
@@ -44,65 +71,158 @@ def sizes_for(
     duration, not times the metric seen: a stratum whose metric came out low by chance would else get fewer
     launches, stay low, and bias the total.
     """
-    total = moments.totals(1.0).sum(axis=-1)
+    launches, cost, total = made.launches, made.mean_x, made.totals.sum(axis=-1)
     nu = np.fmax(found.degrees_of_freedom, LEAST_FREEDOM)
     wanted = (AIM * epsilon * total / student_t(confidence, nu)) ** 2
-    x_total = moments.launches * moments.mean_x
+    x_total = launches * cost
     per_x = total / max(float(x_total.sum()), 1e-300)
-    variance = (per_x[..., np.newaxis] * x_total) ** 2 * spread.towards(found.factor, _LENT)
-    return _least_sizes(moments, variance, wanted)
+    lent = _LENT * (np.asarray(found.factor)[..., np.newaxis] * made.declared)
+    relative = (found.freedom * found.spread + lent) / (found.freedom + _LENT)
+    spread = (per_x[..., np.newaxis] * x_total) ** 2 * relative
 
-
-def _least_sizes(moments: Moments, spread: FloatArray, wanted: FloatArray) -> IntArray:
-    """Return the sizes of the least scale at which sum spread (1/n - 1/N) is as wanted, within the round."""
-    samples = np.broadcast_to(moments.samples, spread.shape)
-    launches = moments.launches
-    most = np.where(moments.is_open, launches, samples)
-    cost = moments.mean_x
+    samples = np.broadcast_to(made.samples, spread.shape)
+    most = np.where(made.left_out > 0, launches, samples)
     need = np.divide(np.sqrt(spread), np.sqrt(cost), out=np.zeros(spread.shape), where=cost > 0)
     largest = need.max(axis=-1, keepdims=True)
     # Where no spread is known at all, every stratum is as good as its duration says.
     need = np.where(largest > 0, need / np.where(largest > 0, largest, 1), launches * np.sqrt(cost))
-    least_time = (samples * cost).sum(axis=-1)
+    most_time = (1 + MOST_ADDED) * (samples * cost).sum(axis=-1)
 
     def sizes(log_scale: FloatArray) -> FloatArray:
         return np.asarray(np.clip(np.ceil(np.exp(log_scale)[..., np.newaxis] * need), samples, most))
 
-    def is_enough(log_scale: FloatArray) -> BoolArray:
-        n = sizes(log_scale)
+    def is_enough(n: FloatArray) -> BoolArray:
         variance = (spread * (launches - n) / (launches * n)).sum(axis=-1)
-        over = (n * cost).sum(axis=-1) > (1 + MOST_ADDED) * least_time
+        over = (n * cost).sum(axis=-1) > most_time
         return np.asarray((variance <= wanted) & (largest[..., 0] > 0) | over | (n >= most).all(axis=-1))
 
-    log_scale = _bisected(is_enough, need, launches)
-    n = sizes(log_scale)
-    # The last step may have gone beyond the round; the one before it has not.
-    over = (n * cost).sum(axis=-1) > (1 + MOST_ADDED) * least_time
-    n = np.where(over[..., np.newaxis], sizes(log_scale - 1e-6), n)
-    n = _at_least_one_more(n, samples, most, spread, cost)
-    return n.astype(np.int64)
-
-
-def _bisected(
-    is_enough: Callable[[FloatArray], BoolArray], need: FloatArray, launches: FloatArray
-) -> FloatArray:
-    """Return (...,) the least logarithm of a scale that is enough."""
     positive = np.where(need > 0, need, np.inf)
     low = -np.log(np.maximum(need.max(axis=-1), 1e-300)) - 1
     high = np.log(launches.max() / np.minimum(positive.min(axis=-1), 1e300)) + 1
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        enough = is_enough(middle)
+        enough = is_enough(sizes(middle))
         high, low = np.where(enough, middle, high), np.where(enough, low, middle)
-    return np.asarray(high)
-
-
-def _at_least_one_more(
-    n: FloatArray, samples: FloatArray, most: FloatArray, spread: FloatArray, cost: FloatArray
-) -> FloatArray:
-    """Return sizes with one launch more where none was added, where it takes most variance for its time."""
+    n = sizes(high)
+    # The last step may have gone beyond the round; the one before it has not.
+    over = (n * cost).sum(axis=-1) > most_time
+    n = np.where(over[..., np.newaxis], sizes(high - 1e-6), n)
+    # Where none was added, one more where it takes most variance for its time.
     gain = np.divide(spread / (samples * (samples + 1)), cost, out=np.zeros(n.shape), where=cost > 0)
     gain = np.where(samples < most, gain + 1e-300, -1.0)
     best = np.arange(n.shape[-1]) == gain.argmax(axis=-1)[..., np.newaxis]
     stuck = (n == samples).all(axis=-1)[..., np.newaxis] & (samples < most)
-    return np.asarray(np.where(stuck & best, n + 1, n))
+    return np.where(stuck & best, n + 1, n).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class ToppedUp:
+    """A larger plan."""
+
+    #: Of its plan file.
+    text: str
+    #: Its launches that have no result yet, those that were planned before among them.
+    to_run: tuple[PlannedLaunch, ...]
+    #: How many of these the plan before did not have.
+    added: int
+    #: Of the whole larger plan.
+    launches: int
+    sampled_duration_ns: int
+
+
+def top_up(
+    plan: PlanFile,
+    results: SimulatedLaunches,
+    found: Estimate,
+    epsilon: float,
+    *,
+    beside: float = 0.0,
+    progress: Progress | None = None,
+) -> ToppedUp:
+    """Return the plan with what one more round should simulate, at most a quarter of its sampled time more.
+
+    Parameters
+    ----------
+    found : the total that is to come within epsilon.
+    beside : how much of epsilon is taken by what launches do not narrow, see `PlanEstimate.beside_sampling`.
+
+    Raises
+    ------
+    AnalysisError : the plan's launches were picked, or drawn in another order than here; its profile is not
+        what it was made from; nothing of epsilon is left.
+    ProfileError : its profile cannot be read.
+    """
+    _refuse_picked(plan)
+    left = sampling_left(epsilon, beside)
+    if not left:
+        raise AnalysisError(
+            f"no launches bring the total within {epsilon:g}: beside them there are errors of {beside:.3f}",
+            remedy="check more launches of a cold check, or project and predict less",
+        )
+    wanted = next_sizes(sample_of(plan, results), found.metric, left, found.confidence)
+    # A launch that the simulator began and did not end has an id in the results, and is to be run again.
+    has_value = np.isfinite(results.metrics[found.metric])
+    unfinished, finished = (set(results.ids[rows].tolist()) for rows in (~has_value, has_value))
+    return enlarged(plan, wanted, epsilon, (set(plan.simulated) - unfinished) | finished, progress)
+
+
+def sampling_left(epsilon: float, beside: float) -> float:
+    """Return what which launches are drawn may add to a half-width of epsilon; 0 where nothing is left."""
+    return math.sqrt(max(0.0, epsilon**2 - beside**2))
+
+
+def enlarged(
+    plan: PlanFile,
+    sizes: IntArray,
+    epsilon: float | None,
+    simulated: Collection[int],
+    progress: Progress | None,
+) -> ToppedUp:
+    """Return the plan with at least so many launches drawn of each stratum (s,); errors as of `top_up`.
+
+    Parameters
+    ----------
+    epsilon : what the total is to come within; None where nothing was asked of it.
+    simulated : the launches that are not to be run again.
+    """
+    _refuse_picked(plan)
+    profile = read_profile(plan.profile_paths(), progress, plan.columns(), needs_table=False)
+    if not made_from(profile, plan):
+        raise AnalysisError(
+            "the profile that the plan was made from has changed since, so nothing can be added to it",
+            remedy="put it back in its place, or make the plan again",
+        )
+    counts = count_durations(profile, *plan.selection(), progress)
+    design = planned_design(counts, plan)
+    design = replace(design, strata=replace(design.strata, samples=np.maximum(sizes, design.strata.samples)))
+    larger = drawn_plan(counts, design, int(plan.options["seed"]))
+    launches = planned_launches(profile, larger, locate(profile, counts, larger, progress))
+    before = {launch.id for launch in plan.drawn}
+    if not before <= {launch.id for launch in launches}:
+        raise AnalysisError(
+            "the plan's launches were drawn in another order than this version draws them",
+            remedy="make the plan again",
+        )
+    document = read_json_object(plan.path)
+    done = before.intersection(simulated)
+    document |= {"strata": strata_rows(counts, larger, launches), "simulated": sorted(done)}
+    if epsilon is not None:
+        document["topped_up"] = {"rounds": plan.rounds + 1, "target": epsilon}
+    return ToppedUp(
+        json_rows_text(document) + "\n",
+        tuple(launch for launch in launches if launch.id not in done),
+        len(launches) - len(before),
+        len(launches),
+        larger.sampled_duration_ns,
+    )
+
+
+def _refuse_picked(plan: PlanFile) -> None:
+    if not plan.is_random:
+        raise AnalysisError("a plan of picked launches cannot be topped up", remedy="make one that is drawn")
+    method = str(plan.options["method"])
+    if not method_named(method).draws_at_random:
+        raise AnalysisError(
+            "a plan of clusters told by features cannot be topped up, for the features are not in it",
+            remedy=f"make it again with more launches, {method}.samples or a smaller epsilon",
+        )

@@ -23,7 +23,7 @@ from sampling.progress import Progress
 from sampling.readers import accel_sim, simulator_log
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import NumberLocale, lines_of, unified, whole_counts
-from sampling.reduction.launch_features import BlockVectors, Features
+from sampling.reduction.launch_list import BlockVectors, Features
 from sampling.text import Wording, counted
 
 _COUNT = (

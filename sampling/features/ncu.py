@@ -39,7 +39,7 @@ from sampling.readers.table import (
     sizes_of,
     unified,
 )
-from sampling.reduction.launch_features import Features
+from sampling.reduction.launch_list import Features
 from sampling.text import Wording, listed
 
 _HEADER = re.compile(rb'^(?:\xef\xbb\xbf)?"?ID"?,"?Process ID"?,[^\r\n]*', re.MULTILINE)

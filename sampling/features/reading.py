@@ -25,7 +25,7 @@ from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.registry import reader_of
 from sampling.readers.table import NumberLocale
-from sampling.reduction.launch_features import Features
+from sampling.reduction.launch_list import Features
 from sampling.text import counted, listed, shortened
 
 # The tables are asked last: many other files are CSV too.

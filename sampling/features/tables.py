@@ -35,7 +35,7 @@ from sampling.readers.table import (
     sizes_of,
     unified,
 )
-from sampling.reduction.launch_features import Features
+from sampling.reduction.launch_list import Features
 from sampling.text import listed
 
 #: Columns of an array have no names; they are metrics of this name and their number, from 0.

@@ -20,8 +20,7 @@ from sampling.profile.profile import LaunchSequence, Profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.overlap import DeviceTime
 from sampling.reduction.region import COMMUNICATION, selected_sequences
-from sampling.reduction.run_order.run_order import RunOrder
-from sampling.reduction.run_order.twins import Twins
+from sampling.reduction.run_order import RunOrder, Twins
 from sampling.text import Wording, counted, duration_text, joined_texts
 
 Severity = Literal["note", "warning"]

@@ -19,8 +19,7 @@ from sampling.profile.profile import Dimensions
 from sampling.readers.input_file import open_input
 from sampling.readers.registry import reader_of
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.region import Region
-from sampling.reduction.short_launches import LeftOut
+from sampling.reduction.region import LeftOut, Region
 from sampling.strata.target import Target
 from sampling.text import Wording
 

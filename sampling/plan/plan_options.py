@@ -12,8 +12,7 @@ from sampling.methods.registry import draws_at_random, method_named
 from sampling.readers.columns import ColumnMap, column_map
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.region import Region, as_given
-from sampling.reduction.written_region import written_region
+from sampling.reduction.region import Region, as_given, written_region
 from sampling.strata.target import Target
 from sampling.text import Wording
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError
-from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
-from sampling.estimation.topped_up_plan import ToppedUp
+from sampling.estimation.top_up import ToppedUp
+from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
 from sampling.simulators.results import SimulatedLaunches
 from tui.app.plan.details import why_not_there
@@ -35,7 +35,7 @@ from tui.options.estimate import EstimateOptions
 from tui.output.writer import Canvas
 from tui.text.estimate import compared_groups
 
-CANVAS = Canvas(80, ascii_only=False, color=False)
+CANVAS = Canvas(80, color=False)
 SESSION = Session(SampleOptions(profiles=("run.sqlite",), epsilon=0.02, seed=7))
 # Two kernels of 10 and 5 launches: 1,000 ns each of the one, 2,000 ns of the other.
 CYCLES_PER_NS = {"gemm": 3, "copy": 6}
@@ -77,11 +77,9 @@ def test_groups_are_set_against_the_profile() -> None:
     listing, words = table_of(ResultsPane.GROUPS, known())
     assert listing is not None
     assert words == ""
-    assert listing.head(80, ascii_only=False).split() == [
-        *("simulated", "profiled", "cycles/ns", "within", "kernel", "group")
-    ]
+    assert listing.head(80).split() == [*("simulated", "profiled", "cycles/ns", "within", "kernel", "group")]
     # 10 x 1,000 ns x 3 against 5 x 2,000 ns x 6: half of the time, two thirds of the cycles.
-    cells = [listing.row(row, 80, ascii_only=False).split() for row in (0, 1)]
+    cells = [listing.row(row, 80).split() for row in (0, 1)]
     assert [row[:5] for row in cells] == [["66.7", "%", "50.0", "%", "6"], ["33.3", "%", "50.0", "%", "3"]]
     assert [row[-1] for row in cells] == ["copy", "gemm"], "without what all have in common"
 
@@ -89,9 +87,9 @@ def test_groups_are_set_against_the_profile() -> None:
 def test_a_group_without_results_is_named_and_what_is_missing_counted() -> None:
     listing, _ = table_of(ResultsPane.GROUPS, known(found=found(without=(0, 10, 11))))
     assert listing is not None
-    assert listing.row(0, 80, ascii_only=False).split()[0] == "-", "there is no whole to have a share of"
-    assert listing.row(0, 80, ascii_only=False).split()[-2:] == ["1", "gemm"]
-    assert listing.row(1, 80, ascii_only=False).split() == ["-", "50.0", "%", "-", "-", "all", "copy"]
+    assert listing.row(0, 80).split()[0] == "-", "there is no whole to have a share of"
+    assert listing.row(0, 80).split()[-2:] == ["1", "gemm"]
+    assert listing.row(1, 80).split() == ["-", "50.0", "%", "-", "-", "all", "copy"]
 
 
 def test_cycles_a_nanosecond_are_of_the_strata_that_have_results() -> None:
@@ -136,7 +134,7 @@ def test_what_to_run_next() -> None:
     more = known(asked=EstimateOptions(plan="plan.json", results=("a.log",), target=0.001), larger=LARGER)
     listing, _ = table_of(ResultsPane.NEXT, more)
     assert listing is not None
-    assert [listing.row(row, 80, ascii_only=False).split()[0] for row in (0, 1)] == ["3", "4"]
+    assert [listing.row(row, 80).split()[0] for row in (0, 1)] == ["3", "4"]
     assert (
         "next: 2 launches, 2.00 us of profile time, 1 of them new; the whole larger plan: 7 launches, 8.00 us"
     ) in " ".join(totals_words(more, CANVAS).split())

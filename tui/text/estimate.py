@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sampling.estimation.estimate import Estimate
-from sampling.estimation.plan_estimate import CYCLES, PlanEstimate, Ratio, compared_keys
+from sampling.estimation.interval import Estimate, Ratio
+from sampling.estimation.total import CYCLES, PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.text import counted
@@ -36,7 +36,7 @@ from tui.text.plan import Listing
 from tui.text.promise import sure_words
 
 if TYPE_CHECKING:
-    from sampling.estimation.topped_up_plan import ToppedUp
+    from sampling.estimation.top_up import ToppedUp
 
 
 #: What is typed stands on its line, however long.
@@ -146,12 +146,11 @@ def _group_rows(found: PlanEstimate) -> list[dict[str, Any]]:
 
 
 def _ratio_row(ratio: Ratio, confidence: float) -> dict[str, Any]:
-    value = ratio.value
     return {
         "name": ratio.name,
-        "ratio": None if value is None else value.ratio,
-        "low": None if value is None else value.low,
-        "high": None if value is None else value.high,
+        "ratio": ratio.ratio,
+        "low": ratio.low,
+        "high": ratio.high,
         "confidence": confidence,
         "reason": ratio.reason,
         "incomplete": ratio.is_incomplete,
@@ -172,9 +171,7 @@ def estimate_text(
 ) -> str:
     """Return the figures in words, and the table of kernel groups where it is asked for."""
     lines = (
-        block
-        if isinstance(block, str)
-        else group_listing(found).text(canvas.width, ascii_only=canvas.ascii_only)
+        block if isinstance(block, str) else group_listing(found).text(canvas.width)
         for block in _blocks(found, larger, options, canvas, following)
     )
     return "\n".join(line if line.startswith(NEXT) else fitted(line, canvas.width) for line in lines)
@@ -344,11 +341,11 @@ def interval_text(total: Estimate) -> str:
 
 def ratio_text(ratio: Ratio) -> str:
     """Return a ratio and its interval, or why there is none."""
-    if ratio.value is None:
+    if ratio.ratio is None:
         return ratio.reason or "none"
-    text = f"{ratio.value.ratio:.4g}"
-    if ratio.value.low is not None and ratio.value.half_width:
-        text += f", {ratio.value.low:.4g} to {ratio.value.high:.4g}"
+    text = f"{ratio.ratio:.4g}"
+    if ratio.half_width:
+        text += f", {ratio.low:.4g} to {ratio.high:.4g}"
     return text if ratio.reason is None else f"{text}; {ratio.reason}"
 
 

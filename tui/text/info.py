@@ -44,9 +44,9 @@ def _streams(study: Study) -> int | None:
     if "stream" not in profile.columns:
         return None
     seen: set[tuple[int, int]] = set()
-    for selection in study.counted:
-        stream = profile.read(selection.span, ("stream",))["stream"][selection.rows]
-        seen.update((selection.span.sequence, number) for number in np.unique(stream).tolist())
+    for part in study.counted:
+        stream = part.load(("stream",))["stream"]
+        seen.update((part.sequence, number) for number in np.unique(stream).tolist())
     return len(seen)
 
 
@@ -63,7 +63,7 @@ def info_blocks(study: Study, results: dict[str, Any]) -> list[Block]:
 
 def _line(label: str, text: str, canvas: Canvas) -> str:
     """Return a line; on a terminal that is too narrow for it, several."""
-    line = f"{label:<{_LABEL}}{printable(text, ascii_only=canvas.ascii_only)}"
+    line = f"{label:<{_LABEL}}{printable(text)}"
     return textwrap.fill(line, canvas.width, subsequent_indent=" " * _LABEL, break_on_hyphens=False)
 
 

@@ -11,8 +11,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.region import Region, as_given
-from sampling.reduction.short_launches import LeftOut
+from sampling.reduction.region import LeftOut, Region, as_given
 from sampling.text import counted
 from tui.charts import quantities
 from tui.output.writer import Answer

@@ -87,11 +87,7 @@ def cache_folder() -> Path:
 def new_export(nsys: str, path: str, report: Path, progress: Progress | None) -> Path:
     """Return the SQLite export of a report, made now, here or by another process, and kept in the cache.
 
-    Parameters
-    ----------
-    nsys : the program.
-    path : the report as the user gave it, for messages.
-    report : where it lies.
+    ``nsys`` is the program; the report lies at ``report``, and is called ``path`` in messages.
 
     Raises
     ------
@@ -137,18 +133,16 @@ def _names(report: Path) -> tuple[str, str]:
 def _locked(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
     """Hold a lock file, which is there for as long; what a killed process left under its name is removed.
 
-    Parameters
-    ----------
-    waiting : called again and again while another holds it; None: it is not waited for, and not held.
+    ``waiting`` is called again and again while another holds it; None: it is not waited for, and not held.
     """
     while True:
         with path.open("wb") as lock:
-            is_locked = True
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # Who held it may have removed it since it was opened; another is held then, or is to be made.
                 if not os.path.samestat(os.fstat(lock.fileno()), path.stat()):
                     continue
+                is_locked = True
             except FileNotFoundError:
                 continue
             except BlockingIOError:
@@ -160,9 +154,8 @@ def _locked(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[N
             except OSError:
                 # A file system without locks: each makes its own export, as if it were alone.
                 is_locked = False
-            if is_locked:
-                for left in path.parent.glob(f"{path.stem}-*"):
-                    shutil.rmtree(left, ignore_errors=True)
+            for left in path.parent.glob(f"{path.stem}-*") if is_locked else ():
+                shutil.rmtree(left, ignore_errors=True)
             try:
                 yield
             finally:
@@ -179,20 +172,22 @@ def _run(nsys: str, path: str, report: Path, made: Path, progress: Progress | No
         starting = starter.submit(_started, command, said)
         try:
             code = _waited_for(starting.result(), path, progress)
-            if code is None:
-                what = f"`nsys export` has not ended after {LONGEST_EXPORT_SECONDS / 3600:g} h{_words(said)}"
-            elif code != 0:
-                how = f"exit code {code}" if code > 0 else f"signal {-code}"
-                what = f"`nsys export` fails with {how}{_words(said)}"
-            elif not made.is_file() or made.stat().st_size == 0:
-                what = f"`nsys export` wrote nothing{_words(said)}"
-            else:
-                what = ""
+            how = f"exit code {code}" if (code or 0) > 0 else f"signal {-(code or 0)}"
+            # The first that is so.
+            outcomes = (
+                (code is None, f"`nsys export` has not ended after {LONGEST_EXPORT_SECONDS / 3600:g} h"),
+                (code != 0, f"`nsys export` fails with {how}"),
+                (not made.is_file() or made.stat().st_size == 0, "`nsys export` wrote nothing"),
+            )
+            what = next((f"{text}{_words(said)}" for is_so, text in outcomes if is_so), "")
         except OSError as error:
             what = f"{nsys} does not run ({error.strerror or error})"
         finally:
-            if starting.exception() is None:
-                _end(starting.result())
+            if starting.exception() is None and (program := starting.result()).poll() is None:
+                # With all that it started.
+                with suppress(ProcessLookupError):
+                    os.killpg(program.pid, signal.SIGKILL)
+                program.wait()
     if what:
         by_hand = f"`nsys export --type sqlite {shlex.quote(str(report))}`"
         raise ProfileError(
@@ -222,14 +217,6 @@ def _tell(progress: Progress | None, what: str) -> None:
     # By this the work can be cancelled, too.
     if progress is not None:
         progress(0, 0, what)
-
-
-def _end(program: subprocess.Popen[bytes]) -> None:
-    """End the program and whatever it started, if it still runs."""
-    if program.poll() is None:
-        with suppress(ProcessLookupError):
-            os.killpg(program.pid, signal.SIGKILL)
-        program.wait()
 
 
 def _words(said: IO[bytes]) -> str:

@@ -21,8 +21,7 @@ from sampling.reduction.duration_counts import count_durations, counts_by_name
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
-from sampling.reduction.region import Region
-from sampling.reduction.short_launches import LeftOut
+from sampling.reduction.region import LeftOut, Region
 from sampling.strata.target import Target
 
 ROWS = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9)), min_size=1, max_size=30)

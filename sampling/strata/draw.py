@@ -1,0 +1,331 @@
+"""Random draws inside strata, all strata at once; which launches these are is found later.
+
+How far the errors of a design's draws really reach: it is drawn thousands of times.
+
+The normal quantile fails where one stratum carries most of the variance with one or two samples and a skewed
+spread: the error of a draw is then far from normal. So the strata of most variance are drawn, and what all
+others add, small and of many, is taken as normal, as is what simulated time varies beyond durations.
+(docs/methods.md, 5 Joint)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.seeds import Stream, generator
+from sampling.strata.strata import CycleSpread, Strata, total_variance
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Drawn launches; all arrays (n,), in the order of the strata.
+
+    Attributes
+    ----------
+    stratum : index into the strata.
+    pair : index of the launch's (group, duration) pair in the reduction.
+    occurrence : which launch of that pair it is, in id order, from 0.
+    rank : how many launches of its stratum were drawn before it; None where the draw has no order.
+    """
+
+    stratum: IntArray
+    pair: IntArray
+    occurrence: IntArray
+    rank: IntArray | None = None
+
+
+def draw(counts: DurationCounts, strata: Strata, rng: np.random.Generator) -> Draw:
+    """Draw ``strata.samples`` launches of each stratum, uniformly; the next draw is independent of it."""
+    base = np.asarray(np.cumsum(strata.launches) - strata.launches)
+    place = _distinct_places(strata.launches, strata.samples, base, rng)
+    stratum = np.repeat(np.arange(len(base)), strata.samples)
+    pair, occurrence = _launches(counts, place + (counts.launches_before[strata.start] - base)[stratum])
+    return Draw(stratum, pair, occurrence)
+
+
+def draw_nested(counts: DurationCounts, strata: Strata, seed: int) -> Draw:
+    """Draw uniformly, so that the same seed with larger sizes draws the same launches and more.
+
+    Each stratum has one order in which its launches are drawn, see `sampling.strata.draw`.
+
+    Raises
+    ------
+    OptionError : the seed is negative.
+    """
+    rng = generator(seed, Stream.DRAW)
+    key = int(rng.integers(0, 2**64, dtype=np.uint64))
+    identity = stratum_keys(key, (strata.group, strata.start, strata.launches))
+    stratum, position, rank = first_launches(identity, strata.launches, strata.samples)
+    pair, occurrence = _launches(counts, counts.launches_before[strata.start[stratum]] + position)
+    return Draw(stratum, pair, occurrence, rank)
+
+
+def _launches(counts: DurationCounts, place: IntArray) -> tuple[IntArray, IntArray]:
+    """Return pair and occurrence of the launches at some places (n,) among all of the reduction's."""
+    pair = np.searchsorted(counts.launches_before, place, side="right") - 1
+    return pair, place - counts.launches_before[pair]
+
+
+def estimate_total_ns(counts: DurationCounts, strata: Strata, drawn: Draw) -> float:
+    """Return sum of N_i times the mean duration of the draw from stratum i. [Allegro section IV-C]"""
+    weight = strata.launches / strata.samples
+    return float(np.dot(weight[drawn.stratum], counts.duration_ns[drawn.pair]))
+
+
+def weights(strata: Strata, drawn: Draw) -> FloatArray:
+    """Return (n,) how many launches each drawn one stands for: N/m."""
+    return np.asarray((strata.launches / strata.samples)[drawn.stratum])
+
+
+def _uniform(below: IntArray, rng: np.random.Generator) -> IntArray:
+    return rng.integers(0, below)
+
+
+def _distinct_places(
+    launches: IntArray, samples: IntArray, base: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """Return ``samples[i]`` distinct places of each stratum, sorted.
+
+    Where most places are drawn, those that are not are drawn instead.
+    """
+    by_rest = samples > launches // 2
+    wanted = np.where(by_rest, launches - samples, samples)
+    chosen = _rejection_sampled(launches, wanted, base, rng)
+    if not by_rest.any():
+        return chosen
+    stratum = np.searchsorted(base, chosen, side="right") - 1
+    rest = chosen[by_rest[stratum]]
+    crowded = np.flatnonzero(by_rest)
+    places = np.concatenate([np.arange(base[i], base[i] + launches[i]) for i in crowded.tolist()])
+    drawn = places[~_is_in(places, rest)]
+    return np.sort(np.concatenate([chosen[~by_rest[stratum]], drawn]))
+
+
+def _rejection_sampled(
+    launches: IntArray, wanted: IntArray, base: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """Draw uniformly, and again what fell on a taken place: all sets of that size stay equally likely."""
+    taken = np.zeros(0, dtype=np.int64)
+    missing = wanted
+    while missing.any():
+        stratum = np.repeat(np.arange(len(launches)), missing)
+        places = np.concatenate([taken, base[stratum] + _uniform(launches[stratum], rng)])
+        # Several times as fast as another sort, as most places stand in their order.
+        places.sort(kind="stable")
+        is_new = np.ones(len(places), dtype=np.bool_)
+        np.not_equal(places[1:], places[:-1], out=is_new[1:])
+        taken, again = places[is_new], places[~is_new]
+        missing = np.bincount(np.searchsorted(base, again, side="right") - 1, minlength=len(launches))
+    return taken
+
+
+def _is_in(sorted_values: IntArray, sorted_subset: IntArray) -> BoolArray:
+    found = np.zeros(len(sorted_values), dtype=np.bool_)
+    found[np.searchsorted(sorted_values, sorted_subset)] = True
+    return found
+
+
+UIntArray = NDArray[np.uint64]
+
+# The constants of SplitMix64 [Steele, Lea, Flood, OOPSLA 2014]: the golden ratio, and those of its mixing.
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
+# Standard deviations by which more positions are hashed than are needed on average.
+_SLACK = 4.0
+
+
+def mixed(state: UIntArray) -> UIntArray:
+    """Return SplitMix64's mixing of each state: all bits depend on all bits. [Steele, Lea, Flood]"""
+    state = (state ^ (state >> np.uint64(30))) * _FIRST_FACTOR
+    state = (state ^ (state >> np.uint64(27))) * _SECOND_FACTOR
+    return state ^ (state >> np.uint64(31))
+
+
+def stratum_keys(seed: int, parts: Sequence[IntArray]) -> UIntArray:
+    """Return (s,) a 64-bit key of each stratum, from the seed and the numbers (s,) that identify it.
+
+    Parameters
+    ----------
+    seed : 0 to 2^64 - 1.
+    """
+    key = np.full(len(parts[0]), seed, dtype=np.uint64)
+    for part in parts:
+        key = mixed((key ^ part.astype(np.uint64)) + _STEP)
+    return key
+
+
+def first_launches(
+    key: UIntArray, launches: IntArray, samples: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the first ``samples[i]`` launches of each stratum's order.
+
+    Parameters
+    ----------
+    key : (s,) of `stratum_keys`.
+    launches, samples : (s,) how many the stratum has, and how many are drawn, at most as many.
+
+    Returns
+    -------
+    stratum, position, rank : (n,) each, by stratum and position; rank is the place in the order of drawing.
+        In a stratum that is drawn whole the order is that of the positions.
+    """
+    whole = np.flatnonzero(samples == launches)
+    stratum = [np.repeat(whole, launches[whole])]
+    position = [_counted(launches[whole])]
+    rank = [position[0]]
+    missing = np.flatnonzero(samples < launches)
+    hashed = _numbers_needed(launches[missing], samples[missing])
+    while len(missing):
+        of_stratum, where, place = _distinct(key[missing], launches[missing], hashed)
+        enough = np.bincount(of_stratum, minlength=len(missing)) >= samples[missing]
+        taken = enough[of_stratum] & (place < samples[missing][of_stratum])
+        stratum.append(missing[of_stratum[taken]])
+        position.append(where[taken])
+        rank.append(place[taken])
+        missing, hashed = missing[~enough], 2 * hashed[~enough]
+    strata, positions, ranks = (np.concatenate(parts) for parts in (stratum, position, rank))
+    order = np.argsort((np.cumsum(launches) - launches)[strata] + positions)
+    return strata[order], positions[order], ranks[order]
+
+
+def _numbers_needed(launches: IntArray, samples: IntArray) -> IntArray:
+    """Return (s,) how many positions to hash so that mostly enough are distinct: the coupon collector's."""
+    left = launches - samples
+    mean = launches * np.log1p(samples / np.maximum(left, 1))
+    deviation = np.sqrt(launches * (samples / np.maximum(left, 1)))
+    return np.ceil(np.where(samples == 1, 1, mean + _SLACK * np.minimum(deviation, mean))).astype(np.int64)
+
+
+def _counted(sizes: IntArray) -> IntArray:
+    """Return 0 .. size - 1 for each size, one after another."""
+    return np.asarray(np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes))
+
+
+def _distinct(key: UIntArray, launches: IntArray, hashed: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return stratum, position and rank of what is distinct among so many hashed positions of each."""
+    stratum = np.repeat(np.arange(len(key)), hashed)
+    number = mixed(key[stratum] + (_counted(hashed).astype(np.uint64) + np.uint64(1)) * _STEP)
+    # 53 bits fill a double: a position's chance is off by less than N / 2^53 of itself.
+    position = ((number >> np.uint64(11)) * 2.0**-53 * launches[stratum]).astype(np.int64)
+    base = np.cumsum(launches) - launches
+    # The numbers stand in the order of drawing, and the first of equal ones is found.
+    _, first = np.unique(base[stratum] + position, return_index=True)
+    first.sort()
+    stratum, position = stratum[first], position[first]
+    return stratum, position, np.arange(len(first)) - np.searchsorted(stratum, stratum)
+
+
+#: How often a design is drawn.
+DRAWS = 4000
+#: So many strata are drawn, those of most variance.
+MOST_DRAWN = 64
+#: Of draws with noise, which is normal by assumption, so many fewer may be within a limit: of 4,000 draws a
+#: share of 0.95 is off by 0.0034 (one standard error).
+NOISE_SLACK = 0.005
+# The mean of more launches than this is as good as normal; of a larger stratum no launch is drawn twice.
+_MANY = 256
+_LARGE = 1 << 20
+_MOST_NUMBERS_AT_ONCE = 1 << 21
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The errors of repeated draws, in ns of the estimated total.
+
+    Attributes
+    ----------
+    group : (s,) of the strata.
+    drawn : (k,) the strata that are drawn, ascending.
+    off_ns : (draws, k) the error of each one's total.
+    rest : (s,) variance of the profile's time in strata that are not drawn; 0 in those that are.
+    noise, own_noise : (s,) what the declared spread of simulated time adds to the variance, in the whole
+        total and in the group's own.
+    scores : (draws,) standard normal numbers, evenly spread and shuffled.
+    """
+
+    group: IntArray
+    drawn: IntArray
+    off_ns: FloatArray
+    rest: FloatArray
+    noise: FloatArray
+    own_noise: FloatArray
+    scores: FloatArray = field(repr=False)
+
+    def errors_ns(self, *, with_noise: bool = False, group: int | None = None) -> FloatArray:
+        """Return (draws,) the absolute errors of the total, or of one group's own."""
+        here: BoolArray = np.full(len(self.group), True) if group is None else self.group == group
+        noise = (self.noise if group is None else self.own_noise)[here].sum() if with_noise else 0.0
+        deviation_ns = np.sqrt(self.rest[here].sum() + noise)
+        return np.asarray(np.abs(self.off_ns[:, here[self.drawn]].sum(axis=1) + deviation_ns * self.scores))
+
+    def share_within(self, limit_ns: float, *, with_noise: bool = False, group: int | None = None) -> float:
+        """Return the share of draws whose error is at most the limit, but for rounding."""
+        errors_ns = self.errors_ns(with_noise=with_noise, group=group)
+        return float((errors_ns <= limit_ns * (1 + 1e-12)).mean())
+
+    def reach_ns(self, confidence: float, *, with_noise: bool = False, group: int | None = None) -> float:
+        """Return the least error that this share of the draws does not exceed; see `NOISE_SLACK`."""
+        errors_ns = self.errors_ns(with_noise=with_noise, group=group)
+        confidence -= NOISE_SLACK if with_noise else 0
+        last = min(int(np.ceil(confidence * len(errors_ns) * (1 - 1e-12))), len(errors_ns)) - 1
+        return float(np.partition(errors_ns, last)[last])
+
+
+def judged(
+    counts: DurationCounts, strata: Strata, cycles: CycleSpread | None, rng: np.random.Generator
+) -> Judged:
+    """Draw a design so often.
+
+    Parameters
+    ----------
+    cycles : how simulated time is declared to vary; None: it does not.
+    """
+    variance = total_variance(strata)
+    noise, own_noise = np.zeros((2, len(strata)))
+    if cycles is not None:
+        noise = np.maximum(total_variance(strata, cycles.of(strata)) - variance, 0)
+        own_noise = np.maximum(total_variance(strata, cycles.of_own_totals().of(strata)) - variance, 0)
+    side = np.minimum(strata.samples, strata.launches - strata.samples)
+    drawn = np.flatnonzero((variance > 0) & (side <= _MANY))
+    drawn = np.sort(drawn[np.argsort(-variance[drawn], kind="stable")[:MOST_DRAWN]])
+    off_ns = np.zeros((DRAWS, len(drawn)))
+    for column, stratum in enumerate(drawn.tolist()):
+        off_ns[:, column] = _errors_ns(counts, strata, stratum, int(side[stratum]), rng)
+    rest = variance.copy()
+    rest[drawn] = 0
+    return Judged(strata.group, drawn, off_ns, rest, noise, own_noise, rng.permutation(_normal_scores()))
+
+
+def _errors_ns(
+    counts: DurationCounts, strata: Strata, stratum: int, side: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return (draws,) the errors of a stratum's estimated total, N/m sum (x - mu) over the launches drawn.
+
+    Where fewer are left than drawn, it is minus the sum over those.
+    """
+    pairs = slice(int(strata.start[stratum]), int(strata.stop[stratum]))
+    launches, count = int(strata.launches[stratum]), counts.count[pairs]
+    weight = launches / int(strata.samples[stratum]) * (1 if side == strata.samples[stratum] else -1)
+    from_mean_ns = (counts.duration_ns[pairs] - strata.mean_ns[stratum]) * weight
+    if side == 1 or launches > _LARGE:
+        place = rng.integers(0, launches, (DRAWS, side))
+        return np.asarray(from_mean_ns[np.searchsorted(np.cumsum(count), place, side="right")].sum(axis=1))
+    parts = np.array_split(np.arange(DRAWS), 1 + DRAWS * len(count) // _MOST_NUMBERS_AT_ONCE)
+    drawn = (rng.multivariate_hypergeometric(count, side, len(part), method="count") for part in parts)
+    return np.concatenate([times @ from_mean_ns for times in drawn])
+
+
+@cache
+def _normal_scores() -> FloatArray:
+    """Return (draws,) the quantiles of the normal distribution in the middle of as many equal parts."""
+    normal = NormalDist()
+    return np.array([normal.inv_cdf((index + 0.5) / DRAWS) for index in range(DRAWS)])

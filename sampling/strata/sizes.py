@@ -1,0 +1,124 @@
+"""STEM: how many launches to draw from each cluster so that the error stays within epsilon.
+
+Sources: Allegro Theorem 2; STEM+ROOT Equation (3), Problem 1 and appendix VIII-A. Misprints corrected: the
+floor of 30 is a maximum, and the closed form has sum_j sqrt(a_j b_j), not sqrt(sum_j a_j b_j).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.strata.strata import left_out, sample_variance, spread
+
+# 2^-60 of the range of log theta: beyond what a double resolves.
+_BISECTIONS = 60
+# Eight such sizes, as many as a decision may have parts, still add up within 64 bits.
+_MORE_THAN_ANY = 2.0**59
+
+
+def least_sampled_ns(counts: DurationCounts, min_samples: int) -> FloatArray:
+    """Return (groups,) the least time that a plan which visits a group samples of it: min(m_min, N) mu.
+
+    Of strata with N_i launches each has min(m_min, N_i) >= min(m_min, N) N_i / N, so they take that together.
+    """
+    mean_ns = counts.group_duration_ns / counts.group_launches
+    return np.asarray(np.minimum(min_samples, counts.group_launches) * mean_ns)
+
+
+def single_sample_size(mean_ns: FloatArray, std_ns: FloatArray, epsilon: float, z: float) -> IntArray:
+    """Return m of each cluster taken alone: ceil((z sigma / (epsilon mu))^2), 0 where sigma or mu is 0.
+
+    Floors and caps are the caller's. [STEM+ROOT Eq. 3 without its floor; Allegro Theorem 2]
+    """
+    relative = np.divide(std_ns, mean_ns, out=np.zeros(np.shape(mean_ns)), where=np.asarray(mean_ns) > 0)
+    return _whole((z * relative / epsilon) ** 2)
+
+
+def joint_sample_sizes(
+    launches: IntArray, mean_ns: FloatArray, std_ns: FloatArray, epsilon: float, z: float
+) -> IntArray:
+    """Return the papers' closed form for clusters that share one error budget, drawn with replacement.
+
+        m_i = ceil( (sum_j sqrt(a_j b_j)) / c * sqrt(b_i / a_i) ),
+        a_i = mu_i,  b_i = N_i^2 sigma_i^2,  c = (epsilon sum N_i mu_i / z)^2
+
+    The last axis runs over the clusters that share a budget; there may be others before it. 0 where sigma or
+    mu is 0; floors and caps are the caller's. [STEM+ROOT Problem 1, misprint corrected]
+    """
+    budget = (epsilon * (launches * mean_ns).sum(axis=-1, keepdims=True) / z) ** 2
+    deviation_ns = launches * std_ns
+    root_cost = np.sqrt(mean_ns)
+    ratio = np.divide(deviation_ns, root_cost, out=np.zeros(np.shape(deviation_ns)), where=root_cost > 0)
+    sum_of_roots = (deviation_ns * root_cost).sum(axis=-1, keepdims=True)
+    factor = np.divide(sum_of_roots, budget, out=np.zeros(np.shape(budget)), where=budget > 0)
+    return _whole(factor * ratio)
+
+
+def _whole(sizes: FloatArray) -> IntArray:
+    """Return sizes rounded up, cut off beyond what any profile holds."""
+    return np.ceil(np.minimum(sizes, _MORE_THAN_ANY)).astype(np.int64)
+
+
+def water_filled_sample_sizes(
+    launches: IntArray,
+    mean_ns: FloatArray,
+    std_ns: FloatArray,
+    offsets: IntArray,
+    epsilon: float,
+    z: float,
+    *,
+    floor: int = 1,
+    variance: FloatArray | None = None,
+) -> IntArray:
+    """Return the least sizes, drawn without replacement, that keep every segment's total within epsilon.
+
+    Parameters
+    ----------
+    launches, mean_ns, std_ns : (s,) size, mean and POPULATION standard deviation of each cluster.
+    offsets : (g + 1,) segment i is the clusters ``offsets[i]:offsets[i + 1]``, at least one.
+    floor : no cluster gets fewer, unless it is smaller.
+    variance : (s,) S^2 where it is not that of the durations.
+
+    Notes
+    -----
+    For each segment, with b_i = N_i^2 S_i^2, S^2 = sigma^2 N/(N-1), and c = (epsilon sum N_i mu_i / z)^2,
+
+        m_i = clip( ceil( sqrt(theta b_i / a_i) ), floor, N_i )
+
+    at the smallest theta with sum b_i (1/m_i - 1/N_i) <= c. A cluster that reaches N_i is simulated whole and
+    leaves the sum; what is left of c is due to rounding alone. All segments are bisected at once.
+    """
+    total_ns = np.add.reduceat(launches * mean_ns, offsets[:-1])
+    budget = (epsilon * total_ns / z) ** 2
+    b = spread(launches, sample_variance(launches, std_ns) if variance is None else variance)
+    ratio = np.divide(b, mean_ns, out=np.zeros(len(b)), where=mean_ns > 0)
+    segment = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    least = np.minimum(floor, launches)
+
+    def sizes(theta: FloatArray) -> IntArray:
+        wanted = np.ceil(np.sqrt(theta[segment] * ratio))
+        return np.clip(wanted, least, launches).astype(np.int64)
+
+    def feasible(theta: FloatArray) -> BoolArray:
+        variance = np.add.reduceat(b * left_out(sizes(theta), launches), offsets[:-1])
+        return np.asarray(variance <= budget)
+
+    varied = ratio > 0
+    census = np.zeros(len(ratio))
+    census[varied] = launches[varied].astype(np.float64) ** 2 / ratio[varied]
+    alone = np.full(len(ratio), np.inf)
+    alone[varied] = 1 / ratio[varied]
+    # A ten-millionth more than a census of all needs, and less than one sample each: rounding must leave
+    # the one no launch short, and the other none too many.
+    high = np.log(np.maximum(np.maximum.reduceat(census, offsets[:-1]), 1e-300)) + 1e-7
+    low = np.log(np.minimum(np.minimum.reduceat(alone, offsets[:-1]), 1e300)) - 1e-7
+    low = np.minimum(low, high)
+    high = np.where(feasible(np.exp(low)), low, high)
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        enough = feasible(np.exp(middle))
+        high = np.where(enough, middle, high)
+        low = np.where(enough, low, middle)
+    return sizes(np.exp(high))

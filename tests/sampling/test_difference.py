@@ -1,0 +1,325 @@
+"""Two profiles kernel by kernel: against counts by hand, and how often the interval of a ratio holds."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import t
+
+from sampling.difference import (
+    LEAST_LAUNCHES,
+    Difference,
+    Durations,
+    ProfilePart,
+    difference_between,
+    mean_ratios,
+)
+from sampling.errors import EmptySelectionError, OptionError
+from sampling.profile.launch_table import LaunchTable
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
+
+Launches = list[tuple[str, int, int]]  # name, grid, duration
+LaunchTables = Callable[..., LaunchTable]
+Draws = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
+
+BEFORE: Launches = [("gemm", 8, 100), ("gemm", 8, 120), ("norm", 4, 10), ("copy", 1, 5), ("old", 1, 7)]
+AFTER: Launches = [("gemm", 8, 150), ("norm", 5, 10), ("norm", 6, 11), ("copy", 1, 5), ("new", 2, 3)]
+
+
+@pytest.fixture
+def part(launch_table: LaunchTables) -> Callable[..., ProfilePart]:
+    """Build a profile of launches."""
+
+    def build(launches: Launches, region: Region | None = None, **columns: Any) -> ProfilePart:
+        names, grids, durations = zip(*launches, strict=True)
+        return ProfilePart(launch_table(names, durations, grid_x=grids, **columns), region or Region())
+
+    return build
+
+
+def rows(found: Difference) -> dict[str, tuple[Any, ...]]:
+    """Status, what it is matched by, launches and totals of each kernel, by its key."""
+    columns = (found.before.launches, found.after.launches, found.before.total_ns, found.after.total_ns)
+    return {
+        kernel.key: (kernel.status, kernel.matched_by, *(int(column[index]) for column in columns))
+        for index, kernel in enumerate(found.kernels)
+    }
+
+
+def test_kernels_are_matched_by_name_and_shape_then_by_name(part: Callable[..., ProfilePart]) -> None:
+    found = difference_between(part(BEFORE), part(AFTER))
+    shape = " <<<{0}x1x1, {0}x1x1>>> process 0 device 0"
+    assert rows(found) == {
+        "gemm" + shape.format(8): ("both", "launch", 2, 1, 220, 150),
+        "norm process 0 device 0": ("both", "name", 1, 2, 10, 21),
+        "old" + shape.format(1): ("vanished", None, 1, 0, 7, 0),
+        "new" + shape.format(2): ("appeared", None, 0, 1, 0, 3),
+        "copy" + shape.format(1): ("both", "launch", 1, 1, 5, 5),
+    }
+    assert [kernel.name for kernel in found.kernels] == ["gemm", "norm", "old", "new", "copy"]
+    norm = found.kernels[1]
+    assert (norm.grid, norm.block, norm.shapes_before, norm.shapes_after) == (None, None, 1, 2)
+    assert (found.total_before_ns, found.total_after_ns) == (242, 179)
+    assert found.ratio == pytest.approx(179 / 242)
+    assert found.ratios.ratio[1] == pytest.approx(10.5 / 10)
+    assert not found.without_places
+
+
+def test_a_spread_of_several_shapes_is_that_of_all_their_launches(part: Callable[..., ProfilePart]) -> None:
+    shapes = [("norm", 4 + index % 3, 10 + 7 * index) for index in range(12)]
+    after = [("norm", 99, 10), *[("norm", 98, 50)] * 11]
+    found = difference_between(part(shapes), part(after))
+    durations = np.array([duration for _, _, duration in shapes])
+    assert found.before.variance.tolist() == pytest.approx([durations.var() / durations.mean() ** 2])
+    assert (found.kernels[0].shapes_before, found.kernels[0].shapes_after) == (3, 2)
+    assert found.ratios.low[0] < found.ratios.ratio[0] < found.ratios.high[0]
+
+
+@pytest.mark.parametrize("by", [GroupBy.NAME, GroupBy.SHORT_NAME])
+def test_groups_without_shapes_are_matched_by_their_own_key(
+    part: Callable[..., ProfilePart], by: GroupBy
+) -> None:
+    found = difference_between(part(BEFORE), part(AFTER), Grouping(by))
+    assert {kernel.matched_by for kernel in found.kernels} == {by, None}
+    assert rows(found)["norm process 0 device 0"][2:] == (1, 2, 10, 21)
+
+
+def test_kernels_that_another_demangler_wrote_are_the_same(part: Callable[..., ProfilePart]) -> None:
+    before = [
+        "void f<(int)4>(T1)",
+        "copy(const float *)",
+        "g(int)",
+        "void h<(int)4>(T1)",
+        "void h<(long)4>(T1)",
+    ]
+    after = ["_Z1fILi4EEvPf", "copy(float const*)", "g(float)", "void h<4>(float*)"]
+    found = difference_between(*(part([(name, 8, 9) for name in names]) for names in (before, after)))
+    of_status: dict[str, set[str]] = defaultdict(set)
+    for kernel in found.kernels:
+        of_status[kernel.status].add(kernel.name)
+    # Overloads of what is no template are kernels of their own, and nothing is guessed.
+    assert of_status == {
+        "both": set(before[:2]),
+        "vanished": set(before[2:]),
+        "appeared": set(after[2:]),
+    }
+    assert all(kernel.key.startswith(f"{kernel.name} <<<8x1x1") for kernel in found.kernels)
+
+
+def test_other_processes_and_devices_are_left_out(part: Callable[..., ProfilePart]) -> None:
+    here = part(BEFORE, device=[0, 1, 0, 0, 0])
+    assert not difference_between(here, part(BEFORE, device=[1, 0, 0, 0, 0])).without_places
+    found = difference_between(here, part(BEFORE, device=[3] * 5, process=[77] * 5))
+    assert found.without_places
+    assert {kernel.key for kernel in found.kernels} >= {"copy <<<1x1x1, 1x1x1>>>", "gemm <<<8x1x1, 8x1x1>>>"}
+    assert {kernel.device for kernel in found.kernels} == {None}
+    assert {kernel.status for kernel in found.kernels} == {"both"}
+    assert found.change_ns.tolist() == [0] * 4
+    asked = difference_between(here, here, Grouping(pool_devices=True))
+    assert not asked.without_places
+
+
+def test_two_parts_of_one_profile(part: Callable[..., ProfilePart]) -> None:
+    whole = part(BEFORE)
+    first, last = (
+        ProfilePart(whole.profile, Region(launches=window, exclude=("copy",))) for window in ((0, 1), (1, 5))
+    )
+    found = difference_between(first, last)
+    assert [kernel.name for kernel in found.kernels] == ["gemm", "norm", "old"]
+    assert found.total_before_ns == 100
+    assert found.total_after_ns == 137
+    assert found.is_above(0.36)
+    assert not found.is_above(0.37)
+
+
+def test_what_leaves_nothing_says_of_which_profile(part: Callable[..., ProfilePart]) -> None:
+    empty = Region(launches=(9, 10)), Region(include=("^none$",))
+    for region in empty:
+        for which, sides in (
+            ("first", (part(BEFORE, region), part(AFTER))),
+            ("second", (part(BEFORE), part(AFTER, region))),
+        ):
+            with pytest.raises(EmptySelectionError) as caught:
+                difference_between(*sides)
+            assert caught.value.__notes__ == [f"this is said of the {which} profile"]
+
+
+def test_totals_of_nothing(part: Callable[..., ProfilePart]) -> None:
+    nothing, something = part([("a", 1, 0)]), part([("a", 1, 4)])
+    found = difference_between(nothing, something)
+    assert found.ratio is None
+    assert np.isnan(found.ratios.ratio).all()
+    assert found.is_above(0.5)
+    assert not difference_between(nothing, nothing).is_above(0.0)
+    assert not difference_between(something, nothing).is_above(0.0)
+
+
+LAUNCHES = st.lists(
+    st.tuples(st.sampled_from(["a", "b", "c"]), st.integers(0, 3), st.integers(0, 10**6)),
+    min_size=1,
+    max_size=40,
+)
+
+
+@given(before=LAUNCHES, after=LAUNCHES)
+def test_every_launch_is_counted_in_one_kernel(
+    launch_table: LaunchTables, before: Launches, after: Launches
+) -> None:
+    parts = []
+    for launches in (before, after):
+        names, grids, durations = zip(*launches, strict=True)
+        parts.append(ProfilePart(launch_table(names, durations, grid_x=grids)))
+    found = difference_between(*parts)
+    shapes = [{(name, grid) for name, grid, _ in launches} for launches in (before, after)]
+    both = shapes[0] & shapes[1]
+    left = {name for name, _ in shapes[0] - both} & {name for name, _ in shapes[1] - both}
+    expected: dict[tuple[str, int | None], list[Counter[int]]] = defaultdict(lambda: [Counter(), Counter()])
+    for side, launches in enumerate((before, after)):
+        for name, grid, duration in launches:
+            by_name = (name, grid) not in both and name in left
+            expected[name, None if by_name else grid][side][duration] += 1
+    told = {
+        (kernel.name, None if kernel.matched_by == "name" else (kernel.grid or (0,))[0]): [
+            Counter(dict(zip(*(column.tolist() for column in side.of(index)), strict=True)))
+            for side in found.durations
+        ]
+        for index, kernel in enumerate(found.kernels)
+    }
+    assert told == expected
+    for index, sides in enumerate(told.values()):
+        for side, counted in zip((found.before, found.after), sides, strict=True):
+            assert (side.launches[index], side.total_ns[index]) == (
+                counted.total(),
+                sum(ns * n for ns, n in counted.items()),
+            )
+        assert (found.kernels[index].status == "both") == all(sides)
+    changes = np.abs(found.change_ns)
+    assert (changes[:-1] >= changes[1:]).all()
+
+
+# --- the ratio of mean durations ---
+
+
+def durations(kernels: Sequence[Sequence[float]]) -> Durations:
+    """The durations of kernels, a list each."""
+    totals = [int(sum(kernel)) for kernel in kernels]
+    means = [statistics.fmean(kernel) if kernel else 0.0 for kernel in kernels]
+    variance = [
+        statistics.pvariance(kernel) / mean**2 if mean else 0.0
+        for kernel, mean in zip(kernels, means, strict=True)
+    ]
+    return Durations(np.array([len(kernel) for kernel in kernels]), np.array(totals), np.array(variance))
+
+
+def test_the_interval_by_hand() -> None:
+    """Sample variances, the larger relative one for both, Welch's degrees of freedom, on the log scale."""
+    before = [100, 104, 96, 101, 99, 103, 97, 100, 102, 98]
+    after = [150, 180, 120, 165, 135, 150, 160, 140, 155, 145, 150, 150]
+    spread = statistics.variance(after) / statistics.mean(after) ** 2
+    assert spread > statistics.variance(before) / statistics.mean(before) ** 2
+    parts = (spread / 10, spread / 12)
+    freedom = sum(parts) ** 2 / (parts[0] ** 2 / 9 + parts[1] ** 2 / 11)
+    reach = t.ppf(0.95, freedom) * math.sqrt(sum(parts))
+    for sides, ratio in (((before, after), 1.5), ((after, before), 1 / 1.5)):
+        found = mean_ratios(durations([sides[0]]), durations([sides[1]]), 0.9)
+        assert found.ratio.tolist() == pytest.approx([ratio])
+        assert found.low.tolist() == pytest.approx([ratio * math.exp(-reach)])
+        assert found.high.tolist() == pytest.approx([ratio * math.exp(reach)])
+
+
+def test_few_launches_and_no_spread_have_no_interval() -> None:
+    many = [10.0, 12.0] * (LEAST_LAUNCHES // 2)
+    sides = {
+        "enough": (many, many),
+        "few before": (many[1:], many),
+        "few after": (many, many[1:]),
+        "no spread": ([10.0] * 50, [12.0] * 50),
+        "one spread is enough": ([10.0] * 50, many),
+        "nothing before": ([], many),
+        "nothing after": (many, []),
+        "no time before": ([0.0] * 20, many),
+        "no time after": (many, [0.0] * 20),
+    }
+    before, after = (durations([pair[side] for pair in sides.values()]) for side in (0, 1))
+    found = mean_ratios(before, after, 0.95)
+    known = dict(zip(sides, ~np.isnan(found.low), strict=True))
+    assert {name for name in sides if known[name]} == {"enough", "one spread is enough"}
+    assert (np.isnan(found.low) == np.isnan(found.high)).all()
+    ratios = dict(zip(sides, found.ratio.tolist(), strict=True))
+    assert ratios["no spread"] == pytest.approx(1.2)
+    assert ratios["no time after"] == 0
+    assert all(math.isnan(ratios[name]) for name in ("nothing before", "nothing after", "no time before"))
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.5, 95.0, math.nan])
+def test_a_confidence_is_a_fraction(confidence: float) -> None:
+    with pytest.raises(OptionError, match="`confidence` is a fraction between 0 and 1"):
+        mean_ratios(durations([[1.0]]), durations([[1.0]]), confidence)
+
+
+@given(
+    st.lists(st.integers(1, 10**9), min_size=LEAST_LAUNCHES, max_size=40),
+    st.lists(st.integers(1, 10**9), min_size=LEAST_LAUNCHES, max_size=40),
+    st.integers(1, 1000),
+)
+def test_sides_may_be_swapped_and_units_changed(one: list[int], other: list[int], unit: int) -> None:
+    there, back = (
+        mean_ratios(durations([first]), durations([second]), 0.95)
+        for first, second in ((one, other), (other, one))
+    )
+    longer = mean_ratios(durations([one]), durations([[unit * each for each in other]]), 0.95)
+    assert back.ratio[0] * there.ratio[0] == pytest.approx(1)
+    assert longer.ratio[0] == pytest.approx(unit * there.ratio[0])
+    if not math.isnan(there.low[0]):
+        assert there.low[0] <= there.ratio[0] <= there.high[0]
+        assert back.low[0] * there.high[0] == pytest.approx(1)
+        assert longer.high[0] == pytest.approx(unit * there.high[0])
+
+
+def _lognormal(spread: float) -> Draws:
+    return lambda rng, shape: rng.lognormal(0, spread, shape) / math.exp(spread**2 / 2)
+
+
+def _two_modes(share: float, factor: float) -> Draws:
+    """A share of the launches takes so many times as long."""
+    mean = (1 + share * (factor - 1)) * math.exp(0.05**2 / 2)
+    return lambda rng, shape: (
+        np.where(rng.random(shape) < share, factor, 1) * rng.lognormal(0, 0.05, shape) / mean
+    )
+
+
+KINDS = {
+    "one calm mode": _lognormal(0.05),
+    "skewed": _lognormal(0.6),
+    "very skewed": _lognormal(1.0),
+    "two modes": _two_modes(0.5, 2),
+    "a slow tenth": _two_modes(0.1, 3),
+    "a slow twentieth": _two_modes(0.05, 5),
+}
+
+
+@pytest.mark.parametrize("launches", [(10, 10), (10, 300), (300, 10), (20, 500), (30, 30), (100, 400)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_interval_holds_as_often_as_it_says(kind: str, launches: tuple[int, int]) -> None:
+    """Of independent launches whose true ratio is known; 4,000 pairs leave 0.34 points of chance."""
+    rng, pairs, ratio = np.random.default_rng(5), 4000, 1.3
+    before, after = (KINDS[kind](rng, (pairs, count)) * 1e6 for count in launches)
+    sides = [
+        Durations(
+            np.full(pairs, count), drawn.sum(axis=1).astype(np.int64), (drawn.std(1) / drawn.mean(1)) ** 2
+        )
+        for drawn, count in zip((before, after * ratio), launches, strict=True)
+    ]
+    found = mean_ratios(sides[0], sides[1], 0.95)
+    held = np.mean((found.low <= ratio) & (ratio <= found.high))
+    assert held >= 0.93
