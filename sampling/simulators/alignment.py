@@ -25,7 +25,7 @@ import numpy as np
 from sampling.arrays import BoolArray, IntArray
 from sampling.errors import AnalysisError, OptionError, PlanFileError, ProfileError
 from sampling.features.names import reconcile_names
-from sampling.plan.other_recording.plan_judgement import find_original
+from sampling.plan.other_recording import find_original
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.progress import Progress

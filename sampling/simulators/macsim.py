@@ -166,7 +166,7 @@ def sampled_kernels_info(plan: PlanFile, part: Part) -> str:
     drawn = sum(step.launch is not None for step in steps.values())
     lines = [
         f"KernelPoint: {drawn} drawn launches of process {part.process}, device {part.device}.",
-        f"Method {plan.options['method']}, epsilon {plan.options['epsilon']}.",
+        f"Method {plan.options.method}, epsilon {plan.options.epsilon}.",
     ]
     sizes = [stratum.size for stratum in plan.strata]
     # What runs for the caches alone, of no stratum, stands last.

@@ -14,7 +14,7 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.features.names import bare_spelling, common_spelling
-from sampling.plan.other_recording.kernel_texts import shortened_names
+from sampling.plan.other_recording import shortened_names
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile.names import MANGLED, readable_name, short_name
 from sampling.profile.profile import Dimensions

@@ -280,7 +280,7 @@ def ids_of(
         ids = _by_manifests(run, manifests, own)
     else:
         ids = _by_process(plan, run, run.first_number)
-    launches = sum(sequence.launches for sequence in plan.sequences)
+    launches = sum(sequence.launches for sequence in plan.profile.sequences)
     if launches and (ids >= launches).any():
         number = int(run.number[np.argmax(ids >= launches)])
         raise ProfileError(
@@ -296,7 +296,7 @@ def _by_process(plan: PlanFile, run: MeasuredRun, first_number: int) -> IntArray
     """Return the ids where the plan's launches are of one process and device, whose launches are numbered."""
     places = {(launch.process, launch.device) for launch in plan.drawn}
     processes = {process for process, _ in places}
-    devices = {each.device for each in plan.sequences if each.process in processes}
+    devices = {each.device for each in plan.profile.sequences if each.process in processes}
     if len(places) > 1 or len(devices) > 1:
         has = f"the plan has {len(places)} processes and devices"
         if len(places) == 1:
