@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from sampling.errors import OptionError
 from sampling.estimation.top_up import ToppedUp
 from sampling.estimation.total import PlanEstimate, estimate_plan
-from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
+from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.simulators.results import SimulatedLaunches
+from tests.small_plans import options_of, plan_of_strata, stratum
 from tui.app.plan.details import why_not_there
 from tui.app.plan.results import (
     Answers,
@@ -49,10 +51,10 @@ def plan(method: str = "root") -> PlanFile:
     gemm = tuple(launch(number, "gemm", 1000, 5.0) for number in (0, 1))
     copy = tuple(launch(number, "copy", 2000, 2.5) for number in (10, 11))
     strata = (
-        PlannedStratum("gemm process 1 device 0", 10, 1000.0, 0.0, 1000, 1000, 2, gemm),
-        PlannedStratum("copy process 1 device 0", 5, 2000.0, 0.0, 2000, 2000, 2, copy),
+        stratum("gemm process 1 device 0", 10, 1000.0, 0.0, gemm),
+        stratum("copy process 1 device 0", 5, 2000.0, 0.0, copy),
     )
-    return PlanFile("plan.json", (), 15, 20_000, {"method": method, "confidence": 0.95}, strata)
+    return plan_of_strata(strata, options_of(method), total_duration_ns=20_000)
 
 
 def found(*, without: tuple[int, ...] = (), method: str = "root") -> PlanEstimate:
@@ -94,7 +96,7 @@ def test_a_group_without_results_is_named_and_what_is_missing_counted() -> None:
 
 def test_cycles_a_nanosecond_are_of_the_strata_that_have_results() -> None:
     short, long = plan().strata
-    both = replace(plan(), strata=(short, replace(long, key=short.key)))
+    both = structs.replace(plan(), strata=(short, structs.replace(long, key=short.key)))
     cycles = np.array([3000.0, 3000.0])
     made = estimate_plan(both, SimulatedLaunches(np.array([0, 1]), {"cycles": cycles}))
     (group,) = compared_groups(made)

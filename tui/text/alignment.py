@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sampling.plan.other_recording.kernel_texts import shortened_names
+from sampling.plan.other_recording import shortened_names
 from sampling.profile.names import readable_name
 from sampling.profile.profile import Dimensions
 from sampling.simulators.alignment import ListedLaunch, TraceAlignment

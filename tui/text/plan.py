@@ -281,7 +281,9 @@ def stratum_rows(study: Study, plan: Plan) -> list[dict[str, Any]]:
 
 def launch_rows(launches: Sequence[PlannedLaunch]) -> list[dict[str, Any]]:
     """Return one row a drawn launch, as the plan file has it."""
-    return [launch.as_json() for launch in launches]
+    from msgspec import to_builtins
+
+    return [to_builtins(launch) for launch in launches]
 
 
 def stratum_listing(study: Study, plan: Plan) -> Listing:
