@@ -13,7 +13,7 @@ from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_doc
 from sampling.plan.study import MethodChoice, Study, method_grouping, study
 from sampling.profile.profile import Profile
 from sampling.readers import registry
-from sampling.readers.tables.column_map import column_map
+from sampling.readers.columns import column_map
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.region import Region
 from sampling.strata.target import Target

@@ -18,7 +18,6 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.progress import Progress
-from sampling.readers.input_file import watched
 from sampling.simulators.export import FILLED, Manifest, read_manifest
 from sampling.simulators.measured_run import (
     UNNUMBERED,
@@ -104,7 +103,7 @@ def read_result_files(
     if not paths:
         raise OptionError("no file of results is given")
     with opened(paths, "file of results", manifests) as (files, lists):
-        given = files if progress is None else [watched(file, progress) for file in files]
+        given = files if progress is None else [replace(file, progress=progress) for file in files]
         runs = [read_results(file, metrics, source) for file in given]
         return results_of(plan, runs, [read_manifest(file) for file in lists])
 

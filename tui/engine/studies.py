@@ -14,8 +14,8 @@ from sampling.plan.plan_file import PlanFile, PlanOptions, read_overrides
 from sampling.plan.study import MethodChoice, Study, method_grouping, study
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
+from sampling.readers.columns import ColumnMap, column_map
 from sampling.readers.registry import read_profile
-from sampling.readers.tables.column_map import ColumnMap, column_map
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.kernel_choice import KernelChoice, choose_kernel
