@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sampling.errors import OverrideError
 from sampling.methods.joint import POOL_BELOW
@@ -103,11 +103,9 @@ def _steps(target: Target, method: str, by: GroupBy) -> Iterator[_Step]:
     """Yield each option that the plan looks at and that is not as loose as it can be, one step looser."""
     looked_at = method_named(method).target_fields
 
-    def looser(field: str, after: Value | None) -> _Step:
-        loosened = replace(target, **{field: after})
-        return _Step(
-            field, getattr(target, field), NO_BOUND if after is None else after, loosened, method, by
-        )
+    def looser(field: str, after: Any) -> _Step:
+        before, named = getattr(target, field), NO_BOUND if after is None else after
+        return _Step(field, before, named, replace(target, **{field: after}), method, by)
 
     if "min_samples" in looked_at and target.min_samples > 1:
         yield looser("min_samples", 1)
