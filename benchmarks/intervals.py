@@ -24,8 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.estimation.interval import Interval, Spreads, interval, spreads_of_totals
-from sampling.estimation.moments import Moments
+from sampling.estimation.interval import Interval, Moments, Spreads, interval, spreads_of_totals
 from sampling.estimation.top_up import sizes_for
 from sampling.plan.design import make_design
 from sampling.readers.registry import read_profile

@@ -26,7 +26,7 @@ from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
-from sampling.strata.drawing import draw, weights
+from sampling.strata.draw import draw, weights
 from sampling.strata.target import Target
 
 _HEADINGS = ("profile", "by", "epsilon", "time over ROOT's", "ROOT keeps", "drawn", "ROOT", "promise")

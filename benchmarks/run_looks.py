@@ -16,14 +16,14 @@ from pathlib import Path
 import numpy as np
 
 import sampling
+from sampling import running
 from sampling.plan.plan_file import read_plan
 from sampling.profile.profile import Profile
-from sampling.running import loop
-from sampling.running.job import Job
+from sampling.running import Job
 from sampling.simulators.measured_run import MeasuredRun
 
 
-class Told(loop._Loop):
+class Told(running._Loop):
     """A run whose launches are told at once from a table of cycles."""
 
     cycles: list[float]
@@ -50,7 +50,7 @@ def drawn(profile: Profile, seed: int, target: float) -> tuple[float, float, int
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "plan.json"
         sampling.write_plan(sampling.make_plan(profile, epsilon=0.05, seed=seed), path)
-        asked = loop.Asked(read_plan(str(path)), Path(folder) / "run", "csv", "true {id}", target)
+        asked = running.Asked(read_plan(str(path)), Path(folder) / "run", "csv", "true {id}", target)
         with Told.begun(asked, lambda _: None) as told:
             while not told.is_met():
                 told.simulate()
@@ -68,7 +68,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=60)
     asked = parser.parse_args()
     Told.cycles = [float(row["cycles"]) for row in csv.DictReader(asked.whole.open())]
-    loop._FIRST_POLL_SECONDS = loop._LAST_POLL_SECONDS = 0.0
+    running._FIRST_POLL_SECONDS = running._LAST_POLL_SECONDS = 0.0
     with tempfile.NamedTemporaryFile("w", suffix=".csv") as own:
         rows = [(row["name"], row["duration_ns"]) for row in csv.DictReader(asked.table.open())]
         csv.writer(own).writerows([("name", "duration_ns"), *rows])

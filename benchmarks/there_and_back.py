@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 import sampling
-from sampling.estimation.estimate import Estimate
-from sampling.estimation.plan_estimate import estimate_plan
-from sampling.estimation.topped_up_plan import top_up
+from sampling.estimation.interval import Estimate
+from sampling.estimation.top_up import top_up
+from sampling.estimation.total import estimate_plan
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.results import read_result_files
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sampling.api import MadePlan, make_plan, read_profile, write_plan
-    from sampling.difference.difference import Difference, ProfilePart, difference_between
+    from sampling.difference import Difference, ProfilePart, difference_between
     from sampling.errors import SamplingError
-    from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
-    from sampling.estimation.topped_up_plan import top_up
+    from sampling.estimation.top_up import top_up
+    from sampling.estimation.total import PlanEstimate, estimate_plan
     from sampling.methods.registry import method_names
     from sampling.plan.other_recording.plan_judgement import PlanJudgement, judge_plan
     from sampling.plan.plan_file import PlanFile, read_plan
@@ -49,18 +49,18 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Difference": "sampling.difference.difference",
+    "Difference": "sampling.difference",
     "ExportChoices": "sampling.simulators.export",
     "MadePlan": "sampling.api",
     "PlanFile": "sampling.plan.plan_file",
     "PlanJudgement": "sampling.plan.other_recording.plan_judgement",
     "Profile": "sampling.profile.profile",
-    "ProfilePart": "sampling.difference.difference",
+    "ProfilePart": "sampling.difference",
     "Region": "sampling.reduction.region",
     "SamplingError": "sampling.errors",
-    "PlanEstimate": "sampling.estimation.plan_estimate",
-    "difference_between": "sampling.difference.difference",
-    "estimate_plan": "sampling.estimation.plan_estimate",
+    "PlanEstimate": "sampling.estimation.total",
+    "difference_between": "sampling.difference",
+    "estimate_plan": "sampling.estimation.total",
     "export_plan": "sampling.simulators.registry",
     "judge_plan": "sampling.plan.other_recording.plan_judgement",
     "make_plan": "sampling.api",
@@ -68,7 +68,7 @@ _MODULES = {
     "read_plan": "sampling.plan.plan_file",
     "read_profile": "sampling.api",
     "read_result_files": "sampling.simulators.results",
-    "top_up": "sampling.estimation.topped_up_plan",
+    "top_up": "sampling.estimation.top_up",
     "write_plan": "sampling.api",
 }
 

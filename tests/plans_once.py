@@ -40,7 +40,7 @@ def _digest(counts: DurationCounts) -> str:
     """Return what tells reductions apart: their content, what was selected, and the codes of this process."""
     content = hashlib.sha256(repr((counts.grouping, counts.region)).encode())
     content.update("\0".join(group.key for group in counts.groups).encode())
-    content.update(repr([(each.span, each.first_id, each.launches) for each in counts.selected]).encode())
+    content.update(repr([(each.sequence, each.first_id, each.launches) for each in counts.selected]).encode())
     for column in (counts.offsets, counts.duration_ns, counts.count, counts.group_of_raw):
         content.update(column.tobytes())
     return content.hexdigest()

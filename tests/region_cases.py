@@ -36,15 +36,16 @@ def all_launches(profile: Profile) -> list[Launch]:
     columns = ["name", "duration_ns", *(["start_ns"] if timed else [])]
     rows: list[Launch] = []
     clocks: list[int] = []
-    for batch in profile.batches(columns):  # type: ignore[arg-type]
-        sequence = profile.sequences[batch.span.sequence]
-        starts = batch["start_ns"].tolist() if timed else [None] * len(batch)
+    for part in profile.parts:
+        batch = part.load(columns)  # type: ignore[arg-type]
+        sequence = profile.sequences[part.sequence]
+        starts = batch["start_ns"].tolist() if timed else [None] * part.launches
         for code, duration, start in zip(
             batch["name"].tolist(), batch["duration_ns"].tolist(), starts, strict=True
         ):
             name = profile.kernels.names.full(code)
             rows.append(Launch(len(rows), sequence.process, sequence.device, name, duration, start))
-            clocks.append(profile.clocks[batch.span.sequence])
+            clocks.append(profile.clocks[part.sequence])
     if not timed:
         return rows
     first = {

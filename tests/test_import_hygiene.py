@@ -20,7 +20,6 @@ HEAVY = {
     "pyarrow",
     "adbc_driver_sqlite",
     "adbc_driver_manager",
-    "msgspec",
     "dask",
 }
 

@@ -22,7 +22,7 @@ from sampling.features.join import with_features
 from sampling.features.matching import ProfileLaunches, match_rows
 from sampling.features.metric_names import CHARACTERISTICS, CYCLES
 from sampling.features.reading import read_features
-from sampling.projection.pkp import ProjectionRule, project
+from sampling.projection import ProjectionRule, project
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy

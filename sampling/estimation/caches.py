@@ -32,7 +32,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import FEWEST_PAIRS, check_chances, checkable, stands_for_ns
 from sampling.simulators.measured_run import CYCLES, ENOUGH_BEFORE, CachesKind, kind_of_caches
 from sampling.simulators.results import SimulatedLaunches
-from sampling.strata.cycle_spread import DECLARED_FREEDOM
+from sampling.strata.strata import DECLARED_FREEDOM
 from sampling.text import counted
 
 # How much warm/cold varies by launch: by 0.116 of it over a PyTorch program, 0.08 to 0.09 in plans of it.

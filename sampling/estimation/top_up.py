@@ -1,17 +1,46 @@
 """How many launches of each stratum to simulate next, so that the interval becomes narrow enough.
 
 (docs/methods.md, 11 Back from the simulator)
+
+
+The larger plan: what was simulated, and the launches that are missing to a narrow enough total.
+
+A stratum's launches are drawn in one seeded order, so more of them contain those that are there: nothing that
+was simulated is wasted. (docs/methods.md, 11 Back from the simulator)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.estimation.interval import Interval, Spreads, student_t
-from sampling.estimation.moments import Moments
+from sampling.errors import AnalysisError
+from sampling.estimation.interval import (
+    Estimate,
+    Interval,
+    Moments,
+    Sample,
+    Spreads,
+    fitted,
+    interval,
+    student_t,
+)
+from sampling.estimation.total import sample_of
+from sampling.json_text import json_rows_text, read_json_object
+from sampling.methods.registry import method_named
+from sampling.plan.other_recording.plan_check import made_from, planned_design
+from sampling.plan.plan import drawn_plan, locate
+from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.plan.written_plan import planned_launches, strata_rows
+from sampling.profile.profile import Profile
+from sampling.progress import Progress
+from sampling.readers.registry import read_profile
+from sampling.reduction.duration_counts import count_durations
+from sampling.simulators.results import SimulatedLaunches
 
 #: The most that one round adds to the sampled time, as a share of it.
 MOST_ADDED = 0.25
@@ -51,6 +80,22 @@ def sizes_for(
     per_x = total / max(float(x_total.sum()), 1e-300)
     variance = (per_x[..., np.newaxis] * x_total) ** 2 * spread.towards(found.factor, _LENT)
     return _least_sizes(moments, variance, wanted)
+
+
+def next_sizes(sample: Sample, metric: str, epsilon: float, confidence: float = 0.95) -> IntArray:
+    """Return (s,) how many launches of each stratum the next round asks for; at least what the plan asks for.
+
+    An emptied stratum keeps its plan. The total needs another round while `Estimate.is_within` says no.
+
+    Raises
+    ------
+    OptionError, AnalysisError : as `estimate`.
+    """
+    made = fitted(sample, metric)
+    wanted = sizes_for(made.moments, made.spreads, interval(made.spreads), epsilon, confidence)
+    sizes = made.planned.copy()
+    sizes[made.there] = np.maximum(sizes[made.there], wanted)
+    return np.asarray(np.minimum(sizes, made.known.launches))
 
 
 def _least_sizes(moments: Moments, spread: FloatArray, wanted: FloatArray) -> IntArray:
@@ -106,3 +151,128 @@ def _at_least_one_more(
     best = np.arange(n.shape[-1]) == gain.argmax(axis=-1)[..., np.newaxis]
     stuck = (n == samples).all(axis=-1)[..., np.newaxis] & (samples < most)
     return np.asarray(np.where(stuck & best, n + 1, n))
+
+
+@dataclass(frozen=True, slots=True)
+class ToppedUp:
+    """A larger plan.
+
+    Attributes
+    ----------
+    text : of its plan file.
+    to_run : its launches that have no result yet, those that were planned before among them.
+    added : how many of these the plan before did not have.
+    launches, sampled_duration_ns : of the whole larger plan.
+    """
+
+    text: str
+    to_run: tuple[PlannedLaunch, ...]
+    added: int
+    launches: int
+    sampled_duration_ns: int
+
+
+def top_up(
+    plan: PlanFile,
+    results: SimulatedLaunches,
+    found: Estimate,
+    epsilon: float,
+    *,
+    beside: float = 0.0,
+    progress: Progress | None = None,
+) -> ToppedUp:
+    """Return the plan with what one more round should simulate, at most a quarter of its sampled time more.
+
+    Parameters
+    ----------
+    found : the total that is to come within epsilon.
+    beside : how much of epsilon is taken by what launches do not narrow, see `PlanEstimate.beside_sampling`.
+
+    Raises
+    ------
+    AnalysisError : the plan's launches were picked, or drawn in another order than here; its profile is not
+        what it was made from; nothing of epsilon is left.
+    ProfileError : its profile cannot be read.
+    """
+    _refuse_picked(plan)
+    left = sampling_left(epsilon, beside)
+    if not left:
+        raise AnalysisError(
+            f"no launches bring the total within {epsilon:g}: beside them there are errors of {beside:.3f}",
+            remedy="check more launches of a cold check, or project and predict less",
+        )
+    wanted = next_sizes(sample_of(plan, results), found.metric, left, found.confidence)
+    # A launch that the simulator began and did not end has an id in the results, and is to be run again.
+    has_value = np.isfinite(results.metrics[found.metric])
+    unfinished, finished = (set(results.ids[rows].tolist()) for rows in (~has_value, has_value))
+    return enlarged(plan, wanted, epsilon, (set(plan.simulated) - unfinished) | finished, progress)
+
+
+def sampling_left(epsilon: float, beside: float) -> float:
+    """Return what which launches are drawn may add to a half-width of epsilon; 0 where nothing is left."""
+    return math.sqrt(max(0.0, epsilon**2 - beside**2))
+
+
+def enlarged(
+    plan: PlanFile,
+    sizes: IntArray,
+    epsilon: float | None,
+    simulated: Collection[int],
+    progress: Progress | None,
+) -> ToppedUp:
+    """Return the plan with at least so many launches drawn of each stratum (s,).
+
+    Parameters
+    ----------
+    epsilon : what the total is to come within; None where nothing was asked of it.
+    simulated : the launches that are not to be run again.
+
+    Raises
+    ------
+    AnalysisError, ProfileError : as `top_up`.
+    """
+    _refuse_picked(plan)
+    profile = read_profile(plan.profile_paths(), progress, plan.columns(), needs_table=False)
+    _check_profile(plan, profile)
+    counts = count_durations(profile, *plan.selection(), progress)
+    design = planned_design(counts, plan)
+    design = replace(design, strata=replace(design.strata, samples=np.maximum(sizes, design.strata.samples)))
+    larger = drawn_plan(counts, design, int(plan.options["seed"]))
+    launches = planned_launches(profile, larger, locate(profile, counts, larger, progress))
+    before = {launch.id for launch in plan.drawn}
+    if not before <= {launch.id for launch in launches}:
+        raise AnalysisError(
+            "the plan's launches were drawn in another order than this version draws them",
+            remedy="make the plan again",
+        )
+    document = read_json_object(plan.path)
+    done = before.intersection(simulated)
+    document |= {"strata": strata_rows(counts, larger, launches), "simulated": sorted(done)}
+    if epsilon is not None:
+        document["topped_up"] = {"rounds": plan.rounds + 1, "target": epsilon}
+    return ToppedUp(
+        json_rows_text(document) + "\n",
+        tuple(launch for launch in launches if launch.id not in done),
+        len(launches) - len(before),
+        len(launches),
+        larger.sampled_duration_ns,
+    )
+
+
+def _refuse_picked(plan: PlanFile) -> None:
+    if not plan.is_random:
+        raise AnalysisError("a plan of picked launches cannot be topped up", remedy="make one that is drawn")
+    method = str(plan.options["method"])
+    if not method_named(method).draws_at_random:
+        raise AnalysisError(
+            "a plan of clusters told by features cannot be topped up, for the features are not in it",
+            remedy=f"make it again with more launches, {method}.samples or a smaller epsilon",
+        )
+
+
+def _check_profile(plan: PlanFile, profile: Profile) -> None:
+    if not made_from(profile, plan):
+        raise AnalysisError(
+            "the profile that the plan was made from has changed since, so nothing can be added to it",
+            remedy="put it back in its place, or make the plan again",
+        )

@@ -87,16 +87,15 @@ def _add_own(profile: Profile, launches: LaunchList, joined: _Joined, progress: 
     if not profile.metric_names:
         return
     values = {name: np.full(len(launches), np.nan) for name in profile.metric_names}
-    for number, span in enumerate(profile.spans):
-        first = profile.sequences[span.sequence].first_id + span.first_ordinal
-        start, stop = np.searchsorted(launches.id, [first, first + span.launches])
+    for number, part in enumerate(profile.parts):
+        start, stop = np.searchsorted(launches.id, [part.first_id, part.stop_id])
         if start < stop:
-            read = profile.read_metrics(span, profile.metric_names)
-            rows = launches.id[start:stop] - first
+            read = part.metrics(profile.metric_names)
+            rows = launches.id[start:stop] - part.first_id
             for name, column in read.items():
                 values[name][start:stop] = column[rows]
         if progress is not None:
-            progress(number + 1, len(profile.spans), "reading metrics")
+            progress(number + 1, len(profile.parts), "reading metrics")
     everywhere = np.arange(len(launches))
     joined.add(Features(metrics=values), everywhere, everywhere)
 

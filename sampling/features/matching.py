@@ -49,8 +49,7 @@ class ProfileLaunches:
     @staticmethod
     def of(profile: Profile, selected: IntArray) -> ProfileLaunches:
         """Read what identifies every launch; ``selected`` are the sequences of the selected launches."""
-        parts = [batch["signature"].astype(np.int32) for batch in profile.batches(("signature",))]
-        signature = np.concatenate(parts)
+        signature = profile.load(("signature",))["signature"].astype(np.int32, copy=False)
         shapes = profile.kernels.signature_rows()
         has_launches = np.zeros(len(profile.kernels.names), dtype=np.bool_)
         has_launches[shapes[np.bincount(signature, minlength=len(shapes)) > 0, 0]] = True

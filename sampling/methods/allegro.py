@@ -11,9 +11,8 @@ from sampling.arrays import BoolArray, IntArray
 from sampling.methods.method import GrownByRule, Method
 from sampling.methods.settings import MethodOptions, Span, setting
 from sampling.reduction.group_by import GroupBy
-from sampling.splitting.rule import ClusterArrays, Halves, Proposal
-from sampling.splitting.tree import Cluster, Share, Verdict
-from sampling.strata.allocation import single_sample_size
+from sampling.splitting.tree import Cluster, ClusterArrays, Halves, Proposal, Share, Verdict
+from sampling.strata.sizes import single_sample_size
 from sampling.strata.strata import Clusters, Strata
 from sampling.strata.target import Target
 

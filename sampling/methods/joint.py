@@ -34,13 +34,18 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.plan_groups import PlanGroups, pooled
 from sampling.seeds import Stream, generator
-from sampling.splitting.groups import Overrides, groups_overridden
-from sampling.splitting.grower import TreeGrower
-from sampling.strata.cycle_spread import CycleSpread, declared_spread, expected_half_width
-from sampling.strata.judged import NOISE_SLACK, judged
-from sampling.strata.strata import Strata, measured_clusters
+from sampling.splitting.tree import Overrides, TreeGrower, groups_overridden
+from sampling.strata.draw import NOISE_SLACK, judged
+from sampling.strata.strata import (
+    CycleSpread,
+    Strata,
+    declared_spread,
+    expected_half_width,
+    left_out,
+    measured_clusters,
+    spread,
+)
 from sampling.strata.target import Target
-from sampling.strata.variance import left_out, spread
 
 #: A kernel group with less of the time may be pooled; of larger ones somebody wants to know.
 POOL_BELOW = 0.01

@@ -19,10 +19,7 @@ from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_list import LaunchList
-from sampling.splitting.groups import Overrides, split_groups
-from sampling.splitting.grower import TreeGrower
-from sampling.splitting.rule import SplitRule
-from sampling.splitting.tree import SplitTree
+from sampling.splitting.tree import Overrides, SplitRule, SplitTree, TreeGrower, split_groups
 from sampling.strata.strata import Strata
 from sampling.strata.target import Target
 

@@ -12,9 +12,8 @@ from sampling.arrays import BoolArray, IntArray
 from sampling.methods.method import GrownByRule, Method
 from sampling.methods.settings import MethodOptions, Span, setting
 from sampling.reduction.group_by import GroupBy
-from sampling.splitting.rule import ClusterArrays, Halves, Proposal, costs_in_words
-from sampling.splitting.tree import Cluster, Share, Verdict
-from sampling.strata.allocation import joint_sample_sizes, single_sample_size, water_filled_sample_sizes
+from sampling.splitting.tree import Cluster, ClusterArrays, Halves, Proposal, Share, Verdict, costs_in_words
+from sampling.strata.sizes import joint_sample_sizes, single_sample_size, water_filled_sample_sizes
 from sampling.strata.strata import Clusters, Strata
 from sampling.strata.target import Target
 

@@ -14,7 +14,7 @@ from sampling.errors import NotApplicableError, OptionError
 from sampling.methods.method import Method, PickRequest
 from sampling.methods.picks import Picks
 from sampling.methods.settings import MethodOptions, Span, setting
-from sampling.profile.range_runs import NamedRange
+from sampling.profile.named_ranges import NamedRange
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.iterations import MOST, Iterations, find_iterations
 from sampling.reduction.launch_list import LaunchList

@@ -12,8 +12,8 @@ import numpy as np
 
 from sampling.methods.random_launches import NumberDrawn
 from sampling.plan.design import Design
+from sampling.strata.strata import sample_variance
 from sampling.strata.target import normal_quantile
-from sampling.strata.variance import sample_variance
 
 # From this share of empty draws on, the user is told of them.
 _WORTH_SAYING = 0.01

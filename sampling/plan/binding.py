@@ -17,7 +17,7 @@ from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counts_by_name
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
-from sampling.strata.allocation import least_sampled_ns
+from sampling.strata.sizes import least_sampled_ns
 from sampling.strata.target import Target
 
 #: A relaxation is told of where it raises the speedup by more than this fraction.

@@ -17,12 +17,19 @@ from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import PlanGroups, unpooled
 from sampling.seeds import Stream, generator
-from sampling.splitting.groups import Overrides
-from sampling.strata.cycle_spread import CycleSpread, declared_spread, expected_half_width
-from sampling.strata.judged import Judged, judged
-from sampling.strata.strata import WHOLE_WORKLOAD, Strata
+from sampling.splitting.tree import Overrides
+from sampling.strata.draw import Judged, judged
+from sampling.strata.strata import (
+    WHOLE_WORKLOAD,
+    CycleSpread,
+    Strata,
+    bound,
+    declared_spread,
+    expected_half_width,
+    group_bounds,
+    total_variance,
+)
 from sampling.strata.target import Target
-from sampling.strata.variance import bound, group_bounds, total_variance
 
 #: The key of a stratum that spans all kernel groups.
 WHOLE_WORKLOAD_KEY = "*"

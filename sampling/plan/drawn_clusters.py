@@ -24,10 +24,9 @@ from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.launch_list import LaunchList
 from sampling.reduction.plan_groups import PlanGroups
 from sampling.reduction.region import Region
-from sampling.strata.allocation import water_filled_sample_sizes
-from sampling.strata.cycle_spread import declared_spread
-from sampling.strata.drawing import Draw
-from sampling.strata.strata import WHOLE_WORKLOAD, Strata, measured_clusters
+from sampling.strata.draw import Draw
+from sampling.strata.sizes import water_filled_sample_sizes
+from sampling.strata.strata import WHOLE_WORKLOAD, Strata, declared_spread, measured_clusters
 from sampling.strata.target import Target
 
 

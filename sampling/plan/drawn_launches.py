@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, IntArray
+from sampling.arrays import AnyIntArray, BoolArray, IntArray
 from sampling.parallel import ordered_map
 from sampling.plan.pair_lookup import PairLookup
-from sampling.profile.profile import Column, Profile, Span
+from sampling.profile.profile import Column, Part, Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, group_of_label
-from sampling.strata.drawing import Draw
+from sampling.strata.draw import Draw
 
 BLOCK_LAUNCHES = 1 << 16
 # From this many wanted rows in a block on, one stable sort beats a comparison pass for each.
@@ -76,27 +76,29 @@ def find_drawn_launches(
     columns: tuple[Column, ...] = ("duration_ns", *dict.fromkeys((label_column, "signature")))
     groups_of = group_of_label(profile, counts)
     # Launches before the region or of other kernels count towards `occurrence` too, so all spans are read.
-    chosen = {selection.span: selection for selection in counts.selected}
+    first_ids = np.array([part.first_id for part in profile.parts])
+    places = np.searchsorted(first_ids, [part.first_id for part in counts.selected], side="right") - 1
+    chosen = dict(zip(places.tolist(), counts.selected, strict=True))
 
     def matched(index: int) -> _Matches:
-        span = profile.spans[index]
-        batch = profile.read(span, columns)
-        selection = chosen.get(span)
+        span = profile.parts[index]
+        batch = span.load(columns)
+        selection = chosen.get(index)
         if selection is None:
             return _Matches(batch["signature"], [])
         groups, label = groups_of[span.sequence], batch[label_column]
         blocks = []
-        for start in range(0, len(batch), BLOCK_LAUNCHES):
+        for start in range(0, span.launches, BLOCK_LAUNCHES):
             block = slice(start, start + BLOCK_LAUNCHES)
             rows, number = wanted.lookup.matches(groups.take(label[block]), batch["duration_ns"][block])
-            inside = selection.holds(rows, start)
+            inside = _holds(selection, rows + (span.first_id + start))
             blocks.append((rows[inside], number[inside]))
         return _Matches(batch["signature"], blocks)
 
-    for index, matches in enumerate(ordered_map(matched, range(len(profile.spans)))):
-        found.take(profile.spans[index], matches)
+    for index, matches in enumerate(ordered_map(matched, range(len(profile.parts)))):
+        found.take(profile.parts[index], matches)
         if progress is not None:
-            progress(index + 1, len(profile.spans), "finding drawn launches")
+            progress(index + 1, len(profile.parts), "finding drawn launches")
         if found.complete:
             break
     return found.launches()
@@ -109,12 +111,12 @@ def find_launches_by_id(profile: Profile, ids: IntArray, progress: Progress | No
     found = np.zeros((4, len(ids)), dtype=np.int64)
     seen = np.zeros(0, dtype=np.int64)
     sequence = -1
-    for done, span in enumerate(profile.spans):
+    for done, span in enumerate(profile.parts):
         if span.sequence != sequence:
             sequence, seen = span.sequence, np.zeros_like(seen)
-        first_id = profile.sequences[span.sequence].first_id + span.first_ordinal
+        first_id = span.first_id
         start, stop = np.searchsorted(wanted, [first_id, first_id + span.launches]).tolist()
-        signature = profile.read(span, ("signature",))["signature"]
+        signature = span.load(("signature",))["signature"]
         here = np.bincount(signature)
         if len(here) > len(seen):
             seen = np.append(seen, np.zeros(len(here) - len(seen), dtype=np.int64))
@@ -122,16 +124,24 @@ def find_launches_by_id(profile: Profile, ids: IntArray, progress: Progress | No
             rows = wanted[start:stop] - first_id
             code = signature[rows]
             occurrence = seen[code] + occurrences_of_rows(signature, rows)
-            ordinal = span.first_ordinal + rows
+            ordinal = span.first_id - profile.sequences[sequence].first_id + rows
             found[:, start:stop] = np.stack([np.full(len(rows), sequence), ordinal, code, occurrence])
         seen[: len(here)] += here
         if progress is not None:
-            progress(done + 1, len(profile.spans), "finding launches")
+            progress(done + 1, len(profile.parts), "finding launches")
         if stop == len(wanted):
             break
     given = np.empty_like(found)
     given[:, order] = found
     return DrawnLaunches(ids, *given)
+
+
+def _holds(part: Part, ids: IntArray) -> BoolArray:
+    """Return which ids are those of launches that a part means."""
+    inside = (ids >= part.first_id) & (ids < part.stop_id)
+    if part.wanted is not None:
+        inside[inside] = part.wanted[ids[inside] - part.first_id]
+    return inside
 
 
 def _wanted(counts: DurationCounts, drawn: Draw) -> _Wanted:
@@ -168,7 +178,7 @@ class _Finder:
         assert self.complete
         return DrawnLaunches(*self._found)
 
-    def take(self, span: Span, matches: _Matches) -> None:
+    def take(self, span: Part, matches: _Matches) -> None:
         """Take the next span."""
         if span.sequence != self._sequence:
             self._sequence = span.sequence
@@ -194,17 +204,17 @@ class _Finder:
             self._signatures_seen = np.append(self._signatures_seen, np.zeros(grown, dtype=np.int64))
         self._signatures_seen[: len(here)] += here
 
-    def _note(self, span: Span, start: int, draws: IntArray, rows: IntArray, signature: AnyIntArray) -> None:
+    def _note(self, span: Part, start: int, draws: IntArray, rows: IntArray, signature: AnyIntArray) -> None:
         """Note the launches at some rows of the block that begins at ``start``; earlier ones are counted."""
         code = signature[rows]
         seen = np.zeros(int(code.max()) + 1, dtype=np.int64)
         known = min(len(seen), len(self._signatures_seen))
         seen[:known] = self._signatures_seen[:known]
-        ordinal = span.first_ordinal + start + rows
+        ids = span.first_id + start + rows
         self._found[:, self._wanted.order[draws]] = (
-            self._profile.sequences[span.sequence].first_id + ordinal,
+            ids,
             np.full(len(rows), span.sequence),
-            ordinal,
+            ids - self._profile.sequences[span.sequence].first_id,
             code,
             seen[code] + occurrences_of_rows(signature, rows),
         )

@@ -15,7 +15,7 @@ from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.seeds import Stream, generator
-from sampling.strata.drawing import draw, estimate_total_ns
+from sampling.strata.draw import draw, estimate_total_ns
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from typing import Any
 
 from sampling.errors import PlanFileError
 from sampling.json_text import read_json_object
-from sampling.splitting.groups import Overrides
-from sampling.splitting.tree import Verdict
+from sampling.splitting.tree import Overrides, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.strata.allocation import least_sampled_ns
-from sampling.strata.drawing import Draw, draw_nested, estimate_total_ns, weights
+from sampling.strata.draw import Draw, draw_nested, estimate_total_ns, weights
+from sampling.strata.sizes import least_sampled_ns
 
 
 @dataclass(frozen=True, slots=True)

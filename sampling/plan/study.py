@@ -16,9 +16,9 @@ from sampling.plan.design import Design, make_design
 from sampling.plan.drawn_clusters import make_design_by_launches
 from sampling.plan.findings import Evidence, Finding, PlanCost, findings
 from sampling.plan.picked_design import AnyDesign
-from sampling.profile.profile import LaunchSequence, Profile
+from sampling.profile.profile import LaunchSequence, Part, Profile
 from sampling.progress import Progress
-from sampling.reduction.counted_selections import counted_selections
+from sampling.reduction.counted_parts import counted_parts
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
@@ -26,8 +26,7 @@ from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.overlap import DeviceTime, device_times
 from sampling.reduction.region import Region, selected_sequences
 from sampling.reduction.run_order.run_order import RunOrder, run_order
-from sampling.reduction.selection import Selection
-from sampling.splitting.groups import Overrides
+from sampling.splitting.tree import Overrides
 from sampling.strata.target import Target
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class Study:
     Attributes
     ----------
     choice : which method designed it, and what the method was given.
-    counted : the launches that every filter of the region keeps, span by span.
+    counted : the launches that every filter of the region keeps, part by part.
     order : what the order of the launches shows.
     reports : how the feature files fitted.
     unfit : why feature files were of no use to a plan that needs none; empty where they were.
@@ -55,7 +54,7 @@ class Study:
     profile: Profile
     counts: DurationCounts
     choice: MethodChoice
-    counted: tuple[Selection, ...]
+    counted: tuple[Part, ...]
     device_times: tuple[DeviceTime, ...]
     order: RunOrder
     design: AnyDesign
@@ -72,9 +71,9 @@ class Study:
     def launches_of_sequences(self) -> dict[LaunchSequence, int]:
         """Launches of each process and device that the region keeps."""
         kept: dict[LaunchSequence, int] = {}
-        for selection in self.counted:
-            sequence = self.profile.sequences[selection.span.sequence]
-            kept[sequence] = kept.get(sequence, 0) + selection.launches
+        for part in self.counted:
+            sequence = self.profile.sequences[part.sequence]
+            kept[sequence] = kept.get(sequence, 0) + part.launches
         return kept
 
     @property
@@ -210,7 +209,7 @@ def study(
     choice = choice or MethodChoice()
     counts = count_durations(profile, grouping, region, progress)
     counts, launches, reports, unfit = _with_cost(profile, counts, choice, progress, tell)
-    counted = counted_selections(profile, counts)
+    counted = counted_parts(profile, counts)
     times = device_times(profile, counted, progress)
     order = run_order(profile, counts, progress)
     read = _Read(profile, counts, counted, times, order, launches, reports, unfit)
@@ -244,7 +243,7 @@ class _Read:
 
     profile: Profile
     counts: DurationCounts
-    counted: tuple[Selection, ...]
+    counted: tuple[Part, ...]
     times: tuple[DeviceTime, ...]
     order: RunOrder
     launches: LaunchList | None = None

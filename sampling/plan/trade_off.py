@@ -12,7 +12,7 @@ from sampling.plan.design import make_design
 from sampling.plan.picked_design import AnyDesign
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.splitting.groups import Overrides
+from sampling.splitting.tree import Overrides
 from sampling.strata.target import LEAST_EPSILON, Target
 
 # The round numbers of a decade: each 1.3 to 1.7 times the one before.

@@ -14,15 +14,9 @@ from sampling.plan.design import Design, speedup_of
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import unpooled
-from sampling.splitting.forest import forest_of
-from sampling.splitting.groups import Overrides
-from sampling.splitting.grower import TreeGrower
-from sampling.splitting.rule import ClusterArrays
-from sampling.splitting.tree import Share, SplitNode, Verdict
-from sampling.strata.cycle_spread import declared_spread
-from sampling.strata.strata import Clusters, Strata
+from sampling.splitting.tree import ClusterArrays, Overrides, Share, SplitNode, TreeGrower, Verdict, forest_of
+from sampling.strata.strata import Clusters, Strata, declared_spread, total_variance
 from sampling.strata.target import Target
-from sampling.strata.variance import total_variance
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from sampling.profile.fingerprint import fingerprints
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.splitting.groups import Overrides
+from sampling.splitting.tree import Overrides
 
 _launch_id = attrgetter("id")
 

@@ -113,23 +113,27 @@ def block_digests(
     )
     multipliers = _multipliers(min(PIECE_LAUNCHES, max(map(min, block_launches, launches))))
     hashes = signature_hashes(profile.kernels)
-    spans = [span for span in profile.spans if span.first_ordinal < launches[span.sequence]]
-    batches = ordered_map(lambda index: profile.read(spans[index], ("signature",)), range(len(spans)))
-    for done, (span, batch) in enumerate(zip(spans, batches, strict=True)):
+    first_ids = [sequence.first_id for sequence in profile.sequences]
+    parts = [
+        part for part in profile.parts if part.first_id - first_ids[part.sequence] < launches[part.sequence]
+    ]
+    tables = ordered_map(lambda part: part.load(("signature",)), parts)
+    for done, (part, table) in enumerate(zip(parts, tables, strict=True)):
         if len(hashes) < len(profile.kernels):
             hashes = signature_hashes(profile.kernels, hashes)
-        stop = min(span.first_ordinal + span.launches, launches[span.sequence])
-        launch_hash = hashes.take(batch["signature"][: stop - span.first_ordinal])
-        length, of_blocks = block_launches[span.sequence], digests[span.sequence]
-        for first, last in _parts(span.first_ordinal, stop, min(length, PIECE_LAUNCHES)):
-            part = launch_hash[first - span.first_ordinal : last - span.first_ordinal]
+        start = part.first_id - first_ids[part.sequence]
+        stop = min(start + part.launches, launches[part.sequence])
+        launch_hash = hashes.take(table["signature"][: stop - start])
+        length, of_blocks = block_launches[part.sequence], digests[part.sequence]
+        for first, last in _parts(start, stop, min(length, PIECE_LAUNCHES)):
+            run = launch_hash[first - start : last - start]
             piece, place = divmod(first % length, PIECE_LAUNCHES)
-            added = np.dot(part, multipliers[place : place + len(part)])
+            added = np.dot(run, multipliers[place : place + len(run)])
             # Arrays of one number, as numpy warns where single numbers overflow.
             of_block = of_blocks[first // length : first // length + 1]
             of_block += added * multipliers[piece : piece + 1] if piece else added
         if progress is not None:
-            progress(done + 1, len(spans), "comparing launches")
+            progress(done + 1, len(parts), "comparing launches")
     return digests
 
 

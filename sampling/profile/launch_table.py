@@ -14,22 +14,22 @@ import numpy as np
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.errors import ProfileError
+from sampling.profile.named_ranges import NO_RANGES, RangeRuns, RangeSource
 from sampling.profile.profile import (
-    Batch,
     Column,
     KernelTable,
     LaunchSequence,
+    Part,
     Profile,
     ProfileFile,
     RecordingFacts,
-    Span,
+    Table,
 )
-from sampling.profile.range_runs import RangeSource
 
 #: Makes the named ranges from the sequences and the API start of every launch in id order, if there are any.
 MakeRanges = Callable[[tuple[LaunchSequence, ...], AnyIntArray | None], RangeSource]
 
-SPAN_LAUNCHES = 1 << 20
+PART_LAUNCHES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class LaunchTableBuilder:
         facts: RecordingFacts,
         ranges: MakeRanges | None = None,
         metrics: Mapping[str, FloatArray] | None = None,
-    ) -> LaunchTable:
+    ) -> Profile:
         """Return the launches, sequence by sequence, in API order.
 
         Parameters
@@ -165,17 +165,17 @@ class LaunchTableBuilder:
             values = columns.pop(name)
             if values is not None:
                 kept[name] = values if order is None else values[order]
-        return LaunchTable(
-            format_name=format_name,
+        known = {name: values if order is None else values[order] for name, values in (metrics or {}).items()}
+        return Profile(
+            format=format_name,
             files=(replace(file, launches=self._rows),),
             kernels=self._kernels,
             sequences=sequences,
-            columns=kept,
+            parts=ColumnsInMemory(self._kernels, kept, known.get).parts(sequences),
+            columns=frozenset({*kept, "name"}),
             facts=facts,
+            metric_names=tuple(known),
             ranges=None if ranges is None else ranges(sequences, _in_order(api_start_ns, order)),
-            metrics={
-                name: values if order is None else values[order] for name, values in (metrics or {}).items()
-            },
         )
 
     def _joined(self, column: str) -> AnyIntArray | None:
@@ -237,57 +237,103 @@ def _ascending(keys: Sequence[AnyIntArray]) -> bool:
     return True
 
 
-class LaunchTable(Profile):
-    """A profile whose compact columns lie in memory, in id order."""
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnsInMemory:
+    """Compact columns in id order; ``metric`` gives a whole metric, None for one that is not there."""
 
-    def __init__(
-        self,
-        *,
-        format_name: str,
-        files: tuple[ProfileFile, ...],
-        kernels: KernelTable,
-        sequences: tuple[LaunchSequence, ...],
-        columns: dict[Column, AnyIntArray],
-        facts: RecordingFacts,
-        ranges: RangeSource | None = None,
-        metrics: Mapping[str, FloatArray] | None = None,
-    ) -> None:
-        self.format = format_name
-        self.files = files
-        self.kernels = kernels
-        self.sequences = sequences
-        self.columns = frozenset({*columns, "name"})
-        self.facts = facts
-        self._columns = columns
-        self._metrics = dict(metrics or {})
-        self.metric_names = tuple(self._metrics)
-        self.ranges = ranges
-        self._spans = tuple(
-            Span(index, ordinal, min(SPAN_LAUNCHES, sequence.launches - ordinal))
-            for index, sequence in enumerate(sequences)
-            for ordinal in range(0, sequence.launches, SPAN_LAUNCHES)
-        )
+    kernels: KernelTable
+    columns: Table
+    metric: Callable[[str], FloatArray | None]
 
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        """All spans, in id order."""
-        return self._spans
-
-    def read(self, span: Span, columns: Sequence[Column]) -> Batch:
+    def load(self, rows: slice, columns: Sequence[Column]) -> Table:
         """Return views of the columns, or the name codes looked up from the signatures."""
-        start = self.sequences[span.sequence].first_id + span.first_ordinal
-        rows = slice(start, start + span.launches)
         values: dict[Column, AnyIntArray] = {}
         for column in columns:
             if column == "name":
-                values[column] = self.kernels.signature_names()[self._columns["signature"][rows]]
+                values[column] = self.kernels.signature_names()[self.columns["signature"][rows]]
             else:
-                values[column] = self._columns[column][rows]
-        return Batch(span, values)
+                values[column] = self.columns[column][rows]
+        return values
 
-    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, FloatArray]:
-        """Return views of the metrics, NaN for one that the profile lacks."""
-        start = self.sequences[span.sequence].first_id + span.first_ordinal
-        rows = slice(start, start + span.launches)
-        lacking = np.full(span.launches, np.nan)
-        return {name: self._metrics[name][rows] if name in self._metrics else lacking for name in names}
+    def metrics(self, rows: slice, names: Sequence[str]) -> Mapping[str, FloatArray]:
+        """Return views of the metrics, NaN for one that is not there."""
+        found = ((name, self.metric(name)) for name in names)
+        lacking = np.full(rows.stop - rows.start, np.nan)
+        return {name: lacking if values is None else values[rows] for name, values in found}
+
+    def parts(self, sequences: Sequence[LaunchSequence]) -> tuple[Part, ...]:
+        """Return the parts of sequences that follow each other."""
+        return tuple(
+            Part(index, first, self, slice(first, min(first + PART_LAUNCHES, each.first_id + each.launches)))
+            for index, each in enumerate(sequences)
+            for first in range(each.first_id, each.first_id + each.launches, PART_LAUNCHES)
+        )
+
+
+#: Stands for the API start of a launch whose call was not recorded.
+NO_CALL = int(np.iinfo(np.int64).max)
+#: Stands for the end of a range that was still open when the recording ended.
+STILL_OPEN = int(np.iinfo(np.int64).max)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangeEvents:
+    """Ranges as recorded, in any order.
+
+    Attributes
+    ----------
+    texts : names; several ranges may share one.
+    text : (r,) index of each range's name.
+    process : (r,) process number, as in the profile's sequences.
+    start_ns, end_ns : (r,) on the clock of the API calls; ``STILL_OPEN`` for an end that was not recorded.
+    """
+
+    texts: Sequence[str]
+    text: IntArray
+    process: IntArray
+    start_ns: IntArray
+    end_ns: IntArray
+
+
+def runs_of(
+    events: RangeEvents, sequences: Sequence[LaunchSequence], api_start_ns: AnyIntArray | None
+) -> RangeRuns:
+    """Return the launches of every range.
+
+    Parameters
+    ----------
+    sequences : of the profile.
+    api_start_ns : (launches,) when the call behind each launch began, in id order; ``NO_CALL`` where it was
+        not recorded; None where no call was.
+    """
+    if api_start_ns is None:
+        return replace(NO_RANGES, texts=events.texts)
+    order = np.lexsort((-events.end_ns, events.start_ns))
+    runs = [np.zeros((4, 0), dtype=np.int64)]
+    for index, sequence in enumerate(sequences):
+        rows = slice(sequence.first_id, sequence.first_id + sequence.launches)
+        place = np.flatnonzero(events.process[order] == sequence.process)
+        first, stop = _ordinals(events, order[place], api_start_ns[rows])
+        runs.append(np.stack([place, np.full(len(place), index), first, stop])[:, stop > first])
+    joined = np.concatenate(runs, axis=1)
+    place, sequence_of, first, stop = joined[:, np.argsort(joined[0], kind="stable")]
+    return RangeRuns(events.texts, events.text[order[place]], sequence_of, first, stop, place)
+
+
+def _ordinals(events: RangeEvents, rows: IntArray, api_start_ns: AnyIntArray) -> tuple[IntArray, IntArray]:
+    """Return the first and the stop ordinal of some ranges in one sequence, equal where it has no launch."""
+    known = np.flatnonzero(api_start_ns != NO_CALL)
+    if not len(known):
+        return np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
+    times = api_start_ns[known]
+    if np.any(times[1:] < times[:-1]):
+        times = np.sort(times)
+    first, stop = np.searchsorted(times, (events.start_ns[rows], events.end_ns[rows]))
+    filled = stop > first
+    # The last launch inside is the one before `stop`; launches without a call after it may lie outside.
+    last_ordinal = np.where(events.end_ns[rows] == STILL_OPEN, len(api_start_ns) - 1, known[stop - 1])
+    return np.where(filled, known[first % len(known)], 0), np.where(filled, last_ordinal + 1, 0)
+
+
+#: What readers build.
+LaunchTable = Profile

@@ -15,94 +15,135 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
-from sampling.arrays import AnyIntArray, IntArray
-from sampling.profile.profile import LaunchSequence
-from sampling.profile.range_runs import NO_RANGES, RangeRuns
-
-#: Stands for the API start of a launch whose call was not recorded.
-NO_CALL = int(np.iinfo(np.int64).max)
-#: Stands for the end of a range that was still open when the recording ended.
-STILL_OPEN = int(np.iinfo(np.int64).max)
+from sampling.arrays import IntArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RangeEvents:
-    """Ranges as recorded, in any order.
+@dataclass(frozen=True, slots=True)
+class NamedRange:
+    """The launches of one sequence issued while a range the program named (NVTX, annotation) was open.
 
     Attributes
     ----------
-    texts : names; several ranges may share one.
-    text : (r,) index of each range's name.
-    process : (r,) process number, as in the profile's sequences.
-    start_ns, end_ns : (r,) on the clock of the API calls; ``STILL_OPEN`` for an end that was not recorded.
+    text : the range's name.
+    sequence : index into ``Profile.sequences``.
+    first_ordinal, stop_ordinal : the run ``first_ordinal:stop_ordinal`` of the sequence, not empty.
+    """
+
+    text: str
+    sequence: int
+    first_ordinal: int
+    stop_ordinal: int
+
+
+class RangeSource(Protocol):
+    """Where a profile's named ranges come from."""
+
+    def named(self, text: str) -> tuple[NamedRange, ...] | None:
+        """Return what `Profile.named_ranges` returns."""
+
+    def some_names(self, most: int) -> tuple[str, ...]:
+        """Return what `Profile.range_names` returns."""
+
+    def all_runs(self) -> RangeRuns:
+        """Return what `Profile.range_runs` returns."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangeRuns:
+    """Named ranges as runs of ordinals, in the order they open; those without launches are left out.
+
+    Attributes
+    ----------
+    texts : names.
+    text, sequence, first_ordinal, stop_ordinal : (r,) as in `NamedRange`, the name by its index.
+    opened : (r,) the number of the range in the order they open; one range may have a run in each of several
+        sequences.
     """
 
     texts: Sequence[str]
     text: IntArray
-    process: IntArray
-    start_ns: IntArray
-    end_ns: IntArray
+    sequence: IntArray
+    first_ordinal: IntArray
+    stop_ordinal: IntArray
+    opened: IntArray
+
+    def all_runs(self) -> RangeRuns:
+        """Return these."""
+        return self
+
+    def named(self, text: str) -> tuple[NamedRange, ...]:
+        """Return the ranges of exactly this name, else those whose name contains it."""
+        exact = [code for code, name in enumerate(self.texts) if name == text]
+        codes = exact or [code for code, name in enumerate(self.texts) if text in name]
+        found = np.flatnonzero(np.isin(self.text, codes))
+        columns = (self.text, self.sequence, self.first_ordinal, self.stop_ordinal)
+        rows = zip(*(column[found].tolist() for column in columns), strict=True)
+        return tuple(NamedRange(self.texts[code], *run) for code, *run in rows)
+
+    def some_names(self, most: int) -> tuple[str, ...]:
+        """Return distinct names in the order they first open."""
+        distinct = dict.fromkeys(self.texts[code] for code in self.text.tolist())
+        return tuple(distinct)[:most]
 
 
-def runs_of(
-    events: RangeEvents, sequences: Sequence[LaunchSequence], api_start_ns: AnyIntArray | None
-) -> RangeRuns:
-    """Return the launches of every range.
+#: The ranges of a recording that could have some but has none.
+NO_RANGES = RangeRuns((), *np.zeros((5, 0), dtype=np.int64))
 
-    Parameters
-    ----------
-    sequences : of the profile.
-    api_start_ns : (launches,) when the call behind each launch began, in id order; ``NO_CALL`` where it was
-        not recorded; None where no call was.
+
+@dataclass(frozen=True, slots=True)
+class JoinedRanges:
+    """The ranges of several recordings, one after the other, each with how many sequences it has.
+
+    A name is looked for in all of them, or in none where the format of one has no ranges.
     """
-    if api_start_ns is None:
-        return replace(NO_RANGES, texts=events.texts)
-    order = np.lexsort((-events.end_ns, events.start_ns))
-    runs = [np.zeros((4, 0), dtype=np.int64)]
-    for index, sequence in enumerate(sequences):
-        rows = slice(sequence.first_id, sequence.first_id + sequence.launches)
-        place = np.flatnonzero(events.process[order] == sequence.process)
-        first, stop = _ordinals(events, order[place], api_start_ns[rows])
-        runs.append(np.stack([place, np.full(len(place), index), first, stop])[:, stop > first])
-    joined = np.concatenate(runs, axis=1)
-    place, sequence_of, first, stop = joined[:, np.argsort(joined[0], kind="stable")]
-    return RangeRuns(events.texts, events.text[order[place]], sequence_of, first, stop, place)
 
+    parts: tuple[tuple[RangeSource | None, int], ...]
 
-def joined_runs(parts: Sequence[RangeRuns], sequences: Sequence[int]) -> RangeRuns:
-    """Return the ranges of several recordings, one after the other.
+    @staticmethod
+    def of(parts: Sequence[tuple[RangeSource | None, int]]) -> JoinedRanges | None:
+        """Return the ranges; None where no recording may have any."""
+        return JoinedRanges(tuple(parts)) if any(ranges is not None for ranges, _ in parts) else None
 
-    Parameters
-    ----------
-    sequences : how many sequences each recording has.
-    """
-    codes: dict[str, int] = {}
-    columns = [[column] for column in np.zeros((5, 0), dtype=np.int64)]
-    sequences_before = opened_before = 0
-    for runs, own in zip(parts, sequences, strict=True):
-        code = np.array([codes.setdefault(text, len(codes)) for text in runs.texts], dtype=np.int64)
-        place = runs.sequence + sequences_before
-        added = (code[runs.text], place, runs.first_ordinal, runs.stop_ordinal, runs.opened + opened_before)
-        for column, part in zip(columns, added, strict=True):
-            column.append(part)
-        sequences_before += own
-        opened_before += int(runs.opened.max(initial=-1)) + 1
-    return RangeRuns(tuple(codes), *map(np.concatenate, columns))
+    def named(self, text: str) -> tuple[NamedRange, ...] | None:
+        """Return what `Profile.named_ranges` returns."""
+        found: list[NamedRange] = []
+        before = 0
+        for ranges, sequences in self.parts:
+            own = None if ranges is None else ranges.named(text)
+            if own is None:
+                return None
+            found += [replace(each, sequence=before + each.sequence) for each in own]
+            before += sequences
+        exact = tuple(each for each in found if each.text == text)
+        return exact or tuple(found)
 
+    def some_names(self, most: int) -> tuple[str, ...]:
+        """Return what `Profile.range_names` returns."""
+        names = (name for ranges, _ in self.parts if ranges is not None for name in ranges.some_names(most))
+        return tuple(dict.fromkeys(names))[:most]
 
-def _ordinals(events: RangeEvents, rows: IntArray, api_start_ns: AnyIntArray) -> tuple[IntArray, IntArray]:
-    """Return the first and the stop ordinal of some ranges in one sequence, equal where it has no launch."""
-    known = np.flatnonzero(api_start_ns != NO_CALL)
-    if not len(known):
-        return np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
-    times = api_start_ns[known]
-    if np.any(times[1:] < times[:-1]):
-        times = np.sort(times)
-    first, stop = np.searchsorted(times, (events.start_ns[rows], events.end_ns[rows]))
-    filled = stop > first
-    # The last launch inside is the one before `stop`; launches without a call after it may lie outside.
-    last_ordinal = np.where(events.end_ns[rows] == STILL_OPEN, len(api_start_ns) - 1, known[stop - 1])
-    return np.where(filled, known[first % len(known)], 0), np.where(filled, last_ordinal + 1, 0)
+    def all_runs(self) -> RangeRuns:
+        """Return the ranges of all recordings that have any, in their order."""
+        codes: dict[str, int] = {}
+        columns = [[column] for column in np.zeros((5, 0), dtype=np.int64)]
+        sequences_before = opened_before = 0
+        for ranges, sequences in self.parts:
+            runs = NO_RANGES if ranges is None else ranges.all_runs()
+            code = np.array([codes.setdefault(text, len(codes)) for text in runs.texts], dtype=np.int64)
+            place = runs.sequence + sequences_before
+            added = (
+                code[runs.text],
+                place,
+                runs.first_ordinal,
+                runs.stop_ordinal,
+                runs.opened + opened_before,
+            )
+            for column, part in zip(columns, added, strict=True):
+                column.append(part)
+            sequences_before += sequences
+            opened_before += int(runs.opened.max(initial=-1)) + 1
+        return RangeRuns(tuple(codes), *map(np.concatenate, columns))

@@ -1,33 +1,37 @@
-"""A profile: the launches of a workload, as a source of column batches. It is never one big table.
+"""A profile: the launches of a workload as a list of parts, of which each gives a table of columns.
 
 A launch's **id** is its 0-based index in the whole profile. Launches of one process on one device form a
 **sequence**; sequences follow each other in (process, device) order, files in the order given, and inside a
-sequence launches stand in the order the program issued them (API order). So every batch is a run of ids.
+sequence launches stand in the order the program issued them (API order). A **part** is a run of ids of one
+sequence, and is what is loaded, used and forgotten: about a million launches.
 """
 
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, FloatArray, IntArray
+from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.dense_codes import dense_codes
+from sampling.profile.named_ranges import JoinedRanges, NamedRange, RangeRuns, RangeSource
 from sampling.profile.names import NameTable
-from sampling.profile.range_runs import NamedRange, RangeRuns, RangeSource
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Column = Literal["name", "signature", "duration_ns", "start_ns", "stream"]
 Dimensions = tuple[int, int, int]
+
+#: Columns of some launches, (n,) each: ``name`` and ``signature`` are codes of the profile's kernel table,
+#: durations and starts nanoseconds, ``stream`` an integer.
+Table = Mapping[Column, AnyIntArray]
 
 #: (name, inode, bytes, ns of the last change) of a file, or of each file of a folder.
 DiskState = AbstractSet[tuple[str, int, int, int]]
@@ -202,96 +206,140 @@ class KernelTable:
         self._filled = total
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A run of consecutive launches of one sequence, the unit in which a profile is read.
+class Source(Protocol):
+    """What launches are loaded from: columns in memory, or a file. Threads may load at once."""
+
+    def load(self, rows: slice, columns: Sequence[Column]) -> Table:
+        """Return columns of some rows, which lie in one sequence."""
+
+    def metrics(self, rows: slice, names: Sequence[str]) -> Mapping[str, FloatArray]:
+        """Return metrics of some rows, NaN where a launch has none."""
+
+
+# Two are the same only if they are one object: comparing would compare arrays.
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A run of launches of one sequence, or those of them that a region selects: what is loaded at once.
 
     Attributes
     ----------
     sequence : index into ``Profile.sequences``.
-    first_ordinal : index of the first launch within its sequence.
-    launches : how many.
-    handle : for the source itself, e.g. a row group and an offset in it.
+    first_id : the id of its first launch.
+    source, rows : where its launches lie.
+    wanted : (rows,) which of these launches are meant, the first and the last among them; None: all.
     """
 
     sequence: int
-    first_ordinal: int
-    launches: int
-    handle: tuple[int, ...] = ()
+    first_id: int
+    source: Source = field(repr=False)
+    rows: slice
+    wanted: BoolArray | None = field(default=None, repr=False)
+
+    @property
+    def launches(self) -> int:
+        """How many launches are meant."""
+        if self.wanted is not None:
+            return int(np.count_nonzero(self.wanted))
+        launches: int = self.rows.stop - self.rows.start
+        return launches
+
+    @property
+    def stop_id(self) -> int:
+        """One after the id of its last launch."""
+        size: int = self.rows.stop - self.rows.start
+        return self.first_id + size
+
+    def load(self, columns: Sequence[Column]) -> Table:
+        """Return (launches,) columns."""
+        table = self.source.load(self.rows, columns)
+        if self.wanted is None:
+            return table
+        return {column: values[self.wanted] for column, values in table.items()}
+
+    def metrics(self, names: Sequence[str]) -> Mapping[str, FloatArray]:
+        """Return (launches,) some of ``Profile.metric_names``, NaN where a launch has none."""
+        table = self.source.metrics(self.rows, names)
+        return table if self.wanted is None else {name: each[self.wanted] for name, each in table.items()}
+
+    def ids(self, places: IntArray) -> IntArray:
+        """Return the ids of launches, counted among those that are meant from 0."""
+        rows = places if self.wanted is None else np.flatnonzero(self.wanted)[places]
+        return self.first_id + rows
+
+    def narrowed(self, inside: BoolArray) -> Part | None:
+        """Return the part of it that is still wanted (launches,), None if there is none."""
+        if inside.all():
+            return self
+        rows = np.flatnonzero(inside) if self.wanted is None else np.flatnonzero(self.wanted)[inside]
+        return self._between(int(rows[0]), int(rows[-1]) + 1, rows) if len(rows) else None
+
+    def between(self, low_id: int, high_id: int) -> Part | None:
+        """Return what has ids from ``low_id`` to, not with, ``high_id``; of a part of which all is meant."""
+        first, stop = max(low_id - self.first_id, 0), min(high_id, self.stop_id) - self.first_id
+        return self._between(first, stop) if first < stop else None
+
+    def _between(self, first: int, stop: int, rows: IntArray | None = None) -> Part:
+        wanted = None
+        if rows is not None and len(rows) < stop - first:
+            wanted = np.zeros(stop - first, dtype=np.bool_)
+            wanted[rows - first] = True
+        begin: int = self.rows.start
+        return replace(
+            self, first_id=self.first_id + first, rows=slice(begin + first, begin + stop), wanted=wanted
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """The columns asked for, of the launches of one span; every column has shape (span.launches,).
-
-    ``name`` and ``signature`` are codes of the profile's kernel table, durations and starts int64
-    nanoseconds, ``stream`` an integer.
-    """
-
-    span: Span
-    columns: Mapping[Column, AnyIntArray] = field(repr=False)
-
-    def __getitem__(self, column: Column) -> AnyIntArray:
-        return self.columns[column]
-
-    def __len__(self) -> int:
-        return self.span.launches
-
-
-class Profile(ABC):
-    """The ordered launches of a workload, read span by span.
+@dataclass(eq=False)
+class Profile:
+    """The ordered launches of a workload, loaded part by part.
 
     Attributes
     ----------
     format : the name of the format it was read from, e.g. "nsys-sqlite".
     files : the input files, in the order given.
-    kernels : names and signatures behind the codes; complete for what has been read so far.
+    kernels : names and signatures behind the codes; complete for what has been loaded so far.
     sequences : one for each process and device, in id order.
+    parts : all launches, in id order.
     columns : the columns this profile can give; "name" and "duration_ns" always, "signature" always (with
         unknown dimensions where the recording has none).
     facts : what the reader learnt besides the launches.
     metric_names : the metrics the profile itself has of its launches, besides their durations.
     ranges : the ranges the program named; None where the recording's format has none.
+    clocks : for each sequence the file on whose clock its starts are; starts of two clocks do not compare.
     named_columns : which columns of its tables hold what, as the user said it; None where nobody did.
     notes : what the user should know of how the files were read.
     """
 
     format: str
     files: tuple[ProfileFile, ...]
-    kernels: KernelTable
+    kernels: KernelTable = field(repr=False)
     sequences: tuple[LaunchSequence, ...]
+    parts: tuple[Part, ...] = field(repr=False)
     columns: frozenset[Column]
-    facts: RecordingFacts
+    facts: RecordingFacts = RecordingFacts()
     metric_names: tuple[str, ...] = ()
     ranges: RangeSource | None = None
+    clocks: tuple[int, ...] = ()
     named_columns: str | None = None
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.clocks = self.clocks or (0,) * len(self.sequences)
 
     @property
     def launches(self) -> int:
         """The number of launches."""
         return sum(sequence.launches for sequence in self.sequences)
 
-    @property
-    @abstractmethod
-    def spans(self) -> tuple[Span, ...]:
-        """All spans, in id order."""
+    def batches(self, columns: Sequence[Column]) -> Iterator[Table]:
+        """Yield all launches in id order, part by part."""
+        for part in self.parts:
+            yield part.load(columns)
 
-    @abstractmethod
-    def read(self, span: Span, columns: Sequence[Column]) -> Batch:
-        """Return the columns of one span. Threads may call this at once."""
-
-    @property
-    def clocks(self) -> tuple[int, ...]:
-        """For each sequence the file on whose clock its starts are; starts of two clocks do not compare."""
-        return (0,) * len(self.sequences)
-
-    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, FloatArray]:
-        """Return (span.launches,) the values of some of ``metric_names``, NaN where a launch has none.
-
-        Threads may call this at once.
-        """
-        return {name: np.full(span.launches, np.nan) for name in names}
+    def load(self, columns: Sequence[Column]) -> Table:
+        """Return (launches,) columns of all launches in id order, at once."""
+        tables = [part.load(columns) for part in self.parts]
+        return {column: np.concatenate([table[column] for table in tables]) for column in columns}
 
     def named_ranges(self, text: str) -> tuple[NamedRange, ...] | None:
         """Return the ranges of exactly this name, else those whose name contains it, in the order they open.
@@ -309,11 +357,6 @@ class Profile(ABC):
         """Return all ranges during which something was launched; None: the recording's format has none."""
         return None if self.ranges is None else self.ranges.all_runs()
 
-    def batches(self, columns: Sequence[Column]) -> Iterator[Batch]:
-        """Yield all launches in id order."""
-        for span in self.spans:
-            yield self.read(span, columns)
-
     def to_pandas(self) -> pd.DataFrame:
         """Return the launches as a table, a row each, whose index is their id.
 
@@ -324,9 +367,9 @@ class Profile(ABC):
 
         optional: tuple[Column, ...] = ("start_ns", "stream")
         wanted: list[Column] = ["duration_ns", *(name for name in optional if name in self.columns)]
-        batches = [self.read(span, ("signature", *wanted)) for span in self.spans]
-        metrics = [self.read_metrics(span, self.metric_names) for span in self.spans]
-        rows = self.kernels.signature_rows()[np.concatenate([batch["signature"] for batch in batches])]
+        loaded = self.load(("signature", *wanted))
+        metrics = [part.metrics(self.metric_names) for part in self.parts]
+        rows = self.kernels.signature_rows()[loaded["signature"]]
         names = np.array(
             [self.kernels.names.full(code) for code in range(len(self.kernels.names))], dtype=object
         )
@@ -335,7 +378,7 @@ class Profile(ABC):
         )
         table.insert(0, "name", pd.Series(names[rows[:, 0]], dtype="category"))
         for column in wanted:
-            table[column] = np.concatenate([batch[column] for batch in batches])
+            table[column] = loaded[column]
         launches = [sequence.launches for sequence in self.sequences]
         table["process"] = np.repeat([sequence.process for sequence in self.sequences], launches)
         table["device"] = np.repeat([sequence.device for sequence in self.sequences], launches)
@@ -343,3 +386,71 @@ class Profile(ABC):
             table[name] = np.concatenate([each[name] for each in metrics])
         table.index.name = "id"
         return table
+
+
+def joined_profiles(profiles: Sequence[Profile]) -> Profile:
+    """Return profiles that were read with one kernel table as one; their launches follow each other.
+
+    Process numbers stay as recorded where they differ from file to file; where two files record the same one
+    (or none), processes are numbered 0, 1, 2... in the order of the files.
+    """
+    numbers = _process_numbers(profiles)
+    sequences: list[LaunchSequence] = []
+    parts: list[Part] = []
+    clocks: list[int] = []
+    first_id = 0
+    for index, profile in enumerate(profiles):
+        before = len(sequences)
+        parts += [
+            replace(part, sequence=before + part.sequence, first_id=first_id + part.first_id)
+            for part in profile.parts
+        ]
+        for sequence in profile.sequences:
+            process = numbers[index, sequence.process]
+            sequences.append(replace(sequence, process=process, first_id=first_id + sequence.first_id))
+            clocks.append(index)
+        first_id += profile.launches
+    facts = [profile.facts for profile in profiles]
+    weakest_first = ("file", "gpu-start", "correlation", "api-start")
+    products = dict.fromkeys(fact.product for fact in facts if fact.product is not None)
+    return Profile(
+        format="+".join(dict.fromkeys(profile.format for profile in profiles)),
+        files=tuple(file for profile in profiles for file in profile.files),
+        kernels=profiles[0].kernels,
+        sequences=tuple(sequences),
+        parts=tuple(parts),
+        columns=frozenset.intersection(*(profile.columns for profile in profiles)),
+        facts=RecordingFacts(
+            devices=_devices(profiles, numbers),
+            launch_order=min((fact.launch_order for fact in facts), key=weakest_first.index),
+            api_rows_missing=sum(fact.api_rows_missing for fact in facts),
+            hidden_graph_replays=sum(fact.hidden_graph_replays for fact in facts),
+            product=", ".join(products) or None,
+        ),
+        metric_names=tuple(dict.fromkeys(name for profile in profiles for name in profile.metric_names)),
+        ranges=JoinedRanges.of([(profile.ranges, len(profile.sequences)) for profile in profiles]),
+        clocks=tuple(clocks),
+    )
+
+
+def _process_numbers(profiles: Sequence[Profile]) -> dict[tuple[int, int], int]:
+    """Return (file index, recorded process) -> the process number where all are one."""
+    recorded = [
+        (index, process)
+        for index, profile in enumerate(profiles)
+        for process in dict.fromkeys(sequence.process for sequence in profile.sequences)
+    ]
+    if len({process for _, process in recorded}) == len(recorded):
+        return {(index, process): process for index, process in recorded}
+    return {place: number for number, place in enumerate(recorded)}
+
+
+def _devices(profiles: Sequence[Profile], numbers: Mapping[tuple[int, int], int]) -> tuple[Device, ...]:
+    """Return each file's GPUs for each of its processes: one number may mean another GPU in another file."""
+    return tuple(
+        replace(device, process=numbers[index, sequence.process])
+        for index, profile in enumerate(profiles)
+        for sequence in profile.sequences
+        for device in profile.facts.devices
+        if device.device == sequence.device and device.process in {None, sequence.process}
+    )

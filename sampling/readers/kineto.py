@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.errors import ProfileError
-from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile.named_ranges import NO_CALL, RangeEvents, runs_of
+from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, RangeEvents, runs_of
+from sampling.profile.named_ranges import NO_RANGES, RangeSource
 from sampling.profile.profile import (
     Device,
     KernelTable,
@@ -37,7 +37,6 @@ from sampling.profile.profile import (
     ProfileFile,
     RecordingFacts,
 )
-from sampling.profile.range_runs import NO_RANGES, RangeSource
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, place_on_disk
 

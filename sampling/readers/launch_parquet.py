@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import threading
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -21,17 +23,17 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.arrow import arrow_file, first_true, nulls_as, to_arrow, to_numpy
 from sampling.errors import ProfileError
-from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
+from sampling.profile.launch_table import ColumnsInMemory, LaunchColumns, LaunchTableBuilder
 from sampling.profile.profile import (
-    Batch,
     Column,
     Device,
     KernelTable,
     LaunchSequence,
+    Part,
     Profile,
     ProfileFile,
     RecordingFacts,
-    Span,
+    Table,
 )
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
@@ -75,50 +77,73 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     source = ParquetSource.open(file, kernels)
     place = [name for name in ("process", "device") if name in source.present]
     if not place:
-        return LaunchParquet(source, _one_sequence(source))
+        return _in_order(source, _one_sequence(source))
     sequences = _sequences(source, place)
     if sequences is None:
         return _sorted_in_memory(source, progress)
-    return LaunchParquet(source, sequences)
+    return _in_order(source, sequences)
 
 
-class LaunchParquet(Profile):
-    """A Parquet profile whose rows are in id order."""
+def _in_order(source: ParquetSource, sequences: tuple[LaunchSequence, ...]) -> Profile:
+    return _profile(source, sequences, LaunchParquet(source).parts(sequences))
 
-    def __init__(self, source: ParquetSource, sequences: tuple[LaunchSequence, ...]) -> None:
-        self.format = FORMAT
-        self.files = (source.file(),)
-        self.kernels = source.kernels
-        self.sequences = sequences
-        optional = {"start_ns", "stream"} & source.present
-        self.columns = frozenset({"name", "signature", "duration_ns", *cast("set[Column]", optional)})
-        self.facts = source.facts()
-        self.metric_names = source.metric_names
+
+def _profile(
+    source: ParquetSource, sequences: tuple[LaunchSequence, ...], parts: tuple[Part, ...]
+) -> Profile:
+    optional = {"start_ns", "stream"} & source.present
+    return Profile(
+        format=FORMAT,
+        files=(source.file(),),
+        kernels=source.kernels,
+        sequences=sequences,
+        parts=parts,
+        columns=frozenset({"name", "signature", "duration_ns", *cast("set[Column]", optional)}),
+        facts=source.facts(),
+        metric_names=source.metric_names,
+    )
+
+
+class LaunchParquet:
+    """Loads the launches of a file whose rows are in id order."""
+
+    def __init__(self, source: ParquetSource) -> None:
         self._source = source
+        self._starts = np.concatenate([[0], np.cumsum(source.row_groups)])
         self._last = threading.local()
-        self._spans = _spans(source.row_groups, sequences)
 
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        """One for each row group, or each part of one that belongs to one sequence."""
-        return self._spans
+    def load(self, rows: slice, columns: Sequence[Column]) -> Table:
+        """Decode the columns of a row group and cut out the rows."""
+        row_group, inside = self._place(rows)
+        if inside == slice(0, self._source.row_groups[row_group]):
+            return self._decoded(row_group, columns)
+        values = self._decoded_once(row_group, tuple(columns))
+        return {column: array[inside] for column, array in values.items()}
 
-    def read(self, span: Span, columns: Sequence[Column]) -> Batch:
-        """Decode the columns of a row group and cut out the span."""
-        row_group, offset = span.handle
-        rows = slice(offset, offset + span.launches)
-        if span.launches == self._source.row_groups[row_group]:
-            values = self._decoded(row_group, columns)
-        else:
-            values = self._decoded_once(row_group, tuple(columns))
-        return Batch(span, {column: array[rows] for column, array in values.items()})
+    def metrics(self, rows: slice, names: Sequence[str]) -> Mapping[str, FloatArray]:
+        """Decode the metrics of a row group and cut out the rows."""
+        row_group, inside = self._place(rows)
+        known = [name for name in names if name in self._source.metric_names]
+        table = self._source.read(row_group, known)
+        lacking = np.full(rows.stop - rows.start, np.nan)
+        return {
+            name: float_values(table.column(name))[inside] if name in known else lacking for name in names
+        }
 
-    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, FloatArray]:
-        """Decode the metrics of a row group and cut out the span."""
-        row_group, offset = span.handle
-        rows = slice(offset, offset + span.launches)
-        table = self._source.read(row_group, list(names))
-        return {name: float_values(table.column(name))[rows] for name in names}
+    def parts(self, sequences: Sequence[LaunchSequence]) -> tuple[Part, ...]:
+        """Return the row groups, cut where sequences end."""
+        edges = np.unique(np.append(self._starts, [each.first_id for each in sequences])).tolist()
+        first_ids = [each.first_id for each in sequences]
+        return tuple(
+            Part(bisect_right(first_ids, first) - 1, first, self, slice(first, stop))
+            for first, stop in pairwise(edges)
+        )
+
+    def _place(self, rows: slice) -> tuple[int, slice]:
+        """Return the row group of some rows, and where they are in it."""
+        row_group = int(np.searchsorted(self._starts, rows.start, side="right")) - 1
+        before = int(self._starts[row_group])
+        return row_group, slice(rows.start - before, rows.stop - before)
 
     def _decoded_once(self, row_group: int, columns: tuple[Column, ...]) -> Mapping[Column, AnyIntArray]:
         """Return the columns of a row group that holds several sequences; each thread caches the last."""
@@ -157,47 +182,6 @@ class LaunchParquet(Profile):
             )
             values["signature"] = source.kernels.intern(name, grid or None, block or None)
         return values
-
-
-class SortedLaunchParquet(Profile):
-    """A Parquet profile whose rows had to be put in id order; its metrics are read when asked for."""
-
-    def __init__(self, source: ParquetSource, launches: LaunchTable, order: IntArray) -> None:
-        self.format = launches.format
-        self.files = launches.files
-        self.kernels = launches.kernels
-        self.sequences = launches.sequences
-        self.columns = launches.columns
-        self.facts = launches.facts
-        self.metric_names = source.metric_names
-        self._source = source
-        self._launches = launches
-        self._order = order
-        self._metrics: dict[str, FloatArray] = {}
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        """All spans, in id order."""
-        return self._launches.spans
-
-    def read(self, span: Span, columns: Sequence[Column]) -> Batch:
-        """Return views of the columns."""
-        return self._launches.read(span, columns)
-
-    def read_metrics(self, span: Span, names: Sequence[str]) -> Mapping[str, FloatArray]:
-        """Return views of the metrics, each read whole and put in order the first time it is asked for."""
-        start = self.sequences[span.sequence].first_id + span.first_ordinal
-        return {name: self._in_id_order(name)[start : start + span.launches] for name in names}
-
-    def _in_id_order(self, name: str) -> FloatArray:
-        # Two threads may read the same metric at once; both get the same values.
-        if name not in self._metrics:
-            parts = (
-                float_values(self._source.read(row_group, [name]).column(name))
-                for row_group in range(len(self._source.row_groups))
-            )
-            self._metrics[name] = np.concatenate(list(parts))[self._order]
-        return self._metrics[name]
 
 
 def _shape_columns(source: ParquetSource, row_group: int) -> dict[str, int | None]:
@@ -244,22 +228,6 @@ def _sequences(source: ParquetSource, place: Sequence[str]) -> tuple[LaunchSeque
     return tuple(sequences)
 
 
-def _spans(row_groups: Sequence[int], sequences: Sequence[LaunchSequence]) -> tuple[Span, ...]:
-    """Cut the row groups where sequences end."""
-    spans = []
-    sequence, ordinal = 0, 0
-    for row_group, rows in enumerate(row_groups):
-        offset = 0
-        while offset < rows:
-            launches = min(rows - offset, sequences[sequence].launches - ordinal)
-            spans.append(Span(sequence, ordinal, launches, (row_group, offset)))
-            offset += launches
-            ordinal += launches
-            if ordinal == sequences[sequence].launches:
-                sequence, ordinal = sequence + 1, 0
-    return tuple(spans)
-
-
 def _sorted_in_memory(source: ParquetSource, progress: Progress | None) -> Profile:
     """Read a file whose processes or devices are interleaved: only in memory can its ids be put in order."""
     builder = LaunchTableBuilder(source.path, source.kernels)
@@ -292,11 +260,19 @@ def _sorted_in_memory(source: ParquetSource, progress: Progress | None) -> Profi
         if progress is not None:
             progress(row_group + 1, len(source.row_groups), "reading")
     launches = builder.finish(format_name=FORMAT, file=source.file(), facts=source.facts())
-    if not source.metric_names:
-        return launches
     # Stable, so that rows of one process and device stay in the order of the file, as ids do.
-    order = np.lexsort([np.concatenate(parts) for parts in reversed(placed.values())])
-    return SortedLaunchParquet(source, launches, order.astype(np.int64))
+    order = np.lexsort([np.concatenate(parts) for parts in reversed(placed.values())]).astype(np.int64)
+
+    @cache
+    def metric(name: str) -> FloatArray | None:
+        if name not in source.metric_names:
+            return None
+        columns = (source.read(index, [name]).column(name) for index in range(len(source.row_groups)))
+        return np.concatenate([float_values(column) for column in columns])[order]
+
+    in_memory = cast("ColumnsInMemory", launches.parts[0].source)
+    held = ColumnsInMemory(source.kernels, in_memory.columns, metric)
+    return _profile(source, launches.sequences, held.parts(launches.sequences))
 
 
 #: The key of the recording facts in a file's metadata.

@@ -1,4 +1,4 @@
-"""Writes a profile as our own Parquet, span by span, in id order."""
+"""Writes a profile as our own Parquet, part by part, in id order."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ import numpy as np
 
 from sampling.arrays import AnyIntArray, BoolArray
 from sampling.arrow import arrow_file, to_arrow, to_arrow_dictionary, to_arrow_texts
-from sampling.profile.profile import Column, KernelTable, LaunchSequence, Profile
+from sampling.profile.profile import Column, KernelTable, LaunchSequence, Part, Profile
 from sampling.progress import Progress
 from sampling.readers.launch_parquet import METADATA_KEY, facts_json
 from sampling.readers.tables.column_map import BLOCK, GRID
-from sampling.reduction.region import Region, selections
+from sampling.reduction.region import Region, selected_parts
 from sampling.reduction.row_filters import KeptRows, RowFilters
-from sampling.reduction.selection import Selection
 
 
 def write_launch_parquet(
@@ -51,22 +50,22 @@ def write_kept_launches(
     schema = pa.schema(fields, metadata={METADATA_KEY: facts_json(facts)})
     process_of = _ascending_processes(profile)
     filters = RowFilters(profile, region)
-    chosen = selections(profile, region)
+    chosen = selected_parts(profile, region)
     sink = arrow_file(path, writing=True)
     with pq.ParquetWriter(sink, schema, compression="zstd", use_dictionary=True) as writer:
-        for number, selection in enumerate(chosen):
-            batch = profile.read(selection.span, ("signature", "duration_ns", *optional))
-            code = batch["signature"][selection.rows]
-            duration_ns = batch["duration_ns"][selection.rows].astype(np.int64)
+        for number, part in enumerate(chosen):
+            batch = part.load(("signature", "duration_ns", *optional))
+            code = batch["signature"]
+            duration_ns = batch["duration_ns"].astype(np.int64)
             kept = filters.kept(profile.kernels.signature_names()[code], duration_ns)
             rows = int(kept.sum())
-            sequence = profile.sequences[selection.span.sequence]
+            sequence = profile.sequences[part.sequence]
             columns = [
                 *_kernel_columns(profile.kernels, code[kept]),
-                *(to_arrow(batch[name][selection.rows][kept].astype(np.int64)) for name in optional),
+                *(to_arrow(batch[name][kept].astype(np.int64)) for name in optional),
                 to_arrow(np.full(rows, process_of[sequence], dtype=np.int64)),
                 to_arrow(np.full(rows, sequence.device, dtype=np.int64)),
-                *_metric_columns(profile, selection, kept),
+                *_metric_columns(profile, part, kept),
             ]
             columns.insert(1, to_arrow(duration_ns[kept]))
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
@@ -75,12 +74,12 @@ def write_kept_launches(
     return filters.total()
 
 
-def _metric_columns(profile: Profile, selection: Selection, kept: BoolArray) -> list[Any]:
-    """Return the profile's own metrics of the kept launches of a selection."""
+def _metric_columns(profile: Profile, part: Part, kept: BoolArray) -> list[Any]:
+    """Return the profile's own metrics of the kept launches of a part."""
     if not profile.metric_names:
         return []
-    metrics = profile.read_metrics(selection.span, profile.metric_names)
-    return [to_arrow(metrics[name][selection.rows][kept]) for name in profile.metric_names]
+    metrics = part.metrics(profile.metric_names)
+    return [to_arrow(metrics[name][kept]) for name in profile.metric_names]
 
 
 def _ascending_processes(profile: Profile) -> dict[LaunchSequence, int]:

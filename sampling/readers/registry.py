@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from sampling.errors import OptionError
 from sampling.profile.file_state import content_sha256, disk_state
-from sampling.profile.profile import KernelTable, Profile
-from sampling.profile.workload import Workload
+from sampling.profile.profile import KernelTable, Profile, joined_profiles
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input
 from sampling.text import Wording, counted, listed
@@ -107,7 +106,7 @@ def read_profile(
         profiles += [_read_one(each, kernels, columns, progress) for each in several]
         notes += left_out
     notes += [note for each in profiles for note in each.notes]
-    profile = profiles[0] if len(profiles) == 1 else Workload(profiles)
+    profile = profiles[0] if len(profiles) == 1 else joined_profiles(profiles)
     profile.notes = tuple(notes)
     profile.named_columns = next((each.named_columns for each in profiles if each.named_columns), None)
     if columns is not None and needs_table:

@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import ordered_map
-from sampling.profile.profile import Profile
+from sampling.profile.profile import Column, Part, Profile
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup, group_table
-from sampling.reduction.region import Region, names_kept, selections
-from sampling.reduction.selection import Selection
+from sampling.reduction.region import Region, names_kept, selected_parts
 from sampling.reduction.short_launches import LeftOut, long_enough
 
 DURATION_BITS = 40  # 18 minutes in nanoseconds; 24 bits are left for 16 million groups
@@ -66,7 +65,7 @@ class DurationCounts:
     Attributes
     ----------
     grouping, region : what the groups share and which launches count.
-    selected : the launches that the region selects, span by span; its filters of names and durations are not
+    selected : the launches that the region selects, part by part; its filters of names and durations are not
         applied yet.
     groups : (g,) the kernel groups.
     offsets : (g + 1,) group i has pairs ``offsets[i]:offsets[i + 1]``.
@@ -80,7 +79,7 @@ class DurationCounts:
 
     grouping: Grouping
     region: Region
-    selected: tuple[Selection, ...]
+    selected: tuple[Part, ...]
     groups: tuple[KernelGroup, ...]
     offsets: IntArray
     duration_ns: IntArray
@@ -173,7 +172,7 @@ def count_durations(
     grouping: Grouping,
     region: Region | None = None,
     progress: Progress | None = None,
-    selected: tuple[Selection, ...] | None = None,
+    selected: tuple[Part, ...] | None = None,
 ) -> DurationCounts:
     """Reduce a profile to its (group, duration, count).
 
@@ -187,8 +186,8 @@ def count_durations(
     """
     region = region or Region()
     if selected is None:
-        selected = selections(profile, region)
-    reduction = merged([_reduced_part(profile, grouping, part, progress) for part in _parts(selected)])
+        selected = selected_parts(profile, region)
+    reduction = merged([_reduced_part(profile, grouping, part, progress) for part in _batches(selected)])
     return _grouped(profile, grouping, region, selected, reduction)
 
 
@@ -221,9 +220,9 @@ def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:
     return [padded[sequence::sequences].copy() for sequence in range(sequences)]
 
 
-def _parts(selected: Sequence[Selection]) -> Iterator[list[Selection]]:
-    """Cut the selections into runs whose keys fit the memory set aside for them."""
-    part: list[Selection] = []
+def _batches(selected: Sequence[Part]) -> Iterator[list[Part]]:
+    """Cut the parts into runs whose keys fit the memory set aside for them."""
+    part: list[Part] = []
     launches = 0
     for selection in selected:
         if part and launches + selection.launches > PART_LAUNCHES:
@@ -235,17 +234,17 @@ def _parts(selected: Sequence[Selection]) -> Iterator[list[Selection]]:
 
 
 def _reduced_part(
-    profile: Profile, grouping: Grouping, part: Sequence[Selection], progress: Progress | None
+    profile: Profile, grouping: Grouping, part: Sequence[Part], progress: Progress | None
 ) -> Reduction:
     ends = np.cumsum([selection.launches for selection in part])
     keys = np.empty(ends[-1], dtype=np.uint64)
-    label = "signature" if grouping.needs_shape else "name"
+    label: Column = "signature" if grouping.needs_shape else "name"
 
     def pack(index: int) -> Reduction | None:
         selection = part[index]
-        batch = profile.read(selection.span, (label, "duration_ns"))  # type: ignore[arg-type]
-        raw = _raw_codes(batch[label][selection.rows], selection.span.sequence, profile)  # type: ignore[index]
-        duration_ns = batch["duration_ns"][selection.rows]
+        table = selection.load((label, "duration_ns"))
+        raw = _raw_codes(table[label], selection.sequence, profile)
+        duration_ns = table["duration_ns"]
         room = keys[ends[index] - selection.launches : ends[index]]
         if fits(raw, duration_ns):
             np.bitwise_or(
@@ -260,7 +259,7 @@ def _reduced_part(
         if wide is not None:
             reductions.append(wide)
         if progress is not None:
-            progress(part[index].first_id + part[index].launches, profile.launches, "reading")
+            progress(part[index].stop_id, profile.launches, "reading")
     keys.sort()
     return merged([_run_lengths(keys), *reductions])
 
@@ -332,7 +331,7 @@ def _grouped(
     profile: Profile,
     grouping: Grouping,
     region: Region,
-    selected: tuple[Selection, ...],
+    selected: tuple[Part, ...],
     reduction: Reduction,
 ) -> DurationCounts:
     """Name the groups, drop what names and durations filter out, and order what is left."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.parallel import ordered_map
-from sampling.profile.profile import Profile, Span
+from sampling.profile.profile import Part, Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.region import clock_ranges
@@ -54,22 +54,23 @@ def idle_gaps(
     if "start_ns" not in profile.columns:
         return None
     ranges = clock_ranges(profile)
-    spans = [span for span in profile.spans if span.sequence in _sequences(profile, counts, group)]
+    own = _sequences(profile, counts, group)
+    parts = [part for part in profile.parts if part.sequence in own]
     # Ends are not among the starts, but what is left out is a small share in any case.
     longest_ns = max((last - first for first, last in ranges.values()), default=0)
     least_ns = max(int(longest_ns * LEAST_SHARE), 1)
 
-    def busy(span: Span) -> tuple[IntArray, IntArray]:
-        batch = profile.read(span, ("start_ns", "duration_ns"))
-        begin = batch["start_ns"].astype(np.int64) - ranges[profile.clocks[span.sequence]][0]
-        return _merged(begin, begin + batch["duration_ns"], least_ns)
+    def busy(part: Part) -> tuple[IntArray, IntArray]:
+        table = part.load(("start_ns", "duration_ns"))
+        begin = table["start_ns"].astype(np.int64) - ranges[profile.clocks[part.sequence]][0]
+        return _merged(begin, begin + table["duration_ns"], least_ns)
 
     begins, ends = [], []
-    for done, (begin, end) in enumerate(ordered_map(busy, spans)):
+    for done, (begin, end) in enumerate(ordered_map(busy, parts)):
         begins.append(begin)
         ends.append(end)
         if progress is not None:
-            progress(done + 1, len(spans), "looking for idle gaps")
+            progress(done + 1, len(parts), "looking for idle gaps")
     begin, end = _merged(np.concatenate(begins), np.concatenate(ends), least_ns)
     return IdleGaps(end[:-1], begin[1:])
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampling.arrays import IntArray
+from sampling.profile.named_ranges import NamedRange
 from sampling.profile.profile import Column, KernelTable, Profile
-from sampling.profile.range_runs import NamedRange
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, LaunchCost, group_of_label
 from sampling.reduction.grouping import KernelGroup
@@ -73,19 +73,18 @@ def list_launches(profile: Profile, counts: DurationCounts, progress: Progress |
     # Reading interns names and signatures, so codes are looked up once all is read.
     batches = []
     for done, selection in enumerate(counts.selected):
-        batch = profile.read(selection.span, columns)
-        batches.append((selection, {column: batch[column][selection.rows] for column in columns}))
+        batches.append((selection, selection.load(columns)))
         if progress is not None:
             progress(done + 1, len(counts.selected), "listing launches")
     group_of = group_of_label(profile, counts)
     parts = []
     for selection, values in batches:
-        group = group_of[selection.span.sequence][values[label]]
+        group = group_of[selection.sequence][values[label]]
         kept = counted_rows(counts.region, group, values["duration_ns"])
         parts.append(
             (
                 selection.ids(kept),
-                np.full(len(kept), selection.span.sequence),
+                np.full(len(kept), selection.sequence),
                 values["signature"][kept].astype(np.int64),
                 group[kept],
                 values["duration_ns"][kept].astype(np.int64),

@@ -9,9 +9,8 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.parallel import ordered_map
-from sampling.profile.profile import LaunchSequence, Profile
+from sampling.profile.profile import LaunchSequence, Part, Profile
 from sampling.progress import Progress
-from sampling.reduction.selection import Selection
 
 _MOST_GAPS = 3
 
@@ -57,20 +56,20 @@ class DeviceTime:
 
 
 def device_times(
-    profile: Profile, chosen: Sequence[Selection], progress: Progress | None = None
+    profile: Profile, chosen: Sequence[Part], progress: Progress | None = None
 ) -> tuple[DeviceTime, ...]:
     """Return the busy time of every sequence's selected launches; () where starts are not recorded.
 
-    Exact while no launch of a later span starts before the latest end so far in an idle gap that an earlier
-    span left open; such a launch counts as overlapping there. Spans have about a million launches.
+    Exact while no launch of a later part starts before the latest end so far in an idle gap that an earlier
+    part left open; such a launch counts as overlapping there. Parts have about a million launches.
     """
     if "start_ns" not in profile.columns:
         return ()
 
-    def swept(selection: Selection) -> tuple[IntArray, IntArray, IntArray | None]:
-        batch = profile.read(selection.span, ("start_ns", "duration_ns"))
-        start = batch["start_ns"][selection.rows].astype(np.int64, copy=False)
-        end = start + batch["duration_ns"][selection.rows]
+    def swept(part: Part) -> tuple[IntArray, IntArray, IntArray | None]:
+        table = part.load(("start_ns", "duration_ns"))
+        start = table["start_ns"].astype(np.int64, copy=False)
+        end = start + table["duration_ns"]
         order = None
         if np.any(start[1:] < start[:-1]):
             order = np.argsort(start, kind="stable")
@@ -79,11 +78,10 @@ def device_times(
 
     times: dict[int, DeviceTime] = {}
     found = zip(chosen, ordered_map(swept, chosen), strict=True)
-    for done, (selection, (start, end, order)) in enumerate(found):
+    for done, (part, (start, end, order)) in enumerate(found):
         if progress is not None:
             progress(done, len(chosen), "looking for launches side by side")
-        span = selection.span
-        before = times.get(span.sequence)
+        before = times.get(part.sequence)
         reach = np.maximum.accumulate(end)
         ahead = np.empty_like(reach)
         ahead[0] = start[0] if before is None else before.last_end_ns
@@ -92,17 +90,17 @@ def device_times(
         kernel_ns = int((end - start).sum())
         widest = np.argpartition(ahead - start, min(_MOST_GAPS, len(start)) - 1)[:_MOST_GAPS]
         widest = widest[start[widest] > ahead[widest]]
-        # What ended last before each, and of all launches: of the latter place 0 may be in the span before.
+        # What ended last before each, and of all launches: of the latter place 0 may be in the part before.
         ended = [int(np.argmax(end[:place])) if place else -1 for place in widest.tolist()]
         ended.append(int(np.argmax(end)) if reach[-1] >= ahead[0] else -1)
         places = np.array([*ended, *widest.tolist()])
-        ids = selection.ids(places if order is None else order[places])
+        ids = part.ids(places if order is None else order[places])
         if before is not None:
             ids[places < 0] = before.last_id
         gaps_ns = (start[widest] - ahead[widest]).tolist()
         gaps = zip(gaps_ns, ids[: len(widest)].tolist(), ids[len(ended) :].tolist(), strict=True)
         here = DeviceTime(
-            sequence=profile.sequences[span.sequence],
+            sequence=profile.sequences[part.sequence],
             kernel_ns=kernel_ns,
             busy_ns=kernel_ns - int(hidden.sum()),
             first_start_ns=int(start[0]),
@@ -111,7 +109,7 @@ def device_times(
             gaps=tuple(sorted(gaps, reverse=True)),
             last_id=int(ids[len(widest)]),
         )
-        times[span.sequence] = here if before is None else _joined(before, here)
+        times[part.sequence] = here if before is None else _joined(before, here)
     return tuple(times[index] for index in sorted(times))
 
 

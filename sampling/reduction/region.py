@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 
 import numpy as np
 
@@ -13,9 +12,8 @@ from sampling.arrays import BoolArray
 from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
 from sampling.parallel import ordered_map
 from sampling.profile.names import is_communication
-from sampling.profile.profile import LaunchSequence, Profile, Span
+from sampling.profile.profile import LaunchSequence, Part, Profile
 from sampling.reduction.ranges.nesting import within_ranges
-from sampling.reduction.selection import Selection
 from sampling.text import Wording
 
 COMMUNICATION = "communication"
@@ -64,8 +62,8 @@ class Region:
                 raise OptionError(f"{pattern!r} is not a regular expression ({error})") from error
 
 
-def selections(profile: Profile, region: Region) -> tuple[Selection, ...]:
-    """Return what to read for a region, in id order; names and durations are filtered after the reduction.
+def selected_parts(profile: Profile, region: Region) -> tuple[Part, ...]:
+    """Return what to load for a region, in id order; names and durations are filtered after the reduction.
 
     Raises
     ------
@@ -80,20 +78,13 @@ def selections(profile: Profile, region: Region) -> tuple[Selection, ...]:
     return chosen
 
 
-def _selected_ids(profile: Profile, region: Region) -> tuple[Selection, ...]:
+def _selected_ids(profile: Profile, region: Region) -> tuple[Part, ...]:
     """Return the launches that the device, process and launch filters keep."""
     kept = _sequences_left(profile, region)
     low, high = region.launches or (None, None)
     low, high = low or 0, profile.launches if high is None else high
-    chosen = []
-    for span in profile.spans:
-        if span.sequence not in kept:
-            continue
-        first_id = profile.sequences[span.sequence].first_id + span.first_ordinal
-        start = max(low - first_id, 0)
-        stop = min(high - first_id, span.launches)
-        if start < stop:
-            chosen.append(Selection(span, slice(start, stop), first_id + start))
+    cut = (part.between(low, high) for part in profile.parts if part.sequence in kept)
+    chosen = tuple(part for part in cut if part is not None)
     if not chosen:
         raise EmptySelectionError(
             Wording(
@@ -103,7 +94,7 @@ def _selected_ids(profile: Profile, region: Region) -> tuple[Selection, ...]:
             ),
             remedy="ids are counted over the whole profile, before other filters",
         )
-    return tuple(chosen)
+    return chosen
 
 
 def filters_set(region: Region) -> tuple[str, ...]:
@@ -118,8 +109,8 @@ def as_given(bounds: tuple[int | None, int | None] | None) -> str:
 
 
 def _within_time(
-    profile: Profile, time_ns: tuple[int | None, int | None], chosen: Sequence[Selection]
-) -> tuple[Selection, ...]:
+    profile: Profile, time_ns: tuple[int | None, int | None], chosen: Sequence[Part]
+) -> tuple[Part, ...]:
     """Keep the launches that start in a window of time."""
     if "start_ns" not in profile.columns:
         raise NotApplicableError(
@@ -129,13 +120,13 @@ def _within_time(
     low, high = time_ns
     ranges_ns = clock_ranges(profile)
 
-    def narrowed(selection: Selection) -> Selection | None:
-        starts = profile.read(selection.span, ("start_ns",))["start_ns"][selection.rows]
-        origin, _ = ranges_ns[profile.clocks[selection.span.sequence]]
+    def narrowed(part: Part) -> Part | None:
+        starts = part.load(("start_ns",))["start_ns"]
+        origin, _ = ranges_ns[profile.clocks[part.sequence]]
         inside = starts >= origin + (low or 0)
         if high is not None:
             inside &= starts < origin + high
-        return selection.narrowed(inside)
+        return part.narrowed(inside)
 
     left = tuple(each for each in ordered_map(narrowed, chosen) if each is not None)
     if not left:
@@ -150,16 +141,16 @@ def _within_time(
 def clock_ranges(profile: Profile) -> dict[int, tuple[int, int]]:
     """Return the first and the last start of all launches of each clock, selected or not, nanoseconds."""
     ranges: dict[int, tuple[int, int]] = {}
-    found = ordered_map(partial(_first_and_last, profile), profile.spans)
-    for span, (first, last) in zip(profile.spans, found, strict=True):
-        clock = profile.clocks[span.sequence]
+    found = ordered_map(_first_and_last, profile.parts)
+    for part, (first, last) in zip(profile.parts, found, strict=True):
+        clock = profile.clocks[part.sequence]
         earliest, latest = ranges.get(clock, (first, last))
         ranges[clock] = min(first, earliest), max(last, latest)
     return ranges
 
 
-def _first_and_last(profile: Profile, span: Span) -> tuple[int, int]:
-    starts = profile.read(span, ("start_ns",))["start_ns"]
+def _first_and_last(part: Part) -> tuple[int, int]:
+    starts = part.load(("start_ns",))["start_ns"]
     return int(starts.min()), int(starts.max())
 
 
@@ -181,9 +172,9 @@ def _sequences_left(profile: Profile, region: Region) -> frozenset[int]:
     return frozenset(left)
 
 
-def selected_sequences(profile: Profile, chosen: Sequence[Selection]) -> tuple[LaunchSequence, ...]:
+def selected_sequences(profile: Profile, chosen: Sequence[Part]) -> tuple[LaunchSequence, ...]:
     """Return the sequences that have selected launches, in id order."""
-    indices = dict.fromkeys(selection.span.sequence for selection in chosen)
+    indices = dict.fromkeys(part.sequence for part in chosen)
     return tuple(profile.sequences[index] for index in indices)
 
 

@@ -81,7 +81,7 @@ class TimelineBins:
 def launches_of_group(
     profile: Profile, counts: DurationCounts, group: int, progress: Progress | None = None
 ) -> GroupLaunches:
-    """Read the launches of a kernel group, a batch at a time."""
+    """Read the launches of a kernel group, a part at a time."""
     label: Column = "signature" if counts.grouping.needs_shape else "name"
     has_starts = "start_ns" in profile.columns
     columns: tuple[Column, ...] = (label, "duration_ns", *(("start_ns",) if has_starts else ()))
@@ -89,16 +89,16 @@ def launches_of_group(
     groups_of = group_of_label(profile, counts)
     ids, durations, starts = [], [], []
     for done, selection in enumerate(counts.selected):
-        batch = profile.read(selection.span, columns)
-        duration_ns = batch["duration_ns"][selection.rows]
-        group_of = groups_of[selection.span.sequence][batch[label][selection.rows]]
+        batch = selection.load(columns)
+        duration_ns = batch["duration_ns"]
+        group_of = groups_of[selection.sequence][batch[label]]
         counted = counted_rows(counts.region, group_of, duration_ns)
         rows = counted[group_of[counted] == group]
         ids.append(selection.ids(rows))
         durations.append(duration_ns[rows])
         if has_starts:
-            origin = origin_ns[profile.clocks[selection.span.sequence]]
-            starts.append(batch["start_ns"][selection.rows][rows] - origin)
+            origin = origin_ns[profile.clocks[selection.sequence]]
+            starts.append(batch["start_ns"][rows] - origin)
         if progress is not None:
             progress(done + 1, len(counts.selected), "reading the launches of the group")
     return GroupLaunches(

@@ -1,11 +1,14 @@
-"""A plan for Accel-Sim: the list that its simulator runs, and the range that its tracer records.
+"""A plan for what runs the traces of Accel-Sim's tracer: Accel-Sim, and the NVIDIA part of MGPUSim.
 
-The simulator runs the list in its order. It looks for a trace in the folder of the list, and takes a line for
-one only if it begins with ``kernel``; so traces that lie elsewhere are linked to beside the list.
+**Accel-Sim** runs a list in its order. It looks for a trace in the folder of the list, and takes a line for
+one only if it begins with ``kernel``; so traces that lie elsewhere are linked to beside the list. The tracer
+takes ``DYNAMIC_KERNEL_RANGE``, blank-separated numbers and ranges; tracers before May 2025 know only
+``DYNAMIC_KERNEL_LIMIT_START`` and ``_END``. The framework's own run_hw_trace.py sets these variables itself,
+so the scripts here start the program with the tracer in ``CUDA_INJECTION64_PATH``.
 
-The tracer takes ``DYNAMIC_KERNEL_RANGE``, blank-separated numbers and ranges; tracers before May 2025 know
-only ``DYNAMIC_KERNEL_LIMIT_START`` and ``_END``. The framework's own run_hw_trace.py sets these variables
-itself, so the scripts here start the program with the tracer in ``CUDA_INJECTION64_PATH``.
+**MGPUSim** takes ``-trace-dir FOLDER`` and runs all that ``kernelslist.g`` there names: copies and
+``kernel...`` lines, and nothing else, not even a comment. It reads ``.traceg`` as text, not packed ones. It
+has no selection of its own, so the folder is one with this list and links to these traces.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from sampling.errors import ProfileError, SamplingError
@@ -28,24 +32,20 @@ from sampling.simulators.export import (
     Content,
     ExportChoices,
     Exported,
+    Exporter,
     Part,
     Shard,
-    bridged,
+    manifest,
     merged,
+    quoted,
     range_text,
+    readme,
     run_parts,
+    script,
+    slurm,
+    then_estimate,
 )
-from sampling.simulators.export_files import Handed, manifest, quoted, readme, script, slurm, then_estimate
 from sampling.text import counted
-
-TAKES = frozenset(
-    {"shards", "apart", "traces", "caches", "cold_check", "config", "trace_before", "drop_copies"}
-)
-NOTE = (
-    "kernel-N counts the launches of a process and device from 1: ordinal + 1, which is id + 1 where the "
-    "profile has one of each. The grammar of the list was run against Accel-Sim (73f9fac); the tracer's "
-    "ranges are written from the tool's grammar, not run against it"
-)
 
 #: One string of the environment may have 128 KiB, with its name and a zero at the end.
 MOST_RANGE_CHARACTERS = (128 << 10) - len("DYNAMIC_KERNEL_RANGE=") - 1
@@ -78,10 +78,12 @@ _FILLS = """\
 MemcpyHtoD lines before a launch fill the simulator's L2; the program's own are left out. The simulator keeps
 32 bits of their addresses, so the traces here have the low 32 bits of theirs, where the program's are longer.
 """
+
 _LOADS = """\
 The kernel before a launch, of its number + 1,000,000,000, loads what fills the simulator's L2 and weighs
 nothing; the program's own copies are left out.
 """
+
 _COPIES = """\
 Memory copies are {}. They fill the simulator's L2 with -gpgpu_perf_sim_memcpy 1,
 where they are below 4 GiB: of a copy's address 32 bits are kept, so those of most programs do nothing.
@@ -144,8 +146,9 @@ else
   "$POST_PROCESSING" "$traces/traces"
 fi
 """
-#: Where ``traces`` and ``list`` are set: each trace of the list is linked to beside it, or unpacked there.
-LINK_TRACES = """\
+
+# Where ``traces`` and ``list`` are set: each trace of the list is linked to beside it, or unpacked there.
+_LINK_TRACES = """\
 while IFS= read -r name || [ -n "$name" ]; do
   case $name in kernel*) ;; *) continue ;; esac
   if [ -e "${list%/*}/$name" ]; then
@@ -161,7 +164,7 @@ done < "$list"
 """
 
 
-def export(plan: PlanFile, choices: ExportChoices) -> Exported:
+def _for_accel_sim(plan: PlanFile, choices: ExportChoices) -> Exported:
     """Return the lists, the scripts and the manifest of each process and device."""
     can_fill = choices.traces is not None and not choices.cold_check
     choices = replace(choices, caches=choices.caches or ("warm" if can_fill else "cold"))
@@ -169,7 +172,7 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
     parts = run_parts(plan, choices)
     added = untraced = 0
     for part in parts:
-        traces = traces_of(part, choices, plan)
+        traces = _traces_of(part, choices, plan)
         fills = filled(traces, part.steps, choices) if traces and choices.caches in FILLED else None
         untraced += fills.untraced if fills else 0
         numbers = merged(
@@ -180,7 +183,7 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
         )
         ranges = bridged(numbers, MOST_RANGE_CHARACTERS)
         added += _held(ranges) - _held(numbers)
-        names = {step.ordinal: trace_name(step.ordinal, traces).split(".")[0] for step in part.steps}
+        names = {step.ordinal: _trace_name(step.ordinal, traces).split(".")[0] for step in part.steps}
         files += [
             *_run_files(part, traces, choices, fills),
             (f"{part.folder}trace.sh", _trace_script(ranges, plan)),
@@ -188,16 +191,18 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
             manifest(part, names, choices.caches or ""),
             *slurm(part),
         ]
-    copies = _COPIES.format(
-        "dropped" if choices.drop_copies else "kept, each before the first launch after it"
-    )
     if choices.caches in FILLED:
         copies = _LOADS if choices.caches == "loads" else _FILLS
         if untraced:
-            launches = counted(untraced, "launch", "launches")
-            copies += f" Of {launches} just before drawn ones there is no trace.\n"
+            copies += (
+                f" Of {counted(untraced, 'launch', 'launches')} just before drawn ones there is no trace.\n"
+            )
     elif choices.traces is None:
         copies = "An export that is given the traces fills L2 before each launch.\n"
+    else:
+        copies = _COPIES.format(
+            "dropped" if choices.drop_copies else "kept, each before the first launch after it"
+        )
     more = f"So that the ranges fit in one variable, {added:,} launches more are recorded.\n"
     text = _README.format(
         list=LIST if all(len(part.shards) == 1 for part in parts) else "kernelslist-N.g",
@@ -205,18 +210,15 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
         before=counted(choices.trace_before, "launch", "launches"),
         bridged=more if added else "",
     )
-    handed = Handed(plan, parts, choices)
-    return (*files, readme("Accel-Sim", NOTE, text, handed, uses_nvbit=True, is_estimated=True))
+    note = ACCEL_SIM.note
+    page = readme("Accel-Sim", note, text, plan, parts, choices, uses_nvbit=True, is_estimated=True)
+    return (*files, page)
 
 
-def traces_of(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFolder | None:
+def _traces_of(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFolder | None:
     """Return the traces of a part, checked; each of several has a folder of its own in the given one.
 
     Where the numbers are not those of the profile, for tracers skip launches, its launches are aligned.
-
-    Raises
-    ------
-    ProfileError : they are not those of the plan's launches, or not there.
     """
     if choices.traces is None:
         return None
@@ -237,17 +239,9 @@ def traces_of(part: Part, choices: ExportChoices, plan: PlanFile) -> TraceFolder
         if found.by == "number":
             raise
         # Ids go through one process and device without a gap.
-        first = part.steps[0].id - part.steps[0].ordinal
-        return traces_for(
-            str(folder),
-            part.steps,
-            dict(zip((found.ids - first).tolist(), found.numbers.tolist(), strict=True)),
-        )
-
-
-def traces_place(traces: TraceFolder | None) -> str:
-    """Return where a script looks for the traces, as its shell reads it: beside itself if none are known."""
-    return '"$here"' if traces is None else quoted(Path(traces.path).absolute())
+        ordinals = found.ids - (part.steps[0].id - part.steps[0].ordinal)
+        aligned = dict(zip(ordinals.tolist(), found.numbers.tolist(), strict=True))
+        return traces_for(str(folder), part.steps, aligned)
 
 
 def _run_files(
@@ -261,7 +255,7 @@ def _run_files(
         before = (lambda _: ()) if are_loads else fills.copies
         for ordinal, ranges in fills.ranges.items():
             source = traces.file(traces.number(ordinal))
-            name = trace_name(LOADS_FROM + ordinal if are_loads else ordinal, traces)
+            name = _trace_name(LOADS_FROM + ordinal if are_loads else ordinal, traces)
             if are_loads:
                 head, number = trace_head(source), LOADS_FROM + ordinal + 1
                 files.append((part.folder + name, partial(write_loads, head, number, ranges)))
@@ -270,9 +264,9 @@ def _run_files(
                 files.append((part.folder + name, partial(write_low_words, source, packed=packed)))
     for suffix, shard in part.files():
         name = f"kernelslist{suffix}.g"
-        body = _RUN.format(traces=traces_place(traces), list=name, suffix=suffix, link=LINK_TRACES)
+        body = _RUN.format(traces=_place(traces), list=name, suffix=suffix, link=_LINK_TRACES)
         comment = f"Simulates the {len(shard)} launches of {name}, in its order."
-        text = kernels_list(shard, traces, drop_copies=choices.drop_copies, fills=before)
+        text = _kernels_list(shard, traces, drop_copies=choices.drop_copies, fills=before)
         files += [
             (f"{part.folder}{name}", text),
             (f"{part.folder}run{suffix}.sh", script(comment, body + then_estimate(part))),
@@ -280,14 +274,19 @@ def _run_files(
     return files
 
 
-def trace_name(ordinal: int, traces: TraceFolder | None) -> str:
+def _place(traces: TraceFolder | None) -> str:
+    """Return where a script looks for the traces, as its shell reads it: beside itself if none are known."""
+    return '"$here"' if traces is None else quoted(Path(traces.path).absolute())
+
+
+def _trace_name(ordinal: int, traces: TraceFolder | None) -> str:
     """Return the file of a launch: that of the traces, or the one that a tracer without contexts writes."""
     if traces is None or ordinal >= LOADS_FROM:
         return f"kernel-{ordinal + 1}.traceg"
     return traces.files[traces.number(ordinal)]
 
 
-def kernels_list(
+def _kernels_list(
     shard: Shard,
     traces: TraceFolder | None,
     *,
@@ -297,11 +296,8 @@ def kernels_list(
     """Return the list of a shard, in the shard's order.
 
     A memory copy stands before the first launch of the shard that was launched after it; copies after the
-    last one are left out. Without the traces no copies are known.
-
-    Parameters
-    ----------
-    fills : the lines that stand before a drawn launch, by its ordinal, instead of the program's copies.
+    last one are left out. Without the traces no copies are known. With `fills` what fills L2 before a drawn
+    launch, by its ordinal, stands there instead.
     """
     before: defaultdict[int, list[str]] = defaultdict(list)
     if fills is not None:
@@ -313,23 +309,22 @@ def kernels_list(
             place = bisect_left(numbers, number)
             if place < len(numbers):
                 before[ordinals[numbers[place]]] += traces.copies[number]
-    lines: list[str] = []
-    for step in shard:
-        lines += [*before[step.ordinal], trace_name(step.ordinal, traces)]
+    lines = [line for step in shard for line in (*before[step.ordinal], _trace_name(step.ordinal, traces))]
     return "\n".join(lines) + "\n"
 
 
 def _trace_script(ranges: list[tuple[int, int]], plan: PlanFile) -> str:
-    share_ms = plan.total_duration_ns * _held(ranges) / max(plan.launches, 1) / 1e6
+    held = _held(ranges)
+    share_ms = plan.total_duration_ns * held / max(plan.launches, 1) / 1e6
     text = quoted(" ".join(map(range_text, ranges)))
     first, last = ranges[0][0], ranges[-1][1]
     body = _TRACE.format(start=_START.format(folder="traces"), go=_GO, ranges=text, first=first, last=last)
     size = (
-        f"{_held(ranges)} launches, about {share_ms:.3g} ms of GPU time: {share_ms * _LEAST_GB:,.1f} to "
+        f"{held} launches, about {share_ms:.3g} ms of GPU time: {share_ms * _LEAST_GB:,.1f} to "
         f"{share_ms * _MOST_GB:,.1f} GB as text, a tenth and less packed"
     )
     said = f"printf '%s\\n' \"$0: {size}\" >&2\n"
-    comment = f"Traces {_held(ranges)} launches: sh trace.sh PROGRAM [ARGUMENT...]"
+    comment = f"Traces {held} launches: sh trace.sh PROGRAM [ARGUMENT...]"
     return script(comment, said + body + _POST, takes_program=True)
 
 
@@ -341,3 +336,96 @@ def _dry_run(beyond: int) -> str:
 
 def _held(ranges: list[tuple[int, int]]) -> int:
     return sum(last - first + 1 for first, last in ranges)
+
+
+def bridged(ranges: Sequence[tuple[int, int]], most_characters: int) -> list[tuple[int, int]]:
+    """Return ranges that hold the given ones and whose text, with blanks between them, is short enough.
+
+    The smallest gaps are bridged first, so that as little as possible is in them beyond what was given.
+    """
+    left = list(ranges)
+    while len(left) > 1 and (excess := len(" ".join(map(range_text, left))) - most_characters) > 0:
+        gaps = [after[0] - before[1] for before, after in pairwise(left)]
+        # So many are needed at least, for a bridge saves two numbers and two signs at most.
+        few = min(len(gaps), -(-excess // (2 * len(str(left[-1][1])) + 2)))
+        bridges = set(sorted(range(len(gaps)), key=gaps.__getitem__)[:few])
+        kept = [left[0]]
+        for place, each in enumerate(left[1:]):
+            if place in bridges:
+                kept[-1] = (kept[-1][0], each[1])
+            else:
+                kept.append(each)
+        left = kept
+    return left
+
+
+ACCEL_SIM = Exporter(
+    "kernel-N counts the launches of a process and device from 1: ordinal + 1, which is id + 1 where the "
+    "profile has one of each. The grammar of the list was run against Accel-Sim (73f9fac); the tracer's "
+    "ranges are written from the tool's grammar, not run against it",
+    frozenset({"shards", "apart", "traces", "caches", "cold_check", "config", "trace_before", "drop_copies"}),
+    _for_accel_sim,
+)
+
+_MGPUSIM_README = """\
+run.sh simulates the launches of {folder}kernelslist.g with the NVIDIA part of MGPUSim. Set MGPUSIM to the
+program that `go build` makes in its nvidia folder, and TRACES to the folder of the traces where they lie
+elsewhere. The traces are those of Accel-Sim's tracer, as text: an export for accel-sim has the script that
+records them.
+The simulator runs the list in its order, which is not that of the program: a run that is stopped has
+simulated what says most about the total.
+It has no caches at that commit, so that it does not matter what ran before a launch.
+Its AMD part runs programs, not traces, and can choose no launches; its wavefront sampling (-wf-sampling)
+works within a launch.
+"""
+
+_MGPUSIM_RUN = """\
+traces=${{TRACES:-{traces}}}
+traces=$(absolute "$traces")
+list=$here/{folder}/kernelslist.g
+simulator=${{MGPUSIM:?set it to the program built in the nvidia folder of MGPUSim}}
+case $simulator in */*) simulator=$(absolute "$simulator") ;; esac
+{link}\
+cd -- "$here/{folder}"
+"$simulator" -trace-dir "$here/{folder}" > run.log 2>&1 || fail "the simulator failed; see $PWD/run.log"
+printf '%s\\n' "$PWD/run.log"
+"""
+
+
+def _for_mgpusim(plan: PlanFile, choices: ExportChoices) -> Exported:
+    """Return the lists, the scripts and the manifest of each process and device."""
+    choices = choices.without_filling("MGPUSim")
+    parts = run_parts(plan, choices)
+    files: list[tuple[str, str]] = []
+    for part in parts:
+        traces = _traces_of(part, choices, plan)
+        names = {step.ordinal: _trace_name(step.ordinal, traces) for step in part.steps}
+        packed = [name for name in names.values() if not name.endswith(".traceg")]
+        if traces is not None and packed:
+            raise ProfileError(
+                f"{packed[0]} is packed, and MGPUSim reads text alone",
+                path=traces.path,
+                remedy="unpack the traces, and name them .traceg in kernelslist.g",
+            )
+        for suffix, shard in part.files():
+            folder = f"run{suffix}"
+            body = _MGPUSIM_RUN.format(traces=_place(traces), folder=folder, link=_LINK_TRACES)
+            comment = f"Simulates the {len(shard)} launches of {folder}/kernelslist.g, in its order."
+            text = _kernels_list(shard, traces, drop_copies=choices.drop_copies)
+            files += [
+                (f"{part.folder}{folder}/kernelslist.g", text),
+                (f"{part.folder}{folder}.sh", script(comment, body)),
+            ]
+        called = {ordinal: name.split(".")[0] for ordinal, name in names.items()}
+        files += [manifest(part, called, choices.caches or ""), *slurm(part)]
+    text = _MGPUSIM_README.format(folder="run/" if all(len(part.shards) == 1 for part in parts) else "run-N/")
+    return (*files, readme("MGPUSim", MGPUSIM.note, text, plan, parts, choices))
+
+
+MGPUSIM = Exporter(
+    "kernel-N counts the launches of a process and device from 1: ordinal + 1, which is id + 1 where the "
+    "profile has one of each. MGPUSim's reader of lists and traces (d01e70d) was run against such a folder, "
+    "its simulation was not",
+    frozenset({"shards", "traces", "caches", "cold_check", "drop_copies"}),
+    _for_mgpusim,
+)

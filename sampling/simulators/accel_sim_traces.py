@@ -23,7 +23,7 @@ import numpy as np
 from sampling.dense_codes import dense_codes
 from sampling.errors import ProfileError
 from sampling.profile.profile import Dimensions
-from sampling.projection.interval_log import IntervalLog
+from sampling.projection import IntervalLog
 from sampling.readers.accel_sim import BLOCK, ID, INSTRUCTIONS, NAME, REMEDY, has_header, read_rows
 from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.export import LOADS_FROM, Step

@@ -192,9 +192,9 @@ def align_launches(
     index = profile.sequences.index(sequence)
     signature = np.concatenate(
         [
-            profile.read(span, ("signature",))["signature"].astype(np.int64)
-            for span in profile.spans
-            if span.sequence == index
+            part.load(("signature",))["signature"].astype(np.int64)
+            for part in profile.parts
+            if part.sequence == index
         ]
     )
     of_profile, of_trace, notes = _common_codes(profile, signature, trace)

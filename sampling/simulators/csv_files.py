@@ -30,7 +30,7 @@ from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.arrow import first_true, to_numpy
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
-from sampling.projection.interval_log import IntervalLog, KernelFacts
+from sampling.projection import IntervalLog, KernelFacts
 from sampling.readers.csv_cells import (
     Kind,
     Layout,
@@ -48,6 +48,7 @@ from sampling.simulators.export import (
     PREDECESSORS,
     ExportChoices,
     Exported,
+    Exporter,
     Shard,
     Step,
     checks,
@@ -63,14 +64,12 @@ from sampling.simulators.measured_run import (
 )
 from sampling.text import nearest
 
-NOTE = "ids, ordinals and occurrences count from 0, as in the plan"
-TAKES = frozenset({"shards", "cold_check"})
 _LAUNCH_IDENTITY = ("id", "process", "device", "ordinal", "occurrence")
 _LAUNCH_COLUMNS = (*_LAUNCH_IDENTITY, "weight", "duration_ns", "grid", "block", "name", "stratum")
 _NO_ROW = "has no row below its header"
 
 
-def export(plan: PlanFile, choices: ExportChoices) -> Exported:
+def _export(plan: PlanFile, choices: ExportChoices) -> Exported:
     """Return launches.csv, in the order in which the launches are best simulated, one file a shard.
 
     ``stratum`` is the 0-based index in the plan's list. What has no module of its own finds out about several
@@ -84,6 +83,13 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
         (f"launches{'' if len(shards) == 1 else f'-{number}'}.csv", _launches_text(shard, are_checked))
         for number, shard in enumerate(shards, start=1)
     )
+
+
+EXPORTER = Exporter(
+    "ids, ordinals and occurrences count from 0, as in the plan",
+    frozenset({"shards", "cold_check"}),
+    _export,
+)
 
 
 def _launches_text(shard: Shard, are_checked: bool) -> str:

@@ -1,33 +1,52 @@
-"""What is exported: what is asked beside plan and target, which launches run, in which order, and where.
+"""What every export shares: which launches run, in which order and where; manifest, page and scripts.
 
 Every prefix of the order is as informative as it can be: first one launch of each stratum, those first whose
 stratum brings most of the variance, then a second of each, and so on. (docs/methods.md, 6 Drawing and
 judging)
+
+The manifest says which launch of the profile is which of the target's, and what it weighs: a row a launch
+that is run. It is read back with results.
 """
 
 from __future__ import annotations
 
+import csv
 import heapq
+import io
 import re
-from collections import defaultdict
+import shlex
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import pairwise
-from typing import IO, TypeVar
+from pathlib import Path
+from textwrap import fill
+from typing import IO, Annotated, NamedTuple
 
+import msgspec
 import numpy as np
 
-from sampling.arrays import FloatArray
-from sampling.errors import OptionError
+from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.profile.names import is_communication
 from sampling.progress import Progress
+from sampling.readers.input_file import InputFile
 from sampling.seeds import Stream, generator
-from sampling.text import Wording, counted
+from sampling.simulators.measured_run import STATE, UNNUMBERED, dimensions_text
+from sampling.text import Wording, counted, shortened
 
 #: Relative path and content of a file; of a large one what writes it.
 Content = str | Callable[[IO[bytes]], None]
 Exported = tuple[tuple[str, Content], ...]
-Item = TypeVar("Item")
+
+
+class Exporter(NamedTuple):
+    """A simulator or tool that takes plans."""
+
+    note: str  #: how its ids are counted, and whether it was tried here
+    takes: frozenset[str]  #: which of `ExportChoices` mean something to it
+    export: Callable[[PlanFile, ExportChoices], Exported]
+
 
 #: So many launches are simulated before one that checks what cold caches cost.
 PREDECESSORS = 16
@@ -48,8 +67,7 @@ class ExportChoices:
     Attributes
     ----------
     shards : how many machines share the launches.
-    traces : the folder of the traces that the simulator runs, to be checked against the plan; None: not
-        there.
+    traces : the folder of the traces that the simulator runs, to be checked against the plan.
     caches : what a drawn launch finds in the caches: one of `FILLED`, ``cold``, or ``after:N``, where the N
         launches before it are simulated first and count for nothing; None: as warm as the target can be made.
     cold_check : so many of the drawn launches, which start cold, are simulated a second time, after
@@ -62,8 +80,7 @@ class ExportChoices:
 
     Raises
     ------
-    OptionError : fewer than one shard, no such way to fill the caches, no traces where they are needed, a
-        check of caches that are not cold, or of one launch.
+    OptionError : a choice is none, or lacks what it needs.
     """
 
     shards: int = 1
@@ -77,38 +94,40 @@ class ExportChoices:
     progress: Progress | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        is_cold = self.caches in {None, "cold"}
-        is_filled = self.caches in FILLED
-        fills = f"`caches={self.caches}`"
-        for is_wrong, why in (
-            (self.shards < 1, Wording("`shards` is 1 or more, not {}", self.shards)),
+        is_cold, is_filled = self.caches in {None, "cold"}, self.caches in FILLED
+        has_traces, ways = self.traces is not None, ", ".join(FILLED)
+        for is_wrong, template, *values in (
+            (self.shards < 1, "`shards` is 1 or more, not {}", self.shards),
             (
-                self.drop_copies and self.traces is None,
-                Wording("`drop_copies` leaves out copies that `traces` list, and there are none"),
+                self.drop_copies and not has_traces,
+                "`drop_copies` leaves out copies that `traces` list, and there are none",
             ),
             (
                 not (is_cold or is_filled or self.predecessors),
-                Wording(f"`caches` is {', '.join(FILLED)}, cold or after:N, not {{}}", self.caches),
+                f"`caches` is {ways}, cold or after:N, not {{}}",
+                self.caches,
             ),
             (
-                is_filled and self.traces is None,
-                Wording(f"{fills} reads what launches touch in `traces`, and there are none"),
+                is_filled and not has_traces,
+                f"`caches={self.caches}` reads what launches touch in `traces`, and there are none",
             ),
             (
                 self.cold_check and not is_cold,
-                Wording("`cold_check` is of launches that start cold, not of `caches={}`", self.caches),
+                "`cold_check` is of launches that start cold, not of `caches={}`",
+                self.caches,
             ),
             (
                 0 < self.cold_check < FEWEST_PAIRS,
-                Wording("`cold_check` takes {} launches or more: one tells no spread", FEWEST_PAIRS),
+                "`cold_check` takes {} launches or more: one tells no spread",
+                FEWEST_PAIRS,
             ),
             (
-                self.config and (self.traces is None or not (is_filled or self.caches is None)),
-                Wording("`config` says how much of L2 is filled, and nothing is filled"),
+                self.config and not (has_traces and (is_filled or self.caches is None)),
+                "`config` says how much of L2 is filled, and nothing is filled",
             ),
         ):
             if is_wrong:
-                raise OptionError(why)
+                raise OptionError(Wording(template, *values))
 
     @property
     def predecessors(self) -> int:
@@ -117,12 +136,7 @@ class ExportChoices:
         return int(found[1]) if found else 0
 
     def without_filling(self, target: str) -> ExportChoices:
-        """Return the choices for a target whose caches nothing fills but launches that are simulated.
-
-        Raises
-        ------
-        OptionError : another way is chosen.
-        """
+        """Return the choices for a target whose caches launches alone fill, else raise OptionError."""
         if self.caches in FILLED:
             raise OptionError(
                 Wording(f"nothing can fill the caches of {target} but launches: `caches={self.caches}`"),
@@ -132,29 +146,20 @@ class ExportChoices:
 
     def refuse_others(self, taken: Collection[str], target: str) -> None:
         """Raise OptionError for a choice that is made and is none of those that a target takes."""
-        plain = ExportChoices()
-        for name in (each.name for each in fields(self) if each.compare and each.name not in taken):
-            if getattr(self, name) != getattr(plain, name):
-                raise OptionError(Wording(f"`{name}` means nothing to {{}}", target))
+        for each in fields(self):
+            if each.compare and each.name not in taken and getattr(self, each.name) != each.default:
+                raise OptionError(Wording(f"`{each.name}` means nothing to {{}}", target))
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One launch that the target runs.
+    """One launch that the target runs; without `launch` and `stratum`, for the caches' sake alone."""
 
-    Attributes
-    ----------
-    id, ordinal : of the launch in the whole profile, and within its process and device; from 0.
-    launch : as it was drawn; None for a launch that is run for the caches' sake and counts for nothing.
-    stratum : 0-based index of its stratum in the plan; None where it counts for nothing.
-    is_check : whether it is run a second time, after `PREDECESSORS` others.
-    """
-
-    id: int
-    ordinal: int
-    launch: PlannedLaunch | None
-    stratum: int | None
-    is_check: bool = False
+    id: int  #: in the whole profile
+    ordinal: int  #: within its process and device, from 0
+    launch: PlannedLaunch | None = None
+    stratum: int | None = None  #: 0-based index in the plan
+    is_check: bool = False  #: whether it runs a second time, after `PREDECESSORS` others
 
 
 Shard = tuple[Step, ...]
@@ -162,18 +167,12 @@ Shard = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The launches of one process on one device: targets number each such sequence by itself.
-
-    Attributes
-    ----------
-    folder : where its files go, with a slash at its end; "" where the plan has one sequence alone.
-    shards : what each machine runs, in order.
-    """
+    """The launches of one process on one device: targets number each such sequence by itself."""
 
     process: int
     device: int
-    folder: str
-    shards: tuple[Shard, ...]
+    folder: str  #: of its files, with a slash at its end; "" where the plan has one sequence alone
+    shards: tuple[Shard, ...]  #: what each machine runs, in order
 
     @property
     def steps(self) -> Shard:
@@ -191,13 +190,8 @@ def run_parts(
 ) -> tuple[Part, ...]:
     """Return what is run of each process and device of a plan, in ascending order.
 
-    Parameters
-    ----------
-    together : launches of which this is the same stay on one machine; None: each is by itself.
-
-    Raises
-    ------
-    OptionError : there are more shards than there is to share out.
+    Launches of which `together` is the same stay on one machine. Raises OptionError where there are more
+    shards than there is to share out.
     """
     steps: defaultdict[tuple[int, int], list[Step]] = defaultdict(list)
     for stratum, launch in informative_order(plan):
@@ -217,29 +211,18 @@ def run_parts(
     return tuple(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Simulated:
-    """What is simulated of a plan that is handed over.
+class Simulated(NamedTuple):
+    """What is simulated of a plan that is handed over."""
 
-    Attributes
-    ----------
-    launches : drawn ones, each once.
-    beside : launches that run for the caches' sake, and second runs that check what cold caches cost.
-    speedup : the whole run's time over theirs; those that were not drawn are taken to last as launches do in
-        the mean. None where no durations are known.
-    """
-
-    launches: int
-    beside: int
-    speedup: float | None
+    launches: int  #: drawn ones, each once
+    beside: int  #: those that run for the caches' sake, and second runs that check what cold caches cost
+    speedup: float | None  #: the whole run's time over theirs; None where no durations are known
 
 
 def simulated(plan: PlanFile, choices: ExportChoices) -> Simulated:
-    """Return what is simulated of a plan, and how much less that is than the whole run.
+    """Return what is simulated; launches that were not drawn are taken to last as all do in the mean.
 
-    Raises
-    ------
-    OptionError : there are more shards than there is to share out.
+    Raises OptionError where there are more shards than there is to share out.
     """
     steps = [step for part in run_parts(plan, choices) for step in part.steps if step.ordinal < LOADS_FROM]
     drawn_ns = sum(step.launch.duration_ns or 0 for step in steps if step.launch is not None)
@@ -254,15 +237,14 @@ def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:
 
     A stratum's share is N^2 (s^2 + (floor * mean)^2), its variance before anything of it has been simulated,
     and of a pooled one also N^2 spread^2 (mean^2 + s^2), for kernels differ; of equal shares the one with
-    more time comes first. Within a stratum the order is random, so that the
-    first few are a random sample of it too. (docs/methods.md, 6 Drawing and judging)
+    more time comes first. Within a stratum the order is random, so that the first few are a random sample of
+    it too. (docs/methods.md, 6 Drawing and judging)
     """
-    target = plan.target()
-    random = generator(int(plan.options.get("seed", 0)), Stream.EXPORT)
+    target, random = plan.target(), generator(int(plan.options.get("seed", 0)), Stream.EXPORT)
     queues = [
         [stratum.launches[place] for place in random.permutation(len(stratum.launches))]
         if plan.is_random
-        else list(stratum.launches)
+        else stratum.launches
         for stratum in plan.strata
     ]
     size, mean, std = (
@@ -272,12 +254,8 @@ def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:
     between = np.array([target.kernel_spread**2 * stratum.pooled for stratum in plan.strata])
     share = size**2 * (std**2 + (target.noise_floor * mean) ** 2 + between * (mean**2 + std**2))
     falling = np.lexsort((-size * mean, -share)).tolist()
-    order: list[tuple[int, PlannedLaunch]] = []
-    turn = 0
-    while falling := [stratum for stratum in falling if turn < len(queues[stratum])]:
-        order += [(stratum, queues[stratum][turn]) for stratum in falling]
-        turn += 1
-    return order
+    turns = range(max(map(len, queues), default=0))
+    return [(each, queues[each][turn]) for turn in turns for each in falling if turn < len(queues[each])]
 
 
 def _bundles(
@@ -290,7 +268,7 @@ def _bundles(
     if choices.predecessors:
         return _after_predecessors(steps, choices.predecessors)
     if choices.caches == "loads":
-        return [(Step(each.id, LOADS_FROM + each.ordinal, None, None), each) for each in steps]
+        return [(Step(each.id, LOADS_FROM + each.ordinal), each) for each in steps]
     bundles: defaultdict[Hashable, list[Step]] = defaultdict(list)
     for step in steps:
         bundles[step.id if together is None or step.launch is None else together(step.launch)].append(step)
@@ -312,7 +290,7 @@ def _after_predecessors(steps: Sequence[Step], count: int) -> list[Shard]:
             runs.append([])
         # Ids go through one process and device without a gap.
         behind = range(step.ordinal - first, 0, -1)
-        runs[-1] += [*(Step(step.id - each, step.ordinal - each, None, None) for each in behind), step]
+        runs[-1] += [*(Step(step.id - each, step.ordinal - each) for each in behind), step]
     return [tuple(run) for run in runs]
 
 
@@ -365,11 +343,7 @@ def shared_out(bundles: Sequence[Shard], shards: int) -> tuple[Shard, ...]:
     """Share bundles out over machines by sampled time: the longest goes to who has least so far.
 
     Within a shard they stay in order. What runs for the caches' sake counts nothing: a plan does not say how
-    long it is.
-
-    Raises
-    ------
-    OptionError : there are fewer bundles than shards.
+    long it is. Raises OptionError where there are fewer bundles than shards.
     """
     if len(bundles) < shards:
         raise OptionError(
@@ -380,9 +354,9 @@ def shared_out(bundles: Sequence[Shard], shards: int) -> tuple[Shard, ...]:
     loads = [(0, 0, shard) for shard in range(shards)]
     mine: list[list[int]] = [[] for _ in range(shards)]
     for bundle in sorted(range(len(bundles)), key=lambda each: (-length[each], each)):
-        load, number, shard = heapq.heappop(loads)
+        load, number, shard = loads[0]
         mine[shard].append(bundle)
-        heapq.heappush(loads, (load + length[bundle], number + 1, shard))
+        heapq.heapreplace(loads, (load + length[bundle], number + 1, shard))
     return tuple(tuple(step for bundle in sorted(each) for step in bundles[bundle]) for each in mine)
 
 
@@ -407,51 +381,289 @@ def range_text(one: tuple[int, int]) -> str:
     return str(first) if first == last else f"{first}-{last}"
 
 
-def bridged(ranges: Sequence[tuple[int, int]], most_characters: int) -> list[tuple[int, int]]:
-    """Return ranges that hold the given ones and whose text, with blanks between them, is short enough.
+Count = Annotated[int, msgspec.Meta(ge=0, le=10**18)]
 
-    The smallest gaps are bridged first, so that as little as possible is in them beyond what was given.
+
+class ManifestRow(msgspec.Struct, frozen=True):
+    """A launch that is run, as ``manifest.csv`` has it; what is run for the caches' sake weighs 0."""
+
+    id: Count  #: of the launch in the whole profile
+    simulator_id: str | int = ""  #: what the target calls it: a number or a name with one, kernel-7, Kernel2
+    stratum: int | None = None
+    weight: float = 0  #: 0 too of the second run of a launch that is checked
+    warm_up: Count = 0
+    caches: Annotated[str, msgspec.Meta(pattern=f"^(?:{STATE.pattern})$")] = ""  #: how it finds them
+    shard: Count = 1  #: which machine runs it, from 1
+    order: Count = 0  #: when, from 1
+    process: int = 0
+    device: int = 0
+    ordinal: int = 0
+    occurrence: int | None = None
+    duration_ns: int | None = None
+    grid: str = ""
+    block: str = ""
+    name: str = ""
+
+
+_COLUMNS = ManifestRow.__struct_fields__
+_NUMBER = re.compile(r"(?:[Kk]ernel-?)?([0-9]{1,18})(?:-ctx_0x[0-9a-fA-F]+)?")
+_REMEDY = "give the manifest.csv that `kernelpoint export` wrote beside what was run"
+
+
+def manifest(part: Part, simulator_ids: Mapping[int, str | int], caches: str = "") -> tuple[str, str]:
+    """Return ``manifest.csv`` of a part, in the order of each shard.
+
+    Parameters
+    ----------
+    simulator_ids : how the target calls a launch, by its ordinal; empty where it is not known.
+    caches : what drawn launches find in the caches, as `ExportChoices` has it; "" where the program runs.
     """
-    left = list(ranges)
-    while len(left) > 1 and (excess := len(" ".join(map(range_text, left))) - most_characters) > 0:
-        gaps = [after[0] - before[1] for before, after in pairwise(left)]
-        # So many are needed at least, for a bridge saves two numbers and two signs at most.
-        few = min(len(gaps), -(-excess // (2 * len(str(left[-1][1])) + 2)))
-        limit = sorted(gaps)[few - 1]
-        kept = [left[0]]
-        for gap, each in zip(gaps, left[1:], strict=True):
-            if few and gap <= limit:
-                few -= 1
-                kept[-1] = (kept[-1][0], each[1])
-            else:
-                kept.append(each)
-        left = kept
-    return left
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for number, shard in enumerate(part.shards, start=1):
+        for order, step in enumerate(shard, start=1):
+            row = ManifestRow(
+                step.id,
+                simulator_ids.get(step.ordinal, ""),
+                step.stratum,
+                warm_up=int(step.launch is None),
+                shard=number,
+                order=order,
+                process=part.process,
+                device=part.device,
+                ordinal=step.ordinal,
+            )
+            if (launch := step.launch) is not None:
+                row = msgspec.structs.replace(
+                    row,
+                    weight=0 if step.is_check else launch.weight,
+                    caches=f"after:{PREDECESSORS}" if step.is_check else caches,
+                    occurrence=launch.occurrence,
+                    duration_ns=launch.duration_ns,
+                    grid=dimensions_text(launch.grid),
+                    block=dimensions_text(launch.block),
+                    name=launch.name,
+                )
+            writer.writerow(msgspec.structs.astuple(row))
+    return f"{part.folder}manifest.csv", text.getvalue()
 
 
-def in_pieces(items: Sequence[Item], most: int) -> Iterator[Sequence[Item]]:
-    """Yield the items in order, at most so many at a time."""
-    for start in range(0, len(items), most):
-        yield items[start : start + most]
+@dataclass(frozen=True, slots=True, eq=False)
+class Manifest:
+    """The launches of an export, in the order of its shards, each (n,)."""
+
+    path: str
+    id: IntArray  #: of the launch in the profile
+    number: IntArray  #: in the simulator; `UNNUMBERED` where it has none
+    shard: IntArray
+    is_warm_up: BoolArray
+    caches: tuple[str, ...]  #: "" where the export does not say
 
 
-def of_names(shard: Shard) -> Mapping[str, list[Step]]:
-    """Return the launches of a shard by the name of their kernel, in its order."""
-    found: defaultdict[str, list[Step]] = defaultdict(list)
-    for step in shard:
-        if step.launch is not None:
-            found[step.launch.name].append(step)
-    return found
+def manifests_in(folder: Path) -> list[Path]:
+    """Return those of an export, one for each process and device, or of all exports of a run."""
+    ways = ("", "process-*/", "rounds/*[0-9]/", "rounds/*[0-9]/process-*/")
+    return [path for way in ways for path in sorted(folder.glob(f"{way}manifest.csv"))]
 
 
-def name_pattern(name: str) -> str:
-    """Return an expression for exactly this name, in letters, digits, underscores and dots.
+def read_manifest(file: InputFile) -> Manifest:
+    """Read a manifest; ProfileError where it cannot be, lacks a column, or a cell holds what none can."""
+    with file.open() as stream:
+        text = stream.read().decode("utf-8-sig", "replace")
+    reader = csv.DictReader(text.splitlines(), restkey="")
+    for column in ("id", "simulator_id"):
+        if column not in (reader.fieldnames or ()):
+            raise ProfileError(f"no column {column}", path=file.path, row=1, remedy=_REMEDY)
+    rows = []
+    for cells in reader:
+        # What a row lacks is as its default says, but a launch has an id.
+        known = {name: cell for name, cell in cells.items() if cell or name == "id"}
+        try:
+            rows.append(msgspec.convert(known, ManifestRow, strict=False))
+        except msgspec.ValidationError as error:
+            column = str(error).rpartition("$.")[2].rstrip("`")
+            wrong = f"{cells[column]!r} is none of what stands there"
+            raise ProfileError(
+                wrong, path=file.path, row=reader.line_num, column=column, remedy=_REMEDY
+            ) from error
+    if not rows:
+        raise ProfileError("has no row below its header", path=file.path, remedy=_REMEDY)
+    rows.sort(key=lambda row: (row.shard, row.order))
+    numbers = [_NUMBER.fullmatch(str(row.simulator_id)) for row in rows]
+    return Manifest(
+        file.path,
+        np.array([row.id for row in rows], dtype=np.int64),
+        np.array([int(each[1]) if each else UNNUMBERED for each in numbers], dtype=np.int64),
+        np.array([row.shard for row in rows], dtype=np.int64),
+        np.array([row.warm_up > 0 for row in rows]),
+        tuple(row.caches for row in rows),
+    )
 
-    A dot stands for any other character: colons end a field in ncu, brackets and stars mean something to
-    expressions, blanks to shells. A character that is no ASCII may be several bytes.
 
-    >>> name_pattern("void at::f<(int)4>(float *)")
-    '^void.at..f..int.4..float...$'
+_MANIFEST = """\
+manifest.csv says of each launch which one of the profile it is (id, from 0), how {target} calls it, its
+stratum (from 0, in the plan's order) and weight: the total is the sum of weight x result.
+"""
+_ORDER = """\
+Launches are in the order in which they are best simulated: first one of each stratum, the stratum that brings
+most of the variance first, then a second of each, and so on. `order` in manifest.csv counts it.
+"""
+_PROGRAM_ORDER = """\
+Launches are in the order of the program, for else L2 would hold what later ones left; `order` in manifest.csv
+counts it.
+"""
+_WARM_UPS = """\
+The {} before each drawn one {} run first: `warm_up` is 1 and the weight 0 in manifest.csv.
+Leave the result out of the total.
+"""
+_CACHES = {
+    "warm": "L2 is filled before each launch with what the launches before it left in the program.\n",
+    "loads": "A kernel of loads before each launch fills L2 with what others left there in the program.\n",
+    "own": "L2 is filled before each launch with what it will load itself: a total of these is too low.\n",
+    "cold": "A launch finds in the caches what the one before it here left; in the program that is another.\n"
+    "Totals of launches simulated like this were 5 to 10 % too long, of some 40 %.\n",
+}
+_CHECK = """\
+{checks} of them run a second time, after the {before} launches before each: `caches` is after:{before} and
+the weight 0 in manifest.csv. `estimate` corrects the cycles of the others by these. They have a list and a
+run-N.sh of their own, the last, for after the others they would find their own data in L2.
+"""
+_SHARDS = """\
+There are {shards} shards of about the same sampled time, run-1.sh to run-{shards}.sh, for as many machines
+or as one job array of Slurm: cd here, then sbatch slurm.sh.
+"""
+_SEVERAL_DEVICES = """\
+Process {process} used {devices} devices, and {target} counts the launches of a process on all of them
+together, unless it counts each context: then these numbers are others. Run a process a device.
+"""
+_COMMUNICATION = """\
+{count} of them {are} of communication kernels ({name}), which wait for other devices: under a tracer they
+never end, and a simulator of one device cannot run them. Make the plan without communication kernels.
+"""
+_ESTIMATE = """
+The whole run's cycles, of all that has been simulated so far:
+    kernelpoint estimate . {logs}
+"""
+_PARTS = """\
+The plan is of {parts}: each has a folder, for its launches are numbered by themselves.
+"""
+_HEAD = """\
+#!/bin/sh
+{comment}
+set -eu
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+absolute() {{ case $1 in /*) printf '%s\\n' "$1" ;; *) printf '%s\\n' "$PWD/$1" ;; esac; }}
+fail() {{ printf '%s\\n' "$0: $1" >&2; exit 1; }}
+"""
+_WANTS_PROGRAM = """\
+if [ $# -eq 0 ]; then
+  printf '%s\\n' "usage: sh $0 PROGRAM [ARGUMENT...]" >&2
+  exit 2
+fi
+"""
+_SLURM = """\
+#!/bin/sh
+#SBATCH --job-name=kernelpoint
+#SBATCH --array=1-{shards}
+# One task a shard. Submit it from its own folder: cd FOLDER && sbatch slurm.sh{arguments}
+set -eu
+cd -- "${{SLURM_SUBMIT_DIR:-.}}"
+exec sh "./run-$SLURM_ARRAY_TASK_ID.sh" "$@"
+"""
+
+
+def readme(
+    target: str,
+    note: str,
+    text: str,
+    plan: PlanFile,
+    parts: Sequence[Part],
+    choices: ExportChoices,
+    *,
+    is_ordered: bool = True,
+    uses_nvbit: bool = False,
+    is_estimated: bool = False,
+) -> tuple[str, str]:
+    """Return ``README.txt``: the note on the ids, what holds for all targets, and the target's own text.
+
+    Parameters
+    ----------
+    is_ordered : whether the target keeps the order that it is given.
+    uses_nvbit : whether a tool of NVBit records launches: it counts those of a process, not of each of its
+        devices, and kernels that wait for other devices hang in it.
+    is_estimated : whether `estimate` reads what its script leaves.
     """
-    signs = (("." if re.match(r"\W", each, re.ASCII) else each) if each.isascii() else ".+" for each in name)
-    return f"^{''.join(signs)}$"
+    steps = [step for part in parts for step in part.steps if step.launch is not None]
+    checked = sum(step.is_check for step in steps)
+    pieces = [
+        f"{counted(len(steps) - checked, 'launch', 'launches')} of a plan of KernelPoint, for {target}.\n",
+        fill(f"{note}.", 106, break_on_hyphens=False, break_long_words=False) + "\n",
+        _MANIFEST.format(target=target),
+    ]
+    if is_ordered:
+        pieces.append(_PROGRAM_ORDER if choices.caches in FILLED or choices.predecessors else _ORDER)
+    if several := choices.predecessors:
+        words = "launch" if several == 1 else f"{several} launches"
+        pieces.append(_WARM_UPS.format(words, "is" if several == 1 else "are"))
+    elif choices.caches is not None:
+        pieces.append(_CACHES[choices.caches])
+    if checked:
+        pieces.append(_CHECK.format(checks=checked, before=PREDECESSORS))
+    if choices.shards > 1:
+        pieces.append(_SHARDS.format(shards=choices.shards))
+    if len(parts) > 1:
+        pieces.append(_PARTS.format(parts=counted(len(parts), "process and device", "processes and devices")))
+    if uses_nvbit:
+        pieces += _cautions(plan, parts, target)
+    last = _ESTIMATE.format(logs=_logs_of(parts[0])) if is_estimated else ""
+    return "README.txt", "\n".join([*pieces, text]) + last
+
+
+def _cautions(plan: PlanFile, parts: Sequence[Part], target: str) -> Iterator[str]:
+    """Yield what goes wrong with this plan under a tool of NVBit; of devices as far as the plan says."""
+    places = {(each.process, each.device) for each in plan.sequences}
+    places |= {(part.process, part.device) for part in parts}
+    for process, devices in sorted(Counter(process for process, _ in places).items()):
+        if devices > 1:
+            yield _SEVERAL_DEVICES.format(process=process, devices=devices, target=target)
+    names = [launch.name for launch in plan.drawn if is_communication(launch.name)]
+    if names:
+        are = "is" if len(names) == 1 else "are"
+        yield _COMMUNICATION.format(count=len(names), are=are, name=shortened(names[0], 48))
+
+
+def _logs_of(part: Part) -> str:
+    """Return where the scripts of a part, and of those like it, leave what the simulator prints."""
+    return "*/run*/run.log" if part.folder else "run*/run.log"
+
+
+def then_estimate(part: Part) -> str:
+    """Return the end of a script that simulates: the log, and what to type then."""
+    top = "/.." if part.folder else ""
+    return (
+        "printf '%s\\n' \"$PWD/run.log\"\n"
+        f"printf '%s\\n' \"then: kernelpoint estimate '$here{top}' '$here{top}'/{_logs_of(part)}\" >&2\n"
+    )
+
+
+def script(comment: str, body: str, *, takes_program: bool = False) -> str:
+    """Return a POSIX script: comment, settings, ``here``, the functions absolute and fail, then the body.
+
+    With `takes_program` the words behind the script's name are the program to run, which must be there.
+    """
+    head = _HEAD.format(comment="\n".join(f"# {line}" for line in comment.split("\n")))
+    return head + (_WANTS_PROGRAM if takes_program else "") + body
+
+
+def slurm(part: Part, *, takes_program: bool = False) -> tuple[tuple[str, str], ...]:
+    """Return the job array that runs each shard's ``run-N.sh``; nothing for one shard."""
+    if len(part.shards) == 1:
+        return ()
+    arguments = " PROGRAM [ARGUMENT...]" if takes_program else ""
+    return ((f"{part.folder}slurm.sh", _SLURM.format(shards=len(part.shards), arguments=arguments)),)
+
+
+def quoted(text: object) -> str:
+    """Return a text as one word of a shell."""
+    return shlex.quote(str(text))

@@ -28,7 +28,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
 from sampling.errors import OptionError, ProfileError
-from sampling.projection.interval_log import IntervalLog, KernelFacts
+from sampling.projection import IntervalLog, KernelFacts
 from sampling.readers import gpgpu_sim_output as printed
 from sampling.readers.gpgpu_sim_output import PrintedKernel, PrintedRun, printed_lines, printed_run
 from sampling.readers.input_file import InputFile

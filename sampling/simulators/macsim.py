@@ -28,8 +28,21 @@ from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import Dimensions
 from sampling.readers.input_file import InputFile, open_input
-from sampling.simulators.export import ExportChoices, Exported, Part, Shard, Step, run_parts
-from sampling.simulators.export_files import Handed, manifest, quoted, readme, script, slurm, then_estimate
+from sampling.simulators.export import (
+    ExportChoices,
+    Exported,
+    Exporter,
+    Part,
+    Shard,
+    Step,
+    manifest,
+    quoted,
+    readme,
+    run_parts,
+    script,
+    slurm,
+    then_estimate,
+)
 from sampling.simulators.measured_run import (
     CYCLES,
     INSTRUCTIONS,
@@ -42,13 +55,6 @@ from sampling.simulators.measured_run import (
     kernels_apart,
 )
 from sampling.text import counted
-
-TAKES = frozenset({"shards", "apart", "traces", "caches", "cold_check"})
-NOTE = (
-    "KernelN counts the launches of a process, which has one device, from 0: N is the ordinal, which is the "
-    "id where the profile has one process. run.sh and kernel_config.txt were run against MacSim "
-    "(63a7d8b); sampled_kernels_info.txt is written from the tool's grammar, not run against it"
-)
 
 _TRACE_VERSION = 14
 _HEAD = f"nvbit\n{_TRACE_VERSION}\n-1\n"
@@ -106,7 +112,7 @@ _NAMES = "kernel_names.txt"
 _TRACE_REMEDY = "trace the program that was profiled, with the script that an export without traces writes"
 
 
-def export(plan: PlanFile, choices: ExportChoices) -> Exported:
+def _export(plan: PlanFile, choices: ExportChoices) -> Exported:
     """Return what the tracer and the simulator read of each process and device, scripts and manifest."""
     choices = choices.without_filling("MacSim")
     files: list[tuple[str, str]] = []
@@ -134,9 +140,18 @@ def export(plan: PlanFile, choices: ExportChoices) -> Exported:
             *slurm(part),
         ]
     config = "kernel_config.txt" if all(len(part.shards) == 1 for part in parts) else "kernel_config-N.txt"
-    handed = Handed(plan, parts, choices)
-    text = _README.format(config=config)
-    return (*files, readme("MacSim", NOTE, text, handed, uses_nvbit=True, is_estimated=True))
+    text, note = _README.format(config=config), EXPORTER.note
+    page = readme("MacSim", note, text, plan, parts, choices, uses_nvbit=True, is_estimated=True)
+    return (*files, page)
+
+
+EXPORTER = Exporter(
+    "KernelN counts the launches of a process, which has one device, from 0: N is the ordinal, which is the "
+    "id where the profile has one process. run.sh and kernel_config.txt were run against MacSim "
+    "(63a7d8b); sampled_kernels_info.txt is written from the tool's grammar, not run against it",
+    frozenset({"shards", "apart", "traces", "caches", "cold_check"}),
+    _export,
+)
 
 
 def kernel_config(shard: Shard) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,8 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.progress import Progress
-from sampling.readers.input_file import InputFile, open_input, watched
-from sampling.simulators.export import FILLED
-from sampling.simulators.export_files import Manifest, read_manifest
+from sampling.readers.input_file import watched
+from sampling.simulators.export import FILLED, Manifest, read_manifest
 from sampling.simulators.measured_run import (
     UNNUMBERED,
     CachesKind,
@@ -30,13 +29,14 @@ from sampling.simulators.measured_run import (
     kernels_apart,
     kind_of_caches,
 )
-from sampling.simulators.registry import recognised_reader, result_reader
+from sampling.simulators.registry import opened, read_results
 from sampling.text import Wording, counted, listed
 
 #: In place of an id: a launch that is run for the caches' sake, has no number, or is not in the manifest.
 NOT_WANTED = -1
 _OF_PLAN = "give the results of the plan's own launches"
 _REMEDY_OTHER = Wording(f"{_OF_PLAN}; whether a trace has them, `kernelpoint align` tells")
+_OF_WHAT_RAN = "give the manifest of what was run"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,8 +50,7 @@ class SimulatedLaunches:
         simulator does not tell it of a launch.
     notes : gaps and what was left out, in words.
     caches : (n,) how each launch found the caches, see `caches_of_run`; empty where nobody asked.
-    again : the launches that were simulated twice, as they were with the caches that the others did not find;
-        None where none were.
+    again : the launches that were simulated twice, as they were with the caches that the others did not find.
     """
 
     ids: IntArray
@@ -59,6 +58,18 @@ class SimulatedLaunches:
     notes: tuple[str, ...] = ()
     caches: tuple[str, ...] = ()
     again: SimulatedLaunches | None = None
+
+
+class _Place(NamedTuple):
+    """Where a launch of the plan is measured."""
+
+    run: MeasuredRun
+    row: int
+    caches: str
+
+    @property
+    def is_whole(self) -> bool:
+        return self.row not in self.run.missing
 
 
 def read_result_files(
@@ -82,8 +93,7 @@ def read_result_files(
     metrics : what is wanted: ``cycles``, ``instructions``, a counter by its printed name or a column; none:
         what the reader takes for usual.
     manifests : of the export that was run, one for each process and device; in the order of the files where
-        processes launch the same kernels. None: see `ids_of`.
-    progress : told how many bytes of each file are read.
+        processes launch the same kernels.
 
     Raises
     ------
@@ -91,40 +101,12 @@ def read_result_files(
     ProfileError : a file is missing, damaged, of no known format, or of another program or plan; a launch is
         there twice with caches of one kind; none of the plan's launches is there.
     """
-    if [*paths, *manifests].count("-") > 1:
-        raise OptionError("standard input (-) can be read once only")
     if not paths:
         raise OptionError("no file of results is given")
-    with ExitStack() as until_read:
-        files, lists = (
-            [until_read.enter_context(open_input(path)) for path in each] for each in (paths, manifests)
-        )
-        for file in files:
-            if file.is_directory or not file.head:
-                what = "a folder, not a file of results" if file.is_directory else "is empty"
-                raise ProfileError(what, path=file.path, remedy="give what the simulator wrote of a run")
-        if progress is not None:
-            files = [watched(file, progress) for file in files]
-        runs = [_read(file, source, metrics) for file in files]
+    with opened(paths, "file of results", manifests) as (files, lists):
+        given = files if progress is None else [watched(file, progress) for file in files]
+        runs = [read_results(file, metrics, source) for file in given]
         return results_of(plan, runs, [read_manifest(file) for file in lists])
-
-
-def _read(file: InputFile, source: str | None, metrics: Sequence[str]) -> MeasuredRun:
-    reader = recognised_reader(file) if source is None else result_reader(source)
-    return reader.read_results(file, metrics)
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a launch of the plan is measured."""
-
-    run: MeasuredRun
-    row: int
-    caches: str
-
-    @property
-    def is_whole(self) -> bool:
-        return self.row not in self.run.missing
 
 
 def results_of(
@@ -176,6 +158,34 @@ def _caches(seen: str, told: set[str]) -> str:
     return next(iter(possible)) if len(possible) == 1 else seen
 
 
+def _is_unsure(run: MeasuredRun, row: int, launch: PlannedLaunch) -> bool:
+    """Return whether names cannot be compared; raise ProfileError where it is another kernel than planned."""
+    is_other = differs(launch, run.kernels[row]) if run.kernels else False
+    if is_other:
+        planned, there = kernels_apart(launch, run.kernels[row])
+        raise ProfileError(
+            f"launch {launch.id} of the plan is {planned}, and number {run.number[row]} there is {there}: "
+            "the results are of another program or plan",
+            path=run.path,
+            remedy=_REMEDY_OTHER,
+        )
+    return is_other is None
+
+
+def _take(places: dict[CachesKind, _Place], launch_id: int, place: _Place) -> None:
+    """Note where a launch is measured; a whole measurement stands before one that was cut off."""
+    kind = kind_of_caches(place.caches)
+    before = places.get(kind)
+    if before is not None and before.is_whole and place.is_whole:
+        raise ProfileError(
+            f"launch {launch_id} is there twice (number {place.run.number[place.row]})",
+            path=" and ".join(dict.fromkeys((before.run.path, place.run.path))),
+            remedy="give each launch once",
+        )
+    if before is None or place.is_whole:
+        places[kind] = place
+
+
 def _counting(
     places: Mapping[int, Mapping[CachesKind, _Place]],
 ) -> tuple[dict[int, _Place], dict[int, _Place]]:
@@ -207,42 +217,8 @@ def _launches_at(runs: Sequence[MeasuredRun], places: Mapping[int, _Place]) -> S
         )
         for name in dict.fromkeys(name for run in runs for name in run.metrics)
     }
-    return SimulatedLaunches(
-        np.array(ids, dtype=np.int64), metrics, caches=tuple(each.caches for each in ordered)
-    )
-
-
-def _is_unsure(run: MeasuredRun, row: int, launch: PlannedLaunch) -> bool:
-    """Return whether names cannot be compared; raise ProfileError where it is another kernel than planned."""
-    if not run.kernels:
-        return False
-    is_other = differs(launch, run.kernels[row])
-    if is_other:
-        planned, there = kernels_apart(launch, run.kernels[row])
-        raise ProfileError(
-            f"launch {launch.id} of the plan is {planned}, and number {run.number[row]} there is {there}: "
-            "the results are of another program or plan",
-            path=run.path,
-            remedy=_REMEDY_OTHER,
-        )
-    return is_other is None
-
-
-def _take(places: dict[CachesKind, _Place], launch_id: int, place: _Place) -> None:
-    """Note where a launch is measured; a whole measurement stands before one that was cut off."""
-    kind = kind_of_caches(place.caches)
-    before = places.get(kind)
-    if before is not None and before.is_whole and place.is_whole:
-        files = before.run.path
-        if place.run.path != before.run.path:
-            files += f" and {place.run.path}"
-        raise ProfileError(
-            f"launch {launch_id} is there twice (number {place.run.number[place.row]})",
-            path=files,
-            remedy="give each launch once",
-        )
-    if before is None or place.is_whole:
-        places[kind] = place
+    caches = tuple(each.caches for each in ordered)
+    return SimulatedLaunches(np.array(ids, dtype=np.int64), metrics, caches=caches)
 
 
 def _notes(
@@ -251,8 +227,7 @@ def _notes(
     if left_out:
         others = counted(left_out, "launch", "launches")
         yield f"{others} of the results left out: not drawn by the plan, or simulated once more"
-    gone = sorted(set(drawn) - set(places))
-    if gone:
+    if gone := sorted(set(drawn) - set(places)):
         are = "launch of the plan is", "launches of the plan are"
         yield f"{counted(len(gone), *are)} not in the results: {_ids(gone)}"
     by_reason: defaultdict[str, list[int]] = defaultdict(list)
@@ -302,8 +277,10 @@ def ids_of(
             path=run.path,
             remedy="give the output of a simulator that numbers launches, or a CSV with a column id",
         )
+    elif manifests:
+        ids = _by_manifests(run, manifests, own)
     else:
-        ids = _by_manifests(run, manifests, own) if manifests else _by_process(plan, run)
+        ids = _by_process(plan, run, run.first_number)
     launches = sum(sequence.launches for sequence in plan.sequences)
     if launches and (ids >= launches).any():
         number = int(run.number[np.argmax(ids >= launches)])
@@ -311,31 +288,30 @@ def ids_of(
             f"it has a launch {number}, and the plan's profile {launches:,} launches in all: "
             "the results are of another program or plan",
             path=run.path,
-            remedy="give the results of the plan's own launches",
+            remedy=_OF_PLAN,
         )
     return ids
 
 
-def _by_process(plan: PlanFile, run: MeasuredRun) -> IntArray:
+def _by_process(plan: PlanFile, run: MeasuredRun, first_number: int) -> IntArray:
     """Return the ids where the plan's launches are of one process and device, whose launches are numbered."""
     places = {(launch.process, launch.device) for launch in plan.drawn}
     processes = {process for process, _ in places}
     devices = {each.device for each in plan.sequences if each.process in processes}
     if len(places) > 1 or len(devices) > 1:
-        has = f"the process has {len(devices)} devices"
-        if len(places) > 1:
-            has = f"the plan has {len(places)} processes and devices"
+        has = f"the plan has {len(places)} processes and devices"
+        if len(places) == 1:
+            has = f"the process has {len(devices)} devices"
         raise ProfileError(
             f"its launches are numbered by process, and {has}",
             path=run.path,
             remedy="give the manifest.csv that the export wrote for each of them",
         )
-    first = plan.drawn[0]
     is_numbered = run.number != UNNUMBERED
-    if (run.number[is_numbered] < (run.first_number or 0)).any():
-        raise ProfileError(f"launches are numbered from {run.first_number}", path=run.path)
-    ids = run.number - (run.first_number or 0) + (first.id - first.ordinal)
-    return np.where(is_numbered, ids, NOT_WANTED)
+    if (run.number[is_numbered] < first_number).any():
+        raise ProfileError(f"launches are numbered from {first_number}", path=run.path)
+    first = plan.drawn[0]
+    return np.where(is_numbered, run.number - first_number + (first.id - first.ordinal), NOT_WANTED)
 
 
 def _by_manifests(run: MeasuredRun, manifests: Sequence[Manifest], own: Manifest | None) -> IntArray:
@@ -350,7 +326,7 @@ def _by_manifests(run: MeasuredRun, manifests: Sequence[Manifest], own: Manifest
     if own is not None and own.path in found:
         return found[own.path]
     of = manifests[0].path if len(manifests) == 1 else f"the {len(manifests)} manifests"
-    wrong, remedy = f"its launches are not those of {of}", "give the manifest of what was run"
+    wrong, remedy = f"its launches are not those of {of}", _OF_WHAT_RAN
     if distinct:
         wrong = f"its launches can be {len(distinct)} different ones of {of}"
         remedy = "give the manifests in the order of the results, one for each"
@@ -362,7 +338,7 @@ def _in_order(run: MeasuredRun, manifest: Manifest) -> IntArray | None:
     found = []
     for shard in np.unique(manifest.shard).tolist():
         inside = np.flatnonzero(manifest.shard == shard)[: len(run.number)]
-        if len(inside) == len(run.number) and (manifest.number[inside] == run.number).all():
+        if np.array_equal(manifest.number[inside], run.number):
             found.append(np.where(manifest.is_warm_up[inside], NOT_WANTED, manifest.id[inside]))
     return found[0] if len({ids.tobytes() for ids in found}) == 1 else None
 
@@ -380,7 +356,7 @@ def _by_number(run: MeasuredRun, manifest: Manifest) -> IntArray | None:
         raise ProfileError(
             f"launch {both[0]} is a warm-up too, and the order of launches is not that of {manifest.path}",
             path=run.path,
-            remedy="give the manifest of what was run",
+            remedy=_OF_WHAT_RAN,
         )
     ids = np.array([known.get(number, NOT_WANTED) for number in numbers], dtype=np.int64)
     return ids if (ids != NOT_WANTED).any() else None

@@ -1,14 +1,27 @@
-"""Strata: the final clusters of a plan, with how many launches to draw from each."""
+"""Strata: the final clusters of a plan, with how many launches to draw from each.
+
+The variance of an estimated total, stratum by stratum, and the bound on its error that follows.
+
+Without more it covers PROFILE time, the durations that the plan was made from. How far simulated cycles may
+depart from them is declared: `sampling.strata.strata` gives the variance that they then have.
+
+
+How simulated cycles per profiled nanosecond are declared to vary: what a promise of the total allows for.
+
+Cycles per nanosecond vary by ``within`` between the launches of a kernel, and by ``between`` from kernel
+group to kernel group. (docs/methods.md, 5 Joint)
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sampling.arrays import FloatArray, IntArray
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.reduction.duration_counts import DurationCounts, range_std_ns
 from sampling.reduction.plan_groups import PlanGroups
+from sampling.strata.target import Target, normal_quantile, student_quantile
 
 #: The group of a stratum that spans the whole workload.
 WHOLE_WORKLOAD = -1
@@ -85,3 +98,166 @@ def measured_clusters(counts: DurationCounts, group: IntArray, start: IntArray, 
     launches = counts.launches_before[stop] - counts.launches_before[start]
     time_ns = counts.time_before_ns[stop] - counts.time_before_ns[start]
     return Clusters(group, start, stop, launches, time_ns / launches, range_std_ns(counts, start, stop))
+
+
+def sample_variance(launches: IntArray, std_ns: FloatArray) -> FloatArray:
+    """Return S^2 = sigma^2 N / (N - 1), the variance that sampling without replacement sees; 0 if N = 1."""
+    return std_ns**2 * (launches / np.maximum(launches - 1, 1))
+
+
+def spread(launches: IntArray, variance: FloatArray) -> FloatArray:
+    """Return N^2 S^2 of clusters with a variance S^2, 0 where N = 1, which is always simulated whole."""
+    return np.where(launches > 1, launches.astype(np.float64) ** 2 * variance, 0.0)
+
+
+def left_out(samples: IntArray, launches: IntArray) -> FloatArray:
+    """Return 1/m - 1/N, without the digits that the difference would lose where m is close to N."""
+    return (launches - samples) / (launches.astype(np.float64) * samples)
+
+
+def total_variance(strata: Strata, variance: FloatArray | None = None) -> FloatArray:
+    """Return (s,) each stratum's part of the variance of the estimated total, ns^2.
+
+    N^2 (1 - m/N) S^2/m, drawn without replacement.
+    (docs/methods.md, 2 STEM: the error model)
+
+    Parameters
+    ----------
+    variance : (s,) S^2 of the strata; None: that of their durations.
+    """
+    launches = strata.launches
+    squared_launches = launches.astype(np.float64) ** 2
+    if variance is None:
+        variance = sample_variance(launches, strata.std_ns)
+    left = 1 - strata.samples / launches
+    return squared_launches * left * variance / strata.samples
+
+
+def bound(strata: Strata, confidence: float, variance: FloatArray | None = None) -> float:
+    """Return the a-priori bound on |estimate - total| / total: z sqrt(sum of variances) / sum N mu."""
+    total_ns = float(np.dot(strata.launches, strata.mean_ns))
+    if total_ns == 0:
+        return 0.0
+    of_total = float(total_variance(strata, variance).sum())
+    return normal_quantile(confidence) * float(np.sqrt(of_total)) / total_ns
+
+
+def group_bounds(strata: Strata, confidence: float, variance: FloatArray | None = None) -> FloatArray:
+    """Return the bound of each group's own total, groups in the order of their strata."""
+    first = np.flatnonzero(np.append(True, strata.group[1:] != strata.group[:-1]))
+    variance = np.add.reduceat(total_variance(strata, variance), first)
+    total_ns = np.add.reduceat(strata.launches * strata.mean_ns, first)
+    deviation_ns = normal_quantile(confidence) * np.sqrt(variance)
+    return np.divide(deviation_ns, total_ns, out=np.zeros(len(first)), where=total_ns > 0)
+
+
+#: So many degrees of freedom the declared spreads count for, beside those that a sample shows.
+DECLARED_FREEDOM = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class CycleSpread:
+    """Declared coefficients of variation, for the groups of a plan.
+
+    Attributes
+    ----------
+    within : of launches of one kernel group.
+    between : of kernel groups.
+    spans_kernels : (groups + 1,) whether the strata of a group span kernel groups. The last entry is that of
+        strata of the whole workload, whose group is -1.
+    scale : (groups + 1,) what ``between`` makes of the variance that a group's total has, over the square of
+        the simulated total.
+    """
+
+    within: float
+    between: float
+    spans_kernels: BoolArray
+    scale: FloatArray
+
+    def variance(
+        self, group: IntArray, launches: IntArray, mean_ns: FloatArray, std_ns: FloatArray
+    ) -> FloatArray:
+        """Return S^2 of simulated time in strata; the arrays are broadcast.
+
+        S^2 = scale (s^2 + (within mu)^2 + between^2 (mu^2 + sigma^2)), the last only in strata that span
+        kernels: each launch's duration is multiplied by its kernel's cycles per nanosecond.
+        """
+        between = np.where(self.spans_kernels[group], self.between**2, 0.0)
+        return np.asarray(
+            self.scale[group]
+            * (
+                sample_variance(launches, std_ns)
+                + (self.within * mean_ns) ** 2
+                + between * (mean_ns**2 + std_ns**2)
+            )
+        )
+
+    def of(self, strata: Strata | Clusters) -> FloatArray:
+        """Return (s,) S^2 of simulated time in some strata."""
+        return self.variance(strata.group, strata.launches, strata.mean_ns, strata.std_ns)
+
+    def relative(self, group: IntArray) -> FloatArray:
+        """Return (s,) the square of the spread that cycles per nanosecond have in strata of some groups."""
+        return np.asarray(self.within**2 + np.where(self.spans_kernels[group], self.between**2, 0.0))
+
+    def of_own_totals(self) -> CycleSpread:
+        """Return the spread about each group's own simulated total, which its kernel's cycles cancel from."""
+        return replace(self, scale=np.ones(len(self.scale)))
+
+
+def expected_half_width(strata: Strata, cycles: CycleSpread, confidence: float) -> float:
+    """Return the half-width, over the total, that the interval from simulated values will have.
+
+    That is if cycles vary as declared: the interval of `sampling.estimation.interval`, with the profile's
+    time for cycles and f = 1. (docs/methods.md, 11 Back from the simulator)
+    """
+    single = (strata.samples == 1) & (strata.launches > 1)
+    # The strata of one launch of a kernel group tell one spread together, and so do those of all pools.
+    pool = cycles.spans_kernels[strata.group]
+    group = np.where(pool, len(cycles.scale), strata.group)
+    of_group = np.bincount(group, single)[group]
+    declared = (strata.launches * strata.mean_ns) ** 2 * cycles.relative(strata.group)
+    declared *= left_out(strata.samples, strata.launches)
+    freedom = np.where(single, of_group, strata.samples) - 1
+    seen = np.where(freedom > 0, declared, 0)
+    together = np.where(single, np.bincount(group, seen * single)[group], seen)
+    doubt = float((seen * together / np.maximum(freedom, 1)).sum())
+    variance, total_ns = float(declared.sum()), float(np.dot(strata.launches, strata.mean_ns))
+    behind = float(seen.sum()) ** 3 / (doubt * variance) if doubt else 0.0
+    t = student_quantile(confidence, (DECLARED_FREEDOM + behind) / 2)
+    return t * float(np.sqrt(variance)) / total_ns if total_ns else 0.0
+
+
+def declared_spread(groups: PlanGroups, target: Target) -> CycleSpread:
+    """Return what a target declares, for the groups of a plan."""
+    share = groups.kernel_duration_ns / max(groups.counts.total_duration_ns, 1)
+    return cycle_spread(target, share, groups.group_of, groups.is_pool)
+
+
+def cycle_spread(target: Target, share: FloatArray, group_of: IntArray, is_pool: BoolArray) -> CycleSpread:
+    """Return what a target declares.
+
+    Parameters
+    ----------
+    share : (kernel groups,) of the time.
+    group_of : (kernel groups,) the plan's group that holds each.
+    is_pool : (groups,) whether that is a pool.
+
+    Notes
+    -----
+    With c_g the cycles per nanosecond of kernel group g, mean 1 and coefficient of variation k, w_g its share
+    of the time and V_g its variance, the relative variance of the total is sum c_g^2 V_g / (sum c_g w_g)^2.
+    To second order its mean is sum V_g (1 + k^2 (1 - 4 w_g + 3 sum_h w_h^2)); never less than 1 is used, and
+    w_g of a pool's kernels is next to nothing.
+    """
+    squared = target.kernel_spread**2
+    of_all = 1 + 3 * squared * float(np.dot(share, share))
+    scale = np.full(len(is_pool) + 1, of_all)
+    own = ~is_pool[group_of]
+    scale[group_of[own]] = np.maximum(of_all + squared * (1 - 4 * share[own]), 1.0)
+    return CycleSpread(
+        within=target.noise_floor,
+        between=target.kernel_spread,
+        spans_kernels=np.append(is_pool, True),
+        scale=scale,
+    )

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from textual.widget import Widget
 
-from sampling.splitting.groups import Overrides
+from sampling.splitting.tree import Overrides
 from tests.app.driving import (
     App,
     Running,

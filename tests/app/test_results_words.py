@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError
-from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
-from sampling.estimation.topped_up_plan import ToppedUp
+from sampling.estimation.top_up import ToppedUp
+from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
 from sampling.simulators.results import SimulatedLaunches
 from tui.app.plan.details import why_not_there

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from sampling.difference.difference import Difference
+from sampling.difference import Difference
 from sampling.errors import OptionError
 from sampling.progress import Progress
 from tests.app.driving import App, Running, opened, printed, screen_text, view_of, wait_for

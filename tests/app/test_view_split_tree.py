@@ -17,8 +17,8 @@ from sampling.plan.design import Design
 from sampling.plan.walk import TreeWalk
 from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
+from sampling.strata.strata import group_bounds
 from sampling.strata.target import Target
-from sampling.strata.variance import group_bounds
 from tests.app.driving import (
     SIZES,
     App,

@@ -18,8 +18,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 from textual.worker import Worker
 
-from sampling.difference.difference import Difference
-from sampling.difference.matching import Status
+from sampling.difference import Difference, Status
 from sampling.errors import OptionError, ProfileError, SamplingError
 from sampling.profile.profile import Profile
 from sampling.progress import Progress

@@ -14,8 +14,7 @@ from sampling.plan.budget import SimulationHours
 from sampling.plan.study import Study, study, study_again
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
-from sampling.splitting.groups import Overrides
-from sampling.splitting.tree import Verdict
+from sampling.splitting.tree import Overrides, Verdict
 from tui.app.state import Session, decisions
 from tui.engine.budgets import binding_of, budget_of, hours_of
 from tui.engine.opened_plans import plan_notes, profile_check

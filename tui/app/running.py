@@ -34,7 +34,7 @@ from tui.terminal.printable import printable
 
 # It brings numpy, which the first paint does not wait for.
 if TYPE_CHECKING:
-    from sampling.splitting.groups import Overrides
+    from sampling.splitting.tree import Overrides
 
 
 _SIGNALS = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sampling.plan.budget import SimulationHours
     from sampling.plan.findings import Finding
     from sampling.plan.study import Study
-    from sampling.splitting.groups import Overrides
+    from sampling.splitting.tree import Overrides
 
 
 _FAILED_SECONDS = 3600.0

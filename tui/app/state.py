@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sampling.plan.budget import SimulationHours
     from sampling.plan.findings import Finding
     from sampling.plan.study import Study
-    from sampling.splitting.groups import Overrides
+    from sampling.splitting.tree import Overrides
     from tui.engine.opened_plans import OpenedPlan
     from tui.scale.sheet import OpenTables
 

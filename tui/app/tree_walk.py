@@ -12,8 +12,7 @@ from sampling.methods.registry import method_named
 from sampling.plan.walk import TreeWalk
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.splitting.groups import Overrides
-from sampling.splitting.tree import Verdict
+from sampling.splitting.tree import Overrides, Verdict
 from tui.app.planning import CancelledError, silent, throttled
 from tui.app.state import Session, same_overrides
 from tui.engine.studies import target_of

@@ -23,7 +23,7 @@ from tui.text.selection import part_of_plan, stated
 
 def run(options: ExportOptions) -> None:
     """Read the plan, write what the target understands."""
-    note_of_target = exporter_named(options.to).NOTE
+    note_of_target = exporter_named(options.to).note
     folder = Path(options.output or f"{options.to}-export")
     if options.output is None:
         check_folder(folder)

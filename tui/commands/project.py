@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sampling.projection.pkp import Lack, ProjectionRule, project
+from sampling.projection import Lack, ProjectionRule, project
 from sampling.simulators.registry import read_interval_logs
 from tui.engine.kernel_values import chosen_log, numbers_of, with_given_values
 from tui.options.commands import ProjectOptions

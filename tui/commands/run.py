@@ -7,12 +7,12 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
+from sampling import running
 from sampling.errors import OptionError
-from sampling.estimation.plan_estimate import PlanEstimate
+from sampling.estimation.total import PlanEstimate
 from sampling.plan.budget import written_seconds
 from sampling.plan.plan_file import read_plan
-from sampling.running import loop
-from sampling.running.job import NEEDED
+from sampling.running import NEEDED
 from sampling.simulators.export import ExportChoices
 from sampling.simulators.registry import starts_cold
 from tui.engine.studies import progress_of
@@ -37,7 +37,7 @@ def run(options: RunOptions) -> None:
         if wants_warm and asked.to in NEEDED and starts_cold(asked.to, asked.choices):
             note(COLD, quiet=options.quiet)
         try:
-            ran = (loop.write_job_array if options.slurm else loop.run)(
+            ran = (running.write_job_array if options.slurm else running.run)(
                 asked, lambda now: _show(now, options, meter)
             )
         except KeyboardInterrupt:
@@ -63,7 +63,7 @@ def _check(found: PlanEstimate | None, options: RunOptions) -> None:
         raise CheckFailedError(unmet_text(found, target))
 
 
-def _asked(options: RunOptions, progress: ProgressMeter) -> loop.Asked:
+def _asked(options: RunOptions, progress: ProgressMeter) -> running.Asked:
     if not options.simulator:
         raise OptionError(
             "how launches are simulated is not said",
@@ -79,7 +79,7 @@ def _asked(options: RunOptions, progress: ProgressMeter) -> loop.Asked:
     traces, config = (
         None if each is None else str(Path(each).absolute()) for each in (options.traces, options.config)
     )
-    return loop.Asked(
+    return running.Asked(
         read_plan(str(given / "rounds" / "1") if is_run else options.plan),
         folder,
         options.to,
@@ -97,7 +97,7 @@ def _asked(options: RunOptions, progress: ProgressMeter) -> loop.Asked:
     )
 
 
-def _show(now: loop.Now, options: RunOptions, meter: ProgressMeter) -> None:
+def _show(now: running.Now, options: RunOptions, meter: ProgressMeter) -> None:
     """Show the line in place on a terminal, failures above it; elsewhere a line for each launch."""
     news = news_line(now, options.target)
     if news is not None and (not meter.is_shown or "failed" in news):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sampling.difference.difference import Difference, ProfilePart, difference_between
+from sampling.difference import Difference, ProfilePart, difference_between
 from sampling.methods.registry import DEFAULT_METHOD
 from sampling.profile.profile import Profile
 from sampling.progress import Progress

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sampling.errors import OptionError
-from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
+from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import read_plan
 from sampling.progress import Progress
-from sampling.simulators.export_files import manifests_in
+from sampling.simulators.export import manifests_in
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tui.engine.studies import progress_of
 from tui.options.estimate import EstimateOptions
 
 if TYPE_CHECKING:
-    from sampling.estimation.topped_up_plan import ToppedUp
+    from sampling.estimation.top_up import ToppedUp
 
 
 def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
@@ -93,7 +93,7 @@ def missing_to_target(found: PlanEstimate, options: EstimateOptions, progress: P
     if options.target is None or main.is_within(options.target):
         return None
     # Needs a reader of profiles, which most estimates do not.
-    from sampling.estimation.topped_up_plan import top_up
+    from sampling.estimation.top_up import top_up
 
     beside = found.beside_sampling
     return top_up(found.plan, found.results, main, options.target, beside=beside, progress=progress)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sampling.errors import OptionError
-from sampling.projection.interval_log import IntervalLog
+from sampling.projection import IntervalLog
 from sampling.simulators.accel_sim_traces import instructions_of_traces
 from tui.options.commands import ProjectOptions
 from tui.terminal.diagnostics import note

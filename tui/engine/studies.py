@@ -24,7 +24,7 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.kernel_choice import KernelChoice, choose_kernel
 from sampling.reduction.region import Region
 from sampling.reduction.written_region import written_region
-from sampling.splitting.groups import Overrides
+from sampling.splitting.tree import Overrides
 from sampling.strata.target import Target
 from tui.engine.feature_paths import workload_features
 from tui.engine.unused_options import note_unused, note_unused_cost, note_unused_features

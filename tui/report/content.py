@@ -10,7 +10,7 @@ import numpy as np
 
 from sampling.methods.registry import method_named
 from sampling.plan.study import Study
-from sampling.strata.judged import DRAWS
+from sampling.strata.draw import DRAWS
 from sampling.text import counted
 from tui.charts import quantities
 from tui.charts.grid import plain

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from sampling.errors import AnalysisError, OptionError, SamplingError
-from sampling.estimation.plan_estimate import PlanEstimate
+from sampling.estimation.total import PlanEstimate
 from sampling.methods.registry import method_named, method_names
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.other_recording.plan_check import made_from
@@ -57,7 +57,7 @@ from tui.text.estimate import (
 from tui.text.trade_off import TradeOff
 
 if TYPE_CHECKING:
-    from sampling.estimation.topped_up_plan import ToppedUp
+    from sampling.estimation.top_up import ToppedUp
 
 
 @dataclass(frozen=True, slots=True, eq=False)

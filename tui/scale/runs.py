@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sampling.errors import OptionError
-from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
+from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.profile.names import short_name
 from sampling.readers.input_file import open_input
@@ -127,15 +127,15 @@ def _whole_run(path: str, printed: Printed, *, is_log: bool) -> Run:
         words = [f"{ours}={name}" for ours, those in named.items() for name in those if name in found]
         columns = column_map(",".join(words)) if _CYCLES in found else None
     profile = read_profile([path], columns=columns)
-    batches = [profile.read(span, ("duration_ns", "signature")) for span in profile.spans]
-    signature = np.concatenate([batch["signature"] for batch in batches])
+    launches = profile.load(("duration_ns", "signature"))
+    signature = launches["signature"]
     shapes = profile.kernels.signature_rows()
     kernel = np.array([profile.kernels.names.full(name) for name in shapes[:, 0].tolist()])
     executed = None
     if "instructions" in profile.metric_names:
-        parts = [profile.read_metrics(span, ("instructions",))["instructions"] for span in profile.spans]
+        parts = [part.metrics(("instructions",))["instructions"] for part in profile.parts]
         executed = float(np.concatenate(parts).sum())
-    cycles = np.concatenate([batch["duration_ns"] for batch in batches]).astype(np.float64)
+    cycles = launches["duration_ns"].astype(np.float64)
     grids = shapes[:, 1:4].astype(np.int64)
     return Run(
         0,

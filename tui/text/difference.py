@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.difference.difference import Difference
-from sampling.difference.matching import MatchedKernel, Status
-from sampling.difference.mean_ratio import LEAST_LAUNCHES, Durations
+from sampling.difference import LEAST_LAUNCHES, Difference, Durations, MatchedKernel, Status
 from sampling.json_text import finite
 from sampling.text import counted
 from tui.charts import quantities

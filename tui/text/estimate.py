@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sampling.estimation.estimate import Estimate
-from sampling.estimation.plan_estimate import CYCLES, PlanEstimate, Ratio, compared_keys
+from sampling.estimation.interval import Estimate
+from sampling.estimation.total import CYCLES, PlanEstimate, Ratio, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.text import counted
@@ -36,7 +36,7 @@ from tui.text.plan import Listing
 from tui.text.promise import sure_words
 
 if TYPE_CHECKING:
-    from sampling.estimation.topped_up_plan import ToppedUp
+    from sampling.estimation.top_up import ToppedUp
 
 
 #: What is typed stands on its line, however long.

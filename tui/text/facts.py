@@ -17,7 +17,7 @@ from sampling.plan.picked_design import AnyDesign
 from sampling.plan.study import Study
 from sampling.profile.kinds import shares_by_kind
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.strata.judged import DRAWS
+from sampling.strata.draw import DRAWS
 from sampling.text import counted
 from tui.charts import quantities
 from tui.output.writer import Canvas

@@ -44,9 +44,9 @@ def _streams(study: Study) -> int | None:
     if "stream" not in profile.columns:
         return None
     seen: set[tuple[int, int]] = set()
-    for selection in study.counted:
-        stream = profile.read(selection.span, ("stream",))["stream"][selection.rows]
-        seen.update((selection.span.sequence, number) for number in np.unique(stream).tolist())
+    for part in study.counted:
+        stream = part.load(("stream",))["stream"]
+        seen.update((part.sequence, number) for number in np.unique(stream).tolist())
     return len(seen)
 
 

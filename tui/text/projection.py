@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sampling.profile.names import readable_name
-from sampling.projection.interval_log import IntervalLog, KernelFacts
-from sampling.projection.pkp import Lack, Projection, cumulative_ipc
+from sampling.projection import IntervalLog, KernelFacts, Lack, Projection, cumulative_ipc
 from tui.charts.grid import ansi, plain
 from tui.charts.ipc import IpcCurve, ipc_chart
 from tui.charts.quantities import UNKNOWN, ratio, share, si

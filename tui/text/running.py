@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
-from sampling.running.job import Job
-from sampling.running.loop import Asked, Now, Ran
+from sampling.running import Asked, Job, Now, Ran
 from sampling.text import counted
 from tui.charts import quantities
 from tui.options.estimate import EstimateOptions

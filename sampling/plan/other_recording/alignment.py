@@ -285,11 +285,11 @@ def _signatures(profile: Profile, sequence: int, first: int, stop: int) -> IntAr
     """Return the signature codes of the ordinals ``first:stop`` of a sequence, as far as it goes."""
     parts = [np.zeros(0, dtype=np.int32)]
     sequence_of = attrgetter("sequence")
-    begin = bisect_left(profile.spans, sequence, key=sequence_of)
-    for span in profile.spans[begin : bisect_right(profile.spans, sequence, key=sequence_of)]:
-        rows = slice(max(first - span.first_ordinal, 0), stop - span.first_ordinal)
-        if span.first_ordinal < stop and rows.start < span.launches:
-            parts.append(profile.read(span, ("signature",))["signature"][rows].astype(np.int32))
+    begin = bisect_left(profile.parts, sequence, key=sequence_of)
+    first_id = profile.sequences[sequence].first_id
+    own = profile.parts[begin : bisect_right(profile.parts, sequence, key=sequence_of)]
+    inside = (part.between(first_id + first, first_id + stop) for part in own)
+    parts += [part.load(("signature",))["signature"].astype(np.int32) for part in inside if part is not None]
     return np.concatenate(parts)
 
 

@@ -17,8 +17,14 @@ from sampling.profile.file_state import sha256_as_read
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pooled, unpooled
-from sampling.strata.cycle_spread import CycleSpread, cycle_spread, declared_spread
-from sampling.strata.strata import WHOLE_WORKLOAD, Clusters, measured_clusters
+from sampling.strata.strata import (
+    WHOLE_WORKLOAD,
+    Clusters,
+    CycleSpread,
+    cycle_spread,
+    declared_spread,
+    measured_clusters,
+)
 from sampling.strata.target import Target
 from sampling.text import Wording
 
@@ -156,13 +162,12 @@ def _read_launches(profile: Profile, ids: IntArray) -> tuple[IntArray, IntArray]
     """Return signature code and duration of each id; ids ascending."""
     signature = np.zeros(len(ids), dtype=np.int64)
     duration_ns = np.zeros(len(ids), dtype=np.int64)
-    for span in profile.spans:
-        first_id = profile.sequences[span.sequence].first_id + span.first_ordinal
-        start, stop = np.searchsorted(ids, [first_id, first_id + span.launches])
+    for part in profile.parts:
+        start, stop = np.searchsorted(ids, [part.first_id, part.stop_id])
         if start == stop:
             continue
-        batch = profile.read(span, ("signature", "duration_ns"))
-        rows = ids[start:stop] - first_id
+        batch = part.load(("signature", "duration_ns"))
+        rows = ids[start:stop] - part.first_id
         signature[start:stop] = batch["signature"][rows]
         duration_ns[start:stop] = batch["duration_ns"][rows]
     return signature, duration_ns

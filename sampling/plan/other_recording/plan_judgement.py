@@ -38,7 +38,7 @@ from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations, group_of_label
 from sampling.reduction.region import Region, names_passing
 from sampling.seeds import Stream, generator
-from sampling.strata.drawing import draw, weights
+from sampling.strata.draw import draw, weights
 
 NOT_RANDOM = "its launches were not drawn at random"
 _BY_FEATURES = "its clusters are told by features, which the plan does not hold"
@@ -242,11 +242,10 @@ def _launches_meant(plan: PlanFile, region: Region, here: Profile) -> BoolArray:
         and (not region.devices or sequence.device in region.devices)
     }
     meant = np.zeros(here.launches, dtype=np.bool_)
-    for span in here.spans:
-        if span.sequence in kept:
-            first_id = here.sequences[span.sequence].first_id + span.first_ordinal
-            name = here.read(span, ("name",))["name"]
-            meant[first_id : first_id + span.launches] = names_passing(here, region)[name]
+    for part in here.parts:
+        if part.sequence in kept:
+            name = part.load(("name",))["name"]
+            meant[part.first_id : part.stop_id] = names_passing(here, region)[name]
     low, high = region.launches or (None, None)
     meant[: low or 0] = False
     meant[here.launches if high is None else high :] = False
@@ -304,14 +303,13 @@ _ROW_BITS = 32
 
 def all_durations_ns(profile: Profile, progress: Progress | None) -> IntArray:
     """Return (launches,) all durations of a profile, in id order."""
-    spans = profile.spans
+    parts = profile.parts
     durations_ns = np.empty(profile.launches, dtype=np.int64)
-    batches = ordered_map(lambda index: profile.read(spans[index], ("duration_ns",)), range(len(spans)))
-    for index, batch in enumerate(batches):
-        first_id = profile.sequences[batch.span.sequence].first_id + batch.span.first_ordinal
-        durations_ns[first_id : first_id + len(batch)] = batch["duration_ns"]
+    tables = ordered_map(lambda part: part.load(("duration_ns",)), parts)
+    for index, table in enumerate(tables):
+        durations_ns[parts[index].first_id : parts[index].stop_id] = table["duration_ns"]
         if progress is not None:
-            progress(index + 1, len(spans), "reading durations")
+            progress(index + 1, len(parts), "reading durations")
     return durations_ns
 
 
@@ -350,9 +348,9 @@ def durations_by_rank(original: Profile, counts: DurationCounts, durations_ns: I
     next_rank = counts.launches_before[:-1].copy()
     by_rank = np.empty(counts.launches, dtype=np.int64)
     for selection in counts.selected:
-        batch = original.read(selection.span, (label, "duration_ns"))
-        groups = groups_of[selection.span.sequence].take(batch[label][selection.rows])
-        rows, pair = lookup.matches(groups, batch["duration_ns"][selection.rows])
+        batch = selection.load((label, "duration_ns"))
+        groups = groups_of[selection.sequence].take(batch[label])
+        rows, pair = lookup.matches(groups, batch["duration_ns"])
         # One sort of (pair, row) in one number: several times faster than a stable argsort of the pairs.
         packed = (pair.astype(np.int64) << _ROW_BITS) | rows
         packed.sort()

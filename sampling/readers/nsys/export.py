@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from sampling.arrays import BoolArray, IntArray
 from sampling.dense_codes import dense_codes
 from sampling.errors import ProfileError
-from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, MakeRanges
-from sampling.profile.named_ranges import NO_CALL
+from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, MakeRanges
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, ProfileFile, RecordingFacts
 from sampling.progress import Progress
 from sampling.text import counted

@@ -15,10 +15,9 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import ProfileError
-from sampling.profile.launch_table import in_sequences
-from sampling.profile.named_ranges import STILL_OPEN, RangeEvents, runs_of
+from sampling.profile.launch_table import STILL_OPEN, RangeEvents, in_sequences, runs_of
+from sampling.profile.named_ranges import NO_RANGES, NamedRange, RangeRuns, RangeSource
 from sampling.profile.profile import LaunchSequence
-from sampling.profile.range_runs import NO_RANGES, NamedRange, RangeRuns, RangeSource
 from sampling.readers.nsys.export import (
     KERNEL,
     NULL,

@@ -11,14 +11,13 @@ import numpy as np
 from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import EmptySelectionError
 from sampling.parallel import ordered_map
-from sampling.profile.profile import Batch, Column, LaunchSequence, Profile
-from sampling.profile.range_runs import NO_RANGES
+from sampling.profile.named_ranges import NO_RANGES
+from sampling.profile.profile import Column, LaunchSequence, Part, Profile, Table
 from sampling.progress import Progress
 from sampling.reduction.iterations import MOST, find_iterations
 from sampling.reduction.ranges.nesting import Paths, RangeTree, range_tree
-from sampling.reduction.region import Region, filters_set, selections
+from sampling.reduction.region import Region, filters_set, selected_parts
 from sampling.reduction.row_filters import KeptRows, RowFilters
-from sampling.reduction.selection import Selection
 from sampling.text import Wording, listed
 
 #: Of a loop with more iterations than this none is listed by itself.
@@ -256,7 +255,7 @@ def found_iterations(
 
     Raises
     ------
-    EmptySelectionError, NotApplicableError : see `selections`.
+    EmptySelectionError, NotApplicableError : see `selected_parts`.
     """
     filters = RowFilters(profile, region)
     parts = [(ids, signature) for ids, signature, _ in kept_parts(profile, region, filters, progress)]
@@ -336,19 +335,19 @@ def kept_parts(
 
     Raises
     ------
-    EmptySelectionError, NotApplicableError : see `selections`.
+    EmptySelectionError, NotApplicableError : see `selected_parts`.
     """
-    chosen = selections(profile, region)
+    chosen = selected_parts(profile, region)
     columns: tuple[Column, ...] = ("signature", "duration_ns")
 
-    def read(selection: Selection) -> Batch:
-        return profile.read(selection.span, columns)
+    def read(part: Part) -> Table:
+        return part.load(columns)
 
-    for number, (selection, batch) in enumerate(zip(chosen, ordered_map(read, chosen), strict=True)):
-        signature = batch["signature"][selection.rows]
-        duration_ns = batch["duration_ns"][selection.rows].astype(np.int64)
+    for number, (part, table) in enumerate(zip(chosen, ordered_map(read, chosen), strict=True)):
+        signature = table["signature"]
+        duration_ns = table["duration_ns"].astype(np.int64)
         kept = filters.kept(profile.kernels.signature_names()[signature], duration_ns)
         if progress is not None:
             progress(number + 1, len(chosen), "adding up ranges")
         if kept.any():
-            yield selection.ids(np.flatnonzero(kept)), signature[kept], duration_ns[kept]
+            yield part.ids(np.flatnonzero(kept)), signature[kept], duration_ns[kept]

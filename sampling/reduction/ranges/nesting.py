@@ -15,9 +15,8 @@ import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
 from sampling.errors import EmptySelectionError, NotApplicableError
-from sampling.profile.profile import LaunchSequence, Profile, Span
-from sampling.profile.range_runs import RangeRuns
-from sampling.reduction.selection import Selection
+from sampling.profile.named_ranges import RangeRuns
+from sampling.profile.profile import LaunchSequence, Part, Profile
 from sampling.text import Wording
 
 #: Stands between the names of a path.
@@ -165,7 +164,7 @@ _RANGES_ARE_IN = (
 )
 
 
-def within_ranges(profile: Profile, text: str, chosen: Sequence[Selection]) -> tuple[Selection, ...]:
+def within_ranges(profile: Profile, text: str, chosen: Sequence[Part]) -> tuple[Part, ...]:
     """Keep the launches that any range of this name holds; else of this path; else whose name contains it.
 
     Raises
@@ -188,11 +187,12 @@ def within_ranges(profile: Profile, text: str, chosen: Sequence[Selection]) -> t
             ),
             remedy=_names_there_are(profile),
         )
-    by_sequence = {index: runs[runs[:, 0] == index, 1:] for index in np.unique(runs[:, 0]).tolist()}
+    by_sequence = {
+        index: runs[runs[:, 0] == index, 1:] + profile.sequences[index].first_id
+        for index in np.unique(runs[:, 0]).tolist()
+    }
     none = np.zeros((0, 2), dtype=np.int64)
-    inside = (
-        (each, _covered(each.span, by_sequence.get(each.span.sequence, none))[each.rows]) for each in chosen
-    )
+    inside = ((each, _covered(each, by_sequence.get(each.sequence, none))) for each in chosen)
     left = tuple(part for each, rows in inside if (part := each.narrowed(rows)) is not None)
     if not left:
         raise EmptySelectionError(
@@ -217,10 +217,11 @@ def _runs_meant(profile: Profile, text: str) -> IntArray | None:
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
-def _covered(span: Span, runs: IntArray) -> BoolArray:
-    """Return (span.launches,) which launches lie in any of the runs, rows of a first and a stop ordinal."""
-    bounds = np.clip(runs - span.first_ordinal, 0, span.launches)
-    open_runs = np.zeros(span.launches + 1, dtype=np.int64)
+def _covered(part: Part, runs: IntArray) -> BoolArray:
+    """Return (part.launches,) which launches lie in any of the runs, rows of a first and a stop id."""
+    launches = part.stop_id - part.first_id
+    bounds = np.clip(runs - part.first_id, 0, launches)
+    open_runs = np.zeros(launches + 1, dtype=np.int64)
     np.add.at(open_runs, bounds[:, 0], 1)
     np.add.at(open_runs, bounds[:, 1], -1)
     return np.cumsum(open_runs[:-1]) > 0

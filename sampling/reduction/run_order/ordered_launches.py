@@ -11,9 +11,8 @@ import numpy as np
 
 from sampling.arrays import AnyIntArray, IntArray
 from sampling.parallel import ordered_map
-from sampling.profile.profile import Batch, Column, Profile
+from sampling.profile.profile import Column, Part, Profile, Table
 from sampling.reduction.duration_counts import DurationCounts, group_of_label
-from sampling.reduction.selection import Selection
 from sampling.reduction.short_launches import counted_rows
 
 #: With more launches a second reading would take too long, and its columns too much memory.
@@ -51,19 +50,19 @@ def read_in_order(profile: Profile, counts: DurationCounts) -> OrderedLaunches |
         return None
     label: Column = "signature" if counts.grouping.needs_shape else "name"
 
-    def read(selection: Selection) -> Batch:
-        return profile.read(selection.span, (label, "duration_ns"))
+    def read(part: Part) -> Table:
+        return part.load((label, "duration_ns"))
 
     group_of = group_of_label(profile, counts)
     parts: list[tuple[AnyIntArray, ...]] = []
-    for selection, batch in zip(counts.selected, ordered_map(read, counts.selected), strict=True):
-        code, duration_ns = batch[label][selection.rows], batch["duration_ns"][selection.rows]
-        group = group_of[selection.span.sequence][code]
+    for part, table in zip(counts.selected, ordered_map(read, counts.selected), strict=True):
+        code, duration_ns = table[label], table["duration_ns"]
+        group = group_of[part.sequence][code]
         kept = counted_rows(counts.region, group, duration_ns)
         if len(kept) < len(group):
             code, duration_ns, group = code[kept], duration_ns[kept], group[kept]
-        sequence = np.full(len(kept), selection.span.sequence)
-        parts.append((selection.ids(kept), code, group, duration_ns, sequence))
+        sequence = np.full(len(kept), part.sequence)
+        parts.append((part.ids(kept), code, group, duration_ns, sequence))
     ids, code, group, duration_ns, sequence = map(np.concatenate, zip(*parts, strict=True))
     starts = np.flatnonzero(np.diff(sequence, prepend=-1))
     return OrderedLaunches(

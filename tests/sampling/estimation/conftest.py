@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from sampling.estimation.sample import Sample
+from sampling.estimation.interval import Sample
 
 Launches = Sequence[tuple[float, float]]
 

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.intervals import Cell, Draws, Population, made_cells, population
-from sampling.estimation.interval import interval, spreads_of_totals
-from sampling.estimation.moments import moments
-from sampling.estimation.sample import Sample
+from sampling.estimation.interval import Sample, interval, moments, spreads_of_totals
 from sampling.reduction.group_by import GroupBy
 from tests.targets import UNPOOLED
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from sampling.errors import OptionError
-from sampling.estimation.error_budget import budgeted, with_projections
-from sampling.estimation.estimate import estimate
-from sampling.estimation.sample import Sample
+from sampling.estimation.interval import Sample, estimate
+from sampling.estimation.total import budgeted, with_projections
 from sampling.simulators.results import SimulatedLaunches
 
 Made = Callable[..., Sample]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sampling.errors import AnalysisError, OptionError
-from sampling.estimation.estimate import estimate, estimate_groups, next_sizes
-from sampling.estimation.sample import Sample
+from sampling.estimation.interval import Sample, estimate, estimate_groups
+from sampling.estimation.top_up import next_sizes
 
 Make = Callable[..., Sample]
 

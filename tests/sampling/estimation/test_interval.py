@@ -13,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, t
 
-from sampling.estimation.interval import Interval, interval, spreads_of_totals
-from sampling.estimation.moments import moments
-from sampling.estimation.sample import Sample
+from sampling.estimation.interval import Interval, Sample, interval, moments, spreads_of_totals
 
 Make = Callable[..., Sample]
 Stratum = tuple[int, int, list[tuple[int, int]]]

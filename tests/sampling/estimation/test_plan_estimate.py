@@ -12,8 +12,8 @@ import pytest
 
 import sampling
 from sampling.errors import AnalysisError, OptionError, PlanFileError
-from sampling.estimation.plan_estimate import NOT_RANDOM, PlanEstimate, estimate_plan, sample_of
-from sampling.estimation.topped_up_plan import top_up
+from sampling.estimation.top_up import top_up
+from sampling.estimation.total import NOT_RANDOM, PlanEstimate, estimate_plan, sample_of
 from sampling.plan.plan_file import PlanFile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.plan_groups import POOL_NAME

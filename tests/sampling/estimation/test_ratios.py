@@ -11,8 +11,7 @@ import pytest
 from scipy.special import stdtrit
 
 from sampling.errors import AnalysisError
-from sampling.estimation.ratios import calibrated, ratio_of_totals
-from sampling.estimation.sample import Sample
+from sampling.estimation.interval import Sample, calibrated, ratio_of_totals
 
 Make = Callable[..., Sample]
 

@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.estimation import top_up
-from sampling.estimation.interval import interval, spreads_of_totals
-from sampling.estimation.moments import Moments, moments
-from sampling.estimation.sample import Sample
+from sampling.estimation.interval import Moments, Sample, interval, moments, spreads_of_totals
 from sampling.estimation.top_up import sizes_for
 
 Make = Callable[..., Sample]

@@ -22,7 +22,6 @@ from sampling.features.matching import occurrences
 from sampling.features.names import demangled
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
-from sampling.profile.workload import Workload
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
@@ -741,7 +740,6 @@ def test_files_of_a_workload_need_not_have_the_same_metrics(tmp_path: Path) -> N
     one = parquet(tmp_path, {"name": ["a", "b"], "duration_ns": [1, 2], "m": [1, 2], "n": [7, 8]}, "1")
     two = parquet(tmp_path, {"name": ["a"], "duration_ns": [3], "k": [9], "m": [3]}, "2")
     profile = read_profile([str(one), str(two)])
-    assert isinstance(profile, Workload)
     assert profile.metric_names == ("m", "n", "k")
     features, _ = joined(profile)
     equal(features.metrics["m"], [1, 2, 3])
@@ -752,7 +750,7 @@ def test_files_of_a_workload_need_not_have_the_same_metrics(tmp_path: Path) -> N
 def test_a_profile_without_metrics_reads_nan(launch_table: Build) -> None:
     profile = launch_table(["a", "b"], [1, 2])
     assert profile.metric_names == ()
-    equal(profile.read_metrics(profile.spans[0], ["m"])["m"], [NAN, NAN])
+    equal(profile.parts[0].metrics(["m"])["m"], [NAN, NAN])
 
 
 def test_progress_is_told_and_can_cancel(launch_table: Build, tmp_path: Path) -> None:

@@ -24,8 +24,7 @@ from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.plan_groups import unpooled
 from sampling.reduction.region import Region
-from sampling.splitting.grower import TreeGrower
-from sampling.splitting.tree import Verdict
+from sampling.splitting.tree import TreeGrower, Verdict
 from sampling.strata.strata import Strata
 from sampling.strata.target import Target
 
@@ -155,7 +154,7 @@ def test_the_interval_that_is_expected_is_the_one_of_results_as_declared() -> No
     design = Design("joint", Target(), strata, groups=unpooled(counts))
     v = (0.05 * strata.launches * strata.mean_ns) ** 2 * (1 / strata.samples - 1 / strata.launches)
     d = v.sum() ** 2 / (v[0] ** 2 + (v[1] + v[2]) ** 2)
-    from sampling.strata.cycle_spread import declared_spread
+    from sampling.strata.strata import declared_spread
 
     made = replace(design, cycles=declared_spread(unpooled(counts), Target()))
     expected = t.ppf(0.975, (4 + d) / 2) * np.sqrt(v.sum()) / (500 + 600 + 630)

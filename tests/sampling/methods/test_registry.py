@@ -18,9 +18,8 @@ from sampling.plan.design import make_design
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
-from sampling.strata.strata import WHOLE_WORKLOAD, Strata
+from sampling.strata.strata import WHOLE_WORKLOAD, Strata, bound, group_bounds
 from sampling.strata.target import Target
-from sampling.strata.variance import bound, group_bounds
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]

@@ -27,10 +27,9 @@ from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
-from sampling.splitting.grower import TreeGrower
-from sampling.splitting.tree import Verdict
+from sampling.splitting.tree import TreeGrower, Verdict
+from sampling.strata.strata import group_bounds
 from sampling.strata.target import Target
-from sampling.strata.variance import group_bounds
 
 CountsOf = Callable[..., DurationCounts]
 Pairs = list[tuple[int, int]]

@@ -17,8 +17,8 @@ from sampling.errors import NotApplicableError, OptionError
 from sampling.methods import single_iteration
 from sampling.methods.method import PickRequest
 from sampling.methods.picks import Picks
+from sampling.profile.named_ranges import NamedRange
 from sampling.profile.profile import KernelTable
-from sampling.profile.range_runs import NamedRange
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping, KernelGroup

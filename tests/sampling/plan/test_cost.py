@@ -55,7 +55,7 @@ def studied(profile: Profile, method: str = "joint", epsilon: float = 0.05, cost
 
 
 def costs_of(profile: Profile) -> FloatArray:
-    return profile.read_metrics(profile.spans[0], ("instructions",))["instructions"]
+    return profile.parts[0].metrics(("instructions",))["instructions"]
 
 
 @pytest.mark.parametrize("method", ["joint", "root", "random", "sieve"])

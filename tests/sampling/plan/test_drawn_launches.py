@@ -21,7 +21,7 @@ from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping, group_key
 from sampling.reduction.region import Region
-from sampling.strata.drawing import Draw
+from sampling.strata.draw import Draw
 
 NAMES = ("void a::f<(int)4>(int)", "void b::f<(int)4>(int)", "ncclKernel")
 WIDE = 2**40
@@ -50,7 +50,7 @@ REGIONS = st.builds(
 @pytest.fixture(scope="module", autouse=True, params=["comparing", "sorting"])
 def _small_pieces(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch_table, "SPAN_LAUNCHES", 11)
+        patch.setattr(launch_table, "PART_LAUNCHES", 11)
         patch.setattr(drawn_launches, "BLOCK_LAUNCHES", 4)
         patch.setattr(drawn_launches, "SORT_FROM", 0 if request.param == "sorting" else 10**6)
         yield
@@ -69,8 +69,9 @@ def scanned(profile: Profile, counts: DurationCounts) -> dict[tuple[int, int], t
     seen_signature: dict[int, Counter[int]] = defaultdict(Counter)
     found = {}
     launch_id = 0
-    for batch in profile.batches(["signature", "duration_ns"]):
-        index = batch.span.sequence
+    for part in profile.parts:
+        batch = part.load(["signature", "duration_ns"])
+        index = part.sequence
         sequence = profile.sequences[index]
         for row, (code, duration) in enumerate(
             zip(batch["signature"].tolist(), batch["duration_ns"].tolist(), strict=True)
@@ -91,7 +92,7 @@ def scanned(profile: Profile, counts: DurationCounts) -> dict[tuple[int, int], t
                 found[pair, seen_pair[pair]] = (
                     launch_id,
                     index,
-                    batch.span.first_ordinal + row,
+                    part.first_id - profile.sequences[index].first_id + row,
                     code,
                     seen_signature[index][code],
                 )

@@ -25,7 +25,7 @@ from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.seeds import Stream, generator
-from sampling.strata.drawing import draw, estimate_total_ns
+from sampling.strata.draw import draw, estimate_total_ns
 from sampling.strata.target import Target
 
 Build = Callable[..., LaunchTable]

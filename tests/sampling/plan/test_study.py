@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,11 @@ from sampling.plan.plan import drawn_plan
 from sampling.plan.study import MethodChoice, study, study_again
 from sampling.plan.written_plan import find_planned_launches
 from sampling.profile.launch_table import LaunchTable
-from sampling.profile.profile import Batch, Column, Profile, Span
+from sampling.profile.profile import Column, Profile, Source, Table
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.region import Region, selections
+from sampling.reduction.region import Region, selected_parts
 from sampling.strata.target import Target
 
 LAUNCHES = 300
@@ -29,19 +30,18 @@ WINDOW = Region(time_ns=(2_000, 25_000))
 class CountedProfile(Profile):
     """A profile that counts how often each of its columns is read."""
 
-    def __init__(self, inner: Profile) -> None:
-        self._inner = inner
-        self.format, self.files, self.kernels = inner.format, inner.files, inner.kernels
-        self.sequences, self.columns, self.facts = inner.sequences, inner.columns, inner.facts
-        self.reads: Counter[Column] = Counter()
+    reads: Counter[Column]
 
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        return self._inner.spans
 
-    def read(self, span: Span, columns: Sequence[Column]) -> Batch:
-        self.reads.update(columns)
-        return self._inner.read(span, columns)
+class CountedSource:
+    """Loads from another source, and counts."""
+
+    def __init__(self, inner: Source, reads: Counter[Column]) -> None:
+        self._inner, self._reads, self.metrics = inner, reads, inner.metrics
+
+    def load(self, rows: slice, columns: Sequence[Column]) -> Table:
+        self._reads.update(columns)
+        return self._inner.load(rows, columns)
 
 
 @pytest.fixture
@@ -49,7 +49,12 @@ def counted(launch_table: Callable[..., LaunchTable]) -> CountedProfile:
     names = [f"kernel{index % 4}" for index in range(LAUNCHES)]
     durations = [100 + 7 * (index % 23) for index in range(LAUNCHES)]
     starts = [100 * index for index in range(LAUNCHES)]
-    return CountedProfile(launch_table(names, durations, start_ns=starts))
+    made = launch_table(names, durations, start_ns=starts)
+    reads: Counter[Column] = Counter()
+    made.parts = tuple(replace(part, source=CountedSource(part.source, reads)) for part in made.parts)
+    counted = CountedProfile(**{each.name: getattr(made, each.name) for each in fields(made)})
+    counted.reads = reads
+    return counted
 
 
 def reads_of_starts(profile: CountedProfile, work: Callable[[], object]) -> int:
@@ -91,7 +96,7 @@ def test_every_step_says_how_far_it_is(method: str, counted: CountedProfile) -> 
 @pytest.mark.parametrize("method", ["root", "first-instructions"])
 def test_a_window_of_time_is_looked_for_once(method: str, counted: CountedProfile, tmp_path: Path) -> None:
     """Once to reduce, to look for overlap, to list or draw the launches, and to find them again."""
-    for_selection = reads_of_starts(counted, lambda: selections(counted, WINDOW))
+    for_selection = reads_of_starts(counted, lambda: selected_parts(counted, WINDOW))
     assert for_selection > 0
     instructions = tmp_path / "instructions.csv"
     instructions.write_text("id,instructions\n" + "".join(f"{index},5\n" for index in range(LAUNCHES)))
@@ -107,11 +112,11 @@ def test_a_window_of_time_is_looked_for_once(method: str, counted: CountedProfil
             assert all(20 <= launch.id < 250 for launch in launches)
 
     # The overlap of kernels is told by their starts as well.
-    assert reads_of_starts(counted, work) == for_selection + len(counted.spans)
+    assert reads_of_starts(counted, work) == for_selection + len(counted.parts)
 
 
 def test_methods_of_several_groupings_are_compared_on_one_selection(counted: CountedProfile) -> None:
-    for_selection = reads_of_starts(counted, lambda: selections(counted, WINDOW))
+    for_selection = reads_of_starts(counted, lambda: selected_parts(counted, WINDOW))
 
     def work() -> None:
         compared = MethodComparison(counted, WINDOW, Target(), repeats=1, seed=0)

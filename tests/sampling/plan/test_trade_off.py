@@ -18,8 +18,8 @@ from sampling.plan.design import make_design
 from sampling.plan.trade_off import NoPoint, TradeOffPoint, default_epsilons, trade_off
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import SplitTree, Verdict
+from sampling.strata.strata import bound
 from sampling.strata.target import LEAST_EPSILON, Target
-from sampling.strata.variance import bound
 from tests.targets import UNPOOLED
 
 CountsOf = Callable[..., DurationCounts]

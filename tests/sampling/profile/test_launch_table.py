@@ -13,8 +13,14 @@ from hypothesis import strategies as st
 from sampling.errors import ProfileError
 from sampling.profile import launch_table as launch_table_module
 from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
-from sampling.profile.profile import Device, KernelTable, Profile, ProfileFile, RecordingFacts
-from sampling.profile.workload import Workload
+from sampling.profile.profile import (
+    Device,
+    KernelTable,
+    Profile,
+    ProfileFile,
+    RecordingFacts,
+    joined_profiles,
+)
 
 Build = Callable[..., LaunchTable]
 
@@ -28,7 +34,7 @@ ROWS = st.lists(
 @pytest.fixture(scope="module", autouse=True)
 def _small_spans() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch_table_module, "SPAN_LAUNCHES", 5)
+        patch.setattr(launch_table_module, "PART_LAUNCHES", 5)
         yield
 
 
@@ -38,17 +44,18 @@ def durations(profile: Profile) -> list[int]:
 
 
 def check_ids(profile: Profile) -> None:
-    """Sequences and spans lie end to end and cover every id once."""
+    """Sequences and parts lie end to end and cover every id once."""
     first_id = 0
     for sequence in profile.sequences:
         assert sequence.first_id == first_id
         first_id += sequence.launches
     assert first_id == profile.launches == len(durations(profile))
     next_id = 0
-    for span in profile.spans:
-        assert profile.sequences[span.sequence].first_id + span.first_ordinal == next_id
-        assert span.first_ordinal + span.launches <= profile.sequences[span.sequence].launches
-        next_id += span.launches
+    for part in profile.parts:
+        sequence = profile.sequences[part.sequence]
+        assert part.first_id == next_id
+        assert sequence.first_id <= part.first_id < part.stop_id <= sequence.first_id + sequence.launches
+        next_id = part.stop_id
     assert next_id == profile.launches
 
 
@@ -88,14 +95,15 @@ def test_every_column_moves_with_its_launch(
         stream=device,
         grid_x=[1 + row % 3 for row in range(len(rows))],
     )
-    for batch in table.batches(["duration_ns", "name", "signature", "start_ns", "stream"]):
+    for part in table.parts:
+        batch = part.load(["duration_ns", "name", "signature", "start_ns", "stream"])
         for at, row in enumerate(batch["duration_ns"].tolist()):
             signature = table.kernels.signature(int(batch["signature"][at]))
             assert table.kernels.names.full(int(batch["name"][at])) == names[row]
             assert table.kernels.names.full(signature.name) == names[row]
             assert signature.grid == (1 + row % 3, 1, 1)
             assert (batch["start_ns"][at], batch["stream"][at]) == (start[row], device[row])
-            assert table.sequences[batch.span.sequence].process == process[row]
+            assert table.sequences[part.sequence].process == process[row]
 
 
 def test_without_times_or_places_file_order_is_kept(launch_table: Build) -> None:
@@ -134,7 +142,7 @@ def test_no_launch_is_refused(launch_table: Build) -> None:
 
 def test_unknown_shapes_are_none_and_known_ones_are_told_apart(launch_table: Build) -> None:
     table = launch_table(["k"] * 3, [1, 2, 3], grid_x=[0, 4, 4])
-    codes = table.read(table.spans[0], ["signature"])["signature"]
+    codes = table.parts[0].load(["signature"])["signature"]
     assert [table.kernels.signature(code).grid for code in codes.tolist()] == [None, (4, 1, 1), (4, 1, 1)]
     assert table.kernels.signature_rows()[codes, 1:4].tolist() == [[0, 0, 0], [4, 1, 1], [4, 1, 1]]
 
@@ -153,7 +161,7 @@ def test_signature_rows_are_snapshots_that_grow_with_the_table() -> None:
         seen[-1][0, 0] = 1
 
 
-def workload_of(launch_table: Build, processes: list[list[int]]) -> Workload:
+def workload_of(launch_table: Build, processes: list[list[int]]) -> Profile:
     """Build a workload with one file a list, whose durations are the ids."""
     kernels = KernelTable()
     profiles, first = [], 0
@@ -169,7 +177,7 @@ def workload_of(launch_table: Build, processes: list[list[int]]) -> Workload:
             )
         )
         first += len(numbers)
-    return Workload(profiles)
+    return joined_profiles(profiles)
 
 
 @given(processes=st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=12), min_size=2, max_size=4))
@@ -196,8 +204,8 @@ def test_a_workload_has_the_columns_that_all_its_files_have(launch_table: Build)
     kernels = KernelTable()
     timed = launch_table(["k"], [1], start_ns=[5], kernels=kernels)
     untimed = launch_table(["k"], [1], kernels=kernels)
-    assert Workload([timed, untimed]).columns == {"name", "signature", "duration_ns"}
-    assert "start_ns" in Workload([timed, timed]).columns
+    assert joined_profiles([timed, untimed]).columns == {"name", "signature", "duration_ns"}
+    assert "start_ns" in joined_profiles([timed, timed]).columns
 
 
 def test_the_facts_of_a_workload_are_the_weakest_and_the_sum(launch_table: Build) -> None:
@@ -207,5 +215,5 @@ def test_the_facts_of_a_workload_are_the_weakest_and_the_sum(launch_table: Build
         RecordingFacts((Device(0, "H100"),), "gpu-start", 3, 0, "nsys 2"),
     ]
     each_files_own = (Device(0, "V100", process=0), Device(0, "H100", process=1))
-    workload = Workload([launch_table(["k"], [1], kernels=kernels, facts=fact) for fact in facts])
+    workload = joined_profiles([launch_table(["k"], [1], kernels=kernels, facts=fact) for fact in facts])
     assert workload.facts == RecordingFacts(each_files_own, "gpu-start", 5, 1, "nsys 1, nsys 2")

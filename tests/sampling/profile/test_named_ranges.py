@@ -10,11 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
-from sampling.profile.named_ranges import NO_CALL, STILL_OPEN, RangeEvents, runs_of
-from sampling.profile.profile import KernelTable, LaunchSequence, ProfileFile, RecordingFacts
-from sampling.profile.range_runs import NO_RANGES, NamedRange, RangeRuns
-from sampling.profile.workload import Workload
+from sampling.profile.launch_table import (
+    NO_CALL,
+    STILL_OPEN,
+    LaunchColumns,
+    LaunchTable,
+    LaunchTableBuilder,
+    RangeEvents,
+    runs_of,
+)
+from sampling.profile.named_ranges import NO_RANGES, NamedRange, RangeRuns
+from sampling.profile.profile import KernelTable, LaunchSequence, ProfileFile, RecordingFacts, joined_profiles
 
 
 @dataclass(frozen=True)
@@ -200,7 +206,7 @@ def test_the_ranges_of_several_files_are_those_of_each(recorded: Callable[..., L
     kernels = KernelTable()
     first = recorded([1, 2, 3], [Event("step 1", 2, 9), Event("x", 1, 2)], kernels, device=[0, 1, 1])
     second = recorded([5, 6], [Event("step 2", 5, 6), Event("y", 5, 7)], kernels)
-    workload = Workload([first, second])
+    workload = joined_profiles([first, second])
     assert workload.named_ranges("step") == (NamedRange("step 1", 1, 0, 2), NamedRange("step 2", 2, 0, 1))
     assert workload.range_names(3) == ("x", "step 1", "y")
     assert workload.clocks == (0, 0, 1)
@@ -212,12 +218,12 @@ def test_an_exact_name_in_one_file_goes_before_parts_of_names_in_another(
 ) -> None:
     kernels = KernelTable()
     profiles = [recorded([1], [Event(text, 0, 9)], kernels) for text in ("step 10", "step 1")]
-    assert Workload(profiles).named_ranges("step 1") == (NamedRange("step 1", 1, 0, 1),)
+    assert joined_profiles(profiles).named_ranges("step 1") == (NamedRange("step 1", 1, 0, 1),)
 
 
 def test_a_file_of_a_format_without_ranges_leaves_none_of_the_workload(
     recorded: Callable[..., LaunchTable],
 ) -> None:
     kernels = KernelTable()
-    workload = Workload([recorded([1], [Event("x", 0, 9)], kernels), recorded([1], None, kernels)])
+    workload = joined_profiles([recorded([1], [Event("x", 0, 9)], kernels), recorded([1], None, kernels)])
     assert workload.named_ranges("x") is None

@@ -28,8 +28,9 @@ class Told(NamedTuple):
 def told(profile: Profile) -> list[Told]:
     """Return the launches in id order."""
     launches = []
-    for batch in profile.batches(["signature", "start_ns", "duration_ns", "stream"]):
-        sequence = profile.sequences[batch.span.sequence]
+    for part in profile.parts:
+        batch = part.load(["signature", "start_ns", "duration_ns", "stream"])
+        sequence = profile.sequences[part.sequence]
         columns = (batch[c].tolist() for c in ("signature", "start_ns", "duration_ns", "stream"))  # type: ignore[index]
         for code, start_ns, duration_ns, stream in zip(*columns, strict=True):
             kernel = profile.kernels.signature(code)

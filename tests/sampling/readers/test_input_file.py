@@ -29,9 +29,9 @@ PIPIT_HEADER = (
 def launches_of(profile: Profile) -> list[tuple[int, int]]:
     """Return (id, duration) of every launch."""
     return [
-        (profile.sequences[batch.span.sequence].first_id + batch.span.first_ordinal + row, duration_ns)
-        for batch in profile.batches(("duration_ns",))
-        for row, duration_ns in enumerate(batch["duration_ns"].tolist())
+        (part.first_id + row, duration_ns)
+        for part in profile.parts
+        for row, duration_ns in enumerate(part.load(("duration_ns",))["duration_ns"].tolist())
     ]
 
 

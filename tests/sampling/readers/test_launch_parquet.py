@@ -45,9 +45,10 @@ def read(path: Path) -> Profile:
 def rows_of(profile: Profile) -> Rows:
     """Return (name, grid x, duration, process, device) of every launch, in id order."""
     rows = []
-    for batch in profile.batches(["name", "signature", "duration_ns"]):
-        sequence = profile.sequences[batch.span.sequence]
-        for at in range(len(batch)):
+    for part in profile.parts:
+        batch = part.load(["name", "signature", "duration_ns"])
+        sequence = profile.sequences[part.sequence]
+        for at in range(part.launches):
             signature = profile.kernels.signature(int(batch["signature"][at]))
             assert signature.name == batch["name"][at]
             name = profile.kernels.names.full(signature.name)
@@ -93,7 +94,7 @@ def test_launches_are_read_in_id_order(
     for sequence in profile.sequences:
         assert sequence.first_id == next_id
         next_id += sequence.launches
-    assert next_id == profile.launches == sum(span.launches for span in profile.spans)
+    assert next_id == profile.launches == sum(span.launches for span in profile.parts)
 
 
 @pytest.mark.parametrize(

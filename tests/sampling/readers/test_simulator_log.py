@@ -45,7 +45,7 @@ def test_a_program_is_a_profile_of_its_launches(tmp_path: Path) -> None:
     path = tmp_path / "run.log"
     path.write_text(PROGRAM)
     profile = read_profile(str(path))
-    batch = profile.read(profile.spans[0], ("duration_ns", "signature"))
+    batch = profile.parts[0].load(("duration_ns", "signature"))
     assert batch["duration_ns"].tolist() == [2945, 521]
     first = profile.kernels.signature(int(batch["signature"][0]))
     assert (profile.kernels.names.full(first.name), first.grid, first.block) == (
@@ -53,7 +53,7 @@ def test_a_program_is_a_profile_of_its_launches(tmp_path: Path) -> None:
         (4, 16, 1),
         (32, 8, 1),
     )
-    assert profile.read_metrics(profile.spans[0], ("instructions",))["instructions"].tolist() == [
+    assert profile.parts[0].metrics(("instructions",))["instructions"].tolist() == [
         932864,
         26624,
     ]
@@ -64,7 +64,7 @@ def test_launches_of_traces_are_in_the_order_of_their_numbers(tmp_path: Path) ->
     path = tmp_path / "run.log"
     path.write_text(BANNER + traced(7, "k", 70) + traced(2, "k", 20))
     profile = read_profile(str(path))
-    batch = profile.read(profile.spans[0], ("duration_ns", "signature"))
+    batch = profile.parts[0].load(("duration_ns", "signature"))
     assert batch["duration_ns"].tolist() == [20, 70]
     assert profile.kernels.signature(int(batch["signature"][0])).grid == (2, 2, 3)
     rows = read_features(str(path))
@@ -139,4 +139,4 @@ def test_pieces_of_a_long_log_are_one(tmp_path: Path) -> None:
         BANNER + "".join(traced(number, f"k{number % 3}", number) + filler for number in range(1, 101))
     )
     profile = read_profile(str(path))
-    assert profile.read(profile.spans[0], ("duration_ns",))["duration_ns"].tolist() == list(np.arange(1, 101))
+    assert profile.parts[0].load(("duration_ns",))["duration_ns"].tolist() == list(np.arange(1, 101))

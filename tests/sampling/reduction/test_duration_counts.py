@@ -68,7 +68,7 @@ MIXED = st.one_of(
 def _small_pieces() -> Iterator[None]:
     """Cut profiles, parts and run-length blocks so small that every border is met."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch_table, "SPAN_LAUNCHES", 7)
+        patch.setattr(launch_table, "PART_LAUNCHES", 7)
         patch.setattr(duration_counts, "PART_LAUNCHES", 16)
         patch.setattr(duration_counts, "RUN_BLOCK_LAUNCHES", 3)
         yield
@@ -260,9 +260,10 @@ def test_a_launch_finds_its_group_by_its_raw_code(
     counts = count_durations(profile, grouping)
     label = "signature" if grouping.needs_shape else "name"
     at = 0
-    for batch in profile.batches([label]):
+    for part in profile.parts:
+        batch = part.load([label])
         for code in batch[label].tolist():
-            group = counts.group_of_raw[code * len(profile.sequences) + batch.span.sequence]
+            group = counts.group_of_raw[code * len(profile.sequences) + part.sequence]
             assert counts.groups[group].key == expected_key(launches[at], grouping)
             at += 1
 

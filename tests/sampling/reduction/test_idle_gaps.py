@@ -30,7 +30,7 @@ def test_gaps_are_where_no_launch_of_the_device_runs(
 ) -> None:
     names, device, duration, start = map(list, zip(*launches, strict=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch_table_module, "SPAN_LAUNCHES", span)
+        patch.setattr(launch_table_module, "PART_LAUNCHES", span)
         profile = launch_table(names, duration, device=device, start_ns=start, order=list(range(len(names))))
     counts = count_durations(profile, Grouping(GroupBy.NAME, pooled))
     for group, wanted in enumerate(counts.groups):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sampling.profile import launch_table as launch_table_module
 from sampling.profile.launch_table import LaunchTable
 from sampling.reduction.overlap import device_times
-from sampling.reduction.region import Region, selections
+from sampling.reduction.region import Region, selected_parts
 
 Build = Callable[..., LaunchTable]
 
@@ -24,13 +24,13 @@ LAUNCHES = st.lists(
 @pytest.fixture(scope="module", autouse=True)
 def _small_spans() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch_table_module, "SPAN_LAUNCHES", 5)
+        patch.setattr(launch_table_module, "PART_LAUNCHES", 5)
         yield
 
 
 def check_times(profile: LaunchTable, rows: list[tuple[int, int, int]], region: Region) -> None:
     """Hold the times against one slot a nanosecond; rows are (device, start, duration)."""
-    found = device_times(profile, selections(profile, region))
+    found = device_times(profile, selected_parts(profile, region))
     devices = sorted({device for device, _, _ in rows})
     assert [time.sequence.device for time in found] == devices
     for time in found:
@@ -77,7 +77,7 @@ def test_only_the_selected_launches_count(launch_table: Build) -> None:
 def test_kernels_of_two_streams_hide_each_other(launch_table: Build) -> None:
     starts = [0, 0, 100, 100, 200, 200]
     profile = launch_table(["k"] * 6, [50] * 6, start_ns=starts, stream=[1, 2] * 3)
-    (time,) = device_times(profile, selections(profile, Region()))
+    (time,) = device_times(profile, selected_parts(profile, Region()))
     assert (time.kernel_ns, time.busy_ns, time.overlapping) == (300, 150, 3)
     assert time.overlap_share == 0.5
 
@@ -85,13 +85,13 @@ def test_kernels_of_two_streams_hide_each_other(launch_table: Build) -> None:
 def test_long_starts_do_not_overflow(launch_table: Build) -> None:
     epoch = 1_763_000_000_000_000_000
     profile = launch_table(["k"] * 12, [1000] * 12, start_ns=np.arange(12) * 1000 + epoch)
-    (time,) = device_times(profile, selections(profile, Region()))
+    (time,) = device_times(profile, selected_parts(profile, Region()))
     assert (time.busy_ns, time.overlapping) == (12_000, 0)
 
 
 def test_without_starts_nothing_is_said(launch_table: Build) -> None:
     profile = launch_table(["k"], [5])
-    assert device_times(profile, selections(profile, Region())) == ()
+    assert device_times(profile, selected_parts(profile, Region())) == ()
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 100])
@@ -100,9 +100,9 @@ def test_the_largest_gaps_and_the_launches_on_both_sides(
 ) -> None:
     """By hand: launch 2 ends last before the pause of 50, launch 0 still runs when launch 1 has ended."""
     start, length = [0, 10, 20, 100, 130, 175], [25, 5, 30, 10, 5, 10]
-    monkeypatch.setattr(launch_table_module, "SPAN_LAUNCHES", rows)
+    monkeypatch.setattr(launch_table_module, "PART_LAUNCHES", rows)
     profile = launch_table(["k"] * 6, length, start_ns=start)
-    (time,) = device_times(profile, selections(profile, Region()))
+    (time,) = device_times(profile, selected_parts(profile, Region()))
     assert time.gaps == ((50, 2, 3), (40, 4, 5), (20, 3, 4))
     assert (time.span_ns, time.busy_ns) == (185, 75)
     assert time.busy_share == pytest.approx(75 / 185)

@@ -21,7 +21,7 @@ from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pool_key, pooled, unpooled
 from sampling.reduction.region import Region
-from sampling.strata.drawing import draw
+from sampling.strata.draw import draw
 from sampling.strata.strata import measured_clusters
 from sampling.strata.target import Target
 

@@ -13,10 +13,22 @@ from hypothesis import strategies as st
 from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
 from sampling.plan.drawn_launches import find_drawn_launches
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
-from sampling.profile.named_ranges import RangeEvents, runs_of
-from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts, Span
-from sampling.profile.workload import Workload
+from sampling.profile.launch_table import (
+    ColumnsInMemory,
+    LaunchColumns,
+    LaunchTable,
+    LaunchTableBuilder,
+    RangeEvents,
+    runs_of,
+)
+from sampling.profile.profile import (
+    KernelTable,
+    Part,
+    Profile,
+    ProfileFile,
+    RecordingFacts,
+    joined_profiles,
+)
 from sampling.readers.launch_parquet_writer import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
@@ -24,9 +36,8 @@ from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
 from sampling.reduction.overlap import device_times
-from sampling.reduction.region import Region, selections
-from sampling.reduction.selection import Selection
-from sampling.strata.drawing import Draw
+from sampling.reduction.region import Region, selected_parts
+from sampling.strata.draw import Draw
 
 # Two processes with two devices each, three launches on each; the duration is the id.
 PROCESS = [0] * 6 + [1] * 6
@@ -38,7 +49,7 @@ BY_NAME = Grouping(GroupBy.NAME)
 @pytest.fixture(scope="module", autouse=True)
 def _small_spans() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch_table_module, "SPAN_LAUNCHES", 2)
+        patch.setattr(launch_table_module, "PART_LAUNCHES", 2)
         yield
 
 
@@ -89,11 +100,11 @@ def test_names_are_filtered_as_recorded_and_as_they_read(launch_table: Callable[
 
 
 def test_a_selection_knows_the_ids_of_the_whole_profile(profile: LaunchTable) -> None:
-    chosen = selections(profile, Region(devices=(1,), launches=(4, 11)))
+    chosen = selected_parts(profile, Region(devices=(1,), launches=(4, 11)))
     ids = [id_ for part in chosen for id_ in range(part.first_id, part.first_id + part.launches)]
     assert ids == [4, 5, 9, 10]
     for part in chosen:
-        batch = profile.read(part.span, ["duration_ns"])["duration_ns"][part.rows]
+        batch = part.load(["duration_ns"])["duration_ns"]
         assert batch.tolist() == list(range(part.first_id, part.first_id + part.launches))
 
 
@@ -160,7 +171,7 @@ def with_ranges(
     columns = zip(*((texts.index(text), 0, low, high) for text, low, high in ranges), strict=True)
     events = RangeEvents(texts, *(np.array(column, dtype=np.int64) for column in columns))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch_table_module, "SPAN_LAUNCHES", 5)
+        patch.setattr(launch_table_module, "PART_LAUNCHES", 5)
         return builder.finish(
             format_name="test",
             file=ProfileFile("x", Path("x"), 0),
@@ -177,13 +188,9 @@ def timed() -> LaunchTable:
 
 def ids_of(profile: Profile, region: Region) -> list[int]:
     """Return the ids that a region selects, as every user of selections sees them."""
-    chosen = selections(profile, region)
+    chosen = selected_parts(profile, region)
     ids = [id_ for part in chosen for id_ in part.ids(np.arange(part.launches)).tolist()]
-    read = [
-        value
-        for part in chosen
-        for value in profile.read(part.span, ["duration_ns"])["duration_ns"][part.rows].tolist()
-    ]
+    read = [value for part in chosen for value in part.load(["duration_ns"])["duration_ns"].tolist()]
     assert read == [id_ + 1 for id_ in ids]
     assert [part.first_id for part in chosen] == [part.ids(np.arange(1)).tolist()[0] for part in chosen]
     return ids
@@ -254,14 +261,14 @@ def test_the_time_or_range_that_leaves_nothing_is_named(
 def test_only_a_few_names_are_listed() -> None:
     many = with_ranges([0], [0], [0], [(f"range {number}", 0, 9) for number in range(20)])
     with pytest.raises(EmptySelectionError, match=r"'range 4', \.\.\.$"):
-        selections(many, Region(named_range="x"))
+        selected_parts(many, Region(named_range="x"))
 
 
 def test_what_a_profile_does_not_record_cannot_be_asked_for(profile: LaunchTable) -> None:
     with pytest.raises(NotApplicableError, match=r"`time_ns` needs the start .* start_ns"):
-        selections(profile, Region(time_ns=(0, 5)))
+        selected_parts(profile, Region(time_ns=(0, 5)))
     with pytest.raises(NotApplicableError, match=r"format test has none; give an nsys SQLite .*Kineto"):
-        selections(profile, Region(named_range="step"))
+        selected_parts(profile, Region(named_range="step"))
 
 
 def test_every_file_has_a_first_launch_of_its_own() -> None:
@@ -270,10 +277,10 @@ def test_every_file_has_a_first_launch_of_its_own() -> None:
         with_ranges([start, start + 40, start + 80], [0, 1, 2], [0] * 3, RANGES, kernels)
         for start in (7, 5_000)
     ]
-    workload = Workload(files)
-    chosen = selections(workload, Region(time_ns=(30, 50)))
+    workload = joined_profiles(files)
+    chosen = selected_parts(workload, Region(time_ns=(30, 50)))
     assert [part.ids(np.arange(part.launches)).tolist() for part in chosen] == [[1], [4]]
-    assert [part.first_id for part in selections(workload, Region(named_range="step 1"))] == [0, 3]
+    assert [part.first_id for part in selected_parts(workload, Region(named_range="step 1"))] == [0, 3]
 
 
 def test_the_first_launch_is_that_of_the_file_whatever_else_is_filtered(timed: LaunchTable) -> None:
@@ -289,11 +296,11 @@ def test_rows_that_follow_each_other_stay_a_slice(timed: LaunchTable) -> None:
         Region(named_range="step 1"),
         Region(launches=(1, 9)),
     ):
-        assert all(isinstance(part.rows, slice) for part in selections(timed, region))
+        assert all(part.wanted is None for part in selected_parts(timed, region))
 
 
 def test_devices_are_busy_with_the_launches_that_are_left(timed: LaunchTable) -> None:
-    (only,) = device_times(timed, selections(timed, Region(time_ns=(0, 51))))
+    (only,) = device_times(timed, selected_parts(timed, Region(time_ns=(0, 51))))
     assert (only.kernel_ns, only.first_start_ns, only.last_end_ns) == (1 + 3 + 6, 100, 153)
 
 
@@ -308,35 +315,25 @@ def test_converting_writes_the_launches_that_are_left(timed: LaunchTable, tmp_pa
     ]
 
 
-@given(
-    wanted=st.lists(st.booleans(), min_size=1, max_size=12),
-    low=st.integers(0, 11),
-    first_row=st.integers(0, 11),
-    data=st.data(),
-)
-def test_a_selection_narrows_to_what_is_still_wanted(
-    wanted: list[bool], low: int, first_row: int, data: st.DataObject
-) -> None:
-    """Held against a list of rows; the span's first launch has id 70."""
-    rows = list(range(min(low, len(wanted) - 1), len(wanted)))
-    span = Span(sequence=0, first_ordinal=0, launches=len(wanted))
-    part: Selection | None = Selection(span, slice(rows[0], len(wanted)), 70 + rows[0])
-    for still in (wanted[rows[0] :], data.draw(st.lists(st.booleans(), min_size=12, max_size=12))):
+@given(low=st.integers(0, 11), still=st.lists(st.lists(st.booleans(), min_size=12, max_size=12), max_size=3))
+def test_a_part_narrows_to_what_is_still_wanted(low: int, still: list[list[bool]]) -> None:
+    """Held against a list of rows; the first launch has id 70."""
+    columns = ColumnsInMemory(KernelTable(), {"stream": np.arange(12)}, {"m": np.arange(12.0)}.get)
+    part = Part(0, 70, columns, slice(0, 12)).between(70 + low, 99)
+    rows = list(range(low, 12))
+    for flags in still:
         assert part is not None
-        inside = still[: len(rows)]
+        inside = flags[: len(rows)]
         rows = [row for row, is_left in zip(rows, inside, strict=True) if is_left]
         part = part.narrowed(np.array(inside))
         assert (part is None) == (not rows)
         if part is None:
             return
         assert part.launches == len(rows)
-        assert np.arange(len(wanted))[part.rows].tolist() == rows
+        assert part.load(["stream"])["stream"].tolist() == part.metrics(["m"])["m"].tolist() == rows
         assert part.ids(np.arange(len(rows))).tolist() == [70 + row for row in rows]
-        assert part.first_id == 70 + rows[0]
-        told = np.arange(len(wanted) - min(first_row, len(wanted)))
-        held = first_row + told[part.holds(told, first_row)]
-        assert held.tolist() == [row for row in rows if row >= first_row]
-        assert isinstance(part.rows, slice) or rows != list(range(rows[0], rows[-1] + 1))
+        assert (part.first_id, part.stop_id) == (70 + rows[0], 71 + rows[-1])
+        assert part.wanted is None or rows != list(range(rows[0], rows[-1] + 1))
 
 
 def mostly_all(most: int) -> st.SearchStrategy[tuple[int, int]]:
@@ -386,7 +383,7 @@ def test_any_filters_keep_what_each_launch_by_itself_passes(
         with pytest.raises(EmptySelectionError):
             count_durations(made, BY_NAME, region)
         return
-    chosen = selections(made, region)
+    chosen = selected_parts(made, region)
     assert [id_ for part in chosen for id_ in part.ids(np.arange(part.launches)).tolist()] == kept
     counts = count_durations(made, BY_NAME, region)
     assert counts.launches == len(kept)

@@ -31,7 +31,7 @@ LAUNCHES = st.lists(
 @pytest.fixture(scope="module", autouse=True)
 def _small_spans() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch_table_module, "SPAN_LAUNCHES", 7)
+        patch.setattr(launch_table_module, "PART_LAUNCHES", 7)
         yield
 
 

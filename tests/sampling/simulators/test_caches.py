@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sampling.estimation.caches import Caches, ColdCheck, caches_of, unlike_caches
-from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan
+from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import LOADS_FROM, checks
 from sampling.simulators.measured_run import MeasuredRun, caches_of_run

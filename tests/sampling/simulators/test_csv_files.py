@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
-from sampling.projection.interval_log import IntervalLog, KernelFacts
+from sampling.projection import IntervalLog, KernelFacts
 from sampling.readers.input_file import open_input
 from sampling.simulators.csv_files import read_results, recognises_results
 from sampling.simulators.measured_run import MeasuredRun

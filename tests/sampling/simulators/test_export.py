@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 
 from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile
+from sampling.simulators.accel_sim import bridged
 from sampling.simulators.export import (
     ExportChoices,
     Shard,
     Step,
-    bridged,
     check_chances,
     checkable,
     checks,
-    in_pieces,
     informative_order,
     merged,
     range_text,
@@ -295,7 +294,3 @@ def test_ten_thousand_ranges_are_bridged_soon() -> None:
     assert sum(len(range_text(each)) + 1 for each in made) - 1 <= 100_000
     assert made[0][0] == 0
     assert made[-1][1] == 2_999_970
-
-
-def test_pieces() -> None:
-    assert list(in_pieces([1, 2, 3, 4, 5], 2)) == [[1, 2], [3, 4], [5]]

@@ -14,7 +14,8 @@ import pytest
 from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.fingerprint import SequenceFingerprint
-from sampling.simulators.export import ExportChoices, name_pattern
+from sampling.simulators.export import ExportChoices
+from sampling.simulators.profilers import name_pattern
 from sampling.simulators.registry import export_plan, exporter_named, exporter_names, starts_cold
 from tests.sampling.simulators.conftest import Write, launch, plan_of, shell, stratum
 
@@ -76,7 +77,7 @@ def test_the_page_says_how_ids_count_and_whether_it_was_tried(
     ten: PlanFile, target: str, written: Write
 ) -> None:
     page = " ".join(written(ten, target)["README.txt"].split())
-    note = exporter_named(target).NOTE
+    note = exporter_named(target).note
     assert note in page
     assert "count" in note
     assert ("not run against it" in note) or ("run against" in note)

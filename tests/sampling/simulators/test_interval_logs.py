@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError, ProfileError
-from sampling.projection.interval_log import IntervalLog, KernelFacts
+from sampling.projection import IntervalLog, KernelFacts
 from sampling.simulators.accel_sim_traces import instructions_of_traces
 from sampling.simulators.registry import read_interval_logs
 

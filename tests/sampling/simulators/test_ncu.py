@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import Step
-from sampling.simulators.ncu import kernel_ids
+from sampling.simulators.profilers import kernel_ids
 from tests.sampling.simulators.conftest import Write, launch, plan_of, program, shell, stratum
 
 #: What a stand-in for ncu is started with, one word a line, and a line for its end.

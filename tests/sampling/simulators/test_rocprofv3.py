@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import sampling
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import Step
-from sampling.simulators.rocprofv3 import filters, iterations, kernel_pattern
+from sampling.simulators.profilers import filters, iterations, kernel_pattern
 from tests.sampling.simulators.conftest import Write, launch, plan_of, program, shell, stratum
 
 

@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError
 from sampling.methods import allegro, root
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.splitting.groups import split_groups
-from sampling.splitting.grower import TreeGrower
-from sampling.splitting.tree import SplitTree, Verdict
+from sampling.splitting.tree import SplitTree, TreeGrower, Verdict, split_groups
 from sampling.strata.target import Target
 
 SEEDS = range(4)

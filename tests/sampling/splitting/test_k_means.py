@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.splitting.grower import best_partitions
+from sampling.splitting.tree import best_partitions
 from sampling.splitting.two_means import best_split
 
 Pairs = list[tuple[int, int]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sampling.splitting.rule import costs_in_words
+from sampling.splitting.tree import costs_in_words
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sampling.strata.allocation import (
+from sampling.strata.sizes import (
     joint_sample_sizes,
     single_sample_size,
     water_filled_sample_sizes,
 )
-from sampling.strata.strata import Strata
+from sampling.strata.strata import Strata, bound, group_bounds, sample_variance, total_variance
 from sampling.strata.target import normal_quantile
-from sampling.strata.variance import bound, group_bounds, sample_variance, total_variance
 
 Z = normal_quantile(0.95)
 # The check of the methods: three clusters, epsilon 5 %.

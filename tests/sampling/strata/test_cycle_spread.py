@@ -17,10 +17,8 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import PlanGroups, pooled, unpooled
 from sampling.reduction.region import Region
-from sampling.strata.cycle_spread import declared_spread
-from sampling.strata.strata import Clusters, Strata, measured_clusters
+from sampling.strata.strata import Clusters, Strata, bound, declared_spread, measured_clusters
 from sampling.strata.target import Target
-from sampling.strata.variance import bound
 from tests.targets import UNPOOLED
 
 CountsOf = Callable[..., DurationCounts]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sampling.plan.design import make_design
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.seeds import Stream, generator
-from sampling.strata.drawing import Draw, draw, estimate_total_ns, weights
+from sampling.strata.draw import Draw, draw, estimate_total_ns, weights
 from sampling.strata.strata import Strata, measured_clusters
 from sampling.strata.target import Target
 

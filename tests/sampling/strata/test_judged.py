@@ -9,11 +9,9 @@ import pytest
 from scipy.stats import hypergeom, norm
 
 from sampling.reduction.plan_groups import unpooled
-from sampling.strata.cycle_spread import declared_spread
-from sampling.strata.judged import DRAWS, judged
-from sampling.strata.strata import Strata, measured_clusters
+from sampling.strata.draw import DRAWS, judged
+from sampling.strata.strata import Strata, declared_spread, measured_clusters, total_variance
 from sampling.strata.target import Target
-from sampling.strata.variance import total_variance
 from tests.sampling.methods.test_joint import reduced
 
 # Four standard errors of a share of so many draws.

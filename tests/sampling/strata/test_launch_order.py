@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sampling.arrays import IntArray
 from sampling.errors import OptionError
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.strata.drawing import Draw, draw, draw_nested, first_launches, mixed, stratum_keys
+from sampling.strata.draw import Draw, draw, draw_nested, first_launches, mixed, stratum_keys
 from sampling.strata.strata import Strata, measured_clusters
 
 CountsOf = Callable[..., DurationCounts]

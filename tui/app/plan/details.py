@@ -240,4 +240,4 @@ def export_file(path: Path, to: str, folder: Path) -> str:
     """
     written = write_folder(folder, exported_folder(read_plan(str(path)), to), force=False)
     what = written[0] if len(written) == 1 else f"{len(written)} files in {folder}"
-    return f"written: {what}; {to}: {exporter_named(to).NOTE}"
+    return f"written: {what}; {to}: {exporter_named(to).note}"

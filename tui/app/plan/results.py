@@ -20,8 +20,8 @@ from textual.widgets import Input, Static
 from textual.worker import Worker
 
 from sampling.errors import OptionError, SamplingError
-from sampling.estimation.plan_estimate import PlanEstimate
-from sampling.estimation.topped_up_plan import ToppedUp
+from sampling.estimation.top_up import ToppedUp
+from sampling.estimation.total import PlanEstimate
 from sampling.progress import Progress
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, LIST, RESULTS, VIEW, bindings

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sampling.difference.difference import Difference, ProfilePart, difference_between
-from sampling.difference.mean_ratio import Durations, mean_ratios
+from sampling.difference import Difference, Durations, ProfilePart, difference_between, mean_ratios
 from sampling.readers.registry import read_profile
 
 Arrange = Callable[[np.ndarray], np.ndarray]
@@ -78,7 +77,7 @@ def groups_of(path: Path) -> list[np.ndarray]:
     """The durations of every kernel group of 20 launches or more that has a spread, in launch order."""
     profile = read_profile([str(path)])
     batches = list(profile.batches(("signature", "duration_ns")))
-    sequence = np.concatenate([np.full(len(batch), batch.span.sequence) for batch in batches])
+    sequence = np.concatenate([np.full(part.launches, part.sequence) for part in profile.parts])
     signature, duration_ns = (
         np.concatenate([batch[column] for batch in batches]) for column in ("signature", "duration_ns")
     )

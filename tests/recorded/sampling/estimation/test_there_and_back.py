@@ -9,7 +9,7 @@ import pytest
 
 import sampling
 from sampling.errors import ProfileError
-from sampling.estimation.plan_estimate import PlanEstimate
+from sampling.estimation.total import PlanEstimate
 
 #: The profile's run, the simulated one, and the least share of seeds whose interval holds the truth.
 PAIRS = [("solver-8", "solver-16"), ("solver-16", "solver-8")]

@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 
 from sampling.arrays import FloatArray
-from sampling.estimation.estimate import estimate, estimate_groups, next_sizes
-from sampling.estimation.ratios import ratio_of_totals
-from sampling.estimation.sample import Sample
+from sampling.estimation.interval import Sample, estimate, estimate_groups, ratio_of_totals
+from sampling.estimation.top_up import next_sizes
 from sampling.plan.design import make_design
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
-from sampling.strata.drawing import draw_nested
+from sampling.strata.draw import draw_nested
 from sampling.strata.strata import Strata
 from sampling.strata.target import Target
 

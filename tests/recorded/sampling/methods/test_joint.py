@@ -17,7 +17,7 @@ from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
-from sampling.strata.drawing import draw, weights
+from sampling.strata.draw import draw, weights
 from sampling.strata.target import Target
 
 REAL = (

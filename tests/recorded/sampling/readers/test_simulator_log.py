@@ -18,9 +18,9 @@ def test_a_log_is_the_table_made_of_it(runs: Path, name: str) -> None:
     with (runs / f"{name}.table.csv").open(newline="") as table:
         rows = list(csv.DictReader(table))
     profile = read_profile(str(runs / name / "run.log.gz"))
-    batch = profile.read(profile.spans[0], ("duration_ns", "signature"))
+    batch = profile.parts[0].load(("duration_ns", "signature"))
     assert batch["duration_ns"].tolist() == [int(row["duration_ns"]) for row in rows]
-    executed = profile.read_metrics(profile.spans[0], ("instructions",))["instructions"]
+    executed = profile.parts[0].metrics(("instructions",))["instructions"]
     assert executed.tolist() == [float(row["instructions"]) for row in rows]
     shapes = [profile.kernels.signature(code) for code in batch["signature"].tolist()]
     assert [shape.grid for shape in shapes] == [

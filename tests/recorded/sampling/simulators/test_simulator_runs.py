@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from sampling.errors import ProfileError
-from sampling.projection.interval_log import IntervalLog
-from sampling.projection.pkp import ProjectionRule, project
+from sampling.projection import IntervalLog, ProjectionRule, project
 from sampling.simulators.accel_sim_traces import instructions_of_traces
 from sampling.simulators.registry import read_interval_logs
 

@@ -156,7 +156,7 @@ def test_a_fingerprint_does_not_depend_on_how_a_profile_is_read(launch_table: Bu
     path = tmp_path / "profile.parquet"
     pq.write_table(pa.table({"name": CYCLE, "duration_ns": [1] * 600}), path, row_group_size=7)
     in_pieces = read_profile([str(path)])
-    assert len(in_pieces.spans) == 86
+    assert len(in_pieces.parts) == 86
     assert digests_of(in_pieces) == digests_of(launch_table(CYCLE, [9] * 600))
 
 

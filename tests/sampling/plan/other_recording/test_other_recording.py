@@ -40,7 +40,7 @@ from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
-from sampling.strata.drawing import draw
+from sampling.strata.draw import draw
 from sampling.strata.target import Target
 
 Build = Callable[..., LaunchTable]
@@ -539,4 +539,4 @@ def test_progress_is_told_until_the_last_draw(program: Program, tmp_path: Path) 
 def test_a_profile_is_a_source_of_batches(program: Program, tmp_path: Path) -> None:
     """The recordings here are read in several pieces, which end elsewhere than the sequences do."""
     profile: Profile = read_profile([str(program.write(tmp_path / "a.parquet"))])
-    assert len(profile.spans) > len(profile.sequences) == 4
+    assert len(profile.parts) > len(profile.sequences) == 4

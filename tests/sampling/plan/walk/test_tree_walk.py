@@ -20,10 +20,9 @@ from sampling.plan.design import Design, make_design
 from sampling.plan.overrides_file import overrides_document, read_overrides
 from sampling.plan.walk import Place, Running, TreeWalk, with_decision
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.splitting.groups import Overrides
-from sampling.splitting.tree import SplitNode, Verdict
+from sampling.splitting.tree import Overrides, SplitNode, Verdict
+from sampling.strata.strata import group_bounds
 from sampling.strata.target import Target
-from sampling.strata.variance import group_bounds
 
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]

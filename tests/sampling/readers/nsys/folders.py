@@ -19,4 +19,4 @@ def read(path: Path) -> Profile:
 def columns(profile: Profile) -> list[list[int]]:
     """Return names, durations, starts and streams, batch by batch."""
     batches = profile.batches(["name", "duration_ns", "start_ns", "stream"])
-    return [column.tolist() for batch in batches for column in batch.columns.values()]
+    return [column.tolist() for batch in batches for column in batch.values()]

@@ -24,9 +24,10 @@ def read(path: Path) -> Profile:
 def launches(profile: Profile) -> list[dict[str, Any]]:
     """Return the launches in id order, every column and the names behind the codes."""
     rows = []
-    for batch in profile.batches(sorted(profile.columns)):
-        sequence = profile.sequences[batch.span.sequence]
-        for index in range(len(batch)):
+    for part in profile.parts:
+        batch = part.load(sorted(profile.columns))
+        sequence = profile.sequences[part.sequence]
+        for index in range(part.launches):
             signature = profile.kernels.signature(int(batch["signature"][index]))
             row: dict[str, Any] = {column: int(batch[column][index]) for column in profile.columns}
             assert signature.name == row.pop("name")

@@ -164,7 +164,7 @@ class TestText:
         profile = read(written(tmp_path, text), "duration_ns=t:us")
         ordered = [*rows[0::2], *rows[1::2]]
         assert durations(profile) == [round(t * 1000) for _, t, _, _ in ordered]
-        metric = np.concatenate([profile.read_metrics(span, ["m"])["m"] for span in profile.spans])
+        metric = np.concatenate([span.metrics(["m"])["m"] for span in profile.parts])
         assert np.array_equal(metric, [m if m != "" else math.nan for *_, m in ordered], equal_nan=True)
 
     def test_launches_of_a_plan_are_no_profile(self, tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ class TestMetrics:
     def test_columns_of_numbers_are_metrics(self, tmp_path: Path) -> None:
         profile = read(written(tmp_path, self.TEXT), "duration_ns=t")
         assert profile.metric_names == ("ipc",)
-        values = profile.read_metrics(profile.spans[0], ["ipc"])["ipc"]
+        values = profile.parts[0].metrics(["ipc"])["ipc"]
         assert np.array_equal(values, [0.5, math.nan], equal_nan=True)
 
     def test_one_that_ends_being_of_numbers_is_none(
@@ -198,13 +198,11 @@ class TestMetrics:
         rows = "".join(f"k,{row},{row},{row if row < 15 else 'x'}\n" for row in range(20))
         profile = read(written(tmp_path, "name,duration_ns,m,late\n" + rows))
         assert profile.metric_names == ("m",)
-        assert profile.read_metrics(profile.spans[0], ["m"])["m"].tolist() == list(range(20))
+        assert profile.parts[0].metrics(["m"])["m"].tolist() == list(range(20))
 
     def test_what_is_not_finite_is_no_value(self, tmp_path: Path) -> None:
         profile = read(written(tmp_path, "name,duration_ns,m\nk,1,inf\nk,2,3\n"))
-        assert np.array_equal(
-            profile.read_metrics(profile.spans[0], ["m"])["m"], [math.nan, 3.0], equal_nan=True
-        )
+        assert np.array_equal(profile.parts[0].metrics(["m"])["m"], [math.nan, 3.0], equal_nan=True)
 
 
 @pytest.mark.parametrize(

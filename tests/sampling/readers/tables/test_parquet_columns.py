@@ -47,7 +47,7 @@ def read(path: Path, columns: str) -> Profile:
 
 
 def metric(profile: Profile, name: str) -> list[float]:
-    return np.concatenate([profile.read_metrics(span, [name])[name] for span in profile.spans]).tolist()
+    return np.concatenate([span.metrics([name])[name] for span in profile.parts]).tolist()
 
 
 @pytest.mark.parametrize("rank", [[1, 0, 1, 0, 1], [0, 0, 1, 1, 1]], ids=["interleaved", "in order"])
@@ -66,7 +66,7 @@ def test_the_same_as_csv(tmp_path: Path, rank: list[int]) -> None:
 def test_units_of_whole_numbers(tmp_path: Path) -> None:
     path = written(tmp_path, {"k": ["a"], "t": pa.array([3], pa.uint8()), "duration_ns": [5]})
     profile = read(path, "name=k,duration_ns=t:s")
-    assert profile.read(profile.spans[0], ["duration_ns"])["duration_ns"].tolist() == [3_000_000_000]
+    assert profile.parts[0].load(["duration_ns"])["duration_ns"].tolist() == [3_000_000_000]
     assert profile.metric_names == ()
 
 

@@ -12,10 +12,15 @@ from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
-from sampling.profile.named_ranges import STILL_OPEN, RangeEvents, runs_of
-from sampling.profile.profile import KernelTable, ProfileFile, RecordingFacts
-from sampling.profile.workload import Workload
+from sampling.profile.launch_table import (
+    STILL_OPEN,
+    LaunchColumns,
+    LaunchTable,
+    LaunchTableBuilder,
+    RangeEvents,
+    runs_of,
+)
+from sampling.profile.profile import KernelTable, ProfileFile, RecordingFacts, joined_profiles
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
@@ -145,7 +150,7 @@ def test_ranges_are_what_the_words_say(
     span: int,
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch_table_module, "SPAN_LAUNCHES", span)
+        patch.setattr(launch_table_module, "PART_LAUNCHES", span)
         calls, names, durations, device = map(list, zip(*launches, strict=True))
         profile = profile_of(calls, events, names=names, durations=durations, device=device)
     whole = list_launches(profile, count_durations(profile, Grouping()))
@@ -232,10 +237,10 @@ def test_a_range_on_two_devices_is_one_range() -> None:
 def test_ranges_of_several_files_follow_each_other() -> None:
     kernels = KernelTable()
     files = [profile_of([1, 2], [Event("a", 1, 3)], kernels=kernels) for _ in range(2)]
-    assert rows_of(list_ranges(Workload(files), Region())) == {"a": (4, 6, 0, 3, 2)}
+    assert rows_of(list_ranges(joined_profiles(files), Region())) == {"a": (4, 6, 0, 3, 2)}
     files.insert(1, profile_of([1, 2, 3], None, names=["x", "y", "z"], kernels=kernels))
-    assert rows_of(list_ranges(Workload(files), Region())) == {"a": (4, 6, 0, 6, 2)}
-    assert Workload(files[1:2]).range_runs() is None
+    assert rows_of(list_ranges(joined_profiles(files), Region())) == {"a": (4, 6, 0, 6, 2)}
+    assert joined_profiles(files[1:2]).range_runs() is None
 
 
 def test_deep_trees_and_long_rows_take_few_passes() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.strata.variance import left_out, sample_variance, spread
+from sampling.strata.strata import left_out, sample_variance, spread
 
 # 2^-60 of the range of log theta: beyond what a double resolves.
 _BISECTIONS = 60

@@ -1,39 +1,330 @@
-"""A plan simulated until its total is known well enough: handed over, run, estimated, topped up, and so on.
+"""One process of a run: the launches that it simulates, its folder, how it is started and what came of it.
+
+On the disk a job is ``launches/ID``, its working folder, ID being its first drawn launch. ``exit`` there is
+written when its process has ended; what it printed then becomes ``results/launch-ID.log`` (or ``.csv``), and
+why it failed ``results/launch-ID.failed``. So what is finished is told by names alone.
+
+
+A plan simulated until its total is known well enough: handed over, run, estimated, topped up, and so on.
 
 All that is known of a run is in its folder: ``plan.json``, the plan as large as it is by now; ``rounds/N``,
-what was exported of it each time; ``launches`` and ``results``, see `sampling.running.job`. So a run that was
+what was exported of it each time; ``launches`` and ``results``, see `sampling.running`. So a run that was
 stopped goes on by being called again. (docs/methods.md, 11 Back from the simulator)
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 import numpy as np
 
-from sampling.errors import AnalysisError, OptionError
-from sampling.estimation.estimate import Estimate, next_sizes
-from sampling.estimation.plan_estimate import PlanEstimate, estimate_plan, sample_of
-from sampling.estimation.topped_up_plan import enlarged, sampling_left
+from sampling.arrays import IntArray
+from sampling.errors import AnalysisError, OptionError, ProfileError
+from sampling.estimation.interval import Estimate
+from sampling.estimation.top_up import enlarged, next_sizes, sampling_left
+from sampling.estimation.total import PlanEstimate, estimate_plan, sample_of
 from sampling.json_text import json_rows_text, read_json_object
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
 from sampling.readers.input_file import open_input
-from sampling.running.job import NEEDED, Job, jobs_of, prepare, put_away, take_result, words_of
-from sampling.simulators.export import ExportChoices
-from sampling.simulators.export_files import Manifest, manifests_in, read_manifest
-from sampling.simulators.registry import exported_folder
-from sampling.simulators.results import results_of
-from sampling.text import Wording, counted
+from sampling.simulators.export import (
+    ExportChoices,
+    Manifest,
+    informative_order,
+    manifests_in,
+    read_manifest,
+)
+from sampling.simulators.measured_run import CYCLES, MeasuredRun
+from sampling.simulators.registry import exported_folder, read_results
+from sampling.simulators.results import NOT_WANTED, results_of
+from sampling.text import Wording, counted, shortened
+
+#: What a command must name, of each simulator that is run: what it simulates.
+NEEDED = {"accel-sim": "{list}", "macsim": "", "csv": "{id}"}
+_LISTS = {"accel-sim": "kernelslist{}.g", "macsim": "kernel_config{}.txt"}
+#: How ``timeout`` of the coreutils ends for a program that it ended.
+TIMED_OUT = "124"
+_TAIL = 1 << 16
+_PATH = re.compile(r"\./(Kernel\d+)/trace\.txt")
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """A process that simulates a drawn launch, and those that run before it for the caches' sake.
+
+    Attributes
+    ----------
+    id : of the launch that it is called by.
+    ids : (n,) of all launches in their order, `NOT_WANTED` for those that count for nothing.
+    strata : of those that count, 0-based.
+    list : what the simulator is given to run; None where a command names the launch by its id.
+    traces : the folder of its traces.
+    place, result : its working folder, and the file of its finished result.
+    duration_ns : of the launches that count, in the profile.
+    caches : (n,) how each launch finds them; empty where no manifest says.
+    is_check : whether these are launches of another job once more, and so of no stratum.
+    measured, failure : what came of it; neither yet: None and "".
+    is_put_away : whether that has its name among the results.
+    """
+
+    id: int
+    ids: IntArray
+    strata: frozenset[int]
+    list: Path | None
+    traces: Path | None
+    place: Path
+    result: Path
+    duration_ns: int
+    caches: tuple[str, ...] = ()
+    is_check: bool = False
+    measured: MeasuredRun | None = field(default=None, repr=False)
+    failure: str = ""
+    is_put_away: bool = False
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing is left to run of it."""
+        return self.measured is not None or bool(self.failure)
+
+    @property
+    def exit(self) -> Path:
+        """The file that says how its process ended."""
+        return self.place / "exit"
+
+
+def jobs_of(plan: PlanFile, handed: Path, folder: Path, to: str, traces: str | None) -> list[Job]:
+    """Return the jobs of an export, the most informative first, as they are before anything is run.
+
+    Parameters
+    ----------
+    plan : without the launches that are not in this export.
+    handed, folder : of the export, and of the whole run.
+    """
+    drawn = {launch.id: (stratum, launch) for stratum, launch in informative_order(plan)}
+    order = {launch: place for place, launch in enumerate(drawn)}
+    runs: list[tuple[IntArray, tuple[str, ...], Path | None, Path | None]] = []
+    for path in manifests_in(handed):
+        with open_input(str(path)) as file:
+            manifest = read_manifest(file)
+        shards = np.unique(manifest.shard).tolist()
+        part = path.parent.relative_to(handed)
+        for shard in shards:
+            inside = manifest.shard == shard
+            name = _LISTS[to].format("" if len(shards) == 1 else f"-{shard}")
+            ids = np.where(manifest.is_warm_up[inside], NOT_WANTED, manifest.id[inside])
+            states = tuple(np.array(manifest.caches)[inside].tolist())
+            where = None if traces is None else Path(traces, part).absolute()
+            runs.append((ids, states, path.parent / name, where))
+    if not runs:
+        runs = [(np.array([launch]), (), None, None) for launch in drawn]
+    jobs = []
+    known: set[int] = set()
+    for ids, states, listed, where in runs:
+        wanted = sorted(ids[ids != NOT_WANTED].tolist(), key=order.__getitem__)
+        is_check = wanted[0] in known
+        known.update(wanted)
+        name = f"{wanted[0]}{'-again' if is_check else ''}"
+        jobs.append(
+            Job(
+                id=wanted[0],
+                ids=ids,
+                strata=frozenset() if is_check else frozenset(drawn[each][0] for each in wanted),
+                list=listed,
+                traces=where,
+                place=folder / "launches" / name,
+                result=folder / "results" / f"launch-{name}{'.csv' if to == 'csv' else '.log'}",
+                duration_ns=sum(drawn[each][1].duration_ns or 0 for each in wanted),
+                caches=states,
+                is_check=is_check,
+            )
+        )
+    return sorted(jobs, key=lambda job: (job.is_check, order[job.id]))
+
+
+def words_of(command: str, to: str) -> list[str]:
+    """Return a command line as words that mean the same in any folder.
+
+    Raises
+    ------
+    OptionError : it is empty or garbled, its program is not there, or it lacks what tells it the launch.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise OptionError(f"the simulator's command line cannot be read: {error}") from error
+    if NEEDED[to] not in command or not words:
+        raise OptionError(
+            f"the simulator's command line does not say what to simulate, {NEEDED[to] or 'a program'}",
+            remedy=f"put {NEEDED[to]} where the simulator takes it" if NEEDED[to] else None,
+        )
+    program = shutil.which(words[0])
+    if program is None:
+        raise OptionError(f"{words[0]}: there is no such program", remedy="give its path, or put it on PATH")
+    # A job runs in a folder of its own, for simulators write files where they are.
+    words[0] = str(Path(program).absolute())
+    for place, word in enumerate(words[1:], start=1):
+        # What is too long for a name is none.
+        with suppress(OSError):
+            if word and Path(word).exists():
+                words[place] = str(Path(word).absolute())
+    return words
+
+
+def prepare(job: Job, to: str, words: Sequence[str]) -> list[str]:
+    """Make a job's folder with what the simulator looks for there, and return its command line.
+
+    Raises
+    ------
+    ProfileError : a trace is not there.
+    """
+    shutil.rmtree(job.place, ignore_errors=True)
+    job.place.mkdir(parents=True)
+    if job.list is not None and job.traces is not None:
+        if to == "accel-sim":
+            _link_traces(job.list, job.traces)
+            for config in (Path(word) for word in words if word.endswith(".config")):
+                for net in config.parent.glob("*.icnt"):
+                    _link(net, job.place / net.name)
+        else:
+            _make_macsim_folder(job.list, job.traces, job.place)
+    said = {"{list}": job.list, "{id}": job.id, "{folder}": job.place, "{out}": job.place / "out"}
+    stands_for = re.compile("|".join(map(re.escape, said)))
+    return [stands_for.sub(lambda found: str(said[found[0]]), word) for word in words]
+
+
+def _link_traces(listed: Path, traces: Path) -> None:
+    """Put the traces of a list beside it, where Accel-Sim looks for them: links, or unpacked."""
+    for name in listed.read_text(encoding="utf-8").split("\n"):
+        beside, source = listed.parent / name, traces / name
+        packed = source.with_name(f"{name}.gz")
+        if not name.startswith("kernel") or beside.exists():
+            continue
+        if source.exists():
+            _link(source, beside)
+        elif packed.exists():
+            part = beside.with_name(f"{name}.part")
+            with gzip.open(packed) as stream, part.open("wb") as unpacked:
+                shutil.copyfileobj(stream, unpacked)
+            part.replace(beside)
+        else:
+            raise ProfileError(f"{name} is not there", path=traces, remedy="give the folder of the traces")
+
+
+def _make_macsim_folder(listed: Path, traces: Path, place: Path) -> None:
+    """Make the folder that MacSim runs in: links to the traces of a list, and the parameters of this one."""
+    parameters = Path("params.in").absolute()
+    if not parameters.is_file():
+        raise OptionError(
+            "MacSim takes its parameters from params.in, which is not in this folder",
+            remedy="go to the folder of the params.in to simulate",
+        )
+    _link(parameters, place / "params.in")
+    text = listed.read_text(encoding="utf-8")
+    for name in set(_PATH.findall(text)):
+        _link(traces / name, place / name)
+    (place / "kernel_config.txt").write_text(text, encoding="utf-8")
+    (place / "trace_file_list").write_text("1\n./kernel_config.txt\n", encoding="utf-8")
+
+
+def _link(source: Path, link: Path) -> None:
+    # Another job may have made it.
+    with suppress(FileExistsError):
+        link.symlink_to(source)
+
+
+def take_result(job: Job, to: str) -> None:
+    """Read what is on the disk of a job: a finished result, a failure, or how its process ended."""
+    failed = job.result.with_suffix(".failed")
+    job.is_put_away = job.result.exists() or failed.exists()
+    if job.result.exists():
+        _read(job, to, job.result)
+    elif failed.exists():
+        job.failure = failed.read_text(encoding="utf-8").strip() or "it failed"
+    elif job.exit.exists():
+        code = job.exit.read_text(encoding="utf-8").strip()
+        job.failure = "" if code == "0" else _why_failed(job, code)
+        if not job.failure:
+            _read(job, to, _printed(job, to))
+
+
+def put_away(job: Job) -> None:
+    """Give what came of a job its name among the results."""
+    job.is_put_away = True
+    job.result.parent.mkdir(exist_ok=True)
+    if job.failure:
+        job.result.with_suffix(".failed").write_text(f"{job.failure}\n", encoding="utf-8")
+    else:
+        (job.place / f"run{job.result.suffix}").replace(job.result)
+
+
+def _printed(job: Job, to: str) -> Path:
+    """Return the file of a job's result, before it has its name; of a number make one."""
+    printed = job.place / "run.log"
+    if to != "csv":
+        return printed
+    out = job.place / "out"
+    words = (out if out.exists() else printed).read_text("utf-8", "replace").split()
+    table = printed.with_suffix(".csv")
+    table.write_text(f"id,{CYCLES}\n{job.id},{words[-1] if words else ''}\n", encoding="utf-8")
+    return table
+
+
+def _read(job: Job, to: str, path: Path) -> None:
+    """Take over a job's result, or why it is none."""
+    try:
+        with open_input(str(path)) as file:
+            measured = read_results(file, (), to)
+    except ProfileError as error:
+        what = error.message.removeprefix(str(path)).removeprefix(": ")
+        job.failure = "it gave no number of cycles" if to == "csv" else what
+        return
+    drawn = job.ids[job.ids != NOT_WANTED]
+    # Kernels that only fill caches may be left out where results are read.
+    ids = job.ids if len(measured.number) == len(job.ids) else drawn
+    if len(measured.number) != len(ids):
+        job.failure = f"{counted(len(measured.number), 'launch', 'launches')} printed of {len(job.ids)}"
+        return
+    lacking = np.flatnonzero((ids != NOT_WANTED) & ~(measured.metrics[CYCLES] > 0)).tolist()
+    if lacking:
+        job.failure = measured.missing.get(lacking[0], "it took 0 cycles")
+        return
+    told = job.caches
+    if told and len(ids) < len(job.ids):
+        told = tuple(np.array(told)[job.ids != NOT_WANTED].tolist())
+    job.measured = replace(measured, number=ids, first_number=None, told=told)
+
+
+def _why_failed(job: Job, code: str) -> str:
+    """Return why a process that did not end well ended, in words."""
+    why = f"exit code {code}" if code.lstrip("-").isdigit() else code
+    if code == TIMED_OUT:
+        why = "it ran past the time limit"
+    if code.startswith("-"):
+        why = f"ended by {signal.Signals(int(code[1:])).name}"
+    tails = []
+    for name in ("run.log", "stderr.log"):
+        with suppress(OSError), (job.place / name).open("rb") as stream:
+            stream.seek(max(0, stream.seek(0, 2) - _TAIL))
+            tails.append(stream.read())
+    if tails and b"deadlock detected" in tails[0]:
+        why += ", a deadlock"
+    lines = (
+        [line.strip() for line in tails[-1].decode("utf-8", "replace").split("\n")] if len(tails) > 1 else []
+    )
+    last = [line for line in lines if line][-1:]
+    return f"{why}: {shortened(last[0], 80)}" if last else why
+
 
 #: So many launches that fail before one succeeds are the command's fault, not theirs.
 _ALL_FAIL = 3

@@ -1,1 +1,0 @@
-"""Two profiles, or two parts of one, kernel by kernel."""

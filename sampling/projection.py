@@ -1,0 +1,418 @@
+"""Principal Kernel Projection: stop inside a kernel once its IPC is steady, and project its cycles.
+
+Source: Principal Kernel Analysis, section 3.2 (docs/methods.md, 9 Projection). The kernel's IPC, instructions
+over cycles since its start, is steady where its relative standard deviation over the last 3000 cycles is
+below s = 0.25 per cent. The stop waits until as many thread blocks have finished as fill the GPU, one wave. A
+grid smaller than a wave waits for 0.3 of its thread blocks; the paper drops the condition for it, which can
+project a kernel far too long. The window is the last 3000 cycles whole: a kernel younger than that is not
+steady yet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.errors import AnalysisError, OptionError
+
+#: With fewer samples there is no standard deviation.
+LEAST_SAMPLES = 2
+_ARTIFACT_SAMPLES = 6
+# Cycles are counted in 64 bits: a window longer than this is longer than any log.
+_MOST_CYCLES = 2**62
+# Keeps a share that is a whole number of thread blocks from being rounded up for a product's last bit.
+_ROUNDING = 1e-9
+
+
+# --- what a simulator logs of one kernel while it runs -----------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class KernelFacts:
+    """What is known of a kernel besides its intervals; None where nothing says it."""
+
+    #: Of the whole kernel, from its start to its true end.
+    cycles: int | None = None
+    instructions: int | None = None
+    #: Thread blocks of its grid, and those that one core holds at once.
+    ctas: int | None = None
+    ctas_per_core: int | None = None
+    #: Cores (SMs) of the simulated GPU.
+    cores: int | None = None
+
+    @property
+    def wave_ctas(self) -> int | None:
+        """The thread blocks that fill the GPU: those of one wave."""
+        if self.ctas_per_core is None or self.cores is None:
+            return None
+        return self.ctas_per_core * self.cores
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalLog:
+    """One kernel's log, at least one interval long; (n,) int64 arrays have an entry an interval."""
+
+    #: The kernel's, or "kernel 3" by its place in the log where none is known.
+    name: str
+    #: The cycle in which each interval ends, counted from the kernel's start, ascending.
+    cycle: IntArray
+    #: Executed, and thread blocks finished, within each interval.
+    instructions: IntArray
+    ctas: IntArray
+    facts: KernelFacts = KernelFacts()
+    #: Whether it is known that the kernel runs on after the last interval, and why, a clause.
+    is_cut_short: bool = False
+    why_cut: str = ""
+    #: The launches' numbers in the run; several where the simulator tells them apart no more.
+    launches: tuple[int, ...] = ()
+    #: The number of the trace that was simulated.
+    trace_id: int | None = None
+    #: How many launches without an interval of their own ran since the log before, and after the run's last.
+    unrecorded_before: int = 0
+    unrecorded_after: int = 0
+    #: Whether the first interval may count thread blocks of kernels that ran before.
+    has_carried_ctas: bool = False
+
+    def totals(self) -> KernelFacts:
+        """Return the facts, completed by the log's own end where it is the kernel's end.
+
+        A log is taken to run to the kernel's end unless it is known to be cut short, or has fewer
+        instructions or thread blocks than the kernel is known to have. Thread blocks taken from a log that
+        may count those of other kernels are the most that the grid can have.
+
+        Raises
+        ------
+        AnalysisError : the log has more instructions, thread blocks or cycles than the kernel; more thread
+            blocks are no error where some of them may be of other kernels.
+        """
+        cycles, instructions, ctas = int(self.cycle[-1]), int(self.instructions.sum()), int(self.ctas.sum())
+        facts = self.facts
+        logged = [(cycles, facts.cycles, "cycles"), (instructions, facts.instructions, "instructions")]
+        if not self.has_carried_ctas:
+            logged.append((ctas, facts.ctas, "thread blocks"))
+        for seen, known, what in logged:
+            if known is not None and seen > known:
+                raise AnalysisError(
+                    f"{self.name}: its log has {seen:,} {what}, the whole kernel {known:,}",
+                    remedy="correct the number given for the kernel, or give the log of the same run",
+                )
+        is_short = (facts.instructions or 0) > instructions or (facts.ctas or 0) > ctas
+        if facts.cycles != cycles and (facts.cycles is not None or self.is_cut_short or is_short):
+            return facts
+        return replace(
+            facts,
+            cycles=cycles,
+            instructions=instructions if facts.instructions is None else facts.instructions,
+            ctas=ctas if facts.ctas is None else facts.ctas,
+        )
+
+
+# --- the rule ----------------------------------------------------------------------------------------------
+
+
+class Lack(StrEnum):
+    """What a log lacks for the method to work as it is meant."""
+
+    WAVE = "wave-unknown"
+    TOTAL = "total-unknown"
+    CTAS = "no-finished-ctas"
+    COARSE = "coarse-log"
+    CARRIED = "carried-ctas"
+    CUT = "cut-short"
+
+
+class Basis(StrEnum):
+    """What the work left is counted in."""
+
+    INSTRUCTIONS = "instructions"
+    CTAS = "ctas"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectionRule:
+    """When to stop, and how to project."""
+
+    #: s, the relative standard deviation of the IPC to come below, in per cent.
+    stability_percent: float = 0.25
+    #: How far back the standard deviation looks.
+    window_cycles: int = 3000
+    #: The share of a grid smaller than a wave that must be done; 0 is the paper's rule.
+    small_grid_share: float = 0.3
+    #: The rule of the published artifact: windows of six samples, steadiness and thread blocks may be reached
+    #: at different times, the work left is counted in thread blocks.
+    artifact: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.stability_percent < np.inf:
+            raise OptionError(
+                f"the stability is a number of per cent above 0, not {self.stability_percent:g}"
+            )
+        if self.window_cycles < 1:
+            raise OptionError(f"the window is 1 cycle or more, not {self.window_cycles}")
+        if self.window_cycles > _MOST_CYCLES:
+            raise OptionError(f"the window is 2^62 cycles or fewer, not {self.window_cycles}")
+        if not 0 <= self.small_grid_share <= 1:
+            raise OptionError(f"the share of a small grid is from 0 to 1, not {self.small_grid_share:g}")
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Where a kernel's simulation can stop, and what that says of the whole; unknown numbers are None."""
+
+    #: Whether the rule stops it; else it runs to the log's end.
+    stopped: bool
+    cycle: int
+    #: Of the whole kernel, as projected and as simulated.
+    projected_cycles: float | None
+    total_cycles: int | None
+    #: Instructions over cycles, and thread blocks finished, up to the stop.
+    ipc: float
+    ctas_done: int
+    #: Thread blocks to wait for.
+    ctas_needed: int | None
+    basis: Basis
+    #: The IPC's relative standard deviation at the stop; None where it does not stop.
+    spread_percent: float | None
+    #: Why it stops there, or does not stop.
+    reason: str
+    #: What is known of the whole kernel.
+    totals: KernelFacts
+    lacks: tuple[Lack, ...]
+
+    @property
+    def speedup(self) -> float | None:
+        """Cycles of the whole kernel, as simulated or else as projected, for each one simulated."""
+        if not self.stopped:
+            return 1.0
+        whole = self.projected_cycles if self.total_cycles is None else self.total_cycles
+        return None if whole is None else whole / self.cycle
+
+    @property
+    def error(self) -> float | None:
+        """Relative error of the projected cycles, a fraction; None where the true ones are unknown."""
+        if self.projected_cycles is None or self.total_cycles is None:
+            return None
+        return abs(self.projected_cycles - self.total_cycles) / self.total_cycles
+
+
+def project(log: IntervalLog, rule: ProjectionRule) -> Projection:
+    """Apply the rule to a kernel's log.
+
+    Raises
+    ------
+    AnalysisError : the log has more instructions, thread blocks or cycles than the kernel is known to have.
+    """
+    totals = log.totals()
+    ipc, done = cumulative_ipc(log), np.cumsum(log.ctas)
+    if rule.artifact:
+        first = np.maximum(np.arange(ipc.size) - _ARTIFACT_SAMPLES + 1, 0)
+        is_full = np.arange(ipc.size) >= _ARTIFACT_SAMPLES - 1
+    else:
+        # Before the kernel's start there is nothing: a window that reaches there is not full.
+        first = np.searchsorted(log.cycle, log.cycle - rule.window_cycles, side="right")
+        is_full = log.cycle >= rule.window_cycles
+    spread = np.where(is_full, relative_spread_percent(ipc, first), np.nan)
+    steady = spread < rule.stability_percent
+    needed = ctas_needed(totals, rule)
+    stop = None
+    # Records of several launches are of no kernel: their IPC says nothing of any one.
+    if needed is not None and len(log.launches) <= 1:
+        both = [steady, done >= needed]
+        met = [_first(each) for each in (both if rule.artifact else [both[0] & both[1]])]
+        stop = None if None in met else max(place for place in met if place is not None)
+    at = log.cycle.size - 1 if stop is None else stop
+    if stop is None:
+        basis, projected = Basis.END, None if totals.cycles is None else float(totals.cycles)
+        reason = _reason_to_run_on(log, ipc, spread, steady, needed, rule)
+    else:
+        basis, projected = _projected(log, at, float(ipc[at]), totals, rule)
+        over = f"{_ARTIFACT_SAMPLES} records" if rule.artifact else f"{rule.window_cycles:,} cycles"
+        # The artifact may have seen the steady IPC earlier than the stop.
+        how = f"IPC within {spread[at]:.2g} % over {over}" if steady[at] else "IPC steady before"
+        reason = f"{how}; {int(done[at]):,} CTAs done, {_what_is_needed(totals, rule)}"
+    is_long = log.cycle[-1] >= rule.window_cycles and log.instructions.any()
+    lacks = {
+        Lack.WAVE: totals.wave_ctas is None,
+        Lack.TOTAL: stop is not None and projected is None,
+        # Of a kernel known to end after its last record all may have finished since: no log would say more.
+        Lack.CTAS: not log.ctas.any() and (log.facts.cycles or 0) <= int(log.cycle[-1]),
+        Lack.COARSE: not rule.artifact and is_long and bool(np.isnan(spread).all()),
+        Lack.CARRIED: log.has_carried_ctas,
+        Lack.CUT: log.is_cut_short,
+    }
+    return Projection(
+        stopped=stop is not None,
+        cycle=int(log.cycle[at]) if stop is not None or totals.cycles is None else totals.cycles,
+        projected_cycles=projected,
+        total_cycles=totals.cycles,
+        ipc=float(ipc[at]),
+        ctas_done=int(done[at]),
+        ctas_needed=needed,
+        basis=basis,
+        spread_percent=None if stop is None else float(spread[stop]),
+        reason=reason,
+        totals=totals,
+        lacks=tuple(lack for lack, is_so in lacks.items() if is_so),
+    )
+
+
+def cumulative_ipc(log: IntervalLog) -> FloatArray:
+    """Return (n,) instructions over cycles from the kernel's start to the end of each interval."""
+    return np.cumsum(log.instructions) / log.cycle
+
+
+def _first(condition: BoolArray) -> int | None:
+    return int(np.argmax(condition)) if condition.any() else None
+
+
+def _is_wave_needed(totals: KernelFacts) -> bool:
+    wave = totals.wave_ctas
+    return wave is not None and (totals.ctas is None or totals.ctas >= wave)
+
+
+def ctas_needed(totals: KernelFacts, rule: ProjectionRule) -> int | None:
+    """Return how many thread blocks must be done: a wave, or a share of a grid that is smaller.
+
+    Where the wave is unknown it is the share of the grid; None where that is unknown too, or has none.
+    """
+    if _is_wave_needed(totals):
+        return totals.wave_ctas
+    return int(np.ceil(rule.small_grid_share * totals.ctas - _ROUNDING)) if totals.ctas else None
+
+
+def _what_is_needed(totals: KernelFacts, rule: ProjectionRule) -> str:
+    wave = "the wave is unknown" if totals.wave_ctas is None else f"a wave is {totals.wave_ctas:,}"
+    if _is_wave_needed(totals):
+        return wave
+    return f"{rule.small_grid_share:g} of the grid's {totals.ctas:,} needed as {wave}"
+
+
+def _projected(
+    log: IntervalLog, at: int, ipc: float, totals: KernelFacts, rule: ProjectionRule
+) -> tuple[Basis, float | None]:
+    """Return what the work left is counted in, and the cycles of the whole kernel.
+
+    No projection is below the cycles already simulated, which the thread blocks' could be at the end.
+    """
+    cycle = int(log.cycle[at])
+    if totals.instructions is not None and not rule.artifact:
+        left = totals.instructions - int(log.instructions[: at + 1].sum())
+        if left == 0 or ipc > 0:
+            return Basis.INSTRUCTIONS, cycle + left / ipc if left else float(cycle)
+    if totals.ctas is None:
+        return Basis.CTAS, None
+    # The artifact counts one more than are done.
+    worked = int(log.ctas[: at + 1].sum()) + 1.0 if rule.artifact else _ctas_worked(log, at, totals)
+    return Basis.CTAS, max(totals.ctas / worked * cycle, float(cycle))
+
+
+def _reason_to_run_on(
+    log: IntervalLog,
+    ipc: FloatArray,
+    spread: FloatArray,
+    steady: BoolArray,
+    needed: int | None,
+    rule: ProjectionRule,
+) -> str:
+    numbers = ", ".join(map(str, log.launches))
+    unknown = "neither the wave nor the grid is known" if log.ctas.any() else "no CTA finishes in the log"
+    known, window = spread[~np.isnan(spread)], f"{rule.window_cycles:,} cycles"
+    done, enough = int(log.ctas.sum()), needed or 0
+    steadiest = f"{known.min():.2g} % at best" if known.size else ""
+    # The first that is so.
+    reasons = (
+        (
+            len(log.launches) > 1,
+            f"the simulator printed launches {numbers} as one, so that no record is of one alone",
+        ),
+        (needed is None, f"{unknown}, so it cannot be said when to stop"),
+        (not known.size and not ipc.any(), "no instruction in the log"),
+        (not known.size and rule.artifact, f"{log.cycle.size} records, {_ARTIFACT_SAMPLES} needed"),
+        (
+            not known.size and log.cycle[-1] < rule.window_cycles,
+            f"the log is shorter than the window of {window}",
+        ),
+        (not known.size, f"no window of {window} holds {LEAST_SAMPLES} records"),
+        (done < enough, f"{done:,} CTAs done at the log's end, {enough:,} needed"),
+        (
+            not steady.any(),
+            f"never steady: IPC stays within {steadiest}, less than {rule.stability_percent:g} % is asked",
+        ),
+        (True, f"steady only before {enough:,} CTAs were done"),
+    )
+    return next(reason for is_so, reason in reasons if is_so)
+
+
+def _ctas_worked(log: IntervalLog, at: int, totals: KernelFacts) -> float:
+    """Return the thread blocks finished up to a record, and those in flight by what they have done.
+
+    A thread block starts when one before it finishes. Those in flight are then as old as the last wave of
+    finished ones is long past, and what they have done are the instructions since. Where none has followed
+    another yet, half of each is the middle. Without a wave to say how many are in flight, or without any
+    finished, one more than are done, as published.
+    """
+    finished, executed = np.cumsum(log.ctas[: at + 1]), np.cumsum(log.instructions[: at + 1])
+    done, wave = int(finished[-1]), totals.wave_ctas
+    if wave is None or done == 0:
+        return done + 1.0
+    in_flight = wave if totals.ctas is None else min(wave, totals.ctas)
+    if done < in_flight:
+        return (done + in_flight) / 2
+    before_last_wave = done - in_flight
+    counted = np.diff(np.maximum(finished, before_last_wave), prepend=before_last_wave)
+    # Thread blocks finish anywhere within a record.
+    finished_at = float(np.average(executed - log.instructions[: at + 1] / 2, weights=counted))
+    return done * float(executed[-1]) / finished_at if finished_at > 0 else done + 1.0
+
+
+# --- the spread within windows -----------------------------------------------------------------------------
+
+
+def relative_spread_percent(signal: FloatArray, first: IntArray) -> FloatArray:
+    """Return (n,) 100 times standard deviation over mean of the window that ends at each sample.
+
+    NaN for a window of one sample, and one of zeros alone. The standard deviation is the sample's (n - 1).
+    Blocks of 1, 2, 4, ... samples are merged by mean and sum of squared deviations (Chan, Golub and LeVeque),
+    so nothing cancels however long the log and however small the deviations: only deviations are squared.
+
+    Parameters
+    ----------
+    signal : (n,) float64.
+    first : (n,) int64, the index of the first sample of each window.
+    """
+    samples = np.arange(signal.size) - first + 1
+    mean, squares = np.zeros((2, signal.size))
+    taken = np.zeros(signal.size, dtype=np.int64)
+    block_mean, block_squares = signal.astype(np.float64), np.zeros(signal.size)
+    size, largest = 1, int(samples.max(initial=0))
+    while size <= largest:
+        at = np.flatnonzero(samples & size)
+        block = at - taken[at]
+        so_far = mean[at], squares[at], taken[at]
+        mean[at], squares[at] = _merged(so_far, (block_mean[block], block_squares[block], size))
+        taken[at] += size
+        # Blocks that would begin before the log stay as they are: no window asks for them.
+        later = block_mean[size:], block_squares[size:], size
+        earlier = block_mean[:-size], block_squares[:-size], size
+        block_mean[size:], block_squares[size:] = _merged(later, earlier)
+        size *= 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = 100 * np.sqrt(squares / (samples - 1)) / np.abs(mean)
+    return np.where(samples >= LEAST_SAMPLES, spread, np.nan)
+
+
+_Moments = tuple[FloatArray, FloatArray, IntArray | int]
+
+
+def _merged(one: _Moments, other: _Moments) -> tuple[FloatArray, FloatArray]:
+    """Return mean and sum of squared deviations of two sets of samples, (mean, squares, count) each."""
+    total = one[2] + other[2]
+    apart = other[0] - one[0]
+    return (
+        one[0] + apart * (other[2] / total),
+        one[1] + other[1] + apart * apart * (one[2] * (other[2] / total)),
+    )

@@ -1,1 +1,0 @@
-"""Projection: where the simulation of a kernel may stop, and what the whole then takes."""
