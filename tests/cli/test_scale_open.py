@@ -10,7 +10,7 @@ import pytest
 
 from tui import cli
 from tui.app import running
-from tui.app.scale.screen import ScaleScreen
+from tui.app.scale import ScaleScreen
 from tui.app.state import Session
 from tui.options.command_line import command_line
 from tui.options.scale import ScaleOpenOptions
