@@ -71,6 +71,7 @@ _MOST_BYTES = 64 << 20
 _MOST_TOML_CHARACTERS = 1 << 14
 # A word of another meaning is further off than a slip.
 _LEAST_LIKENESS = 0.8
+_CORRECT = "correct it, or leave it out if it is not known"
 _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
 # What GPGPU-Sim and Accel-Sim print, and their interval logs.
@@ -148,9 +149,9 @@ def parsed_toml(
         return msgspec.convert(tomllib.loads(text), kind, str_keys=True)
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at ")
-        key = where.replace("`", "").removeprefix("$").removeprefix(".")
+        key = re.sub(r"[`$]|\[[^\]]*\]", "", where).removeprefix(".")
         stray = re.search(r"unknown field `(.*)`", what, re.DOTALL)
-        remedy = "correct it, or leave it out if it is not known"
+        remedy = _CORRECT
         if stray is not None:
             key = stray[1]
             what, remedy = f"no key {key!r} is known", nearest(key, known, _LEAST_LIKENESS)
@@ -443,7 +444,7 @@ def _question_of_toml(
     try:
         measurements = Measurements(asked.name, asked.ipc, asked.mpki, f_mem, peak, unit, kind)
     except OptionError as error:
-        raise InputError(error.message, Place(path), remedy=error.remedy) from error
+        raise InputError(error.message, Place(path), remedy=error.remedy or _CORRECT) from error
     return ScaleQuestion(measurements, models, tuple(asked.targets) or measured_above(measurements, models))
 
 
