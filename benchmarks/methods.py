@@ -28,8 +28,7 @@ from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.launch_features import BlockVectors, Features
-from sampling.reduction.launch_list import LaunchList, list_launches
+from sampling.reduction.launch_list import BlockVectors, Features, LaunchList, list_launches
 from sampling.reduction.region import Region
 from sampling.strata.target import Target
 

@@ -19,7 +19,7 @@ from sampling.methods.registry import launches_drawn_within
 from sampling.plan.design import Design, StratumFacts
 from sampling.plan.picked_design import AnyDesign, PickedDesign, make_picked_design
 from sampling.progress import Progress
-from sampling.reduction.duration_counts import DurationCounts, reduce_by_two_keys
+from sampling.reduction.duration_counts import DurationCounts, reduced
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.launch_list import LaunchList
 from sampling.reduction.plan_groups import PlanGroups
@@ -121,15 +121,15 @@ def _counted_by_cluster(picked: PickedDesign) -> DurationCounts:
     """Return the launches by cluster and duration, each cluster as a group of its own."""
     picks = picked.picks
     launches = picked.launches
-    reduction = reduce_by_two_keys(picks.stratum, launches.duration_ns)
+    cluster, duration_ns, count = reduced(picks.stratum, launches.duration_ns)
     counts = DurationCounts(
         grouping=Grouping(),
         region=Region(),
         selected=(),
         groups=tuple(KernelGroup(label, label, None, None, None, None) for label in picks.labels),
-        offsets=np.searchsorted(reduction.raw, np.arange(len(picks.labels) + 1)),
-        duration_ns=reduction.duration_ns,
-        count=reduction.count,
+        offsets=np.searchsorted(cluster, np.arange(len(picks.labels) + 1)),
+        duration_ns=duration_ns,
+        count=count,
         group_of_raw=np.zeros(0, dtype=np.int64),
         names=0,
     )

@@ -18,20 +18,19 @@ from sampling.plan.findings import Evidence, Finding, PlanCost, findings
 from sampling.plan.picked_design import AnyDesign
 from sampling.profile.profile import LaunchSequence, Part, Profile
 from sampling.progress import Progress
-from sampling.reduction.counted_parts import counted_parts
-from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.overlap import DeviceTime, device_times
 from sampling.reduction.region import Region, selected_sequences
-from sampling.reduction.run_order.run_order import RunOrder, run_order
+from sampling.reduction.run_order import RunOrder, run_order
 from sampling.splitting.tree import Overrides
 from sampling.strata.target import Target
 
 if TYPE_CHECKING:
     from sampling.features.join import JoinReport
-    from sampling.readers.csv_cells import NumberLocale
+    from sampling.readers.table import NumberLocale
 
 # Of more launches it is not looked, unasked, whether the profile itself counts their instructions.
 _MOST_LISTED_UNASKED = 1 << 22

@@ -109,9 +109,8 @@ class ScaleTable(Widget, can_focus=True):
     cursor: reactive[tuple[int, int]] = reactive((0, 0))
     types_digits: reactive[bool] = reactive(False, bindings=True)
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._ascii_only = ascii_only
         self._sheet, self._result = words.blank_sheet(), SheetResult()
         self._columns: list[words.SheetColumn] = []
         self._top = 0
@@ -158,9 +157,7 @@ class ScaleTable(Widget, can_focus=True):
         self.refresh()
 
     def _arrange(self) -> None:
-        self._columns = words.sheet_columns(
-            self._sheet, self._result, self.size.width, ascii_only=self._ascii_only
-        )
+        self._columns = words.sheet_columns(self._sheet, self._result, self.size.width)
         self._scroll()
         self._place_field()
 
@@ -307,13 +304,12 @@ class Prompt(Horizontal):
 
     DEFAULT_CSS = "Prompt { height: 1; display: none; }"
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._ascii_only = ascii_only
 
     def compose(self) -> ComposeResult:
         """The question and its field."""
-        yield Line(ascii_only=self._ascii_only)
+        yield Line()
         yield PromptInput(compact=True)
 
     def ask(self, question: str, text: str, answered: Callable[[str | None], None], *, is_path: bool) -> None:
@@ -350,7 +346,7 @@ class ScaleWords(VerticalScroll):
         text, is_warning = Text(no_wrap=True), False
         for line in self._write(max(self.size.width, 1)):
             is_warning = line.startswith(_WARNING) or (is_warning and line.startswith("  "))
-            shown = printable(line, ascii_only=self.app.has_class("-ascii"))
+            shown = printable(line)
             text.append(f"{shown}\n", "bold" if is_warning else "")
         self.query_one(Static).update(text)
 
@@ -394,18 +390,17 @@ class ScaleScreen(ViewScreen):
 
     def compose_panes(self) -> ComposeResult:
         """The table, the chart, the words."""
-        ascii_only = self.session.ascii_only
         with Container(id="scale-panes"):
             with Vertical(id="scale-table-pane", classes="pane scale-pane -current"):
-                yield PaneTitle(ascii_only=ascii_only)
-                yield ScaleTable(ascii_only=ascii_only)
-                yield Line(ascii_only=ascii_only, id="scale-status")
-                yield Prompt(ascii_only=ascii_only)
+                yield PaneTitle()
+                yield ScaleTable()
+                yield Line(id="scale-status")
+                yield Prompt()
             with Vertical(id="scale-chart-pane", classes="pane scale-pane"):
-                yield PaneTitle(ascii_only=ascii_only)
+                yield PaneTitle()
                 yield Chart(id="scale-chart")
             with Vertical(id="scale-words-pane", classes="pane scale-pane"):
-                yield PaneTitle(ascii_only=ascii_only)
+                yield PaneTitle()
                 yield ScaleWords()
 
     def on_mount(self) -> None:
@@ -434,8 +429,7 @@ class ScaleScreen(ViewScreen):
         if (answer := result.answer) is None:
             chart.say(f"No prediction: {result.problem}")
         else:
-            ascii_only = session.ascii_only
-            chart.show(partial(prediction_chart, answer.measurements, answer.outcome, ascii_only=ascii_only))
+            chart.show(partial(prediction_chart, answer.measurements, answer.outcome))
         self.query_one(ScaleWords).show(partial(words.result_lines, tables.sheet, result))
         self._show_titles_soon()
         self._show_status()
@@ -630,7 +624,7 @@ class ScaleScreen(ViewScreen):
         answer = self._result.answer
         if answer is None:
             return PaneText("kernelpoint-scale", "")
-        canvas = Canvas(self.app.size.width, self.session.ascii_only, color=False)
+        canvas = Canvas(self.app.size.width, color=False)
         return PaneText("kernelpoint-scale", answer.text(self._sized(answer.asked), canvas) + "\n")
 
     def command(self) -> str:

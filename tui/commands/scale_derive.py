@@ -145,7 +145,7 @@ def models_text(target: Target, models: Sequence[ScaledModel], written: Sequence
     lines: list[str] = []
     for block in models_blocks(target, models, ()):
         if not isinstance(block, str):
-            lines.append(table(block, ascii_only=canvas.ascii_only))
+            lines.append(table(block))
             continue
         blank = block.endswith(": what changes") or block.startswith("As in the target")
         said = wrapped(block, canvas.width, "  ")

@@ -14,9 +14,9 @@ from scalemodel.traces import TraceFormat, read_address_trace
 from tui.charts.quantities import share
 from tui.options.scale import ScaleMrcOptions, capacities_of
 from tui.output.markdown import Block
-from tui.output.writer import Answer, Canvas, emit
+from tui.output.writer import Answer, emit
 from tui.terminal.diagnostics import note
-from tui.terminal.printable import wrapped
+from tui.terminal.printable import is_ascii, wrapped
 from tui.terminal.tables import Column, table
 
 _RATE_NOT_GIVEN = 0.01
@@ -53,7 +53,7 @@ def run(options: ScaleMrcOptions) -> None:
         Answer(
             "scale mrc",
             results,
-            lambda canvas: curve_text(curve, sizes, options.width or canvas.width, canvas),
+            lambda canvas: curve_text(curve, sizes, options.width or canvas.width),
             rows=curve_rows(results),
             blocks=lambda _: curve_blocks(curve, sizes),
             warnings=("instructions-unknown",) if curve.instructions is None else (),
@@ -116,14 +116,14 @@ def curve_rows(results: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def curve_text(curve: MissRateCurve, sizes: Sequence[int | None], width: int, canvas: Canvas) -> str:
+def curve_text(curve: MissRateCurve, sizes: Sequence[int | None], width: int) -> str:
     """Return the curve as a table with bars, and below it how the misses were counted."""
     columns, *sentences = curve_blocks(curve, sizes)
     assert not isinstance(columns, str)
     values = curve.miss_ratio if curve.mpki is None else curve.mpki
     room = max(width - max(map(len, table(columns).split("\n"))) - 2, _LEAST_BAR)
     most = float(values.max()) or 1.0
-    bars = [_BAR[canvas.ascii_only] * round(float(value) / most * room) for value in values]
+    bars = [_BAR[is_ascii()] * round(float(value) / most * room) for value in values]
     lines = [line for text in sentences for line in wrapped(str(text), width)]
     return "\n".join([table([*columns, Column("", bars, to_right=False)]), "", *lines])
 

@@ -75,7 +75,7 @@ def run(options: ScaleValidateOptions) -> None:
                 for method, by_target in results.items()
                 for target, row in by_target.items()
             ],
-            blocks=lambda canvas: validation_blocks(validation, scalings, canvas),
+            blocks=lambda _: validation_blocks(validation, scalings),
             warnings=tuple(dict.fromkeys(each.code for each in findings if each.severity == "warning")),
         ),
         options,
@@ -130,9 +130,9 @@ def validation_text(
 ) -> str:
     """Return the chart of the errors, the table of the scores, and what to know of them."""
     width, height = options.width or canvas.width, options.height or _HEIGHT
-    grid = error_chart(validation, scalings[0].unit, width, height, ascii_only=canvas.ascii_only)
+    grid = error_chart(validation, scalings[0].unit, width, height)
     lines: list[str] = []
-    for place, block in enumerate(validation_blocks(validation, scalings, canvas)):
+    for place, block in enumerate(validation_blocks(validation, scalings)):
         if isinstance(block, str):
             lines += wrapped(printable(block), width, "  " if place else "")
         else:
@@ -140,7 +140,7 @@ def validation_text(
     return "\n".join(lines)
 
 
-def validation_blocks(validation: Validation, scalings: Sequence[Scaling], canvas: Canvas) -> Iterator[Block]:
+def validation_blocks(validation: Validation, scalings: Sequence[Scaling]) -> Iterator[Block]:
     """Yield the same without the chart."""
     benchmarks = counted(len(validation.outcomes), "benchmark")
     yield f"{' and '.join(scalings)} scaling, {benchmarks} with a measured target"
@@ -153,9 +153,7 @@ def validation_blocks(validation: Validation, scalings: Sequence[Scaling], canva
         ),
         key=lambda each: each[0],
     )
-    worst = [
-        shortened(score.worst or UNKNOWN, LONGEST_NAME, ascii_only=canvas.ascii_only) for *_, score in scores
-    ]
+    worst = [shortened(score.worst or UNKNOWN, LONGEST_NAME) for *_, score in scores]
 
     def shares(key: str) -> list[str]:
         values = [getattr(score, key) for *_, score in scores]

@@ -286,23 +286,23 @@ def outcome_object(measurements: Measurements, outcome: Outcome) -> dict[str, An
 
 def predict_text(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -> str:
     """Return chart, table and words, without a line end: what `scale predict` prints with these options."""
-    width, ascii_only = options.width or canvas.width, canvas.ascii_only
+    width = options.width or canvas.width
     lines: list[str] = []
     if len(pairs) == 1:
-        grid = prediction_chart(*pairs[0], width, options.height or _HEIGHT, ascii_only=ascii_only)
-        lines += wrapped(_heading(pairs, ascii_only=ascii_only), width)
+        grid = prediction_chart(*pairs[0], width, options.height or _HEIGHT)
+        lines += wrapped(_heading(pairs), width)
         lines += [ansi(grid) if canvas.color else plain(grid), ""]
-    lines.append(table(_columns(pairs, ascii_only=ascii_only), gap=" "))
+    lines.append(table(_columns(pairs), gap=" "))
     lines += _lines(_notes(pairs), width)
     lines += ["", *_lines(_found(pairs), width), "", *_lines(_explained(pairs, options), width, "")]
     return "\n".join([*lines, "--benchmark NAME draws one of them."] if len(pairs) > 1 else lines)
 
 
-def predict_blocks(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -> Iterator[Block]:
+def predict_blocks(pairs: Pairs, options: ScalePredictOptions) -> Iterator[Block]:
     """Yield the same without the chart."""
     if len(pairs) == 1:
-        yield _heading(pairs, ascii_only=canvas.ascii_only)
-    yield _columns(pairs, ascii_only=canvas.ascii_only)
+        yield _heading(pairs)
+    yield _columns(pairs)
     yield from (*_notes(pairs), *_found(pairs), *_explained(pairs, options))
 
 
@@ -317,11 +317,11 @@ def _lines(texts: Iterable[str], width: int, indent: str = "  ") -> list[str]:
     return [line for text in texts for line in wrapped(printable(text), width, indent)]
 
 
-def _heading(pairs: Pairs, *, ascii_only: bool) -> str:
+def _heading(pairs: Pairs) -> str:
     """Return of one benchmark what was simulated."""
     measurements, outcome = pairs[0]
     *smaller, largest = map(str, outcome.models)
-    name = shortened(outcome.name, LONGEST_NAME, ascii_only=ascii_only)
+    name = shortened(outcome.name, LONGEST_NAME)
     sizes = f"{', '.join(smaller)} and {largest} {measurements.scaling.unit}"
     heading = f"{measurements.scaling} scaling, {sizes} simulated"
     return f"{name}: {heading}" if name else heading
@@ -356,7 +356,7 @@ def signed_share(error: float) -> str:
     return ("+" if error > 0 else "-" if error < 0 else "") + share(abs(error))
 
 
-def _columns(pairs: Pairs, *, ascii_only: bool) -> list[Column]:
+def _columns(pairs: Pairs) -> list[Column]:
     predictions = [each for _, outcome in pairs for each in outcome.predictions]
     rows = [prediction_row(measured, each) for measured, outcome in pairs for each in outcome.predictions]
 
@@ -372,7 +372,7 @@ def _columns(pairs: Pairs, *, ascii_only: bool) -> list[Column]:
     ]
     if len(pairs) > 1:
         of_each = [outcome.name for _, outcome in pairs for _ in outcome.predictions]
-        short = [shortened(name, LONGEST_NAME, ascii_only=ascii_only) for name in of_each]
+        short = [shortened(name, LONGEST_NAME) for name in of_each]
         columns.insert(0, names("benchmark", short))
     if any(row["measured"] is not None for row in rows):
         columns += [shown("measured"), shown("error", signed_share)]

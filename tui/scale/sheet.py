@@ -645,9 +645,7 @@ class SheetColumn:
         return text.rjust(self.width) if self.to_right else text.ljust(self.width)
 
 
-def sheet_columns(
-    sheet: ScaleSheet, result: SheetResult, width: int, *, ascii_only: bool = False
-) -> list[SheetColumn]:
+def sheet_columns(sheet: ScaleSheet, result: SheetResult, width: int) -> list[SheetColumn]:
     """Return the columns that fit in `width` cells: those to type in first, by the order of `CELLS`.
 
     Wrong cells are marked with a sign that follows their text.
@@ -658,7 +656,7 @@ def sheet_columns(
         text = row.texts[cell]
         # A wrong text is shown as it was typed: rounded, it might look right.
         if (place, cell) in marked:
-            return fitted(text, _MOST_TYPED, ascii_only=ascii_only) + WRONG_MARK
+            return fitted(text, _MOST_TYPED) + WRONG_MARK
         return (text if len(text) <= _MOST_TYPED else f"{_number_in(text):.4g}"[:_MOST_TYPED]) + " "
 
     def role(place: int, row: SheetRow) -> str:

@@ -16,8 +16,7 @@ from sampling.errors import NotApplicableError
 from sampling.features.metric_names import CHARACTERISTICS, COSTS, is_cost
 from sampling.methods.pka.distinct_rows import DistinctRows, distinct_rows
 from sampling.methods.settings import setting
-from sampling.reduction.launch_features import Features
-from sampling.reduction.launch_list import LaunchList
+from sampling.reduction.launch_list import Features, LaunchList
 from sampling.text import Wording
 
 #: Which metrics launches are compared by, as `column_setting` says.

@@ -28,8 +28,7 @@ from sampling.methods.pka.represented_groups import as_picks, choose, measured_c
 from sampling.methods.settings import FRACTION, MethodOptions, Span, setting
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
-from sampling.reduction.launch_features import Features
-from sampling.reduction.launch_list import LaunchList
+from sampling.reduction.launch_list import Features, LaunchList
 
 # Fixed, so that the plan's seed does not move the groups. (docs/methods.md, 7 Principal Kernel Analysis)
 _SEED = 0

@@ -35,7 +35,7 @@ from sampling.methods.pka.represented_groups import (
 from sampling.methods.settings import FRACTION, MethodOptions, setting
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
-from sampling.reduction.launch_features import Features
+from sampling.reduction.launch_list import Features
 from sampling.text import Wording
 
 #: Distances between all pairs of so many launches take 1.6 GB, and are held twice.

@@ -25,8 +25,7 @@ from sampling.methods.pka.characteristics import (
 from sampling.methods.pka.distinct_rows import distinct_rows
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
-from sampling.reduction.launch_features import Features
-from sampling.reduction.launch_list import LaunchList
+from sampling.reduction.launch_list import Features, LaunchList
 from tests import small_recordings
 
 NAN = float("nan")

@@ -23,8 +23,7 @@ from sampling.methods.pka import pks, two_level
 from sampling.methods.pka.two_level import Inputs, SignatureClassifier
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
-from sampling.reduction.launch_features import Features
-from sampling.reduction.launch_list import LaunchList
+from sampling.reduction.launch_list import Features, LaunchList
 
 NAN = float("nan")
 LOADS = CHARACTERISTICS[0][0]
