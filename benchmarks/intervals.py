@@ -27,8 +27,8 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.estimation.interval import Interval, Moments, interval
 from sampling.estimation.top_up import sizes_for
 from sampling.plan.design import make_design
+from sampling.readers.columns import column_map
 from sampling.readers.registry import read_profile
-from sampling.readers.tables.column_map import column_map
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping

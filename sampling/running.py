@@ -29,14 +29,15 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 import numpy as np
+from msgspec import structs
 
 from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, OptionError, ProfileError
 from sampling.estimation.interval import Estimate
 from sampling.estimation.top_up import enlarged, next_sizes, sampling_left
 from sampling.estimation.total import PlanEstimate, estimate_plan, sample_of
-from sampling.json_text import json_rows_text, read_json_object
-from sampling.plan.plan_file import IN_FOLDER, PlanFile, read_plan
+from sampling.json_text import read_json_object
+from sampling.plan.plan_file import IN_FOLDER, PlanFile, ToppedUp, read_plan
 from sampling.readers.input_file import open_input
 from sampling.simulators.export import (
     ExportChoices,
@@ -476,14 +477,14 @@ class _Loop:
             try:
                 _write(how, json.dumps(asked, indent=1) + "\n")
                 # What was simulated elsewhere has no result here.
-                self._export(json_rows_text(json.loads(plan.text()) | {"simulated": []}) + "\n", 1)
+                self._export(structs.replace(plan, simulated=()).text(), 1)
             except BaseException:
                 shutil.rmtree(self.folder, ignore_errors=True)
                 raise
         before = read_json_object(str(how))
         self.first = read_plan(str(rounds / "1"))
         other = [name for name, value in asked.items() if before.get(name) != value]
-        own, given = ((each.options, each.files, each.drawn) for each in (self.first, plan))
+        own, given = ((each.options, each.profile.files, each.drawn) for each in (self.first, plan))
         if other or own != given:
             raise OptionError(
                 f"{self.folder} is a run of another {[*other, 'plan'][0]}: results of both would be mixed",
@@ -522,11 +523,11 @@ class _Loop:
             take_result(job, self.asked.to)
         self.jobs += jobs
         self.rounds, self.taken = self.rounds + 1, 0
-        document = json.loads(plan.text())
         if self.asked.target is not None:
             # Every result is looked at, so the interval is no narrower than what is waited for.
-            document["topped_up"] = {"rounds": max(1, plan.rounds), "target": self.asked.target}
-        _write(self.folder / IN_FOLDER, json_rows_text(document) + "\n")
+            rounds = 1 if plan.topped_up is None else plan.topped_up.rounds
+            plan = structs.replace(plan, topped_up=ToppedUp(rounds, self.asked.target))
+        _write(self.folder / IN_FOLDER, plan.text())
         self.plan = read_plan(str(self.folder))
         for place in manifests_in(path):
             with open_input(str(place)) as file:

@@ -11,19 +11,19 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import structs
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.errors import AnalysisError
+from sampling.errors import AnalysisError, PlanFileError
 from sampling.estimation.interval import Estimate, Interval, Moments, Sample, fitted, interval, student_t
 from sampling.estimation.total import sample_of
-from sampling.json_text import json_rows_text, read_json_object
 from sampling.methods.registry import method_named
-from sampling.plan.other_recording.plan_check import made_from, planned_design
-from sampling.plan.plan import drawn_plan, locate
+from sampling.plan.judge import planned_design
+from sampling.plan.other_recording import find_original
+from sampling.plan.plan import drawn_plan, planned_launches, planned_strata
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.plan.written_plan import planned_launches, strata_rows
+from sampling.plan.plan_file import ToppedUp as Rounds
 from sampling.progress import Progress
-from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.simulators.results import SimulatedLaunches
 
@@ -186,30 +186,27 @@ def enlarged(
     simulated : the launches that are not to be run again.
     """
     _refuse_picked(plan)
-    profile = read_profile(plan.profile_paths(), progress, plan.columns(), needs_table=False)
-    if not made_from(profile, plan):
-        raise AnalysisError(
-            "the profile that the plan was made from has changed since, so nothing can be added to it",
-            remedy="put it back in its place, or make the plan again",
-        )
-    counts = count_durations(profile, *plan.selection(), progress)
+    profile, why_not = find_original(plan, progress)
+    if profile is None:
+        remedy = "put it back in its place, or make the plan again"
+        raise PlanFileError(f"nothing can be added: {why_not}", path=plan.path, remedy=remedy)
+    counts = count_durations(profile, plan.options.grouping, plan.options.region, progress)
     design = planned_design(counts, plan)
     design = replace(design, strata=replace(design.strata, samples=np.maximum(sizes, design.strata.samples)))
-    larger = drawn_plan(counts, design, int(plan.options["seed"]))
-    launches = planned_launches(profile, larger, locate(profile, counts, larger, progress))
+    larger = drawn_plan(counts, design, plan.options.seed)
+    launches = planned_launches(profile, counts, larger, progress)
     before = {launch.id for launch in plan.drawn}
     if not before <= {launch.id for launch in launches}:
         raise AnalysisError(
             "the plan's launches were drawn in another order than this version draws them",
             remedy="make the plan again",
         )
-    document = read_json_object(plan.path)
-    done = before.intersection(simulated)
-    document |= {"strata": strata_rows(counts, larger, launches), "simulated": sorted(done)}
+    done, topped_up = before.intersection(simulated), plan.topped_up
     if epsilon is not None:
-        document["topped_up"] = {"rounds": plan.rounds + 1, "target": epsilon}
+        topped_up = Rounds(1 if topped_up is None else topped_up.rounds + 1, epsilon)
+    strata = tuple(planned_strata(counts, larger, launches))
     return ToppedUp(
-        json_rows_text(document) + "\n",
+        structs.replace(plan, strata=strata, simulated=tuple(sorted(done)), topped_up=topped_up).text(),
         tuple(launch for launch in launches if launch.id not in done),
         len(launches) - len(before),
         len(launches),
@@ -220,7 +217,7 @@ def enlarged(
 def _refuse_picked(plan: PlanFile) -> None:
     if not plan.is_random:
         raise AnalysisError("a plan of picked launches cannot be topped up", remedy="make one that is drawn")
-    method = str(plan.options["method"])
+    method = plan.options.method
     if not method_named(method).draws_at_random:
         raise AnalysisError(
             "a plan of clusters told by features cannot be topped up, for the features are not in it",

@@ -30,7 +30,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.reduction.plan_groups import POOL_NAME, is_pool_key
 from sampling.simulators.measured_run import kind_of_caches
 from sampling.simulators.results import SimulatedLaunches
-from sampling.strata.target import Target, normal_quantile
+from sampling.strata.target import normal_quantile
 from sampling.text import Wording, counted
 
 CYCLES, INSTRUCTIONS = "cycles", "instructions"
@@ -129,8 +129,8 @@ def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
     there = (place < len(results.ids)) & (results.ids[np.minimum(place, len(results.ids) - 1)] == ids)
     compared = compared_keys(plan)
     number = {key: index for index, key in enumerate(dict.fromkeys(compared))}
-    within = float(plan.options.get("noise_floor", Target.noise_floor)) ** 2
-    between = float(plan.options.get("kernel_spread", Target.kernel_spread)) ** 2
+    within = plan.options.target.noise_floor**2
+    between = plan.options.target.kernel_spread**2
     spans = np.array([stratum.pooled or stratum.key == WHOLE_WORKLOAD_KEY for stratum in plan.strata])
     return Sample(
         launches=np.array([stratum.size for stratum in plan.strata], dtype=np.int64),
@@ -178,7 +178,7 @@ def estimate_plan(
     OptionError : a metric or interval that there is not.
     AnalysisError : no launch has a metric.
     """
-    confidence = float(plan.options["confidence"]) if confidence is None else confidence
+    confidence = plan.options.confidence if confidence is None else confidence
     caches = caches_of(plan, results)
     merged, is_projected, error, note = with_projections(results, projection_error)
     results = warmed(merged, caches.check)

@@ -14,7 +14,7 @@ from sampling.features.reading import FeatureRows, read_features
 from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
-from sampling.readers.csv_cells import NumberLocale
+from sampling.readers.table import NumberLocale
 from sampling.reduction.launch_list import BlockVectors, Features, LaunchList
 from sampling.text import counted, joined_texts, shortened
 

@@ -22,7 +22,7 @@ from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
-from sampling.readers.csv_cells import NumberLocale
+from sampling.readers.table import NumberLocale
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import Features, LaunchList, list_launches

@@ -62,12 +62,8 @@ class Finding:
 
     def as_json(self) -> dict[str, str]:
         """Return it as commands print it and plan files keep it."""
-        return {
-            "code": self.code,
-            "severity": self.severity,
-            "message": self.message,
-            "remedy": self.remedy,
-        }
+        names = ("code", "severity", "message", "remedy")
+        return {name: str(getattr(self, name)) for name in names}
 
 
 @dataclass(frozen=True, slots=True)

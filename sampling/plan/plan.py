@@ -1,19 +1,38 @@
-"""A plan: a design with its drawn launches, their weights, and where they are in the profile."""
+"""A plan: a design with its drawn launches, their weights, where they are in the profile; and its file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
+from msgspec import UNSET
 
 from sampling.arrays import FloatArray, IntArray
+from sampling.methods.method import DECLARED
+from sampling.methods.registry import draws_at_random, method_named
 from sampling.plan.design import speedup_of
 from sampling.plan.drawn_clusters import DrawnClusters
 from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
 from sampling.plan.picked_design import AnyDesign, PickedDesign
+from sampling.plan.plan_file import (
+    PlanDocument,
+    PlannedFile,
+    PlannedLaunch,
+    PlannedProfile,
+    PlannedStratum,
+    PlanOptions,
+    launch_id,
+    override_records,
+)
+from sampling.plan.study import Study
+from sampling.profile.file_state import refuse_changed, sha256_as_read
+from sampling.profile.fingerprint import fingerprints
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.region import as_given
 from sampling.strata.draw import Draw, draw_nested, estimate_total_ns, weights
 from sampling.strata.sizes import least_sampled_ns
 
@@ -142,3 +161,120 @@ def locate(
     if isinstance(plan.design, DrawnClusters):
         return find_launches_by_id(profile, plan.design.ids(plan.draw), progress)
     return find_drawn_launches(profile, plan.design.counts or counts, plan.draw, progress)
+
+
+def find_planned_launches(
+    study: Study, plan: Plan, progress: Progress | None = None
+) -> tuple[PlannedLaunch, ...]:
+    """Return the plan's launches, found in a second pass over the profile, in the order of the draw.
+
+    Raises
+    ------
+    ProfileError : one of its files was written again since the first pass.
+    """
+    refuse_changed(study.profile.files)
+    return planned_launches(study.profile, study.counts, plan, progress)
+
+
+def planned_launches(
+    profile: Profile, counts: DurationCounts, plan: Plan, progress: Progress | None = None
+) -> tuple[PlannedLaunch, ...]:
+    """Return the drawn launches with all that identifies them, in the order of the draw."""
+    found = locate(profile, counts, plan, progress)
+    codes = np.unique(found.signature).tolist()
+    kernels = {code: profile.kernels.signature(code) for code in codes}
+    names = {code: profile.kernels.names.full(kernels[code].name) for code in codes}
+    places = (found.id, found.sequence, found.ordinal, found.signature, found.occurrence)
+    return tuple(
+        PlannedLaunch(
+            id=launch_id,
+            process=profile.sequences[sequence].process,
+            device=profile.sequences[sequence].device,
+            ordinal=ordinal,
+            name=names[code],
+            grid=kernels[code].grid,
+            block=kernels[code].block,
+            occurrence=occurrence,
+            weight=weight,
+            duration_ns=duration_ns,
+        )
+        for launch_id, sequence, ordinal, code, occurrence, weight, duration_ns in zip(
+            *(column.tolist() for column in (*places, plan.weight, plan.duration_ns)), strict=True
+        )
+    )
+
+
+def planned_strata(
+    counts: DurationCounts, plan: Plan, launches: Sequence[PlannedLaunch]
+) -> Iterator[PlannedStratum]:
+    """Yield the strata as a plan file lists them; launches are given in the order of the draw."""
+    bounds = np.searchsorted(plan.stratum, np.arange(plan.design.strata_count + 1)).tolist()
+    for facts, first, stop in zip(plan.design.facts(counts), bounds[:-1], bounds[1:], strict=True):
+        drawn = tuple(sorted(launches[first:stop], key=launch_id))
+        yield PlannedStratum(**facts._asdict(), launches=drawn)
+
+
+def options_of(study: Study, plan: Plan, as_typed: Mapping[str, Any] | None = None) -> PlanOptions:
+    """Return the options that made a plan.
+
+    Parameters
+    ----------
+    as_typed : ``features``, ``launches`` and ``time`` as they were written, where they were.
+    """
+    target, region, choice = plan.design.target, study.counts.region, study.choice
+    method = method_named(choice.method)
+    declared = DECLARED if draws_at_random(choice.method, choice.settings) else ()
+    looked_at = {"epsilon", "confidence", *method.target_fields, *declared}
+    typed = as_typed or {}
+    columns = study.profile.named_columns
+    return PlanOptions(
+        method=choice.method,
+        **{name: value for name, value in asdict(target).items() if name in looked_at},
+        set=choice.settings,
+        features=typed.get("features", choice.feature_paths),
+        cost=UNSET if choice.cost is None else choice.cost,
+        seed=plan.seed,
+        group_by=study.counts.grouping.by,
+        pool_devices=study.counts.grouping.pool_devices,
+        device=region.devices,
+        process=region.processes,
+        include=region.include,
+        exclude=region.exclude,
+        launches=typed.get("launches") or (as_given(region.launches) if region.launches else None),
+        time=typed.get("time") or (as_given(region.time_ns) if region.time_ns else None),
+        range=region.named_range,
+        min_duration=UNSET if region.min_duration_ns is None else region.min_duration_ns,
+        columns=UNSET if columns is None else columns,
+    )
+
+
+def plan_document(
+    study: Study, plan: Plan, launches: Sequence[PlannedLaunch], options: PlanOptions | None = None
+) -> PlanDocument:
+    """Return the plan as its file holds it.
+
+    Parameters
+    ----------
+    launches : all launches of the plan, from `find_planned_launches`.
+    options : what is recorded of how the plan was made; None: as the study has it.
+
+    Raises
+    ------
+    ProfileError : a file of the profile was written again since it was read.
+    """
+    profile, counts = study.profile, study.counts
+    return PlanDocument(
+        profile=PlannedProfile(
+            files=tuple(
+                PlannedFile(file.path, sha256_as_read(file), file.launches) for file in profile.files
+            ),
+            launches=counts.launches,
+            total_duration_ns=counts.total_duration_ns,
+            left_out=UNSET if counts.left_out is None else counts.left_out,
+            sequences=fingerprints(profile),
+        ),
+        options=options or options_of(study, plan),
+        findings=tuple(finding.as_json() for finding in study.findings),
+        strata=tuple(planned_strata(counts, plan, launches)),
+        overrides=override_records(study.choice.overrides or {}),
+    )

@@ -12,8 +12,8 @@ from sampling.arrays import AnyIntArray
 from sampling.arrow import arrow_file, to_arrow, to_arrow_dictionary, to_arrow_texts
 from sampling.profile.profile import Column, KernelTable, LaunchSequence, Profile
 from sampling.progress import Progress
+from sampling.readers.columns import BLOCK, GRID
 from sampling.readers.launch_parquet import METADATA_KEY, facts_json
-from sampling.readers.tables.column_map import BLOCK, GRID
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping

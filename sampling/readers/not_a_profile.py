@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sampling.errors import ProfileError
-from sampling.readers.csv_cells import header_cells
+from sampling.readers.columns import columns_remedy, shown_columns
 from sampling.readers.input_file import InputFile, is_binary, is_json
 from sampling.readers.nsys.csv_trace import bare_names, other_report, skipped_report
-from sampling.readers.tables.column_map import columns_remedy, shown_columns
+from sampling.readers.table import header_cells
 from sampling.text import joined_texts
 
 _NSYS_VERSION = re.compile(rb"Report (\d{4})@(\d+)@(\d+)@")

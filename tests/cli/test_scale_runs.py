@@ -242,7 +242,7 @@ def test_view_5_holds_runs(kernelpoint: Kernelpoint, printed: dict[int, Path]) -
     assert any("too few thread blocks" in line for line in answer.words(80))
     line = shlex.split(command_line("scale predict", answer.command))
     shown = kernelpoint(*line[1:], "--width", "80").out
-    assert shown == answer.text(answer.asked, Canvas(80, ascii_only=False, color=False)) + "\n"
+    assert shown == answer.text(answer.asked, Canvas(80, color=False)) + "\n"
     assert farewell(tables) == f"64 SMs: IPC {257_000 / 440:.4g} by waves\n{shlex.join(line)}"
     by_rule = tables.asked(tables.how.with_next_rule(has_runs=True))
     assert by_rule.answer().pairs[0][1].predictions[0].method == "additive"

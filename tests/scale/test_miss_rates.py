@@ -6,7 +6,6 @@ import numpy as np
 
 from scalemodel.measurements import MpkiUnit
 from scalemodel.miss_rate import Method, MissRateCurve
-from tui.output.writer import Canvas
 from tui.scale.models import curve_results, curve_rows, curve_text
 
 
@@ -27,7 +26,7 @@ def test_the_text_names_the_largest_fall_and_the_rows_have_each_capacity() -> No
         sampled_lines=None,
         line_bytes=128,
     )
-    text = curve_text(curve, [8, 16], 80, Canvas(80, ascii_only=True, color=False))
+    text = curve_text(curve, [8, 16], 80)
     assert "between 1 MiB and 2 MiB, by 75.0 %" in text
     assert "all counted; 100 accesses, 10 of them the first" in " ".join(text.split())
     rows = curve_rows(curve_results(curve, [8, 16]))

@@ -55,7 +55,7 @@ DCT = ScaleSheet(
     )
 )
 HOW = HowToPredict()
-CANVAS = Canvas(80, ascii_only=False, color=False)
+CANVAS = Canvas(80, color=False)
 
 
 def printed(line: str, width: int = 80) -> str:

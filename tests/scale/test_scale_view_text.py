@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from scalemodel.measurements import MpkiUnit, Scaling
+from tests.drawing import in_ascii
 from tui.scale.sheet import (
     GAP,
     HowToPredict,
@@ -34,7 +35,7 @@ MADE_UP = made_up_tables()
 def table_text(tables: OpenTables, width: int = 80, *, ascii_only: bool = False) -> str:
     """The table as the view draws it."""
     result = result_of(tables)
-    columns = sheet_columns(tables.sheet, result.answer, result.wrong, width, ascii_only=ascii_only)
+    columns = in_ascii(ascii_only, sheet_columns, tables.sheet, result.answer, result.wrong, width)
     texts = [[column.fitted(text) for text in (column.heading, *column.cells)] for column in columns]
     return "\n".join((" " * GAP).join(row) for row in zip(*texts, strict=True))
 

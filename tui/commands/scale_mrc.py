@@ -43,7 +43,7 @@ def run(options: ScaleMrcOptions) -> None:
         Answer(
             "scale mrc",
             results,
-            lambda canvas: curve_text(curve, sizes, options.width or canvas.width, canvas),
+            lambda canvas: curve_text(curve, sizes, options.width or canvas.width),
             rows=curve_rows(results),
             blocks=lambda _: curve_blocks(curve, sizes),
             warnings=("instructions-unknown",) if curve.instructions is None else (),

@@ -67,7 +67,7 @@ def run(options: ScaleValidateOptions) -> None:
                 for method, by_target in results.items()
                 for target, row in by_target.items()
             ],
-            blocks=lambda canvas: validation_blocks(found, scalings, canvas),
+            blocks=lambda _: validation_blocks(found, scalings),
             warnings=tuple(
                 dict.fromkeys(
                     each.code

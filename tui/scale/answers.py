@@ -311,24 +311,24 @@ def outcome_object(measurements: Measurements, outcome: Outcome) -> dict[str, An
 
 def predict_text(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -> str:
     """Return chart, table and words, without a line end: what `scale predict` prints with these options."""
-    width, ascii_only = options.width or canvas.width, canvas.ascii_only
+    width = options.width or canvas.width
     lines: list[str] = []
     if len(pairs) == 1:
-        lines += textwrap.wrap(_heading(pairs, ascii_only=ascii_only), width)
-        grid = prediction_chart(*pairs[0], width, options.height or _HEIGHT, ascii_only=ascii_only)
+        lines += textwrap.wrap(_heading(pairs), width)
+        grid = prediction_chart(*pairs[0], width, options.height or _HEIGHT)
         lines += [ansi(grid) if canvas.color else plain(grid), ""]
-    lines.append(table(_columns(pairs, ascii_only=ascii_only), gap=" "))
+    lines.append(table(_columns(pairs), gap=" "))
     if len(pairs) == 1:
         lines += _wrapped(_notes(pairs[0][1]), width, "  ")
     lines += ["", *_wrapped(_found(pairs), width, "  "), "", *_wrapped(_explained(pairs, options), width)]
     return "\n".join([*lines, "--benchmark NAME draws one of them."] if len(pairs) > 1 else lines)
 
 
-def predict_blocks(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -> Iterator[Block]:
+def predict_blocks(pairs: Pairs, options: ScalePredictOptions) -> Iterator[Block]:
     """Yield the same without the chart."""
     if len(pairs) == 1:
-        yield _heading(pairs, ascii_only=canvas.ascii_only)
-    yield _columns(pairs, ascii_only=canvas.ascii_only)
+        yield _heading(pairs)
+    yield _columns(pairs)
     if len(pairs) == 1:
         yield from _notes(pairs[0][1])
     yield from _found(pairs)
@@ -353,11 +353,11 @@ def _wrapped(texts: Iterable[str], width: int, indent: str = "") -> list[str]:
     ]
 
 
-def _heading(pairs: Pairs, *, ascii_only: bool) -> str:
+def _heading(pairs: Pairs) -> str:
     """Return of one benchmark what was simulated."""
     measurements, outcome = pairs[0]
     *smaller, largest = map(str, outcome.models)
-    name = shortened(outcome.name, _LONGEST_NAME, ascii_only=ascii_only)
+    name = shortened(outcome.name, _LONGEST_NAME)
     sizes = f"{', '.join(smaller)} and {largest} {measurements.scaling.unit}"
     heading = f"{measurements.scaling} scaling, {sizes} simulated"
     return f"{name}: {heading}" if name else heading
@@ -403,7 +403,7 @@ def signed_share(error: float) -> str:
     return ("+" if error > 0 else "-" if error < 0 else "") + share(abs(error))
 
 
-def _columns(pairs: Pairs, *, ascii_only: bool) -> list[Column]:
+def _columns(pairs: Pairs) -> list[Column]:
     rows = [
         (outcome.name, each, prediction_row(measurements, each))
         for measurements, outcome in pairs
@@ -421,7 +421,7 @@ def _columns(pairs: Pairs, *, ascii_only: bool) -> list[Column]:
         Column("high", shown("high")),
     ]
     if len(pairs) > 1:
-        short = [shortened(name, _LONGEST_NAME, ascii_only=ascii_only) for name, _, _ in rows]
+        short = [shortened(name, _LONGEST_NAME) for name, _, _ in rows]
         columns.insert(0, names("benchmark", short))
     if any(row["measured"] is not None for _, _, row in rows):
         columns += [Column("measured", shown("measured")), Column("error", shown("error", signed_share))]
@@ -544,8 +544,8 @@ def validation_text(
     scalings : of the benchmarks, each once.
     """
     width, height = options.width or canvas.width, options.height or _VALIDATE_HEIGHT
-    heading, columns, *rest = validation_blocks(validation, scalings, canvas)
-    grid = error_chart(validation, scalings[0].unit, width, height, ascii_only=canvas.ascii_only)
+    heading, columns, *rest = validation_blocks(validation, scalings)
+    grid = error_chart(validation, scalings[0].unit, width, height)
     words = [each for each in rest if isinstance(each, str)]
     lines = [
         *(textwrap.wrap(heading, width) if isinstance(heading, str) else ()),
@@ -558,7 +558,7 @@ def validation_text(
     return "\n".join(lines)
 
 
-def validation_blocks(validation: Validation, scalings: Sequence[Scaling], canvas: Canvas) -> Iterator[Block]:
+def validation_blocks(validation: Validation, scalings: Sequence[Scaling]) -> Iterator[Block]:
     """Yield the same without the chart."""
     benchmarks = counted(len(validation.outcomes), "benchmark")
     yield f"{' and '.join(scalings)} scaling, {benchmarks} with a measured target"
@@ -571,9 +571,7 @@ def validation_blocks(validation: Validation, scalings: Sequence[Scaling], canva
         ),
         key=lambda each: each[0],
     )
-    worst = [
-        shortened(score.worst or UNKNOWN, _LONGEST_NAME, ascii_only=canvas.ascii_only) for *_, score in scores
-    ]
+    worst = [shortened(score.worst or UNKNOWN, _LONGEST_NAME) for *_, score in scores]
 
     def shares(key: str) -> list[str]:
         values = [getattr(score, key) for *_, score in scores]

@@ -17,6 +17,7 @@ from tui.charts.quantities import share
 from tui.options.scale import ScaleDeriveOptions, ScaleMrcOptions, sizes_of
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
+from tui.terminal.printable import is_ascii
 from tui.terminal.tables import Column, names, table
 
 _MIB = 2**20
@@ -113,7 +114,7 @@ def models_text(target: Target, models: Sequence[ScaledModel], written: Sequence
     lines: list[str] = []
     for block in models_blocks(target, models, ()):
         if not isinstance(block, str):
-            lines.append(table(block, ascii_only=canvas.ascii_only))
+            lines.append(table(block))
             continue
         blank = block.endswith(": what changes") or block.startswith("As in the target")
         wrapped = textwrap.wrap(block, canvas.width, break_on_hyphens=False, subsequent_indent="  ")
@@ -178,14 +179,14 @@ def curve_rows(results: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def curve_text(curve: MissRateCurve, sizes: Sequence[int | None], width: int, canvas: Canvas) -> str:
+def curve_text(curve: MissRateCurve, sizes: Sequence[int | None], width: int) -> str:
     """Return the curve as a table with bars, and below it how the misses were counted."""
     columns, *sentences = curve_blocks(curve, sizes)
     assert not isinstance(columns, str)
     values = curve.miss_ratio if curve.mpki is None else curve.mpki
     room = max(width - max(map(len, table(columns).split("\n"))) - 2, _LEAST_BAR)
     most = float(values.max()) or 1.0
-    bars = [_BAR[canvas.ascii_only] * round(float(value) / most * room) for value in values]
+    bars = [_BAR[is_ascii()] * round(float(value) / most * room) for value in values]
     lines = [line for text in sentences for line in textwrap.wrap(str(text), width, break_on_hyphens=False)]
     return "\n".join([table([*columns, Column("", bars, to_right=False)]), "", *lines])
 

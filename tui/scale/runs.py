@@ -16,10 +16,10 @@ from sampling.errors import OptionError
 from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.profile.names import short_name
+from sampling.readers.columns import column_map
 from sampling.readers.input_file import open_input
 from sampling.readers.registry import read_profile
 from sampling.readers.simulator_log import recognise
-from sampling.readers.tables.column_map import column_map
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from sampling.text import counted
 from scalemodel.from_logs import (
@@ -379,4 +379,4 @@ def runs_text(found: Sequence[Larger], options: ScalePredictOptions, canvas: Can
     lines = runs_lines(found, options.width or canvas.width, kernels=options.kernels)
     if not options.kernels:
         lines.append("next: --kernels gives a row a kernel")
-    return printable_lines("\n".join(lines).rstrip(), ascii_only=canvas.ascii_only)
+    return printable_lines("\n".join(lines).rstrip())

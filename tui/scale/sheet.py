@@ -682,8 +682,6 @@ def sheet_columns(
     answer: SheetAnswer | None,
     wrong: Sequence[WrongCell],
     width: int,
-    *,
-    ascii_only: bool = False,
 ) -> list[SheetColumn]:
     """Return the columns that fit in `width` cells: those to type in first, by the order of `CELLS`.
 
@@ -698,7 +696,7 @@ def sheet_columns(
         text = row.texts[cell]
         # A wrong text is shown as it was typed: rounded, it might look right.
         if (place, cell) in marked:
-            return fitted(text, _MOST_TYPED, ascii_only=ascii_only) + WRONG_MARK
+            return fitted(text, _MOST_TYPED) + WRONG_MARK
         return (text if len(text) <= _MOST_TYPED else f"{_number_in(text):.4g}"[:_MOST_TYPED]) + " "
 
     def role(place: int, row: SheetRow) -> str:

@@ -67,6 +67,9 @@ def estimate_results(
     found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions
 ) -> dict[str, Any]:
     """Return every figure."""
+    from msgspec import to_builtins
+
+    declared = found.plan.options.target if found.plan.is_random else None
     metrics = [
         _row(total) | {"missing": list(missing), "notes": list(total.notes)}
         for total, missing in zip(found.totals, found.missing, strict=True)
@@ -81,8 +84,8 @@ def estimate_results(
         "caches": _caches(found),
         "seen": None if found.main.seen is None else asdict(found.main.seen),
         "declared": {
-            "noise": found.plan.options.get("noise_floor"),
-            "kernel_spread": found.plan.options.get("kernel_spread"),
+            "noise": None if declared is None else declared.noise_floor,
+            "kernel_spread": None if declared is None else declared.kernel_spread,
         },
         "parts": None
         if found.parts is None
@@ -92,7 +95,7 @@ def estimate_results(
             "scale_model": found.parts.scale_model,
             "cold_check": found.parts.cold_check,
         },
-        "next": [] if larger is None else [launch.as_json() for launch in larger.to_run],
+        "next": [] if larger is None else to_builtins(larger.to_run),
         "covers": found.notes[-1],
     }
 
@@ -171,9 +174,7 @@ def estimate_text(
 ) -> str:
     """Return the figures in words, and the table of kernel groups where it is asked for."""
     lines = (
-        block
-        if isinstance(block, str)
-        else group_listing(found).text(canvas.width, ascii_only=canvas.ascii_only)
+        block if isinstance(block, str) else group_listing(found).text(canvas.width)
         for block in _blocks(found, larger, options, canvas, following)
     )
     return "\n".join(line if line.startswith(NEXT) else fitted(line, canvas.width) for line in lines)
@@ -395,7 +396,7 @@ def _times(variance_ratio: float) -> str:
 
 def refuted(found: PlanEstimate) -> Iterator[str]:
     """Yield that results vary by more than the plan declared and chance explains, and what to type then."""
-    seen, declared = found.main.seen, found.plan.options.get("noise_floor")
+    seen, declared = found.main.seen, found.plan.options.noise_floor
     if seen is None or not seen.exceeds or not declared:
         return
     times = math.sqrt(seen.variance_ratio)

@@ -66,9 +66,9 @@ def _list(dimensions: tuple[int, int, int] | None) -> list[int] | None:
     return None if dimensions is None else list(dimensions)
 
 
-def group_label(study: Study, index: int, room: int | None = None, *, ascii_only: bool = False) -> str:
+def group_label(study: Study, index: int, room: int | None = None) -> str:
     """Return a group in a few words, in at most `room` columns; other groups have other labels."""
-    return kernel_labels(study).label(index, room, ascii_only=ascii_only)
+    return kernel_labels(study).label(index, room)
 
 
 # Those of a reduction and the places of its launches: a plan made anew has the same.
@@ -127,9 +127,7 @@ def finding_lines(study: Study, canvas: Canvas) -> list[str]:
     lines: list[str] = []
     for each in study.findings:
         remedy = f" Remedy: {each.remedy}." if each.severity == "warning" else ""
-        text = printable(
-            f"{MARKS[each.severity]} {each.code}: {each.message}{remedy}", ascii_only=canvas.ascii_only
-        )
+        text = printable(f"{MARKS[each.severity]} {each.code}: {each.message}{remedy}")
         lines += wrapped(text, canvas.width, "  ")
     return lines
 
@@ -147,7 +145,7 @@ def findings_text(study: Study, canvas: Canvas, keys: Mapping[str, str] | None =
         return "Findings: none"
     lines = ["Findings"]
     for finding in study.findings:
-        text = printable(finding_words(finding), ascii_only=canvas.ascii_only)
+        text = printable(finding_words(finding))
         mark = f"{MARKS[finding.severity]} "
         lines += textwrap.wrap(
             text,

@@ -211,28 +211,28 @@ class Listing:
         """The cells of each column of figures."""
         return tuple(max(map(len, (column.heading, *column.cells))) for column in self.figures)
 
-    def head(self, width: int, *, ascii_only: bool) -> str:
+    def head(self, width: int) -> str:
         """Return the headings."""
         shown = self._shown(width)
         headings = [column.heading for column in self.figures[:shown]]
-        return self._line(headings, shortened(self.heading, self._room(width, shown), ascii_only=ascii_only))
+        return self._line(headings, shortened(self.heading, self._room(width, shown)))
 
-    def row(self, number: int, width: int, *, ascii_only: bool) -> str:
+    def row(self, number: int, width: int) -> str:
         """Return a row, no wider than `width` unless the figures alone are wider."""
         shown = self._shown(width)
         cells = [column.cells[number] for column in self.figures[:shown]]
-        label = self.labels.fitted(number, self._room(width, shown), ascii_only=ascii_only)
+        label = self.labels.fitted(number, self._room(width, shown))
         return self._line(cells, label)
 
-    def text(self, width: int, *, ascii_only: bool) -> str:
+    def text(self, width: int) -> str:
         """Return the headings and all rows as lines."""
-        rows = [self.row(number, width, ascii_only=ascii_only) for number in range(len(self.labels))]
-        return "\n".join([self.head(width, ascii_only=ascii_only), *rows])
+        rows = [self.row(number, width) for number in range(len(self.labels))]
+        return "\n".join([self.head(width), *rows])
 
     def columns(self, room: int, most: int | None = None) -> tuple[Column, ...]:
         """Return the first rows as columns, their labels in at most `room` cells."""
         number = len(self.labels) if most is None else min(most, len(self.labels))
-        labels = [self.labels.fitted(row, room, ascii_only=False) for row in range(number)]
+        labels = [self.labels.fitted(row, room) for row in range(number)]
         figures = (Column(each.heading, each.cells[:number], each.to_right) for each in self.figures)
         return (*figures, names(self.heading, labels))
 
@@ -260,9 +260,7 @@ def list_answer(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], lis
     return Answer(
         "sample",
         rows,
-        lambda canvas: _listing(study, plan, launches, listed).text(
-            canvas.width, ascii_only=canvas.ascii_only
-        ),
+        lambda canvas: _listing(study, plan, launches, listed).text(canvas.width),
         blocks=lambda canvas: [_listing(study, plan, launches, listed).columns(canvas.width)],
         warnings=plan_warnings(study, plan),
     )
@@ -283,7 +281,9 @@ def stratum_rows(study: Study, plan: Plan) -> list[dict[str, Any]]:
 
 def launch_rows(launches: Sequence[PlannedLaunch]) -> list[dict[str, Any]]:
     """Return one row a drawn launch, as the plan file has it."""
-    return [launch.as_json() for launch in launches]
+    from msgspec import to_builtins
+
+    return [to_builtins(launch) for launch in launches]
 
 
 def stratum_listing(study: Study, plan: Plan) -> Listing:

@@ -52,9 +52,10 @@ def part_of_study(study: Study) -> Part:
 
 def part_of_plan(plan: PlanFile) -> Part:
     """Return the part of its own profile that a plan is of."""
-    _, region = plan.selection()
-    whole = sum(each.launches for each in plan.sequences) if plan.sequences else None
-    return Part(region, plan.launches, plan.total_duration_ns, whole, plan.left_out)
+    whole = sum(each.launches for each in plan.profile.sequences)
+    return Part(
+        plan.options.region, plan.launches, plan.total_duration_ns, whole, plan.profile.left_out or None
+    )
 
 
 def stated(answer: Answer, part: Part | Mapping[str, Part]) -> Answer:

@@ -111,7 +111,7 @@ def summary_text(
     parts = [
         *(part for line in _head(study, profiles) for part in wrapped(line, canvas.width)),
         "",
-        table(short_group_columns(study, _largest(study), canvas), ascii_only=canvas.ascii_only),
+        table(short_group_columns(study, _largest(study), canvas)),
         *_left(study),
         "",
         *(part for line in said for part in wrapped(line, canvas.width)),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 import sampling
 from sampling.errors import AnalysisError, OptionError, PlanFileError
@@ -87,7 +88,7 @@ def test_without_replacement_a_stratum_is_weighted_by_its_size(written: Written)
 
 def test_what_a_plan_declares_is_what_its_strata_start_from(written: Written) -> None:
     plan = written(epsilon=0.05)
-    plan = replace(plan, options=plan.options | {"noise_floor": 0.1, "kernel_spread": 0.2})
+    plan = structs.replace(plan, options=structs.replace(plan.options, noise_floor=0.1, kernel_spread=0.2))
     declared = sample_of(plan, simulated(plan)).declared
     assert declared == pytest.approx([0.05 if stratum.pooled else 0.01 for stratum in plan.strata])
     assert set(np.round(declared, 9)) == {0.05, 0.01}
@@ -144,7 +145,7 @@ def test_a_topped_up_plan_is_estimated_alike_with_a_target_or_without(written: W
     for rounds in (1, 2):
         path.write_text(top_up(plan, simulated(plan), found.main, 1.5 * narrow).text)
         plan = sampling.read_plan(path)
-        assert (plan.rounds, plan.topped_up_to) == (rounds, 1.5 * narrow)
+        assert (plan.topped_up.rounds if plan.topped_up else 0, plan.topped_up_to) == (rounds, 1.5 * narrow)
         widened = estimate_plan(plan, simulated(plan)).main
         assert widened.half_width == pytest.approx(1.5 * narrow * widened.total)
 
@@ -177,9 +178,11 @@ def test_no_plan_is_topped_up_from_what_may_never_end(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
-    plan = replace(written(epsilon=0.05), files=({"path": named},))
+    plan = written(epsilon=0.05)
+    files = (structs.replace(plan.profile.files[0], path=named),)
+    plan = structs.replace(plan, profile=structs.replace(plan.profile, files=files))
     found = estimate_plan(plan, simulated(plan, 0.2))
-    with pytest.raises(PlanFileError, match=f"made from {named}, which is no file"):
+    with pytest.raises(PlanFileError, match=f"{named}, which it was made from, is not there"):
         top_up(plan, simulated(plan, 0.2), found.main, 0.001)
 
 
@@ -226,7 +229,8 @@ def test_ratios_asked_for_are_of_totals(written: Written) -> None:
 
 def test_topping_up_contains_what_was_simulated_and_ends(written: Written, sample_data: Path) -> None:
     profile = sampling.read_profile(sample_data / "resnet50-like.sqlite")
-    counts = count_durations(profile, *written(epsilon=0.1).selection())
+    options = written(epsilon=0.1).options
+    counts = count_durations(profile, options.grouping, options.region)
     plan = written(epsilon=0.1)
     rounds = 0
     while True:
@@ -258,12 +262,12 @@ def test_topping_up_contains_what_was_simulated_and_ends(written: Written, sampl
     everything = {launch.id for launch in plan.drawn}
     assert len(everything) < counts.launches
     exported = sampling.export_plan(
-        replace(plan, simulated=tuple(sorted(everything - {min(everything)}))), "csv"
+        structs.replace(plan, simulated=tuple(sorted(everything - {min(everything)}))), "csv"
     )
     rows = [line for line in exported[0][1].splitlines() if line]
     assert len(rows) == 2
     with pytest.raises(AnalysisError, match="simulated already"):
-        sampling.export_plan(replace(plan, simulated=tuple(sorted(everything))), "csv")
+        sampling.export_plan(structs.replace(plan, simulated=tuple(sorted(everything))), "csv")
 
 
 def test_a_plan_of_a_changed_profile_is_not_topped_up(
@@ -277,7 +281,7 @@ def test_a_plan_of_a_changed_profile_is_not_topped_up(
     found = estimate_plan(plan, simulated(plan, 0.2))
     lines = copy.read_text().splitlines(keepends=True)
     copy.write_text("".join(lines[:-1]))
-    with pytest.raises(AnalysisError, match="has changed since"):
+    with pytest.raises(PlanFileError, match="has changed since"):
         top_up(plan, simulated(plan, 0.2), found.main, 0.001)
 
 

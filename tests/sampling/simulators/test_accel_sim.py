@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gzip
 import lzma
 import re
@@ -10,6 +9,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import sampling
 from sampling.errors import ProfileError
@@ -103,7 +103,8 @@ NEW_TRACER, OLD_TRACER = "... DYNAMIC_KERNEL_RANGE ...", "... DYNAMIC_KERNEL_LIM
 def test_the_program_is_started_with_the_tracer(
     ten: PlanFile, written: Write, tmp_path: Path, tracer: str, seen: str
 ) -> None:
-    written(dataclasses.replace(ten, total_duration_ns=4_000_000), "accel-sim", trace_before=0)
+    profile = structs.replace(ten.profile, total_duration_ns=4_000_000)
+    written(structs.replace(ten, profile=profile), "accel-sim", trace_before=0)
     library = tmp_path / "tracer tool.so"
     library.write_text(tracer)
     traced = program(
@@ -322,7 +323,7 @@ def test_a_tracer_that_skips_launches_is_aligned_with_the_profile(written: Write
         written(plan, "accel-sim", traces=str(traces), caches="cold")
     (stratum_of_all,) = plan.strata
     others = tuple(each for each in stratum_of_all.launches if each.id)
-    seen = dataclasses.replace(plan, strata=(dataclasses.replace(stratum_of_all, launches=others),))
+    seen = structs.replace(plan, strata=(structs.replace(stratum_of_all, launches=others),))
     files = written(seen, "accel-sim", traces=str(traces))
     assert files["kernelslist.g"].splitlines() == [f"kernel-{number}.traceg" for number in range(1, 10)]
     rows = files["manifest.csv"].splitlines()[1:]

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from sampling.estimation.caches import Caches, ColdCheck, caches_of, unlike_caches
 from sampling.estimation.total import PlanEstimate, estimate_plan
-from sampling.plan.plan_file import PlanFile
+from sampling.plan.plan_file import PlanFile, ToppedUp
 from sampling.simulators.export import LOADS_FROM, checks
 from sampling.simulators.measured_run import MeasuredRun, caches_of_run
 from sampling.simulators.results import SimulatedLaunches, read_result_files
@@ -185,7 +186,7 @@ def test_what_is_topped_up_to_a_target_can_keep_it_with_a_check() -> None:
     found = checked(made(0))
     assert found.main.half_width is not None
     target = 1.2 * found.main.half_width / found.main.total
-    topped_up = checked(replace(made(0), rounds=1, topped_up_to=target))
+    topped_up = checked(structs.replace(made(0), topped_up=ToppedUp(1, target)))
     assert topped_up.main.half_width == pytest.approx(target * topped_up.main.total)
     assert topped_up.is_within(target)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise, product
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile
@@ -55,7 +55,7 @@ def test_without_noise_the_spread_alone_tells_and_equal_shares_go_by_time(ten: P
 def test_a_pooled_stratum_also_brings_what_its_kernels_differ_by(ten: PlanFile) -> None:
     """9 x (1 + 50^2 + 0.3^2 (1,000^2 + 1)) = 832,510 of b: before c, which comes first otherwise."""
     a, b, c = ten.strata
-    assert run(plan_of(a, replace(b, pooled=True), c)) == [[4, 5, 2, 8, 9]]
+    assert run(plan_of(a, structs.replace(b, pooled=True), c)) == [[4, 5, 2, 8, 9]]
 
 
 SIZES = st.lists(st.tuples(st.integers(1, 6), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=6)

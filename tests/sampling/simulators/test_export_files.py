@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import io
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile
@@ -122,7 +122,7 @@ def test_processes_and_devices_have_a_folder_each(target: str, written: Write, t
         assert (row["id"], row["device"], row["ordinal"]) == (str(launch_id), str(device), "3")
         assert f"{folder}/run.sh" in files
     # What is new of a plan that was topped up may be of one alone.
-    new = dataclasses.replace(plan_of(stratum("a", 12, 1, 1, both)), simulated=(9,))
+    new = structs.replace(plan_of(stratum("a", 12, 1, 1, both)), simulated=(9,))
     assert "process-0-device-0/manifest.csv" in written(new, target)
     assert "2 processes and devices" in files["README.txt"]
     assert ("Run a process a device" in files["README.txt"]) == (target in {"accel-sim", "macsim", "nvbit"})
@@ -130,8 +130,9 @@ def test_processes_and_devices_have_a_folder_each(target: str, written: Write, t
 
 def test_a_device_that_the_plan_leaves_out_counts_too(ten: PlanFile, written: Write) -> None:
     """The tool counts its launches as well, though none of them is drawn."""
-    sequences = tuple(SequenceFingerprint(0, device, 10, 10, ()) for device in (0, 1))
-    page = written(dataclasses.replace(ten, sequences=sequences), "nvbit")["README.txt"]
+    sequences = tuple(SequenceFingerprint(0, device, 10, "") for device in (0, 1))
+    profile = structs.replace(ten.profile, sequences=sequences)
+    page = written(structs.replace(ten, profile=profile), "nvbit")["README.txt"]
     assert "Process 0 used 2 devices" in page
 
 
@@ -178,7 +179,7 @@ def test_communication_kernels_are_pointed_out_where_they_hang(target: str, writ
 
 def test_a_check_is_drawn_of_a_whole_plan(ten: PlanFile) -> None:
     with pytest.raises(OptionError, match="`cold_check` is drawn of a whole plan"):
-        export_plan(dataclasses.replace(ten, simulated=(2,)), "macsim", ExportChoices(cold_check=3))
+        export_plan(structs.replace(ten, simulated=(2,)), "macsim", ExportChoices(cold_check=3))
 
 
 @pytest.mark.parametrize(

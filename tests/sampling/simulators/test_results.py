@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlannedLaunch
@@ -255,7 +255,9 @@ def test_processes_that_launch_the_same_are_told_apart_by_their_manifests(
 ) -> None:
     """Launch 3 of process 7 and launch 13 of process 8 are both the fourth of their process."""
     one, other = plan_of([(3, *STEP)], whole=10), plan_of([(13, *STEP)], process=8, first_id=10, whole=10)
-    plan = replace(one, strata=one.strata + other.strata, sequences=one.sequences + other.sequences)
+    sequences = one.profile.sequences + other.profile.sequences
+    profile = structs.replace(one.profile, sequences=sequences)
+    plan = structs.replace(one, strata=one.strata + other.strata, profile=profile)
     manifests = [tmp_path / name for name in ("one.csv", "other.csv")]
     for path, launch in zip(manifests, (3, 13), strict=True):
         path.write_text(f"id,simulator_id\n{launch},kernel-4\n")

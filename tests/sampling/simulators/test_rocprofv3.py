@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections import Counter
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 import sampling
 from sampling.plan.plan_file import PlanFile
@@ -136,7 +136,7 @@ def test_a_plan_that_may_leave_sizes_out_says_nothing() -> None:
     assert iterations(plan_of(f, method="pks"))[0] == {}
     assert iterations(plan_of(f, method="root", exclude=["x"]))[0] == {}
     assert iterations(plan_of(f, method="root", group_by="name"))[0] == {}
-    pooled = dataclasses.replace(f, key="pooled process 0 device 0")
+    pooled = structs.replace(f, key="pooled process 0 device 0")
     assert iterations(plan_of(f, pooled, method="root"))[0] == {}
 
 

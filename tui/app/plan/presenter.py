@@ -239,7 +239,7 @@ def pane_text(
         return trade_off_text(replace(known, epsilons=_tried(known)), *size, canvas) + "\n"
     listing = details.strata if pane is PlanPane.STRATA else details.launches
     if pane in {PlanPane.STRATA, PlanPane.LAUNCHES} and listing is not None:
-        return listing.text(canvas.width, ascii_only=canvas.ascii_only) + "\n"
+        return listing.text(canvas.width) + "\n"
     costs = replace(details.costs, binding=binding if pane is PlanPane.BINDING else None)
     return plan_text(details.study, details.plan, canvas, costs, details.judgement) + "\n"
 

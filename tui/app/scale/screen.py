@@ -136,13 +136,12 @@ class Prompt(Horizontal):
 
     DEFAULT_CSS = "Prompt { height: 1; display: none; }"
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._ascii_only = ascii_only
 
     def compose(self) -> ComposeResult:
         """The question and its field."""
-        yield Line(ascii_only=self._ascii_only)
+        yield Line()
         yield PromptInput(compact=True)
 
     def ask(self, question: str, text: str, *, is_path: bool) -> None:
@@ -186,9 +185,8 @@ class ScaleTable(Widget, can_focus=True):
     cursor: reactive[tuple[int, int]] = reactive((0, 0))
     types_digits: reactive[bool] = reactive(False, bindings=True)
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._ascii_only = ascii_only
         self._sheet = blank_sheet()
         self._answer: SheetAnswer | None = None
         self._wrong: Sequence[WrongCell] = ()
@@ -237,9 +235,7 @@ class ScaleTable(Widget, can_focus=True):
         self.refresh()
 
     def _arrange(self) -> None:
-        self._columns = sheet_columns(
-            self._sheet, self._answer, self._wrong, self.size.width, ascii_only=self._ascii_only
-        )
+        self._columns = sheet_columns(self._sheet, self._answer, self._wrong, self.size.width)
         self._scroll()
         self._place_field()
 
@@ -400,7 +396,7 @@ class ScaleWords(VerticalScroll):
         text, is_warning = Text(no_wrap=True), False
         for line in self._write(max(self.size.width, 1)):
             is_warning = line.startswith(_WARNING) or (is_warning and line.startswith("  "))
-            shown = printable(line, ascii_only=self.app.has_class("-ascii"))
+            shown = printable(line)
             text.append(f"{shown}\n", "bold" if is_warning else "")
         self.query_one(Static).update(text)
 
@@ -445,18 +441,17 @@ class ScaleScreen(ViewScreen):
 
     def compose_panes(self) -> ComposeResult:
         """The table, the chart, the words."""
-        ascii_only = self.session.ascii_only
         with Container(id="scale-panes"):
             with Vertical(id="scale-table-pane", classes="pane scale-pane -current"):
-                yield PaneTitle(ascii_only=ascii_only)
-                yield ScaleTable(ascii_only=ascii_only)
-                yield Line(ascii_only=ascii_only, id="scale-status")
-                yield Prompt(ascii_only=ascii_only)
+                yield PaneTitle()
+                yield ScaleTable()
+                yield Line(id="scale-status")
+                yield Prompt()
             with Vertical(id="scale-chart-pane", classes="pane scale-pane"):
-                yield PaneTitle(ascii_only=ascii_only)
+                yield PaneTitle()
                 yield Chart(id="scale-chart")
             with Vertical(id="scale-words-pane", classes="pane scale-pane"):
-                yield PaneTitle(ascii_only=ascii_only)
+                yield PaneTitle()
                 yield ScaleWords()
 
     def on_mount(self) -> None:
@@ -485,7 +480,7 @@ class ScaleScreen(ViewScreen):
         if result.answer is None:
             chart.say(f"No prediction: {result.problem}")
         else:
-            chart.show(partial(prediction_chart, *result.answer.pairs[0], ascii_only=session.ascii_only))
+            chart.show(partial(prediction_chart, *result.answer.pairs[0]))
         self.query_one(ScaleWords).show(partial(words.result_lines, tables.sheet, result))
         self._show_titles_soon()
         self._show_status()
@@ -697,7 +692,7 @@ class ScaleScreen(ViewScreen):
         answer = self._result.answer
         if answer is None:
             return PaneText("kernelpoint-scale", "")
-        canvas = Canvas(self.app.size.width, self.session.ascii_only, color=False)
+        canvas = Canvas(self.app.size.width, color=False)
         return PaneText("kernelpoint-scale", answer.text(self._sized(answer.asked), canvas) + "\n")
 
     def command(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import gzip
 import io
 import re
@@ -14,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import sampling
 from sampling.errors import ProfileError
@@ -97,7 +97,7 @@ def test_the_chosen_kernels_of_a_real_run(runs: Path, plan_of: Callable[..., Pla
     plan = plan_of("trace-8", method="random", settings=["random.launches=24"])
     (stratum,) = plan.strata
     chosen = tuple(launch for launch in stratum.launches if launch.id + 1 in by_hand)
-    some = dataclasses.replace(plan, strata=(dataclasses.replace(stratum, launches=chosen),))
+    some = structs.replace(plan, strata=(structs.replace(stratum, launches=chosen),))
     files = dict(export_plan(some, "accel-sim", ExportChoices(traces=str(runs / "traces"))))
     assert sorted(kernels(str(files["kernelslist.g"]))) == by_hand
 

@@ -7,17 +7,17 @@ import gzip
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import sampling
 from sampling.errors import ProfileError
-from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
+from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.readers.registry import read_profile
 from sampling.simulators.alignment import align_launches, read_trace_list
 from sampling.simulators.results import SimulatedLaunches, read_result_files
+from tests.small_plans import options_of, plan_of_strata, stratum
 
 LISTED = ("solver-8", "solver-16", "solver-32", "trace-8", "trace-16", "bigtrace-4", "bigtrace-8")
 COUNTERS = (
@@ -42,9 +42,8 @@ def plan_of(rows: list[dict[str, str]], ids: list[int] | None = None) -> PlanFil
         x, y, z, a, b, c = (int(row[f"{shape}_{axis}"]) for shape in ("grid", "block") for axis in "xyz")
         grid, block = (x, y, z), (a, b, c)
         drawn.append(PlannedLaunch(launch_id, 0, 0, launch_id, row["kernel"], grid, block, 0, 1.0, 1))
-    stratum = PlannedStratum("k", len(drawn), 1.0, 0.0, 1, 1, len(drawn), tuple(drawn))
-    options: dict[str, Any] = {"method": "root"}
-    return PlanFile("plan.json", (), len(drawn), len(drawn), options, (stratum,))
+    of_all = stratum("k", len(drawn), 1.0, 0.0, drawn)
+    return plan_of_strata([of_all], options_of(), total_duration_ns=len(drawn))
 
 
 def read(plan: PlanFile, folder: Path, name: str, *metrics: str) -> SimulatedLaunches:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sampling.plan.other_recording.alignment import align
+from sampling.plan.other_recording import align
 from sampling.readers.registry import read_profile
-from tests.sampling.plan.other_recording.test_alignment import parting, recorded
+from tests.sampling.plan.test_alignment import parting, recorded
 
 
 def test_recordings_of_one_run_align(shared_data: Path) -> None:
@@ -24,10 +24,10 @@ def test_recordings_on_two_vendors_gpus_part_at_once(shared_data: Path) -> None:
         for gpu in ("h100", "mi300x")
     )
     counts = "1,516 launches here, 1,465 in the plan's recording; "
-    said = parting(recorded(h100, here=True), mi300x)
+    said = parting(recorded(h100), mi300x, h100)
     assert f"{counts}launch 0 is " in said
     assert "CatArrayBatchedCopy" in said
     assert "vectorized_elementwise_kernel" in said
     assert len(said) < 650
-    assert f"{counts}record the" in parting(recorded(h100, here=True), mi300x, names_may_differ=True)
-    assert "they part between launches 0 and 1464;" in parting(recorded(h100), mi300x)
+    assert f"{counts}record the" in parting(recorded(h100), mi300x, h100, names_may_differ=True)
+    assert "they part between launches 0 and 1465;" in parting(recorded(h100), mi300x)

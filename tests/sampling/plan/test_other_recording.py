@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,26 +16,23 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from sampling.errors import AnalysisError, ProfileError
 from sampling.plan.design import make_design
 from sampling.plan.drawn_launches import find_drawn_launches
-from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.other_recording.plan_check import plan_error, planned_design
-from sampling.plan.other_recording.plan_judgement import (
-    NOT_RANDOM,
+from sampling.plan.judge import (
+    Judgement,
     PlanJudgement,
     durations_by_rank,
-    find_original,
+    judge_design,
     judge_plan,
+    planned_design,
 )
-from sampling.plan.plan import drawn_plan, locate
-from sampling.plan.plan_file import PlanFile, read_plan
-from sampling.plan.plan_options import PlanOptions
-from sampling.plan.written_plan import plan_document, planned_launches
-from sampling.profile.fingerprint import block_digests
+from sampling.plan.other_recording import drawn_durations_ns, find_original, made_from, refuse_other_order
+from sampling.plan.plan_file import PlanFile, PlannedFile, read_plan
 from sampling.profile.launch_table import LaunchTable
-from sampling.profile.profile import Profile
+from sampling.profile.profile import Profile, ProfileFile
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
@@ -42,6 +40,7 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.draw import draw
 from sampling.strata.target import Target
+from tests.small_plans import plan_of_profile
 
 Build = Callable[..., LaunchTable]
 Columns = dict[str, Sequence[Any]]
@@ -99,37 +98,25 @@ def program() -> Program:
 
 
 # What was planned of a profile before, but for its path: most tests plan the same program.
-_DOCUMENTS: dict[tuple[bytes, tuple[Grouping, Region], str], str] = {}
-
-
-def written_document(path: Path, selection: tuple[Grouping, Region], method: str) -> str:
-    """Make a plan of a profile on disk with seed 1, as it is written."""
-    profile = read_profile([str(path)])
-    counts = count_durations(profile, *selection)
-    plan = drawn_plan(counts, make_design(counts, method, Target(), 1), 1)
-    launches = planned_launches(profile, plan, locate(profile, counts, plan))
-    options = PlanOptions(method, Target(), *selection).as_json()
-    return json.dumps(plan_document(profile, counts, plan, launches, options=options))
+_PLANS: dict[tuple[bytes, tuple[Grouping, Region], str], str] = {}
 
 
 def planned(
-    path: Path,
-    folder: Path,
-    *,
-    selection: tuple[Grouping, Region] | None = None,
-    method: str = "root",
-    change: Callable[[dict[str, Any]], object] = lambda _: None,
+    path: Path, folder: Path, *, selection: tuple[Grouping, Region] | None = None, method: str = "root"
 ) -> PlanFile:
-    """Make a plan of a profile on disk with seed 1, write it, changed or not, and read it back."""
-    asked = (path.read_bytes(), selection or ALL, method)
-    if asked not in _DOCUMENTS:
-        _DOCUMENTS[asked] = written_document(path, *asked[1:])
-    document = json.loads(_DOCUMENTS[asked])
+    """Make a plan of a profile on disk with seed 1, write it, and read it back."""
+    asked, target = (path.read_bytes(), selection or ALL, method), folder / "plan.json"
+    if asked not in _PLANS:
+        plan_of_profile(read_profile([str(path)]), target, method, *asked[1], seed=1)
+        _PLANS[asked] = target.read_text()
+    document = json.loads(_PLANS[asked])
     document["profile"]["files"][0]["path"] = str(path)
-    change(document)
-    target = folder / "plan.json"
-    target.write_text(json.dumps(document), encoding="utf-8")
+    target.write_text(json.dumps(document))
     return read_plan(str(target))
+
+
+def of_own(found: PlanJudgement) -> tuple[float, int]:
+    return found.estimate_ns, found.total_ns
 
 
 def judged(plan: PlanFile, path: Path, *, names_may_differ: bool = False) -> PlanJudgement:
@@ -154,7 +141,7 @@ def test_the_same_launches_in_another_file_are_judged_the_same(
     assert found.redraws.errors.tolist() == expected.errors.tolist()
     assert found.redraws.epsilon == 0.05
     assert found.expected_speedup == pytest.approx(design.speedup)
-    assert found.own == plan_error(own, counts, plan)
+    assert (found.estimate_ns, found.total_ns) == of_own(judged(plan, path))
     assert found.sampled_duration_ns == sum(launch.duration_ns for launch in plan.drawn)
     assert found.why_not_redrawn is None
     assert found.alignment is not None
@@ -207,9 +194,9 @@ def test_a_plan_stands_for_the_same_launches_elsewhere(
     assert (len(rows) < 1200) == (selection[1] != Region())
     total_ns = sum(other.durations_ns[row] for row in rows)
     estimated_ns = sum(launch.weight * other.durations_ns[launch.id] for launch in plan.drawn)
-    assert found.own.total_ns == total_ns
-    assert found.own.estimate_ns == pytest.approx(estimated_ns)
-    assert found.own.error == pytest.approx(abs(estimated_ns / total_ns - 1))
+    assert found.total_ns == total_ns
+    assert found.estimate_ns == pytest.approx(estimated_ns)
+    assert found.error == pytest.approx(abs(estimated_ns / total_ns - 1))
     assert found.sampled_duration_ns == sum(other.durations_ns[launch.id] for launch in plan.drawn)
     assert found.alignment is not None
     assert found.alignment.renumbered == ((10, 0, 71, 0), (10, 1, 71, 1), (20, 0, 85, 0), (20, 1, 85, 1))
@@ -281,8 +268,8 @@ def test_a_gpu_that_is_slower_by_a_factor_has_the_same_error(
     plan, own, counts, expected = own_judgement
     slower = replace(program, durations_ns=[factor * duration for duration in program.durations_ns])
     found = judged(plan, slower.write(tmp_path / "b.parquet"))
-    assert found.own.error == pytest.approx(plan_error(own, counts, plan).error, abs=1e-12)
-    assert found.own.total_ns == factor * counts.total_duration_ns
+    assert found.error == pytest.approx(judge_plan(plan, own, repeats=1).error, abs=1e-12)
+    assert found.total_ns == factor * counts.total_duration_ns
     assert found.redraws is not None
     np.testing.assert_allclose(found.redraws.errors, expected.errors, atol=1e-12)
 
@@ -334,7 +321,7 @@ def test_names_that_differ_are_refused_unless_order_is_asked_for(program: Progra
     assert found.alignment is not None
     assert found.alignment.launches_differing == program.names.count("volta_gemm")
     same_names = judged(plan, program.elsewhere().write(tmp_path / "c.parquet"))
-    assert found.own == same_names.own
+    assert of_own(found) == of_own(same_names)
     assert found.redraws is not None
     assert same_names.redraws is not None
     assert found.redraws.errors.tolist() == same_names.redraws.errors.tolist()
@@ -348,12 +335,12 @@ def test_a_name_filter_means_the_names_of_the_plans_profile(program: Program, tm
     here = other.write(tmp_path / "b.parquet")
     rows = chosen_rows(program, selection[1])
     found = judged(plan, here, names_may_differ=True)
-    assert found.own.total_ns == sum(other.durations_ns[row] for row in rows)
+    assert found.total_ns == sum(other.durations_ns[row] for row in rows)
     path.unlink()
     with pytest.raises(AnalysisError, match=r"kernels of certain names.*put the profile .*a\.parquet"):
         judged(plan, here, names_may_differ=True)
     same = program.elsewhere().write(tmp_path / "c.parquet")
-    assert judged(plan, same, names_may_differ=True).own == found.own
+    assert judged(plan, same, names_may_differ=True).error == found.error
 
 
 WINDOWS = {"time": Region(time_ns=(300, 700)), "of a device": Region(time_ns=(0, 900), devices=(1,))}
@@ -373,7 +360,7 @@ def test_a_window_of_time_is_one_of_the_plans_profile(name: str, program: Progra
     rows = [row for row in inside if program.device[row] in (region.devices or (0, 1))]
     found = judged(plan, here)
     assert plan.launches == len(rows)
-    assert found.own.total_ns == sum(other.durations_ns[row] for row in rows)
+    assert found.total_ns == sum(other.durations_ns[row] for row in rows)
     assert found.redraws is not None
     path.unlink()
     with pytest.raises(AnalysisError, match=r"window of time .*put the profile .*a\.parquet"):
@@ -385,7 +372,7 @@ def test_filters_that_leave_another_number_are_refused(program: Program, tmp_pat
     path, selection = program.write(tmp_path / "a.parquet"), (Grouping(), Region(launches=(0, 100)))
     plan = planned(path, tmp_path, selection=selection)
     other = program.elsewhere().write(tmp_path / "b.parquet")
-    wider = replace(plan, options={**plan.options, "launches": "0:101"})
+    wider = structs.replace(plan, options=structs.replace(plan.options, launches="0:101"))
     for is_here in (True, False):
         if not is_here:
             path.unlink()
@@ -395,38 +382,23 @@ def test_filters_that_leave_another_number_are_refused(program: Program, tmp_pat
 
 def test_launches_that_were_picked_are_judged_once(program: Program, tmp_path: Path) -> None:
     path, other = program.write(tmp_path / "a.parquet"), program.elsewhere()
-    plan = planned(path, tmp_path, change=lambda document: document["options"].update(method="sieve"))
+    plan = planned(path, tmp_path)
+    plan = structs.replace(plan, options=structs.replace(plan.options, method="sieve"))
     found = judged(plan, other.write(tmp_path / "b.parquet"))
     assert found.design is None
     assert found.redraws is not None
-    assert found.redraws.errors.tolist() == [found.own.error]
+    assert found.redraws.errors.tolist() == [found.error]
     assert found.redraws.within_epsilon is None
     assert found.expected_speedup == found.speedup
-    assert found.why_not_redrawn == NOT_RANDOM
+    assert found.why_not_redrawn == "its launches were not drawn at random"
     estimated_ns = sum(launch.weight * other.durations_ns[launch.id] for launch in plan.drawn)
-    assert found.own.estimate_ns == pytest.approx(estimated_ns)
-    assert found.own.total_ns == sum(other.durations_ns)
+    assert found.estimate_ns == pytest.approx(estimated_ns)
+    assert found.total_ns == sum(other.durations_ns)
 
 
-@pytest.mark.parametrize("is_old", [True, False])
-def test_a_plan_finds_other_recordings_when_its_own_is_gone(
-    is_old: bool, program: Program, tmp_path: Path
-) -> None:
-    """By one digest a sequence; plans of the first version have digests of blocks, and still count."""
+def test_a_plan_finds_other_recordings_when_its_own_is_gone(program: Program, tmp_path: Path) -> None:
     path = program.write(tmp_path / "a.parquet")
-    profile = read_profile([str(path)])
-
-    def as_it_was(document: dict[str, Any]) -> None:
-        launches = [sequence.launches for sequence in profile.sequences]
-        lengths = [-(-count // 256) for count in launches]
-        for row, length, digests in zip(
-            document["profile"]["sequences"], lengths, block_digests(profile, lengths, launches), strict=True
-        ):
-            del row["digest"]
-            row |= {"block_launches": length, "digests": "".join(f"{one:016x}" for one in digests.tolist())}
-
-    plan = planned(path, tmp_path, change=as_it_was if is_old else lambda _: None)
-    assert {len(sequence.digests) for sequence in plan.sequences} == {150 if is_old else 1}
+    plan = planned(path, tmp_path)
     path.unlink()
     found = judged(plan, program.elsewhere().write(tmp_path / "b.parquet"))
     assert found.alignment is not None
@@ -434,47 +406,6 @@ def test_a_plan_finds_other_recordings_when_its_own_is_gone(
     names = [*program.names[:7], "new", *program.names[8:]]
     with pytest.raises(AnalysisError, match=r"^process 71 device 0 \(process 10 device 0 in the plan\): "):
         judged(plan, program.elsewhere(names=names).write(tmp_path / "c.parquet"))
-
-
-def without_sequences(document: dict[str, Any]) -> None:
-    del document["profile"]["sequences"]
-
-
-def test_a_plan_without_sequences_is_aligned_by_its_profile(program: Program, tmp_path: Path) -> None:
-    path = program.write(tmp_path / "a.parquet")
-    plan = planned(path, tmp_path, change=without_sequences)
-    names = [*program.names[:7], "new", *program.names[8:]]
-    with pytest.raises(AnalysisError, match="launch 7 is 'new'"):
-        judged(plan, program.elsewhere(names=names).write(tmp_path / "b.parquet"))
-    found = judged(plan, program.elsewhere().write(tmp_path / "c.parquet"))
-    assert found.redraws is not None
-
-
-def test_a_plan_without_sequences_or_profile_is_compared_launch_by_launch(
-    program: Program, tmp_path: Path
-) -> None:
-    """As far as its drawn launches go: that one of the others differs stays unseen, and is not claimed."""
-    path = program.write(tmp_path / "a.parquet")
-    selection = (Grouping(GroupBy.NAME, pool_devices=True), Region())
-    plan = planned(path, tmp_path, selection=selection, change=without_sequences)
-    path.unlink()
-    drawn = {launch.id for launch in plan.drawn}
-    unseen = min(set(range(1200)) - drawn)
-    names = [*program.names[:unseen], "new", *program.names[unseen + 1 :]]
-    other = program.elsewhere(names=names)
-    found = judged(plan, other.write(tmp_path / "b.parquet"))
-    assert found.alignment is None
-    assert found.redraws is None
-    assert found.own.total_ns == sum(other.durations_ns)
-    assert found.own.estimate_ns == pytest.approx(
-        sum(launch.weight * other.durations_ns[launch.id] for launch in plan.drawn)
-    )
-    seen = min(drawn)
-    names = [*program.names[:seen], "new", *program.names[seen + 1 :]]
-    here = program.elsewhere(names=names).write(tmp_path / "c.parquet")
-    with pytest.raises(AnalysisError, match=f"launch {seen} is 'new'"):
-        judged(plan, here)
-    assert judged(plan, here, names_may_differ=True).own == found.own
 
 
 @pytest.mark.parametrize(
@@ -507,8 +438,9 @@ def test_why_the_plans_profile_is_not_used_is_said(
 
 def test_a_plan_of_no_file_has_no_profile(program: Program, tmp_path: Path) -> None:
     plan = planned(program.write(tmp_path / "a.parquet"), tmp_path)
-    for files in ((), ({"path": "-", "sha256": "0"},), ({},)):
-        assert find_original(replace(plan, files=files)).profile is None
+    for files in ((), (PlannedFile("-", "0", 1),)):
+        profile = structs.replace(plan.profile, files=files)
+        assert find_original(structs.replace(plan, profile=profile)).profile is None
 
 
 def test_durations_that_no_recording_lasts_are_refused(program: Program, tmp_path: Path) -> None:
@@ -536,7 +468,46 @@ def test_progress_is_told_until_the_last_draw(program: Program, tmp_path: Path) 
     assert told[-1] == (20, 20, "judging root")
 
 
-def test_a_profile_is_a_source_of_batches(program: Program, tmp_path: Path) -> None:
-    """The recordings here are read in several pieces, which end elsewhere than the sequences do."""
-    profile: Profile = read_profile([str(program.write(tmp_path / "a.parquet"))])
-    assert len(profile.parts) > len(profile.sequences) == 4
+def test_the_files_of_a_plan_in_another_order_are_refused(program: Program, tmp_path: Path) -> None:
+    plan = planned(program.write(tmp_path / "a.parquet"), tmp_path)
+    files = tuple(PlannedFile(f"old{digest}", digest, 1) for digest in "xyzy")
+    plan = structs.replace(plan, profile=structs.replace(plan.profile, files=files))
+    refused = {"a": of_files(a="y", b="x", c="z", d="y"), "b": of_files(b="y", d="y", a="z", c="x")}
+    for given_files, order in zip(refused.values(), ("b a c d", "c b a d"), strict=True):
+        assert not made_from(given_files, plan)
+        with pytest.raises(AnalysisError, match="in another order") as caught:
+            refuse_other_order(given_files, plan)
+        assert caught.value.remedy == f"give them as {order}"
+    same = of_files(a="x", b="y", c="z", d="y")
+    assert made_from(same, plan)
+    for other in (same, of_files(a="x", b="y", c="z", d="z"), of_files(a="y", b="x")):
+        refuse_other_order(other, plan)
+
+
+def of_files(**sha256: str) -> Any:
+    """A profile as far as its files go."""
+    files = tuple(ProfileFile(path, Path(path), 1, digest) for path, digest in sha256.items())
+    return SimpleNamespace(files=files)
+
+
+def test_drawn_launches_are_found_by_their_ids(program: Program, tmp_path: Path) -> None:
+    path = program.write(tmp_path / "a.parquet")
+    plan, own = planned(path, tmp_path), read_profile([str(path)])
+    ids = [launch.id for launch in plan.drawn]
+    expected = [program.durations_ns[each] for each in ids]
+    assert drawn_durations_ns(own, plan).tolist() == expected
+    long = 300 * "x"
+    renamed = replace(program, names=[f"{long}{name}{long}" for name in program.names])
+    other = read_profile([str(renamed.write(tmp_path / "b.parquet"))])
+    with pytest.raises(AnalysisError, match=rf"launch {ids[0]} is 'xxx.* in this profile, ") as caught:
+        drawn_durations_ns(other, plan)
+    assert len(str(caught.value)) < 450
+    assert drawn_durations_ns(other, plan, names_may_differ=True).tolist() == expected
+    few = read_profile([str(first_of(program, 9).write(tmp_path / "c.parquet"))])
+    with pytest.raises(AnalysisError, match=rf"launch {ids[-1]} of the plan is not in this profile"):
+        drawn_durations_ns(few, plan, names_may_differ=True)
+
+
+def first_of(program: Program, launches: int) -> Program:
+    """Return the first launches of a recording."""
+    return Program(*(getattr(program, field.name)[:launches] for field in fields(program)))

@@ -13,8 +13,8 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
+from sampling.readers.columns import column_map
 from sampling.readers.registry import read_profile
-from sampling.readers.tables.column_map import column_map
 from tests.sampling.readers.launches_told import told
 
 TABLE: dict[str, Any] = {

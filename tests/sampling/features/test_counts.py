@@ -114,7 +114,7 @@ def test_vectors_cut_into_pieces_are_the_same(
     read: Callable[[str], FeatureRows], counts: list[list[int]], piece: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sampling.readers.csv_cells.PIECE_BYTES", piece)
+        patch.setattr("sampling.readers.input_file.PIECE_BYTES", piece)
         rows = read(vectors(*((f"f{index % 2}", index, each) for index, each in enumerate(counts))))
     blocks = rows.features.block_vectors
     assert blocks is not None

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.features.ncu import base_unit
-from sampling.readers.csv_cells import NumberLocale, numbers_of
+from sampling.readers.table import NumberLocale, numbers_of
 
 
 def read(cell: str, locale: NumberLocale = "C") -> float | str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,25 +16,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import AnalysisError
-from sampling.plan.other_recording.alignment import Recorded, align
-from sampling.plan.other_recording.kernel_texts import Kernel, kernel_texts, shortened_names
-from sampling.plan.plan_file import PlannedLaunch
-from sampling.profile.fingerprint import (
-    SequenceFingerprint,
-    block_digests,
-    fingerprints,
-    signature_hashes,
-)
+from sampling.plan.other_recording import Kernel, align, kernel_texts, shortened_names
+from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.profile.fingerprint import fingerprints, signature_hashes
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
 from tests import small_recordings
+from tests.small_plans import options_of, plan_of_strata, stratum
 
 Build = Callable[..., LaunchTable]
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
 KERNELS = ("a", "b", "c")
-#: In an earlier plan file, blocks of three launches: 600 / 256 rounded up.
 CYCLE = [KERNELS[index % 3] for index in range(600)]
 
 
@@ -54,83 +48,38 @@ def kernel_hash(name: str, x: int) -> int:
     return value
 
 
-def digests_one_by_one(names: Sequence[str], grid_x: Sequence[int], length: int) -> list[int]:
-    """Return the digests of blocks of ``length`` launches, launch by launch."""
-    digests = [0] * -(-len(names) // length)
+def digest_one_by_one(names: Sequence[str], grid_x: Sequence[int], piece_launches: int) -> str:
+    """A launch counts by its place within its piece, times the multiplier of the piece; 1 for the first."""
+    digest = 0
     for ordinal, (name, x) in enumerate(zip(names, grid_x, strict=True)):
-        multiplier = mixed(((ordinal % length + 1) * GOLDEN) & MASK) | 1
-        digests[ordinal // length] = (digests[ordinal // length] + kernel_hash(name, x) * multiplier) & MASK
-    return digests
+        piece, place = divmod(ordinal, piece_launches)
+        of_place, of_piece = (mixed(((number + 1) * GOLDEN) & MASK) | 1 for number in (place, piece))
+        digest = (digest + kernel_hash(name, x) * of_place * (of_piece if piece else 1)) & MASK
+    return f"{digest:016x}"
 
 
-def digests_of(profile: Profile) -> list[list[int]]:
-    return [sequence.digests.tolist() for sequence in fingerprints(profile)]
-
-
-def of_blocks(profile: Profile) -> tuple[SequenceFingerprint, ...]:
-    """Return what earlier plan files hold: digests of up to 256 blocks of each sequence."""
-    counts = [sequence.launches for sequence in profile.sequences]
-    lengths = [-(-count // 256) for count in counts]
-    return tuple(
-        SequenceFingerprint(sequence.process, sequence.device, sequence.launches, length, digests)
-        for sequence, length, digests in zip(
-            profile.sequences, lengths, block_digests(profile, lengths, counts), strict=True
-        )
-    )
-
-
-@pytest.mark.parametrize("launches", [1, 2, 256, 257, 600, 1025])
-def test_a_fingerprint_is_the_sum_its_docstring_says(launches: int, launch_table: Build) -> None:
+@pytest.mark.parametrize("launches", [1, 2, 7, 8, 49])
+@pytest.mark.parametrize("piece_launches", [7, 1 << 20])
+def test_a_fingerprint_is_the_sum_its_docstring_says(
+    launches: int, piece_launches: int, launch_table: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sampling.profile.fingerprint.PIECE_LAUNCHES", piece_launches)
     rng = np.random.default_rng(launches)
     names = [f"kernel{code}" for code in rng.integers(0, 5, launches)]
     grid_x = rng.integers(0, 4, launches).tolist()
     (found,) = fingerprints(launch_table(names, [1] * launches, grid_x=grid_x))
     assert found.launches == launches
-    assert found.digests.tolist() == digests_one_by_one(names, grid_x, launches)
-    (earlier,) = of_blocks(launch_table(names, [1] * launches, grid_x=grid_x))
-    assert earlier.digests.tolist() == digests_one_by_one(names, grid_x, -(-launches // 256))
+    assert found.digest == digest_one_by_one(names, grid_x, piece_launches)
 
 
-@pytest.mark.parametrize("launches", [7, 8, 40, 49])
-def test_a_long_sequence_is_summed_in_pieces(
-    launches: int, launch_table: Build, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A launch counts by its place within its piece, times the multiplier of the piece; 1 for the first."""
-    monkeypatch.setattr("sampling.profile.fingerprint.PIECE_LAUNCHES", 7)
-    names = [KERNELS[index] for index in np.random.default_rng(launches).integers(0, 3, launches)]
-    (found,) = fingerprints(launch_table(names, [1] * launches))
-    expected = 0
-    for ordinal, name in enumerate(names):
-        piece, place = divmod(ordinal, 7)
-        of_place, of_piece = (mixed(((number + 1) * GOLDEN) & MASK) | 1 for number in (place, piece))
-        expected += kernel_hash(name, 0) * of_place * (of_piece if piece else 1)
-    assert found.digests.tolist() == [expected & MASK]
+def digests_of(profile: Profile) -> list[str]:
+    return [sequence.digest for sequence in fingerprints(profile)]
 
 
 def test_a_fingerprint_stays_what_it_is(launch_table: Build) -> None:
     """Plan files hold it: another value here means that plans already written align with nothing."""
     (found,) = fingerprints(launch_table(["void f<int>(int)", "µ"], [5, 6], grid_x=[8, 0]))
-    assert found.as_json() == {
-        "process": 0,
-        "device": 0,
-        "launches": 2,
-        "digest": "c4bcffcc6a5d0463",
-    }
-
-
-def test_a_fingerprint_of_blocks_stays_what_it_was(launch_table: Build) -> None:
-    """Copied from a plan file of the first version."""
-    row = {
-        "process": 0,
-        "device": 0,
-        "launches": 2,
-        "block_launches": 1,
-        "digests": "84ff0605609a0231eec8309246e516b6",
-    }
-    profile = launch_table(["void f<int>(int)", "µ"], [5, 6], grid_x=[8, 0])
-    known = SequenceFingerprint.from_json(row)
-    assert known.digests.tolist() == of_blocks(profile)[0].digests.tolist()
-    assert align(Recorded((known,)), profile).launches_differing == 0
+    assert asdict(found) == {"process": 0, "device": 0, "launches": 2, "digest": "c4bcffcc6a5d0463"}
 
 
 def test_every_sequence_has_a_fingerprint_of_its_own(launch_table: Build) -> None:
@@ -146,17 +95,14 @@ def test_every_sequence_has_a_fingerprint_of_its_own(launch_table: Build) -> Non
         chosen = np.flatnonzero((process == of_process) & (device == of_device))
         alone = [names[row] for row in chosen]
         assert sequence.launches == len(alone)
-        assert sequence.digests.tolist() == digests_one_by_one(
-            alone, [0] * len(alone), sequence.block_launches
-        )
+        assert sequence.digest == digest_one_by_one(alone, [0] * len(alone), 1 << 20)
 
 
 def test_a_fingerprint_does_not_depend_on_how_a_profile_is_read(launch_table: Build, tmp_path: Path) -> None:
-    """Row groups of 7 launches, blocks of 3: neither ends where the other does."""
+    """In row groups of 7 launches, or as a whole."""
     path = tmp_path / "profile.parquet"
     pq.write_table(pa.table({"name": CYCLE, "duration_ns": [1] * 600}), path, row_group_size=7)
     in_pieces = read_profile([str(path)])
-    assert len(in_pieces.parts) == 86
     assert digests_of(in_pieces) == digests_of(launch_table(CYCLE, [9] * 600))
 
 
@@ -178,70 +124,10 @@ def test_a_name_that_is_no_text_has_a_fingerprint(text: str, launch_table: Build
     assert digests_of(launch_table([text], [1])) != digests_of(launch_table(["a"], [1]))
 
 
-@given(
-    kernels=st.lists(st.sampled_from(KERNELS), min_size=1, max_size=12),
-    other=st.lists(st.sampled_from(KERNELS), min_size=1, max_size=12),
-    length=st.integers(1, 5),
-)
-def test_digests_are_equal_exactly_where_the_blocks_are(
-    kernels: list[str], other: list[str], length: int, launch_table: Build
-) -> None:
-    common = min(len(kernels), len(other))
-    one, two = (
-        block_digests(launch_table(names, [1] * len(names)), [length], [common])[0]
-        for names in (kernels, other)
-    )
-    for block in range(len(one)):
-        rows = slice(block * length, min((block + 1) * length, common))
-        assert (one[block] == two[block]) == (kernels[rows] == other[rows])
-
-
-def test_a_fingerprint_reads_back_as_it_was_written(launch_table: Build) -> None:
-    (found,) = fingerprints(launch_table(CYCLE, [1] * 600, process=[8] * 600, device=[3] * 600))
-    again = SequenceFingerprint.from_json(found.as_json())
-    assert (again.process, again.device, again.launches, again.block_launches) == (8, 3, 600, 600)
-    assert again.digests.dtype == np.uint64
-    assert again.digests.tolist() == found.digests.tolist()
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"launches": 604},
-        {"launches": 0, "digests": ""},
-        {"block_launches": 0},
-        {"block_launches": 2},
-        {"digests": ""},
-        {"digests": "0123"},
-        {"digests": "x" * 3200},
-        {"digest": ""},
-        {"digest": 18 * "0"},
-        {"digest": "x" * 16},
-        {"digest": 16 * "0", "launches": 0},
-    ],
-)
-def test_a_damaged_fingerprint_is_refused(damage: dict[str, Any]) -> None:
-    whole = {"process": 0, "device": 0, "launches": 600, "block_launches": 3, "digests": 3200 * "0"}
-    assert len(SequenceFingerprint.from_json(whole).digests) == 200
-    with pytest.raises(ValueError, match=r"sequences|hexadecimal"):
-        SequenceFingerprint.from_json(whole | damage)
-
-
-@pytest.mark.parametrize("missing", ["launches", "block_launches", "digests"])
-def test_what_a_fingerprint_lacks_is_named(missing: str) -> None:
-    row = {"process": 0, "device": 0, "launches": 2, "block_launches": 1, "digests": 32 * "0"}
-    del row[missing]
-    with pytest.raises(ValueError, match=f"sequences: '{missing}'"):
-        SequenceFingerprint.from_json(row)
-
-
-def recorded(original: Profile, *drawn: PlannedLaunch, here: bool = False, blocks: bool = False) -> Recorded:
-    """Return what a plan file knows of a recording, with the recording itself if it is still here.
-
-    With ``blocks`` the plan file is one of the first version.
-    """
-    known = of_blocks(original) if blocks else fingerprints(original)
-    return Recorded(known, drawn, original if here else None)
+def recorded(original: Profile, *drawn: PlannedLaunch) -> PlanFile:
+    """Return what a plan file knows of a recording."""
+    of_all = stratum("k", original.launches, 1.0, 0.0, drawn)
+    return plan_of_strata([of_all], options_of(), sequences=fingerprints(original))
 
 
 def drawn_launch(launch_id: int, name: str) -> PlannedLaunch:
@@ -249,10 +135,10 @@ def drawn_launch(launch_id: int, name: str) -> PlannedLaunch:
     return PlannedLaunch(launch_id, 0, 0, launch_id, name, None, None, launch_id // 3, 1.0, 1)
 
 
-def parting(known: Recorded, here: Profile, **how: bool) -> str:
+def parting(known: PlanFile, here: Profile, original: Profile | None = None, **how: bool) -> str:
     """Return what is said of two recordings that do not align."""
     with pytest.raises(AnalysisError) as caught:
-        align(known, here, **how)
+        align(known, here, original, **how)
     return str(caught.value)
 
 
@@ -260,14 +146,15 @@ def kernel(name: str) -> str:
     return f"'{name}' grid unknown block unknown"
 
 
-@pytest.mark.parametrize("is_here", [True, False])
-def test_the_same_launches_align_whatever_their_numbers(is_here: bool, launch_table: Build) -> None:
-    original = launch_table(CYCLE, range(600), process=[0] * 300 + [5] * 300, device=[0] * 300 + [1] * 300)
-    other = launch_table(CYCLE, [3] * 600, process=[7] * 300 + [8] * 300, device=[0] * 300 + [1] * 300)
-    found = align(recorded(original, here=is_here), other)
-    assert found.renumbered == ((0, 0, 7, 0), (5, 1, 8, 1))
-    assert found.launches_differing == 0
-    assert align(recorded(original, here=is_here), original).renumbered == ()
+def test_the_same_launches_align_whatever_their_numbers(launch_table: Build) -> None:
+    device = [0] * 300 + [1] * 300
+    original = launch_table(CYCLE, range(600), process=[0] * 300 + [5] * 300, device=device)
+    other = launch_table(CYCLE, [3] * 600, process=[7] * 300 + [8] * 300, device=device)
+    for there in (original, None):
+        found = align(recorded(original), other, there)
+        assert found.renumbered == ((0, 0, 7, 0), (5, 1, 8, 1))
+        assert found.launches_differing == 0
+        assert align(recorded(original), original, there).renumbered == ()
 
 
 PLACES = [0, 1, 2, 3, 298, 597, 598, 599]
@@ -278,16 +165,15 @@ def test_an_inserted_launch_is_named(place: int, launch_table: Build) -> None:
     original = launch_table(CYCLE, [1] * 600)
     longer = launch_table([*CYCLE[:place], "new", *CYCLE[place:]], [1] * 601)
     counts = "has 601 launches here, 600 in the plan's recording; "
-    said = parting(recorded(original, here=True), longer)
+    said = parting(recorded(original), longer, original)
     assert f"{counts}launch {place} is {kernel('new')} here, {kernel(CYCLE[place])} in the plan's" in said
-    for blocks, first, last in ((True, place // 3 * 3, place // 3 * 3 + 2), (False, 0, 599)):
-        said = parting(recorded(original, blocks=blocks), longer)
-        assert f"{counts}they part between launches {first} and {last}" in said
-        assert "names_may_differ" not in said
-        said = parting(recorded(original, drawn_launch(place, CYCLE[place]), blocks=blocks), longer)
-        assert f"{counts}launch {place} is {kernel('new')} here, {kernel(CYCLE[place])} in the plan" in said
-        narrowed = f"the first difference is between launches {first} and {place}"
-        assert (narrowed in said) == (place > first)
+    said = parting(recorded(original), longer)
+    assert f"{counts}they part between launches 0 and 600" in said
+    assert "names_may_differ" not in said
+    said = parting(recorded(original, drawn_launch(place, CYCLE[place])), longer)
+    assert f"{counts}launch {place} is {kernel('new')} here, {kernel(CYCLE[place])} in the plan" in said
+    narrowed = f"the first difference is between launches 0 and {place}"
+    assert (narrowed in said) == (place > 0)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -295,14 +181,11 @@ def test_a_launch_left_out_is_named(place: int, launch_table: Build) -> None:
     original = launch_table(CYCLE, [1] * 600)
     shorter = launch_table([*CYCLE[:place], *CYCLE[place + 1 :]], [1] * 599)
     follows = kernel(CYCLE[place + 1]) if place < 599 else "missing"
-    said = parting(recorded(original, here=True), shorter)
+    said = parting(recorded(original), shorter, original)
     assert (
         "has 599 launches here, 600 in the plan's recording; "
         f"launch {place} is {follows} here, {kernel(CYCLE[place])} in the plan's recording" in said
     )
-    first = place // 3 * 3
-    said = parting(recorded(original, blocks=True), shorter)
-    assert f"they part between launches {first} and {first + 2}" in said
     assert "they part between launches 0 and 599" in parting(recorded(original), shorter)
 
 
@@ -310,21 +193,13 @@ def test_a_launch_left_out_is_named(place: int, launch_table: Build) -> None:
 def test_a_launch_of_another_name_is_named(place: int, launch_table: Build) -> None:
     original = launch_table(CYCLE, [1] * 600)
     other = launch_table([*CYCLE[:place], "new", *CYCLE[place + 1 :]], [1] * 600)
-    said = parting(recorded(original, here=True), other)
+    said = parting(recorded(original), other, original)
     assert f"launch {place} is {kernel('new')} here, {kernel(CYCLE[place])} in the plan's recording" in said
     assert "`names_may_differ`" in said
     assert "they part between launches 0 and 599;" in parting(recorded(original), other)
-    first = place // 3 * 3
-    said = parting(recorded(original, blocks=True), other)
-    assert f"they part between launches {first} and {first + 2};" in said
-    # A launch of the plan in the same block that is still the same tells nothing.
-    same = first if place > first else first + 2
-    said = parting(recorded(original, drawn_launch(same, CYCLE[same]), blocks=True), other)
-    assert f"they part between launches {first} and {first + 2};" in said
 
 
-@pytest.mark.parametrize("blocks", [True, False])
-def test_how_often_a_drawn_kernel_ran_before_tells_where_they_part(blocks: bool, launch_table: Build) -> None:
+def test_how_often_a_drawn_kernel_ran_before_tells_where_they_part(launch_table: Build) -> None:
     """The launch that the plan drew is the same kernel here, but not the same launch of it."""
     names = ["a"] * 300 + ["b"] + ["a"] * 299
     original, other = launch_table(names, [1] * 600), launch_table(["a"] * 600, [1] * 600)
@@ -332,12 +207,9 @@ def test_how_often_a_drawn_kernel_ran_before_tells_where_they_part(blocks: bool,
         PlannedLaunch(place, 0, 0, place, "a", None, None, names[:place].count("a"), 1.0, 1)
         for place in (299, 302, 500)
     )
-    first = 300 if blocks else 0
-    said = parting(recorded(original, before, after, later, blocks=blocks), other)
-    assert f": they part between launches {first} and {302 - 1};" in said
-    assert f": they part between launches {first} and {302 if blocks else 499};" in parting(
-        recorded(original, before, later, blocks=blocks), other
-    )
+    said = parting(recorded(original, before, after, later), other)
+    assert ": they part between launches 0 and 301;" in said
+    assert ": they part between launches 0 and 499;" in parting(recorded(original, before, later), other)
 
 
 def test_a_drawn_launch_past_the_end_is_missing(launch_table: Build) -> None:
@@ -350,26 +222,10 @@ def test_a_drawn_launch_past_the_end_is_missing(launch_table: Build) -> None:
     assert f"{counts}launch 500 is missing here, {kernel(CYCLE[500])} in the plan, and the first" in said
 
 
-def test_what_follows_the_end_is_named(launch_table: Build) -> None:
-    original = launch_table(CYCLE, [1] * 600)
-    longer = launch_table([*CYCLE, "new"], [1] * 601)
-    for is_here in (True, False):
-        said = parting(recorded(original, here=is_here), longer)
-        assert f"launch 600 is {kernel('new')} here, missing in the plan's recording" in said
-
-
-def test_a_short_recording_had_a_digest_for_each_launch(launch_table: Build) -> None:
-    original = launch_table(["a", "b", "c"], [1] * 3)
-    said = parting(recorded(original, blocks=True), launch_table(["a", "new", "c"], [1] * 3))
-    assert f"launch 1 is {kernel('new')} here, another kernel in the plan's recording" in said
-    said = parting(recorded(original, blocks=True), launch_table(["a", "b"], [1] * 2))
-    assert "launch 2 is missing here, another kernel in the plan's recording" in said
-
-
 def test_another_grid_is_another_launch(launch_table: Build) -> None:
     original = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 2, 3, 4])
     other = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 2, 5, 4])
-    said = parting(recorded(original, here=True), other)
+    said = parting(recorded(original), other, original)
     shapes = [f"'a' grid ({x}, 1, 1) block ({x}, 1, 1)" for x in (5, 3)]
     assert f"launch 2 is {shapes[0]} here, {shapes[1]} in the plan's recording" in said
 
@@ -379,11 +235,9 @@ def test_the_sequence_that_parts_is_named(launch_table: Build) -> None:
     process = [1] * 300 + [2] * 300
     original = launch_table(CYCLE, [1] * 600, process=process)
     other = launch_table([*CYCLE[:305], "new", *CYCLE[306:]], [1] * 600, process=[1] * 300 + [9] * 300)
-    said = parting(recorded(original, here=True), other)
+    said = parting(recorded(original), other, original)
     assert said.startswith("process 9 device 0 (process 2 device 0 in the plan): launch 305 is 'new'")
     assert "between launches 300 and 599;" in parting(recorded(original), other)
-    # Blocks of two launches.
-    assert "between launches 304 and 305;" in parting(recorded(original, blocks=True), other)
 
 
 def test_another_number_of_sequences_is_refused(launch_table: Build) -> None:
@@ -394,7 +248,7 @@ def test_another_number_of_sequences_is_refused(launch_table: Build) -> None:
         assert "process 0 device 0 (600) in the plan's recording" in said
         assert "process 0 device 0 (100), process 0 device 1 (500) in this one" in said
     many = launch_table(["a"] * 9, [1] * 9, device=range(9))
-    assert "process 0 device 5 (1), 3 more in this one" in parting(recorded(original), many)
+    assert "process 0 device 5 (1), ... (9 in all) in this one" in parting(recorded(original), many)
 
 
 def test_by_order_only_numbers_of_launches_count(launch_table: Build) -> None:
@@ -402,14 +256,14 @@ def test_by_order_only_numbers_of_launches_count(launch_table: Build) -> None:
     for place in (0, 7, 8, 599):
         names[place] = "new"
     original, other = launch_table(CYCLE, [1] * 600), launch_table(names, [1] * 600)
-    found = align(recorded(original, here=True), other, names_may_differ=True)
+    found = align(recorded(original), other, original, names_may_differ=True)
     assert found.launches_differing == 4
     assert align(recorded(original), other, names_may_differ=True).launches_differing is None
     assert align(recorded(original), original, names_may_differ=True).launches_differing == 0
     shorter = launch_table(names[:-1], [1] * 599)
-    assert "launch 0 is 'new' grid" in parting(recorded(original, here=True), shorter)
+    assert "launch 0 is 'new' grid" in parting(recorded(original), shorter, original)
     for is_here in (True, False):
-        said = parting(recorded(original, here=is_here), shorter, names_may_differ=True)
+        said = parting(recorded(original), shorter, original if is_here else None, names_may_differ=True)
         assert said == (
             "process 0 device 0 has 599 launches here, 600 in the plan's recording; record the same program "
             "again with the same input and settings, or make a plan of this recording"
@@ -424,15 +278,15 @@ def test_a_shift_is_no_change_of_names(is_here: bool, launch_table: Build) -> No
     """
     original = launch_table(CYCLE, [1] * 600)
     drawn = [drawn_launch(row, CYCLE[row]) for row in (0, 1, 2)]
-    known = recorded(original, *drawn, here=is_here)
+    known, there = recorded(original, *drawn), original if is_here else None
     for place in (1, 299, 599):
         shifted = launch_table([*CYCLE[:place], *CYCLE[place + 1 :], "b"], [1] * 600)
-        said = parting(known, shifted)
+        said = parting(known, shifted, there)
         assert "order;" not in said
         assert "names_may_differ" not in said
         assert "launches are probably missing, added or in another order here: record the same" in said
         renamed = launch_table([*CYCLE[:place], "new", *CYCLE[place + 1 :]], [1] * 600)
-        said = parting(known, renamed)
+        said = parting(known, renamed, there)
         assert "give `names_may_differ`" in said
         assert "missing" not in said
 
@@ -440,9 +294,9 @@ def test_a_shift_is_no_change_of_names(is_here: bool, launch_table: Build) -> No
 def test_another_grid_of_a_known_name_is_no_shift(launch_table: Build) -> None:
     original = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 2, 3, 4])
     other = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 2, 5, 4])
-    assert "give `names_may_differ`" in parting(recorded(original, here=True), other)
+    assert "give `names_may_differ`" in parting(recorded(original), other, original)
     swapped = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 3, 2, 4])
-    assert "names_may_differ" not in parting(recorded(original, here=True), swapped)
+    assert "names_may_differ" not in parting(recorded(original), swapped, original)
 
 
 ROOM = 96
@@ -493,7 +347,7 @@ def test_launches_that_differ_are_counted_in_every_sequence(
     launch_table: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Piece by piece, whatever the pieces."""
-    monkeypatch.setattr("sampling.plan.other_recording.alignment.PIECE_LAUNCHES", 7)
+    monkeypatch.setattr("sampling.plan.other_recording._PIECE_LAUNCHES", 7)
     rng = np.random.default_rng(0)
     names = np.array(CYCLE, dtype=object)
     changed = rng.random(600) < 0.3
@@ -502,7 +356,7 @@ def test_launches_that_differ_are_counted_in_every_sequence(
     device = np.repeat([0, 1, 2], [100, 200, 300])
     original = launch_table(CYCLE, [1] * 600, device=device)
     other = launch_table(names.tolist(), [1] * 600, device=device)
-    found = align(recorded(original, here=True), other, names_may_differ=True)
+    found = align(recorded(original), other, original, names_may_differ=True)
     assert found.launches_differing == changed.sum()
 
 
@@ -514,25 +368,17 @@ def test_the_first_difference_is_the_one_a_loop_finds(
     kernels: list[str], other: list[str], launch_table: Build
 ) -> None:
     original, here = (launch_table(names, [1] * len(names)) for names in (kernels, other))
-    for is_here in (True, False):
-        known = recorded(original, here=is_here, blocks=not is_here)
-        if kernels == other:
-            assert align(known, here).launches_differing == 0
-            continue
-        pairs = zip(kernels, other, strict=False)
-        expected = next(
-            (place for place, (one, two) in enumerate(pairs) if one != two), min(len(kernels), len(other))
-        )
-        found = re.search(r"launch (\d+) is", parting(known, here))
-        assert found is not None
-        assert int(found.group(1)) == expected
-
-
-def test_progress_is_told(launch_table: Build) -> None:
-    told: list[tuple[int, int, str]] = []
-    original = launch_table(CYCLE, [1] * 600)
-    align(recorded(original), original, progress=lambda *place: told.append(place))
-    assert told == [(1, 1, "comparing launches")]
+    known = recorded(original)
+    if kernels == other:
+        assert align(known, here).launches_differing == 0
+        return
+    pairs = zip(kernels, other, strict=False)
+    expected = next(
+        (place for place, (one, two) in enumerate(pairs) if one != two), min(len(kernels), len(other))
+    )
+    found = re.search(r"launch (\d+) is", parting(known, here, original))
+    assert found is not None
+    assert int(found.group(1)) == expected
 
 
 def test_small_recordings_of_one_run_align(tmp_path: Path) -> None:
@@ -550,11 +396,9 @@ def test_small_recordings_of_two_programs_part_at_once(tmp_path: Path) -> None:
         for style, recording in (("today", small_recordings.images()), ("amd", small_recordings.batches()))
     )
     counts = "320 launches here, 168 in the plan's recording; "
-    said = parting(recorded(images, here=True), batches)
+    said = parting(recorded(images), batches, images)
     assert f"{counts}launch 0 is " in said
     assert "unrolled_elementwise_kernel" in said
     assert len(said) < 650
-    assert f"{counts}record the" in parting(recorded(images, here=True), batches, names_may_differ=True)
-    assert f"{counts}they part between launches 0 and 167;" in parting(recorded(images), batches)
-    # A fingerprint of blocks has a hash for each of up to 256 launches, so it tells where they part, too.
-    assert f"{counts}launch 0 is " in parting(recorded(images, blocks=True), batches)
+    assert f"{counts}record the" in parting(recorded(images), batches, images, names_may_differ=True)
+    assert f"{counts}they part between launches 0 and 168;" in parting(recorded(images), batches)

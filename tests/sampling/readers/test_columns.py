@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import shlex
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError
-from sampling.readers.tables.column_map import LAUNCH_COLUMNS, TIMES, ColumnMap, NamedColumn, column_map
+from sampling.readers.columns import LAUNCH_COLUMNS, TIMES, ColumnMap, NamedColumn, column_map, columns_remedy
 
 UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 names = st.text(st.sampled_from("aB :=,\"'µsu.()[]"), max_size=12) | st.text(max_size=8)
@@ -106,3 +107,17 @@ def test_what_is_wrong_is_said(text: str, message: str, remedy: str) -> None:
     assert caught.value.message.startswith(f"`columns={text}`: ")
     assert caught.value.remedy is not None
     assert remedy in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("present", "guess"),
+    [
+        (["Op", "Start_us", "Duration_us"], "name=Op,duration_ns=Duration_us:us"),
+        (["kernel", "avg_ms", "time_ms"], "name=kernel,duration_ns=time_ms:ms"),
+        (["KernelName", "BeginNs", "DurationNs"], "name=KernelName,duration_ns=DurationNs"),
+        (["a", "b"], "name=KERNEL,duration_ns=DURATION"),
+        (["Demangled, Name", "Elapsed [ns]"], 'name="Demangled, Name",duration_ns=Elapsed [ns]'),
+    ],
+)
+def test_what_is_likely_meant(present: list[str], guess: str) -> None:
+    assert columns_remedy(present).endswith(f"`columns={shlex.quote(guess)}`")

@@ -51,14 +51,7 @@ _UNIT = re.compile(r"(?:^|[^a-z])(ns|us|ms|s)(?:ec)?(?:[^a-z]*)$", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True)
 class NamedColumn:
-    """A column of a file, and what it holds.
-
-    Attributes
-    ----------
-    ours : one of `LAUNCH_COLUMNS`.
-    theirs : the column's name in the file.
-    unit_ns : nanoseconds of one unit of a time; 1 for what is no time.
-    """
+    """Which column of a file (``theirs``) holds what of a launch (``ours``); ``unit_ns`` is 1 for no time."""
 
     ours: str
     theirs: str
@@ -109,19 +102,19 @@ def column_map(text: str) -> ColumnMap:
         entry = _ENTRY.match(text, start)
         if entry is None:
             raise wrong(f"{text[start:]!r} does not say which column is meant", _HOW)
-        ours, unit = entry["ours"], entry["unit"]
+        ours, unit, bare = entry["ours"], entry["unit"], entry["bare"]
         if ours not in LAUNCH_COLUMNS:
             raise wrong(f"a launch has no {ours!r}", nearest(ours, LAUNCH_COLUMNS))
         if ours in found:
             raise wrong(f"{ours} is given twice", "give each once")
         # What is no time has no unit: the end of a bare column's own name looks like one.
-        if ours not in TIMES and unit and entry["bare"] is None:
+        if ours not in TIMES and unit and bare is None:
             raise wrong(f"{ours} is no time and has no unit", f"leave :{unit} out")
-        theirs, unit = _theirs(entry), unit if ours in TIMES else None
-        if entry["bare"] is not None and not theirs.strip():
+        theirs = _theirs(entry)
+        if bare is not None and not theirs.strip():
             raise wrong(f"no column is given for {ours}", _HOW)
-        unit_ns = UNITS_NS[(unit or "ns").replace("µ", "u").replace("μ", "u")]
-        found[ours] = NamedColumn(ours, theirs, unit_ns)
+        unit = unit.replace("µ", "u").replace("μ", "u") if unit and ours in TIMES else "ns"
+        found[ours] = NamedColumn(ours, theirs, UNITS_NS[unit])
         # A comma at the end promises another entry, so that the loop goes once more and finds none.
         start = entry.end() if entry[0].endswith(",") else len(text) + 1
     for cells, axes in DIMENSIONS.items():
@@ -164,18 +157,12 @@ def matched_columns(
     found |= {ours: NamedColumn(ours, ours) for ours in _own_columns(found, present, cells=cells)}
     for column in found.values():
         if present.count(column.theirs) > 1:
-            raise ProfileError(
-                f"there are {present.count(column.theirs)} columns of this name",
-                path=path,
-                column=column.theirs,
-                remedy="write the table again with one of them",
-            )
+            message = f"there are {present.count(column.theirs)} columns of this name"
+            remedy = "write the table again with one of them"
+            raise ProfileError(message, path=path, column=column.theirs, remedy=remedy)
     if unknown := [ours for ours in REQUIRED if ours not in found]:
-        raise ProfileError(
-            f"a table without a column {unknown[0]}, with {shown_columns(present) or 'none'}",
-            path=path,
-            remedy=columns_remedy(present),
-        )
+        message = f"a table without a column {unknown[0]}, with {shown_columns(present) or 'none'}"
+        raise ProfileError(message, path=path, remedy=columns_remedy(present))
     for of, axes in DIMENSIONS.items():
         missing = [axis for axis in axes if axis not in found]
         if missing and {column.ours for column in named} & set(axes):
@@ -212,11 +199,8 @@ def _missing(column: NamedColumn, present: Sequence[str], path: str) -> ProfileE
     else:
         close = nearest(column.theirs, present)
         remedy = close if close.startswith("did") else f"there are {shown_columns(present) or 'none'}"
-    return ProfileError(
-        Wording("there is no column {!r}, which `columns` gives for {}", column.theirs, column.ours),
-        path=path,
-        remedy=remedy,
-    )
+    message = Wording("there is no column {!r}, which `columns` gives for {}", column.theirs, column.ours)
+    return ProfileError(message, path=path, remedy=remedy)
 
 
 def shown_columns(present: Sequence[str]) -> str:
@@ -226,14 +210,6 @@ def shown_columns(present: Sequence[str]) -> str:
 
 def columns_remedy(present: Sequence[str]) -> str:
     """Return what to type for a table of these columns, guessed from what they are called."""
-    return Wording(
-        "if a row is a launch, say which columns are its name and duration, as with `columns={}`",
-        shlex.quote(str(guessed_columns(present))),
-    )
-
-
-def guessed_columns(present: Sequence[str]) -> ColumnMap:
-    """Return the columns that are likely meant; KERNEL and DURATION where none is."""
 
     def likeliest(patterns: Sequence[str], names: Sequence[str]) -> str | None:
         fitting = (each for like in patterns for each in names if re.search(like, each, re.IGNORECASE))
@@ -244,4 +220,8 @@ def guessed_columns(present: Sequence[str]) -> ColumnMap:
     duration = likeliest(_DURATION_LIKE, others) or "DURATION"
     unit = _UNIT.search(duration)
     unit_ns = 1 if unit is None else UNITS_NS[unit[1].lower()]
-    return ColumnMap((NamedColumn("name", name), NamedColumn("duration_ns", duration, unit_ns)))
+    guessed = ColumnMap((NamedColumn("name", name), NamedColumn("duration_ns", duration, unit_ns)))
+    return Wording(
+        "if a row is a launch, say which columns are its name and duration, as with `columns={}`",
+        shlex.quote(str(guessed)),
+    )

@@ -17,7 +17,7 @@ from sampling.errors import OptionError
 from sampling.methods.method import SplitRequest
 from sampling.methods.registry import method_options, split_trees_of
 from sampling.plan.design import Design, make_design
-from sampling.plan.overrides_file import overrides_document, read_overrides
+from sampling.plan.plan_file import overrides_text, read_overrides
 from sampling.plan.walk import Place, Running, TreeWalk, with_decision
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import Overrides, SplitNode, Verdict
@@ -356,9 +356,8 @@ def test_overrides_are_written_as_they_are_read(tmp_path: Path) -> None:
         "b": {"R": Verdict.SPLIT},
     }
     path = tmp_path / "overrides.json"
-    path.write_text(json.dumps(overrides_document(overrides)), encoding="utf-8")
-    assert read_overrides(str(path)).overrides == overrides
-    assert overrides_document({}) == {"overrides": []}
+    path.write_text(overrides_text(overrides, "stem"), encoding="utf-8")
+    assert read_overrides(str(path)) == (overrides, "stem")
 
 
 def test_durations_of_zero_cost_nothing(counts_of: CountsOf) -> None:

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
-from sampling.readers import csv_cells
+from sampling.readers import input_file
+from sampling.readers.columns import column_map
 from sampling.readers.registry import read_profile
-from sampling.readers.tables.column_map import column_map, guessed_columns
 from tests.sampling.readers.launches_told import Told, told
 
 UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
@@ -124,19 +124,6 @@ class TestColumns:
         assert error.remedy is not None
         assert "`columns='name=Kernel Name,duration_ns=Dur (us):us'`" in error.remedy
 
-    @pytest.mark.parametrize(
-        ("present", "guess"),
-        [
-            (["Op", "Start_us", "Duration_us"], "name=Op,duration_ns=Duration_us:us"),
-            (["kernel", "avg_ms", "time_ms"], "name=kernel,duration_ns=time_ms:ms"),
-            (["KernelName", "BeginNs", "DurationNs"], "name=KernelName,duration_ns=DurationNs"),
-            (["a", "b"], "name=KERNEL,duration_ns=DURATION"),
-            (["Demangled, Name", "Elapsed [ns]"], 'name="Demangled, Name",duration_ns=Elapsed [ns]'),
-        ],
-    )
-    def test_what_is_likely_meant(self, present: list[str], guess: str) -> None:
-        assert str(guessed_columns(present)) == guess
-
 
 class TestText:
     @pytest.mark.parametrize("mark", [",", "\t", ";"])
@@ -160,7 +147,7 @@ class TestText:
     def test_pieces_are_joined(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         rows = [(f"k{row % 3}", row * 10 + 0.5, row, "" if row == 40 else row / 4) for row in range(100)]
         text = "name,t,process,m\n" + "".join(f"{n},{t},{p % 2},{m}\n" for n, t, p, m in rows)
-        monkeypatch.setattr(csv_cells, "PIECE_BYTES", 64)
+        monkeypatch.setattr(input_file, "PIECE_BYTES", 64)
         profile = read(written(tmp_path, text), "duration_ns=t:us")
         ordered = [*rows[0::2], *rows[1::2]]
         assert durations(profile) == [round(t * 1000) for _, t, _, _ in ordered]
@@ -194,7 +181,7 @@ class TestMetrics:
     def test_one_that_ends_being_of_numbers_is_none(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(csv_cells, "PIECE_BYTES", 40)
+        monkeypatch.setattr(input_file, "PIECE_BYTES", 40)
         rows = "".join(f"k,{row},{row},{row if row < 15 else 'x'}\n" for row in range(20))
         profile = read(written(tmp_path, "name,duration_ns,m,late\n" + rows))
         assert profile.metric_names == ("m",)

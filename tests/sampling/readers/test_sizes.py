@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.arrow import to_arrow_texts
-from sampling.readers.tables.cells import sizes_of
+from sampling.readers.table import sizes_of
 
 numbers = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=3)
 between = st.sampled_from(["x", "X", ",", ", ", " ", " x ", "  ", ";", "*"])
