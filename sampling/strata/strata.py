@@ -2,7 +2,7 @@
 
 Without more a bound covers PROFILE time, the durations that the plan was made from. How simulated cycles may
 depart from them is declared: cycles per profiled nanosecond vary by ``within`` between the launches of a
-kernel, and by ``between`` from kernel group to kernel group. (docs/methods.md, 2 STEM and 5 Joint)
+kernel, and by ``between`` from kernel group to kernel group. (docs/methods.md, 5 Joint)
 """
 
 from __future__ import annotations
