@@ -1,4 +1,4 @@
-"""A plan for rocprofv3: which kernels and which of their launches each run takes."""
+"""A plan for what measures a running program: which launches each run of ncu, nvbit and rocprofv3 takes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,89 @@ from msgspec import structs
 import sampling
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import Step
-from sampling.simulators.profilers import filters, iterations, kernel_pattern
+from sampling.simulators.profilers import filters, iterations, kernel_ids, kernel_pattern
 from tests.sampling.simulators.conftest import Write, launch, plan_of, program, shell, stratum
+
+#: What a stand-in for ncu is started with, one word a line, and a line for its end.
+ECHO = 'for word in "$@"; do echo "$word"; done; echo end'
+
+
+def runs(folder: Path, name: str) -> list[list[str]]:
+    """The words of each run of a script, from the device on."""
+    ncu = program(folder / "ncu", ECHO)
+    ran = shell(folder / "out" / name, "prog", "x y", NCU=ncu, NCU_OPTIONS="--set full", RESULTS=folder / "r")
+    assert ran.returncode == 0, ran.stderr
+    found: list[list[str]] = [[]]
+    for line in ran.stdout.splitlines()[:-1]:
+        found[-1 if line != "end" else len(found) :] = [[]] if line == "end" else [[*found[-1], line]]
+    assert all(words[:2] == ["--set", "full"] for words in found[:-1])
+    assert all(words[-2:] == ["prog", "x y"] for words in found[:-1])
+    return [words[words.index("--devices") : -2] for words in found[:-1]]
+
+
+def test_a_run_a_kernel_with_its_occurrences_from_1(ten: PlanFile, written: Write, tmp_path: Path) -> None:
+    written(ten, "ncu")
+    common = ["--devices", "0", "--filter-mode", "per-launch-config", "--kernel-name-base", "demangled"]
+    assert runs(tmp_path, "run.sh") == [
+        [*common, "--kernel-id", "::regex:^c$:^(1)$"],
+        [*common, "--kernel-id", "::regex:^b$:^(2)$"],
+        [*common, "--kernel-id", "::regex:^a.int.$:^(2|5|6)$"],
+    ]
+
+
+def test_a_run_a_range_of_positions_from_0(ten: PlanFile, written: Write, tmp_path: Path) -> None:
+    """Launches 2, 4, 5, 8, 9: after two launches one, after four two, after eight two."""
+    written(ten, "ncu")
+    common = ["--devices", "0", "--filter-mode", "per-gpu", "--launch-skip"]
+    assert runs(tmp_path, "run-by-position.sh") == [
+        [*common, "2", "--launch-count", "1"],
+        [*common, "4", "--launch-count", "2"],
+        [*common, "8", "--launch-count", "2"],
+    ]
+
+
+def test_a_kernel_id_has_the_fields_that_ncu_splits_at_colons() -> None:
+    name = "void at::native::f<(int)4, at::T>(float *)"
+    step = Step(0, 0, launch(0, 6, name), 0)
+    ((base, kernel_id),) = kernel_ids((step,))
+    assert base == "demangled"
+    context, stream, operator, pattern, number = kernel_id.split(":")
+    assert (context, stream, operator, number) == ("", "", "regex", "^(7)$")
+    assert len(pattern) == len(name) + 2
+
+
+def test_mangled_names_are_looked_for_as_such_and_many_numbers_are_split() -> None:
+    steps = tuple(Step(place, place, launch(place, place, "_Z1fv"), 0) for place in range(2001))
+    (base, first), (_, second) = kernel_ids(steps)
+    assert base == "mangled"
+    assert first.startswith("::regex:^_Z1fv$:^(1|2|3|")
+    assert first.endswith("|2000)$")
+    assert second == "::regex:^_Z1fv$:^(2001)$"
+
+
+def test_the_ranges_by_hand(ten: PlanFile, written: Write) -> None:
+    """Launches 2, 4, 5, 8, 9."""
+    files = written(ten, "nvbit")
+    assert files["ranges.txt"] == "2 3\n4 6\n8 10\n"
+    assert "START_GRID_NUM=2 END_GRID_NUM=10" in files["README.txt"]
+    sharded = written(ten, "nvbit", shards=2)
+    assert (sharded["ranges-1.txt"], sharded["ranges-2.txt"]) == ("5 6\n", "2 3\n4 5\n8 10\n")
+
+
+def test_the_program_is_run_once_a_range(ten: PlanFile, written: Write, tmp_path: Path) -> None:
+    written(ten, "nvbit")
+    (tmp_path / "count.so").touch()
+    counted = program(
+        tmp_path / "counted", 'cat; echo "$START_GRID_NUM $END_GRID_NUM ${CUDA_INJECTION64_PATH##*/} $1"'
+    )
+    ran = shell(tmp_path / "out" / "run.sh", counted, "x y", TOOL=tmp_path / "count.so")
+    assert ran.returncode == 0, ran.stderr
+    results = tmp_path / "out" / "results"
+    assert {file.name: file.read_text() for file in results.iterdir()} == {
+        "launches-2-3.txt": "2 3 count.so x y\n",
+        "launches-4-6.txt": "4 6 count.so x y\n",
+        "launches-8-10.txt": "8 10 count.so x y\n",
+    }
 
 
 def iterations_of(text: str) -> set[int]:
@@ -69,13 +150,6 @@ def test_a_kernel_of_which_a_launch_is_not_known_is_measured_whole() -> None:
         r"--kernel-include-regex '^g(\.kd| .clone.*)?$' --kernel-iteration-range '[4]'",
         r"--mangled-kernels --kernel-include-regex '^_Z1hv(\.kd| .clone.*)?$' --kernel-iteration-range '[2]'",
     ]
-
-
-def test_without_the_profile_it_is_said_what_is_not_known(ten: PlanFile, written: Write) -> None:
-    files = written(ten, "rocprofv3")
-    assert "Of 5 of the 5 launches it is not known" in files["README.txt"]
-    assert "--kernel-iteration-range" not in files["run.sh"]
-    assert "\n5,,2,1.0,0,,1,1," in files["manifest.csv"]
 
 
 HEADER = (
