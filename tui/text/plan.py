@@ -9,9 +9,7 @@ from typing import Any
 
 from sampling.features.metric_names import INSTRUCTIONS
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, StratumFacts
-from sampling.plan.drawn_clusters import DrawnClusters
 from sampling.plan.judge import Judgement
-from sampling.plan.picked_design import PickedDesign
 from sampling.plan.plan import Plan
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.study import Study
@@ -83,7 +81,7 @@ def plan_answer(
         "judged": None if judgement is None else facts.judged_row(judgement),
         "epsilon": design.target.epsilon if design.random else None,
         **cost_rows(plan.total_duration_ns, costs),
-        "details": dict(design.picks.details) if isinstance(design, PickedDesign | DrawnClusters) else None,
+        "details": None if design.picks is None else dict(design.picks.details),
     }
 
     def said(canvas: Canvas) -> str:

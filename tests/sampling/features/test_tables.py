@@ -313,7 +313,7 @@ def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
             "without a CSV of metrics in it; write it with `ncu --import",
         ),
         (b"hello\nworld\n", "text, not features"),
-        (b"PK\x03\x04" + bytes(100), "a zip archive"),
+        (b"PK\x03\x04" + bytes(100), "an archive or packed data"),
         (b"Start (ns),End (ns),Duration (ns),Name,RangeId\n1,2,1,x,3\n", "no kernel launches"),
         (
             b"Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Name\n1,2,3,1,1,1,1,1,1,f\n",

@@ -24,7 +24,7 @@ from sampling.simulators.results import read_result_files
 LAUNCHES, KERNELS = 120, ("copy", "gemm", "reduce")
 DURATION_NS = np.random.default_rng(3).integers(900, 1100, LAUNCHES) * (1 + np.arange(LAUNCHES) % 3 * 4)
 CYCLES = (DURATION_NS * np.random.default_rng(4).uniform(2.9, 3.1, LAUNCHES)).astype(int)
-PROJECT = Path(__file__).resolve().parents[3]
+PROJECT = Path(__file__).resolve().parents[2]
 
 Asking = Callable[..., Asked]
 
