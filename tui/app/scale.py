@@ -22,6 +22,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 from textual.worker import Worker, get_current_worker
 
+from scalemodel.measurements import MpkiUnit, Scaling
 from tui.app.actions import APP, SCALE, SHEET, VIEW, WORDS, bindings
 from tui.app.frame.chart import Chart
 from tui.app.frame.field import PathInput
@@ -36,24 +37,7 @@ from tui.options.places import home_expanded
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
 from tui.scale import sheet as words
-from tui.scale.sheet import (
-    CELLS,
-    GAP,
-    WRONG_MARK,
-    HowToPredict,
-    OpenTables,
-    ScaleSheet,
-    SheetAnswer,
-    SheetColumn,
-    SheetSource,
-    WrongCell,
-    blank_sheet,
-    files_typed,
-    made_up_tables,
-    next_role,
-    read_sheets,
-    sheet_columns,
-)
+from tui.scale.sheet import CELLS, GAP, WRONG_MARK, OpenTables, ScaleSheet, SheetResult, SheetRow, SheetSource
 from tui.terminal.printable import printable
 
 _LONGEST_CELL = 40
@@ -65,32 +49,14 @@ _WRONG = Style(bold=True, color="red")
 _WARNING = "warning:"
 
 
-# -- the fields -------------------------------------------------------------------------------------------
-
-
-@dataclass
-class CellTaken(Message):
-    """The text of the cell is confirmed; the cursor moves on by this many cells and rows."""
-
-    text: str
-    cells: int = 0
-    rows: int = 0
-
-
-@dataclass
-class CellLeft(Message):
-    """The cell stays as it was."""
-
-
-@dataclass
-class PromptAnswered(Message):
-    """The one-line question is answered, or given up (None)."""
-
-    text: str | None
+# -- the table --------------------------------------------------------------------------------------------
 
 
 class CellInput(Input):
-    """The cell that is being typed in: every printable key is text."""
+    """The cell that is being typed in: every printable key is text.
+
+    `done` is given the text, None to leave the cell as it was, and by how many cells and rows to go on.
+    """
 
     BINDINGS = [  # noqa: RUF012
         Binding("escape", "leave", "As it was", key_display="esc"),
@@ -101,60 +67,18 @@ class CellInput(Input):
         Binding("up", "take(0, -1)", "Row before", show=False),
     ]
 
-    def __init__(self, text: str, *, selected: bool) -> None:
+    def __init__(self, text: str, done: Callable[[str | None, int, int], None], *, selected: bool) -> None:
         super().__init__(text, compact=True, select_on_focus=selected, max_length=_LONGEST_CELL)
         self.cursor_blink = False
+        self._done = done
 
     def action_take(self, cells: int, rows: int) -> None:
         """Keep the text, and go on."""
-        self.post_message(CellTaken(self.value, cells, rows))
+        self._done(self.value, cells, rows)
 
     def action_leave(self) -> None:
         """Leave the cell as it was."""
-        self.post_message(CellLeft())
-
-
-class PromptInput(PathInput):
-    """The answer to the one-line question."""
-
-    BINDINGS = [  # noqa: RUF012
-        Binding("escape", "give_up", "Leave", key_display="esc"),
-        Binding("enter", "answer", "Take", key_display="enter"),
-    ]
-
-    def action_answer(self) -> None:
-        """Keep the text."""
-        self.post_message(PromptAnswered(self.value.strip()))
-
-    def action_give_up(self) -> None:
-        """Leave things as they were."""
-        self.post_message(PromptAnswered(None))
-
-
-class Prompt(Horizontal):
-    """A question of one row, visible while it is asked."""
-
-    DEFAULT_CSS = "Prompt { height: 1; display: none; }"
-
-    def __init__(self) -> None:
-        super().__init__()
-
-    def compose(self) -> ComposeResult:
-        """The question and its field."""
-        yield Line()
-        yield PromptInput(compact=True)
-
-    def ask(self, question: str, text: str, *, is_path: bool) -> None:
-        """Ask, with an answer to begin with; tab completes it where it is a path."""
-        line, field = self.query_one(Line), self.query_one(PromptInput)
-        line.styles.width = len(question) + 1
-        line.show([question])
-        field.value, field.completes = text, is_path
-        self.display = True
-        field.focus()
-
-
-# -- the table --------------------------------------------------------------------------------------------
+        self._done(None, 0, 0)
 
 
 @dataclass
@@ -187,18 +111,16 @@ class ScaleTable(Widget, can_focus=True):
 
     def __init__(self) -> None:
         super().__init__()
-        self._sheet = blank_sheet()
-        self._answer: SheetAnswer | None = None
-        self._wrong: Sequence[WrongCell] = ()
-        self._columns: list[SheetColumn] = []
+        self._sheet, self._result = words.blank_sheet(), SheetResult()
+        self._columns: list[words.SheetColumn] = []
         self._top = 0
         self._field: CellInput | None = None
 
-    def show(self, sheet: ScaleSheet, answer: SheetAnswer | None, wrong: Sequence[WrongCell]) -> None:
+    def show(self, sheet: ScaleSheet, result: SheetResult) -> None:
         """Show another sheet, or other predictions."""
         if len(sheet.rows) != len(self._sheet.rows):
             self.leave()
-        self._sheet, self._answer, self._wrong = sheet, answer, wrong
+        self._sheet, self._result = sheet, result
         self.cursor = self.validate_cursor(self.cursor)
         self._arrange()
         self.refresh(layout=True)
@@ -235,15 +157,13 @@ class ScaleTable(Widget, can_focus=True):
         self.refresh()
 
     def _arrange(self) -> None:
-        self._columns = sheet_columns(self._sheet, self._answer, self._wrong, self.size.width)
+        self._columns = words.sheet_columns(self._sheet, self._result, self.size.width)
         self._scroll()
         self._place_field()
 
     def _scroll(self) -> None:
-        rows = max(self.size.height - 1, 1)
-        row = self.cursor[0]
-        last_top = max(len(self._sheet.rows) - rows, 0)
-        self._top = min(max(self._top, row - rows + 1), row, last_top)
+        rows, row = max(self.size.height - 1, 1), self.cursor[0]
+        self._top = min(max(self._top, row - rows + 1), row, max(len(self._sheet.rows) - rows, 0))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
         """A row for the headings, and one for each size."""
@@ -251,8 +171,7 @@ class ScaleTable(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Headings, or one size: wrong cells are marked, and the cursor is reversed with the focus."""
-        width, base = self.size.width, self.rich_style
-        row = self._top + y - 1
+        base, row = self.rich_style, self._top + y - 1
         segments: list[Segment] = []
         if y == 0:
             headings = (" " * GAP).join(column.fitted(column.heading) for column in self._columns)
@@ -261,21 +180,21 @@ class ScaleTable(Widget, can_focus=True):
             segments.append(Segment("n adds a row" if not self._sheet.rows and y == 1 else "", base))
         else:
             for place, column in enumerate(self._columns):
-                segments += [Segment(" " * GAP, base)] if place else []
                 text = column.cells[row]
                 style = _WRONG if text.endswith(WRONG_MARK) else Style()
                 if (row, place) == self.cursor:
                     style += _CURSOR if self.has_focus else _RESTING
-                segments.append(Segment(column.fitted(text), base + style))
-        return Strip(segments).adjust_cell_length(width, base)
+                segments += [
+                    Segment(" " * GAP * (place > 0), base),
+                    Segment(column.fitted(text), base + style),
+                ]
+        return Strip(segments).adjust_cell_length(self.size.width, base)
 
     def on_focus(self) -> None:
         """Draw the cursor in its other style."""
         self.refresh()
 
-    def on_blur(self) -> None:
-        """Draw the cursor in its other style."""
-        self.refresh()
+    on_blur = on_focus
 
     def action_move(self, cells: int, rows: int) -> None:
         """Move by this many cells to the right and rows down."""
@@ -291,6 +210,11 @@ class ScaleTable(Widget, can_focus=True):
         if self._sheet.rows:
             self._open(self._sheet.rows[self.row].texts[self.cell], selected=True)
 
+    def action_begin(self, key: str) -> None:
+        """Type in the cell anew, from this digit or point on."""
+        if self._sheet.rows:
+            self._open("." if key == "full_stop" else key, selected=False)
+
     def action_clear_cell(self) -> None:
         """Empty the cell."""
         if self._sheet.rows:
@@ -299,11 +223,6 @@ class ScaleTable(Widget, can_focus=True):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """A digit starts editing only where digits do not open views; the footer shows which."""
         return action != "begin" or self.types_digits
-
-    def action_begin(self, key: str) -> None:
-        """Type in the cell anew, from this digit or point on."""
-        if self._sheet.rows:
-            self._open("." if key == "full_stop" else key, selected=False)
 
     def on_click(self, event: events.Click) -> None:
         """The cursor goes where the mouse is."""
@@ -315,7 +234,7 @@ class ScaleTable(Widget, can_focus=True):
 
     def _open(self, text: str, *, selected: bool) -> None:
         self._scroll()
-        self._field = CellInput(text, selected=selected)
+        self._field = CellInput(text, self._done, selected=selected)
         self.mount(self._field)
         self._place_field()
         self._field.focus()
@@ -333,7 +252,7 @@ class ScaleTable(Widget, can_focus=True):
     def take(self) -> None:
         """Keep what is typed, if something is."""
         if self._field is not None:
-            self._take(self._field.value, 0, 0)
+            self._done(self._field.value, 0, 0)
 
     def leave(self) -> None:
         """Type no more."""
@@ -344,16 +263,14 @@ class ScaleTable(Widget, can_focus=True):
                 self.focus()
             field.remove()
 
-    @on(CellTaken)
-    def _taken(self, event: CellTaken) -> None:
-        event.stop()
-        if self._field is not None:
-            self._take(event.text, event.cells, event.rows)
-
-    def _take(self, text: str, cells: int, rows: int) -> None:
+    def _done(self, text: str | None, cells: int, rows: int) -> None:
         """Keep the text and move on; in the next cell typing continues."""
         row, column = self.cursor
+        if self._field is None:
+            return
         self.leave()
+        if text is None:
+            return
         if text.strip() != self._sheet.rows[row].texts[CELLS[column]]:
             self.post_message(CellEdited(row, CELLS[column], text))
         place = row * len(CELLS) + column + cells
@@ -363,13 +280,46 @@ class ScaleTable(Widget, can_focus=True):
         else:
             self.cursor = (row + rows, column)
 
-    @on(CellLeft)
-    def _left(self, event: CellLeft) -> None:
-        event.stop()
-        self.leave()
+
+# -- the question in a row, and the words -----------------------------------------------------------------
 
 
-# -- the words --------------------------------------------------------------------------------------------
+class PromptInput(PathInput):
+    """The answer to a question of one row; `answered` is given it, None where it is given up."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("escape", "answer(False)", "Leave", key_display="esc"),
+        Binding("enter", "answer(True)", "Take", key_display="enter"),
+    ]
+
+    answered: Callable[[str | None], None]
+
+    def action_answer(self, takes: bool) -> None:
+        """Keep the text, or leave things as they were."""
+        self.answered(self.value.strip() if takes else None)
+
+
+class Prompt(Horizontal):
+    """A question of one row, visible while it is asked."""
+
+    DEFAULT_CSS = "Prompt { height: 1; display: none; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def compose(self) -> ComposeResult:
+        """The question and its field."""
+        yield Line()
+        yield PromptInput(compact=True)
+
+    def ask(self, question: str, text: str, answered: Callable[[str | None], None], *, is_path: bool) -> None:
+        """Ask, with an answer to begin with; tab completes it where it is a path."""
+        line, field = self.query_one(Line), self.query_one(PromptInput)
+        line.styles.width = len(question) + 1
+        line.show([question])
+        field.value, field.completes, field.answered = text, is_path, answered
+        self.display = True
+        field.focus()
 
 
 class ScaleWords(VerticalScroll):
@@ -435,8 +385,7 @@ class ScaleScreen(ViewScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._result = words.SheetResult()
-        self._asking: Callable[[str], None] = self._read_file
+        self._result = SheetResult()
         self._path: str | None = None
 
     def compose_panes(self) -> ComposeResult:
@@ -467,7 +416,7 @@ class ScaleScreen(ViewScreen):
     @property
     def tables(self) -> OpenTables:
         """The tables; the bundled example until others are read or typed."""
-        return self.session.scale or made_up_tables()
+        return self.session.scale or words.made_up_tables()
 
     def follow(self, shown: Session | None, session: Session) -> None:
         """Show what differs from what is shown: predict again, and show it in every pane."""
@@ -476,11 +425,11 @@ class ScaleScreen(ViewScreen):
             return
         tables, chart = self.tables, self.query_one(Chart)
         result = self._result = words.result_of(tables)
-        self.query_one(ScaleTable).show(tables.sheet, result.answer, result.wrong)
-        if result.answer is None:
+        self.query_one(ScaleTable).show(tables.sheet, result)
+        if (answer := result.answer) is None:
             chart.say(f"No prediction: {result.problem}")
         else:
-            chart.show(partial(prediction_chart, *result.answer.pairs[0]))
+            chart.show(partial(prediction_chart, answer.measurements, answer.outcome))
         self.query_one(ScaleWords).show(partial(words.result_lines, tables.sheet, result))
         self._show_titles_soon()
         self._show_status()
@@ -492,13 +441,12 @@ class ScaleScreen(ViewScreen):
     def _show_titles(self) -> None:
         tables, result = self.tables, self._result
         table, pane = self.query_one(ScaleTable), self.query_one(ScaleWords)
-        has_more = pane.scroll_y < pane.max_scroll_y
-        titles = (
-            ("table", words.table_title(tables, None if table.is_whole else table.row)),
-            ("chart", words.chart_title(tables, result.answer)),
-            ("words", words.words_title(result.answer, len(result.wrong), has_more=has_more)),
-        )
-        for name, (left, right) in titles:
+        titles = {
+            "table": words.table_title(tables, None if table.is_whole else table.row),
+            "chart": words.chart_title(tables, result.answer),
+            "words": words.words_title(result, has_more=pane.scroll_y < pane.max_scroll_y),
+        }
+        for name, (left, right) in titles.items():
             self.query_one(f"#scale-{name}-pane PaneTitle", PaneTitle).show(left, right)
 
     def _show_status(self) -> None:
@@ -529,14 +477,11 @@ class ScaleScreen(ViewScreen):
     def _change_sheet(self, sheet: ScaleSheet) -> None:
         self.app.change(scale=self.tables.edited(sheet))
 
-    def _change_how(self, how: HowToPredict) -> None:
-        self.app.change(scale=self.tables.asked(how))
-
     def action_new_row(self) -> None:
         """Add a blank row below, and go there."""
         table = self.query_one(ScaleTable)
         place = table.row + 1
-        self._change_sheet(self.tables.sheet.with_new_row(place))
+        self._change_sheet(self.tables.sheet.spliced(place, 0, SheetRow()))
         table.cursor = (place, 0)
         table.focus()
 
@@ -544,13 +489,13 @@ class ScaleScreen(ViewScreen):
         """Remove the row of the cursor."""
         row = self.query_one(ScaleTable).row
         if row >= 0:
-            self._change_sheet(self.tables.sheet.without_row(row))
+            self._change_sheet(self.tables.sheet.spliced(row, 1))
 
     def action_mark(self) -> None:
         """Give the row of the cursor its next role."""
         sheet, row = self.tables.sheet, self.query_one(ScaleTable).row
         if row >= 0 and not sheet.rows[row].is_blank:
-            self._change_sheet(sheet.with_role(row, next_role(sheet.rows[row])))
+            self._change_sheet(sheet.with_role(row, words.next_role(sheet.rows[row])))
 
     def action_undo(self) -> None:
         """Take the last edit back."""
@@ -565,54 +510,38 @@ class ScaleScreen(ViewScreen):
         self.query_one(ScaleTable).cursor = (0, 0)
         self.query_one(ScaleTable).focus()
 
-    def action_next_benchmark(self) -> None:
-        """Go to the next benchmark of the file."""
-        if len(self.tables.sheets) > 1:
-            self.app.change(scale=self.tables.next())
-        else:
+    def action_next(self, what: str) -> None:
+        """Go to the next benchmark of the file, or change what is asked of it."""
+        tables, how, sheet = self.tables, self.tables.how, self.tables.sheet
+        if what == "benchmark" and len(tables.sheets) == 1:
             self.app.say("there is one benchmark alone")
-
-    def action_next_rule(self) -> None:
-        """Predict by the next rule."""
-        source = self.tables.source
-        self._change_how(self.tables.how.with_next_rule(has_runs=source is not None and bool(source.runs)))
-
-    def action_next_confidence(self) -> None:
-        """Draw intervals of the next level."""
-        self._change_how(self.tables.how.with_next_confidence())
-
-    def action_assume(self) -> None:
-        """Assume an f_mem where it is needed and not known, or do not."""
-        self._change_how(self.tables.how.with_other_f_mem())
-
-    def action_next_scaling(self) -> None:
-        """Change what grows with the system."""
-        self._change_sheet(self.tables.sheet.with_next_scaling())
-
-    def action_next_unit(self) -> None:
-        """Change whose instructions the MPKI counts."""
-        self._change_sheet(self.tables.sheet.with_next_unit())
+        elif what == "benchmark":
+            self.app.change(scale=tables.next())
+        elif what == "scaling":
+            self._change_sheet(replace(sheet, scaling=words.next_of(list(Scaling), sheet.scaling)))
+        elif what == "unit":
+            self._change_sheet(replace(sheet, mpki_unit=words.next_of(list(MpkiUnit), sheet.mpki_unit)))
+        else:
+            level = words.next_of(words.CONFIDENCES, how.confidence)
+            other = {
+                "rule": how.with_next_rule(has_runs=tables.has_runs),
+                "confidence": replace(how, confidence=level),
+                "f_mem": replace(how, assume_f_mem=not how.assume_f_mem),
+            }
+            self.app.change(scale=tables.asked(other[what]))
 
     def action_ask_peak(self) -> None:
         """Ask for the peak IPC of an SM."""
-        self._ask("peak IPC of an SM:", self.tables.sheet.peak, self._take_peak)
+        self._path = None
+        prompt, peak = self.query_one(Prompt), self.tables.sheet.peak
+        prompt.ask("peak IPC of an SM:", peak, self._take_peak, is_path=False)
 
     def action_open_file(self) -> None:
         """Ask for a file, or for the logs of runs."""
         source = self.tables.source
         path = "" if source is None or self.tables.is_made_up or source.runs else source.file
-        self._ask("file (tab completes):", path, self._read_file)
-
-    def _ask(self, question: str, text: str, answered: Callable[[str], None]) -> None:
-        self._asking, self._path = answered, None
-        self.query_one(Prompt).ask(question, text, is_path=answered == self._read_file)
-
-    @on(PromptAnswered)
-    def _take_answer(self, event: PromptAnswered) -> None:
-        if event.text is None:
-            self._close_prompt()
-        else:
-            self._asking(event.text)
+        self._path = None
+        self.query_one(Prompt).ask("file (tab completes):", path, self._read_file, is_path=True)
 
     def _close_prompt(self) -> None:
         self._path = None
@@ -620,24 +549,27 @@ class ScaleScreen(ViewScreen):
         self.query_one(Prompt).display = False
         self._show_status()
 
-    def _take_peak(self, text: str) -> None:
-        self._change_sheet(replace(self.tables.sheet, peak=text))
+    def _take_peak(self, text: str | None) -> None:
+        if text is not None:
+            self._change_sheet(replace(self.tables.sheet, peak=text))
         self._close_prompt()
 
-    def _read_file(self, text: str) -> None:
-        if text in {"", "-"}:
+    def _read_file(self, text: str | None) -> None:
+        if text is None:
+            self._close_prompt()
+        elif text in {"", "-"}:
             self._refuse(["the name of a CSV or TOML is meant; esc leaves", "a CSV or TOML is meant"])
-            return
-        self._path = text
-        self._tell([f"reading {text}"])
-        self._read(text)
+        else:
+            self._path = text
+            self._tell([f"reading {text}"])
+            self._read(text)
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="scale-file")
     def _read(self, text: str) -> None:
         worker = get_current_worker()
         told: list[str] = []
-        paths = files_typed(str(home_expanded(text)) if text.startswith("~") else text)
-        sources = read_sheets(paths, tell=told.append)
+        paths = words.files_typed(str(home_expanded(text)) if text.startswith("~") else text)
+        sources = words.read_sheets(paths, tell=told.append)
         if not worker.is_cancelled:
             self.post_message(SheetsRead(text, sources, told))
 
