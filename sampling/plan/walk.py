@@ -14,7 +14,7 @@ from sampling.plan.design import Design, speedup_of
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import unpooled
-from sampling.splitting.tree import ClusterArrays, Overrides, Share, SplitNode, TreeGrower, Verdict, forest_of
+from sampling.splitting.tree import ClusterArrays, Overrides, Share, SplitNode, TreeGrower, Verdict
 from sampling.strata.strata import Clusters, Strata, declared_spread, total_variance
 from sampling.strata.target import Target
 
@@ -84,7 +84,7 @@ class TreeWalk:
         progress: Progress | None = None,
     ) -> None:
         self._overrides = overrides or {}
-        self.counts, self._target, self._forest = counts, target, forest_of(counts)
+        self.counts, self._target = counts, target
         trees, options = split_trees_of(method), method_options(method, settings)
         request = SplitRequest(
             counts=counts, target=target, options=options, overrides=self._overrides, progress=progress
@@ -161,7 +161,7 @@ class TreeWalk:
         steps = self._visited.get(self._group)
         if steps is None:
             decided = self._overrides.get(self.counts.groups[self._group].key)
-            steps = TreeGrower(self.counts, self._group, self._rule, decided, self._forest)
+            steps = TreeGrower(self.counts, self._group, self._rule, decided)
             self._visited[self._group] = steps
         return steps
 
