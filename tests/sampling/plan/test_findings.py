@@ -174,7 +174,7 @@ FOUND: list[tuple[str, str, str, dict[str, Any], str]] = [
     ),
     (
         *("not-worth-sampling", "note", "3 groups simulated whole", kernels(SPREAD, plan=_WHOLE)),
-        "3 kernel groups (25.0 % of the time) are simulated whole ... accept a larger `group_epsilon`, or none",
+        "3 kernel groups (25.0 % of the time) are simulated ... accept a larger `group_epsilon`, or none",
     ),
     (
         *("not-worth-sampling", "note", "sampling gains only 1.50x"),
