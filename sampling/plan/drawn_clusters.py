@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.methods.picks import Picks
+from sampling.methods.method import Picks
 from sampling.methods.registry import launches_drawn_within
 from sampling.plan.design import Design, StratumFacts
 from sampling.plan.picked_design import AnyDesign, PickedDesign, make_picked_design

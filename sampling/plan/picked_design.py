@@ -10,8 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from sampling.errors import OptionError
-from sampling.methods.method import PickRequest
-from sampling.methods.picks import Picks
+from sampling.methods.method import Picks
 from sampling.methods.registry import method_named, method_options
 from sampling.plan.design import Design, StratumFacts, speedup_of
 from sampling.progress import Progress
@@ -126,5 +125,5 @@ def make_picked_design(
     chosen, options = method_named(method), method_options(method, settings)
     if chosen.pick is None:
         raise OptionError(f"the method {method} draws at random, it picks nothing")
-    picks = chosen.pick(PickRequest(launches, options, generator(seed, Stream.DESIGN), progress))
+    picks = chosen.pick(launches, options, generator(seed, Stream.DESIGN), progress)
     return PickedDesign(method, target, launches, picks)
