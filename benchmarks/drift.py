@@ -13,8 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.reduction.run_order.drift import find_drift
-from sampling.reduction.run_order.ordered_launches import OrderedLaunches
+from sampling.reduction.run_order import OrderedLaunches, find_drift
 
 KERNELS = 20
 

@@ -24,11 +24,11 @@ from pathlib import Path
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.estimation.interval import Interval, Moments, Spreads, interval, spreads_of_totals
+from sampling.estimation.interval import Interval, Moments, interval
 from sampling.estimation.top_up import sizes_for
 from sampling.plan.design import make_design
+from sampling.readers.columns import column_map
 from sampling.readers.registry import read_profile
-from sampling.readers.tables.column_map import column_map
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
@@ -246,25 +246,24 @@ def outcome(
     going = np.arange(draws.draws) if epsilon is not None else np.zeros(0, dtype=np.int64)
     while len(going) and rounds.max() < most_rounds:
         moments = draws.moments(samples[going], going)
-        spread, found, half_width = _found(moments)
-        wide = half_width > (epsilon or 0.0) * moments.totals(1.0).sum(axis=-1) * (1 + 1e-9)
-        sizes = sizes_for(moments, spread, found, epsilon or 0.0, CONFIDENCE)
+        found, half_width = _found(moments)
+        wide = half_width > (epsilon or 0.0) * moments.totals.sum(axis=-1) * (1 + 1e-9)
+        sizes = sizes_for(moments, found, epsilon or 0.0, CONFIDENCE)
         samples[going[wide]] = sizes[wide]
         going = going[wide]
         rounds[going] += 1
     moments = draws.moments(samples, np.arange(draws.draws))
-    totals, half_width = moments.totals(1.0).sum(axis=-1), _found(moments)[2]
+    totals, half_width = moments.totals.sum(axis=-1), _found(moments)[1]
     if epsilon is not None:
         half_width = np.where(rounds > 0, np.maximum(half_width, epsilon * totals), half_width)
     sampled = (samples * made.mean_x).sum(axis=-1) / made.total_x
     return Outcome(np.abs(totals - truth) / truth, half_width / truth, sampled, rounds)
 
 
-def _found(moments: Moments) -> tuple[Spreads, Interval, FloatArray]:
+def _found(moments: Moments) -> tuple[Interval, FloatArray]:
     """Return the interval and its half-width (d,)."""
-    spread = spreads_of_totals(moments)
-    found = interval(spread)
-    return spread, found, found.half_width(CONFIDENCE)
+    found = interval(moments)
+    return found, found.half_width(CONFIDENCE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sampling.estimation.top_up import top_up
     from sampling.estimation.total import PlanEstimate, estimate_plan
     from sampling.methods.registry import method_names
-    from sampling.plan.other_recording.plan_judgement import PlanJudgement, judge_plan
+    from sampling.plan.judge import PlanJudgement, judge_plan
     from sampling.plan.plan_file import PlanFile, read_plan
     from sampling.profile.profile import Profile
     from sampling.reduction.region import Region
@@ -53,7 +53,7 @@ _MODULES = {
     "ExportChoices": "sampling.simulators.export",
     "MadePlan": "sampling.api",
     "PlanFile": "sampling.plan.plan_file",
-    "PlanJudgement": "sampling.plan.other_recording.plan_judgement",
+    "PlanJudgement": "sampling.plan.judge",
     "Profile": "sampling.profile.profile",
     "ProfilePart": "sampling.difference",
     "Region": "sampling.reduction.region",
@@ -62,7 +62,7 @@ _MODULES = {
     "difference_between": "sampling.difference",
     "estimate_plan": "sampling.estimation.total",
     "export_plan": "sampling.simulators.registry",
-    "judge_plan": "sampling.plan.other_recording.plan_judgement",
+    "judge_plan": "sampling.plan.judge",
     "make_plan": "sampling.api",
     "method_names": "sampling.methods.registry",
     "read_plan": "sampling.plan.plan_file",

@@ -9,12 +9,11 @@ from pathlib import Path
 
 from sampling.errors import OptionError
 from sampling.methods.registry import DEFAULT_METHOD
-from sampling.plan.plan import Plan, drawn_plan
+from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
 from sampling.plan.study import MethodChoice, Study, method_grouping, study
-from sampling.plan.written_plan import find_planned_launches, plan_text
 from sampling.profile.profile import Profile
 from sampling.readers import registry
-from sampling.readers.tables.column_map import column_map
+from sampling.readers.columns import column_map
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.region import Region
 from sampling.strata.target import Target
@@ -120,5 +119,5 @@ def write_plan(made: MadePlan, path: str | PathLike[str]) -> None:
     """
     launches = find_planned_launches(made.study, made.plan)
     # The text is complete before the file is opened: what fails leaves no half of a plan.
-    text = plan_text(made.study, made.plan, launches)
+    text = plan_document(made.study, made.plan, launches).text()
     Path(path).write_text(text, encoding="utf-8")

@@ -18,8 +18,7 @@ from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup, group_key
-from sampling.reduction.region import Region, selected_parts, selected_sequences
-from sampling.reduction.short_launches import LeftOut
+from sampling.reduction.region import LeftOut, Region, selected_parts, selected_sequences
 from sampling.text import Wording
 
 #: With fewer launches on a side a kernel has no interval.

@@ -1,17 +1,77 @@
-"""Plans of a few launches, for tests of what simulators print of them."""
+"""Plans of a few launches, written by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
+from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
+from sampling.plan.plan_file import (
+    PlanFile,
+    PlannedLaunch,
+    PlannedProfile,
+    PlannedStratum,
+    PlanOptions,
+    read_plan,
+)
+from sampling.plan.study import MethodChoice, study
 from sampling.profile.fingerprint import SequenceFingerprint
+from sampling.profile.profile import Profile
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
+from sampling.strata.target import Target
 
 Launch = tuple[int, str, tuple[int, int, int] | None]
 BLOCK = (32, 8, 1)
+
+
+def options_of(method: str = "root", **options: Any) -> PlanOptions:
+    """What a plan of a method records, by default of a whole profile."""
+    given: dict[str, Any] = {"epsilon": 0.05, "confidence": 0.95, "set": (), "features": (), "seed": 0}
+    given |= {"group_by": GroupBy.LAUNCH, "pool_devices": False}
+    given |= dict.fromkeys(("device", "process", "include", "exclude"), ())
+    given |= dict.fromkeys(("launches", "time", "range"))
+    return PlanOptions(method=method, **(given | options))
+
+
+def stratum(
+    key: str, size: int, mean_ns: float, std_ns: float, launches: Sequence[PlannedLaunch]
+) -> PlannedStratum:
+    """A stratum of launches of any duration."""
+    drawn = tuple(launches)
+    return PlannedStratum(
+        key=key,
+        size=size,
+        mean_ns=mean_ns,
+        std_ns=std_ns,
+        low_ns=0,
+        high_ns=10**6,
+        samples=len(drawn),
+        launches=drawn,
+    )
+
+
+def plan_of_strata(
+    strata: Sequence[PlannedStratum],
+    options: PlanOptions,
+    *,
+    total_duration_ns: int = 1,
+    sequences: Sequence[SequenceFingerprint] = (),
+) -> PlanFile:
+    """A plan of these strata, whose profile is nowhere."""
+    launches = sum(each.size for each in strata)
+    return PlanFile(
+        path="plan.json",
+        profile=PlannedProfile(
+            files=(), launches=launches, total_duration_ns=total_duration_ns, sequences=tuple(sequences)
+        ),
+        options=options,
+        findings=(),
+        strata=tuple(strata),
+        overrides=(),
+    )
 
 
 def plan_of(
@@ -21,14 +81,29 @@ def plan_of(
 
     ``whole`` is how many launches the profile has, ``first_id`` the id of the process's first launch.
     """
-    drawn = tuple(
+    drawn = [
         PlannedLaunch(number, process, 0, number - first_id, name, grid, grid and BLOCK, 0, 1.0, 100)
         for number, name, grid in launches
-    )
-    stratum = PlannedStratum("k", len(drawn), 100.0, 0.0, 100, 100, len(drawn), drawn)
-    sequences = ()
-    if whole is not None:
-        digests = np.zeros(1, dtype=np.uint64)
-        sequences = (SequenceFingerprint(process, 0, whole, whole, digests),)
-    options: dict[str, Any] = {"method": "root"}
-    return PlanFile("plan.json", (), len(drawn), 100 * len(drawn), options, (stratum,), sequences)
+    ]
+    drawn_of = stratum("k", len(drawn), 100.0, 0.0, drawn)
+    sequences = () if whole is None else (SequenceFingerprint(process, 0, whole, 16 * "0"),)
+    return plan_of_strata([drawn_of], options_of(), total_duration_ns=100 * len(drawn), sequences=sequences)
+
+
+def plan_of_profile(
+    profile: Profile,
+    path: Path,
+    method: str = "root",
+    grouping: Grouping | None = None,
+    region: Region | None = None,
+    *,
+    target: Target | None = None,
+    seed: int = 2,
+    **choice: Any,
+) -> PlanFile:
+    """Make a plan of a profile, write it, and read it back."""
+    asked = MethodChoice(method, seed, **choice)
+    made = study(profile, grouping or Grouping(), region or Region(), target or Target(), asked)
+    plan = drawn_plan(made.counts, made.design, seed)
+    path.write_text(plan_document(made, plan, find_planned_launches(made, plan)).text(), encoding="utf-8")
+    return read_plan(str(path))

@@ -23,11 +23,6 @@ HEAVY = {
     "dask",
 }
 
-# Their classes are msgspec's, so they are imported where they are needed, by no module as it loads.
-MADE_OF_HEAVY = {
-    "sampling.plan.plan_schema",
-}
-
 # Imports modules one after the other and notes with which of them each top-level package came.
 _NOTE_IMPORTS = """
 import importlib, json, sys
@@ -67,7 +62,7 @@ def unwanted(found: dict[str, str], packages: set[str]) -> dict[str, str]:
 
 @pytest.mark.parametrize("engine", ["sampling", "scalemodel"])
 def test_no_module_of_an_engine_brings_the_screen_or_a_heavy_package(engine: str) -> None:
-    modules = [name for name in modules_of(engine) if name not in MADE_OF_HEAVY]
+    modules = modules_of(engine)
     assert engine in modules
     found = packages_with(*modules)
     assert engine in found

@@ -1,9 +1,4 @@
-"""How many launches of each stratum to simulate next, so that the interval becomes narrow enough.
-
-(docs/methods.md, 11 Back from the simulator)
-
-
-The larger plan: what was simulated, and the launches that are missing to a narrow enough total.
+"""How many launches to simulate next so that a total becomes known well enough, and the plan that has them.
 
 A stratum's launches are drawn in one seeded order, so more of them contain those that are there: nothing that
 was simulated is wasted. (docs/methods.md, 11 Back from the simulator)
@@ -12,33 +7,23 @@ was simulated is wasted. (docs/methods.md, 11 Back from the simulator)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import structs
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.errors import AnalysisError
-from sampling.estimation.interval import (
-    Estimate,
-    Interval,
-    Moments,
-    Sample,
-    Spreads,
-    fitted,
-    interval,
-    student_t,
-)
+from sampling.errors import AnalysisError, PlanFileError
+from sampling.estimation.interval import Estimate, Interval, Moments, Sample, fitted, interval, student_t
 from sampling.estimation.total import sample_of
-from sampling.json_text import json_rows_text, read_json_object
 from sampling.methods.registry import method_named
-from sampling.plan.other_recording.plan_check import made_from, planned_design
-from sampling.plan.plan import drawn_plan, locate
+from sampling.plan.judge import planned_design
+from sampling.plan.other_recording import find_original
+from sampling.plan.plan import drawn_plan, planned_launches, planned_strata
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.plan.written_plan import planned_launches, strata_rows
-from sampling.profile.profile import Profile
+from sampling.plan.plan_file import ToppedUp as Rounds
 from sampling.progress import Progress
-from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.simulators.results import SimulatedLaunches
 
@@ -53,9 +38,23 @@ _LENT = 20.0
 _BISECTIONS = 30
 
 
-def sizes_for(
-    moments: Moments, spread: Spreads, found: Interval, epsilon: float, confidence: float
-) -> IntArray:
+def next_sizes(sample: Sample, metric: str, epsilon: float, confidence: float = 0.95) -> IntArray:
+    """Return (s,) how many launches of each stratum the next round asks for; at least what the plan asks for.
+
+    An emptied stratum keeps its plan. The total needs another round while `Estimate.is_within` says no.
+
+    Raises
+    ------
+    OptionError, AnalysisError : there is no such metric, or no launch has it.
+    """
+    known, made = fitted(sample, metric)
+    assert known.planned is not None
+    sizes, there = known.planned.copy(), known.samples > 0
+    sizes[there] = np.maximum(sizes[there], sizes_for(made, interval(made), epsilon, confidence))
+    return np.asarray(np.minimum(sizes, known.launches))
+
+
+def sizes_for(made: Moments, found: Interval, epsilon: float, confidence: float) -> IntArray:
     """Return (..., s) how many launches of each stratum the next round has; none fewer than there are.
 
     Sizes follow Neyman, n ~ N sd / sqrt(mean duration), at the least scale whose variance gives the
@@ -64,8 +63,7 @@ def sizes_for(
 
     Parameters
     ----------
-    spread, found : of the interval that is to become narrower.
-    epsilon : the half-width asked for, as a fraction of the total.
+    found : the interval that is to become as narrow as ``epsilon`` times the total.
 
     Notes
     -----
@@ -73,101 +71,61 @@ def sizes_for(
     duration, not times the metric seen: a stratum whose metric came out low by chance would else get fewer
     launches, stay low, and bias the total.
     """
-    total = moments.totals(1.0).sum(axis=-1)
+    launches, cost, total = made.launches, made.mean_x, made.totals.sum(axis=-1)
     nu = np.fmax(found.degrees_of_freedom, LEAST_FREEDOM)
     wanted = (AIM * epsilon * total / student_t(confidence, nu)) ** 2
-    x_total = moments.launches * moments.mean_x
+    x_total = launches * cost
     per_x = total / max(float(x_total.sum()), 1e-300)
-    variance = (per_x[..., np.newaxis] * x_total) ** 2 * spread.towards(found.factor, _LENT)
-    return _least_sizes(moments, variance, wanted)
+    lent = _LENT * (np.asarray(found.factor)[..., np.newaxis] * made.declared)
+    relative = (found.freedom * found.spread + lent) / (found.freedom + _LENT)
+    spread = (per_x[..., np.newaxis] * x_total) ** 2 * relative
 
-
-def next_sizes(sample: Sample, metric: str, epsilon: float, confidence: float = 0.95) -> IntArray:
-    """Return (s,) how many launches of each stratum the next round asks for; at least what the plan asks for.
-
-    An emptied stratum keeps its plan. The total needs another round while `Estimate.is_within` says no.
-
-    Raises
-    ------
-    OptionError, AnalysisError : as `estimate`.
-    """
-    made = fitted(sample, metric)
-    wanted = sizes_for(made.moments, made.spreads, interval(made.spreads), epsilon, confidence)
-    sizes = made.planned.copy()
-    sizes[made.there] = np.maximum(sizes[made.there], wanted)
-    return np.asarray(np.minimum(sizes, made.known.launches))
-
-
-def _least_sizes(moments: Moments, spread: FloatArray, wanted: FloatArray) -> IntArray:
-    """Return the sizes of the least scale at which sum spread (1/n - 1/N) is as wanted, within the round."""
-    samples = np.broadcast_to(moments.samples, spread.shape)
-    launches = moments.launches
-    most = np.where(moments.is_open, launches, samples)
-    cost = moments.mean_x
+    samples = np.broadcast_to(made.samples, spread.shape)
+    most = np.where(made.left_out > 0, launches, samples)
     need = np.divide(np.sqrt(spread), np.sqrt(cost), out=np.zeros(spread.shape), where=cost > 0)
     largest = need.max(axis=-1, keepdims=True)
     # Where no spread is known at all, every stratum is as good as its duration says.
     need = np.where(largest > 0, need / np.where(largest > 0, largest, 1), launches * np.sqrt(cost))
-    least_time = (samples * cost).sum(axis=-1)
+    most_time = (1 + MOST_ADDED) * (samples * cost).sum(axis=-1)
 
     def sizes(log_scale: FloatArray) -> FloatArray:
         return np.asarray(np.clip(np.ceil(np.exp(log_scale)[..., np.newaxis] * need), samples, most))
 
-    def is_enough(log_scale: FloatArray) -> BoolArray:
-        n = sizes(log_scale)
+    def is_enough(n: FloatArray) -> BoolArray:
         variance = (spread * (launches - n) / (launches * n)).sum(axis=-1)
-        over = (n * cost).sum(axis=-1) > (1 + MOST_ADDED) * least_time
+        over = (n * cost).sum(axis=-1) > most_time
         return np.asarray((variance <= wanted) & (largest[..., 0] > 0) | over | (n >= most).all(axis=-1))
 
-    log_scale = _bisected(is_enough, need, launches)
-    n = sizes(log_scale)
-    # The last step may have gone beyond the round; the one before it has not.
-    over = (n * cost).sum(axis=-1) > (1 + MOST_ADDED) * least_time
-    n = np.where(over[..., np.newaxis], sizes(log_scale - 1e-6), n)
-    n = _at_least_one_more(n, samples, most, spread, cost)
-    return n.astype(np.int64)
-
-
-def _bisected(
-    is_enough: Callable[[FloatArray], BoolArray], need: FloatArray, launches: FloatArray
-) -> FloatArray:
-    """Return (...,) the least logarithm of a scale that is enough."""
     positive = np.where(need > 0, need, np.inf)
     low = -np.log(np.maximum(need.max(axis=-1), 1e-300)) - 1
     high = np.log(launches.max() / np.minimum(positive.min(axis=-1), 1e300)) + 1
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        enough = is_enough(middle)
+        enough = is_enough(sizes(middle))
         high, low = np.where(enough, middle, high), np.where(enough, low, middle)
-    return np.asarray(high)
-
-
-def _at_least_one_more(
-    n: FloatArray, samples: FloatArray, most: FloatArray, spread: FloatArray, cost: FloatArray
-) -> FloatArray:
-    """Return sizes with one launch more where none was added, where it takes most variance for its time."""
+    n = sizes(high)
+    # The last step may have gone beyond the round; the one before it has not.
+    over = (n * cost).sum(axis=-1) > most_time
+    n = np.where(over[..., np.newaxis], sizes(high - 1e-6), n)
+    # Where none was added, one more where it takes most variance for its time.
     gain = np.divide(spread / (samples * (samples + 1)), cost, out=np.zeros(n.shape), where=cost > 0)
     gain = np.where(samples < most, gain + 1e-300, -1.0)
     best = np.arange(n.shape[-1]) == gain.argmax(axis=-1)[..., np.newaxis]
     stuck = (n == samples).all(axis=-1)[..., np.newaxis] & (samples < most)
-    return np.asarray(np.where(stuck & best, n + 1, n))
+    return np.where(stuck & best, n + 1, n).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class ToppedUp:
-    """A larger plan.
+    """A larger plan."""
 
-    Attributes
-    ----------
-    text : of its plan file.
-    to_run : its launches that have no result yet, those that were planned before among them.
-    added : how many of these the plan before did not have.
-    launches, sampled_duration_ns : of the whole larger plan.
-    """
-
+    #: Of its plan file.
     text: str
+    #: Its launches that have no result yet, those that were planned before among them.
     to_run: tuple[PlannedLaunch, ...]
+    #: How many of these the plan before did not have.
     added: int
+    #: Of the whole larger plan.
     launches: int
     sampled_duration_ns: int
 
@@ -220,38 +178,35 @@ def enlarged(
     simulated: Collection[int],
     progress: Progress | None,
 ) -> ToppedUp:
-    """Return the plan with at least so many launches drawn of each stratum (s,).
+    """Return the plan with at least so many launches drawn of each stratum (s,); errors as of `top_up`.
 
     Parameters
     ----------
     epsilon : what the total is to come within; None where nothing was asked of it.
     simulated : the launches that are not to be run again.
-
-    Raises
-    ------
-    AnalysisError, ProfileError : as `top_up`.
     """
     _refuse_picked(plan)
-    profile = read_profile(plan.profile_paths(), progress, plan.columns(), needs_table=False)
-    _check_profile(plan, profile)
-    counts = count_durations(profile, *plan.selection(), progress)
+    profile, why_not = find_original(plan, progress)
+    if profile is None:
+        remedy = "put it back in its place, or make the plan again"
+        raise PlanFileError(f"nothing can be added: {why_not}", path=plan.path, remedy=remedy)
+    counts = count_durations(profile, plan.options.grouping, plan.options.region, progress)
     design = planned_design(counts, plan)
     design = replace(design, strata=replace(design.strata, samples=np.maximum(sizes, design.strata.samples)))
-    larger = drawn_plan(counts, design, int(plan.options["seed"]))
-    launches = planned_launches(profile, larger, locate(profile, counts, larger, progress))
+    larger = drawn_plan(counts, design, plan.options.seed)
+    launches = planned_launches(profile, counts, larger, progress)
     before = {launch.id for launch in plan.drawn}
     if not before <= {launch.id for launch in launches}:
         raise AnalysisError(
             "the plan's launches were drawn in another order than this version draws them",
             remedy="make the plan again",
         )
-    document = read_json_object(plan.path)
-    done = before.intersection(simulated)
-    document |= {"strata": strata_rows(counts, larger, launches), "simulated": sorted(done)}
+    done, topped_up = before.intersection(simulated), plan.topped_up
     if epsilon is not None:
-        document["topped_up"] = {"rounds": plan.rounds + 1, "target": epsilon}
+        topped_up = Rounds(1 if topped_up is None else topped_up.rounds + 1, epsilon)
+    strata = tuple(planned_strata(counts, larger, launches))
     return ToppedUp(
-        json_rows_text(document) + "\n",
+        structs.replace(plan, strata=strata, simulated=tuple(sorted(done)), topped_up=topped_up).text(),
         tuple(launch for launch in launches if launch.id not in done),
         len(launches) - len(before),
         len(launches),
@@ -262,17 +217,9 @@ def enlarged(
 def _refuse_picked(plan: PlanFile) -> None:
     if not plan.is_random:
         raise AnalysisError("a plan of picked launches cannot be topped up", remedy="make one that is drawn")
-    method = str(plan.options["method"])
+    method = plan.options.method
     if not method_named(method).draws_at_random:
         raise AnalysisError(
             "a plan of clusters told by features cannot be topped up, for the features are not in it",
             remedy=f"make it again with more launches, {method}.samples or a smaller epsilon",
-        )
-
-
-def _check_profile(plan: PlanFile, profile: Profile) -> None:
-    if not made_from(profile, plan):
-        raise AnalysisError(
-            "the profile that the plan was made from has changed since, so nothing can be added to it",
-            remedy="put it back in its place, or make the plan again",
         )

@@ -1,15 +1,10 @@
-"""One budget of errors: what was not simulated, what was projected, corrected or predicted.
+"""What a simulator's results say of a whole workload: every total, ratio and kernel group of a plan.
 
 A launch may be simulated in part, its cycles projected from where its IPC is stable, and on a smaller GPU,
 from which a scale model predicts the large one; one that started cold is corrected by those that were
-simulated both ways. Each adds an error of its own to that of sampling launches.
-(docs/methods.md, 11 Back from the simulator)
-
-
-What a simulator's results say of a whole workload: every total, ratio and kernel group of a plan.
-
-What the intervals cover is which launches were simulated: not how far the simulator is from hardware, nor
-cold caches of launches simulated alone, nor streams that overlap.
+simulated both ways. Each adds an error of its own to that of sampling launches. What the intervals do not
+cover is how far the simulator is from hardware, cold caches of launches simulated alone without a check, and
+streams that overlap. (docs/methods.md, 11 Back from the simulator)
 """
 
 from __future__ import annotations
@@ -19,12 +14,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.arrays import BoolArray
 from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.caches import Caches, caches_of, unlike_caches, warmed
 from sampling.estimation.interval import (
     Estimate,
-    RatioEstimate,
+    Ratio,
     Sample,
     estimate,
     estimate_groups,
@@ -35,154 +30,14 @@ from sampling.plan.plan_file import PlanFile
 from sampling.reduction.plan_groups import POOL_NAME, is_pool_key
 from sampling.simulators.measured_run import kind_of_caches
 from sampling.simulators.results import SimulatedLaunches
-from sampling.strata.target import Target, normal_quantile
+from sampling.strata.target import normal_quantile
 from sampling.text import Wording, counted
 
+CYCLES, INSTRUCTIONS = "cycles", "instructions"
 #: The metric of launches that were simulated in part.
 PROJECTED = "projected_cycles"
 # So few launches simulated both ways say little of how far projections are off.
 _FEWEST_MEASURED = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Projections:
-    """Cycles of launches, some of them projected.
-
-    Attributes
-    ----------
-    results : cycles of all launches, those projected where the launch was not simulated to its end.
-    is_projected : (n,) whether they are.
-    error : the relative error of a projection, root mean square; None where nothing was projected.
-    measured : of how many launches that error was measured; 0 where it is the one declared.
-    """
-
-    results: SimulatedLaunches
-    is_projected: BoolArray
-    error: float | None
-    measured: int
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorParts:
-    """Half-widths of the interval of a total, as fractions of it; each at the interval's confidence.
-
-    Attributes
-    ----------
-    sampling : which launches were simulated; None where there is no interval.
-    projection, scale_model : 0 where there is none.
-    cold_check : of the ratio by which cycles of cold launches are multiplied; 0 where there is none.
-    note : how the error of projections is known; empty where there are none.
-    """
-
-    sampling: float | None
-    projection: float
-    scale_model: float
-    note: str
-    cold_check: float = 0.0
-
-    @property
-    def beside_sampling(self) -> float:
-        """What no other launches would narrow."""
-        return float(np.sqrt(self.projection**2 + self.scale_model**2 + self.cold_check**2))
-
-
-def with_projections(results: SimulatedLaunches, declared_error: float | None) -> Projections:
-    """Return the cycles with projected ones where a launch was not simulated to its end.
-
-    The error of projections is measured on launches that have both; where fewer than three have, it must be
-    declared.
-
-    Raises
-    ------
-    OptionError : it is neither measured nor declared.
-    """
-    nothing = np.zeros(len(results.ids), dtype=np.bool_)
-    if PROJECTED not in results.metrics:
-        return Projections(results, nothing, None, 0)
-    projected = results.metrics[PROJECTED]
-    cycles = results.metrics.get("cycles", np.full(len(results.ids), np.nan))
-    is_projected = np.isnan(cycles) & ~np.isnan(projected)
-    both = ~np.isnan(cycles) & ~np.isnan(projected) & (cycles > 0)
-    measured = int(both.sum())
-    error = declared_error
-    if measured >= _FEWEST_MEASURED:
-        error = float(np.sqrt(np.mean((projected[both] / cycles[both] - 1) ** 2)))
-    elif is_projected.any() and declared_error is None:
-        raise OptionError(
-            Wording(
-                "{} projected, and {} simulated to the end as well to measure how far that is off",
-                counted(int(is_projected.sum()), "launch is", "launches are"),
-                measured,
-            ),
-            remedy=Wording("declare it with `projection_error`, as a fraction"),
-        )
-    metrics = {name: values for name, values in results.metrics.items() if name != PROJECTED}
-    merged: FloatArray = np.where(is_projected, projected, cycles)
-    known = replace(results, metrics={**metrics, "cycles": merged})
-    used = measured if measured >= _FEWEST_MEASURED else 0
-    return Projections(known, is_projected, error if is_projected.any() else None, used)
-
-
-def budgeted(
-    total: Estimate,
-    sample: Sample,
-    projected: BoolArray,
-    projections: Projections,
-    scale_error: float,
-    check_error: float = 0.0,
-    topped_up_to: float | None = None,
-) -> tuple[Estimate, ErrorParts]:
-    """Return a total whose interval covers all these errors, and its parts.
-
-    Launches of one kernel group are taken to be projected wrongly alike, those of different groups not; the
-    parts are independent of each other: half-widths add up as squares.
-
-    Parameters
-    ----------
-    sample, projected : the sample that the total is of, and (n,) which of its launches are projected.
-    scale_error : the half-width of the scale model's own interval at the total's confidence, as a fraction.
-    check_error : the same of the check of launches that started cold.
-    topped_up_to : see `estimate`, where the total was not given it.
-
-    Raises
-    ------
-    AnalysisError : the total is 0, so that no share of it can be told.
-    """
-    if not total.total > 0:
-        raise AnalysisError("a total of 0 has no budget of errors")
-    sampling = None if total.half_width is None else total.half_width / total.total
-    z = normal_quantile(total.confidence)
-    of_projection = z * (projections.error or 0.0) * _share_projected(sample, projected)
-    note = _note(projections)
-    parts = ErrorParts(sampling, of_projection, scale_error, note, check_error)
-    if sampling is None:
-        return total, parts
-    # What is waited for is the whole interval, not the part of sampling alone.
-    waited_for = topped_up_to or 0.0 if sampling else 0.0
-    half_width = total.total * max(float(np.hypot(sampling, parts.beside_sampling)), waited_for)
-    low, high = max(0.0, total.total - half_width), total.total + half_width
-    return replace(total, low=low, high=high), parts
-
-
-def _share_projected(sample: Sample, projected: BoolArray) -> float:
-    """Return the root of the sum of squares, over kernel groups, of the share of cycles that is projected."""
-    weight = (sample.launches / np.maximum(sample.samples, 1))[sample.stratum]
-    cycles = weight * sample.values("cycles")
-    group = sample.group[sample.stratum]
-    of_group = np.bincount(group[projected], cycles[projected], minlength=int(sample.group.max()) + 1)
-    return float(np.sqrt((of_group**2).sum()) / np.nansum(cycles))
-
-
-def _note(projections: Projections) -> str:
-    if projections.error is None:
-        return ""
-    if projections.measured:
-        launches = counted(projections.measured, "launch", "launches")
-        return f"measured on {launches} that ran to the end as well"
-    return "declared"
-
-
-CYCLES, INSTRUCTIONS = "cycles", "instructions"
 # The cycles of the other configuration, in a sample of both.
 _OTHER = "cycles of the other configuration"
 _IS_PROJECTED = "is projected"
@@ -199,49 +54,48 @@ NOT_RANDOM = "no interval: the plan's launches were picked, not drawn at random"
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
-    """A ratio of two totals, and why there is none, or that it is one of a part."""
+class ErrorParts:
+    """Half-widths of the interval of a total, as fractions of it; each at the interval's confidence."""
 
-    name: str
-    value: RatioEstimate | None
-    reason: str | None = None
-    is_incomplete: bool = False
+    #: Of which launches were simulated; None where there is no interval.
+    sampling: float | None
+    projection: float
+    scale_model: float
+    #: Of the ratio by which cycles of cold launches are multiplied.
+    cold_check: float
+    #: How the error of projections is known; empty where there are none.
+    note: str
 
-    def withheld(self) -> Ratio:
-        """Return the same without a value where it would be one of a part."""
-        reason = "no ratio yet: some strata have no result"
-        return replace(self, value=None, reason=reason) if self.is_incomplete else self
+    @property
+    def beside_sampling(self) -> float:
+        """What no other launches would narrow."""
+        return float(np.sqrt(self.projection**2 + self.scale_model**2 + self.cold_check**2))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanEstimate:
-    """What results say of the workload that a plan stands for.
-
-    Attributes
-    ----------
-    totals : a total of each metric.
-    missing : of each total the ids of the plan's launches without that metric.
-    ratios : IPC, where cycles and instructions are known, and those asked for.
-    speedup : cycles of these results over those of the other configuration; None where none was given.
-    groups : of each kernel group its key and the total of the first metric.
-    notes : gaps and what was left out, in words.
-    parts : of the interval of cycles; None where no launch was projected or checked and no scale model used.
-    results : what the totals are of, with projected cycles and those that a cold check corrects.
-    caches : how the caches were when the launches began.
-    own : cycles of the same launches with what they read themselves in the caches, where the others started
-        cold: the whole run's lie between both. None where these are not all there.
-    """
+    """What results say of the workload that a plan stands for."""
 
     plan: PlanFile
+    #: What the totals are of, with projected cycles and those that a cold check corrects.
     results: SimulatedLaunches
+    #: A total of each metric, and the ids of the plan's launches without that metric.
     totals: tuple[Estimate, ...]
     missing: tuple[tuple[int, ...], ...]
+    #: IPC, where cycles and instructions are known, and those asked for.
     ratios: tuple[Ratio, ...]
+    #: Cycles of these results over those of the other configuration; None where none was given.
     speedup: Ratio | None
+    #: Of each kernel group its key and the total of the first metric.
     groups: tuple[tuple[str, Estimate], ...]
+    #: Gaps and what was left out, in words.
     notes: tuple[str, ...]
+    #: Of the interval of cycles; None where no launch was projected or checked and no scale model used.
     parts: ErrorParts | None = None
+    #: How the caches were when the launches began.
     caches: Caches = field(default_factory=Caches)
+    #: Cycles of the same launches with their own reads in the caches, where the others started cold (the
+    #: whole run's lie between both); None where these are not all there.
     own: Estimate | None = None
 
     def is_within(self, target: float, *, accept_cold: bool = False) -> bool:
@@ -273,22 +127,20 @@ def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
     ids, stratum_of, duration_ns = (np.array(column) for column in zip(*drawn, strict=True))
     place = np.searchsorted(results.ids, ids)
     there = (place < len(results.ids)) & (results.ids[np.minimum(place, len(results.ids) - 1)] == ids)
-    rows = np.flatnonzero(there)
     compared = compared_keys(plan)
     number = {key: index for index, key in enumerate(dict.fromkeys(compared))}
-    names = tuple(results.metrics)
-    within = float(plan.options.get("noise_floor", Target.noise_floor)) ** 2
-    between = float(plan.options.get("kernel_spread", Target.kernel_spread)) ** 2
+    within = plan.options.target.noise_floor**2
+    between = plan.options.target.kernel_spread**2
     spans = np.array([stratum.pooled or stratum.key == WHOLE_WORKLOAD_KEY for stratum in plan.strata])
     return Sample(
         launches=np.array([stratum.size for stratum in plan.strata], dtype=np.int64),
         mean_x=np.array([stratum.mean_ns for stratum in plan.strata]),
         group=np.array([number[key] for key in compared], dtype=np.int64),
         declared=np.maximum(within + spans * between, LEAST_DECLARED),
-        stratum=stratum_of[rows].astype(np.int64),
-        x=duration_ns[rows].astype(np.float64),
-        y=np.stack([results.metrics[name][place[rows]] for name in names], axis=1),
-        metrics=names,
+        stratum=stratum_of[there].astype(np.int64),
+        x=duration_ns[there].astype(np.float64),
+        y=np.stack([values[place[there]] for values in results.metrics.values()], axis=1),
+        metrics=tuple(results.metrics),
         planned=np.array([stratum.samples for stratum in plan.strata], dtype=np.int64),
     )
 
@@ -326,61 +178,195 @@ def estimate_plan(
     OptionError : a metric or interval that there is not.
     AnalysisError : no launch has a metric.
     """
-    confidence = float(plan.options["confidence"]) if confidence is None else confidence
+    confidence = plan.options.confidence if confidence is None else confidence
     caches = caches_of(plan, results)
-    projections = with_projections(results, projection_error)
-    results = warmed(projections.results, caches.check)
+    merged, is_projected, error, note = with_projections(results, projection_error)
+    results = warmed(merged, caches.check)
     sample = sample_of(plan, results)
-    is_random = plan.is_random
-    known = tuple(name for name in sample.metrics if not np.isnan(sample.values(name)).all())
+    known = [name for name in sample.metrics if not np.isnan(sample.values(name)).all()]
     if not known:
         raise AnalysisError("the results tell no metric of any launch of the plan")
-    is_budgeted = CYCLES in known and bool(projections.is_projected.any() or scale_error or caches.check)
-    totals = tuple(
-        estimate(
-            sample,
-            name,
-            confidence,
-            topped_up_to=None if is_budgeted and name == CYCLES else plan.topped_up_to,
-        )
-        if is_random
-        else _picked_total(plan, results, name, confidence)
-        for name in known
-    )
-    parts = None
-    if is_budgeted:
-        index = known.index(CYCLES)
-        of_cycles, parts = _budgeted(plan, totals[index], projections, scale_error, caches)
-        totals = (*totals[:index], of_cycles, *totals[index + 1 :])
     main = CYCLES if CYCLES in known else known[0]
-    pairs = ((INSTRUCTIONS, CYCLES),) if {CYCLES, INSTRUCTIONS} <= set(known) else ()
-    groups = _groups(plan, sample, main, confidence) if is_random else ()
-    found_ratios = [_ratio(sample, pair, confidence, is_random) for pair in (*pairs, *ratios)]
+    missing = {name: _missing(plan, results, name) for name in known}
+    is_budgeted = CYCLES in known and bool(is_projected.any() or scale_error or caches.check)
+    pairs = [(INSTRUCTIONS, CYCLES)] if {CYCLES, INSTRUCTIONS} <= set(known) else []
+    totals, groups, parts = {}, [], None
+    if plan.is_random:
+        for name in known:
+            is_last = is_budgeted and name == CYCLES
+            topped_up_to = None if is_last else plan.topped_up_to
+            totals[name] = estimate(sample, name, confidence, topped_up_to=topped_up_to)
+        keys = list(dict.fromkeys(compared_keys(plan)))
+        groups = [(keys[n], total) for n, total in estimate_groups(sample, main, confidence).items()]
+        found_ratios = [ratio_of_totals(sample, _name(pair), *pair, confidence) for pair in (*pairs, *ratios)]
+    else:
+        totals = {name: _picked_total(plan, results, name, len(missing[name]), confidence) for name in known}
+        found_ratios = [Ratio(_name(pair), reason=NOT_RANDOM) for pair in (*pairs, *ratios)]
+    if is_budgeted:
+        marked = {CYCLES: merged.metrics[CYCLES], _IS_PROJECTED: is_projected.astype(np.float64)}
+        of_both = sample_of(plan, SimulatedLaunches(results.ids, marked)).known(CYCLES, _IS_PROJECTED)
+        projected = (error or 0.0) * share_projected(of_both, of_both.values(_IS_PROJECTED) > 0)
+        projected *= normal_quantile(confidence)
+        beside = projected, scale_error, caches.check_error(confidence)
+        totals[CYCLES], parts = budgeted(totals[CYCLES], *beside, note, plan.topped_up_to)
     speedup = None if against is None else _speedup(plan, (results, caches), against, confidence)
     if not partial:
-        parts = None if totals[known.index(main)].is_incomplete else parts
-        totals = tuple(total.withheld() for total in totals)
-        groups = tuple((key, total.withheld()) for key, total in groups)
+        parts = None if totals[main].is_incomplete else parts
+        totals = {name: total.withheld() for name, total in totals.items()}
+        groups = [(key, total.withheld()) for key, total in groups]
         found_ratios = [ratio.withheld() for ratio in found_ratios]
         speedup = None if speedup is None else speedup.withheld()
+    notes = (
+        *results.notes,
+        *(against.notes if against is not None else ()),
+        *((OF_TOTAL_ALONE,) if caches.check else ()),
+        COVERS,
+    )
     return PlanEstimate(
         plan=plan,
         results=results,
-        totals=totals,
-        missing=tuple(_missing(plan, results, name) for name in known),
+        totals=tuple(totals.values()),
+        missing=tuple(missing.values()),
         ratios=tuple(found_ratios),
         speedup=speedup,
-        groups=groups,
-        notes=(
-            *results.notes,
-            *(against.notes if against is not None else ()),
-            *((OF_TOTAL_ALONE,) if caches.check else ()),
-            COVERS,
-        ),
+        groups=tuple(groups),
+        notes=notes,
         parts=parts,
         caches=caches,
         own=_with_own_reads(plan, results, caches, confidence),
     )
+
+
+def _name(pair: tuple[str, str]) -> str:
+    return "ipc" if pair == (INSTRUCTIONS, CYCLES) else "/".join(pair)
+
+
+def _missing(plan: PlanFile, results: SimulatedLaunches, metric: str) -> tuple[int, ...]:
+    known = set(results.ids[~np.isnan(results.metrics[metric])].tolist())
+    return tuple(launch.id for launch in plan.drawn if launch.id not in known)
+
+
+def with_projections(
+    results: SimulatedLaunches, declared_error: float | None
+) -> tuple[SimulatedLaunches, BoolArray, float | None, str]:
+    """Return cycles, projected where a launch was not simulated to its end, and how far projections are off.
+
+    That is (n,) which are projected; the relative error of a projection, root mean square; and how it is
+    known: it is measured on launches that have both, and must be declared where fewer than three have.
+
+    Raises
+    ------
+    OptionError : it is neither measured nor declared.
+    """
+    if PROJECTED not in results.metrics:
+        return results, np.zeros(len(results.ids), dtype=np.bool_), None, ""
+    projected = results.metrics[PROJECTED]
+    cycles = results.metrics.get(CYCLES, np.full(len(results.ids), np.nan))
+    is_projected = np.isnan(cycles) & ~np.isnan(projected)
+    both = ~np.isnan(cycles) & ~np.isnan(projected) & (cycles > 0)
+    measured, error, note = int(both.sum()), declared_error, "declared"
+    if measured >= _FEWEST_MEASURED:
+        error = float(np.sqrt(np.mean((projected[both] / cycles[both] - 1) ** 2)))
+        note = f"measured on {counted(measured, 'launch', 'launches')} that ran to the end as well"
+    elif is_projected.any() and declared_error is None:
+        raise OptionError(
+            Wording(
+                "{} projected, and {} simulated to the end as well to measure how far that is off",
+                counted(int(is_projected.sum()), "launch is", "launches are"),
+                measured,
+            ),
+            remedy=Wording("declare it with `projection_error`, as a fraction"),
+        )
+    metrics = {name: values for name, values in results.metrics.items() if name != PROJECTED}
+    known = replace(results, metrics={**metrics, CYCLES: np.where(is_projected, projected, cycles)})
+    return (known, is_projected, error, note) if is_projected.any() else (known, is_projected, None, "")
+
+
+def share_projected(sample: Sample, projected: BoolArray) -> float:
+    """Return the root of the sum of squares, over kernel groups, of the share of cycles that is projected.
+
+    Launches of one kernel group are taken to be projected wrongly alike, those of different groups not.
+    """
+    weight = (sample.launches / np.maximum(sample.samples, 1))[sample.stratum]
+    cycles = weight * sample.values(CYCLES)
+    group = sample.group[sample.stratum]
+    of_group = np.bincount(group[projected], cycles[projected], minlength=int(sample.group.max()) + 1)
+    return float(np.sqrt((of_group**2).sum()) / np.nansum(cycles))
+
+
+def budgeted(
+    total: Estimate,
+    projection: float,
+    scale_model: float,
+    cold_check: float,
+    note: str,
+    topped_up_to: float | None = None,
+) -> tuple[Estimate, ErrorParts]:
+    """Return a total whose interval covers all these errors too, which are independent, and its parts.
+
+    Raises
+    ------
+    AnalysisError : the total is 0, so that no share of it can be told.
+    """
+    if not total.total > 0:
+        raise AnalysisError("a total of 0 has no budget of errors")
+    sampling = None if total.half_width is None else total.half_width / total.total
+    parts = ErrorParts(sampling, projection, scale_model, cold_check, note)
+    if sampling is None:
+        return total, parts
+    # What is waited for is the whole interval, not the part of sampling alone.
+    waited_for = topped_up_to or 0.0 if sampling else 0.0
+    half_width = total.total * max(float(np.hypot(sampling, parts.beside_sampling)), waited_for)
+    return replace(total, low=max(0.0, total.total - half_width), high=total.total + half_width), parts
+
+
+def _picked_total(
+    plan: PlanFile, results: SimulatedLaunches, metric: str, missing: int, confidence: float
+) -> Estimate:
+    """Return the total that the weights of picked launches give; it has no interval."""
+    value = dict(zip(results.ids.tolist(), results.metrics[metric].tolist(), strict=True))
+    of_stratum = np.array(
+        [
+            sum(launch.weight * value.get(launch.id, np.nan) for launch in stratum.launches)
+            for stratum in plan.strata
+        ]
+    )
+    time_ns = np.array([stratum.size * stratum.mean_ns for stratum in plan.strata])
+    share = float(time_ns[np.isnan(of_stratum)].sum() / time_ns.sum()) if time_ns.sum() else 0.0
+    gone = f"incomplete: {100 * share:.3g} % of the profile's time"
+    return Estimate(
+        metric=metric,
+        total=float(np.nansum(of_stratum)),
+        low=None,
+        high=None,
+        confidence=confidence,
+        degrees_of_freedom=None,
+        stratum_total=of_stratum,
+        share_missing=share,
+        launches_missing=missing,
+        seen=None,
+        notes=(NOT_RANDOM, gone) if missing else (NOT_RANDOM,),
+    )
+
+
+def _speedup(
+    plan: PlanFile, here: tuple[SimulatedLaunches, Caches], against: SimulatedLaunches, confidence: float
+) -> Ratio:
+    """Return the cycles of these results over those of the other, on the launches that both have."""
+    results, caches = here
+    other_caches = caches_of(plan, against)
+    against = warmed(against, other_caches.check)
+    if CYCLES not in results.metrics or CYCLES not in against.metrics:
+        raise OptionError("a speedup needs the cycles of both results")
+    both, row, there = np.intersect1d(results.ids, against.ids, return_indices=True)
+    if not len(both):
+        raise AnalysisError("the two results have no launch of the plan in common")
+    cycles = {CYCLES: results.metrics[CYCLES][row], _OTHER: against.metrics[CYCLES][there]}
+    sample = sample_of(plan, SimulatedLaunches(both, cycles))
+    found = ratio_of_totals(sample, "speedup", CYCLES, _OTHER, confidence)
+    left_out = f"{found.emptied} strata without a launch in both are left out" if found.emptied else ""
+    said = (found.reason, left_out, unlike_caches(caches, other_caches))
+    return replace(found, reason="; ".join(filter(None, said)) or None)
 
 
 def _with_own_reads(
@@ -397,103 +383,3 @@ def _with_own_reads(
         return None
     total = estimate(sample, CYCLES, confidence, topped_up_to=plan.topped_up_to)
     return None if total.is_incomplete else total
-
-
-def _budgeted(
-    plan: PlanFile, total: Estimate, projections: Projections, scale_error: float, caches: Caches
-) -> tuple[Estimate, ErrorParts]:
-    """Return the total of cycles with the errors of all that it rests on in its interval."""
-    results = projections.results
-    marked = {CYCLES: results.metrics[CYCLES], _IS_PROJECTED: projections.is_projected.astype(np.float64)}
-    sample = sample_of(plan, SimulatedLaunches(results.ids, marked)).known(CYCLES, _IS_PROJECTED)
-    is_projected = sample.values(_IS_PROJECTED) > 0
-    check_error = caches.check_error(total.confidence)
-    return budgeted(total, sample, is_projected, projections, scale_error, check_error, plan.topped_up_to)
-
-
-def _missing(plan: PlanFile, results: SimulatedLaunches, metric: str) -> tuple[int, ...]:
-    known = set(results.ids[~np.isnan(results.metrics[metric])].tolist())
-    return tuple(launch.id for launch in plan.drawn if launch.id not in known)
-
-
-def _picked_total(plan: PlanFile, results: SimulatedLaunches, metric: str, confidence: float) -> Estimate:
-    """Return the total that the weights of picked launches give; it has no interval."""
-    value = dict(zip(results.ids.tolist(), results.metrics[metric].tolist(), strict=True))
-    of_stratum: FloatArray = np.array(
-        [
-            sum(launch.weight * value.get(launch.id, np.nan) for launch in stratum.launches)
-            for stratum in plan.strata
-        ]
-    )
-    emptied: IntArray = np.flatnonzero(np.isnan(of_stratum))
-    time_ns = np.array([stratum.size * stratum.mean_ns for stratum in plan.strata])
-    share = float(time_ns[emptied].sum() / time_ns.sum()) if time_ns.sum() else 0.0
-    missing = len(_missing(plan, results, metric))
-    gone = f"{100 * share:.3g} % of the profile's time"
-    return Estimate(
-        metric=metric,
-        total=float(np.nansum(of_stratum)),
-        low=None,
-        high=None,
-        confidence=confidence,
-        degrees_of_freedom=None,
-        stratum_total=of_stratum,
-        stratum_variance=np.zeros(len(of_stratum)),
-        emptied=emptied,
-        share_missing=share,
-        launches_missing=missing,
-        seen=None,
-        notes=(NOT_RANDOM, *((f"incomplete: {gone}",) if missing else ())),
-    )
-
-
-def _ratio(sample: Sample, pair: tuple[str, str], confidence: float, is_random: bool) -> Ratio:
-    name = "ipc" if pair == (INSTRUCTIONS, CYCLES) else "/".join(pair)
-    if not is_random:
-        return Ratio(name, None, NOT_RANDOM)
-    known = sample.known(*dict.fromkeys(pair))
-    there = known.samples > 0
-    if not there.any():
-        raise AnalysisError(f"no simulated launch of the plan has both {pair[0]} and {pair[1]}")
-    try:
-        value = ratio_of_totals(known.of_strata(there), *pair, confidence)
-    except AnalysisError as error:
-        return Ratio(name, None, str(error))
-    return Ratio(name, value, is_incomplete=not there.all())
-
-
-def _speedup(
-    plan: PlanFile,
-    here: tuple[SimulatedLaunches, Caches],
-    against: SimulatedLaunches,
-    confidence: float,
-) -> Ratio:
-    """Return the cycles of these results over those of the other, on the launches that both have."""
-    results, caches = here
-    other_caches = caches_of(plan, against)
-    against = warmed(against, other_caches.check)
-    for each in (results, against):
-        if CYCLES not in each.metrics:
-            raise OptionError("a speedup needs the cycles of both results")
-    both, row, there = np.intersect1d(results.ids, against.ids, return_indices=True)
-    if not len(both):
-        raise AnalysisError("the two results have no launch of the plan in common")
-    cycles = {CYCLES: results.metrics[CYCLES][row], _OTHER: against.metrics[CYCLES][there]}
-    sample = sample_of(plan, SimulatedLaunches(both, cycles)).known(CYCLES, _OTHER)
-    is_there = sample.samples > 0
-    if not is_there.any():
-        raise AnalysisError("the two results have no launch in common whose cycles both know")
-    value = ratio_of_totals(sample.of_strata(is_there), CYCLES, _OTHER, confidence)
-    gone = int((~is_there).sum())
-    reasons = [f"{gone} strata without a launch in both are left out"] if gone else []
-    if unlike := unlike_caches(caches, other_caches):
-        reasons.append(unlike)
-    return Ratio("speedup", value, "; ".join(reasons) or None, is_incomplete=gone > 0)
-
-
-def _groups(
-    plan: PlanFile, sample: Sample, metric: str, confidence: float
-) -> tuple[tuple[str, Estimate], ...]:
-    keys = list(dict.fromkeys(compared_keys(plan)))
-    found = estimate_groups(sample, metric, confidence)
-    return tuple((keys[group], replace(made, notes=made.notes)) for group, made in found.items())

@@ -13,9 +13,8 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,20 +24,22 @@ from sampling.dense_codes import dense_codes
 from sampling.errors import ProfileError
 from sampling.features.reading import FeatureRows, infinite_notes, refuse_repeated, repeated_notes
 from sampling.progress import Progress
-from sampling.readers.csv_cells import (
+from sampling.readers.input_file import InputFile, pieces
+from sampling.readers.table import (
+    WRITTEN,
     Layout,
+    NumberColumn,
     NumberLocale,
-    Part,
-    Table,
+    Rows,
     header_cells,
+    joined_lines,
+    lines_of,
     numbers_of,
     parse,
-    pieces,
+    sizes_of,
+    unified,
 )
-from sampling.readers.input_file import InputFile
-from sampling.readers.tables.cells import WRITTEN, NumberColumn, sizes_of, unified
-from sampling.readers.text_lines import only_lines, row_lines
-from sampling.reduction.launch_features import Features
+from sampling.reduction.launch_list import Features
 from sampling.text import Wording, listed
 
 _HEADER = re.compile(rb'^(?:\xef\xbb\xbf)?"?ID"?,"?Process ID"?,[^\r\n]*', re.MULTILINE)
@@ -52,6 +53,7 @@ _NO_METRIC = {*_IDENTITY, "Process Name", "Host Name", "Kernel Time", "Context",
 _SECTION, _METRIC, _UNIT, _VALUE = "Section Name", "Metric Name", "Metric Unit", "Metric Value"
 _UNITS_NAMED = 3
 _WRITE_AGAIN = "write it again with `ncu --import REPORT.ncu-rep --csv --page raw`"
+_A_FILE_EACH = Wording("give each report as a file of its own: `features` may be repeated")
 _NANOSECONDS = {
     **dict.fromkeys(("second", "seconds", "sec", "s"), 1e9),
     **dict.fromkeys(("msecond", "ms"), 1e6),
@@ -75,8 +77,7 @@ _KNOWN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Header:
+class _Header(NamedTuple):
     """A header line: its cells, where it starts, where the line after it does, whether it is in quotes."""
 
     cells: tuple[str, ...]
@@ -92,24 +93,6 @@ class _Header:
 def recognise(file: InputFile) -> bool:
     """Return whether the head has the header of a page, or shows that it follows."""
     return _header(file) is not None
-
-
-def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
-    """Return the launches with their metrics in base units, by process and in the order of their IDs.
-
-    Raises
-    ------
-    ProfileError : there is no row, a row is cut short, some values of a metric are numbers and others text,
-        an ID repeats or stands for two kernels.
-    """
-    header = _header(file)
-    assert header is not None
-    wanted = [*_REQUIRED, *((_SECTION, _METRIC, _UNIT) if header.is_details else ())]
-    if missing := [name for name in wanted if name not in header.cells]:
-        raise ProfileError(
-            f"an Nsight Compute CSV without a column {missing[0]}", path=file.path, remedy=_WRITE_AGAIN
-        )
-    return (_details if header.is_details else _raw)(file, header, locale, progress)
 
 
 def _find_header(text: bytes) -> _Header | None:
@@ -134,64 +117,76 @@ def _header(file: InputFile) -> _Header | None:
     return next((found for _, text in pieces(file) if (found := _find_header(text)) is not None), None)
 
 
-class _Rows:
+def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
+    """Return the launches with their metrics in base units, by process and in the order of their IDs.
+
+    Raises
+    ------
+    ProfileError : there is no row, a row is cut short, some values of a metric are numbers and others text,
+        an ID repeats or stands for two kernels.
+    """
+    header = _header(file)
+    assert header is not None
+    wanted = [*_REQUIRED, *((_SECTION, _METRIC, _UNIT) if header.is_details else ())]
+    if missing := [name for name in wanted if name not in header.cells]:
+        message = f"an Nsight Compute CSV without a column {missing[0]}"
+        raise ProfileError(message, path=file.path, remedy=_WRITE_AGAIN)
+    return (_details if header.is_details else _raw)(_Report(file, header, locale), progress)
+
+
+class _Report:
     """The rows of a report, whose identifying cells are kept as they go by."""
 
-    def __init__(
-        self, file: InputFile, header: _Header, locale: NumberLocale, texts: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, file: InputFile, header: _Header, locale: NumberLocale) -> None:
+        self.file, self.header = file, header
+        self.locale: NumberLocale = locale
         self.line = np.zeros(0, dtype=np.int64)
-        self._file = file
-        self._header = header
-        self._locale: NumberLocale = locale
-        self._texts: dict[str, list[Any]] = {
-            name: [] for name in (*_IDENTITY, *texts) if name in header.cells
-        }
+        kept = (*_IDENTITY, *((_SECTION, _METRIC, _UNIT) if header.is_details else ()))
+        self._texts: dict[str, list[Any]] = {name: [] for name in kept if name in header.cells}
 
-    def parts(self, progress: Progress | None) -> Iterator[tuple[Table, IntArray]]:
-        """Yield the rows as columns of texts, and their 1-based lines in the file.
+    def rows(self, progress: Progress | None) -> Iterator[Rows]:
+        """Yield the rows, all columns as texts.
 
         Raises
         ------
         ProfileError : another header follows with other columns; a row is cut short; there is none.
         """
-        file, header = self._file, self._header
+        file, header = self.file, self.header
         # Of the details page the texts of rules are not read.
         cells = len(header.cells)
         if header.is_details:
             cells = max(header.cells.index(name) for name in (*self._texts, _VALUE)) + 1
         kept = None if cells == len(header.cells) else rf"^({_CELL}(?:,{_CELL}){{{cells - 1}}})(?:,.*)?$"
-        layout = Layout(header.cells[:cells], dict.fromkeys(range(cells), "text"))
+        is_row = _QUOTED_ROW if header.quoted else _BARE_ROW
+        titles = header.cells[:cells]
+        layout = Layout(
+            titles, {title: (titles.index(title), "text") for title in titles}, remedy=_WRITE_AGAIN
+        )
         lines = []
         line, is_past_header = 1, False
         for offset, text in pieces(file, progress):
-            start, first_line = 0, line
+            start, first = 0, line
             line += text.count(b"\n")
             found = _find_header(text)
             if not is_past_header:
                 if found is None:
                     continue
                 is_past_header, start = True, found.stop
-                first_line += text.count(b"\n", 0, start)
+                first += text.count(b"\n", 0, start)
                 found = _find_header(text[start:])
             if found is not None and not (header.is_details and found.cells == header.cells):
-                raise ProfileError(
-                    "holds several Nsight Compute reports one after the other",
-                    path=file.path,
-                    remedy=Wording("give each report as a file of its own: `features` may be repeated"),
-                )
-            body = only_lines(text[start:], _QUOTED_ROW if header.quoted else _BARE_ROW, kept=kept)
-            if not body.strip():
-                continue
-            table = parse(Part(file, layout, offset + start, body, first_line))
-            for name, chunks in self._texts.items():
-                chunks.append(table.column(str(header.cells.index(name))))
-            lines.append(row_lines(body) + first_line)
-            yield table, lines[-1]
+                message = "holds several Nsight Compute reports one after the other"
+                raise ProfileError(message, path=file.path, remedy=_A_FILE_EACH)
+            body = _only_rows(text[start:], is_row, kept)
+            if body.strip():
+                rows = parse(file, layout, offset + start, body, first)
+                for name, chunks in self._texts.items():
+                    chunks.append(rows.table.column(name))
+                lines.append(rows.lines)
+                yield rows
         if not lines:
-            raise ProfileError(
-                "an Nsight Compute CSV without a single launch", path=file.path, remedy=_WRITE_AGAIN
-            )
+            message = "an Nsight Compute CSV without a single launch"
+            raise ProfileError(message, path=file.path, remedy=_WRITE_AGAIN)
         self.line = np.concatenate(lines)
 
     def texts(self, name: str) -> tuple[tuple[str, ...], IntArray]:
@@ -203,38 +198,36 @@ class _Rows:
         if name not in self._texts:
             return np.full(len(self.line), -1, dtype=np.int64)
         cells, codes = self.texts(name)
-        numbers, _ = numbers_of(to_arrow_texts(cells), self._locale)
+        numbers, _ = numbers_of(to_arrow_texts(cells), self.locale)
         self._refuse(~((numbers >= 0) & (numbers == np.rint(numbers))), name, "not a whole number")
         return numbers.astype(np.int64)[codes]
 
-    def sizes(self, name: str) -> IntArray | None:
-        """Return (n, 3) the grids or blocks of a column; None where the report lacks it."""
+    def _sizes(self, name: str, rows: IntArray) -> IntArray | None:
+        """Return (n, 3) the grids or blocks of some rows; None where the report lacks the column."""
         if name not in self._texts:
             return None
         cells, codes = self.texts(name)
         sizes, bad = sizes_of(to_arrow_texts(cells))
         self._refuse(np.arange(len(cells)) == bad, name, f"not {WRITTEN}")
-        return sizes[codes]
+        return sizes[codes][rows]
 
     def _refuse(self, wrong: BoolArray, name: str, what: str) -> None:
         """Raise ProfileError where a column's distinct texts have a wrong one."""
         if wrong.any():
             cells, codes = self.texts(name)
             row = int(np.argmax(wrong[codes]))
-            raise ProfileError(
-                f"'{cells[codes[row]]}' is {what}",
-                path=self._file.path,
-                row=int(self.line[row]),
-                column=name,
-                remedy=_WRITE_AGAIN,
-            )
+            raise self.error(row, f"'{cells[codes[row]]}' is {what}", name)
+
+    def error(self, row: int, message: str, column: str, remedy: str = _WRITE_AGAIN) -> ProfileError:
+        """Return the error that points at a row and column."""
+        line = int(self.line[row])
+        return ProfileError(message, path=self.file.path, row=line, column=column, remedy=remedy)
 
     def features(self, format_name: str, rows: IntArray, features: Features, notes: list[str]) -> FeatureRows:
         """Return what is known of some of the rows, one for each launch."""
         names, name = self.texts("Kernel Name")
-        grid, block = self.sizes("Grid Size"), self.sizes("Block Size")
         return FeatureRows(
-            path=self._file.path,
+            path=self.file.path,
             format=format_name,
             line=self.line[rows],
             features=features,
@@ -242,24 +235,41 @@ class _Rows:
             name=name[rows],
             process=self.whole("Process ID")[rows],
             device=self.whole("Device")[rows] if "Device" in self._texts else None,
-            grid=None if grid is None else grid[rows],
-            block=None if block is None else block[rows],
+            grid=self._sizes("Grid Size", rows),
+            block=self._sizes("Block Size", rows),
             notes=tuple(notes),
         )
 
 
-def _raw(file: InputFile, header: _Header, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
-    rows = _Rows(file, header, locale)
+def _only_rows(text: bytes, pattern: str, kept: str | None) -> bytes:
+    """Return the text with every line that is no row made empty, so that lines keep their numbers.
+
+    Parameters
+    ----------
+    kept : what of a row is kept: the first group of this expression. A row that does not fit it stays whole.
+    """
+    from pyarrow import compute
+
+    lines = lines_of(text)
+    fits = compute.match_substring_regex(lines, pattern)
+    if kept is None and compute.all(fits).as_py():
+        return text
+    lines = compute.if_else(fits, lines, b"")
+    if kept is not None:
+        lines = compute.replace_substring_regex(lines, pattern=kept, replacement=r"\1")
+    return joined_lines(lines)
+
+
+def _raw(report: _Report, progress: Progress | None) -> FeatureRows:
+    file, header = report.file, report.header
     columns = [
-        NumberColumn(file.path, name, place, locale)
-        for place, name in enumerate(header.cells)
-        if name not in _NO_METRIC and header.cells.index(name) == place
+        NumberColumn(name, report.locale) for name in dict.fromkeys(header.cells) if name not in _NO_METRIC
     ]
-    for table, line in rows.parts(progress):
+    for rows in report.rows(progress):
         for column in columns:
-            column.take(table, line)
-    process, number = rows.whole("Process ID"), rows.whole("ID")
-    refuse_repeated([process, number], file.path, rows.line, "this launch's ID")
+            column.take(rows)
+    process, number = report.whole("Process ID"), report.whole("ID")
+    refuse_repeated([process, number], file.path, report.line, "this launch's ID")
     order = np.lexsort((number, process)).astype(np.int64)
     printed = _printed_units(file, header)
     unit_of = dict(zip(header.cells, printed or [""] * len(header.cells), strict=True))
@@ -278,14 +288,13 @@ def _raw(file: InputFile, header: _Header, locale: NumberLocale, progress: Progr
     if left_out := [name for name, values in found.items() if values is None]:
         notes.append(f"columns that hold text are left out: {listed(left_out)}")
     notes += infinite_notes(column.name for column in columns if column.has_infinite)
-    return rows.features("ncu-raw", order, Features(metrics=metrics, units=units), notes)
+    return report.features("ncu-raw", order, Features(metrics=metrics, units=units), notes)
 
 
 def _printed_units(file: InputFile, header: _Header) -> list[str] | None:
     """Return the cells of the row of units below the header; None where there is none."""
     for _, text in pieces(file):
-        found = _find_header(text)
-        if found is not None:
+        if found := _find_header(text):
             line = text[found.stop :].split(b"\n", 1)[0].decode("utf-8", "replace").strip("\r")
             cells = next(csv.reader([line]), [])
             identity = cells[: header.cells.index("Kernel Name") + 1]
@@ -293,16 +302,13 @@ def _printed_units(file: InputFile, header: _Header) -> list[str] | None:
     return None
 
 
-def _details(
-    file: InputFile, header: _Header, locale: NumberLocale, progress: Progress | None
-) -> FeatureRows:
-    rows = _Rows(file, header, locale, (_SECTION, _METRIC, _UNIT))
-    cells = NumberColumn(file.path, _VALUE, header.cells.index(_VALUE), locale)
+def _details(report: _Report, progress: Progress | None) -> FeatureRows:
+    cells = NumberColumn(_VALUE, report.locale)
     values, is_text = map(
-        np.concatenate, zip(*(cells.read(*part) for part in rows.parts(progress)), strict=True)
+        np.concatenate, zip(*(cells.read(rows) for rows in report.rows(progress)), strict=True)
     )
-    launch, first_rows = _launches(rows, file.path)
-    (sections, section), (names, name), (unit_texts, unit) = map(rows.texts, (_SECTION, _METRIC, _UNIT))
+    launch, first_rows = _launches(report)
+    (sections, section), (names, name), (unit_texts, unit) = map(report.texts, (_SECTION, _METRIC, _UNIT))
     bases = [base_unit(text) for text in unit_texts]
     base_names = [*dict.fromkeys(base for _, base in bases)]
     base = np.array([base_names.index(base) for _, base in bases])[unit]
@@ -319,15 +325,11 @@ def _details(
         metric, its_unit = names[name[each[0]]], base_names[base[each[0]]]
         if is_text[each].any():
             if not np.isnan(values[each]).all():
-                raise ProfileError(
-                    f"a value of '{metric}' is text, and others are numbers",
-                    path=file.path,
-                    row=int(rows.line[each[np.argmax(is_text[each])]]),
-                    column=_VALUE,
-                    remedy=Wording(
-                        "correct the cell, or say how the file writes numbers: `number_locale=de_DE`"
-                    ),
+                remedy = Wording(
+                    "correct the cell, or say how the file writes numbers: `number_locale=de_DE`"
                 )
+                message = f"a value of '{metric}' is text, and others are numbers"
+                raise report.error(each[np.argmax(is_text[each])], message, _VALUE, remedy)
             noted["text"][metric] = ""
             continue
         for what, is_so in (
@@ -347,7 +349,7 @@ def _details(
     if twice := [*noted["repeated"]]:
         notes.append(f"metrics with several rows for one launch, of which the first counts: {listed(twice)}")
     notes += infinite_notes(noted["infinite"])
-    return rows.features("ncu-details", first_rows, Features(metrics=metrics, units=units), notes)
+    return report.features("ncu-details", first_rows, Features(metrics=metrics, units=units), notes)
 
 
 def _add(
@@ -362,28 +364,21 @@ def _add(
             metrics[name] = np.where(np.isnan(known), column, known)
             return
         name = f"{section}: {name}"
-        if name in metrics:
-            name = f"{name} ({unit})"
+        name = f"{name} ({unit})" if name in metrics else name
     metrics[name] = column
     if unit:
         units[name] = unit
 
 
-def _launches(rows: _Rows, path: str) -> tuple[IntArray, IntArray]:
+def _launches(report: _Report) -> tuple[IntArray, IntArray]:
     """Return the launch of every row, numbered by process and ID, and the first row of every launch."""
-    process, number = rows.whole("Process ID"), rows.whole("ID")
-    _, name = rows.texts("Kernel Name")
+    process, number = report.whole("Process ID"), report.whole("ID")
+    _, name = report.texts("Kernel Name")
     codes, first_rows = dense_codes([process, number])
     wrong = name != name[first_rows][codes]
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ProfileError(
-            f"ID {int(number[row])} stands for two kernels",
-            path=path,
-            row=int(rows.line[row]),
-            column="ID",
-            remedy=Wording("give each report as a file of its own: `features` may be repeated"),
-        )
+        raise report.error(row, f"ID {int(number[row])} stands for two kernels", "ID", _A_FILE_EACH)
     order = np.lexsort((number[first_rows], process[first_rows]))
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))

@@ -22,14 +22,14 @@ from sampling.dense_codes import dense_codes
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable
 from sampling.progress import Progress
-from sampling.readers.csv_cells import NumberLocale
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.registry import reader_of
-from sampling.reduction.launch_features import Features
+from sampling.readers.table import NumberLocale
+from sampling.reduction.launch_list import Features
 from sampling.text import counted, listed, shortened
 
 # The tables are asked last: many other files are CSV too.
-_MODULES = ("ncu", "blocks", "instructions", "simulator_log", "tables")
+_MODULES = ("ncu", "counts", "tables")
 _READABLE = (
     "give a CSV of Nsight Compute (`ncu --csv --page raw`), a CSV or Parquet file with a column id or name, "
     "an npy file with a row for every launch, or what NVBit's instr_count or the basic-block tool writes"
@@ -42,20 +42,18 @@ class FeatureRows:
 
     Attributes
     ----------
-    path : as the user gave it.
-    format : the name of the format, e.g. "ncu-raw".
+    format : e.g. "ncu-raw".
     line : (n,) 1-based line or row of the file, for messages.
     features : what the file says of each row, in base units.
     id : (n,) launch ids in the profile, where the file has them; then nothing else identifies a row.
-    names : the distinct kernel names as the file spells them.
-    name : (n,) index into ``names``; None where the file has no names.
-    grid, block : (n, 3) x, y, z, 0 where a row has none; None where the file has none.
-    process, device : (n,) numbers of the run that the file describes; None where it does not say.
+    names, name : the distinct kernel names as the file spells them, and (n,) the index of each row's.
+    grid, block : (n, 3) x, y, z, 0 where a row has none.
+    process, device : (n,) numbers of the run that the file describes.
     occurrence : (n,) how many launches of the same process, device, name, grid and block (of those that the
         file has) came before; None where it is to be counted in row order.
     thread_blocks : (n,) how many the grid has, where the file does not have the grid itself.
     launch_number : (n,) the tool's own numbers of the launches, ascending from 0 on, with gaps where launches
-        have no row; None where the file has none.
+        have no row.
     whole_profile : whether the file has a row for every launch of the profile, by position, so that another
         number of rows is another profile's.
     notes : what to tell the user of how the file was read.
@@ -106,12 +104,11 @@ def read_features(path: str, *, locale: NumberLocale = "C", progress: Progress |
     ProfileError : it is missing, damaged, of no known format, or has nothing that says which launch a row is.
     """
     with open_input(path) as file:
-        if not file.is_directory:
-            for name in _MODULES:
-                module = import_module(f"sampling.features.{name}")
-                if module.recognise(file):
-                    rows: FeatureRows = module.read(file, locale, progress)
-                    return rows
+        for name in () if file.is_directory else _MODULES:
+            module = import_module(f"sampling.features.{name}")
+            if module.recognise(file):
+                rows: FeatureRows = module.read(file, locale, progress)
+                return rows
         message, remedy = _no_features(file)
         raise ProfileError(message, path=file.path, remedy=remedy)
 
@@ -119,38 +116,27 @@ def read_features(path: str, *, locale: NumberLocale = "C", progress: Progress |
 def _no_features(file: InputFile) -> tuple[str, str]:
     """Return message and remedy for a file that no format recognises."""
     # Many regular expressions, which no file of features needs.
-    from sampling.readers.not_a_profile import file_error, shell_path, sort_of
+    from sampling.readers.not_a_profile import file_error, shell_path
 
     reader = reader_of(file)
-    if reader is not None:
-        try:
-            if reader.read(file, KernelTable(), None) is None:
-                raise file_error(file)
-        except ProfileError as error:
-            reason = error.message.removeprefix(f"{error.path}: ")
-            return f"{reason}; it has no features of launches either", _READABLE
-        return (
-            f"a profile ({reader.FORMAT}): it has durations of launches and no features of them",
-            "give it in place of the profile, or record its features with `ncu --csv --page raw`",
-        )
-    sort = sort_of(file)
-    message, remedy = sort.sentence.format(path=shell_path(file), detail=sort.detail(file) or ""), _READABLE
+    message, remedy = file_error(file).message.removeprefix(f"{file.path}: "), _READABLE
     if file.is_directory:
         message = "a folder, not a file of features"
     elif not file.head.strip():
         message, remedy = "an empty file", "record the features again"
-    elif message.startswith("an Nsight Compute report"):
-        message = "an Nsight Compute report that was not exported"
-        remedy = f"write its metrics as CSV with `ncu --import {shell_path(file)} --csv --page raw`"
-    elif b"==PROF==" in file.head:
-        message = "the console output of Nsight Compute without a CSV in it"
-        remedy = "record it with `ncu --csv --page raw`"
-    elif message == "a plan written by kernelpoint, not a profile":
-        message = "a plan written by kernelpoint, not features"
-    elif "profile" in message:
-        # What is said where a profile is wanted is about profiles.
-        message = "of no format of features that is known here"
-    return message, remedy
+    elif reader is not None:
+        try:
+            is_profile = reader.read(file, KernelTable(), None) is not None
+        except ProfileError as error:
+            is_profile, message = False, error.message.removeprefix(f"{error.path}: ")
+        message = f"{message}; it has no features of launches either"
+        if is_profile:
+            message = f"a profile ({reader.FORMAT}): it has durations of launches and no features of them"
+            remedy = "give it in place of the profile, or record its features with `ncu --csv --page raw`"
+    elif b"==PROF==" in file.head or message.startswith("an Nsight Compute report"):
+        message = "what Nsight Compute wrote, without a CSV of metrics in it"
+        remedy = f"write it with `ncu --import {shell_path(file)} --csv --page raw`"
+    return message.replace("not a profile", "not features").replace("not its profile", "not features"), remedy
 
 
 def gap_notes(number: IntArray) -> tuple[str, ...]:

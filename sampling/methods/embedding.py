@@ -31,8 +31,7 @@ from sampling.methods.options import setting
 from sampling.methods.pks import TENSOR_PREFIX, standardise
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
-from sampling.reduction.launch_features import Features
-from sampling.reduction.launch_list import LaunchList
+from sampling.reduction.launch_list import Features, LaunchList
 from sampling.text import Wording, counted, listed
 
 #: From more distinct vectors than this, centres are learned from as many launches drawn at random.

@@ -14,8 +14,7 @@ from sampling.methods.method import Method, Picks
 from sampling.methods.options import FRACTION, setting
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
-from sampling.reduction.launch_features import BlockVectors
-from sampling.reduction.launch_list import LaunchList
+from sampling.reduction.launch_list import BlockVectors, LaunchList
 from sampling.text import Wording
 
 _WARP_THREADS = 32

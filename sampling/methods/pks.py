@@ -27,8 +27,7 @@ from sampling.methods.method import Method, Picks
 from sampling.methods.options import FRACTION, setting
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
-from sampling.reduction.launch_features import Features
-from sampling.reduction.launch_list import LaunchList
+from sampling.reduction.launch_list import Features, LaunchList
 from sampling.text import Wording
 
 #: Metrics of this prefix are tensor shapes: light profiling gives them, so they are no characteristics.

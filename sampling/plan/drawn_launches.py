@@ -1,30 +1,30 @@
-"""The second pass: which launches of the profile the drawn (group, duration, occurrence) are.
+"""A second look at the profile: which launches the drawn (group, duration, occurrence) are.
 
-Batches are mapped to pair numbers by threads; one thread counts them in id order. No step is per launch.
+Threads look for the drawn pairs in one part after another; one thread counts them in id order. Nothing is
+done launch by launch, and only what is drawn is held.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, IntArray
 from sampling.parallel import ordered_map
-from sampling.plan.pair_lookup import PairLookup
-from sampling.profile.profile import Column, Part, Profile
+from sampling.profile.profile import Column, Part, Profile, Table
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, group_of_label
 from sampling.strata.draw import Draw
 
-BLOCK_LAUNCHES = 1 << 16
-# From this many wanted rows in a block on, one stable sort beats a comparison pass for each.
-SORT_FROM = 48
-# From so many drawn pairs for each row of a block on, sorting the rows beats counting for every pair.
-_MANY_PAIRS = 4
-_NEVER = np.iinfo(np.int64).max
+#: Given group (-1: none) and duration of launches, finds those of drawn pairs: rows and numbers of the pairs.
+PairFinder = Callable[[IntArray, AnyIntArray], tuple[IntArray, IntArray]]
+
+# Slots for each pair: 15 of 16 launches that were not drawn are told by one look at a table of bits.
+_ROOM = 16
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +45,6 @@ class DrawnLaunches:
     occurrence: IntArray
 
 
-class _Matches(NamedTuple):
-    """The signatures of a span, and for each block of it the rows whose pair is drawn with its number."""
-
-    signature: AnyIntArray
-    blocks: list[tuple[IntArray, NDArray[np.int32]]]
-
-
-class _Wanted(NamedTuple):
-    """Draws sorted by (pair number, occurrence), with the pair numbers' keys."""
-
-    order: IntArray
-    number: IntArray
-    occurrence: IntArray
-    lookup: PairLookup
-
-
 def find_drawn_launches(
     profile: Profile, counts: DurationCounts, drawn: Draw, progress: Progress | None = None
 ) -> DrawnLaunches:
@@ -70,70 +54,90 @@ def find_drawn_launches(
     ----------
     counts : the reduction the draw was made on, with its region.
     """
-    wanted = _wanted(counts, drawn)
-    found = _Finder(profile, wanted, len(drawn.pair))
-    label_column: Column = "signature" if counts.grouping.needs_shape else "name"
-    columns: tuple[Column, ...] = ("duration_ns", *dict.fromkeys((label_column, "signature")))
+    pairs, number = np.unique(drawn.pair, return_inverse=True)
+    find = pair_finder(counts.group_of_pairs[pairs], counts.duration_ns[pairs])
     groups_of = group_of_label(profile, counts)
-    # Launches before the region or of other kernels count towards `occurrence` too, so all spans are read.
     first_ids = np.array([part.first_id for part in profile.parts])
     places = np.searchsorted(first_ids, [part.first_id for part in counts.selected], side="right") - 1
     chosen = dict(zip(places.tolist(), counts.selected, strict=True))
+    seen = np.zeros(len(pairs), dtype=np.int64)
 
-    def matched(index: int) -> _Matches:
-        span = profile.parts[index]
-        batch = span.load(columns)
-        selection = chosen.get(index)
-        if selection is None:
-            return _Matches(batch["signature"], [])
-        groups, label = groups_of[span.sequence], batch[label_column]
-        blocks = []
-        for start in range(0, span.launches, BLOCK_LAUNCHES):
-            block = slice(start, start + BLOCK_LAUNCHES)
-            rows, number = wanted.lookup.matches(groups.take(label[block]), batch["duration_ns"][block])
-            inside = _holds(selection, rows + (span.first_id + start))
-            blocks.append((rows[inside], number[inside]))
-        return _Matches(batch["signature"], blocks)
+    def look(index: int, table: Table) -> tuple[IntArray, IntArray]:
+        part, selected = profile.parts[index], chosen.get(index)
+        if selected is None:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        rows, found = find(groups_of[part.sequence].take(table[counts.label]), table["duration_ns"])
+        inside = _holds(selected, part.first_id + rows)
+        return rows[inside], found[inside]
 
-    for index, matches in enumerate(ordered_map(matched, range(len(profile.parts)))):
-        found.take(profile.parts[index], matches)
-        if progress is not None:
-            progress(index + 1, len(profile.parts), "finding drawn launches")
-        if found.complete:
-            break
-    return found.launches()
+    def due(_: Part, looked: tuple[IntArray, IntArray]) -> tuple[IntArray, IntArray]:
+        rows, found = looked
+        here = np.bincount(found, minlength=len(pairs))
+        turn = drawn.occurrence - seen[number]
+        draws = np.flatnonzero((turn >= 0) & (turn < here[number]))
+        first = np.cumsum(here) - here
+        seen[:] += here
+        return draws, rows[first[number[draws]] + turn[draws]]
+
+    return _located(profile, len(number), (counts.label, "duration_ns"), look, due, progress)
 
 
 def find_launches_by_id(profile: Profile, ids: IntArray, progress: Progress | None = None) -> DrawnLaunches:
     """Return where launches of known ids (n,) stand, in the order given."""
     order = np.argsort(ids, kind="stable")
     wanted = ids[order]
-    found = np.zeros((4, len(ids)), dtype=np.int64)
-    seen = np.zeros(0, dtype=np.int64)
-    sequence = -1
-    for done, span in enumerate(profile.parts):
-        if span.sequence != sequence:
-            sequence, seen = span.sequence, np.zeros_like(seen)
-        first_id = span.first_id
-        start, stop = np.searchsorted(wanted, [first_id, first_id + span.launches]).tolist()
-        signature = span.load(("signature",))["signature"]
+
+    def due(part: Part, _: None) -> tuple[IntArray, IntArray]:
+        start, stop = np.searchsorted(wanted, [part.first_id, part.stop_id])
+        return order[start:stop], wanted[start:stop] - part.first_id
+
+    return _located(profile, len(ids), (), lambda *_: None, due, progress)
+
+
+def _located(
+    profile: Profile,
+    draws: int,
+    columns: tuple[Column, ...],
+    look: Callable[[int, Table], Any],
+    due: Callable[[Part, Any], tuple[IntArray, IntArray]],
+    progress: Progress | None,
+) -> DrawnLaunches:
+    """Go through the parts until all draws are found.
+
+    Launches before the region or of other kernels count towards the occurrence too, so all parts are read.
+
+    Parameters
+    ----------
+    look : given a part's index and columns, returns what `due` wants to know of it; called by threads.
+    due : given a part and that, returns which draws are in it, and their rows; called in id order.
+    """
+    wanted = tuple(dict.fromkeys((*columns, "signature")))
+
+    def looked(index: int) -> tuple[AnyIntArray, Any]:
+        table = profile.parts[index].load(wanted)
+        return table["signature"], look(index, table)
+
+    found = np.zeros((5, draws), dtype=np.int64)
+    seen, sequence, left = np.zeros(0, dtype=np.int64), -1, draws
+    for index, (signature, what) in enumerate(ordered_map(looked, range(len(profile.parts)))):
+        part = profile.parts[index]
+        if part.sequence != sequence:
+            sequence, seen = part.sequence, np.zeros_like(seen)
         here = np.bincount(signature)
-        if len(here) > len(seen):
-            seen = np.append(seen, np.zeros(len(here) - len(seen), dtype=np.int64))
-        if start < stop:
-            rows = wanted[start:stop] - first_id
-            code = signature[rows]
+        seen = np.append(seen, np.zeros(max(len(here) - len(seen), 0), dtype=np.int64))
+        places, rows = due(part, what)
+        if len(places):
+            ids, code = part.first_id + rows, signature[rows]
             occurrence = seen[code] + occurrences_of_rows(signature, rows)
-            ordinal = span.first_id - profile.sequences[sequence].first_id + rows
-            found[:, start:stop] = np.stack([np.full(len(rows), sequence), ordinal, code, occurrence])
+            ordinal = ids - profile.sequences[sequence].first_id
+            found[:, places] = ids, np.full(len(ids), sequence), ordinal, code, occurrence
+            left -= len(places)
         seen[: len(here)] += here
         if progress is not None:
-            progress(done + 1, len(profile.parts), "finding launches")
-        if stop == len(wanted):
+            progress(index + 1, len(profile.parts), "finding drawn launches")
+        if left == 0:
             break
-    given = np.empty_like(found)
-    given[:, order] = found
-    return DrawnLaunches(ids, *given)
+    return DrawnLaunches(*found)
 
 
 def _holds(part: Part, ids: IntArray) -> BoolArray:
@@ -144,125 +148,63 @@ def _holds(part: Part, ids: IntArray) -> BoolArray:
     return inside
 
 
-def _wanted(counts: DurationCounts, drawn: Draw) -> _Wanted:
-    pairs, number = np.unique(drawn.pair, return_inverse=True)
-    order = np.lexsort((drawn.occurrence, number))
-    group = np.searchsorted(counts.offsets, pairs, side="right") - 1
-    lookup = PairLookup(group, counts.duration_ns[pairs])
-    return _Wanted(order, number[order], drawn.occurrence[order], lookup)
+def pair_finder(group: IntArray, duration_ns: IntArray) -> PairFinder:
+    """Return what finds pairs (p,), ascending by group and duration; it compares them whole."""
+    bits = int(duration_ns.max(initial=0)).bit_length()
+    distinct_ns = None
+    if bits + int(group.max(initial=0)).bit_length() > 63:
+        # Their places among the drawn ones in place of durations that are too wide.
+        distinct_ns, duration_ns = np.unique(duration_ns, return_inverse=True)
+        bits = len(distinct_ns).bit_length()
+    keys = group << bits | duration_ns
+    size = max(14, (_ROOM * len(keys)).bit_length())
+    shift = np.uint64(64 - size)
+    is_taken = np.zeros(1 << size, dtype=np.bool_)
+    is_taken[keys.view(np.uint64) * _MIX >> shift] = True
+
+    def find(group: IntArray, duration_ns: AnyIntArray) -> tuple[IntArray, IntArray]:
+        if distinct_ns is not None:
+            place = np.searchsorted(distinct_ns, duration_ns)
+            known = distinct_ns[np.minimum(place, len(distinct_ns) - 1)] == duration_ns
+            duration_ns = np.where(known, place, len(distinct_ns))
+        slots = (group << bits | duration_ns).view(np.uint64)
+        slots *= _MIX
+        slots >>= shift
+        rows = np.flatnonzero(is_taken.take(slots.view(np.int64)))
+        rows = rows[(group[rows] >= 0) & (duration_ns[rows] >> bits == 0)]
+        key, rows = rows_by_value(group[rows] << bits | duration_ns[rows], rows)
+        first = np.flatnonzero(np.diff(key, prepend=-1))
+        number = np.searchsorted(keys, key[first])
+        is_drawn = keys[np.minimum(number, len(keys) - 1)] == key[first]
+        launches = np.diff(first, append=len(key))
+        return rows[np.repeat(is_drawn, launches)], np.repeat(number[is_drawn], launches[is_drawn])
+
+    return find
 
 
-class _Finder:
-    """Counts pairs and signatures in id order, and notes the launches that were drawn."""
+def rows_by_value(values: AnyIntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Return (n,) values and their rows, by value and then by row; both at least 0.
 
-    def __init__(self, profile: Profile, wanted: _Wanted, draws: int) -> None:
-        self._profile = profile
-        self._wanted = wanted
-        pairs = int(wanted.number[-1]) + 1
-        self._seen = np.zeros(pairs, dtype=np.int64)
-        self._next = np.searchsorted(wanted.number, np.arange(pairs))
-        self._stop = np.append(self._next[1:], draws)
-        self._next_occurrence = wanted.occurrence[self._next]
-        self._left = draws
-        self._sequence = -1
-        self._signatures_seen = np.zeros(0, dtype=np.int64)
-        self._found = np.zeros((5, draws), dtype=np.int64)
-
-    @property
-    def complete(self) -> bool:
-        """Whether every drawn launch is found."""
-        return self._left == 0
-
-    def launches(self) -> DrawnLaunches:
-        """Return what was found."""
-        assert self.complete
-        return DrawnLaunches(*self._found)
-
-    def take(self, span: Part, matches: _Matches) -> None:
-        """Take the next span."""
-        if span.sequence != self._sequence:
-            self._sequence = span.sequence
-            self._signatures_seen[:] = 0
-        counted_to = 0
-        for index, (rows, number) in enumerate(matches.blocks):
-            pairs, here = _counted(number, len(self._seen))
-            draws = self._draws_within(pairs, self._seen[pairs] + here)
-            if len(draws):
-                start = index * BLOCK_LAUNCHES
-                self._count_signatures(matches.signature[counted_to:start])
-                counted_to = start
-                turn = self._wanted.occurrence[draws] - self._seen[self._wanted.number[draws]]
-                drawn_rows = rows[rows_of_occurrences(number, self._wanted.number[draws], turn)]
-                self._note(span, start, draws, drawn_rows, matches.signature[start : start + BLOCK_LAUNCHES])
-            self._seen[pairs] += here
-        self._count_signatures(matches.signature[counted_to:])
-
-    def _count_signatures(self, signature: AnyIntArray) -> None:
-        here = np.bincount(signature)
-        if len(here) > len(self._signatures_seen):
-            grown = len(here) - len(self._signatures_seen)
-            self._signatures_seen = np.append(self._signatures_seen, np.zeros(grown, dtype=np.int64))
-        self._signatures_seen[: len(here)] += here
-
-    def _note(self, span: Part, start: int, draws: IntArray, rows: IntArray, signature: AnyIntArray) -> None:
-        """Note the launches at some rows of the block that begins at ``start``; earlier ones are counted."""
-        code = signature[rows]
-        seen = np.zeros(int(code.max()) + 1, dtype=np.int64)
-        known = min(len(seen), len(self._signatures_seen))
-        seen[:known] = self._signatures_seen[:known]
-        ids = span.first_id + start + rows
-        self._found[:, self._wanted.order[draws]] = (
-            ids,
-            np.full(len(rows), span.sequence),
-            ids - self._profile.sequences[span.sequence].first_id,
-            code,
-            seen[code] + occurrences_of_rows(signature, rows),
-        )
-        self._left -= len(draws)
-
-    def _draws_within(self, pairs: IntArray, seen_after: IntArray) -> IntArray:
-        """Return the draws of some pairs whose launch lies in this block, and move on past them."""
-        is_due = self._next_occurrence[pairs] < seen_after
-        due, seen_after = pairs[is_due], seen_after[is_due]
-        first, stop = self._next[due], self._stop[due]
-        end = first + 1
-        for index in np.flatnonzero(end < stop).tolist():
-            left = self._wanted.occurrence[first[index] : stop[index]]
-            end[index] = first[index] + np.searchsorted(left, seen_after[index])
-        self._next[due] = end
-        self._next_occurrence[due] = _NEVER
-        going = end < stop
-        self._next_occurrence[due[going]] = self._wanted.occurrence[end[going]]
-        draws = end - first
-        return np.repeat(first - (np.cumsum(draws) - draws), draws) + np.arange(draws.sum())
-
-
-def _counted(number: NDArray[np.int32], pairs: int) -> tuple[IntArray, IntArray]:
-    """Return the pair numbers that occur, ascending, and how often; there are ``pairs`` in all."""
-    if pairs > _MANY_PAIRS * len(number):
-        found, times = np.unique(number, return_counts=True)
-        return found.astype(np.int64), times.astype(np.int64)
-    times_of_all = np.bincount(number, minlength=pairs)
-    occurring = np.flatnonzero(times_of_all)
-    return occurring, times_of_all[occurring]
-
-
-def rows_of_occurrences(values: AnyIntArray, wanted: IntArray, turn: IntArray) -> IntArray:
-    """Return (k,) the row where ``wanted[i]`` occurs in ``values`` for the ``turn[i]``-th time, from 0."""
-    if len(wanted) < SORT_FROM:
-        pairs = zip(wanted.tolist(), turn.tolist(), strict=True)
-        return np.array([np.flatnonzero(values == value)[which] for value, which in pairs], dtype=np.int64)
-    order = np.argsort(values, kind="stable")
-    return np.asarray(order[np.searchsorted(values[order], wanted) + turn])
+    Where their bits allow they are sorted as one number, several times as fast as by two keys.
+    """
+    bits = int(rows.max(initial=0)).bit_length()
+    if bits + int(values.max(initial=0)).bit_length() > 63:
+        order = np.lexsort((rows, values))
+        return values[order].astype(np.int64), rows[order]
+    packed = values.astype(np.int64) << bits | rows
+    packed.sort()
+    return packed >> bits, packed & ((1 << bits) - 1)
 
 
 def occurrences_of_rows(values: AnyIntArray, rows: IntArray) -> IntArray:
     """Return (k,) how often the value in each of the rows occurs above it."""
-    if len(rows) < SORT_FROM:
-        return np.array(
-            [np.count_nonzero(values[:row] == values[row]) for row in rows.tolist()], dtype=np.int64
-        )
-    order = np.argsort(values, kind="stable")
-    place = np.empty(len(values), dtype=np.int64)
-    place[order] = np.arange(len(values))
-    return np.asarray(place[rows] - np.searchsorted(values[order], values[rows]))
+    is_asked = np.zeros(int(values.max()) + 1, dtype=np.bool_)
+    is_asked[values[rows]] = True
+    alike = np.flatnonzero(is_asked.take(values))
+    value, row = rows_by_value(values[alike], alike)
+    first = np.searchsorted(value, values[rows])
+    # By value and row they are in the order of one number.
+    size = len(values)
+    return np.asarray(
+        np.searchsorted(value * size + row, values[rows].astype(np.int64) * size + rows) - first
+    )

@@ -20,8 +20,7 @@ from sampling.profile.profile import LaunchSequence, Profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.overlap import DeviceTime
 from sampling.reduction.region import COMMUNICATION, selected_sequences
-from sampling.reduction.run_order.run_order import RunOrder
-from sampling.reduction.run_order.twins import Twins
+from sampling.reduction.run_order import RunOrder, Twins
 from sampling.text import Wording, counted, duration_text, joined_texts
 
 Severity = Literal["note", "warning"]
@@ -63,12 +62,8 @@ class Finding:
 
     def as_json(self) -> dict[str, str]:
         """Return it as commands print it and plan files keep it."""
-        return {
-            "code": self.code,
-            "severity": self.severity,
-            "message": self.message,
-            "remedy": self.remedy,
-        }
+        names = ("code", "severity", "message", "remedy")
+        return {name: str(getattr(self, name)) for name in names}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, IntArray
-from sampling.reduction.duration_counts import DURATION_BITS
 
+DURATION_BITS = 40
 NOT_DRAWN = -1
 # Slots for each pair: a row that was not drawn then meets a free slot at once 15 times out of 16.
 _ROOM = 16

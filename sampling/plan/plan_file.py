@@ -1,199 +1,272 @@
-"""The plan file: versioned JSON that exporters, `judge` and people read."""
+"""The plan file: versioned JSON that exporters, `judge` and people read; its records write and read it.
+
+The user's split decisions stand in it, or in a file of their own.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
 from sampling.errors import OptionError, PlanFileError, ProfileError
-from sampling.json_text import json_rows_text, read_json_object
+from sampling.json_text import json_rows_text, json_text, read_json_object
 from sampling.methods.registry import draws_at_random, method_names
-from sampling.plan.plan_options import recorded_columns, recorded_selection, recorded_target
 from sampling.profile.fingerprint import SequenceFingerprint
-from sampling.profile.profile import Dimensions
+from sampling.readers.columns import ColumnMap, column_map
 from sampling.readers.input_file import open_input
 from sampling.readers.registry import reader_of
+from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.region import Region
-from sampling.reduction.short_launches import LeftOut
-from sampling.strata.target import Target
+from sampling.reduction.region import LeftOut, Region, written_region
+from sampling.splitting.tree import Overrides, Verdict
+from sampling.strata.target import MOST_LAUNCHES, Target
 from sampling.text import Wording
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sampling.plan.plan_schema import Profile as ProfileOfPlan
-    from sampling.plan.plan_schema import Stratum
-    from sampling.readers.tables.column_map import ColumnMap
-
-SCHEMA = 1
+SCHEMA: Literal[1] = 1
 #: The name of a plan in the folder that hands it to a simulator.
 IN_FOLDER = "plan.json"
-_launch_id = attrgetter("id")
+_REMEDY = "make the plan again"
+
+# Durations are added up as 64-bit integers, launches and weights as doubles that count exactly.
+_MOST_NS = 2**62
+_Index = Annotated[int, Meta(ge=0, le=MOST_LAUNCHES)]
+_Count = Annotated[int, Meta(ge=1, le=MOST_LAUNCHES)]
+_Nanoseconds = Annotated[int, Meta(ge=0, le=_MOST_NS)]
+_MeanNanoseconds = Annotated[float, Meta(ge=0, le=float(_MOST_NS))]
+_Weight = Annotated[float, Meta(ge=0, le=float(_MOST_NS))]
+_Label = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+_Axis = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+_Dimensions = tuple[_Axis, _Axis, _Axis] | None
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedLaunch:
-    """One drawn launch as the plan file lists it."""
+class PlannedLaunch(Struct, frozen=True):
+    """A drawn launch; it stands for ``weight`` launches of its stratum."""
 
-    id: int
-    process: int
-    device: int
-    ordinal: int
+    id: _Index
+    process: _Label
+    device: _Label
+    ordinal: _Index
     name: str
-    grid: Dimensions | None
-    block: Dimensions | None
-    occurrence: int
-    weight: float
-    duration_ns: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the launch for a plan file."""
-        return {
-            "id": self.id,
-            "process": self.process,
-            "device": self.device,
-            "ordinal": self.ordinal,
-            "name": self.name,
-            "grid": None if self.grid is None else list(self.grid),
-            "block": None if self.block is None else list(self.block),
-            "occurrence": self.occurrence,
-            "weight": self.weight,
-            "duration_ns": self.duration_ns,
-        }
+    grid: _Dimensions
+    block: _Dimensions
+    occurrence: _Index
+    weight: _Weight
+    duration_ns: _Nanoseconds
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedStratum:
-    """One stratum as the plan file lists it: the launches of a group that last ``low_ns`` to ``high_ns``.
+launch_id = attrgetter("id")
 
-    Attributes
-    ----------
-    pooled : whether it spans kernel groups.
+
+class PlannedStratum(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A stratum, the launches of a group that last ``low_ns`` to ``high_ns``, with those drawn from it.
+
+    ``pooled`` says that it spans kernel groups.
     """
 
     key: str
-    size: int
-    mean_ns: float
-    std_ns: float
-    low_ns: int
-    high_ns: int
-    samples: int
-    launches: tuple[PlannedLaunch, ...]
+    size: _Index
+    mean_ns: _MeanNanoseconds
+    std_ns: _MeanNanoseconds
+    low_ns: _Nanoseconds
+    high_ns: _Nanoseconds
+    samples: _Index
     pooled: bool = False
+    launches: tuple[PlannedLaunch, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PlanFile:
-    """A plan file read back.
+class PlannedFile(Struct, frozen=True):
+    """A file of the profile."""
 
-    Attributes
-    ----------
-    launches, total_duration_ns : of what the plan stands for.
-    options : every option that made the plan.
-    sequences : those of the whole profile with their fingerprints; empty where a file lacks them.
-    simulated : ids of launches that were simulated before the plan was topped up.
-    rounds : how often it was topped up.
-    topped_up_to : the half-width that the total was to reach then, as a fraction; None if it never was.
-    left_out : what the region's least duration left out of the plan; None where it set none.
-    places : processes and devices of the whole plan, where launches that were simulated are left out.
-    document : the whole file, where it was a pipe and cannot be read again.
+    path: str
+    sha256: str
+    launches: _Index
+
+
+class PlannedProfile(Struct, frozen=True, kw_only=True):
+    """What the plan was made from: the launches it stands for, and all sequences of the whole profile.
+
+    ``left_out`` is what the region's least duration leaves out.
+    """
+
+    files: tuple[PlannedFile, ...]
+    launches: _Index
+    total_duration_ns: _Nanoseconds
+    left_out: LeftOut | UnsetType = UNSET
+    sequences: tuple[SequenceFingerprint, ...]
+
+
+class PlanOptions(Struct, frozen=True, kw_only=True):
+    """All that must be known to make a plan again; some only where it was asked for, or by some methods."""
+
+    method: str
+    epsilon: float
+    confidence: float
+    group_epsilon: float | UnsetType | None = UNSET
+    min_samples: _Count | UnsetType = UNSET
+    noise_floor: float | UnsetType = UNSET
+    kernel_spread: float | UnsetType = UNSET
+    pool: bool | UnsetType = UNSET
+    set: tuple[str, ...]
+    features: tuple[str, ...]
+    cost: str | UnsetType = UNSET
+    seed: int
+    group_by: GroupBy
+    pool_devices: bool
+    device: tuple[_Label, ...]
+    process: tuple[_Label, ...]
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    launches: str | None
+    time: str | None
+    range: str | None
+    min_duration: _Count | UnsetType = UNSET
+    columns: str | UnsetType = UNSET
+
+    @property
+    def target(self) -> Target:
+        """What was asked of the plan; what is not recorded is as `Target` has it."""
+        of_some = ("group_epsilon", "min_samples", "noise_floor", "kernel_spread", "pool")
+        given = {name: getattr(self, name) for name in of_some if getattr(self, name) is not UNSET}
+        return Target(self.epsilon, self.confidence, **given)
+
+    @property
+    def grouping(self) -> Grouping:
+        """The kernel groups."""
+        return Grouping(self.group_by, self.pool_devices)
+
+    @property
+    def region(self) -> Region:
+        """The filters."""
+        return written_region(
+            device=tuple(map(str, self.device)),
+            process=tuple(map(str, self.process)),
+            include=self.include,
+            exclude=self.exclude,
+            launches=self.launches,
+            time=self.time,
+            named_range=self.range,
+            min_duration=None if self.min_duration is UNSET else self.min_duration,
+        )
+
+    @property
+    def column_map(self) -> ColumnMap | None:
+        """Which columns of the profile's tables hold what; None where nobody said it."""
+        return None if self.columns is UNSET else column_map(self.columns)
+
+
+class Override(Struct, frozen=True):
+    """A split decision of the user's."""
+
+    key: str
+    path: str
+    decision: Verdict
+
+
+class ToppedUp(Struct, frozen=True):
+    """How often the plan was topped up, and the half-width that the total was to reach, as a fraction."""
+
+    rounds: _Count
+    target: Annotated[float, Meta(gt=0, lt=1)]
+
+
+class PlanDocument(Struct, frozen=True, kw_only=True):
+    """A whole plan file.
+
+    ``simulated`` are the ids of launches that were simulated before the plan was topped up.
+    """
+
+    schema: Literal[1] = SCHEMA
+    kind: Literal["plan"] = "plan"
+    profile: PlannedProfile
+    options: PlanOptions
+    findings: tuple[dict[str, str], ...]
+    strata: tuple[PlannedStratum, ...]
+    overrides: tuple[Override, ...]
+    simulated: tuple[_Index, ...] = ()
+    topped_up: ToppedUp | None = None
+
+    @property
+    def launches(self) -> int:
+        """How many launches it stands for."""
+        return self.profile.launches
+
+    @property
+    def total_duration_ns(self) -> int:
+        """The time of the launches it stands for."""
+        return self.profile.total_duration_ns
+
+    @property
+    def topped_up_to(self) -> float | None:
+        """The half-width that the total was to reach when topped up, as a fraction; None: it never was."""
+        return None if self.topped_up is None else self.topped_up.target
+
+    @property
+    def drawn(self) -> tuple[PlannedLaunch, ...]:
+        """All drawn launches, in id order."""
+        return tuple(
+            sorted((launch for stratum in self.strata for launch in stratum.launches), key=launch_id)
+        )
+
+    @property
+    def is_random(self) -> bool:
+        """Whether its launches were drawn at random, so that intervals follow from them."""
+        return draws_at_random(self.options.method, self.options.set)
+
+    def text(self) -> str:
+        """Return the text of its file: a line a stratum, as there may be hundreds of thousands."""
+        fields = {name: getattr(self, name) for name in PlanDocument.__struct_fields__}
+        not_topped_up = {name for name in ("simulated", "topped_up") if not fields[name]}
+        document = {
+            # One stratum after the other: all of them take much more room as dictionaries.
+            name: map(msgspec.to_builtins, value) if name == "strata" else msgspec.to_builtins(value)
+            for name, value in fields.items()
+            if name not in not_topped_up
+        }
+        return json_rows_text(document) + "\n"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the drawn launches as a table, with the number and the ``key`` of their ``stratum``."""
+        import pandas as pd
+
+        rows = (
+            {"stratum": number, "key": stratum.key, "of": stratum.size, **msgspec.to_builtins(launch)}
+            for number, stratum in enumerate(self.strata)
+            for launch in stratum.launches
+        )
+        return pd.DataFrame(list(rows)).set_index("id")
+
+
+class PlanFile(PlanDocument, frozen=True, kw_only=True):
+    """A plan file that was read.
+
+    ``places`` are the processes and devices of the whole plan, where `to_simulate` left some out.
     """
 
     path: str
-    files: tuple[Mapping[str, Any], ...]
-    launches: int
-    total_duration_ns: int
-    options: Mapping[str, Any]
-    strata: tuple[PlannedStratum, ...]
-    sequences: tuple[SequenceFingerprint, ...] = ()
-    simulated: tuple[int, ...] = ()
-    rounds: int = 0
-    topped_up_to: float | None = None
-    left_out: LeftOut | None = None
     places: frozenset[tuple[int, int]] = frozenset()
-    document: Mapping[str, Any] | None = field(default=None, repr=False)
-
-    def text(self) -> str:
-        """Return the text of its file."""
-        if self.document is not None:
-            return json_rows_text(self.document) + "\n"
-        return Path(self.path).read_text(encoding="utf-8")
 
     def to_simulate(self) -> PlanFile:
         """Return the plan without the launches that were simulated already."""
         if not self.simulated:
             return self
         done = set(self.simulated)
-        strata = (
+        strata = tuple(
             replace(stratum, launches=tuple(launch for launch in stratum.launches if launch.id not in done))
             for stratum in self.strata
         )
-        places = frozenset((launch.process, launch.device) for launch in self.drawn)
-        return replace(self, strata=tuple(strata), places=places)
-
-    @property
-    def is_random(self) -> bool:
-        """Whether its launches were drawn at random, so that intervals follow from them.
-
-        Raises
-        ------
-        OptionError : its options name no method, or a setting that there is not.
-        """
-        return draws_at_random(str(self.options["method"]), tuple(self.options.get("set", ())))
-
-    @property
-    def drawn(self) -> tuple[PlannedLaunch, ...]:
-        """All drawn launches, in id order."""
-        return tuple(
-            sorted((launch for stratum in self.strata for launch in stratum.launches), key=_launch_id)
+        return replace(
+            self, strata=strata, places=frozenset((launch.process, launch.device) for launch in self.drawn)
         )
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the drawn launches as a table, with the number and the ``key`` of their ``stratum``."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                {"stratum": number, "key": stratum.key, "of": stratum.size, **launch.as_json()}
-                for number, stratum in enumerate(self.strata)
-                for launch in stratum.launches
-            ]
-        ).set_index("id")
-
-    def profile_paths(self) -> list[str]:
-        """Return where its profile lay.
-
-        Raises
-        ------
-        PlanFileError : a pipe or a device lies there, which a plan does not name and which may never end.
-        """
-        paths = [str(file.get("path", "")) for file in self.files]
-        for path in map(Path, paths):
-            if path.exists() and not (path.is_file() or path.is_dir()):
-                raise PlanFileError(
-                    f"made from {path}, which is no file",
-                    path=self.path,
-                    remedy="make the plan again, from a file",
-                )
-        return paths
-
-    def selection(self) -> tuple[Grouping, Region]:
-        """Return the grouping and the region that the plan was made with; see `recorded_selection`."""
-        return recorded_selection(self.options, self.path)
-
-    def columns(self) -> ColumnMap | None:
-        """Return which columns of the profile's tables hold what; see `recorded_columns`."""
-        return recorded_columns(self.options, self.path)
-
-    def target(self) -> Target:
-        """Return what was asked of the plan; see `recorded_target`."""
-        return recorded_target(self.options, self.path)
 
 
 def read_plan(path: str) -> PlanFile:
@@ -201,11 +274,11 @@ def read_plan(path: str) -> PlanFile:
 
     Raises
     ------
-    PlanFileError : it cannot be read, is not a plan, or is of another schema.
+    PlanFileError : it cannot be read, is not a plan, is of another schema, or not a whole one.
     """
     # A name may be too long for the system, which is said below.
     with suppress(OSError):
-        path = str(Path(path) / IN_FOLDER) if (Path(path) / IN_FOLDER).is_file() else path
+        path = str(Path(path) / IN_FOLDER) if (Path(path) / IN_FOLDER).is_file() else str(path)
     try:
         document = read_json_object(path)
         if document.get("kind") != "plan":
@@ -215,21 +288,28 @@ def read_plan(path: str) -> PlanFile:
         _refuse_profile(path)
         raise
     if document.get("schema") != SCHEMA:
-        raise PlanFileError(
-            f"a plan of schema {document.get('schema')}, this version reads {SCHEMA}",
-            path=path,
-            remedy="make the plan again",
-        )
+        message = f"a plan of schema {document.get('schema')}, this version reads {SCHEMA}"
+        raise PlanFileError(message, path=path, remedy=_REMEDY)
+    plan = _converted(document | {"path": path, "places": ()}, PlanFile, "a plan file", path, _REMEDY)
     try:
-        plan = _plan_of(document, path)
-        _check_whole(plan)
+        _check(plan)
     except OptionError as error:
         raise PlanFileError(Wording("a plan with bad options ({})", error.text), path=path) from error
     except ValueError as error:
-        raise PlanFileError(
-            f"a plan file that lacks or garbles {error}", path=path, remedy="make the plan again"
-        ) from error
+        raise PlanFileError(f"a plan file that is not whole: {error}", path=path, remedy=_REMEDY) from error
     return plan
+
+
+Record = TypeVar("Record", bound=Struct)
+
+
+def _converted(document: dict[str, Any], kind: type[Record], what: str, path: str, remedy: str) -> Record:
+    """Return a JSON document as its record; the error names the first value that is missing or wrong."""
+    try:
+        return msgspec.convert(document, kind)
+    except msgspec.ValidationError as error:
+        message = f"{what} that lacks or garbles a value: {error}"
+        raise PlanFileError(message, path=path, remedy=remedy) from error
 
 
 def _refuse_profile(path: str) -> None:
@@ -247,59 +327,75 @@ def _refuse_profile(path: str) -> None:
         )
 
 
-def _plan_of(document: dict[str, Any], path: str) -> PlanFile:
-    """Return the plan of a JSON document; raises ValueError where it is none."""
-    from sampling.plan.plan_schema import checked_document
-
-    checked = checked_document(document)
-    if checked.options.method not in method_names():
-        raise ValueError(f"options.method: there is no {checked.options.method!r}")
-    return PlanFile(
-        path=path,
-        files=tuple({"path": file.path, "sha256": file.sha256} for file in checked.profile.files),
-        launches=checked.profile.launches,
-        total_duration_ns=checked.profile.total_duration_ns,
-        options=document["options"],
-        strata=tuple(map(_stratum, checked.strata)),
-        sequences=tuple(
-            SequenceFingerprint.from_json(row) for row in document["profile"].get("sequences", ())
-        ),
-        simulated=tuple(checked.simulated),
-        rounds=0 if checked.topped_up is None else checked.topped_up.rounds,
-        topped_up_to=None if checked.topped_up is None else checked.topped_up.target,
-        left_out=_left_out(checked.profile),
-        document=None if Path(path).is_file() else document,
-    )
-
-
-def _left_out(profile: ProfileOfPlan) -> LeftOut | None:
-    from msgspec import UNSET
-
-    found = profile.left_out
-    return None if found is UNSET else LeftOut(found.launches, found.total_duration_ns)
-
-
-def _check_whole(plan: PlanFile) -> None:
-    """Raise ValueError where the strata do not add up to the launches that the plan stands for.
+def _check(plan: PlanFile) -> None:
+    """Raise ValueError where strata do not add up to the launches, OptionError where an option means nothing.
 
     Picks need not stand for every launch, and their weights may count instructions or iterations.
     """
+    options = plan.options
+    if options.method not in method_names():
+        raise ValueError(f"there is no method {options.method!r}")
+    _ = options.target, options.region, options.column_map
     is_random = plan.is_random
     held = sum(stratum.size for stratum in plan.strata)
     if not plan.strata or held > plan.launches or (is_random and held != plan.launches):
-        raise ValueError(f"strata: they do not hold its {plan.launches:,} launches")
+        raise ValueError(f"its strata do not hold its {plan.launches:,} launches")
     if len({(stratum.key, stratum.low_ns) for stratum in plan.strata}) != len(plan.strata):
-        raise ValueError("strata: one stands there twice")
+        raise ValueError("one of its strata stands there twice")
     for number, stratum in enumerate(plan.strata, start=1):
         weights = [launch.weight for launch in stratum.launches]
         if stratum.samples < 1 or not weights or not all(weight > 0 for weight in weights):
-            raise ValueError(f"stratum {number}: it draws nothing")
+            raise ValueError(f"stratum {number} draws nothing")
+        if stratum.samples > stratum.size:
+            raise ValueError(f"stratum {number} draws more launches than it has")
         if is_random and not math.isclose(sum(weights), stratum.size, rel_tol=1e-6):
-            raise ValueError(f"stratum {number}: its weights do not add up to its size")
+            raise ValueError(f"the weights of stratum {number} do not add up to its size")
 
 
-def _stratum(row: Stratum) -> PlannedStratum:
-    from msgspec.structs import asdict as fields_of
+class SplitDecisions(NamedTuple):
+    """Split decisions that were read; ``method`` is that in whose trees they were made, where it is known."""
 
-    launches = tuple(PlannedLaunch(**fields_of(launch)) for launch in row.launches)
-    return PlannedStratum(**(fields_of(row) | {"launches": launches}))
+    overrides: Overrides
+    method: str | None
+
+
+class _OfMethod(Struct):
+    method: str | None = None
+
+
+class _OverridesFile(Struct):
+    """An overrides file, or what a plan file has of one."""
+
+    overrides: tuple[Override, ...]
+    method: str | None = None
+    options: _OfMethod | None = None
+
+
+def override_records(overrides: Overrides) -> tuple[Override, ...]:
+    """Return split decisions as files list them."""
+    return tuple(
+        Override(key, path, verdict)
+        for key, decisions in overrides.items()
+        for path, verdict in decisions.items()
+    )
+
+
+def overrides_text(overrides: Overrides, method: str) -> str:
+    """Return the text of a file of split decisions in the trees of a method."""
+    rows = msgspec.to_builtins(override_records(overrides))
+    return json_text({"method": method, "overrides": rows}) + "\n"
+
+
+def read_overrides(path: str) -> SplitDecisions:
+    """Read the user's split decisions from an overrides file or a plan file.
+
+    Raises
+    ------
+    PlanFileError : it cannot be read, or an entry lacks key, path or a decision of "split" or "keep".
+    """
+    remedy = 'write {"overrides": [{"key", "path", "decision"}]}'
+    read = _converted(read_json_object(path), _OverridesFile, "a list of overrides", path, remedy)
+    overrides: dict[str, dict[str, Verdict]] = {}
+    for row in read.overrides:
+        overrides.setdefault(row.key, {})[row.path] = row.decision
+    return SplitDecisions(overrides, read.method or (read.options.method if read.options else None))

@@ -15,18 +15,9 @@ from sampling.arrays import BoolArray, IntArray
 from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
 from sampling.progress import Progress
-from sampling.readers.csv_cells import (
-    Kind,
-    Layout,
-    first_line,
-    header_cells,
-    parse,
-    parts,
-    texts,
-    values,
-)
+from sampling.readers import table
 from sampling.readers.input_file import InputFile
-from sampling.readers.text_lines import row_lines
+from sampling.readers.table import Layout, first_line, header_cells
 
 ID, NAME = "kernel id", "kernel mangled name"
 GRID = tuple(f"grid_dim{axis}" for axis in "XYZ")
@@ -42,11 +33,9 @@ class StatsRows:
 
     Attributes
     ----------
-    path : the file, for messages.
     line : (n,) 1-based line of each.
     number : (n,) the N of kernel-N, from 1.
-    names : the distinct names.
-    name : (n,) index into ``names``.
+    names, name : the distinct names, and (n,) the index of each row's.
     sizes : (n, 6) grid x, y, z and block x, y, z.
     counts : (n, 2) all instructions of the launch and those in its trace; (n, 0) where they were not read.
     """
@@ -66,12 +55,7 @@ class StatsRows:
             raise ProfileError(message, path=self.path, row=row, column=column, remedy=remedy)
 
     def refuse_several_runs(self) -> None:
-        """Refuse rows whose numbers do not ascend.
-
-        Raises
-        ------
-        ProfileError : a number is not above the one before it.
-        """
+        """Raise ProfileError where a number is not above the one before it."""
         falls = np.diff(self.number, prepend=self.number[:1] - 1) <= 0
         row = int(np.argmax(falls))
         message = f"kernel-{int(self.number[row])} follows kernel-{int(self.number[row - 1])}"
@@ -81,19 +65,11 @@ class StatsRows:
 
 def has_header(head: bytes) -> bool:
     """Return whether a file that starts like this has the header of stats.csv."""
-    return {ID, NAME} <= set(_header(head))
-
-
-def _header(head: bytes) -> tuple[str, ...]:
-    return tuple(cell.strip() for cell in header_cells(first_line(head)))
+    return {ID, NAME} <= {cell.strip() for cell in header_cells(first_line(head))}
 
 
 def read_rows(file: InputFile, *, with_counts: bool = False, progress: Progress | None = None) -> StatsRows:
-    """Return the rows.
-
-    Parameters
-    ----------
-    with_counts : whether to read the instructions beside names and sizes.
+    """Return the rows, with the instructions beside names and sizes where these are asked for.
 
     Raises
     ------
@@ -102,35 +78,34 @@ def read_rows(file: InputFile, *, with_counts: bool = False, progress: Progress 
     import pyarrow as pa
     from pyarrow import compute
 
-    header = _header(file.head)
-    wanted = (*GRID, *BLOCK, *((INSTRUCTIONS, REPORTED) if with_counts else ()))
-    for column in (ID, NAME, *wanted):
+    header = tuple(cell.strip() for cell in header_cells(first_line(file.head)))
+    numeric = (*GRID, *BLOCK, *((INSTRUCTIONS, REPORTED) if with_counts else ()))
+    for column in (ID, NAME, *numeric):
         if column not in header:
             raise ProfileError(f"no column {column}", path=file.path, row=1, remedy=REMEDY)
-    ids, named, *numeric = (header.index(column) for column in (ID, NAME, *wanted))
-    kinds: dict[int, Kind] = {ids: "text", named: "text", **dict.fromkeys(numeric, "integer")}
-    rows: list[IntArray] = []
+    layout = Layout(
+        header,
+        {column: (header.index(column), "text") for column in (ID, NAME)}
+        | {column: (header.index(column), "integer") for column in numeric},
+        remedy=REMEDY,
+    )
+    parts: list[IntArray] = []
     names: dict[str, int] = {}
-    for part in parts(file, Layout(header, kinds), progress):
-        table = parse(part)
-        line = row_lines(part.text) + part.line
-        distinct, code = texts(table, ids)
+    for rows in table.read_rows(file, layout, progress):
+        distinct, code = rows.codes(ID)
         found = compute.extract_regex(distinct, r"kernel-(?P<number>\d{1,18})")
-        wrong = to_numpy(found.is_null())[code]
-        if wrong.any():
-            raise part.error(int(np.argmax(wrong)), "is no trace kernel-N", position=ids, remedy=REMEDY)
+        rows.refuse(to_numpy(found.is_null())[code], ID, "is no trace kernel-N")
         digits = compute.struct_field(found, "number").cast(pa.string())
+        spelt, named = rows.texts(NAME)
+        codes = [names.setdefault(each.strip(), len(names)) for each in spelt]
+        name = np.array(codes, dtype=np.int64)[named]
         number = to_numpy(digits.cast(pa.int64()))[code]
-        distinct, code = texts(table, named)
-        spelt = [(cell or b"").decode("utf-8", "replace").strip() for cell in distinct.to_pylist()]
-        name = np.array([names.setdefault(each, len(names)) for each in spelt], dtype=np.int64)[code]
-        others = [values(part, table, position, None) for position in numeric]
-        rows.append(np.stack([line, number, name, *others]))
-    if not rows:
+        parts.append(np.stack([rows.lines, number, name, *(rows.numbers(column) for column in numeric)]))
+    if not parts:
         raise ProfileError("lists no launch", path=file.path, remedy=REMEDY)
-    of_all = np.concatenate(rows, axis=1)
-    line, number, name = of_all[:3]
-    return StatsRows(file.path, line, number, tuple(names), name, sizes=of_all[3:9].T, counts=of_all[9:].T)
+    line, number, name, *others = np.concatenate(parts, axis=1)
+    table_of = np.stack(others, axis=1)
+    return StatsRows(file.path, line, number, tuple(names), name, table_of[:, :6], table_of[:, 6:])
 
 
 def overflowed(rows: StatsRows) -> BoolArray:

@@ -8,7 +8,8 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,11 +19,13 @@ from sampling.errors import ProfileError
 from sampling.progress import Progress
 
 if TYPE_CHECKING:
-    from sampling.readers.tables.column_map import ColumnMap
-
+    from sampling.readers.columns import ColumnMap
 
 GZIP_MAGIC = b"\x1f\x8b"
 HEAD_BYTES = 1 << 16
+# The memory of pieces this small is reused from piece to piece; larger ones get new pages each time.
+PIECE_BYTES = 4 << 20
+LONGEST_LINE_BYTES = 4 << 20
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
 
 
@@ -39,6 +42,7 @@ class InputFile:
     lasting : whether the location still exists after reading; the copy of a pipe does not.
     copy : the temporary file with a pipe's bytes, which exists as long as this object.
     columns : which columns of a table hold what, as the user said it.
+    progress : told the bytes on disk that are read before each further piece, by which reading is cancelled.
     """
 
     path: str
@@ -48,6 +52,7 @@ class InputFile:
     lasting: bool = True
     copy: object = field(default=None, repr=False, compare=False)
     columns: ColumnMap | None = None
+    progress: Progress | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_directory(self) -> bool:
@@ -63,11 +68,8 @@ class InputFile:
         ProfileError : the compressed bytes are cut short or damaged (raised while reading).
         """
         with self.damage_reported(), self.location.open("rb") as raw:
-            if not self.compressed:
-                yield raw
-                return
-            with gzip.open(raw) as stream:
-                yield cast("IO[bytes]", stream)
+            stream = cast("IO[bytes]", gzip.open(raw) if self.compressed else raw)  # noqa: SIM115
+            yield stream if self.progress is None else cast("IO[bytes]", _WatchedStream(stream, self))
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
@@ -98,6 +100,30 @@ class InputFile:
             raise ProfileError(f"cannot be read ({error.strerror or error})", path=self.path) from error
 
 
+class _WatchedStream:
+    """A stream of bytes that tells its place before each piece is read."""
+
+    def __init__(self, stream: IO[bytes], file: InputFile) -> None:
+        self._stream, self._file = stream, file
+
+    def read(self, size: int = -1) -> bytes:
+        self._tell()
+        return self._stream.read(size)
+
+    def read1(self, size: int = -1) -> bytes:
+        self._tell()
+        piece: bytes = getattr(self._stream, "read1", self._stream.read)(size)
+        return piece
+
+    def _tell(self) -> None:
+        assert self._file.progress is not None
+        total = self._file.location.stat().st_size
+        self._file.progress(place_on_disk(self._stream), total, f"reading {self._file.path}")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 @contextmanager
 def open_input(path: str) -> Iterator[InputFile]:
     """Open one path of the command line; "-" is standard input.
@@ -112,7 +138,7 @@ def open_input(path: str) -> Iterator[InputFile]:
     if path == "-":
         yield _copied(path, sys.stdin.buffer)
     elif location.is_file() or location.is_dir() or not location.exists():
-        yield _input_file(path, location, lasting=True)
+        yield _input_file(path, location)
     elif location.is_char_device() or location.is_block_device():
         raise ProfileError(
             "a device, which has no end", path=path, remedy="give a file, a pipe or - for stdin"
@@ -127,7 +153,7 @@ def open_input(path: str) -> Iterator[InputFile]:
 
 def _copied(path: str, stream: IO[bytes]) -> InputFile:
     copy = _temporary_copy(stream)
-    return replace(_input_file(path, Path(copy.name), lasting=False), copy=copy)
+    return replace(_input_file(path, Path(copy.name)), lasting=False, copy=copy)
 
 
 def _temporary_copy(stream: IO[bytes]) -> IO[bytes]:
@@ -137,19 +163,25 @@ def _temporary_copy(stream: IO[bytes]) -> IO[bytes]:
     return copy
 
 
-def _input_file(path: str, location: Path, *, lasting: bool) -> InputFile:
+def _input_file(path: str, location: Path) -> InputFile:
     if not location.exists():
         raise ProfileError("no such file or folder", path=path, remedy="check the path")
-    if location.is_dir():
-        return InputFile(path, location, b"", compressed=False)
     bare = InputFile(path, location, b"", compressed=False)
+    if location.is_dir():
+        return bare
     with bare.damage_reported():
         with location.open("rb") as stream:
             head = stream.read(HEAD_BYTES)
-        compressed = head.startswith(GZIP_MAGIC)
-        if compressed:
+        if compressed := head.startswith(GZIP_MAGIC):
+            head = b""
             with gzip.open(location) as stream:
-                head = _head(stream)
+                try:
+                    while len(head) < HEAD_BYTES and (chunk := stream.read1(4096)):
+                        head += chunk
+                except (EOFError, zlib.error):
+                    # What there is of it is enough to recognise a format.
+                    if not head:
+                        raise
     is_text = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))
     if is_text and head.count(b"\r") > 1 and b"\n" not in head:
         raise ProfileError(
@@ -157,19 +189,7 @@ def _input_file(path: str, location: Path, *, lasting: bool) -> InputFile:
             path=path,
             remedy=f"convert it: tr '\\r' '\\n' < {path}",
         )
-    return InputFile(path, location, head, compressed, lasting)
-
-
-def _head(stream: gzip.GzipFile) -> bytes:
-    """Return the head, or what there is of it where the stream breaks off: enough to recognise a format."""
-    head = bytearray()
-    try:
-        while len(head) < HEAD_BYTES and (chunk := stream.read1(4096)):
-            head += chunk
-    except (EOFError, zlib.error):
-        if not head:
-            raise
-    return bytes(head)
+    return replace(bare, head=head, compressed=compressed)
 
 
 def place_on_disk(stream: IO[bytes]) -> int:
@@ -178,51 +198,33 @@ def place_on_disk(stream: IO[bytes]) -> int:
     return raw.tell()
 
 
-@dataclass(frozen=True)
-class WatchedInput(InputFile):
-    """An input file whose stream reports its progress, by which reading can also be cancelled.
+def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[int, bytes]]:
+    """Yield the file as (offset, whole lines); the next piece is read while one is worked on.
 
-    Attributes
-    ----------
-    progress : told the bytes of the file on disk that are read, before each further piece.
+    Raises
+    ------
+    ProfileError : a line has no end, or the file cannot be read.
     """
-
-    progress: Progress = field(default=lambda *_: None, repr=False, compare=False)
-
-    @contextmanager
-    def open(self) -> Iterator[IO[bytes]]:
-        """Open the decompressed bytes; as `InputFile.open`."""
-        with super().open() as stream:
-            yield cast("IO[bytes]", _WatchedStream(stream, self._tell))
-
-    def _tell(self, done: int) -> None:
-        self.progress(done, self.location.stat().st_size, f"reading {self.path}")
-
-
-def watched(file: InputFile, progress: Progress) -> WatchedInput:
-    """Return the same input, watched."""
-    return WatchedInput(
-        file.path, file.location, file.head, file.compressed, file.lasting, file.copy, file.columns, progress
-    )
+    total = file.location.stat().st_size
+    with file.open() as stream, ThreadPoolExecutor(1) as ahead:
+        offset = 0
+        coming = ahead.submit(_next_piece, stream, file.path)
+        while piece := coming.result():
+            coming = ahead.submit(_next_piece, stream, file.path)
+            yield offset, piece
+            offset += len(piece)
+            if progress is not None:
+                # Of gzip data the next piece is decompressed by now.
+                progress(place_on_disk(stream) if file.compressed else offset, total, f"reading {file.path}")
 
 
-class _WatchedStream:
-    """A stream of bytes that tells its place before each piece is read."""
-
-    def __init__(self, stream: IO[bytes], tell: Callable[[int], None]) -> None:
-        self._stream, self._tell = stream, tell
-
-    def read(self, size: int = -1) -> bytes:
-        self._tell(place_on_disk(self._stream))
-        return self._stream.read(size)
-
-    def read1(self, size: int = -1) -> bytes:
-        self._tell(place_on_disk(self._stream))
-        piece: bytes = getattr(self._stream, "read1", self._stream.read)(size)
-        return piece
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+def _next_piece(stream: IO[bytes], path: str) -> bytes:
+    start = stream.read(PIECE_BYTES)
+    rest = b"" if start.endswith(b"\n") else stream.readline(LONGEST_LINE_BYTES)
+    if len(rest) == LONGEST_LINE_BYTES:
+        message = f"holds a line of more than {LONGEST_LINE_BYTES >> 20} MiB"
+        raise ProfileError(message, path=path, remedy="write the report again")
+    return start + rest
 
 
 def is_binary(file: InputFile) -> bool:

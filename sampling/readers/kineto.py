@@ -15,8 +15,9 @@ import gc
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from operator import attrgetter
 from types import GenericAlias
 from typing import Any
@@ -24,10 +25,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, FloatArray, IntArray
+from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, RangeEvents, runs_of
-from sampling.profile.named_ranges import NO_RANGES, RangeSource
+from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import (
     Device,
     KernelTable,
@@ -99,19 +100,20 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     by_start = np.argsort(call_ns, kind="stable")
     call, call_ns = call[by_start], call_ns[by_start]
     place = _places_of(correlation, call)
-    order: IntArray = start_ns
+    order = start_ns
     launch_order: LaunchOrder = "gpu-start"
     if (place >= 0).all():
         order, launch_order = call_ns[place], "api-start"
     elif (correlation >= 0).all():
         order, launch_order = correlation, "correlation"
-    api_start_ns = (
-        np.where(place >= 0, call_ns[place], NO_CALL) if seen.parts["annotations"] and len(call) else None
-    )
+    api_start_ns = None
+    if seen.parts["annotations"] and len(call):
+        api_start_ns = np.where(place >= 0, call_ns[place], NO_CALL)
     grid, block = _grids_and_blocks(seen, correlation, *codes)
     # The rank of a distributed run tells its processes apart.
     rank = document.distributedInfo.get("rank") if isinstance(document.distributedInfo, dict) else None
     is_rank = isinstance(rank, int) and 0 <= rank <= _LARGEST_RANK
+    process = np.full(len(name), rank if is_rank else 0, dtype=np.int64)
     libraries = {"CUPTI": document.cupti_version, "roctracer": document.roctracer_version}
     told = [f" ({name} {known})" for name, known in libraries.items() if isinstance(known, int | float | str)]
     builder = LaunchTableBuilder(file.path, kernels)
@@ -120,7 +122,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             name=kernels.names.intern(list(seen.names))[name],
             duration_ns=duration_ns,
             order=order,
-            process=np.full(len(name), rank if is_rank else 0, dtype=np.int64),
+            process=process,
             device=device,
             grid=tuple(grid),
             block=tuple(block),
@@ -130,30 +132,38 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         )
     )
     (graph_launch,) = seen.joined("graphs", 1)
-    return builder.finish(
-        format_name=FORMAT,
-        file=ProfileFile(path=file.path, location=file.location, launches=len(name)),
-        facts=RecordingFacts(
-            devices=_devices(document, set(np.unique(device).tolist())),
-            launch_order=launch_order,
-            api_rows_missing=int(np.count_nonzero(place < 0)),
-            hidden_graph_replays=int(np.count_nonzero(_places_of(graph_launch, correlation) < 0)),
-            product="".join(["PyTorch profiler", *told[:1]]),
-        ),
-        ranges=partial(_ranges, seen),
+    facts = RecordingFacts(
+        devices=_devices(document, set(np.unique(device).tolist())),
+        launch_order=launch_order,
+        api_rows_missing=int(np.count_nonzero(place < 0)),
+        hidden_graph_replays=int(np.count_nonzero(_places_of(graph_launch, correlation) < 0)),
+        product="".join(["PyTorch profiler", *told[:1]]),
     )
+
+    def ranges(sequences: tuple[LaunchSequence, ...], api_start_ns: AnyIntArray | None) -> RangeSource:
+        text, start_ns, end_ns = seen.joined("annotations", 3)
+        of_process = np.full(len(text), sequences[0].process)
+        return runs_of(
+            RangeEvents(tuple(seen.texts), text, of_process, start_ns, end_ns), sequences, api_start_ns
+        )
+
+    profile_file = ProfileFile(file.path, file.location, len(name))
+    return builder.finish(format_name=FORMAT, file=profile_file, facts=facts, ranges=ranges)
 
 
 # --- the text in pieces ------------------------------------------------------------------------------------
 
 
 def _blocks(file: InputFile, progress: Progress | None) -> Iterator[bytes]:
-    """Yield the decompressed bytes, reporting progress."""
+    """Yield the decompressed bytes, reporting progress; a thread decompresses the next ones meanwhile."""
     total = file.location.stat().st_size
-    with file.open() as stream:
-        for block in iter(partial(stream.read, _BLOCK_BYTES), b""):
+    with file.open() as stream, ThreadPoolExecutor(1) as reader:
+        ahead = reader.submit(stream.read, _BLOCK_BYTES)
+        while block := ahead.result():
+            place = place_on_disk(stream)
+            ahead = reader.submit(stream.read, _BLOCK_BYTES)
             if progress is not None:
-                progress(place_on_disk(stream), total, "reading")
+                progress(place, total, "reading")
             yield block
 
 
@@ -164,15 +174,8 @@ def trace_pieces(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, int, int]]:
     cannot stand inside a string, where its quote, not escaped and followed by a letter, would end the string
     with no comma or bracket after it. The key is the first one of the file's first event.
 
-    Parameters
-    ----------
-    blocks : the decompressed bytes of the file in order.
-
-    Yields
-    ------
-    text : a JSON list of events; last the whole document without the events of earlier pieces.
-    opening_bytes : the bytes of ``text`` before its first event.
-    skipped_bytes : how many bytes later in the file than in ``text`` its events are.
+    A piece is a JSON list of events, the last one the whole document without the events of earlier pieces;
+    how many bytes it has before its first event; and how many bytes later in the file its events are.
     """
     opening, rest = b"", b""
     between: re.Pattern[bytes] | None = None
@@ -233,40 +236,45 @@ def _decode(piece: tuple[bytes, int, int], path: str, events_before: int) -> tup
     """
     from msgspec import DecodeError
 
-    text, opening_bytes, skipped_bytes = piece
+    text = piece[0]
     as_list, as_document, _ = _decoders()
-    wrong: Exception | None = None
+    is_list = text.lstrip().startswith(b"[")
     was_enabled = gc.isenabled()
     # Keeps Python from searching a growing heap for cycles: decoded events have none.
     gc.disable()
     try:
-        for is_flawed in (False, True):
+        try:
+            found = (as_list if is_list else as_document).decode(text)
+        except (DecodeError, UnicodeDecodeError, RecursionError) as error:
             try:
-                valid = _mended(text) if is_flawed else text
-                if text.lstrip().startswith(b"["):
-                    return as_list.decode(valid), as_document.decode(b"{}")
-                document = as_document.decode(valid)
-                return document.traceEvents or [], document
-            except (DecodeError, UnicodeDecodeError, RecursionError) as error:
-                wrong = wrong or error
+                found = (as_list if is_list else as_document).decode(_mended(text))
+            except (DecodeError, UnicodeDecodeError, RecursionError):
+                raise _undecodable(error, piece, path, events_before) from error
     finally:
         if was_enabled:
             gc.enable()
+    return (found, as_document.decode(b"{}")) if is_list else (found.traceEvents or [], found)
+
+
+def _undecodable(
+    error: Exception, piece: tuple[bytes, int, int], path: str, events_before: int
+) -> ProfileError:
+    text, opening_bytes, skipped_bytes = piece
 
     def in_file(place: int) -> int:
         return place if place < opening_bytes else place + skipped_bytes
 
-    reason = "its values are nested too deeply" if isinstance(wrong, RecursionError) else str(wrong)
+    reason = "its values are nested too deeply" if isinstance(error, RecursionError) else str(error)
     reason = re.sub(r"\(byte (\d+)\)", lambda found: f"(byte {in_file(int(found[1]))})", reason)
     if "truncated" in reason:
         reason = f"the JSON text breaks off at its end, byte {in_file(len(text))}"
     index = re.search(r"\[(\d+)\]", reason)
-    raise ProfileError(
+    return ProfileError(
         f"a Kineto trace that cannot be read: {reason}",
         path=path,
         row=events_before + int(index[1]) + 1 if index else None,
         remedy="copy or record the file again",
-    ) from wrong
+    )
 
 
 def _mended(text: bytes) -> bytes:
@@ -279,16 +287,12 @@ def _mended(text: bytes) -> bytes:
 
 
 class _Columns:
-    """What has been read of a trace so far.
+    """What has been read of a trace so far: by table one tuple of (k,) columns a piece.
 
-    Attributes
-    ----------
-    events : how many.
-    parts : by table one tuple of (k,) columns a piece. Launches: name, start and duration in ns, device,
-        stream, correlation, grid, block. Calls: correlation and start in ns of those that have both. Shapes:
-        correlation, grid, block and whether that is in work-items, of calls that record a grid (AMD). Graphs:
-        correlation of calls that launch one. Annotations: name, start and end in ns.
-    names, texts, sizes : the codes of kernels' names, annotations' names, and grids and blocks.
+    Launches: name, start and duration in ns, device, stream, correlation, grid, block. Calls: correlation and
+    start in ns of those that have both. Shapes: correlation, grid, block and whether that is in work-items,
+    of calls that record a grid (AMD). Graphs: correlation of calls that launch one. Annotations: name, start
+    and end in ns. Names, texts of annotations, grids and blocks are codes.
     """
 
     def __init__(self, path: str) -> None:
@@ -322,15 +326,12 @@ class _Columns:
             self._add_launches(kernels, events)
         if calls := chosen(lambda category: category.lower().endswith(("runtime", "driver"))):
             self._add_calls(calls)
-        if "Operator" in categories:
-            named = [event for event in chosen("Operator".__eq__) if "#" in (event.name or "")]
-        else:
-            named = [event for event in chosen(lambda c: c.lower() == "user_annotation") if event.name]
+        is_old = "Operator" in categories
+        annotations = chosen("Operator".__eq__ if is_old else lambda c: c.lower() == "user_annotation")
+        named = [event for event in annotations if event.name and (not is_old or "#" in event.name)]
         if named:
             start_us, duration_us = _numbers(named, "ts"), _numbers(named, "dur")
-            usable = (np.abs(start_us) < _LARGEST_MICROSECONDS) & (
-                np.abs(duration_us) < _LARGEST_MICROSECONDS
-            )
+            usable = _is_time(start_us) & _is_time(duration_us)
             start_ns = _nanoseconds(start_us[usable])
             text = _codes([event.name for event in named], self.texts)[usable].astype(np.int64)
             self.parts["annotations"].append((text, start_ns, start_ns + _nanoseconds(duration_us[usable])))
@@ -342,8 +343,8 @@ class _Columns:
         start_us, duration_us = _numbers(kernels, "ts"), _numbers(kernels, "dur")
         for column, is_good, complaint in (
             ("name", np.array(list(map(bool, names))), "is missing"),
-            ("ts", np.abs(start_us) < _LARGEST_MICROSECONDS, "is not a time in microseconds"),
-            ("dur", np.abs(duration_us) < _LARGEST_MICROSECONDS, "is not a time in microseconds"),
+            ("ts", _is_time(start_us), "is not a time in microseconds"),
+            ("dur", _is_time(duration_us), "is not a time in microseconds"),
             ("dur", duration_us >= 0, "is negative"),
         ):
             if not is_good.all():
@@ -372,7 +373,7 @@ class _Columns:
         arguments = _arguments(calls)
         names = [event.name or "" for event in calls]
         correlation, start_us = _correlations(arguments), _numbers(calls, "ts")
-        usable = (correlation >= 0) & (np.abs(start_us) < _LARGEST_MICROSECONDS)
+        usable = (correlation >= 0) & _is_time(start_us)
         self.parts["calls"].append((correlation[usable], _nanoseconds(start_us[usable])))
         self.call_names.update(names)
         with_grid = [row for row, each in enumerate(arguments) if each.grid is not None]
@@ -380,11 +381,9 @@ class _Columns:
             # These two take the global size in work-items, every other call takes blocks; the profiler
             # records what the call was given.
             items = [names[row].startswith(("hipExtModule", "hipHccModule")) for row in with_grid]
-            sizes = (
-                _codes([getattr(arguments[row], size) for row in with_grid], self.sizes)
-                for size in ("grid", "block")
-            )
-            self.parts["shapes"].append((correlation[with_grid], *sizes, np.array(items)))
+            grid = _codes([arguments[row].grid for row in with_grid], self.sizes)
+            block = _codes([arguments[row].block for row in with_grid], self.sizes)
+            self.parts["shapes"].append((correlation[with_grid], grid, block, np.array(items)))
         graphs = [row for row, name in enumerate(names) if "GraphLaunch" in name]
         if graphs:
             self.parts["graphs"].append((correlation[graphs][correlation[graphs] >= 0],))
@@ -426,18 +425,21 @@ def _numbers(owners: Sequence[Any], field: str) -> FloatArray:
         except (TypeError, ValueError, OverflowError):
             return np.nan
 
-    values = map(attrgetter(field), owners)
+    get = attrgetter(field)
     try:
-        return np.fromiter(values, dtype=np.float64, count=len(owners))
+        return np.fromiter(map(get, owners), dtype=np.float64, count=len(owners))
     except (TypeError, ValueError, OverflowError):
-        return np.array([number(value) for value in map(attrgetter(field), owners)])
+        return np.array([number(get(owner)) for owner in owners])
+
+
+def _is_time(microseconds: FloatArray) -> BoolArray:
+    return np.abs(microseconds) < _LARGEST_MICROSECONDS
 
 
 def _nanoseconds(microseconds: FloatArray) -> IntArray:
     """Return whole nanoseconds; the whole microseconds are scaled as integers, so a date costs no digits."""
     whole = np.floor(microseconds)
-    fraction = np.rint((microseconds - whole) * 1000.0)
-    return whole.astype(np.int64) * 1000 + fraction.astype(np.int64)
+    return whole.astype(np.int64) * 1000 + np.rint((microseconds - whole) * 1000.0).astype(np.int64)
 
 
 def _labels(arguments: Sequence[Any], field: str, events: Sequence[Any], otherwise: str) -> NDArray[np.int32]:
@@ -452,7 +454,7 @@ def _labels(arguments: Sequence[Any], field: str, events: Sequence[Any], otherwi
 def _correlations(arguments: Sequence[Any]) -> IntArray:
     """Return correlation numbers, -1 where there is none."""
     values = _numbers(arguments, "correlation")
-    return np.where(np.abs(values) < _LARGEST_MICROSECONDS, values, -1).astype(np.int64)
+    return np.where(_is_time(values), values, -1).astype(np.int64)
 
 
 # --- columns as launches -----------------------------------------------------------------------------------
@@ -471,12 +473,7 @@ def _places_of(wanted: IntArray, known: IntArray) -> IntArray:
 def _grids_and_blocks(
     seen: _Columns, correlation: IntArray, grid: AnyIntArray, block: AnyIntArray
 ) -> tuple[IntArray, IntArray]:
-    """Return (3, n) grids in blocks and (3, n) blocks, from the launch or else from its call, else zeros.
-
-    Parameters
-    ----------
-    grid, block : (n,) codes of those of the launches.
-    """
+    """Return (3, n) grids in blocks and (3, n) blocks, from the launch or else from its call, else zeros."""
     known = [size if _is_three_counts(size) else (0, 0, 0) for size in seen.sizes]
     sizes = np.array(known, dtype=np.int64).T
     call, call_grid, call_block, call_in_items = seen.joined("shapes", 4)
@@ -490,16 +487,6 @@ def _grids_and_blocks(
     in_items = rows[call_in_items[of_call].astype(np.bool_)]
     grids[:, in_items] = -(-grids[:, in_items] // np.maximum(blocks[:, in_items], 1))
     return grids, blocks
-
-
-def _ranges(
-    seen: _Columns, sequences: tuple[LaunchSequence, ...], api_start_ns: AnyIntArray | None
-) -> RangeSource:
-    if not seen.parts["annotations"]:
-        return NO_RANGES
-    text, start_ns, end_ns = seen.joined("annotations", 3)
-    process = np.full(len(text), sequences[0].process)
-    return runs_of(RangeEvents(tuple(seen.texts), text, process, start_ns, end_ns), sequences, api_start_ns)
 
 
 def _devices(document: Any, launching: set[int]) -> tuple[Device, ...]:

@@ -36,9 +36,7 @@ from sampling.profile.profile import (
     Table,
 )
 from sampling.progress import Progress
-from sampling.readers.input_file import InputFile
-from sampling.readers.tables.cells import WRITTEN, float_values, metric_columns, sizes_of
-from sampling.readers.tables.column_map import (
+from sampling.readers.columns import (
     BLOCK,
     DIMENSIONS,
     GRID,
@@ -48,6 +46,8 @@ from sampling.readers.tables.column_map import (
     columns_remedy,
     matched_columns,
 )
+from sampling.readers.input_file import InputFile
+from sampling.readers.table import WRITTEN, float_values, metric_columns, sizes_of
 from sampling.text import joined_texts
 
 if TYPE_CHECKING:

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from sampling.arrays import AnyIntArray, BoolArray
+from sampling.arrays import AnyIntArray
 from sampling.arrow import arrow_file, to_arrow, to_arrow_dictionary, to_arrow_texts
-from sampling.profile.profile import Column, KernelTable, LaunchSequence, Part, Profile
+from sampling.profile.profile import Column, KernelTable, LaunchSequence, Profile
 from sampling.progress import Progress
+from sampling.readers.columns import BLOCK, GRID
 from sampling.readers.launch_parquet import METADATA_KEY, facts_json
-from sampling.readers.tables.column_map import BLOCK, GRID
-from sampling.reduction.region import Region, selected_parts
-from sampling.reduction.row_filters import KeptRows, RowFilters
+from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
 
 
 def write_launch_parquet(
@@ -27,8 +29,8 @@ def write_launch_parquet(
 
 def write_kept_launches(
     profile: Profile, region: Region, path: Path, progress: Progress | None = None
-) -> KeptRows:
-    """Write the selected launches and return what they come to.
+) -> DurationCounts:
+    """Write the selected launches and return what they come to, by name.
 
     Launch ids do not change: where the process numbers of several files are not in ascending order, processes
     are renumbered 0, 1, 2... Names and shapes are dictionary-encoded, so a profile
@@ -49,37 +51,23 @@ def write_kept_launches(
     facts = profile.facts if region == Region() else replace(profile.facts, api_rows_missing=0)
     schema = pa.schema(fields, metadata={METADATA_KEY: facts_json(facts)})
     process_of = _ascending_processes(profile)
-    filters = RowFilters(profile, region)
-    chosen = selected_parts(profile, region)
+    counts = count_durations(profile, Grouping(GroupBy.NAME), region)
+    chosen = counted_parts(profile, counts)
     sink = arrow_file(path, writing=True)
     with pq.ParquetWriter(sink, schema, compression="zstd", use_dictionary=True) as writer:
         for number, part in enumerate(chosen):
-            batch = part.load(("signature", "duration_ns", *optional))
-            code = batch["signature"]
-            duration_ns = batch["duration_ns"].astype(np.int64)
-            kept = filters.kept(profile.kernels.signature_names()[code], duration_ns)
-            rows = int(kept.sum())
+            table = part.load(("signature", "duration_ns", *optional))
+            metrics = part.metrics(profile.metric_names)
             sequence = profile.sequences[part.sequence]
-            columns = [
-                *_kernel_columns(profile.kernels, code[kept]),
-                *(to_arrow(batch[name][kept].astype(np.int64)) for name in optional),
-                to_arrow(np.full(rows, process_of[sequence], dtype=np.int64)),
-                to_arrow(np.full(rows, sequence.device, dtype=np.int64)),
-                *_metric_columns(profile, part, kept),
-            ]
-            columns.insert(1, to_arrow(duration_ns[kept]))
+            name, *shape = _kernel_columns(profile.kernels, table["signature"])
+            numbers = [table["duration_ns"], *shape, *(table[each] for each in optional)]
+            numbers += [np.full(part.launches, each) for each in (process_of[sequence], sequence.device)]
+            columns = [name, *(to_arrow(each.astype(np.int64, copy=False)) for each in numbers)]
+            columns += [to_arrow(metrics[each]) for each in profile.metric_names]
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
             if progress is not None:
                 progress(number + 1, len(chosen), "writing")
-    return filters.total()
-
-
-def _metric_columns(profile: Profile, part: Part, kept: BoolArray) -> list[Any]:
-    """Return the profile's own metrics of the kept launches of a part."""
-    if not profile.metric_names:
-        return []
-    metrics = part.metrics(profile.metric_names)
-    return [to_arrow(metrics[name][kept]) for name in profile.metric_names]
+    return counts
 
 
 def _ascending_processes(profile: Profile) -> dict[LaunchSequence, int]:
@@ -92,15 +80,12 @@ def _ascending_processes(profile: Profile) -> dict[LaunchSequence, int]:
     }
 
 
-def _kernel_columns(kernels: KernelTable, code: AnyIntArray) -> list[Any]:
-    """Return the name, grid and block columns of signature codes."""
+def _kernel_columns(kernels: KernelTable, code: AnyIntArray) -> tuple[Any, ...]:
+    """Return the names of signature codes, and x, y, z of grid and block."""
     rows = kernels.signature_rows()
     name = rows[:, 0][code]
     used = np.flatnonzero(np.bincount(name))
     place = np.zeros(len(kernels.names), dtype=np.int32)
     place[used] = np.arange(len(used))
     texts = to_arrow_texts([kernels.names.full(index) for index in used.tolist()])
-    return [
-        to_arrow_dictionary(place[name], texts),
-        *(to_arrow(rows[:, axis][code]) for axis in range(1, 7)),
-    ]
+    return to_arrow_dictionary(place[name], texts), *(rows[:, axis][code] for axis in range(1, 7))

@@ -9,33 +9,33 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, BoolArray, IntArray
+from sampling.arrays import IntArray
 from sampling.arrow import first_true, to_arrow, to_numpy
 from sampling.errors import ProfileError
-from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, ProfileFile, RecordingFacts
+from sampling.profile.launch_table import LaunchColumns
+from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
 from sampling.progress import Progress
-from sampling.readers.csv_cells import (
+from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
+from sampling.readers.table import (
+    MOST_NS,
     Kind,
+    Launches,
     Layout,
-    Part,
+    Rows,
     first_line,
     header_cells,
+    joined_lines,
     lines_before,
+    lines_of,
     parse,
-    pieces,
-    texts,
+    parse_plain,
 )
-from sampling.readers.input_file import HEAD_BYTES, InputFile
-from sampling.readers.tables.cells import Rows
-from sampling.readers.text_lines import lines_of
 
 FORMAT = "nvprof"
 
@@ -43,15 +43,21 @@ FORMAT = "nvprof"
 _UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _GRID = ("Grid X", "Grid Y", "Grid Z")
 _BLOCK = ("Block X", "Block Y", "Block Z")
-_NEEDED = ("Start", "Duration", *_GRID, *_BLOCK, "Name")
+_TIMES = ("Start", "Duration")
 _CSV_KINDS: dict[str, Kind] = {
-    **dict.fromkeys(("Start", "Duration"), "number"),
+    **dict.fromkeys(_TIMES, "number"),
     **dict.fromkeys((*_GRID, *_BLOCK, "Stream", "Correlation_ID"), "integer"),
     **dict.fromkeys(("Device", "Name"), "text"),
 }
-# How the name of a row begins that is a copy or a memset.
-_NO_KERNEL = "[CUDA mem"
+_COLUMN_KINDS: dict[str, Kind] = {
+    **dict.fromkeys((*_TIMES, "Grid Size", "Block Size", "Device", "Name"), "text"),
+    "Stream": "integer",
+}
 _PRINT_AGAIN = "print the trace again with `nvprof --print-gpu-trace --log-file FILE`"
+_NOTHING = (
+    "a GPU trace of nvprof that lists no kernel, only copies and memsets or nothing",
+    "record a run that launches kernels with `nvprof --print-gpu-trace`",
+)
 
 _HEADER = re.compile(
     rb"^(?:(?P<columns>[ \t]*Start {2,}Duration {2,}Grid Size {2,}Block Size {2,}[^\r\n]* {2,}Name)"
@@ -61,7 +67,8 @@ _HEADER = re.compile(
 # An empty line, a line of nvprof's own, or the notes that explain the columns.
 _ENDS = (b"\n", b"\r\n", b"==", b"Regs: ")
 _BANNER = re.compile(rb"^==\d+== (?:NVPROF is profiling|Profiling (?:application|result))", re.MULTILINE)
-_SIZE = re.compile(rb"\((\d{1,10}) (\d{1,10}) (\d{1,10})\)|-")
+# No name has it, though one may have a tab.
+_BETWEEN_CELLS = "\x1f"
 _DEVICE = re.compile(r"(?P<name>.*?)\s*\((?P<number>\d{1,9})\)\s*")
 # The number in brackets ties a kernel to the API call that launched it.
 _NAME = r"(?s)^(?P<name>.*?)(?:\s\[(?P<number>\d{1,18})\])?\s*$"
@@ -81,300 +88,193 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     ------
     ProfileError : there is no GPU trace, or more than one; a row does not fit the header; there is no kernel.
     """
-    trace = _Trace(file, kernels)
-    for offset, text in pieces(file, progress):
-        trace.take(offset, text)
-    if not trace.has_header:
-        return None
-    if trace.launches == 0:
-        raise ProfileError(
-            "a GPU trace of nvprof that lists no kernel, only copies and memsets or nothing",
-            path=file.path,
-            remedy="record a run that launches kernels with `nvprof --print-gpu-trace`",
+    from pyarrow import compute
+
+    launches = Launches(file, kernels)
+    order: LaunchOrder = "correlation"
+    device_numbers: dict[str, int] = {}
+    device_names: dict[int, str] = {}
+    units: dict[str, int] = {}
+    has_header = False
+    for part in _tables(file, progress, units):
+        has_header = True
+        if part is None:
+            continue
+        distinct, codes = part.codes("Name")
+        is_kernel = ~to_numpy(compute.starts_with(distinct, "[CUDA mem"))[codes]
+        is_csv = "Grid X" in part
+        rows = part.where(
+            is_kernel & (part.has_value("Grid X") if is_csv else part.sizes("Grid Size")[0] > 0)
         )
-    devices = tuple(Device(number, name) for number, name in sorted(trace.device_names.items()))
-    return trace.builder.finish(
-        format_name=FORMAT,
-        file=ProfileFile(file.path, file.location, trace.launches),
-        facts=RecordingFacts(devices=devices, launch_order=trace.order, product="nvprof"),
+        if not len(rows):
+            continue
+        if is_csv:
+            start_ns, duration_ns = (rows.times(title, units[title]) for title in _TIMES)
+            grid, block = ([rows.numbers(axis) for axis in axes] for axes in (_GRID, _BLOCK))
+        else:
+            start_ns, duration_ns = (_times_with_units(rows, title) for title in _TIMES)
+            grid, block = rows.sizes("Grid Size"), rows.sizes("Block Size")
+            rows.refuse(block[0] == 0, "Block Size", "a kernel without blocks")
+        rows.refuse(duration_ns < 0, "Duration", "a launch lasts less than nothing")
+        name, number = _numbered_names(rows, kernels)
+        correlation = rows.if_complete("Correlation_ID")
+        if number is None and correlation is None:
+            order = "gpu-start"
+        devices = None
+        if "Device" in rows:
+            texts, codes = rows.texts("Device")
+            for text in texts:
+                # Printed in columns a name may lack its number: each is a GPU then.
+                match = _DEVICE.fullmatch(text)
+                unused = len(device_numbers) if match is None else int(match["number"])
+                device = device_numbers.setdefault(text, unused)
+                device_names[device] = text.strip() if match is None else match["name"]
+            devices = np.array([device_numbers[text] for text in texts], dtype=np.int32)[codes]
+        launches.add(
+            LaunchColumns(
+                name=name,
+                duration_ns=duration_ns,
+                order=number if correlation is None else correlation,
+                device=devices,
+                grid=grid,
+                block=block,
+                start_ns=start_ns,
+                stream=rows.if_complete("Stream"),
+            )
+        )
+    if not has_header:
+        return None
+    described = tuple(Device(number, name) for number, name in sorted(device_names.items()))
+    facts = RecordingFacts(devices=described, launch_order=order, product="nvprof")
+    return launches.finish(FORMAT, facts, _NOTHING)
+
+
+def _tables(file: InputFile, progress: Progress | None, units: dict[str, int]) -> Iterator[Rows | None]:
+    """Yield None for the header, then the rows under it; the units of CSV are put into ``units``."""
+    layout: Layout | None = None
+    is_csv = has_ended = False
+    for offset, text in pieces(file, progress):
+        start = 0
+        if (layout is None or has_ended) and (found := _HEADER.search(text)):
+            if has_ended:
+                raise _second(file, offset + found.start())
+            is_csv, start = found["csv"] is not None, found.end()
+            line = (found["csv"] or re.sub(rb" {2,}", b",", found["columns"].strip())).strip()
+            titles = header_cells(line)
+            kinds = _CSV_KINDS if is_csv else _COLUMN_KINDS
+            columns = {title: (titles.index(title), kind) for title, kind in kinds.items() if title in titles}
+            layout = Layout(titles, columns, "," if is_csv else _BETWEEN_CELLS, remedy=_PRINT_AGAIN)
+            yield None
+        if layout is None or has_ended:
+            continue
+        body = text[start:]
+        if is_csv and not units and body:
+            units_line = first_line(body)
+            _take_units(file, layout, header_cells(units_line), offset + start, units)
+            start, body = start + len(units_line), body[len(units_line) :]
+        ends = (
+            [0]
+            if body.startswith(_ENDS)
+            else [at + 1 for end in _ENDS if (at := body.find(b"\n" + end)) >= 0]
+        )
+        has_ended = bool(ends)
+        rows = body[: min(ends, default=len(body))]
+        if has_ended and (again := _HEADER.search(body, len(rows))):
+            raise _second(file, offset + start + again.start())
+        if rows.strip():
+            yield (parse if is_csv else _of_columns)(file, layout, offset + start, rows)
+
+
+def _second(file: InputFile, offset: int) -> ProfileError:
+    return ProfileError(
+        "holds a second GPU trace of nvprof",
+        path=file.path,
+        row=lines_before(file, offset) + 1,
+        remedy="print each process to a file of its own with `nvprof --log-file FILE.%p`",
     )
 
 
-class _Trace:
-    """Goes through a file: to the header, through the rows under it, and over what follows them."""
-
-    def __init__(self, file: InputFile, kernels: KernelTable) -> None:
-        self.builder = LaunchTableBuilder(file.path, kernels)
-        self.device_names: dict[int, str] = {}
-        self.launches = 0
-        self.order: LaunchOrder = "correlation"
-        self.has_header = False
-        self._file = file
-        self._kernels = kernels
-        self._titles: tuple[str, ...] = ()
-        # Gives the launches of some rows, as the header says that they are printed.
-        self._launches: Callable[[Part], LaunchColumns | None] = self._in_columns
-        self._layout: Layout | None = None
-        self._units: dict[str, int] = {}
-        self._device_numbers: dict[str, int] = {}
-        self._has_ended = False
-
-    def take(self, offset: int, text: bytes) -> None:
-        """Take the next piece: whole lines that start at ``offset``."""
-        found = _HEADER.search(text) if self._has_ended or not self.has_header else None
-        if found is not None:
-            if self._has_ended:
-                raise ProfileError(
-                    "holds a second GPU trace of nvprof",
-                    path=self._file.path,
-                    row=lines_before(self._file, offset + found.start()) + 1,
-                    remedy="print each process to a file of its own with `nvprof --log-file FILE.%p`",
-                )
-            self.has_header = True
-            self._launches = self._of_csv if found["csv"] else self._in_columns
-            line = (found["csv"] or re.sub(rb" {2,}", b",", found["columns"].strip())).strip()
-            self._titles = header_cells(line)
-            offset, text = offset + found.end(), text[found.end() :]
-        if self._has_ended or not self.has_header or not text:
-            return
-        if self._layout is None:
-            units = first_line(text) if self._launches == self._of_csv else b""
-            self._layout = self._read_as(header_cells(units), offset) if units else Layout(self._titles, {})
-            offset, text = offset + len(units), text[len(units) :]
-        ends = (
-            [0]
-            if text.startswith(_ENDS)
-            else [place + 1 for each in _ENDS if (place := text.find(b"\n" + each)) >= 0]
-        )
-        rows = text[: min(ends, default=len(text))]
-        if (
-            rows.strip()
-            and (columns := self._launches(Part(self._file, self._layout, offset, rows))) is not None
-        ):
-            self.builder.append(columns)
-            self.launches += len(columns.duration_ns)
-            self.order = self.order if columns.order is not None else "gpu-start"
-        if ends:
-            self._has_ended = True
-            self.take(offset + len(rows), text[len(rows) :])
-
-    def _read_as(self, units: tuple[str, ...], offset: int) -> Layout:
-        """Return which columns of CSV are read, with the row of units that starts at ``offset``."""
-        named = dict(zip(self._titles, units, strict=False))
-        self._units = {title: _UNITS.get(unit.strip(), 0) for title, unit in named.items()}
-        lacking = next((title for title in _NEEDED if title not in self._titles), None)
-        untimed = next((title for title in ("Start", "Duration") if not self._units.get(title)), None)
-        if lacking or untimed:
-            raise ProfileError(
-                f"the header of the GPU trace has no column {lacking}"
-                if lacking
-                else "the row under the header does not say in which unit of time this is",
-                path=self._file.path,
-                row=lines_before(self._file, offset) + (lacking is None),
-                column=None if lacking else untimed,
-                remedy="print the trace again with `nvprof --print-gpu-trace --csv --log-file FILE`",
-            )
-        kinds = {
-            self._titles.index(title): kind for title, kind in _CSV_KINDS.items() if title in self._titles
-        }
-        return Layout(self._titles, kinds)
-
-    def _of_csv(self, part: Part) -> LaunchColumns | None:
-        """Return the kernels of some rows of CSV."""
-        place = {title: self._titles.index(title) for title in self._titles}
-        every = Rows(part, parse(part), _PRINT_AGAIN)
-        distinct, codes = texts(every.table, place["Name"])
-        has_grid = to_numpy(every.table.column(str(place["Grid X"])).is_valid())
-        rows = every.where(has_grid & ~_starts_with(distinct, _NO_KERNEL)[codes])
-        if not len(rows):
-            return None
-        start_ns, duration_ns = (
-            rows.times(place[title], self._units[title]) for title in ("Start", "Duration")
-        )
-        rows.refuse(duration_ns < 0, place["Duration"], "a launch lasts less than nothing")
-        distinct, codes = texts(rows.table, place["Name"])
-        name, order = self._numbered_names(distinct.take(to_arrow(codes)))
-        correlation = rows.whole_if_complete(place.get("Correlation_ID"))
-        return LaunchColumns(
-            name=name,
-            duration_ns=duration_ns,
-            order=order if correlation is None else correlation,
-            device=self._devices(*texts(rows.table, place["Device"])) if "Device" in place else None,
-            grid=[rows.whole(place[axis]) for axis in _GRID],
-            block=[rows.whole(place[axis]) for axis in _BLOCK],
-            start_ns=start_ns,
-            stream=rows.whole_if_complete(place.get("Stream")),
+def _take_units(
+    file: InputFile, layout: Layout, cells: tuple[str, ...], offset: int, units: dict[str, int]
+) -> None:
+    """Put the nanoseconds of the unit of each time into ``units``, from the row of units at ``offset``."""
+    units |= {title: _UNITS.get(unit.strip(), 0) for title, unit in zip(layout.header, cells, strict=False)}
+    lacking = [title for title in (*_TIMES, *_GRID, *_BLOCK, "Name") if title not in layout.header]
+    untimed = [title for title in _TIMES if not units.get(title)]
+    if lacking or untimed:
+        raise ProfileError(
+            f"the header of the GPU trace has no column {lacking[0]}"
+            if lacking
+            else "the row under the header does not say in which unit of time this is",
+            path=file.path,
+            row=lines_before(file, offset) + (not lacking),
+            column=None if lacking else untimed[0],
+            remedy="print the trace again with `nvprof --print-gpu-trace --csv --log-file FILE`",
         )
 
-    def _in_columns(self, part: Part) -> LaunchColumns | None:
-        """Return the kernels of some rows: two blanks or more between cells, each time with its own unit."""
-        cells = _cells(part)
-        grid, has_grid = self._sizes(part, cells, "Grid Size")
-        rows = np.flatnonzero(has_grid & ~_starts_with(cells["Name"], _NO_KERNEL))
-        if not len(rows):
-            return None
-        block, has_block = self._sizes(part, cells, "Block Size")
-        if not has_block[rows].all():
-            raise self._error(part, rows[np.argmin(has_block[rows])], "Block Size", "a kernel without blocks")
-        read = {"Start", "Duration", "Device", "Stream", "Name"}.intersection(cells)
-        kept = {title: cells[title].take(to_arrow(rows)) for title in read}
-        name, order = self._numbered_names(kept["Name"])
-        device = kept["Device"].dictionary_encode() if "Device" in kept else None
-        stream = None
-        if "Stream" in kept:
-            self._refuse_unless(r"^\d{1,9}$", part, rows, kept, "Stream", "the number of a stream")
-            stream = _integers(kept["Stream"])
-        return LaunchColumns(
-            name=name,
-            duration_ns=self._times(part, rows, kept, "Duration"),
-            order=order,
-            device=device and self._devices(device.dictionary, to_numpy(device.indices)),
-            grid=[axis[rows] for axis in grid],
-            block=[axis[rows] for axis in block],
-            start_ns=self._times(part, rows, kept, "Start"),
-            stream=stream,
-        )
 
-    def _sizes(self, part: Part, cells: dict[str, Any], title: str) -> tuple[list[IntArray], BoolArray]:
-        """Return x, y and z, (n,) each, zeros where there is no size, and (n,) whether there is one."""
-        encoded = cells[title].dictionary_encode()
-        codes = to_numpy(encoded.indices)
-        sizes = np.zeros((len(encoded.dictionary), 4), dtype=np.int64)
-        for code, cell in enumerate(encoded.dictionary.to_pylist()):
-            match = _SIZE.fullmatch(cell)
-            if match is None:
-                shown = cell.decode("utf-8", "replace")
-                raise self._error(part, np.argmax(codes == code), title, f"{shown!r} is not a size")
-            if match[1]:
-                sizes[code] = [*map(int, match.groups()), 1]
-        x, y, z, is_known = sizes.T
-        return [axis[codes] for axis in (x, y, z)], is_known.astype(np.bool_)[codes]
-
-    def _times(self, part: Part, rows: IntArray, cells: dict[str, Any], title: str) -> IntArray:
-        import pyarrow as pa
-        from pyarrow import compute
-
-        known = r"^\d+\.?\d*(" + "|".join(_UNITS) + ")$"
-        self._refuse_unless(known, part, rows, cells, title, "a time with a unit that is known")
-        cell = cells[title].cast(pa.string())
-        units = compute.ascii_ltrim(cell, string.digits + ".").dictionary_encode()
-        factor = np.array([_UNITS[unit] for unit in units.dictionary.to_pylist()])[to_numpy(units.indices)]
-        time_ns = to_numpy(compute.ascii_rtrim(cell, string.ascii_letters).cast(pa.float64())) * factor
-        if time_ns.max() >= float(1 << 62):
-            raise self._error(part, rows[np.argmax(time_ns)], title, "is not a time that fits")
-        whole: IntArray = np.rint(time_ns).astype(np.int64)
-        return whole
-
-    def _refuse_unless(
-        self, pattern: str, part: Part, rows: IntArray, cells: dict[str, Any], title: str, what: str
-    ) -> None:
-        from pyarrow import compute
-
-        bad = first_true(compute.invert(compute.match_substring_regex(cells[title], pattern)))
-        if bad >= 0:
-            shown = cells[title][bad].as_py().decode("utf-8", "replace")
-            raise self._error(part, rows[bad], title, f"{shown!r} is not {what}")
-
-    def _error(self, part: Part, row: np.integer, title: str, message: str) -> ProfileError:
-        return part.error(int(row), message, position=self._titles.index(title), remedy=_PRINT_AGAIN)
-
-    def _devices(self, distinct: Any, codes: AnyIntArray) -> NDArray[np.int32]:
-        """Return (n,) device numbers; printed in columns a name may lack its number: each is a GPU then."""
-        numbers = []
-        for text in (cell.decode("utf-8", "replace") for cell in distinct.to_pylist()):
-            match = _DEVICE.fullmatch(text)
-            unused = len(self._device_numbers) if match is None else int(match["number"])
-            numbers.append(self._device_numbers.setdefault(text, unused))
-            self.device_names[numbers[-1]] = text.strip() if match is None else match["name"]
-        return np.array(numbers, dtype=np.int32)[codes]
-
-    def _numbered_names(self, cells: Any) -> tuple[NDArray[np.int32], IntArray | None]:
-        """Return (n,) name codes and (n,) the numbers behind the names, None where a name has none."""
-        import pyarrow as pa
-        from pyarrow import compute
-
-        number: IntArray | None = None
-        # A search for the last bracket is quick; it suits where every name has its number.
-        split = compute.split_pattern(cells, " [", max_splits=1, reverse=True)
-        if compute.all(compute.equal(compute.list_value_length(split), 2)).as_py():
-            name, digits = (
-                split.flatten().take(to_arrow(np.arange(half, 2 * len(cells), 2))) for half in (0, 1)
-            )
-            with suppress(pa.ArrowInvalid):
-                number = _integers(compute.ascii_rtrim(digits.cast(pa.string()), "] \r"))
-        if number is None:
-            name, digits = compute.extract_regex(cells, _NAME).flatten()
-            if to_numpy(compute.greater(compute.binary_length(digits), 0)).all():
-                number = _integers(digits)
-        encoded = name.dictionary_encode()
-        distinct = [each.decode("utf-8", "replace") for each in encoded.dictionary.to_pylist()]
-        return self._kernels.names.intern(distinct)[to_numpy(encoded.indices)], number
-
-
-def _cells(part: Part) -> dict[str, Any]:
-    """Return the cells of rows printed in columns: an Arrow binary array for each title.
-
-    Raises
-    ------
-    ProfileError : a row has not as many cells as the header.
-    """
-    import pyarrow as pa
-    import pyarrow.csv as arrow_csv
+def _of_columns(file: InputFile, layout: Layout, offset: int, text: bytes) -> Rows:
+    """Return rows printed in columns: two blanks or more between cells."""
     from pyarrow import compute
 
-    titles = part.layout.header
-    text = _with_tabs(part.text)
-    try:
-        table = arrow_csv.read_csv(
-            pa.BufferReader(text),
-            read_options=arrow_csv.ReadOptions(
-                column_names=titles, block_size=len(text) + 1, use_threads=False
-            ),
-            parse_options=arrow_csv.ParseOptions(delimiter="\t", quote_char=False),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(titles, pa.binary()), check_utf8=False
-            ),
-        ).combine_chunks()
-        return {title: table.column(title).combine_chunks() for title in titles}
-    except pa.ArrowInvalid:
-        # A name may hold two blanks, or a tab.
-        lines = lines_of(part.text)
-        lines = lines.filter(compute.greater(compute.binary_length(lines), 0))
-        cell = r"(?P<c{}>\S+(?: \S+)*)"
-        cells = [cell.format(place) for place in range(len(titles) - 1)]
-        last = rf"(?P<c{len(titles) - 1}>\S.*?)"
-        found = compute.extract_regex(lines, r"^\s*" + r" {2,}".join([*cells, last]) + r"\s*$")
-        if found.null_count:
-            row = first_true(found.is_null())
-            raise part.error(
-                row, "the row does not fit the header", position=None, remedy=_PRINT_AGAIN
-            ) from None
-        return dict(zip(titles, found.flatten(), strict=True))
-
-
-def _with_tabs(text: bytes) -> bytes:
-    """Return the rows with a tab in place of every two blanks or more, but none where a line begins."""
+    mark = np.uint8(ord(_BETWEEN_CELLS))
     characters = np.frombuffer(text, dtype=np.uint8)
     blank = characters == ord(" ")
-    beside = np.zeros_like(blank)
-    beside[1:] = blank[:-1]
-    first = blank & ~beside
-    first[:-1] &= blank[1:]
-    first[-1:] = False
-    tabbed = np.where(first, np.uint8(ord("\t")), characters)[~(blank & beside)]
-    lines: bytes = b"\n" + tabbed.tobytes()
-    return lines.replace(b"\n\t", b"\n").replace(b"\n ", b"\n")[1:]
+    again = blank & np.append(False, blank[:-1])
+    marked = np.where(blank & ~again & np.append(blank[1:], False), mark, characters)[~again]
+    lines = b"\n" + marked.tobytes()
+    for at_start in (_BETWEEN_CELLS.encode(), b" "):
+        lines = lines.replace(b"\n" + at_start, b"\n")
+    if (rows := parse_plain(file, layout, offset, lines[1:])) is not None:
+        return rows
+    # A name may hold two blanks.
+    bare = compute.replace_substring_regex(lines_of(text), pattern="^ +", replacement="")
+    most = len(layout.header) - 1
+    cells = compute.replace_substring_regex(
+        bare, pattern=" {2,}", replacement=_BETWEEN_CELLS, max_replacements=most
+    )
+    return parse(file, layout, offset, joined_lines(cells))
 
 
-def _integers(cells: Any) -> IntArray:
+def _times_with_units(rows: Rows, title: str) -> IntArray:
+    """Return (n,) nanoseconds of a column whose cells have a unit each."""
     import pyarrow as pa
-
-    numbers: IntArray = to_numpy(cells.cast(pa.string()).cast(pa.int64()))
-    return numbers
-
-
-def _starts_with(cells: Any, prefix: str) -> BoolArray:
     from pyarrow import compute
 
-    starts: BoolArray = to_numpy(compute.starts_with(cells, prefix))
-    return starts
+    distinct, codes = rows.codes(title)
+    known = r"^\d+\.?\d*(" + "|".join(_UNITS) + ")$"
+    bad = first_true(compute.invert(compute.match_substring_regex(distinct, known)))
+    if bad >= 0:
+        shown = distinct[bad].as_py().decode("utf-8", "replace")
+        rows.refuse(codes == bad, title, f"{shown!r} is not a time with a unit that is known")
+    cells = distinct.cast(pa.string())
+    units = compute.ascii_ltrim(cells, string.digits + ".").dictionary_encode()
+    factor = np.array([_UNITS[unit] for unit in units.dictionary.to_pylist()])[to_numpy(units.indices)]
+    time_ns = to_numpy(compute.ascii_rtrim(cells, string.ascii_letters).cast(pa.float64())) * factor
+    rows.refuse((time_ns >= float(MOST_NS))[codes], title, "is not a time that fits")
+    whole: IntArray = np.rint(time_ns).astype(np.int64)
+    return whole[codes]
+
+
+def _numbered_names(rows: Rows, kernels: KernelTable) -> tuple[NDArray[np.int32], IntArray | None]:
+    """Return (n,) name codes and (n,) the numbers behind the names, None where a name has none."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    distinct, codes = rows.codes("Name")
+    number: IntArray | None = None
+    # A search for the last bracket is quick; it suits where every name has its number.
+    split = compute.split_pattern(distinct, " [", max_splits=1, reverse=True)
+    if compute.all(compute.equal(compute.list_value_length(split), 2)).as_py():
+        places = np.arange(0, 2 * len(distinct), 2)
+        name, digits = (split.flatten().take(to_arrow(places + half)) for half in (0, 1))
+        with suppress(pa.ArrowInvalid):
+            digits = compute.ascii_rtrim(digits.cast(pa.string()), "] \r")
+            number = to_numpy(digits.cast(pa.int64()))[codes]
+    if number is None:
+        name, digits = compute.extract_regex(distinct, _NAME).flatten()
+        if to_numpy(compute.greater(compute.binary_length(digits), 0)).all():
+            number = to_numpy(digits.cast(pa.string()).cast(pa.int64()))[codes]
+    encoded = name.dictionary_encode()
+    spelt = [each.decode("utf-8", "replace") for each in encoded.dictionary.to_pylist()]
+    return kernels.names.intern(spelt)[to_numpy(encoded.indices)][codes], number

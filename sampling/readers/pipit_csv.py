@@ -10,33 +10,24 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sampling.arrays import BoolArray
-from sampling.arrow import to_numpy
-from sampling.errors import ProfileError
-from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
+from sampling.profile.launch_table import LaunchColumns
+from sampling.profile.profile import KernelTable, Profile, RecordingFacts
 from sampling.progress import Progress
-from sampling.readers.csv_cells import Kind, Layout, first_line, header_cells, parse, parts, texts
 from sampling.readers.input_file import InputFile
-from sampling.readers.tables.cells import Rows
+from sampling.readers.table import Kind, Launches, Layout, first_line, header_cells, read_rows
 
 FORMAT = "pipit-csv"
 
-_REMEDY = "record the program again, to its end"
 _KINDS: Mapping[str, Kind] = {
-    "Name": "text",
-    "type": "text",
-    "Event Type": "text",
-    "Timestamp (ns)": "integer",
-    "_matching_timestamp": "integer",
-    "streamId": "integer",
+    **dict.fromkeys(("Name", "type", "Event Type"), "text"),
+    **dict.fromkeys(("Timestamp (ns)", "_matching_timestamp", "streamId"), "integer"),
 }
-_REQUIRED = frozenset(_KINDS) - {"streamId"}
+_NOTHING = "a pipit trace that lists no kernel", "give the trace of a run with GPU activity recorded"
 
 
 def recognise(file: InputFile) -> bool:
     """Return whether the first line is the header of a pipit trace with kernels in it."""
-    return _REQUIRED.issubset(header_cells(first_line(file.head)))
+    return ({*_KINDS} - {"streamId"}).issubset(header_cells(first_line(file.head)))
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
@@ -48,44 +39,27 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         kernel.
     """
     header = header_cells(first_line(file.head))
-    at = {name: header.index(name) for name in _KINDS if name in header}
-    layout = Layout(header, {position: _KINDS[name] for name, position in at.items()})
-    builder = LaunchTableBuilder(file.path, kernels)
-    launches = 0
-    for part in parts(file, layout, progress):
-        every = Rows(part, parse(part), _REMEDY)
-        rows = every.where(_is(every, at["type"], b"kernel") & _is(every, at["Event Type"], b"Enter"))
+    columns = {name: (header.index(name), kind) for name, kind in _KINDS.items() if name in header}
+    launches = Launches(file, kernels)
+    for rows in read_rows(
+        file, Layout(header, columns, remedy="record the program again, to its end"), progress
+    ):
+        for column, wanted in (("type", "kernel"), ("Event Type", "Enter")):
+            texts, codes = rows.texts(column)
+            rows = rows.where(np.array([text == wanted for text in texts], dtype=np.bool_)[codes])  # noqa: PLW2901
         if not len(rows):
             continue
-        leave = at["_matching_timestamp"]
-        never = to_numpy(rows.table.column(str(leave)).is_null())
-        rows.refuse(never, leave, "a kernel is entered and never left")
-        start_ns = rows.times(at["Timestamp (ns)"])
+        leave = "_matching_timestamp"
+        rows.refuse(~rows.has_value(leave), leave, "a kernel is entered and never left")
+        start_ns = rows.times("Timestamp (ns)")
         duration_ns = rows.times(leave) - start_ns
         rows.refuse(duration_ns < 0, leave, "a kernel is left before it is entered")
-        builder.append(
+        launches.add(
             LaunchColumns(
-                name=rows.names(at["Name"], kernels),
+                name=rows.names("Name", kernels),
                 duration_ns=duration_ns,
                 start_ns=start_ns,
-                stream=rows.whole_if_complete(at.get("streamId")),
+                stream=rows.if_complete("streamId"),
             )
         )
-        launches += len(rows)
-    if launches == 0:
-        raise ProfileError(
-            "a pipit trace that lists no kernel",
-            path=file.path,
-            remedy="give the trace of a run with GPU activity recorded",
-        )
-    return builder.finish(
-        format_name=FORMAT,
-        file=ProfileFile(file.path, file.location, launches),
-        facts=RecordingFacts(launch_order="gpu-start"),
-    )
-
-
-def _is(rows: Rows, position: int, text: bytes) -> BoolArray:
-    """Return (n,) whether a text column's cell is ``text``."""
-    distinct, codes = texts(rows.table, position)
-    return np.array([cell == text for cell in distinct.to_pylist()], dtype=np.bool_)[codes]
+    return launches.finish(FORMAT, RecordingFacts(launch_order="gpu-start"), _NOTHING)

@@ -32,7 +32,7 @@ from sampling.readers.input_file import InputFile, open_input
 from sampling.text import Wording, counted, listed
 
 if TYPE_CHECKING:
-    from sampling.readers.tables.column_map import ColumnMap
+    from sampling.readers.columns import ColumnMap
 
 
 #: The modules of the readers, in the order in which they are asked.
@@ -49,7 +49,7 @@ MODULES = (
     "sampling.readers.rocm.csv_trace",
     "sampling.readers.nvprof",
     "sampling.readers.simulator_log",
-    "sampling.readers.tables.csv_table",
+    "sampling.readers.csv_table",
 )
 
 # What tools put behind the name of a recording, and which form of it is read: the first that is there.

@@ -15,9 +15,9 @@ from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
 from sampling.profile.profile import KernelTable, ProfileFile, RecordingFacts
 from sampling.progress import Progress
-from sampling.readers.csv_cells import lines_before, pieces
 from sampling.readers.gpgpu_sim_output import STILL_RUNNING, printed_lines, printed_run
-from sampling.readers.input_file import InputFile
+from sampling.readers.input_file import InputFile, pieces
+from sampling.readers.table import lines_before
 from sampling.text import counted
 
 FORMAT = "simulator-log"

@@ -39,22 +39,10 @@ class KernelGroup:
     device: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class GroupTable:
-    """The groups behind the raw codes of a reduction.
-
-    Attributes
-    ----------
-    groups : the kernel groups, in no particular order.
-    group_of_raw : (raw codes,) index into ``groups``; -1 for a raw code that is not selected.
-    """
-
-    groups: tuple[KernelGroup, ...]
-    group_of_raw: IntArray
-
-
-def group_table(profile: Profile, grouping: Grouping, raw_selected: BoolArray) -> GroupTable:
-    """Name the groups of a reduction.
+def group_table(
+    profile: Profile, grouping: Grouping, raw_selected: BoolArray
+) -> tuple[list[KernelGroup], IntArray]:
+    """Return the groups of a reduction, and (raw codes,) the index of each one's; -1 where not selected.
 
     Parameters
     ----------
@@ -76,7 +64,7 @@ def group_table(profile: Profile, grouping: Grouping, raw_selected: BoolArray) -
         if index == len(groups):
             groups.append(KernelGroup(key, name, grid, block, process, device))
         group_of_raw[raw] = index
-    return GroupTable(tuple(groups), group_of_raw)
+    return groups, group_of_raw
 
 
 def _labeller(

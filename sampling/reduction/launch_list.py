@@ -1,23 +1,59 @@
-"""The selected launches one by one: what methods that look at single launches see.
+"""The counted launches one by one: what methods that look at single launches see, and what is known of each.
 
-It holds N rows, so only those methods build it; all that look at durations alone see `DurationCounts`.
+A list holds N rows, so only those methods build it; all that look at durations alone see `DurationCounts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from sampling.arrays import IntArray
+from sampling.arrays import FloatArray, IntArray
 from sampling.profile.named_ranges import NamedRange
-from sampling.profile.profile import Column, KernelTable, Profile
+from sampling.profile.profile import KernelTable, Profile
 from sampling.progress import Progress
-from sampling.reduction.duration_counts import DurationCounts, LaunchCost, group_of_label
+from sampling.reduction.duration_counts import DurationCounts, LaunchCost, counted_launches
 from sampling.reduction.grouping import KernelGroup
-from sampling.reduction.launch_features import Features
-from sampling.reduction.short_launches import counted_rows
+
+
+@dataclass(frozen=True, slots=True)
+class BlockVectors:
+    """How often each basic block ran in each launch, summed over warps; ragged, in the launches' order.
+
+    Attributes
+    ----------
+    offsets : (n + 1,) launch i has the counts ``offsets[i]:offsets[i + 1]``; none where it has no vector.
+    counts : (c,) executions of basic block 0, 1, ... of the launch.
+    warps : (n,) warps of the launch, 0 where unknown.
+    """
+
+    offsets: IntArray
+    counts: FloatArray
+    warps: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Metrics of n launches, row i of every array is launch i.
+
+    Attributes
+    ----------
+    metrics : name -> (n,) values in base units (ns, byte, cycle, inst); NaN where a launch has none.
+    units : name -> unit, for those that have one.
+    block_vectors : None where no file supplied them.
+    """
+
+    metrics: Mapping[str, FloatArray] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    block_vectors: BlockVectors | None = None
+
+    def first_of(self, names: tuple[str, ...]) -> str | None:
+        """Return the first of the names that is a metric of at least one launch, None if none is."""
+        return next(
+            (name for name in names if name in self.metrics and not np.isnan(self.metrics[name]).all()), None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,35 +104,23 @@ def list_launches(profile: Profile, counts: DurationCounts, progress: Progress |
     ----------
     counts : the reduction of this profile; its region and groups are the list's.
     """
-    label: Column = "signature" if counts.grouping.needs_shape else "name"
-    columns: tuple[Column, ...] = ("duration_ns", *dict.fromkeys((label, "signature")))
-    # Reading interns names and signatures, so codes are looked up once all is read.
-    batches = []
-    for done, selection in enumerate(counts.selected):
-        batches.append((selection, selection.load(columns)))
-        if progress is not None:
-            progress(done + 1, len(counts.selected), "listing launches")
-    group_of = group_of_label(profile, counts)
-    parts = []
-    for selection, values in batches:
-        group = group_of[selection.sequence][values[label]]
-        kept = counted_rows(counts.region, group, values["duration_ns"])
-        parts.append(
-            (
-                selection.ids(kept),
-                np.full(len(kept), selection.sequence),
-                values["signature"][kept].astype(np.int64),
-                group[kept],
-                values["duration_ns"][kept].astype(np.int64),
-            )
+    parts = [
+        (
+            part.ids(np.arange(len(group))),
+            np.full(len(group), part.sequence),
+            table["signature"].astype(np.int64),
+            group,
+            table["duration_ns"],
         )
-    launch_id, sequence, signature, of_group, duration_ns = map(np.concatenate, zip(*parts, strict=True))
+        for part, group, table in counted_launches(profile, counts, ("duration_ns", "signature"), progress)
+    ]
+    ids, sequence, signature, group, duration_ns = map(np.concatenate, zip(*parts, strict=True))
     return LaunchList(
-        id=launch_id,
-        sequence=sequence,
-        signature=signature,
-        group=of_group,
-        duration_ns=duration_ns,
+        ids,
+        sequence,
+        signature,
+        group,
+        duration_ns,
         kernels=profile.kernels,
         groups=counts.groups,
         ranges_named=profile.named_ranges,

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
-from sampling.reduction.duration_counts import DurationCounts, Reduction, merged
+from sampling.reduction.duration_counts import DurationCounts, reduced
 from sampling.reduction.grouping import KernelGroup
 
 #: How the key of a pool begins; no kernel has such a name.
@@ -97,8 +97,8 @@ def _pooled(counts: DurationCounts, in_pool: BoolArray) -> PlanGroups:
     pools: dict[tuple[int | None, int | None], int] = {}
     for group in np.flatnonzero(in_pool).tolist():
         group_of[group] = pools.setdefault(_place(counts.groups[group]), len(own) + len(pools))
-    pair_group = np.repeat(group_of, np.diff(counts.offsets))
-    pairs = merged([Reduction(pair_group, counts.duration_ns, counts.count)])
+    pair_group = group_of[counts.group_of_pairs]
+    of_pair, duration_ns, count = reduced(pair_group, counts.duration_ns, counts.count)
     groups = (
         *(counts.groups[group] for group in own.tolist()),
         *(_pool(process, device) for process, device in pools),
@@ -107,17 +107,17 @@ def _pooled(counts: DurationCounts, in_pool: BoolArray) -> PlanGroups:
     if cost is not None:
         order = np.lexsort((counts.duration_ns, pair_group))
         ends = np.cumsum(counts.count[order])
-        first = np.searchsorted(ends, np.concatenate([[0], np.cumsum(pairs.count)[:-1]]), side="right")
+        first = np.searchsorted(ends, np.concatenate([[0], np.cumsum(count)[:-1]]), side="right")
         of_pairs = np.add.reduceat((counts.count * cost.values)[order], first)
-        cost = replace(cost, values=of_pairs / pairs.count)
+        cost = replace(cost, values=of_pairs / count)
     return PlanGroups(
         counts=replace(
             counts,
             cost=cost,
             groups=groups,
-            offsets=np.searchsorted(pairs.raw, np.arange(len(groups) + 1)),
-            duration_ns=pairs.duration_ns,
-            count=pairs.count,
+            offsets=np.searchsorted(of_pair, np.arange(len(groups) + 1)),
+            duration_ns=duration_ns,
+            count=count,
             # A raw code that is not selected stays so: its -1 finds the -1 at the end.
             group_of_raw=np.append(group_of, -1)[counts.group_of_raw],
         ),

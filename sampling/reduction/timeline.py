@@ -10,9 +10,8 @@ import numpy as np
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.profile.profile import Column, Profile
 from sampling.progress import Progress
-from sampling.reduction.duration_counts import DurationCounts, group_of_label
+from sampling.reduction.duration_counts import DurationCounts, counted_launches
 from sampling.reduction.region import clock_ranges
-from sampling.reduction.short_launches import counted_rows
 
 #: What a timeline goes by: the order of the launches, or when they started on the GPU.
 By = Literal["launch", "time"]
@@ -82,25 +81,16 @@ def launches_of_group(
     profile: Profile, counts: DurationCounts, group: int, progress: Progress | None = None
 ) -> GroupLaunches:
     """Read the launches of a kernel group, a part at a time."""
-    label: Column = "signature" if counts.grouping.needs_shape else "name"
     has_starts = "start_ns" in profile.columns
-    columns: tuple[Column, ...] = (label, "duration_ns", *(("start_ns",) if has_starts else ()))
+    columns: tuple[Column, ...] = ("duration_ns", *(("start_ns",) if has_starts else ()))
     origin_ns = {clock: first for clock, (first, _) in clock_ranges(profile).items()} if has_starts else {}
-    groups_of = group_of_label(profile, counts)
     ids, durations, starts = [], [], []
-    for done, selection in enumerate(counts.selected):
-        batch = selection.load(columns)
-        duration_ns = batch["duration_ns"]
-        group_of = groups_of[selection.sequence][batch[label]]
-        counted = counted_rows(counts.region, group_of, duration_ns)
-        rows = counted[group_of[counted] == group]
-        ids.append(selection.ids(rows))
-        durations.append(duration_ns[rows])
+    for part, group_of, table in counted_launches(profile, counts, columns, progress):
+        rows = np.flatnonzero(group_of == group)
+        ids.append(part.ids(rows))
+        durations.append(table["duration_ns"][rows])
         if has_starts:
-            origin = origin_ns[profile.clocks[selection.sequence]]
-            starts.append(batch["start_ns"][rows] - origin)
-        if progress is not None:
-            progress(done + 1, len(counts.selected), "reading the launches of the group")
+            starts.append(table["start_ns"][rows] - origin_ns[profile.clocks[part.sequence]])
     return GroupLaunches(
         np.concatenate(ids), np.concatenate(durations), np.concatenate(starts) if has_starts else None
     )

@@ -59,9 +59,7 @@ def trace_file(folder: Path, name: str) -> Path | None:
 def trace_head(file: Path) -> dict[str, str]:
     """Return what the lines at a trace's start say; nothing where its packing is not known here.
 
-    Raises
-    ------
-    ProfileError : it cannot be unpacked, or does not begin like a trace.
+    Raises ProfileError where it cannot be unpacked, or does not begin like a trace.
     """
     if file.name.endswith(".tracez"):
         return {}
@@ -105,10 +103,7 @@ def recognises_list(head: bytes) -> bool:
 def read_list(file: InputFile) -> TraceList:
     """Return the launches of ``stats.csv``, or those of a list of traces, in the list's order.
 
-    Raises
-    ------
-    ProfileError : a column of stats.csv is missing, a cell is no number, an id no trace; there is no launch;
-        a trace that a list names is not there, cannot be read, or does not begin like one.
+    Raises ProfileError where there is none, a cell is wrong, or a trace is not there or begins like none.
     """
     if has_header(file.head):
         rows = read_rows(file)
@@ -138,19 +133,14 @@ def read_list(file: InputFile) -> TraceList:
 
 @dataclass(frozen=True, slots=True)
 class TraceFolder:
-    """The traces of one context.
-
-    Attributes
-    ----------
-    files : name of each trace as a list has it, by its number.
-    copies : the lines of the copies that stand in the list between a trace and the one before it, by its
-        number.
-    aligned : the number of each launch that the tracer did not skip, by ordinal; None: ordinal + 1.
-    """
+    """The traces of one context."""
 
     path: str
+    #: Name of each trace as a list has it, by its number.
     files: Mapping[int, str]
+    #: The lines of the copies that stand in the list between a trace and the one before it, by its number.
     copies: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    #: The number of each launch that the tracer did not skip, by ordinal; None: ordinal + 1.
     aligned: Mapping[int, int] | None = None
 
     def number(self, ordinal: int) -> int:
@@ -160,12 +150,7 @@ class TraceFolder:
         return self.aligned.get(ordinal, -1)
 
     def file(self, number: int) -> Path:
-        """Return the file of a trace.
-
-        Raises
-        ------
-        ProfileError : it is not there.
-        """
+        """Return the file of a trace; ProfileError where it is not there."""
         found = trace_file(Path(self.path), self.files[number])
         if found is None:
             raise ProfileError(
@@ -175,16 +160,10 @@ class TraceFolder:
 
 
 def traces_for(path: str, steps: Sequence[Step], aligned: Mapping[int, int] | None = None) -> TraceFolder:
-    """Return the traces of a folder that are of some launches.
+    """Return the traces of a folder that are of some launches, by `TraceFolder.aligned`.
 
-    Parameters
-    ----------
-    aligned : the tracer's number of each launch, by ordinal; None: the k-th launch is number k + 1.
-
-    Raises
-    ------
-    ProfileError : there are no traces, one of a launch is missing or is of another kernel, or the folder has
-        the traces of several contexts and those of more than one fit, or of none.
+    Raises ProfileError where there are no traces, one of a launch is missing or is of another kernel, or the
+    folder has the traces of several contexts and those of more than one fit, or of none.
     """
     contexts = [replace(each, aligned=aligned) for each in _contexts(path)]
     fitting, reasons = [], []
@@ -205,12 +184,7 @@ def traces_for(path: str, steps: Sequence[Step], aligned: Mapping[int, int] | No
 
 
 def check_traces(folder: TraceFolder, steps: Sequence[Step]) -> None:
-    """Check that each launch has a trace, and that it is of the same kernel, grid and block.
-
-    Raises
-    ------
-    ProfileError : one has none, or is of another kernel.
-    """
+    """Check that each launch has a trace, and one of the same kernel, grid and block; else ProfileError."""
     steps = [step for step in steps if step.ordinal < LOADS_FROM]
     missing = [step for step in steps if folder.number(step.ordinal) not in folder.files]
     if missing:

@@ -14,18 +14,17 @@ W. Miller, An O(NP) Sequence Comparison Algorithm, Information Processing Letter
 
 from __future__ import annotations
 
-from array import array
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
 from sampling.errors import AnalysisError, OptionError, PlanFileError, ProfileError
 from sampling.features.names import reconcile_names
-from sampling.plan.other_recording.plan_judgement import find_original
+from sampling.plan.other_recording import find_original
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.progress import Progress
@@ -45,9 +44,7 @@ _LONG_RUN = 12
 def read_trace_list(path: str) -> TraceList:
     """Read a list of launches, or that of a folder of traces; "-" is standard input.
 
-    Raises
-    ------
-    ProfileError : there is none, it is of no known format, lists nothing, or is damaged.
+    Raises ProfileError where there is none, it is of no known format, lists nothing, or is damaged.
     """
     folder = Path(path)
     if folder.is_dir():
@@ -71,16 +68,10 @@ def read_trace_list(path: str) -> TraceList:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ListedLaunch:
-    """A launch as one side lists it.
+class ListedLaunch(NamedTuple):
+    """A launch as one side lists it."""
 
-    Attributes
-    ----------
-    number : launch id of the profile, or the tracer's number.
-    """
-
-    number: int
+    number: int  #: launch id of the profile, or the tracer's number
     kernel: SeenKernel
 
 
@@ -111,16 +102,13 @@ class TraceAlignment:
     sequence: LaunchSequence
     signature: IntArray
     trace: TraceList
-    _known: dict[int, SeenKernel] = field(default_factory=dict)
 
     def here(self, launch_id: int) -> ListedLaunch:
         """Return a launch of the profile."""
         code = int(self.signature[launch_id - self.sequence.first_id])
-        if code not in self._known:
-            kernels = self.profile.kernels
-            found = kernels.signature(code)
-            self._known[code] = SeenKernel(kernels.names.full(found.name), found.grid, found.block)
-        return ListedLaunch(launch_id, self._known[code])
+        found = self.profile.kernels.signature(code)
+        name = self.profile.kernels.names.full(found.name)
+        return ListedLaunch(launch_id, SeenKernel(name, found.grid, found.block))
 
     def there(self, place: int) -> ListedLaunch:
         """Return a launch of the trace by its place in the list."""
@@ -134,10 +122,8 @@ class TraceAlignment:
         if not missing:
             return None
         same = min(*missing, *sizes)
-        return (
-            self.here(first + same) if same < sizes[0] else None,
-            self.there(same) if same < sizes[1] else None,
-        )
+        here = self.here(first + same) if same < sizes[0] else None
+        return here, self.there(same) if same < sizes[1] else None
 
 
 def align(
@@ -168,26 +154,17 @@ def align(
             remedy="put the profile back in its place, or make the plan again",
         )
     sequence = _sequence(original.profile, plan, process, device)
-    drawn = [
-        launch.id
-        for launch in plan.drawn
-        if (launch.process, launch.device) == (sequence.process, sequence.device)
-    ]
+    place = sequence.process, sequence.device
+    drawn = [launch.id for launch in plan.drawn if (launch.process, launch.device) == place]
     return align_launches(original.profile, sequence, trace, drawn)
 
 
 def align_launches(
     profile: Profile, sequence: LaunchSequence, trace: TraceList, drawn: list[int]
 ) -> TraceAlignment:
-    """Match the launches of one process and device of a profile with those of a trace.
+    """Match the launches of one process and device of a profile, some of them drawn, with those of a trace.
 
-    Parameters
-    ----------
-    drawn : the ids of those that a plan draws.
-
-    Raises
-    ------
-    AnalysisError : the two are too different to be of one program.
+    Raises AnalysisError where the two are too different to be of one program.
     """
     index = profile.sequences.index(sequence)
     signature = np.concatenate(
@@ -250,10 +227,8 @@ def _common_codes(
 ) -> tuple[IntArray, IntArray, tuple[str, ...]]:
     """Return one code for each kernel that a profile and a trace have, however they spell it.
 
-    Returns
-    -------
-    (signatures,) that of each signature of the profile; (kernels,) that of each kernel of the trace, where
-    one that the profile lacks has a code of its own; what could not be compared, in words.
+    That of each signature of the profile; that of each kernel of the trace, where one that the profile lacks
+    has a code of its own; what could not be compared, in words.
     """
     rows = profile.kernels.signature_rows()
     used = np.zeros(len(rows), dtype=np.bool_)
@@ -299,14 +274,8 @@ def _by_number(
 
 
 def common_subsequence(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray] | None:
-    """Return (m,) the places in either list of a longest common subsequence, ascending.
+    """Return (m,) the places in either list of codes of a longest common subsequence, ascending.
 
-    Parameters
-    ----------
-    one, other : (n,) and (k,) codes; equal entries have the same.
-
-    Returns
-    -------
     None where the two differ so much that it would take more than `MOST_STEPS`.
     """
     places = [np.flatnonzero(np.isin(one, other)), np.flatnonzero(np.isin(other, one))]
@@ -316,15 +285,21 @@ def common_subsequence(one: IntArray, other: IntArray) -> tuple[IntArray, IntArr
     tail = _leading(one[::-1][: shorter - head] == other[::-1][: shorter - head])
     middle = [each[head : len(each) - tail] for each in (one, other)]
     is_swapped = len(middle[0]) > len(middle[1])
-    found = _of_middle(*(middle[::-1] if is_swapped else middle))
-    if found is None:
+    runs = _equal_runs(*(middle[::-1] if is_swapped else middle))
+    if runs is None:
         return None
-    inner = found[::-1] if is_swapped else found
-    kept = [
-        place[np.concatenate([np.arange(head), head + within, np.arange(len(place) - tail, len(place))])]
-        for place, within in zip(places, inner, strict=True)
+    none = np.zeros(0, dtype=np.int64)
+    inner = [
+        np.concatenate(
+            [none, *(np.arange(at + ahead * of, at + ahead * of + size) for at, size, ahead in runs)]
+        )
+        for of in (0, 1)
     ]
-    return kept[0], kept[1]
+    found = [
+        place[np.concatenate([np.arange(head), head + within, np.arange(len(place) - tail, len(place))])]
+        for place, within in zip(places, inner[::-1] if is_swapped else inner, strict=True)
+    ]
+    return found[0], found[1]
 
 
 def _leading(is_equal: BoolArray) -> int:
@@ -332,16 +307,17 @@ def _leading(is_equal: BoolArray) -> int:
     return len(is_equal) if is_equal.all() else int(np.argmin(is_equal))
 
 
-def _of_middle(shorter: IntArray, longer: IntArray) -> tuple[IntArray, IntArray] | None:
-    """Search over diagonals, on each of which the place in the longer list is ahead by the same number."""
+def _equal_runs(shorter: IntArray, longer: IntArray) -> list[tuple[int, int, int]] | None:
+    """Return the runs that both have: place in the shorter list, entries, how far the longer one is ahead.
+
+    A search over diagonals, on each of which the place in the longer list is ahead by the same number.
+    """
     rows, columns = len(shorter), len(longer)
     last = columns - rows
     # The furthest place in the longer list that each diagonal has reached, and the last run of equal entries
-    # on the way to it; Python's own indexing from the end serves the diagonals below 0.
+    # on the way to it with those before it; Python's own indexing from the end serves diagonals below 0.
     furthest = [-1] * (rows + columns + 3)
-    last_run = array("q", [-1]) * len(furthest)
-    # Of each run: the one before it, its place in the shorter list, its entries, how far it is ahead.
-    runs = [array("q") for _ in range(4)]
+    last_run: list[Any] = [None] * len(furthest)
     # Scalars of lists are compared much faster than those of arrays.
     lists = shorter.tolist(), longer.tolist()
     lacking = steps = 0
@@ -359,21 +335,14 @@ def _of_middle(shorter: IntArray, longer: IntArray) -> tuple[IntArray, IntArray]
             if at == start + _LONG_RUN:
                 at = _end_of_long_run(shorter, longer, at, diagonal)
             furthest[diagonal] = at + diagonal
-            last_run[diagonal] = last_run[run]
-            if at > start:
-                for column, number in zip(runs, (last_run[run], start, at - start, diagonal), strict=True):
-                    column.append(number)
-                last_run[diagonal] = len(runs[0]) - 1
+            last_run[diagonal] = (last_run[run], start, at - start, diagonal) if at > start else last_run[run]
         lacking += 1
         steps += last + 2 * lacking
-    ones, others = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    run = last_run[last] if rows else -1
-    while run >= 0:
-        before, start, length, ahead = (column[run] for column in runs)
-        ones.append(np.arange(start, start + length))
-        others.append(ones[-1] + ahead)
-        run = before
-    return np.concatenate(ones[::-1]), np.concatenate(others[::-1])
+    runs, node = [], last_run[last] if rows else None
+    while node is not None:
+        node, *run_of = node
+        runs.append(tuple(run_of))
+    return runs[::-1]
 
 
 def _end_of_long_run(shorter: IntArray, longer: IntArray, at: int, ahead: int) -> int:

@@ -25,7 +25,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 import numpy as np
 
@@ -87,18 +87,11 @@ _LOADS_OF_WARP, _WARPS = 8, 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """Lines of L2.
+    """Lines of L2."""
 
-    Attributes
-    ----------
-    number : (n,) address / 128, ascending.
-    known : (n, 4) uint32, of each sector a bit for each byte that is known.
-    last : (n,) when it was touched last; larger is later.
-    """
-
-    number: IntArray
-    known: np.ndarray[tuple[int, ...], np.dtype[np.uint32]]
-    last: IntArray
+    number: IntArray  #: (n,) address / 128, ascending
+    known: np.ndarray[tuple[int, ...], np.dtype[np.uint32]]  #: (n, 4) of each sector a bit for a known byte
+    last: IntArray  #: (n,) when it was touched last; larger is later
 
     def then(self, later: Sequence[Lines], most: int) -> Lines:
         """Return the lines used last of these and of those touched after them, one after the other."""
@@ -153,16 +146,9 @@ class Touched:
 def touched(
     file: Path, most: int = MOST_LINES, *, loads_alone: bool = False, with_pages: bool = True
 ) -> Touched:
-    """Return what the launch of a trace leaves in an L2 of so many lines.
+    """Return what the launch of a trace leaves in an L2 of so many lines, perhaps without what it stores to.
 
-    Parameters
-    ----------
-    loads_alone : leave out what it only stores to.
-    with_pages : whether its pages are wanted.
-
-    Raises
-    ------
-    ProfileError : the trace cannot be unpacked, or an access cannot be read.
+    Raises ProfileError where the trace cannot be unpacked, or an access cannot be read.
     """
     if not (head := trace_head(file)):
         raise ProfileError("is packed in a way not read here", path=file, remedy=_REMEDY)
@@ -191,10 +177,6 @@ def touched(
 
 def l2_lines(config: str, *, by_copies: bool) -> int:
     """Return the size of the L2 of a ``gpgpusim.config``, in lines of 128 bytes.
-
-    Parameters
-    ----------
-    by_copies : whether memory copies are to fill it.
 
     Raises
     ------
@@ -229,17 +211,13 @@ def l2_lines(config: str, *, by_copies: bool) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Filled:
-    """What each drawn launch finds in L2.
+    """What each drawn launch finds in L2."""
 
-    Attributes
-    ----------
-    ranges : first sectors and counts, by ordinal, in the order in which they are filled.
-    rewritten : ordinals of the launches whose traces must have 32-bit addresses, as the simulator's copies.
-    untraced : how many of the launches just before the drawn ones have no trace.
-    """
-
+    #: First sectors and counts, by ordinal, in the order in which they are filled.
     ranges: Mapping[int, tuple[IntArray, IntArray]]
+    #: Ordinals of the launches whose traces must have 32-bit addresses, as the simulator's copies.
     rewritten: frozenset[int] = frozenset()
+    #: How many of the launches just before the drawn ones have no trace.
     untraced: int = 0
 
     def copies(self, ordinal: int) -> list[str]:
@@ -303,12 +281,7 @@ def filled(traces: TraceFolder, steps: Sequence[Step], choices: ExportChoices) -
 
 
 def _untraced(traces: TraceFolder, numbers: Mapping[int, int]) -> int:
-    """Return how many of the launches just before the drawn ones have no trace.
-
-    Raises
-    ------
-    ProfileError : a drawn launch has none before it.
-    """
+    """Return how many of the launches just before the drawn ones have no trace; ProfileError if none has."""
     before = {number: range(max(1, number - PREDECESSORS), number) for number in numbers}
     alone = [
         number for number, those in before.items() if those and not any(k in traces.files for k in those)
@@ -335,12 +308,7 @@ def _copied(copies: Sequence[str]) -> Iterator[IntArray]:
 
 
 def write_low_words(file: Path, target: IO[bytes], *, packed: bool) -> None:
-    """Write a trace with the low 32 bits of its addresses, all that the simulator keeps of a copy's.
-
-    Parameters
-    ----------
-    packed : as xz, which the simulator unpacks by itself.
-    """
+    """Write a trace with the low 32 bits of its addresses, all that the simulator keeps of a copy's."""
     with lzma.open(target, "wb", preset=0) if packed else nullcontext(target) as stream:
         for block in blocks(file):
             stream.write(_HIGH.sub(rb"0x\1", block))
@@ -376,12 +344,7 @@ def write_loads(
 
 
 def blocks(file: Path) -> Iterator[bytes]:
-    """Yield a trace, unpacked, in pieces that end with a line.
-
-    Raises
-    ------
-    ProfileError : it cannot be unpacked.
-    """
+    """Yield a trace, unpacked, in pieces that end with a line; ProfileError where it cannot be unpacked."""
     rest = b""
     try:
         with opened(file) as stream:
@@ -405,24 +368,6 @@ def _kind_and_width(opcode: str) -> tuple[int, int]:
     return _KINDS.get(name, 0), next((int(part) // 8 for part in widths if part.isdigit()), 4)
 
 
-class _GlobalLines(NamedTuple):
-    """(n,) lines of a block that touch global memory, and the block itself.
-
-    `place` is that of the blank before the first address among the blanks `space`, `mode` how they are given.
-    """
-
-    byte: Bytes
-    words: Words
-    space: IntArray
-    place: IntArray
-    mode: IntArray
-    lanes: IntArray
-    base: IntArray
-    width: IntArray
-    is_load: BoolArray
-    has_generic: bool
-
-
 def accesses(
     text: bytes, bases: tuple[int, int], before: int, file: Path
 ) -> tuple[IntArray, IntArray, BoolArray, bool]:
@@ -435,15 +380,21 @@ def accesses(
     ----------
     bases : where shared and local memory begin among generic addresses; 0: not known.
     before : numbers that stand before the PC.
-
-    Raises
-    ------
-    ProfileError : an access cannot be read.
     """
-    byte, words, space, place, mode, lanes, base, width, is_load, has_generic = _global_lines(
-        text, bases, before, file
-    )
-    stride, each = np.zeros(len(mode), dtype=np.int64), np.flatnonzero(mode == 1)
+    # Zeros at the end, so that whatever a line lacks ends there.
+    padded = b"\n" + text + bytes(64)
+    byte, words = np.frombuffer(padded, np.uint8), np.ndarray(len(text) + 58, "<u8", padded, strides=(1,))
+    space = np.flatnonzero(byte <= ord(" "))
+    place, mode, lanes, kind, width, base = _lines_with_addresses(padded, byte, words, space, before, file)
+    # As in the simulator: a generic access is where its first lane's is, and shared if that cannot be told.
+    shared, local = bases
+    of_thread = (base >= shared) & (base < local) | (base >= local) & (base < local + _LOCAL_BYTES)
+    is_global = ((kind & _GENERIC) == 0) | (~of_thread if shared and local else False)
+    wanted = np.flatnonzero((kind > 0) & (lanes > 0) & is_global)
+    has_generic = bool((kind & _GENERIC).any())
+    place, mode, lanes, kind, width, base = (each[wanted] for each in (place, mode, lanes, kind, width, base))
+    is_load = (kind & _LOAD) > 0
+    stride, each = np.zeros_like(base), np.flatnonzero(mode == 1)
     stride[each] = _decimal(byte, space[place[each] + 1] + 1, space[place[each] + 2])
     # Lanes side by side are one span of bytes; so are loads of which each sector is touched.
     step = np.abs(stride)
@@ -474,12 +425,14 @@ def accesses(
     return sector, np.where(is_load, (1 << 32) - 1, (1 << stop) - (1 << first)), is_load, has_generic
 
 
-def _global_lines(text: bytes, bases: tuple[int, int], before: int, file: Path) -> _GlobalLines:
-    """Return the lines of a block that touch global memory."""
-    # Zeros at the end, so that whatever a line lacks ends there.
-    padded = b"\n" + text + bytes(64)
-    byte, words = np.frombuffer(padded, np.uint8), np.ndarray(len(text) + 58, "<u8", padded, strides=(1,))
-    space = np.flatnonzero(byte <= ord(" "))
+def _lines_with_addresses(
+    padded: bytes, byte: Bytes, words: Words, space: IntArray, before: int, file: Path
+) -> tuple[IntArray, ...]:
+    """Return of each line with addresses, by the blanks and line ends `space` of a block:
+
+    the place among those of the blank before its first address, how addresses are given, its active lanes,
+    what its opcode does, to how many bytes, and its first address.
+    """
     is_end, is_address = byte[space[:-2]] == ord("\n"), byte[space[:-2] + 2] == ord("x")
     marks = np.flatnonzero(is_end | is_address)
     row = np.flatnonzero(is_end[marks])
@@ -512,15 +465,7 @@ def _global_lines(text: bytes, bases: tuple[int, int], before: int, file: Path) 
     kind, width = (
         np.array([_kind_and_width(each) for each in opcodes], dtype=np.int64).reshape(-1, 2)[which].T
     )
-    base = _hexadecimal(words, x + 1, space[place + 1])
-    # As in the simulator: a generic access is where its first lane's is, and shared if that cannot be told.
-    shared, local = bases
-    of_thread = (base >= shared) & (base < local) | (base >= local) & (base < local + _LOCAL_BYTES)
-    is_global = ((kind & _GENERIC) == 0) | (~of_thread if shared and local else False)
-    wanted = np.flatnonzero((kind > 0) & (lanes > 0) & is_global)
-    place, mode, lanes, base, width = (each[wanted] for each in (place, mode, lanes, base, width))
-    is_load, has_generic = (kind[wanted] & _LOAD) > 0, bool((kind & _GENERIC).any())
-    return _GlobalLines(byte, words, space, place, mode, lanes, base, width, is_load, has_generic)
+    return place, mode, lanes, kind, width, _hexadecimal(words, x + 1, space[place + 1])
 
 
 def _within(counts: IntArray) -> IntArray:

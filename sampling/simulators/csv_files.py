@@ -22,28 +22,16 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.arrow import first_true, to_numpy
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.projection import IntervalLog, KernelFacts
-from sampling.readers.csv_cells import (
-    Kind,
-    Layout,
-    Part,
-    Table,
-    first_line,
-    header_cells,
-    parse,
-    pieces,
-    texts,
-    values,
-)
 from sampling.readers.input_file import InputFile
+from sampling.readers.table import Kind, Layout, Rows, first_line, header_cells, read_rows, separated_header
 from sampling.simulators.export import (
     PREDECESSORS,
     ExportChoices,
@@ -66,7 +54,6 @@ from sampling.text import nearest
 
 _LAUNCH_IDENTITY = ("id", "process", "device", "ordinal", "occurrence")
 _LAUNCH_COLUMNS = (*_LAUNCH_IDENTITY, "weight", "duration_ns", "grid", "block", "name", "stratum")
-_NO_ROW = "has no row below its header"
 
 
 def _export(plan: PlanFile, choices: ExportChoices) -> Exported:
@@ -114,15 +101,6 @@ def _launches_text(shard: Shard, are_checked: bool) -> str:
     return text.getvalue()
 
 
-def _parts(file: InputFile, layout: Layout) -> Iterator[tuple[Part, Table]]:
-    """Yield the rows below the header, whole pieces of them each."""
-    for start, text in pieces(file):
-        skipped = len(first_line(text)) if start == 0 else 0
-        part = Part(file, layout, start + skipped, text[skipped:])
-        if part.text.strip():
-            yield part, parse(part)
-
-
 _ID, _CACHES = "id", "caches"
 _NO_METRICS = frozenset(
     {
@@ -139,7 +117,7 @@ _LARGEST, _LARGEST_ID = 1e100, 2.0**53
 
 def recognises_results(head: bytes) -> bool:
     """Return whether a file that starts like this has a column of ids and others."""
-    return _ID in _result_columns(header_cells(first_line(head).lstrip(b"\r\n")))
+    return _ID in _result_columns(separated_header(head, {_ID})[0])
 
 
 def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
@@ -153,42 +131,62 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     ------
     ProfileError : a column is missing, a cell holds no number or one that cannot be; there is no row.
     """
-    line = first_line(file.head)
-    header = header_cells(line.lstrip(b"\r\n"))
+
+    def refused(message: str, remedy: str = _RESULT_REMEDY) -> ProfileError:
+        return ProfileError(message, path=file.path, row=1, remedy=remedy)
+
+    header, separator = separated_header(file.head, {_ID})
     columns = _result_columns(header)
     if _ID not in columns:
-        raise ProfileError("no column id", path=file.path, row=1, remedy=_RESULT_REMEDY)
-    names = tuple(metrics) or _columns_of_numbers(file, line, columns)
-    for name in names:
-        if name not in columns:
-            there = [each for each in columns if each not in _NO_METRICS]
-            raise ProfileError(f"no column {name}", path=file.path, row=1, remedy=nearest(name, there))
-    if not names:
-        raise ProfileError("has no column of a metric", path=file.path, row=1, remedy=_RESULT_REMEDY)
-    kinds: dict[int, Kind] = {columns[name]: "number" for name in (_ID, *names)}
+        raise refused("no column id")
+    names = tuple(metrics) or _columns_of_numbers(file.head, columns, separator)
+    if unknown := [name for name in names if name not in columns]:
+        there = [name for name in columns if name not in _NO_METRICS]
+        raise refused(f"no column {unknown[0]}", nearest(unknown[0], there))
+    kinds: dict[str, Kind] = dict.fromkeys((_ID, *names), "number")
     if _CACHES in columns:
-        kinds[columns[_CACHES]] = "text"
-    ids, known, told = _read_results(file, Layout(header, kinds), columns, names)
+        kinds[_CACHES] = "text"
+    read = {name: (columns[name], kind) for name, kind in kinds.items()}
+    ids: list[IntArray] = []
+    told: list[str] = []
+    parts: dict[str, list[FloatArray]] = {name: [] for name in names}
+    for rows in read_rows(file, Layout(header, read, separator, remedy=_RESULT_REMEDY)):
+        number = rows.numbers(_ID)
+        is_id = (number >= 0) & (number <= _LARGEST_ID) & (number == np.floor(number))
+        rows.refuse(~is_id, _ID, "an id is a whole number from 0 on")
+        ids.append(number.astype(np.int64))
+        for name, arrays in parts.items():
+            arrays.append(_metric(rows, name))
+        if _CACHES in columns:
+            cells, code = rows.texts(_CACHES)
+            states = [cell.strip() for cell in cells]
+            wrong = np.array([STATE.fullmatch(state) is None for state in states], dtype=np.bool_)
+            rows.refuse(wrong[code], _CACHES, "is no way to find the caches")
+            told += [states[each] or "unknown" for each in code.tolist()]
+    if not ids:
+        raise ProfileError("has no row below its header", path=file.path, remedy=_RESULT_REMEDY)
+    if not names:
+        raise refused("has no column of a metric")
+    known = {name: np.concatenate(arrays) for name, arrays in parts.items()}
     missing = {
         int(place): ", ".join(name for name in names if np.isnan(known[name][place])) + " has no value there"
         for place in np.flatnonzero(np.any([np.isnan(known[name]) for name in names], axis=0))
     }
-    return MeasuredRun(file.path, ids, None, known, missing=missing, told=told)
+    return MeasuredRun(file.path, np.concatenate(ids), None, known, missing=missing, told=told)
 
 
 def _result_columns(header: Sequence[str]) -> dict[str, int]:
     """Return the position of each column; of two of one name the first. Without ids launches are theirs."""
-    names = [cell.strip() for cell in header]
+    names = list(header)
     if _ID not in names:
         names = [_ID if name == "launch" else name for name in names]
     return {name: names.index(name) for name in names if name}
 
 
-def _columns_of_numbers(file: InputFile, line: bytes, columns: dict[str, int]) -> tuple[str, ...]:
+def _columns_of_numbers(head: bytes, columns: dict[str, int], separator: str) -> tuple[str, ...]:
     """Return the columns whose first cell is a number."""
-    cells = header_cells(first_line(file.head[len(line) :]).lstrip(b"\r\n"))
-    if not cells:
-        raise ProfileError(_NO_ROW, path=file.path, remedy=_RESULT_REMEDY)
+    below = first_line(head[len(first_line(head)) :])
+    cells = header_cells(below, separator)
     return tuple(
         name
         for name, place in columns.items()
@@ -205,56 +203,18 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _read_results(
-    file: InputFile, layout: Layout, columns: dict[str, int], names: Sequence[str]
-) -> tuple[IntArray, dict[str, FloatArray], list[str]]:
-    ids: list[IntArray] = []
-    told: list[str] = []
-    known: dict[str, list[FloatArray]] = {name: [] for name in names}
-    for part, table in _parts(file, layout):
-        number = values(part, table, columns[_ID], None)
-        is_id = (number >= 0) & (number <= _LARGEST_ID)
-        is_id[is_id] = number[is_id] % 1 == 0
-        _refuse_cell(part, ~is_id, columns[_ID], "an id is a whole number from 0 on")
-        ids.append(number.astype(np.int64))
-        for name, arrays in known.items():
-            arrays.append(_metric(part, table, columns[name], name))
-        if _CACHES in columns:
-            distinct, code = texts(table, columns[_CACHES])
-            states = [(cell or b"").decode("utf-8", "replace").strip() for cell in distinct.to_pylist()]
-            wrong = np.array([STATE.fullmatch(state) is None for state in states])
-            _refuse_cell(part, wrong[code], columns[_CACHES], "is no way to find the caches")
-            told += [states[each] or "unknown" for each in code.tolist()]
-    if not ids:
-        raise ProfileError(_NO_ROW, path=file.path, remedy=_RESULT_REMEDY)
-    return np.concatenate(ids), {name: np.concatenate(arrays) for name, arrays in known.items()}, told
-
-
-def _metric(part: Part, table: Table, position: int, name: str) -> FloatArray:
-    from pyarrow import compute
-
-    column = table.column(str(position))
-    unknown: BoolArray = to_numpy(compute.is_null(column))
-    number: FloatArray = (
-        to_numpy(compute.fill_null(column, float("nan"))) if unknown.any() else to_numpy(column)
-    )
-    bad = ~unknown & ~(np.abs(number) < _LARGEST)
-    _refuse_cell(part, bad, position, "the number is not finite")
+def _metric(rows: Rows, name: str) -> FloatArray:
+    known = rows.has_value(name)
+    number: FloatArray = np.where(known, rows.numbers(name, empty=0), np.nan)
+    rows.refuse(known & ~(np.abs(number) < _LARGEST), name, "the number is not finite")
     if name == CYCLES:
-        _refuse_cell(part, ~unknown & (number <= 0), position, "a launch takes more than 0 cycles")
+        rows.refuse(number <= 0, name, "a launch takes more than 0 cycles")
     elif name == INSTRUCTIONS:
-        _refuse_cell(part, ~unknown & (number < 0), position, "a launch has 0 instructions or more")
+        rows.refuse(number < 0, name, "a launch has 0 instructions or more")
     return number
 
 
-def _refuse_cell(part: Part, bad: BoolArray, position: int, message: str) -> None:
-    rows = np.flatnonzero(bad)
-    if rows.size:
-        raise part.error(int(rows[0]), message, position=position, remedy=_RESULT_REMEDY)
-
-
-_KERNEL = "kernel"
-_CYCLE, _LENGTH = "cycle", "interval_cycles"
+_KERNEL, _CYCLE, _LENGTH = "kernel", "cycle", "interval_cycles"
 #: The column of each count within an interval, and the one that counts from the kernel's start.
 _COUNTS = {"instructions": "cumulative_instructions", "ctas": "cumulative_ctas"}
 #: Columns of the whole kernel, and the fact that each is.
@@ -265,8 +225,8 @@ _FACTS = {
     "ctas_per_sm": "ctas_per_core",
     "sms": "cores",
 }
+_KNOWN = (_KERNEL, _CYCLE, _LENGTH, *_COUNTS, *_COUNTS.values(), *_FACTS)
 _TOO_LARGE = 2**62
-_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _REMEDY = "the columns are cycle, instructions and ctas, one row an interval"
 _REMEDY_REPEATED = (
     "name the column interval_cycles if it holds lengths; else add a column kernel, with another name for "
@@ -275,9 +235,9 @@ _REMEDY_REPEATED = (
 
 
 def recognises_log(head: bytes) -> bool:
-    """Return whether a file that starts like this has the columns of an interval log, however separated."""
-    header = header_cells(first_line(head))
-    return _are_of_log(header) or _other_separator(header) is not None
+    """Return whether a file that starts like this has the columns of an interval log."""
+    columns = {*separated_header(head.lower(), _KNOWN)[0]}
+    return bool({_CYCLE, _LENGTH} & columns) and bool({"instructions", _COUNTS["instructions"]} & columns)
 
 
 def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
@@ -289,149 +249,110 @@ def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
     """
     logs: list[IntervalLog] = []
     for file in files:
-        logs += _logs(file, len(logs))
+        logs += _Intervals(file).logs(len(logs))
     return tuple(logs)
 
 
-def _are_of_log(header: Sequence[str]) -> bool:
-    columns = set(_columns(header))
-    return bool({_CYCLE, _LENGTH} & columns) and bool({"instructions", _COUNTS["instructions"]} & columns)
+class _Intervals:
+    """The rows of an interval log; an error names the line and column."""
 
+    def __init__(self, file: InputFile) -> None:
+        self._file = file
+        header, separator = separated_header(file.head.lower(), _KNOWN)
+        for wanted in ((_CYCLE, _LENGTH), *_COUNTS.items()):
+            if not set(wanted) & set(header):
+                message = f"no column {' or '.join(wanted)}"
+                raise ProfileError(message, path=file.path, row=1, remedy=_REMEDY)
+        columns: dict[str, tuple[int, Kind]] = {
+            name: (header.index(name), "text" if name == _KERNEL else "integer")
+            for name in _KNOWN
+            if name in header
+        }
+        self._lines: list[IntArray] = []
+        numbers: dict[str, list[IntArray]] = {name: [] for name in columns if name != _KERNEL}
+        codes: dict[str, int] = {}
+        kernel = []
+        for rows in read_rows(file, Layout(header, columns, separator, remedy=_REMEDY)):
+            self._lines.append(rows.lines)
+            for name, arrays in numbers.items():
+                rows.refuse(~rows.has_value(name), name, "the cell is empty")
+                arrays.append(rows.numbers(name))
+            texts, code = rows.texts(_KERNEL) if _KERNEL in columns else ([""], np.zeros(len(rows), np.int32))
+            of_text = [codes.setdefault(text.strip(), len(codes)) for text in texts]
+            kernel.append(np.array(of_text, dtype=np.int64)[code])
+        if not kernel:
+            raise ProfileError("has no row below its header", path=file.path, remedy=_REMEDY)
+        self.names, self.kernel = list(codes), np.concatenate(kernel)
+        self.numbers = {name: np.concatenate(arrays) for name, arrays in numbers.items()}
 
-def _other_separator(header: Sequence[str]) -> str | None:
-    """Return what separates the cells of an interval log's header, if not commas."""
-    line = ",".join(header)
-    return next((mark for mark in _SEPARATORS if _are_of_log(line.split(mark))), None)
+    def logs(self, before: int) -> list[IntervalLog]:
+        """Return the log of each kernel; ``before`` are in the files before."""
+        numbers, kernel = self.numbers, self.kernel
+        for name, column in numbers.items():
+            least = 1 if name in {_CYCLE, _LENGTH, "ctas_per_sm", "sms"} else 0
+            self._refuse(column < least, name, f"the number is {least} or more")
+            self._refuse_large(name, is_summed=name in {_LENGTH, *_COUNTS})
+        is_other_name = np.diff(kernel, prepend=-1) != 0
+        cycle = self._cycle(is_other_name)
+        starts = is_other_name | (np.diff(cycle, prepend=0) <= 0)
+        counts = {}
+        for name, cumulative in _COUNTS.items():
+            if name not in numbers:
+                counts[name] = np.where(starts, numbers[cumulative], np.diff(numbers[cumulative], prepend=0))
+                self._refuse(counts[name] < 0, cumulative, "the count goes down within a kernel")
+            else:
+                counts[name] = numbers[name]
+        facts = {name: fact for name, fact in _FACTS.items() if name in numbers}
+        for name in facts:
+            differs = ~starts & (np.diff(numbers[name], prepend=0) != 0)
+            self._refuse(differs, name, "the number is another than in the kernel's row before")
+        first = np.flatnonzero(starts).tolist()
+        return [
+            IntervalLog(
+                name=self.names[kernel[start]] or f"kernel {place}",
+                cycle=cycle[start:end],
+                instructions=counts["instructions"][start:end],
+                ctas=counts["ctas"][start:end],
+                facts=KernelFacts(**{fact: int(numbers[name][start]) for name, fact in facts.items()}),
+            )
+            for place, (start, end) in enumerate(
+                zip(first, [*first[1:], len(kernel)], strict=True), start=before + 1
+            )
+        ]
 
-
-def _columns(header: Sequence[str]) -> dict[str, int]:
-    """Return the position of each column that is read; of two of one name the first."""
-    known = (_KERNEL, _CYCLE, _LENGTH, *_COUNTS, *_COUNTS.values(), *_FACTS)
-    names = [cell.strip().lower() for cell in header]
-    return {name: names.index(name) for name in known if name in names}
-
-
-def _layout(file: InputFile) -> tuple[Layout, dict[str, int]]:
-    header = header_cells(first_line(file.head).lstrip(b"\r\n"))
-    if separator := _other_separator(header):
-        raise ProfileError(
-            f"its cells are separated by {_SEPARATORS[separator]}",
-            path=file.path,
-            remedy="write the file with commas between them",
+    def _cycle(self, is_other_name: BoolArray) -> IntArray:
+        """Return (n,) the cycle in which each interval ends."""
+        cycle = self.numbers.get(_CYCLE)
+        if cycle is None:
+            return _running_sum(self.numbers[_LENGTH], is_other_name)
+        # Lengths stay the same within each name, but for a lower one in its last row.
+        step = np.diff(cycle, prepend=0)[~is_other_name]
+        is_last = np.append(is_other_name[1:], True)[~is_other_name]
+        if (step == 0).any() and ((step == 0) | (is_last & (step < 0))).all():
+            self._refuse_large(_CYCLE, is_summed=True)
+            return _running_sum(cycle, is_other_name)
+        repeats = ~is_other_name & (np.diff(cycle, prepend=0) == 0)
+        message = (
+            "the number is that of the row before: it may be an interval's length, or a new kernel's cycle"
         )
-    columns = _columns(header)
-    for wanted in ((_CYCLE, _LENGTH), *_COUNTS.items()):
-        if not set(wanted) & set(columns):
-            raise ProfileError(f"no column {' or '.join(wanted)}", path=file.path, row=1, remedy=_REMEDY)
-    kinds: dict[int, Kind] = {
-        position: "text" if name == _KERNEL else "integer" for name, position in columns.items()
-    }
-    return Layout(header, kinds), columns
+        self._refuse(repeats, _CYCLE, message, remedy=_REMEDY_REPEATED)
+        return cycle
 
+    def _refuse(self, bad: BoolArray, column: str, message: str, *, remedy: str = _REMEDY) -> None:
+        """Raise for the first row that is bad, by its line in the file."""
+        if bad.any():
+            line = int(np.concatenate(self._lines)[np.argmax(bad)])
+            raise ProfileError(message, path=self._file.path, row=line, column=column, remedy=remedy)
 
-def _logs(file: InputFile, before: int) -> Iterator[IntervalLog]:
-    """Yield the log of each kernel of a file; ``before`` are in the files before."""
-    layout, columns = _layout(file)
-    counts: dict[str, list[IntArray]] = {name: [] for name in columns if name != _KERNEL}
-    codes: list[IntArray] = []
-    code_of_name: dict[str, int] = {}
-    for part, table in _parts(file, layout):
-        for name, arrays in counts.items():
-            column = table.column(str(columns[name]))
-            if column.null_count:
-                row = first_true(column.is_null())
-                raise part.error(row, "the cell is empty", position=columns[name], remedy=_REMEDY)
-            arrays.append(values(part, table, columns[name], None))
-        if _KERNEL in columns:
-            distinct, code = texts(table, columns[_KERNEL])
-            shown = [(cell or b"").decode("utf-8", "replace").strip() for cell in distinct.to_pylist()]
-            of = [code_of_name.setdefault(name, len(code_of_name)) for name in shown]
-            codes.append(np.array(of, dtype=np.int64)[code])
-    numbers = {name: np.concatenate(arrays) for name, arrays in counts.items() if arrays}
-    if not numbers:
-        raise ProfileError(_NO_ROW, path=file.path, remedy=_REMEDY)
-    for name, column in numbers.items():
-        least = 1 if name in {_CYCLE, _LENGTH, "ctas_per_sm", "sms"} else 0
-        _refuse(file, column < least, name, f"the number is {least} or more")
-        _refuse_large(file, column, name, is_summed=name in {_LENGTH, *_COUNTS})
-    rows = len(next(iter(numbers.values())))
-    kernel = np.concatenate(codes or [np.zeros(rows, dtype=np.int64)])
-    is_other_name = np.diff(kernel, prepend=-1) != 0
-    cycle = _cycle(file, numbers, is_other_name)
-    starts = is_other_name | (np.diff(cycle, prepend=0) <= 0)
-    instructions, ctas = (_within(file, numbers, name, starts) for name in _COUNTS)
-    facts = {name: fact for name, fact in _FACTS.items() if name in numbers}
-    for name in facts:
-        differs = ~starts & (np.diff(numbers[name], prepend=0) != 0)
-        _refuse(file, differs, name, "the number is another than in the kernel's row before")
-    names = list(code_of_name) or [""]
-    first = np.flatnonzero(starts).tolist()
-    for place, (start, end) in enumerate(zip(first, [*first[1:], rows], strict=True), start=before + 1):
-        yield IntervalLog(
-            name=names[kernel[start]] or f"kernel {place}",
-            cycle=cycle[start:end],
-            instructions=instructions[start:end],
-            ctas=ctas[start:end],
-            facts=KernelFacts(**{fact: int(numbers[name][start]) for name, fact in facts.items()}),
-        )
-
-
-def _cycle(file: InputFile, numbers: Mapping[str, IntArray], is_other_name: BoolArray) -> IntArray:
-    """Return (n,) the cycle in which each interval ends."""
-    cycle = numbers.get(_CYCLE)
-    if cycle is None:
-        return _running_sum(numbers[_LENGTH], is_other_name)
-    # Lengths stay the same within each name, but for a lower one in its last row.
-    step = np.diff(cycle, prepend=0)[~is_other_name]
-    is_last = np.append(is_other_name[1:], True)[~is_other_name]
-    if (step == 0).any() and ((step == 0) | (is_last & (step < 0))).all():
-        _refuse_large(file, cycle, _CYCLE, is_summed=True)
-        return _running_sum(cycle, is_other_name)
-    repeats = ~is_other_name & (np.diff(cycle, prepend=0) == 0)
-    message = "the number is that of the row before: it may be an interval's length, or a new kernel's cycle"
-    _refuse(file, repeats, _CYCLE, message, remedy=_REMEDY_REPEATED)
-    return cycle
+    def _refuse_large(self, name: str, *, is_summed: bool) -> None:
+        """Raise for the first row whose number, or the sum up to it, is too large for the sums made of it."""
+        # In floating point, where a sum that 64 bits cannot hold is a large number and no negative one.
+        numbers = self.numbers[name]
+        counted = np.cumsum(numbers, dtype=np.float64) if is_summed else numbers
+        self._refuse(counted >= _TOO_LARGE, name, "the numbers are too large to be counted in 64 bits")
 
 
 def _running_sum(lengths: IntArray, starts: BoolArray) -> IntArray:
     """Return (n,) the sum since the last start, inclusive."""
     total: IntArray = np.cumsum(lengths)
     return np.asarray(total - (total - lengths)[starts][np.cumsum(starts) - 1])
-
-
-def _within(file: InputFile, numbers: Mapping[str, IntArray], name: str, starts: BoolArray) -> IntArray:
-    """Return (n,) what was counted within each interval."""
-    if name in numbers:
-        return numbers[name]
-    column = _COUNTS[name]
-    counts = np.where(starts, numbers[column], np.diff(numbers[column], prepend=0))
-    _refuse(file, counts < 0, column, "the count goes down within a kernel")
-    return counts
-
-
-def _refuse(file: InputFile, bad: BoolArray, column: str, message: str, *, remedy: str = _REMEDY) -> None:
-    """Raise for the first row that is bad, by its line in the file."""
-    rows = np.flatnonzero(bad)
-    if rows.size:
-        line = _line_of_row(file, int(rows[0]))
-        raise ProfileError(message, path=file.path, row=line, column=column, remedy=remedy)
-
-
-def _refuse_large(file: InputFile, numbers: IntArray, column: str, *, is_summed: bool) -> None:
-    """Raise for the first row whose number, or the sum up to it, is too large for the sums made of it."""
-    # In floating point, where a sum that 64 bits cannot hold is a large number and no negative one.
-    counted = np.cumsum(numbers, dtype=np.float64) if is_summed else numbers
-    _refuse(file, counted >= _TOO_LARGE, column, "the numbers are too large to be counted in 64 bits")
-
-
-def _line_of_row(file: InputFile, row: int) -> int:
-    """Return the 1-based line of a 0-based row below the header; empty lines are no rows."""
-    lines, seen = 0, -1
-    for _, text in pieces(file):
-        for line in text.split(b"\n")[: text.count(b"\n") + 1]:
-            lines += 1
-            seen += bool(line.strip(b"\r"))
-            if seen > row:
-                return lines
-        lines -= text.endswith(b"\n")
-    return lines

@@ -240,7 +240,7 @@ def informative_order(plan: PlanFile) -> list[tuple[int, PlannedLaunch]]:
     more time comes first. Within a stratum the order is random, so that the first few are a random sample of
     it too. (docs/methods.md, 6 Drawing and judging)
     """
-    target, random = plan.target(), generator(int(plan.options.get("seed", 0)), Stream.EXPORT)
+    target, random = plan.options.target, generator(plan.options.seed, Stream.EXPORT)
     queues = [
         [stratum.launches[place] for place in random.permutation(len(stratum.launches))]
         if plan.is_random
@@ -303,7 +303,7 @@ def checks(plan: PlanFile, count: int) -> dict[tuple[int, int], list[Step]]:
     if not count:
         return {}
     launches = checkable(plan)
-    random = generator(int(plan.options.get("seed", 0)), Stream.COLD_CHECK)
+    random = generator(plan.options.seed, Stream.COLD_CHECK)
     order = random.permutation(len(launches))
     passed = np.floor(np.cumsum(check_chances(launches, count)[order]) + random.random() + 1e-9)
     chosen = {launches[place].id for place in order[np.diff(passed, prepend=0.0) > 0].tolist()}
@@ -622,7 +622,7 @@ def readme(
 
 def _cautions(plan: PlanFile, parts: Sequence[Part], target: str) -> Iterator[str]:
     """Yield what goes wrong with this plan under a tool of NVBit; of devices as far as the plan says."""
-    places = {(each.process, each.device) for each in plan.sequences}
+    places = {(each.process, each.device) for each in plan.profile.sequences}
     places |= {(part.process, part.device) for part in parts}
     for process, devices in sorted(Counter(process for process, _ in places).items()):
         if devices > 1:

@@ -22,7 +22,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 
@@ -42,6 +41,7 @@ from sampling.simulators.measured_run import (
     SeenKernel,
     columns_of,
 )
+from sampling.text import counted
 
 _OF_KERNEL = {
     CYCLES: CYCLES,
@@ -61,8 +61,6 @@ _PRINTED = (
     rb"\s*\*\*\* GPGPU-Sim|GPGPU-Sim"
 )
 _SIGNS = re.compile(rb"^(?:%s)" % _PRINTED, re.MULTILINE)
-_REMEDY = "give what the simulator printed on its standard output"
-_ALONE = "simulate one kernel at a time: -gpgpu_concurrent_kernel_sm 0, launches in one stream"
 
 
 def recognises_results(head: bytes) -> bool:
@@ -71,11 +69,7 @@ def recognises_results(head: bytes) -> bool:
 
 
 def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
-    """Return what an output says of each launch.
-
-    Parameters
-    ----------
-    metrics : `CYCLES`, `INSTRUCTIONS`, or counters by their printed names; none: the first two.
+    """Return what an output says of each launch; without metrics cycles and instructions, else counters too.
 
     Raises
     ------
@@ -95,26 +89,28 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     run = printed_run(printed_lines(LinesSoFar(file), asked), asked)
     _refuse_together(file, run)
     if not run.kernels:
-        raise ProfileError("no launch is printed there", path=file.path, remedy=_REMEDY)
+        remedy = "give what the simulator printed on its standard output"
+        raise ProfileError("no launch is printed there", path=file.path, remedy=remedy)
     if run.no_count:
         raise ProfileError(run.no_count, path=file.path, remedy="ask for counts that are totals of the run")
     missing = [name for name in asked if name not in run.seen]
     if missing and any(kernel.cycles is not None for kernel in run.kernels):
         name = missing[0].decode()
         near = get_close_matches(name, _counters_printed(file), 1)
-        like = (
-            f"did you mean {near[0]!r}?"
-            if near
-            else "give its name as it is printed, as L2_total_cache_misses"
-        )
+        like = "give its name as it is printed, as L2_total_cache_misses"
+        like = f"did you mean {near[0]!r}?" if near else like
         raise ProfileError(f"no counter {name!r} is printed there", path=file.path, remedy=like)
     return _measured(file, run, names, counters)
 
 
 def _refuse_together(file: InputFile, run: PrintedRun) -> None:
     if run.together:
-        message = f"{run.together}, so that no count is of one alone"
-        raise ProfileError(message, path=file.path, row=_row(file, run.together_at), remedy=_ALONE)
+        raise ProfileError(
+            f"{run.together}, so that no count is of one alone",
+            path=file.path,
+            row=_row(file, run.together_at),
+            remedy="simulate one kernel at a time: -gpgpu_concurrent_kernel_sm 0, launches in one stream",
+        )
 
 
 def _row(file: InputFile, offset: int) -> int:
@@ -200,14 +196,6 @@ _LOG_AHEAD = "its simulator's output ends before it does: the run goes on, or wa
 _LOG_REMEDY = "give the log as the simulator wrote it, of a run with -visualizer_enabled 1"
 
 
-class _Content(NamedTuple):
-    """What one file says: the logs of its kernels, without names yet, and what is printed there."""
-
-    file: InputFile
-    logs: list[IntervalLog]
-    output: PrintedRun
-
-
 def recognises_log(head: bytes) -> bool:
     """Return whether a file that starts like this is a visualizer log, or the simulator's output."""
     return _LOG_SIGNS.search(head) is not None
@@ -216,41 +204,41 @@ def recognises_log(head: bytes) -> bool:
 def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
     """Return the log of each kernel with a record, in the files' order.
 
-    A file of records is one run. With equally many outputs each run has its own, in the same order; else all
-    outputs together belong to all runs.
-
     Parameters
     ----------
-    files : visualizer logs, and the simulator's output of the same runs.
+    files : visualizer logs, a run each, and the simulator's outputs of these runs in the same order.
 
     Raises
     ------
     ProfileError : there is no record; a record is not whole, other than the last; the simulator's output is
-        of another run, or of kernels that ran at once.
+        of another run, or of kernels that ran at once; some of several runs have an output.
     """
-    contents = [_content(file) for file in files]
-    for content in contents:
-        _refuse_together(content.file, content.output)
-    runs = [(content.file, content.logs) for content in contents if content.logs]
+    runs: list[tuple[InputFile, list[IntervalLog]]] = []
+    outputs: list[PrintedRun] = []
+    for file in files:
+        logs, output = _content(file)
+        _refuse_together(file, output)
+        runs += [(file, logs)] if logs else []
+        outputs += [output] if output.kernels else []
     if not runs:
         raise ProfileError("holds no whole record of any kernel", path=files[0].path, remedy=_LOG_REMEDY)
-    outputs = [content.output for content in contents if content.output.kernels]
-    if not outputs:
-        known = list(chain.from_iterable(logs for _, logs in runs))
-    elif len(outputs) == len(runs):
+    if outputs and len(outputs) != len(runs):
+        wrong = f"{counted(len(runs), 'log')} and {counted(len(outputs), 'output')}: which are of one run?"
+        raise ProfileError(wrong, path=runs[0][0].path, remedy="give each log with its output, or logs alone")
+    known = list(chain.from_iterable(logs for _, logs in runs))
+    if outputs:
         pairs = zip(runs, outputs, strict=True)
-        known = [log for (file, logs), output in pairs for log in _with_output([logs], output, file)]
-    else:
-        kernels = list(chain.from_iterable(output.kernels for output in outputs))
-        of_all = PrintedRun(kernels, has_ended=all(output.has_ended for output in outputs))
-        known = _with_output([logs for _, logs in runs], of_all, runs[0][0])
+        known = [log for (file, logs), output in pairs for log in _with_output(logs, output, file)]
     return tuple(
         replace(log, name=log.name or f"kernel {number}") for number, log in enumerate(known, start=1)
     )
 
 
-def _content(file: InputFile) -> _Content:
-    """Read a file. The first record of a kernel may include CTAs of kernels too short for one."""
+def _content(file: InputFile) -> tuple[list[IntervalLog], PrintedRun]:
+    """Return the logs of a file's kernels, without names yet, and what is printed there.
+
+    The first record of a kernel may include CTAs of kernels too short for one.
+    """
     kinds: list[int] = []
     values: list[bytes] = []
     cores: list[int] = []
@@ -296,7 +284,7 @@ def _content(file: InputFile) -> _Content:
         )
         for start, end in zip(first, [*first[1:], cycle.size], strict=False)
     ]
-    return _Content(file, logs, output)
+    return logs, output
 
 
 def _order(file: InputFile, kinds: IntArray) -> list[int]:
@@ -321,70 +309,62 @@ def _error(file: InputFile, index: int, message: str) -> ProfileError:
     return ProfileError(message, path=file.path, row=_row(file, at), remedy=_LOG_REMEDY)
 
 
-def _with_output(
-    runs: Sequence[Sequence[IntervalLog]], output: PrintedRun, file: InputFile
-) -> list[IntervalLog]:
-    """Return the logs of one run or more with what the simulator printed of their kernels.
+def _with_output(logs: Sequence[IntervalLog], output: PrintedRun, file: InputFile) -> list[IntervalLog]:
+    """Return the logs of a run with what the simulator printed of their kernels.
 
     Kernels shorter than the interval have no log; all others have one each, in the same order. A kernel's
-    first record loses the CTAs that the records of the earlier kernels of its run lack. A run that goes on
-    may have more records than are printed: the output is written later.
+    first record loses the CTAs that the records of the earlier kernels lack. A run that goes on may have more
+    records than are printed: the output is written later.
     """
     known: list[IntervalLog] = []
     kernels = iter(output.kernels)
-    for run in runs:
-        carried: int | None = 0
-        for place, log in enumerate(run):
-            skipped: list[PrintedKernel] = []
+    carried: int | None = 0
+    for place, log in enumerate(logs):
+        skipped: list[PrintedKernel] = []
+        kernel = next(kernels, None)
+        while kernel is not None and kernel.cycles is not None and kernel.cycles < log.cycle[0]:
+            skipped.append(kernel)
             kernel = next(kernels, None)
-            while kernel is not None and kernel.cycles is not None and kernel.cycles < log.cycle[0]:
-                skipped.append(kernel)
-                kernel = next(kernels, None)
-            if kernel is None and not output.has_ended:
-                ahead = [replace(log, unrecorded_before=_launches(skipped)), *run[place + 1 :]]
-                known += [*ahead[:-1], replace(ahead[-1], is_cut_short=True, why_cut=_LOG_AHEAD)]
-                break
-            if (
-                kernel is None
-                or (kernel.cycles is not None and log.cycle[-1] > kernel.cycles)
-                or (kernel.instructions is not None and log.instructions.sum() > kernel.instructions)
-            ):
-                raise ProfileError(
-                    "the simulator's output is of another run: "
-                    f"it has no kernel like number {len(known) + 1} of the log",
-                    path=file.path,
-                    remedy="give the log and the output of one run, or the log alone",
-                )
-            if known and place == 0 and skipped:
-                # Whether they ran at the end of the run before or at the start of this one is not known.
-                carried = None
-            for short in skipped:
-                carried = None if carried is None or short.ctas is None else carried + short.ctas
-            known.append(replace(_named(log, kernel, carried), unrecorded_before=_launches(skipped)))
-            if carried is not None:
-                # How many CTAs the records lack is only known if it is known how many were carried in.
-                carried = None if kernel.ctas is None else kernel.ctas - int(known[-1].ctas.sum())
+        if kernel is None and not output.has_ended:
+            ahead = [replace(log, unrecorded_before=_launches(skipped)), *logs[place + 1 :]]
+            return [*known, *ahead[:-1], replace(ahead[-1], is_cut_short=True, why_cut=_LOG_AHEAD)]
+        if (
+            kernel is None
+            or (kernel.cycles is not None and log.cycle[-1] > kernel.cycles)
+            or (kernel.instructions is not None and log.instructions.sum() > kernel.instructions)
+        ):
+            raise ProfileError(
+                "the simulator's output is of another run: "
+                f"it has no kernel like number {place + 1} of the log",
+                path=file.path,
+                remedy="give the log and the output of one run, or the log alone",
+            )
+        for short in skipped:
+            carried = None if carried is None or short.ctas is None else carried + short.ctas
+        ctas = log.ctas.copy()
+        ctas[0] -= min(max(carried or 0, 0), int(ctas[0]))
+        cycles = None if kernel.why_cut else kernel.cycles
+        cores = log.facts.cores if kernel.cores is None else kernel.cores
+        known.append(
+            replace(
+                log,
+                name=kernel.name,
+                ctas=ctas,
+                facts=KernelFacts(cycles, kernel.instructions, kernel.ctas, kernel.ctas_per_core, cores),
+                launches=kernel.uids,
+                trace_id=kernel.launches[0].trace_id if len(kernel.launches) == 1 else None,
+                unrecorded_before=_launches(skipped),
+                is_cut_short=cycles is None,
+                why_cut=kernel.why_cut,
+                has_carried_ctas=carried is None,
+            )
+        )
+        if carried is not None:
+            # How many CTAs the records lack is only known if it is known how many were carried in.
+            carried = None if kernel.ctas is None else kernel.ctas - int(ctas.sum())
     known[-1] = replace(known[-1], unrecorded_after=_launches(list(kernels)))
     return known
 
 
 def _launches(kernels: Sequence[PrintedKernel]) -> int:
     return sum(max(len(kernel.uids), 1) for kernel in kernels)
-
-
-def _named(log: IntervalLog, kernel: PrintedKernel, carried: int | None) -> IntervalLog:
-    ctas = log.ctas.copy()
-    ctas[0] -= min(max(carried or 0, 0), int(ctas[0]))
-    cycles = None if kernel.why_cut else kernel.cycles
-    cores = log.facts.cores if kernel.cores is None else kernel.cores
-    return replace(
-        log,
-        name=kernel.name,
-        ctas=ctas,
-        facts=KernelFacts(cycles, kernel.instructions, kernel.ctas, kernel.ctas_per_core, cores),
-        launches=kernel.uids,
-        trace_id=kernel.launches[0].trace_id if len(kernel.launches) == 1 else None,
-        is_cut_short=cycles is None,
-        why_cut=kernel.why_cut,
-        has_carried_ctas=carried is None,
-    )

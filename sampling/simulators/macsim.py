@@ -164,30 +164,25 @@ def sampled_kernels_info(plan: PlanFile, part: Part) -> str:
     # What is checked is recorded once, and may run before another that is.
     steps = {step.ordinal: step for step in sorted(part.steps, key=lambda each: each.launch is not None)}
     drawn = sum(step.launch is not None for step in steps.values())
+    # What runs for the caches alone, of no stratum, stands last.
+    sizes = [*(stratum.size for stratum in plan.strata), 0]
+    numbers: list[list[int]] = [[] for _ in sizes]
+    for _, step in sorted(steps.items()):
+        numbers[-1 if step.stratum is None else step.stratum].append(step.ordinal)
     lines = [
         f"KernelPoint: {drawn} drawn launches of process {part.process}, device {part.device}.",
-        f"Method {plan.options['method']}, epsilon {plan.options['epsilon']}.",
-    ]
-    sizes = [stratum.size for stratum in plan.strata]
-    # What runs for the caches alone, of no stratum, stands last.
-    numbers: list[list[int]] = [[] for _ in (*sizes, 0)]
-    for _, step in sorted(steps.items()):
-        numbers[len(sizes) if step.stratum is None else step.stratum].append(step.ordinal)
-    lines += [
-        " ".join(map(str, (size, len(each), *each)))
-        for size, each in zip((*sizes, 0), numbers, strict=True)
-        if each
+        f"Method {plan.options.method}, epsilon {plan.options.epsilon}.",
+        *(
+            " ".join(map(str, (size, len(each), *each)))
+            for size, each in zip(sizes, numbers, strict=True)
+            if each
+        ),
     ]
     return "\n".join(lines) + "\n"
 
 
 def check_traces(path: str, steps: Sequence[Step]) -> None:
-    """Check that each launch has a trace, and that it is of the same kernel, grid and block.
-
-    Raises
-    ------
-    ProfileError : one has none, is not listed, or is of another kernel.
-    """
+    """Check that each launch has a trace, and one of the same kernel, grid and block; else ProfileError."""
     folder = Path(path)
     if not folder.is_dir():
         raise ProfileError("no folder of traces is there", path=path, remedy="give the folder of Kernel0")
@@ -229,12 +224,7 @@ def recognises_list(head: bytes) -> bool:
 
 
 def read_list(file: InputFile) -> TraceList:
-    """Return the launches in the list's order; the last may be without its grid where the tracer was killed.
-
-    Raises
-    ------
-    ProfileError : no launch is named.
-    """
+    """Return the launches in the list's order; the last may lack its grid where the tracer was killed."""
     listed = _listed(file)
     if not listed:
         remedy = "give the kernel_names.txt that the tracer wrote beside the traces"
@@ -294,11 +284,7 @@ def recognises_results(head: bytes) -> bool:
 
 
 def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
-    """Return what an output says of each launch.
-
-    Parameters
-    ----------
-    metrics : `CYCLES`, `INSTRUCTIONS` (of warps), or both; none: both.
+    """Return what an output says of each launch: cycles, instructions of warps.
 
     Raises
     ------

@@ -14,7 +14,7 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.features.names import bare_spelling, common_spelling
-from sampling.plan.other_recording.kernel_texts import shortened_names
+from sampling.plan.other_recording import shortened_names
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile.names import MANGLED, readable_name, short_name
 from sampling.profile.profile import Dimensions
@@ -35,17 +35,12 @@ CachesKind = Literal["cold", "unknown", "own", "filled"]
 
 @dataclass(frozen=True, slots=True)
 class SeenKernel:
-    """What a simulator says of which kernel a launch is of; empty and None where it does not.
-
-    Attributes
-    ----------
-    warps : of the whole grid.
-    """
+    """What a simulator says of which kernel a launch is of; empty and None where it does not."""
 
     name: str = ""
     grid: Dimensions | None = None
     block: Dimensions | None = None
-    warps: int | None = None
+    warps: int | None = None  #: of the whole grid
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,30 +107,21 @@ def columns_of(names: Sequence[str], rows: Sequence[Sequence[int | float | None]
     """Return (n,) each metric of n rows; NaN in place of None."""
     table = np.array(
         [[np.nan if value is None else value for value in row] for row in rows], dtype=np.float64
-    ).reshape(len(rows), len(names))
-    return {name: table[:, place].copy() for place, name in enumerate(names)}
+    )
+    return dict(zip(names, table.reshape(len(rows), len(names)).T.copy(), strict=True))
 
 
 class LinesSoFar:
-    """Pieces of whole lines of a file that may still be written to; half a last line is left out.
+    """Pieces of whole lines of a file that may still be written to; half a last line is left out."""
 
-    Attributes
-    ----------
-    is_cut : whether the gzip data, once all is read, turned out to end before their end.
-    """
+    is_cut = False  #: whether the gzip data, once all is read, turned out to end before their end
 
     def __init__(self, file: InputFile) -> None:
         """Read a file from its start, whenever it is gone through."""
         self._file = file
-        self.is_cut = False
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the pieces.
-
-        Raises
-        ------
-        ProfileError : the file cannot be read, its gzip data are damaged, or a line has no end.
-        """
+        """Yield the pieces; ProfileError where gzip data are damaged or a line has no end."""
         left = b""
         with self._file.open() as stream:
             # One block of gzip data at a time: what comes before a cut is kept.
@@ -164,21 +150,13 @@ class LinesSoFar:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TraceList:
-    """The launches of a traced process, in the list's order.
-
-    Attributes
-    ----------
-    number : (n,) the tracer's number of each launch.
-    first_number : the number that the first launch of a process has.
-    kernel : (n,) which of `kernels` each launch is of.
-    kernels : the distinct kernels with their launch shapes.
-    """
+    """The launches of a traced process, in the list's order."""
 
     path: str
-    number: IntArray
-    first_number: int
-    kernel: IntArray
-    kernels: tuple[SeenKernel, ...]
+    number: IntArray  #: (n,) the tracer's number of each launch
+    first_number: int  #: that of the first launch of a process
+    kernel: IntArray  #: (n,) which of `kernels` each launch is of
+    kernels: tuple[SeenKernel, ...]  #: the distinct ones with their launch shapes
 
     @classmethod
     def of(cls, path: str, first_number: int, listed: Sequence[tuple[int, SeenKernel]]) -> TraceList:

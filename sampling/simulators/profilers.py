@@ -27,7 +27,7 @@ from typing import TypeVar
 import numpy as np
 
 from sampling.methods.registry import method_named
-from sampling.plan.other_recording.plan_judgement import find_original
+from sampling.plan.other_recording import find_original
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.profile import Profile
 from sampling.reduction.grouping import group_key
@@ -251,8 +251,8 @@ def iterations(plan: PlanFile) -> tuple[dict[int, int], str]:
 
 
 def _of_single_sizes(plan: PlanFile) -> dict[int, int]:
-    grouping, region = plan.selection()
-    if not (method_named(str(plan.options["method"])).draws_at_random and region == Region()):
+    grouping, region = plan.options.grouping, plan.options.region
+    if not (method_named(plan.options.method).draws_at_random and region == Region()):
         return {}
     drawn = [(stratum.key, launch) for stratum in plan.strata for launch in stratum.launches]
     sizes: defaultdict[str, set[object]] = defaultdict(set)

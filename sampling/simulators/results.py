@@ -18,7 +18,6 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.progress import Progress
-from sampling.readers.input_file import watched
 from sampling.simulators.export import FILLED, Manifest, read_manifest
 from sampling.simulators.measured_run import (
     UNNUMBERED,
@@ -104,7 +103,7 @@ def read_result_files(
     if not paths:
         raise OptionError("no file of results is given")
     with opened(paths, "file of results", manifests) as (files, lists):
-        given = files if progress is None else [watched(file, progress) for file in files]
+        given = files if progress is None else [replace(file, progress=progress) for file in files]
         runs = [read_results(file, metrics, source) for file in given]
         return results_of(plan, runs, [read_manifest(file) for file in lists])
 
@@ -281,7 +280,7 @@ def ids_of(
         ids = _by_manifests(run, manifests, own)
     else:
         ids = _by_process(plan, run, run.first_number)
-    launches = sum(sequence.launches for sequence in plan.sequences)
+    launches = sum(sequence.launches for sequence in plan.profile.sequences)
     if launches and (ids >= launches).any():
         number = int(run.number[np.argmax(ids >= launches)])
         raise ProfileError(
@@ -297,7 +296,7 @@ def _by_process(plan: PlanFile, run: MeasuredRun, first_number: int) -> IntArray
     """Return the ids where the plan's launches are of one process and device, whose launches are numbered."""
     places = {(launch.process, launch.device) for launch in plan.drawn}
     processes = {process for process, _ in places}
-    devices = {each.device for each in plan.sequences if each.process in processes}
+    devices = {each.device for each in plan.profile.sequences if each.process in processes}
     if len(places) > 1 or len(devices) > 1:
         has = f"the plan has {len(places)} processes and devices"
         if len(places) == 1:

@@ -19,7 +19,7 @@ from textual.widgets import Input
 from sampling.plan.comparison import Comparison, MethodComparison, plan_key
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
-from sampling.readers.tables.column_map import ColumnMap
+from sampling.readers.columns import ColumnMap
 from tests import small_recordings
 from tests.fuzzing.keys import press_at_once
 from tests.plans_once import plans_made_once

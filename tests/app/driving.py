@@ -180,8 +180,8 @@ def assert_golden(name: str, text: str) -> None:
     assert text == golden.read_text(encoding="utf-8")
 
 
-def row_texts(study: Study, group: int, columns: TableColumns, *, ascii_only: bool) -> dict[str, str]:
+def row_texts(study: Study, group: int, columns: TableColumns) -> dict[str, str]:
     """What stands in each column of a kernel group's row in view 1, by the column's name."""
-    row = "".join(text for text, _ in row_runs(study, group, columns, ascii_only=ascii_only))
+    row = "".join(text for text, _ in row_runs(study, group, columns))
     placed = zip(columns.starts(), columns.columns, strict=True)
     return {column.name: row[start : start + column.width] for start, column in placed}

@@ -159,6 +159,6 @@ def pane_rows(app: App, pane: PlanPane) -> list[str]:
 def shows_findings(app: App) -> bool:
     """Whether the pane of findings has them from the first on, in the words of `sample`."""
     rows, width = pane_rows(app, PlanPane.FINDINGS), content_of(app, PlanPane.FINDINGS).size.width
-    words = facts.findings_text(study_in(app), Canvas(width, ascii_only=False, color=False)).splitlines()
+    words = facts.findings_text(study_in(app), Canvas(width, color=False)).splitlines()
     seen = min(len(rows), len(words))
     return seen > 0 and [row[:width].rstrip() for row in rows[:seen]] == words[:seen]

@@ -29,6 +29,7 @@ from tests.app.driving import (
     study_in,
     wait_for,
 )
+from tests.drawing import in_ascii
 from tui.app import planning
 from tui.app.actions import actions_of
 from tui.app.app import KernelPointApp
@@ -188,14 +189,14 @@ async def test_title_and_key_are_of_one_group_at_any_moment_and_the_chart_soon(r
 def test_a_key_is_shortened_in_its_name_first(resnet: str, monkeypatch: pytest.MonkeyPatch) -> None:
     study = load_study(SampleOptions(profiles=(resnet,)), {}, lambda *_: None)
     key = study.counts.groups[0].key
-    assert wording.group_key(study, 0, 1000, ascii_only=True) == key
+    assert in_ascii(True, wording.group_key, study, 0, 1000) == key
     for cells in (20, 30, 60, 80):
-        short = wording.group_key(study, 0, cells, ascii_only=True)
+        short = in_ascii(True, wording.group_key, study, 0, cells)
         assert len(short) == cells
         assert "..." in short
         assert short.endswith("<<<98x1x1, 32x32x1>>>") == (cells >= 60)
     monkeypatch.setattr(Study, "sequences", study.sequences * 2)
-    assert wording.group_key(study, 0, 80, ascii_only=True).endswith(">>> process 4242 device 0")
+    assert in_ascii(True, wording.group_key, study, 0, 80).endswith(">>> process 4242 device 0")
 
 
 FINDING = Finding(

@@ -29,6 +29,7 @@ from tests.app.driving import (
     wait_for,
 )
 from tests.cli.test_privacy import SECRET, nsys
+from tests.drawing import in_ascii
 from tests.terminal.pseudo_terminal import PROJECT, Terminal
 from tui import cli
 from tui.app.app import PrintableFilter
@@ -241,10 +242,10 @@ def test_ascii_is_ascii_on_stderr_too(named: str) -> None:
 
 def test_what_a_widget_forgets_is_taken_out_before_the_terminal() -> None:
     segments = [Segment("a\x1b[2Jb\u00a0"), Segment("\u6838\u202e\u00e9")]
-    shown = PrintableFilter(ascii_only=False).apply(segments, Color(0, 0, 0))
+    shown = PrintableFilter().apply(segments, Color(0, 0, 0))
     assert [segment.text for segment in shown] == ["a[2Jb ", "\u6838\u00e9"]
-    shown = PrintableFilter(ascii_only=True).apply(segments, Color(0, 0, 0))
+    shown = in_ascii(True, PrintableFilter().apply, segments, Color(0, 0, 0))
     assert [segment.text for segment in shown] == ["a[2Jb ", "???"]
     assert sum(each.cell_length for each in shown) == sum(each.cell_length for each in segments)
     harmless = [Segment("\u6838")]
-    assert PrintableFilter(ascii_only=False).apply(harmless, Color(0, 0, 0)) is harmless
+    assert PrintableFilter().apply(harmless, Color(0, 0, 0)) is harmless

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from sampling.plan.overrides_file import read_overrides
+from sampling.plan.plan_file import read_overrides
 from sampling.splitting.tree import Verdict
 from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, wait_for
 from tests.app.plan_driving import form_of, running

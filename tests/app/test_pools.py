@@ -63,7 +63,7 @@ async def test_pooled_kernel_groups_are_marked_in_view_1(gpt: str) -> None:
         assert all(study.groups.share[group] < POOL_BELOW for group in marked)
         listed = app.screen.query_one(GroupTable).listed.groups
         columns = table_columns(study, 80)
-        rows = [row_texts(study, group, columns, ascii_only=False) for group in listed]
+        rows = [row_texts(study, group, columns) for group in listed]
         for heading in {"strata", "drawn"} & rows[0].keys():
             for group, cell in zip(listed, (row[heading].strip() for row in rows), strict=True):
                 assert (cell == "pool") == (group in marked), (heading, group)

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from sampling.errors import OptionError
 from sampling.estimation.top_up import ToppedUp
 from sampling.estimation.total import PlanEstimate, estimate_plan
-from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
+from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.simulators.results import SimulatedLaunches
+from tests.small_plans import options_of, plan_of_strata, stratum
 from tui.app.plan.details import why_not_there
 from tui.app.plan.results import (
     Answers,
@@ -35,7 +37,7 @@ from tui.options.estimate import EstimateOptions
 from tui.output.writer import Canvas
 from tui.text.estimate import compared_groups
 
-CANVAS = Canvas(80, ascii_only=False, color=False)
+CANVAS = Canvas(80, color=False)
 SESSION = Session(SampleOptions(profiles=("run.sqlite",), epsilon=0.02, seed=7))
 # Two kernels of 10 and 5 launches: 1,000 ns each of the one, 2,000 ns of the other.
 CYCLES_PER_NS = {"gemm": 3, "copy": 6}
@@ -49,10 +51,10 @@ def plan(method: str = "root") -> PlanFile:
     gemm = tuple(launch(number, "gemm", 1000, 5.0) for number in (0, 1))
     copy = tuple(launch(number, "copy", 2000, 2.5) for number in (10, 11))
     strata = (
-        PlannedStratum("gemm process 1 device 0", 10, 1000.0, 0.0, 1000, 1000, 2, gemm),
-        PlannedStratum("copy process 1 device 0", 5, 2000.0, 0.0, 2000, 2000, 2, copy),
+        stratum("gemm process 1 device 0", 10, 1000.0, 0.0, gemm),
+        stratum("copy process 1 device 0", 5, 2000.0, 0.0, copy),
     )
-    return PlanFile("plan.json", (), 15, 20_000, {"method": method, "confidence": 0.95}, strata)
+    return plan_of_strata(strata, options_of(method), total_duration_ns=20_000)
 
 
 def found(*, without: tuple[int, ...] = (), method: str = "root") -> PlanEstimate:
@@ -77,11 +79,9 @@ def test_groups_are_set_against_the_profile() -> None:
     listing, words = table_of(ResultsPane.GROUPS, known())
     assert listing is not None
     assert words == ""
-    assert listing.head(80, ascii_only=False).split() == [
-        *("simulated", "profiled", "cycles/ns", "within", "kernel", "group")
-    ]
+    assert listing.head(80).split() == [*("simulated", "profiled", "cycles/ns", "within", "kernel", "group")]
     # 10 x 1,000 ns x 3 against 5 x 2,000 ns x 6: half of the time, two thirds of the cycles.
-    cells = [listing.row(row, 80, ascii_only=False).split() for row in (0, 1)]
+    cells = [listing.row(row, 80).split() for row in (0, 1)]
     assert [row[:5] for row in cells] == [["66.7", "%", "50.0", "%", "6"], ["33.3", "%", "50.0", "%", "3"]]
     assert [row[-1] for row in cells] == ["copy", "gemm"], "without what all have in common"
 
@@ -89,14 +89,14 @@ def test_groups_are_set_against_the_profile() -> None:
 def test_a_group_without_results_is_named_and_what_is_missing_counted() -> None:
     listing, _ = table_of(ResultsPane.GROUPS, known(found=found(without=(0, 10, 11))))
     assert listing is not None
-    assert listing.row(0, 80, ascii_only=False).split()[0] == "-", "there is no whole to have a share of"
-    assert listing.row(0, 80, ascii_only=False).split()[-2:] == ["1", "gemm"]
-    assert listing.row(1, 80, ascii_only=False).split() == ["-", "50.0", "%", "-", "-", "all", "copy"]
+    assert listing.row(0, 80).split()[0] == "-", "there is no whole to have a share of"
+    assert listing.row(0, 80).split()[-2:] == ["1", "gemm"]
+    assert listing.row(1, 80).split() == ["-", "50.0", "%", "-", "-", "all", "copy"]
 
 
 def test_cycles_a_nanosecond_are_of_the_strata_that_have_results() -> None:
     short, long = plan().strata
-    both = replace(plan(), strata=(short, replace(long, key=short.key)))
+    both = structs.replace(plan(), strata=(short, structs.replace(long, key=short.key)))
     cycles = np.array([3000.0, 3000.0])
     made = estimate_plan(both, SimulatedLaunches(np.array([0, 1]), {"cycles": cycles}))
     (group,) = compared_groups(made)
@@ -136,7 +136,7 @@ def test_what_to_run_next() -> None:
     more = known(asked=EstimateOptions(plan="plan.json", results=("a.log",), target=0.001), larger=LARGER)
     listing, _ = table_of(ResultsPane.NEXT, more)
     assert listing is not None
-    assert [listing.row(row, 80, ascii_only=False).split()[0] for row in (0, 1)] == ["3", "4"]
+    assert [listing.row(row, 80).split()[0] for row in (0, 1)] == ["3", "4"]
     assert (
         "next: 2 launches, 2.00 us of profile time, 1 of them new; the whole larger plan: 7 launches, 8.00 us"
     ) in " ".join(totals_words(more, CANVAS).split())

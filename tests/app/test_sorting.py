@@ -18,6 +18,7 @@ from tests.app.driving import (
     view_of,
     wait_for,
 )
+from tests.drawing import in_ascii
 from tui.app.compare import CompareTable, order_words
 from tui.app.difference import DifferenceTable
 from tui.app.frame.chart import Chart
@@ -32,7 +33,7 @@ def test_the_first_head_that_is_there_has_the_mark_and_keeps_its_width() -> None
     columns = [Column("share", ["1 %"]), Column("kernel group   ", ["k"], to_right=False)]
 
     def heads(*names: str, falls: bool, ascii_only: bool) -> list[str]:
-        return [each.heading for each in marked(columns, names, falls=falls, ascii_only=ascii_only)]
+        return [each.heading for each in in_ascii(ascii_only, marked, columns, names, falls=falls)]
 
     assert heads("total", "share", falls=True, ascii_only=False) == ["share↓", "kernel group   "]
     assert heads("share", falls=False, ascii_only=True) == ["share^", "kernel group   "]

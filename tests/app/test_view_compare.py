@@ -29,6 +29,7 @@ from tests.app.driving import (
     view_of,
     wait_for,
 )
+from tests.drawing import in_ascii
 from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
 from tui.app import compare, planning
 from tui.app.compare import (
@@ -446,7 +447,7 @@ def test_lines_are_no_wider_than_asked(width: int, explained: bool) -> None:
         ({"method": "pks", "applicable": False, "reason": "pks needs much"},),
     )
     shown = Shown(found, ("tbpoint", "cutting kernels, 3 %"), explained)
-    heading, lines = compare_lines(shown, width, ascii_only=True)
+    heading, lines = in_ascii(True, compare_lines, shown, width)
     assert len(heading) <= width
     assert all(len(line.text) <= max(width - 2, 0) for line in lines)
     assert [line.symbol for line in lines] == ["K", "J", "F" if explained else " "]
@@ -460,7 +461,7 @@ def test_a_reason_that_does_not_name_its_method_is_given_its_name() -> None:
     shown = Shown(
         Blocks((), ({"method": "pks", "applicable": False, "reason": "too many launches"},)), None, True
     )
-    assert compare_lines(shown, 80, ascii_only=True)[1][0].text == "pks: too many launches"
+    assert in_ascii(True, compare_lines, shown, 80)[1][0].text == "pks: too many launches"
 
 
 def test_the_line_that_stands_for_a_method_is_found_whatever_changes() -> None:

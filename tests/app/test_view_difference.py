@@ -12,6 +12,7 @@ from sampling.difference import Difference
 from sampling.errors import OptionError
 from sampling.progress import Progress
 from tests.app.driving import App, Running, opened, printed, screen_text, view_of, wait_for
+from tests.drawing import in_ascii
 from tui.app import difference
 from tui.app.difference import DifferenceScreen, DifferenceTable, asked_of, kernel_table
 from tui.app.frame.line import tab_texts
@@ -89,7 +90,7 @@ def test_what_cannot_be_asked(profiles: tuple[str, ...], typed: str, said: str) 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_the_table_keeps_the_ratio_in_every_width(before: str, after: str, width: int) -> None:
-    heading, *rows = kernel_table(found(before, after), width, DifferenceSort.CHANGE, ascii_only=True)
+    heading, *rows = in_ascii(True, kernel_table, found(before, after), width, DifferenceSort.CHANGE)
     names = [name.rstrip("v") for name in heading.split()]
     assert {"mean", "kernel"} < set(names)
     assert ({"status", "interval", "share"} < set(names)) == (width >= 80)
@@ -102,7 +103,7 @@ def test_the_table_keeps_the_ratio_in_every_width(before: str, after: str, width
 
 
 def test_shares_are_of_all_changes_without_their_signs(before: str, after: str) -> None:
-    heading, *rows = kernel_table(found(before, after), 200, DifferenceSort.CHANGE, ascii_only=True)
+    heading, *rows = in_ascii(True, kernel_table, found(before, after), 200, DifferenceSort.CHANGE)
     place = heading.index(" share") + len(" share")
     shares = [row[:place].split()[-2:] for row in rows]
     # +8000 ns, -70 ns and +30 ns of 8100 ns.

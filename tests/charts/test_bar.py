@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawing import in_ascii
 from tui.charts.grid import bar
 
 EIGHTHS = {"▏": 1, "▎": 2, "▍": 3, "▌": 4, "▋": 5, "▊": 6, "▉": 7, "█": 8}
@@ -17,7 +18,7 @@ def test_a_bar_is_as_long_as_its_share_to_an_eighth_of_a_cell(share: float, cell
     assert len(drawn) <= cells
     assert abs(sum(EIGHTHS[glyph] for glyph in drawn) - 8 * share * cells) <= 0.5 + 1e-9
     assert set(drawn[:-1]) <= {"█"}, "only its end is part of a cell"
-    assert bar(share, cells, ascii_only=True) == "#" * round(share * cells)
+    assert in_ascii(True, bar, share, cells) == "#" * round(share * cells)
 
 
 @pytest.mark.parametrize(

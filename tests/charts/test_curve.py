@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawing import in_ascii
 from tui.charts.axis import value_axis
 from tui.charts.grid import Grid, blank, plain
 from tui.charts.size_plot import Curve, Mark, SizePlot, draw_curve, size_chart
@@ -20,7 +21,7 @@ POINTS = st.lists(st.tuples(st.integers(0, 14), st.integers(0, 59)), min_size=2,
 
 def drawn(points: list[tuple[int, int]], *, ascii_only: bool) -> Grid:
     grid = blank(60, 15)
-    draw_curve(grid, points, 3, ascii_only=ascii_only)
+    in_ascii(ascii_only, draw_curve, grid, points, 3)
     return grid
 
 
@@ -58,8 +59,8 @@ def test_strokes_rise_and_fall_as_the_line_does() -> None:
 def test_two_lines_share_a_cell_of_dots() -> None:
     one, other = [(0, 0), (14, 59)], [(14, 0), (0, 59)]
     both, lone = blank(60, 15), drawn(one, ascii_only=False)
-    draw_curve(both, one, 1, ascii_only=False)
-    draw_curve(both, other, 2, ascii_only=False)
+    draw_curve(both, one, 1)
+    draw_curve(both, other, 2)
     middle = both.glyph[7, 29]
     assert ord(middle) & ord(lone.glyph[7, 29]) == ord(lone.glyph[7, 29])
     assert (both.glyph != lone.glyph).any()
@@ -69,9 +70,9 @@ def test_marks_stand_over_their_line() -> None:
     marks = [Mark(2.0**n, float(n), "o", 0) for n in range(5)]
     sizes = [(mark.size, f"{mark.size:g}") for mark in marks]
     for ascii_only in (False, True):
-        bare = size_chart(SizePlot("t", marks, sizes, ""), 60, 12, ascii_only=ascii_only)
-        lined = size_chart(
-            SizePlot("t", marks, sizes, "", curves=[Curve(marks, 0)]), 60, 12, ascii_only=ascii_only
+        bare = in_ascii(ascii_only, size_chart, SizePlot("t", marks, sizes, ""), 60, 12)
+        lined = in_ascii(
+            ascii_only, size_chart, SizePlot("t", marks, sizes, "", curves=[Curve(marks, 0)]), 60, 12
         )
         assert (lined.glyph == "o").sum() == (bare.glyph == "o").sum() == 5
         changed = lined.glyph != bare.glyph

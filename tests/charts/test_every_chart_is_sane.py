@@ -20,6 +20,7 @@ from scalemodel.measurements import Measurements, measurements_of
 from scalemodel.predict import Outcome, predict
 from scalemodel.rules import RULES
 from scalemodel.validate import validate
+from tests.drawing import in_ascii
 from tui.app.frame.chart import Chart
 from tui.charts.grid import MARKER, PLAIN, SELECTED, Grid, ansi, plain, runs
 from tui.charts.histogram import DurationAxis, Side, histogram, two_histograms
@@ -43,8 +44,8 @@ def histogram_of(values: list[int], counts: list[int] | None = None, **options: 
     axis: DurationAxis = "log" if options.pop("log", False) else "linear"
 
     def draw(width: int, height: int, ascii_only: bool) -> Grid:
-        return histogram(
-            values_ns, launches, clusters, width, height, axis=axis, ascii_only=ascii_only, **options
+        return in_ascii(
+            ascii_only, histogram, values_ns, launches, clusters, width, height, axis=axis, **options
         )  # type: ignore[arg-type]
 
     return draw
@@ -52,7 +53,7 @@ def histogram_of(values: list[int], counts: list[int] | None = None, **options: 
 
 def ipc_of(cycles: list[int], ipc: list[float], **stop: float) -> Draw:
     curve = IpcCurve(np.array(cycles, dtype=np.int64), np.array(ipc, dtype=np.float64), **stop)  # type: ignore[arg-type]
-    return lambda width, height, ascii_only: ipc_chart(curve, width, height, ascii_only=ascii_only)
+    return lambda width, height, ascii_only: in_ascii(ascii_only, ipc_chart, curve, width, height)
 
 
 def scatter_of(*points: tuple[float, float], selected: int = 0) -> Draw:
@@ -61,8 +62,8 @@ def scatter_of(*points: tuple[float, float], selected: int = 0) -> Draw:
         for i, (speedup, error) in enumerate(points)
     ]
     name = f"method-number-{selected}"
-    return lambda width, height, ascii_only: scatter(
-        drawn, width, height, ascii_only=ascii_only, selected=name
+    return lambda width, height, ascii_only: in_ascii(
+        ascii_only, scatter, drawn, width, height, selected=name
     )
 
 
@@ -82,8 +83,8 @@ def outcome_of(magnitude: float, rules: tuple[str, ...], *, curve: bool = True) 
 def predicted(magnitude: float, *rules: str, curve: bool = True) -> Draw:
     def draw(width: int, height: int, ascii_only: bool) -> Grid:
         outcome = outcome_of(magnitude, rules, curve=curve)
-        return prediction_chart(
-            measured(magnitude, curve=curve), outcome, width, height, ascii_only=ascii_only
+        return in_ascii(
+            ascii_only, prediction_chart, measured(magnitude, curve=curve), outcome, width, height
         )
 
     return draw
@@ -91,8 +92,8 @@ def predicted(magnitude: float, *rules: str, curve: bool = True) -> Draw:
 
 def errors_of(magnitude: float) -> Draw:
     validation = validate([measured(magnitude)], simulated=(8, 16))
-    return lambda width, height, ascii_only: error_chart(
-        validation, "SMs", width, height, ascii_only=ascii_only
+    return lambda width, height, ascii_only: in_ascii(
+        ascii_only, error_chart, validation, "SMs", width, height
     )
 
 
@@ -102,7 +103,7 @@ def sizes_of(values: list[float | None], **options: object) -> Draw:
     ]
     sizes = [(mark.size, f"{mark.size:g}") for mark in marks]
     plot = SizePlot("title", marks, sizes or [(1.0, "1")], "SMs", **options)  # type: ignore[arg-type]
-    return lambda width, height, ascii_only: size_chart(plot, width, height, ascii_only=ascii_only)
+    return lambda width, height, ascii_only: in_ascii(ascii_only, size_chart, plot, width, height)
 
 
 def trade_off_of(*speedups: float) -> Draw:
@@ -110,8 +111,8 @@ def trade_off_of(*speedups: float) -> Draw:
         TradeOffPoint(0.01 * (i + 1), 10, 2, 1e6, speedup, 0.01, 0.1) for i, speedup in enumerate(speedups)
     ]
     epsilons = [0.01 * (i + 1) for i in range(10)]
-    return lambda width, height, ascii_only: trade_off_chart(
-        points, epsilons, 0.02, width, height, ascii_only=ascii_only
+    return lambda width, height, ascii_only: in_ascii(
+        ascii_only, trade_off_chart, points, epsilons, 0.02, width, height
     )
 
 
@@ -126,7 +127,7 @@ def timeline_of(durations: list[int], starts: list[int] | None = None, *, log: b
     def draw(width: int, height: int, ascii_only: bool) -> Grid:
         by: By = "launch" if starts is None else "time"
         drawn = launches.id[:1]
-        return timeline_chart(launches, clusters, drawn, width, height, by=by, log=log, ascii_only=ascii_only)
+        return in_ascii(ascii_only, timeline_chart, launches, clusters, drawn, width, height, by=by, log=log)
 
     return draw
 
@@ -137,8 +138,8 @@ def two_of(before: list[int], after: list[int], *, log: bool = False) -> Draw:
         Side(word, np.array(values, dtype=np.int64), np.arange(1, len(values) + 1))
         for word, values in (("before: some", before), ("after: more", after))
     ]
-    return lambda width, height, ascii_only: two_histograms(
-        (sides[0], sides[1]), width, height, log=log, ascii_only=ascii_only
+    return lambda width, height, ascii_only: in_ascii(
+        ascii_only, two_histograms, (sides[0], sides[1]), width, height, log=log
     )
 
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawing import in_ascii
 from tui.charts.grid import (
     ASCII,
     ASCII_FILLS,
@@ -94,8 +95,8 @@ def test_the_styles_of_the_grid_have_names_for_the_app() -> None:
 
 def test_neighbouring_clusters_differ_in_colour_and_in_symbol() -> None:
     for k in range(300):
-        assert cluster_symbol(k, ascii_only=False) != cluster_symbol(k + 1, ascii_only=False)
-        assert cluster_symbol(k, ascii_only=True) != cluster_symbol(k + 1, ascii_only=True)
+        assert cluster_symbol(k) != cluster_symbol(k + 1)
+        assert in_ascii(True, cluster_symbol, k) != in_ascii(True, cluster_symbol, k + 1)
         assert ansi_code(cluster_style(k)) != ansi_code(cluster_style(k + 1))
         assert style_name(cluster_style(k)) != style_name(cluster_style(k + 1))
     assert len(set(LETTERS)) == len(LETTERS)
@@ -112,15 +113,15 @@ def test_glyphs_are_one_cell_wide_and_the_ascii_ones_ascii() -> None:
 
 @given(st.text("ab ", max_size=20), st.integers(0, 20), st.booleans())
 def test_a_fitted_text_has_room(text: str, width: int, ascii_only: bool) -> None:
-    short = fitted(text, width, ascii_only=ascii_only)
+    short = in_ascii(ascii_only, fitted, text, width)
     assert len(short) <= width
     assert short == text or len(text) > width
     assert short.isascii() or not ascii_only
 
 
 def test_a_shortened_text_says_so() -> None:
-    assert fitted("launches", 6, ascii_only=False) == "launc…"
-    assert fitted("launches", 6, ascii_only=True) == "lau..."
+    assert fitted("launches", 6) == "launc…"
+    assert in_ascii(True, fitted, "launches", 6) == "lau..."
 
 
 def test_charts_import_neither_rich_nor_textual() -> None:
@@ -149,7 +150,7 @@ def test_sparkline(counts: list[int], width: int, text: str) -> None:
 def test_a_sparkline_has_room_and_rises_with_its_counts(
     counts: list[int], width: int, ascii_only: bool
 ) -> None:
-    text = sparkline(counts, width, ascii_only=ascii_only)
+    text = in_ascii(ascii_only, sparkline, counts, width)
     assert len(text) == min(len(counts), width)
     assert text.isascii() or not ascii_only
     if len(counts) <= width:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawing import in_ascii
 from tui.charts.grid import LABEL, MARKER, PROPOSED, Grid, blank, plain
 from tui.charts.histogram import LEFT, histogram, histogram_data, lay_out
 
@@ -149,14 +150,15 @@ def test_no_bins_are_refused() -> None:
 def test_a_grid_has_the_size_asked_for(group, width: int, height: int, log: bool, ascii_only: bool) -> None:
     values_ns, counts, clusters = group
     threshold_ns = int(values_ns[values_ns.size // 2])
-    grid = histogram(
+    grid = in_ascii(
+        ascii_only,
+        histogram,
         values_ns,
         counts,
         clusters,
         width,
         height,
         axis="log" if log else "linear",
-        ascii_only=ascii_only,
         split=(threshold_ns, True),
     )
     assert grid.glyph.shape == grid.style.shape == (height, width)
@@ -236,7 +238,7 @@ def test_a_threshold_that_splits_nothing_draws_no_line(threshold_ns: int) -> Non
 
 @pytest.mark.parametrize("ascii_only", [False, True])
 def test_clusters_are_told_apart_without_colour(ascii_only: bool) -> None:
-    grid = histogram(*THREE_PEAKS, THREE_CLUSTERS, 80, 24, ascii_only=ascii_only)
+    grid = in_ascii(ascii_only, histogram, *THREE_PEAKS, THREE_CLUSTERS, 80, 24)
     symbols = "#o*" if ascii_only else "ABC"
     axis, legend = plain(grid).split("\n")[20], "".join(plain(grid).split("\n")[22:])
     assert [glyph for glyph in axis if glyph in symbols] == list(symbols)
@@ -266,7 +268,7 @@ def test_the_axes_name_the_highest_count_and_one_unit() -> None:
 def test_a_linear_axis_ends_before_a_few_launches_far_beyond(ascii_only: bool) -> None:
     values_ns = np.array([*range(1_000, 2_000, 10), 90_000])
     counts = np.array([9] * 100 + [3])
-    rows = plain(histogram(values_ns, counts, [], 80, 12, ascii_only=ascii_only)).split("\n")
+    rows = plain(in_ascii(ascii_only, histogram, values_ns, counts, [], 80, 12)).split("\n")
     arrow = "->" if ascii_only else "→"
     assert rows[0].endswith(f"3 beyond, to 90.0 us {arrow}")
     assert rows[-2].split()[-2:] == ["1.9", "us"]
@@ -343,7 +345,7 @@ GOLDENS = {
 def test_golden(name: str, size: tuple[int, int], ascii_only: bool) -> None:
     """As in golden/; run once with UPDATE_GOLDEN=1 to write them anew, and read the difference."""
     values_ns, counts, clusters, options = GOLDENS[name]
-    text = plain(histogram(values_ns, counts, clusters, *size, ascii_only=ascii_only, **options)) + "\n"
+    text = plain(in_ascii(ascii_only, histogram, values_ns, counts, clusters, *size, **options)) + "\n"
     path = GOLDEN / f"histogram-{name}-{size[0]}x{size[1]}-{'ascii' if ascii_only else 'unicode'}.txt"
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(text, encoding="utf-8", newline="\n")

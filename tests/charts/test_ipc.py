@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawing import in_ascii
 from tui.charts.grid import LABEL, MARKER, PROPOSED, Grid, ansi, plain
 from tui.charts.ipc import AFTER, BEFORE, IpcCurve, ipc_chart
 
@@ -49,14 +50,14 @@ def columns_in(grid: Grid, style: int, foot: int) -> list[int]:
 
 @given(curves(), st.integers(0, 120), st.integers(0, 40), st.booleans())
 def test_a_grid_has_the_size_asked_for(curve: IpcCurve, width: int, height: int, ascii_only: bool) -> None:
-    grid = ipc_chart(curve, width, height, ascii_only=ascii_only)
+    grid = in_ascii(ascii_only, ipc_chart, curve, width, height)
     assert grid.glyph.shape == grid.style.shape == (height, width)
     assert plain(grid).isascii() or not ascii_only
 
 
 @given(curves(), st.integers(20, 120), st.integers(4, 40), st.booleans())
 def test_every_part_is_seen(curve: IpcCurve, width: int, height: int, ascii_only: bool) -> None:
-    grid = ipc_chart(curve, width, height, ascii_only=ascii_only)
+    grid = in_ascii(ascii_only, ipc_chart, curve, width, height)
     foot = int(np.flatnonzero(grid.glyph[:, LEFT - 1] == ("+" if ascii_only else "└"))[-1])
     is_line = (grid.style[: foot + 1] == MARKER).all(axis=0)
     assert is_line.sum() == (curve.stop_cycle is not None)
@@ -154,7 +155,7 @@ def test_the_parts_differ_in_colour_and_without_it() -> None:
     grid = ipc_chart(ramp(), 80, 20)
     for code in ("36", "33", "1", "1;31"):
         assert f"\x1b[{code}m" in ansi(grid)
-    drawn = ipc_chart(ramp(), 80, 20, ascii_only=True)
+    drawn = in_ascii(True, ipc_chart, ramp(), 80, 20)
     glyphs = {
         style: set(drawn.glyph[:17, LEFT:][drawn.style[:17, LEFT:] == style].tolist())
         for style in (BEFORE, AFTER, PROPOSED, MARKER)
@@ -170,7 +171,7 @@ GOLDENS = {"stopped": ramp(), "running": ramp(stop=None), "cut": ramp(40, 30, 18
 @pytest.mark.parametrize("name", GOLDENS)
 def test_golden(name: str, size: tuple[int, int], ascii_only: bool) -> None:
     """As in golden/; run once with UPDATE_GOLDEN=1 to write them anew, and read the difference."""
-    text = plain(ipc_chart(GOLDENS[name], *size, ascii_only=ascii_only)) + "\n"
+    text = plain(in_ascii(ascii_only, ipc_chart, GOLDENS[name], *size)) + "\n"
     path = GOLDEN / f"ipc-{name}-{size[0]}x{size[1]}-{'ascii' if ascii_only else 'unicode'}.txt"
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(text, encoding="utf-8", newline="\n")

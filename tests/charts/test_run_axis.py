@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.reduction.timeline import By, GroupLaunches
+from tests.drawing import in_ascii
 from tui.charts.timeline import RunAxis
 
 LAUNCHES = st.lists(st.integers(0, 900), min_size=1, max_size=40).map(sorted)
@@ -46,7 +47,7 @@ def test_a_bar_covers_the_launches_of_its_range(
     first, stop = (
         np.array(column) for column in zip(*((low, low + size) for low, size in runs), strict=True)
     )
-    bar = axis.bar(first, stop, ascii_only=ascii_only)
+    bar = in_ascii(ascii_only, axis.bar, first, stop)
     assert len(bar) == 30
     covered: set[int] = set()
     for low, high in zip(first.tolist(), stop.tolist(), strict=True):

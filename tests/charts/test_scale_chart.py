@@ -16,6 +16,7 @@ from scalemodel.measurements import Measurements, Scaling, measurements_of
 from scalemodel.predict import Outcome, predict
 from scalemodel.rules import RULES
 from scalemodel.validate import validate
+from tests.drawing import in_ascii
 from tui.charts.axis import value_axis
 from tui.charts.grid import AXIS, LABEL, Grid, ansi, plain
 from tui.charts.size_plot import (
@@ -86,7 +87,7 @@ def pictures(draw: st.DrawFn) -> tuple[Measurements, Outcome]:
 def test_a_grid_has_the_size_asked_for(
     picture: tuple[Measurements, Outcome], width: int, height: int, ascii_only: bool
 ) -> None:
-    grid = prediction_chart(*picture, width, height, ascii_only=ascii_only)
+    grid = in_ascii(ascii_only, prediction_chart, *picture, width, height)
     assert grid.glyph.shape == grid.style.shape == (height, width)
     assert plain(grid).isascii() or not ascii_only
 
@@ -139,7 +140,7 @@ def test_what_is_drawn_is_ipc_over_size() -> None:
 
 def test_scale_models_targets_and_predictions_differ_without_colour() -> None:
     for ascii_only, model in ((False, "■"), (True, "#")):
-        grid = prediction_chart(*fits(), 80, 16, ascii_only=ascii_only)
+        grid = in_ascii(ascii_only, prediction_chart, *fits(), 80, 16)
         foot, left = plot_of(grid)
         ticks = np.flatnonzero(grid.glyph[foot, left + 1 :] == ("+" if ascii_only else "┬")) + left + 1
         assert columns_of(grid, SIMULATED, model) == ticks[:2].tolist()
@@ -165,7 +166,7 @@ def test_a_bracket_without_a_top_is_open() -> None:
     measurements, outcome = without_f_mem()
     assert outcome.predictions[-1].high is None
     for ascii_only in (False, True):
-        grid = prediction_chart(measurements, outcome, 60, 14, ascii_only=ascii_only)
+        grid = in_ascii(ascii_only, prediction_chart, measurements, outcome, 60, 14)
         assert columns_of(grid, 0, "o"), "the target before the cliff has its point"
         (column,) = columns_of(grid, 0, "^")
         assert grid.glyph[1, column] == "^"
@@ -252,12 +253,10 @@ def test_no_label_is_below_zero_where_no_value_is(values: list[float], rows: int
 
 
 GOLDENS = {
-    "cliff": lambda *size, ascii_only: prediction_chart(*fits(), *size, ascii_only=ascii_only),
-    "bracket": lambda *size, ascii_only: prediction_chart(*without_f_mem(), *size, ascii_only=ascii_only),
-    "rules": lambda *size, ascii_only: prediction_chart(*fits(*RULES), *size, ascii_only=ascii_only),
-    "errors": lambda *size, ascii_only: error_chart(
-        validate([FITS, FITS_TOO]), "SMs", *size, ascii_only=ascii_only
-    ),
+    "cliff": lambda *size: prediction_chart(*fits(), *size),
+    "bracket": lambda *size: prediction_chart(*without_f_mem(), *size),
+    "rules": lambda *size: prediction_chart(*fits(*RULES), *size),
+    "errors": lambda *size: error_chart(validate([FITS, FITS_TOO]), "SMs", *size),
 }
 FITS_TOO = measurements_of([(8, 50), (16, 99), (32, 190), (64, 340)], [(8, 1), (64, 1)], name="flat")
 
@@ -267,7 +266,7 @@ FITS_TOO = measurements_of([(8, 50), (16, 99), (32, 190), (64, 340)], [(8, 1), (
 @pytest.mark.parametrize("name", GOLDENS)
 def test_golden(name: str, size: tuple[int, int], ascii_only: bool) -> None:
     """As in golden/; run once with UPDATE_GOLDEN=1 to write them anew, and read the difference."""
-    text = plain(GOLDENS[name](*size, ascii_only=ascii_only)) + "\n"
+    text = plain(in_ascii(ascii_only, GOLDENS[name], *size)) + "\n"
     path = GOLDEN / f"scale-{name}-{size[0]}x{size[1]}-{'ascii' if ascii_only else 'unicode'}.txt"
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(text, encoding="utf-8", newline="\n")

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawing import in_ascii
 from tui.charts.axis import ticks_across, value_axis
 from tui.charts.grid import AXIS, SELECTED, Grid, plain
 from tui.charts.scatter import Point, scatter
@@ -145,12 +146,12 @@ def test_the_legend_names_every_method_by_its_letter() -> None:
 
 def test_ascii_has_the_same_letters_at_the_same_places() -> None:
     points = points_of((1, 0.0), (40, 0.01), (41, 0.01), (900, 0.3))
-    drawn, in_ascii = (scatter(points, 70, 18, ascii_only=ascii_only) for ascii_only in (False, True))
+    drawn, ascii_drawn = (in_ascii(ascii_only, scatter, points, 70, 18) for ascii_only in (False, True))
     foot, left = frame_of(drawn)
-    assert plain(in_ascii).isascii()
+    assert plain(ascii_drawn).isascii()
     for letter, (row, column) in places_of(drawn).items():
-        assert in_ascii.glyph[row, column] == letter
-    assert in_ascii.glyph[foot, left] == "+"
+        assert ascii_drawn.glyph[row, column] == letter
+    assert ascii_drawn.glyph[foot, left] == "+"
 
 
 def test_the_selected_one_is_seen_where_it_has_neighbours() -> None:

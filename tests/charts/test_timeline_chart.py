@@ -6,6 +6,7 @@ import numpy as np
 
 from sampling.reduction.idle_gaps import IdleGaps
 from sampling.reduction.timeline import GroupLaunches
+from tests.drawing import in_ascii
 from tui.charts.grid import MARKER, plain
 from tui.charts.timeline import Look, Marks, timeline_chart
 
@@ -20,7 +21,7 @@ def falling(launches: int = 300) -> GroupLaunches:
 
 
 def rows_of(launches: GroupLaunches, **options: object) -> list[str]:
-    chart = timeline_chart(launches, [], NONE, 60, 20, ascii_only=True, **options)  # type: ignore[arg-type]
+    chart = in_ascii(True, timeline_chart, launches, [], NONE, 60, 20, **options)  # type: ignore[arg-type]
     return plain(chart).splitlines()
 
 
@@ -94,7 +95,7 @@ def test_every_dot_has_the_style_of_a_cluster() -> None:
 def test_no_launch_has_two_ticks_and_each_stands_under_its_launch() -> None:
     for launches in (1, 2, 3, 7, 8, 9, 40, 300, 5001):
         few = GroupLaunches(np.arange(launches) * 2, np.arange(launches) + 1000, None)
-        chart = timeline_chart(few, [], NONE, 80, 20, ascii_only=True)
+        chart = in_ascii(True, timeline_chart, few, [], NONE, 80, 20)
         foot = next(row for row, text in enumerate(plain(chart).splitlines()) if "--" in text)
         ids = plain(chart).splitlines()[foot + 1].removeprefix(" " * 9).replace("launch ", "").split()
         assert ids[0] == "0"
@@ -104,7 +105,7 @@ def test_no_launch_has_two_ticks_and_each_stands_under_its_launch() -> None:
 
 
 def test_the_line_of_means_follows_a_drift_and_is_named() -> None:
-    chart = timeline_chart(falling(), [], NONE, 60, 20, ascii_only=True, look=Look(marks=Marks(mean=True)))
+    chart = in_ascii(True, timeline_chart, falling(), [], NONE, 60, 20, look=Look(marks=Marks(mean=True)))
     rows = plain(chart).splitlines()
     assert any("= mean, which drifts" in row for row in rows)
     foot = next(place for place, row in enumerate(rows) if "--" in row)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.plan.trade_off import TradeOffPoint, default_epsilons
+from tests.drawing import in_ascii
 from tui.charts.grid import Grid, plain
 from tui.charts.size_plot import CHOSEN, OTHER, trade_off_chart
 
@@ -91,7 +92,7 @@ def test_a_grid_has_the_size_asked_for(
 ) -> None:
     chosen = epsilons[0] if epsilons else 0.05
     points = points_at(epsilons[:known], power)
-    grid = trade_off_chart(points, epsilons, chosen, width, height, ascii_only=ascii_only)
+    grid = in_ascii(ascii_only, trade_off_chart, points, epsilons, chosen, width, height)
     assert grid.glyph.shape == grid.style.shape == (height, width)
     assert plain(grid).isascii() or not ascii_only
 
@@ -101,7 +102,7 @@ def test_a_grid_has_the_size_asked_for(
 @pytest.mark.parametrize("known", [1, 6, 13])
 def test_golden(known: int, size: tuple[int, int], ascii_only: bool) -> None:
     """As in golden/; run once with UPDATE_GOLDEN=1 to write them anew, and read the difference."""
-    grid = trade_off_chart(points_at(EPSILONS[:known], 0.4), EPSILONS, 0.05, *size, ascii_only=ascii_only)
+    grid = in_ascii(ascii_only, trade_off_chart, points_at(EPSILONS[:known], 0.4), EPSILONS, 0.05, *size)
     text = plain(grid) + "\n"
     name = f"trade-off-{known}-{size[0]}x{size[1]}-{'ascii' if ascii_only else 'unicode'}.txt"
     if os.environ.get("UPDATE_GOLDEN"):

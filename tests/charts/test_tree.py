@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawing import in_ascii
 from tui.charts.grid import MARKER, PROPOSED, SELECTED, plain
 from tui.charts.tree import tree
 
@@ -133,7 +134,7 @@ def test_every_row_has_room_and_every_node_is_there(
     splits: set[str], width: int, max_depth: int | None, ascii_only: bool
 ) -> None:
     nodes = grown(splits)
-    grid = tree(nodes, width, max_depth=max_depth, ascii_only=ascii_only)
+    grid = in_ascii(ascii_only, tree, nodes, width, max_depth=max_depth)
     text = plain(grid)
     assert grid.width == width
     assert text.isascii() or not ascii_only
@@ -147,7 +148,7 @@ def test_every_row_has_room_and_every_node_is_there(
 @given(paths)
 def test_leaves_are_lettered_from_left_to_right(splits: set[str]) -> None:
     nodes = grown(splits)
-    text = plain(tree(nodes, 120, ascii_only=True)).split("\n")[1:]
+    text = plain(in_ascii(True, tree, nodes, 120)).split("\n")[1:]
     keeps = [row for node, row in zip(nodes, text, strict=True) if node.verdict == "keep"]
     column = next(i for i, glyph in enumerate(keeps[0]) if glyph == "#")
     symbols = "#o*x+%@=&$~^ABCDEFGHIJKLMNPQRSTUVWYZ"
@@ -180,7 +181,7 @@ def test_no_nodes_are_no_rows() -> None:
 @pytest.mark.parametrize("width", [80, 40])
 def test_golden(width: int, ascii_only: bool) -> None:
     """As in golden/; run once with UPDATE_GOLDEN=1 to write them anew, and read the difference."""
-    text = plain(tree(TREE, width, ascii_only=ascii_only)) + "\n"
+    text = plain(in_ascii(ascii_only, tree, TREE, width)) + "\n"
     path = GOLDEN / f"tree-{width}-{'ascii' if ascii_only else 'unicode'}.txt"
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(text, encoding="utf-8", newline="\n")
@@ -221,7 +222,7 @@ def test_a_mark_on_no_node_only_keeps_its_place() -> None:
 @given(paths, st.integers(0, 20), st.integers(1, 8), st.integers(60, 200))
 def test_some_rows_are_those_of_the_whole(splits: set[str], first: int, most: int, width: int) -> None:
     nodes = grown(splits)
-    part = plain(tree(nodes, width, rows=(first, first + most), ascii_only=True)).split("\n")
+    part = plain(in_ascii(True, tree, nodes, width, rows=(first, first + most))).split("\n")
     assert part[0].startswith("node")
     assert len(part) - 1 == len(nodes[first : first + most])
     for row, node in zip(part[1:], nodes[first : first + most], strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.drawing import in_ascii
 from tui.charts.grid import plain
 from tui.charts.histogram import Side, two_histograms
 
@@ -17,7 +18,7 @@ def side(words: str, durations_ns: dict[int, int]) -> Side:
 
 def rows_of(before: dict[int, int], after: dict[int, int], height: int, **options: bool) -> list[str]:
     sides = side("before: 9", before), side("after: 7", after)
-    return plain(two_histograms(sides, 40, height, ascii_only=True, **options)).split("\n")
+    return plain(in_ascii(True, two_histograms, sides, 40, height, **options)).split("\n")
 
 
 def columns(rows: list[str], mark: str) -> set[int]:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.drawing import in_ascii
 from tests.rendered_markdown import rendered_tables
 from tui.app.difference import sides_lines
 from tui.options.difference import DifferenceOptions
@@ -171,11 +172,11 @@ def test_paths_are_told_apart_where_they_are_cut(room: int) -> None:
         (deep, f"{deep}@step 3", ("qlite", "tep 3")),
         ("/before/run.sqlite", "/after/run.sqlite", ("before", "after")),
     ):
-        shown = paths_apart(DifferenceOptions(before=one, after=other), room, ascii_only=True)
+        shown = in_ascii(True, paths_apart, DifferenceOptions(before=one, after=other), room)
         assert all(end in text and len(text) <= room for end, text in zip(ends, shown, strict=True)), shown
         words = sides_lines(DifferenceOptions(before=one, after=other))[-1]
         assert all(end in words for end in ends), words
-    assert len(set(paths_apart(DifferenceOptions(before=deep, after=deep), room, ascii_only=True))) == 1
+    assert len(set(in_ascii(True, paths_apart, DifferenceOptions(before=deep, after=deep), room))) == 1
 
 
 def test_a_total_that_shrank_is_fine_and_percent_is_not_meant(

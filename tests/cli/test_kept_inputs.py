@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sampling.json_text import json_text
-from sampling.plan.overrides_file import overrides_document, read_overrides
+from sampling.plan.plan_file import overrides_text, read_overrides
 from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
 from tui.app.frame.wording import farewell
@@ -262,7 +261,7 @@ def test_the_plan_that_the_app_proposes_is_not_what_it_reads(
     options = SampleOptions(profiles=("rec",), method="root", group_by=GroupBy.NAME)
     study = study_as_asked(("rec",), options)
     overrides = {study.counts.groups[0].key: {"": Verdict.SPLIT}} if is_decided else {}
-    Path("plan.json").write_text(json_text(overrides_document(overrides, "root")))
+    Path("plan.json").write_text(overrides_text(overrides, "root"))
     options = replace(options, overrides="plan.json" if is_decided else None)
     session = Session(options, study=study, overrides=overrides)
     said = farewell(session)

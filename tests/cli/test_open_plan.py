@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from sampling.errors import OptionError, PlanFileError
-from sampling.plan.plan import drawn_plan
-from sampling.plan.written_plan import find_planned_launches
+from sampling.plan.plan import drawn_plan, find_planned_launches
 from tests.cli.conftest import Kernelpoint, cycles_of
 from tui.app import planning
 from tui.app.running import session_of
@@ -179,7 +178,7 @@ def test_nor_beside_its_results(kernelpoint: Kernelpoint) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"options": {"group_by": "zzz"}}, "'zzz' is not a valid"),
+        ({"options": {"group_by": "zzz"}}, "Invalid enum value 'zzz' - at `$.options.group_by`"),
         ({"profile": {"files": []}}, "names no profile; name the profile: `kernelpoint open PROFILE"),
     ],
 )

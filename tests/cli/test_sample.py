@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from sampling.json_text import read_json_object
-from sampling.plan.written_plan import plan_document
+from sampling.plan.plan import plan_document
 
 Run = Any
 Kernelpoint = Callable[..., Run]
@@ -367,7 +367,7 @@ def test_the_file_of_overrides_is_read_once(
         read.append(path)
         return read_json_object(path)
 
-    monkeypatch.setattr("sampling.plan.overrides_file.read_json_object", noted)
+    monkeypatch.setattr("sampling.plan.plan_file.read_json_object", noted)
     assert kernelpoint(command, resnet, "--method", "root", "--overrides", overrides).code == 0
     assert read == [str(overrides)]
 
@@ -447,7 +447,7 @@ def test_a_profile_replaced_while_it_is_sampled_gives_no_plan(
         profile.write_bytes(resnet.read_bytes())
         return plan_document(*given, **named)
 
-    monkeypatch.setattr("sampling.plan.written_plan.plan_document", late)
+    monkeypatch.setattr("tui.commands.sample.plan_document", late)
     run = kernelpoint("sample", profile, "-o", plan)
     assert run.code != 0
     assert "has changed on disk since it was read" in run.err

@@ -27,7 +27,7 @@ from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.overlap import device_times
-from sampling.reduction.run_order.run_order import run_order
+from sampling.reduction.run_order import run_order
 from tests.fuzzing.changes import changed
 
 #: No file takes longer, nor more memory, whatever is in it.

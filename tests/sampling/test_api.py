@@ -80,12 +80,12 @@ def test_a_plan_of_a_region_is_recorded_and_read_back(gpt2: Profile, tmp_path: P
     made = sampling.make_plan(gpt2, method="root", group_by="short-name", region=region, seed=4)
     sampling.write_plan(made, tmp_path / "plan.json")
     plan = sampling.read_plan(str(tmp_path / "plan.json"))
-    assert plan.selection() == (made.study.counts.grouping, region)
-    assert plan.target() == made.plan.design.target
-    assert plan.options["launches"] == "100:4000"
+    assert (plan.options.grouping, plan.options.region) == (made.study.counts.grouping, region)
+    assert plan.options.target == made.plan.design.target
+    assert plan.options.launches == "100:4000"
     judged = sampling.judge_plan(plan, gpt2, repeats=3)
-    assert judged.own.error == pytest.approx(made.plan.error)
-    assert judged.own.total_ns == made.study.counts.total_duration_ns
+    assert judged.error == pytest.approx(made.plan.error)
+    assert judged.total_ns == made.study.counts.total_duration_ns
     assert plan.launches == made.launches
 
 

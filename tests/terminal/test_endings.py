@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sampling.plan.overrides_file import read_overrides
+from sampling.plan.plan_file import read_overrides
 from tests.app.driving import is_drawn, opened, planned, screen_text, wait_for
 from tests.terminal.pseudo_terminal import Terminal
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sampling.plan.study import Study
+from tests.drawing import in_ascii
 from tui.app.planning import load_study
 from tui.charts.grid import cluster_symbol, plain
 from tui.options.commands import SampleOptions
@@ -44,7 +45,7 @@ def test_strata_have_all_launches_of_their_group_and_the_figures_of_those(study:
 def test_the_table_has_a_row_a_stratum_with_its_symbol_and_gives_up_where_it_is_narrow(
     study: Study, ascii_only: bool
 ) -> None:
-    grid = strata_grid(study, 0, 80, ascii_only=ascii_only)
+    grid = in_ascii(ascii_only, strata_grid, study, 0, 80)
     assert grid is not None
     head, *rows = plain(grid).split("\n")
     strata = group_strata(study, 0)
@@ -52,16 +53,16 @@ def test_the_table_has_a_row_a_stratum_with_its_symbol_and_gives_up_where_it_is_
     assert len(rows) == len(strata)
     if len(strata) > 1:
         assert [row[0] for row in rows] == [
-            cluster_symbol(place, ascii_only=ascii_only) for place in range(len(strata))
+            in_ascii(ascii_only, cluster_symbol, place) for place in range(len(strata))
         ]
     assert plain(grid).isascii() or not ascii_only
-    assert strata_grid(study, 0, 40, ascii_only=ascii_only) is None
+    assert in_ascii(ascii_only, strata_grid, study, 0, 40) is None
 
 
 def test_a_high_histogram_has_the_table_and_a_low_one_the_legend(study: Study) -> None:
-    high, low = (plain(group_histogram(study, 0, 80, rows, log=False, ascii_only=False)) for rows in (30, 8))
+    high, low = (plain(group_histogram(study, 0, 80, rows, log=False)) for rows in (30, 8))
     assert "of its time" in high
     assert "of its time" not in low
-    narrow = group_histogram(study, 0, 40, 30, log=False, ascii_only=False)
+    narrow = group_histogram(study, 0, 40, 30, log=False)
     assert "of its time" not in plain(narrow)
     assert (narrow.height, narrow.width) == (30, 40)

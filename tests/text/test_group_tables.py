@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.drawing import in_ascii
 from tests.terminal.pseudo_terminal import Terminal
 from tui.engine.studies import study_as_asked
 from tui.options.commands import GroupsOptions
@@ -35,8 +36,8 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shown(profile: Path, width: int, *, ascii_only: bool = False) -> list[str]:
     study = study_as_asked((str(profile),), GroupsOptions(method="root", quiet=True))
     rows = [facts.group_row(study, index) for index in range(len(study.counts.groups))]
-    canvas = Canvas(width, ascii_only, color=False)
-    return groups_text(study, rows, canvas).split("\n")
+    canvas = Canvas(width, color=False)
+    return in_ascii(ascii_only, groups_text, study, rows, canvas).split("\n")
 
 
 @pytest.mark.parametrize("ascii_only", [False, True])

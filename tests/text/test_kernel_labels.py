@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampling.reduction.grouping import KernelGroup
+from tests.drawing import in_ascii
 from tui.text.labels import short_names
 from tui.text.labels.kernel_labels import KernelLabels, key_parts, place_lines, place_names
 
@@ -158,7 +159,7 @@ def test_labels_are_ascii_where_asked() -> None:
         TENSILE.format("Alik", "64x16x32", 4),
         "void gr\N{LATIN SMALL LETTER O WITH DIAERESIS}sse<float>(int)",
     ]
-    for label in labels(names, 20, ascii_only=True):
+    for label in in_ascii(True, labels, names, 20):
         assert label.isascii()
         assert len(label) <= 20
 
@@ -208,8 +209,8 @@ NAME = st.one_of(
 @settings(max_examples=100, deadline=None)
 @given(st.lists(NAME, min_size=1, max_size=12, unique=True), st.integers(1, 60), st.booleans())
 def test_labels_fit_and_differ(names: list[str], room: int, ascii_only: bool) -> None:
-    shown = labels(names, room, ascii_only=ascii_only)
-    assert shown == labels(names, room, ascii_only=ascii_only)
+    shown = in_ascii(ascii_only, labels, names, room)
+    assert shown == in_ascii(ascii_only, labels, names, room)
     assert max(map(len, shown)) <= room
     if room >= 24 and all(name.isascii() and name.isprintable() for name in names):
         assert len(set(shown)) == len(names)

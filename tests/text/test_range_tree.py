@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from sampling.readers.registry import read_profile
-from sampling.reduction.ranges.listing import RangeList, list_ranges
+from sampling.reduction.range_list import RangeList, list_ranges
 from sampling.reduction.region import Region
+from tests.drawing import in_ascii
 from tui.charts.grid import plain
 from tui.text.ranges import NONE, TOO_MANY, RangeForest, TreeMarks, above_chart, left_of, tree_grid
 
@@ -47,20 +48,20 @@ def test_a_row_says_name_launches_time_and_share(listed: RangeList, forest: Rang
     rows = forest.walked({iterations})
     paths = [rows[0], iterations, rows[rows.index(iterations) + 1]]
     marks = TreeMarks({iterations}, in_force=rows[0])
-    text = plain(tree_grid(forest, paths, None, 120, marks, ascii_only=True)).splitlines()
+    text = plain(in_ascii(True, tree_grid, forest, paths, None, 120, marks)).splitlines()
     assert text[0].split() == ["range", "launches", "time", "share"]
     assert text[1].split()[:3] == ["*", listed.paths.name(rows[0]), f"{listed.launches[rows[0]]:,}"]
     assert text[2].split()[:3] == ["-", "iterations", f"{listed.launches[iterations]:,}"]
     assert text[3].split()[:2] == ["iteration", "0"]
     assert text[3].index("iteration") == text[2].index("iterations") + 2
-    closed = plain(tree_grid(forest, [iterations], None, 120, TreeMarks(), ascii_only=True)).splitlines()
+    closed = plain(in_ascii(True, tree_grid, forest, [iterations], None, 120, TreeMarks())).splitlines()
     assert closed[1].split()[0] == "+"
 
 
 @pytest.mark.parametrize("width", [0, 1, 5, 9, 24, 40, 64, 80, 120, 200])
 def test_rows_fit_and_names_keep_their_numbers(forest: RangeForest, width: int) -> None:
     rows = forest.walked(())
-    grid = tree_grid(forest, rows, None, width, TreeMarks(), ascii_only=True)
+    grid = in_ascii(True, tree_grid, forest, rows, None, width, TreeMarks())
     assert grid.width == width
     if width >= 80:
         text = plain(grid).splitlines()

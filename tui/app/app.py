@@ -26,6 +26,7 @@ from tui.app.state import Session
 from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
 from tui.options.choices import Theme as ThemeName
 from tui.terminal import tty as terminal
+from tui.terminal.printable import draw_in_ascii, is_ascii
 
 # The screens are imported where they are needed, so that the first paint need not wait for them.
 
@@ -41,9 +42,8 @@ class PrintableFilter(LineFilter):
     before the terminal, in case a widget does not.
     """
 
-    def __init__(self, *, ascii_only: bool, also: str = "") -> None:
+    def __init__(self, *, also: str = "") -> None:
         super().__init__()
-        self._ascii_only = ascii_only
         self._also = frozenset(also)
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
@@ -55,7 +55,7 @@ class PrintableFilter(LineFilter):
     def _is_harmless(self, text: str) -> bool:
         if not text.isprintable():
             return False
-        return not self._ascii_only or text.isascii() or all(map(self._is_shown, text))
+        return not is_ascii() or text.isascii() or all(map(self._is_shown, text))
 
     def _is_shown(self, mark: str) -> bool:
         return mark.isascii() or mark in self._also
@@ -152,10 +152,11 @@ class KernelPointApp(SessionApp):
             self.register_theme(each)
         self.theme = ThemeName.TERMINAL if self.no_color else theme
         self.animation_level = "none"
+        draw_in_ascii(session.ascii_only)
         self.set_class(session.ascii_only, "-ascii")
-        dots = terminal.app_dots(session.options.ascii, ascii_only=session.ascii_only)
+        dots = terminal.app_dots(session.options.ascii)
         also = terminal.BLOCKS if dots == "blocks" else ""
-        self._filters.append(PrintableFilter(ascii_only=session.ascii_only, also=also))
+        self._filters.append(PrintableFilter(also=also))
         self._view = view
         self._came_from: deque[str] = deque(maxlen=_MOST_VIEWS_BACK)
         self._until_ready: Timer | None = None
@@ -231,7 +232,6 @@ class KernelPointApp(SessionApp):
                     screen.ABOUT,
                     (*actions_of(*screen.SCOPES), *planned),
                     self.tabs,
-                    ascii_only=self.session.ascii_only,
                 )
             )
 

@@ -260,13 +260,13 @@ def scatter_title(row: Row | None) -> tuple[str, str]:
     return "[tab] Speedup against error", figures
 
 
-def draw_scatter(rows: list[Row], selected: str | None, ascii_only: bool, width: int, height: int) -> Grid:
+def draw_scatter(rows: list[Row], selected: str | None, width: int, height: int) -> Grid:
     """Return the scatter of the methods so far, the one under the cursor marked."""
     if not rows:
         grid = blank(width, height)
-        put(grid, 0, 0, fitted("no method is compared yet", width, ascii_only=ascii_only))
+        put(grid, 0, 0, fitted("no method is compared yet", width))
         return grid
-    return comparison_scatter(rows, width, height, ascii_only=ascii_only, selected=selected)
+    return comparison_scatter(rows, width, height, selected=selected)
 
 
 # The table.
@@ -331,7 +331,7 @@ class Shown:
         return methods.index(first) if first in methods else 0
 
 
-def compare_lines(shown: Shown, width: int, *, ascii_only: bool) -> tuple[str, list[CompareLine]]:
+def compare_lines(shown: Shown, width: int) -> tuple[str, list[CompareLine]]:
     """Return the heading and the lines, none wider than `width`."""
     room = width - _MARK_CELLS
     heading, figures = "method", list[str]()
@@ -342,14 +342,13 @@ def compare_lines(shown: Shown, width: int, *, ascii_only: bool) -> tuple[str, l
             comparison_columns(shown.found.can_run, room - 1),
             [shown.sort.value],
             falls=down,
-            ascii_only=ascii_only,
         )
         wide = table(columns).split("\n")
         heading, *figures = wide if len(wide[0]) <= room else table(columns, gap=" ").split("\n")
 
     def line(method: str, text: str, *, has_figures: bool = False) -> CompareLine:
         mark = (" ", PLAIN) if method == CANNOT_RUN else method_mark(method)
-        return CompareLine(method, *mark, fitted(text, room, ascii_only=ascii_only), has_figures)
+        return CompareLine(method, *mark, fitted(text, room), has_figures)
 
     lines = [
         line(each.methods[0], text, has_figures=True)
@@ -360,14 +359,14 @@ def compare_lines(shown: Shown, width: int, *, ascii_only: bool) -> tuple[str, l
     for row in shown.cannot_run:
         method, reason = row["method"], row["reason"] or ""
         lines.append(line(method, reason if reason.startswith(method) else f"{method}: {reason}"))
-    return fitted(" " * _MARK_CELLS + heading, width, ascii_only=ascii_only), lines
+    return fitted(" " * _MARK_CELLS + heading, width), lines
 
 
 class CompareTable(Rows):
     """Methods that can run, with the columns that have room, and those that cannot; a text before."""
 
-    def __init__(self, *, ascii_only: bool) -> None:
-        super().__init__(ascii_only=ascii_only)
+    def __init__(self) -> None:
+        super().__init__()
         self._shown = Shown()
         self._written: tuple[int, str, list[CompareLine]] | None = None
 
@@ -390,7 +389,7 @@ class CompareTable(Rows):
     def _lines(self, width: int) -> tuple[str, list[CompareLine]]:
         """Return the heading and the lines, made once a width."""
         if self._written is None or self._written[0] != width:
-            self._written = width, *compare_lines(self._shown, width, ascii_only=self._ascii_only)
+            self._written = width, *compare_lines(self._shown, width)
         return self._written[1:]
 
     def heading(self, width: int) -> str:
@@ -431,14 +430,13 @@ class CompareScreen(ViewScreen):
 
     def compose_panes(self) -> ComposeResult:
         """The table with what there is to say of a method, and the scatter."""
-        ascii_only = self.session.ascii_only
         with Container(id="panes"):
             with Vertical(id="methods-pane", classes="pane"):
-                yield PaneTitle(ascii_only=ascii_only)
-                yield CompareTable(ascii_only=ascii_only)
-                yield Words(ascii_only=ascii_only, id="method-words")
+                yield PaneTitle()
+                yield CompareTable()
+                yield Words(id="method-words")
             with Vertical(id="scatter-pane", classes="pane"):
-                yield PaneTitle(ascii_only=ascii_only)
+                yield PaneTitle()
                 yield Chart(id="scatter")
 
     def follow(self, shown: Session | None, session: Session) -> None:
@@ -534,7 +532,7 @@ class CompareScreen(ViewScreen):
         rows, selected = self._rows(), None if row is None else row["method"]
         if (rows, selected) != self._drawn:
             self._drawn = (rows, selected)
-            self.query_one(Chart).show(partial(draw_scatter, rows, selected, self.session.ascii_only))
+            self.query_one(Chart).show(partial(draw_scatter, rows, selected))
 
     def action_cancel(self) -> None:
         """Stop comparing; results so far stay. Where nothing is compared, leave the key to others."""
@@ -584,7 +582,7 @@ class CompareScreen(ViewScreen):
     def own_text(self) -> PaneText:
         """The table with the reasons of methods that do not apply, or the scatter as it stands."""
         rows = self._rows()
-        canvas = Canvas(self.size.width, ascii_only=self.session.ascii_only, color=False)
+        canvas = Canvas(self.size.width, color=False)
         if not rows:
             return PaneText("kernelpoint-compare", "")
         if self._is_scatter_meant():

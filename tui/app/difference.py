@@ -110,9 +110,7 @@ def asked_of(session: Session, before: str) -> DifferenceOptions:
     return options_of(DifferenceOptions, options, after=after)
 
 
-def kernel_table(
-    found: Difference, width: int, sort: DifferenceSort, *, reverse: bool = False, ascii_only: bool
-) -> list[str]:
+def kernel_table(found: Difference, width: int, sort: DifferenceSort, *, reverse: bool = False) -> list[str]:
     """Return the heading and the first kernels, with the columns that have room, the sorted one marked."""
     kernels = found.kernels[:MOST_ROWS]
     # Each kernel's change is a share of all changes without their signs.
@@ -131,12 +129,12 @@ def kernel_table(
             break
         columns = [column for column in columns if column.heading != name]
     heads, falls = _HEADS.get(sort, (sort.value,)), (sort is DifferenceSort.KERNEL) == reverse
-    columns = marked(columns, heads, falls=falls, ascii_only=ascii_only)
-    (name_column,) = marked([Column("kernel", ())], heads, falls=falls, ascii_only=ascii_only)
+    columns = marked(columns, heads, falls=falls)
+    (name_column,) = marked([Column("kernel", ())], heads, falls=falls)
     label_room = max(width - _MARK - sum(_width(column) + _GAP for column in columns), _LEAST_LABEL)
     places = place_names((kernel.process, kernel.device) for kernel in found.kernels)
-    labels = kernel_labels(found, MOST_ROWS, places, label_room, ascii_only=ascii_only)
-    names = [name_column.heading, *(printable(label, ascii_only=ascii_only) for label in labels)]
+    labels = kernel_labels(found, MOST_ROWS, places, label_room)
+    names = [name_column.heading, *(printable(label) for label in labels)]
     marks = [" ", *(_STATUSES[kernel.status][1] for kernel in kernels)]
     cells = zip(*map(_aligned, columns), names, strict=True)
     return [f"{mark} {(_GAP * ' ').join(row)}" for mark, row in zip(marks, cells, strict=True)]
@@ -172,11 +170,11 @@ def sides_lines(asked: DifferenceOptions) -> list[str]:
     """Return what is compared with what, the longest form first."""
     short = [Path(name).name for name in (asked.before, asked.after)]
     if short[0] == short[1]:
-        short = paths_apart(asked, _LEAST_LABEL, ascii_only=True)
+        short = paths_apart(asked, _LEAST_LABEL)
     return [f"Before: {before}; after: {after}" for before, after in ((asked.before, asked.after), short)]
 
 
-def draw_kernel(found: Difference, kernel: int, log: bool, ascii_only: bool, width: int, height: int) -> Grid:
+def draw_kernel(found: Difference, kernel: int, log: bool, width: int, height: int) -> Grid:
     """Return the durations of a kernel before, over those after."""
     sides = []
     for word, side, durations in zip(
@@ -188,14 +186,14 @@ def draw_kernel(found: Difference, kernel: int, log: bool, ascii_only: bool, wid
             mean = quantities.duration(float(side.mean_ns[kernel]))
             caption = f"{counted(launches, 'launch', 'launches')}, mean {mean}"
         sides.append(Side(f"{word}: {caption}", *durations.of(kernel)))
-    return two_histograms((sides[0], sides[1]), width, height, log=log, ascii_only=ascii_only)
+    return two_histograms((sides[0], sides[1]), width, height, log=log)
 
 
 class DifferenceTable(Rows):
     """Kernels, what changed most first, with the columns that have room; a text where none is compared."""
 
-    def __init__(self, *, ascii_only: bool) -> None:
-        super().__init__(ascii_only=ascii_only)
+    def __init__(self) -> None:
+        super().__init__()
         self._found: Difference | None = None
         self._order = DifferenceSort.CHANGE, False
         self._written: tuple[int, list[str]] | None = None
@@ -220,7 +218,7 @@ class DifferenceTable(Rows):
             return [""]
         if self._written is None or self._written[0] != width:
             sort, reverse = self._order
-            made = kernel_table(self._found, width, sort, reverse=reverse, ascii_only=self._ascii_only)
+            made = kernel_table(self._found, width, sort, reverse=reverse)
             self._written = width, made
         return self._written[1]
 
@@ -269,13 +267,12 @@ class BeforePrompt(Vertical):
     BeforePrompt Static { width: auto; text-style: bold; }
     """
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._ascii_only = ascii_only
 
     def compose(self) -> ComposeResult:
         """The words over the field."""
-        yield Line(ascii_only=self._ascii_only)
+        yield Line()
         with Horizontal():
             yield Static("Before: ")
             yield BeforeInput(compact=True, select_on_focus=False)
@@ -327,19 +324,18 @@ class DifferenceScreen(ViewScreen):
 
     def compose_panes(self) -> ComposeResult:
         """The table, the histograms, what is compared, the question."""
-        ascii_only = self.session.ascii_only
         with Container(id="panes"):
             with Vertical(id="kernels-pane", classes="pane"):
-                yield PaneTitle(ascii_only=ascii_only)
-                yield DifferenceTable(ascii_only=ascii_only)
+                yield PaneTitle()
+                yield DifferenceTable()
             with Vertical(id="two-pane", classes="pane"):
-                yield PaneTitle(ascii_only=ascii_only)
+                yield PaneTitle()
                 chart = Chart(id="two")
                 # The command prints the table: there is nothing of the chart's own to copy.
                 chart.can_focus = False
                 yield chart
-        yield Line(ascii_only=ascii_only, id="sides")
-        yield BeforePrompt(ascii_only=ascii_only)
+        yield Line(id="sides")
+        yield BeforePrompt()
 
     def follow(self, shown: Session | None, session: Session) -> None:
         """Compare anew where other launches count, or another recording is before."""
@@ -455,7 +451,7 @@ class DifferenceScreen(ViewScreen):
             return
         kernel = self.query_one(DifferenceTable).cursor
         title.show(f"{kernel + 1}. {found.kernels[kernel].key}", f"[x] {'log' if session.log else 'linear'}")
-        self.query_one(Chart).show(partial(draw_kernel, found, kernel, session.log, session.ascii_only))
+        self.query_one(Chart).show(partial(draw_kernel, found, kernel, session.log))
 
     # What is done.
 
@@ -544,7 +540,7 @@ class DifferenceScreen(ViewScreen):
         """What `difference` prints, also which launches are compared."""
         found, asked, text = self._listed, self._asked(), ""
         if found is not None and asked is not None:
-            canvas = Canvas(self.app.size.width, ascii_only=self.session.ascii_only, color=False)
+            canvas = Canvas(self.app.size.width, color=False)
             drawn = stated(difference_answer(found, asked), compared_parts(found)).drawn(canvas)
             text = drawn.partition("\nNext: ")[0] + "\n"
         return PaneText("kernelpoint-difference", text)

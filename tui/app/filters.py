@@ -334,13 +334,13 @@ class FiltersScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """The form, a sentence on the row at the cursor, and what is kept."""
-        options, ascii_only = self._session.options, self._session.ascii_only
-        yield PaneTitle(ascii_only=ascii_only)
+        options = self._session.options
+        yield PaneTitle()
         fields = tuple(each.field for each in self._filters)
-        yield OptionForm(options, fields, ascii_only=ascii_only)
+        yield OptionForm(options, fields)
         yield Static(id="filter-help", markup=False)
-        yield Line(ascii_only=ascii_only, id="kept")
-        yield Line(ascii_only=ascii_only, id="plan")
+        yield Line(id="kept")
+        yield Line(id="plan")
 
     def on_mount(self) -> None:
         """Follow the session from now on."""

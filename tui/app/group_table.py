@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from sampling.plan.study import Study
-from sampling.reduction.concentration import MOST
+from sampling.reduction.duration_counts import MOST
 from tui.app.actions import TABLE, bindings
 from tui.app.frame.heads import mark_of
 from tui.app.frame.rows import Rows, Runs
@@ -22,6 +22,7 @@ from tui.charts import quantities
 from tui.charts.grid import AXIS, PLAIN, cluster_style, sparkline
 from tui.charts.histogram_data import histogram_data, useful_bins
 from tui.options.choices import GroupSort
+from tui.terminal.printable import is_ascii
 from tui.text import facts
 from tui.text.groups import GroupList, of_group, share_bar
 
@@ -146,11 +147,11 @@ def _cov(cov: float | None) -> str:
     return quantities.UNKNOWN if cov is None else f"{cov:.3f}"
 
 
-def row_runs(study: Study, group: int, columns: TableColumns, *, ascii_only: bool) -> Runs:
+def row_runs(study: Study, group: int, columns: TableColumns) -> Runs:
     """Return a kernel group's row, every column as wide as it is."""
     runs: Runs = []
     for place, column in enumerate(columns.columns):
-        cell = _cell(study, group, column, ascii_only=ascii_only)
+        cell = _cell(study, group, column)
         blanks = " " * max(column.width - sum(len(text) for text, _ in cell), 0)
         before = " " * columns.gap if place else ""
         runs.append((before + (blanks if column.to_right else ""), PLAIN))
@@ -160,17 +161,17 @@ def row_runs(study: Study, group: int, columns: TableColumns, *, ascii_only: boo
     return runs
 
 
-def _cell(study: Study, group: int, column: GroupColumn, *, ascii_only: bool) -> Runs:
+def _cell(study: Study, group: int, column: GroupColumn) -> Runs:
     of = study.groups
     if column.name == "bar":
         # In colour where it is one of those that take most; the group that reaches it is one of them.
         is_of_most = float(of.running_share[group] - of.share[group]) < MOST
-        bar = share_bar(study, group, column.width, ascii_only=ascii_only)
+        bar = share_bar(study, group, column.width)
         return [(bar, cluster_style(0) if is_of_most else AXIS)]
     if column.name == "durations":
-        return _sparkline(study, group, column.width, ascii_only=ascii_only)
+        return _sparkline(study, group, column.width)
     if column.name == "kernel group":
-        return [(facts.group_label(study, group, column.width, ascii_only=ascii_only), PLAIN)]
+        return [(facts.group_label(study, group, column.width), PLAIN)]
     return [(_FIGURES[column.name](study, group), PLAIN)]
 
 
@@ -190,12 +191,12 @@ _FIGURES: dict[str, Callable[[Study, int], str]] = {
 _SPARKLINES: WeakKeyDictionary[Study, dict[tuple[int, int, bool], Runs]] = WeakKeyDictionary()
 
 
-def _sparkline(study: Study, group: int, cells: int, *, ascii_only: bool) -> Runs:
+def _sparkline(study: Study, group: int, cells: int) -> Runs:
     """Return the durations of a group as a small histogram, made once: a glyph a bin, in its stratum's style.
 
     Only the middle 98 % of the launches: a single one far away would leave all others one bin.
     """
-    kept, key = _SPARKLINES.setdefault(study, {}), (group, cells, ascii_only)
+    kept, key = _SPARKLINES.setdefault(study, {}), (group, cells, is_ascii())
     if key in kept:
         return kept[key]
     if len(kept) >= _SPARKLINES_KEPT:
@@ -211,7 +212,7 @@ def _sparkline(study: Study, group: int, cells: int, *, ascii_only: bool) -> Run
         if high >= values_ns[0] and low <= values_ns[-1]
     }
     data = histogram_data(values_ns, launches, list(clusters.values()), useful_bins(values_ns, cells))
-    glyphs = sparkline(data.counts, cells, ascii_only=ascii_only)
+    glyphs = sparkline(data.counts, cells)
     numbers = list(clusters)
     styles = [cluster_style(numbers[place]) for place in data.cluster_counts.argmax(axis=0).tolist()]
     kept[key] = [(" " * ((cells - len(glyphs)) // 2), PLAIN), *zip(glyphs, styles, strict=True)]
@@ -223,8 +224,8 @@ class GroupTable(Rows):
 
     BINDINGS = bindings(TABLE)
 
-    def __init__(self, *, ascii_only: bool) -> None:
-        super().__init__(ascii_only=ascii_only)
+    def __init__(self) -> None:
+        super().__init__()
         self._study: Study | None = None
         self.listed = GroupList((), 0)
         self._order = GroupSort.TOTAL, False
@@ -265,9 +266,7 @@ class GroupTable(Rows):
         columns, (sort, reverse) = self.columns(width), self._order
         names = {column.name for column in columns.columns}
         name = next((each for each in _HEADS.get(sort, (sort.value,)) if each in names), "")
-        return columns.head(
-            name, mark_of(falls=(sort is GroupSort.NAME) == reverse, ascii_only=self._ascii_only)
-        )
+        return columns.head(name, mark_of(falls=(sort is GroupSort.NAME) == reverse))
 
     def head_at(self, cell: int) -> str:
         """The order that goes by the column there; nothing where none does."""
@@ -279,4 +278,4 @@ class GroupTable(Rows):
         if self._study is None:
             return []
         group, columns = self.listed.groups[row], self.columns(width)
-        return row_runs(self._study, group, columns, ascii_only=self._ascii_only)
+        return row_runs(self._study, group, columns)

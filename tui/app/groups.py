@@ -93,7 +93,7 @@ def key_within(session: Session, cells: int) -> str:
     """Return the selected group's key in at most `cells` cells; nothing where no group is selected."""
     if session.study is None or session.selected is None:
         return ""
-    return wording.group_key(session.study, session.selected, cells, ascii_only=session.ascii_only)
+    return wording.group_key(session.study, session.selected, cells)
 
 
 def draw_group(session: Session, width: int, height: int) -> Grid:
@@ -103,7 +103,7 @@ def draw_group(session: Session, width: int, height: int) -> Grid:
         grid = blank(width, height)
         put(grid, 0, 0, "no kernel group matches")
         return grid
-    return group_histogram(study, selected, width, height, log=session.log, ascii_only=session.ascii_only)
+    return group_histogram(study, selected, width, height, log=session.log)
 
 
 def chart_command(session: Session, size: tuple[int, int], command: str = "histogram") -> str:
@@ -184,9 +184,8 @@ class Wrapped(Widget, can_focus=False):
 class RunPane(Vertical):
     """A kernel group's durations over the run; nothing is read while the pane is hidden."""
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__(id="run-pane", classes="pane")
-        self._ascii_only = ascii_only
         self._session: Session | None = None
         self._timeline: GroupTimeline | None = None
         self._above: tuple[DurationCounts, RangeForest | str] | None = None
@@ -194,7 +193,7 @@ class RunPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """A title over the chart."""
-        yield PaneTitle(ascii_only=self._ascii_only)
+        yield PaneTitle()
         yield Chart(id="run")
 
     def follow(self, session: Session) -> None:
@@ -221,7 +220,7 @@ class RunPane(Vertical):
         if at is None or session is None or self._above is None:
             return ""
         width, height = self.chart.printed_size
-        canvas = Canvas(width, ascii_only=session.ascii_only, color=False)
+        canvas = Canvas(width, color=False)
         return timeline_text(at, canvas, height, log=session.log, above=self._above[1]) + "\n"
 
     @property
@@ -283,8 +282,8 @@ class RunPane(Vertical):
 
 
 def _draw_run(at: GroupTimeline, session: Session, width: int, height: int) -> Grid:
-    dots = app_dots(session.options.ascii, ascii_only=session.ascii_only)
-    return group_timeline(at, width, height, log=session.log, ascii_only=session.ascii_only, dots=dots)
+    dots = app_dots(session.options.ascii)
+    return group_timeline(at, width, height, log=session.log, dots=dots)
 
 
 class GroupsScreen(ViewScreen):
@@ -311,22 +310,21 @@ class GroupsScreen(ViewScreen):
 
     def compose_panes(self) -> ComposeResult:
         """The table, the histogram, the launches over the run, what binds."""
-        ascii_only = self.session.ascii_only
         with Container(id="group-panes"):
             with Vertical(id="groups-pane", classes="pane"):
-                yield PaneTitle(ascii_only=ascii_only)
-                yield GroupTable(ascii_only=ascii_only)
+                yield PaneTitle()
+                yield GroupTable()
                 with Horizontal(id="search"):
                     yield Static("/ ")
                     yield SearchInput(placeholder="part of the kernel group's key", compact=True)
             with Container(id="group-charts"):
                 with Vertical(id="chart-pane", classes="pane"):
-                    yield PaneTitle(ascii_only=ascii_only)
+                    yield PaneTitle()
                     yield Wrapped()
                     yield Chart(id="histogram")
-                yield RunPane(ascii_only=ascii_only)
-        yield Line(ascii_only=ascii_only, id="devices")
-        yield Line(ascii_only=ascii_only, id="binding")
+                yield RunPane()
+        yield Line(id="devices")
+        yield Line(id="binding")
 
     def on_mount(self) -> None:
         """Hide the field to filter by until the user opens it."""
@@ -381,7 +379,7 @@ class GroupsScreen(ViewScreen):
             return
         name, selected = "no kernel group", session.selected
         if selected is not None:
-            label = facts.group_label(study, selected, _MOST_TITLE, ascii_only=session.ascii_only)
+            label = facts.group_label(study, selected, _MOST_TITLE)
             name = f"#{selected + 1} {label}"
         title = self.query_one("#chart-pane PaneTitle", PaneTitle)
         title.show(f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}")
@@ -456,11 +454,11 @@ class GroupsScreen(ViewScreen):
             return PaneText(f"kernelpoint-timeline-{group + 1}", self.query_one(RunPane).text)
         if self._is_meant(self._histogram):
             width, height = self._histogram.printed_size
-            canvas = Canvas(width, ascii_only=session.ascii_only, color=False)
+            canvas = Canvas(width, color=False)
             text = histogram_text(study, group, canvas, height, log=session.log) + "\n"
             return PaneText(f"kernelpoint-histogram-{group + 1}", text)
         rows = [facts.group_row(study, index) for index in self.query_one(GroupTable).listed.groups]
-        canvas = Canvas(self.app.size.width, ascii_only=session.ascii_only, color=False)
+        canvas = Canvas(self.app.size.width, color=False)
         return PaneText("kernelpoint-groups", groups_text(study, rows, canvas) + "\n" if rows else "")
 
     def command(self) -> str:

@@ -9,8 +9,7 @@ from itertools import chain, count
 from pathlib import Path
 
 from sampling.errors import PlanFileError
-from sampling.json_text import json_text
-from sampling.plan.overrides_file import overrides_document, read_overrides
+from sampling.plan.plan_file import overrides_text, read_overrides
 from tui.app.state import Session, decisions, same_overrides
 from tui.options.choices import ColorMode, OutputFormat
 from tui.options.commands import SampleOptions
@@ -78,7 +77,7 @@ def write_decisions(session: Session, path: Path) -> None:
 
 
 def _text(session: Session) -> str:
-    return json_text(overrides_document(session.overrides, session.options.method)) + "\n"
+    return overrides_text(session.overrides, session.options.method)
 
 
 def kept_decisions(session: Session) -> str:

@@ -30,7 +30,7 @@ from tui.output.writer import write_stdout
 from tui.terminal import interruption
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import ExitCode, exit_code_of, note
-from tui.terminal.printable import printable
+from tui.terminal.printable import draw_in_ascii, printable
 
 # It brings numpy, which the first paint does not wait for.
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ def _take_leave(session: Session) -> None:
 
     line = wording.farewell(session)
     if line is not None:
-        rows = (printable(row, ascii_only=session.ascii_only) for row in line.split("\n"))
+        rows = (printable(row) for row in line.split("\n"))
         write_stdout("".join(f"{row}\n" for row in rows))
 
 
@@ -262,7 +262,8 @@ def ascii_wanted(options: OutputOptions) -> bool:
 
 def _settle_encoding(session: Session) -> None:
     """Let blocks through to a terminal that gets ASCII otherwise: Textual writes to stderr."""
-    dots = terminal.app_dots(session.options.ascii, ascii_only=session.ascii_only)
+    draw_in_ascii(session.ascii_only)
+    dots = terminal.app_dots(session.options.ascii)
     if dots == "blocks" and isinstance(sys.__stderr__, io.TextIOWrapper) and sys.__stdout__ is not None:
         sys.__stderr__.reconfigure(encoding=sys.__stdout__.encoding)
 

@@ -22,7 +22,7 @@ from tui.app.state import Session, Steps, studied, taken_back, undoable
 from tui.options.changes import change_text, changed
 from tui.options.commands import SampleOptions
 from tui.options.flags import error_text
-from tui.terminal.printable import printable
+from tui.terminal.printable import is_ascii, printable
 
 # The engine is imported where it is needed: the first paint does not wait for numpy.
 if TYPE_CHECKING:
@@ -69,10 +69,10 @@ class LoadingScreen(Screen[None]):
         self.query_one("#bar", Static).update(self._bar(min(done / total, 1.0)) if total else "")
 
     def _shown(self, text: str) -> str:
-        return printable(text, ascii_only=self._session.ascii_only)
+        return printable(text)
 
     def _bar(self, share: float) -> str:
-        full = "#" if self._session.ascii_only else "\N{FULL BLOCK}"
+        full = "#" if is_ascii() else "\N{FULL BLOCK}"
         cells = max(min(self.size.width - 10, _WIDEST_BAR), 0)
         return f"{full * round(share * cells):{cells}} {100 * share:.0f} %"
 
@@ -312,7 +312,7 @@ class SessionApp(App[None]):
             if path is not None:
                 then(path)
 
-        screen = PlaceScreen(what, name, failure_words(error), write, ascii_only=self.session.ascii_only)
+        screen = PlaceScreen(what, name, failure_words(error), write)
         self.push_screen(screen, go_on)
 
     def ask_decisions_place(self, error: OSError, then: Callable[[], object]) -> None:
@@ -346,7 +346,7 @@ class SessionApp(App[None]):
 
         What was not done has a mark, and a colour.
         """
-        shown = printable(f"! {text}" if failed else text, ascii_only=self.session.ascii_only)
+        shown = printable(f"! {text}" if failed else text)
         severity: Literal["error", "information"] = "error" if failed else "information"
         seconds = _FAILED_SECONDS if failed else max(_LEAST_SECONDS, len(shown) / _LETTERS_A_SECOND)
         self.notify(shown, severity=severity, markup=False, timeout=seconds)

@@ -83,7 +83,7 @@ def node_title(
     return f"[2] {stop.name} {place}{label}", f"[x] {'log' if log else 'linear'}  [m] {method}, {whose}"
 
 
-def draw_branches(stop: TreeStop, ascii_only: bool, width: int, height: int) -> Grid:
+def draw_branches(stop: TreeStop, width: int, height: int) -> Grid:
     """Return the branches so far, as many rows as there is room for, that of the node in focus among them."""
     if width < 1 or height < 2:
         return blank(width, height)
@@ -93,15 +93,14 @@ def draw_branches(stop: TreeStop, ascii_only: bool, width: int, height: int) -> 
     first = max(min(at - room // 2, all_rows - room), 0)
     marked = _NO_NODE if stop.node is None else stop.node.path
     rows = (first, first + room)
-    return tree(stop.nodes, width, proposed=stop.ahead, marked=marked, rows=rows, ascii_only=ascii_only)
+    return tree(stop.nodes, width, proposed=stop.ahead, marked=marked, rows=rows)
 
 
 class SplitHistogram(Chart):
     """A chart that is drawn in a worker where it has many durations."""
 
-    def __init__(self, *, ascii_only: bool, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._ascii_only = ascii_only
         self._stop: TreeStop | None = None
         self._log = False
         self._wanted: Draw = blank
@@ -125,7 +124,7 @@ class SplitHistogram(Chart):
         stop = self._stop
         if stop is None:
             return
-        draw = self._wanted = partial(stop_histogram, stop, log=self._log, ascii_only=self._ascii_only)
+        draw = self._wanted = partial(stop_histogram, stop, log=self._log)
         durations = int(stop.counts.offsets[stop.group + 1] - stop.counts.offsets[stop.group])
         if stop.node is not None:
             durations = stop.node.stop - stop.node.start
@@ -165,21 +164,20 @@ class SplitHistogram(Chart):
 class SplitCard(Widget, can_focus=False):
     """Lines broken between words; where there are too few rows, the last ones are not shown."""
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._ascii_only = ascii_only
         self._lines: list[str] = []
 
     def show(self, lines: Sequence[str]) -> None:
         """Show other lines."""
-        self._lines = [printable(line, ascii_only=self._ascii_only) for line in lines]
+        self._lines = [printable(line) for line in lines]
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
         """One row, and blanks."""
         width = self.size.width
         rows = [
-            fitted(row, width, ascii_only=self._ascii_only)
+            fitted(row, width)
             for line in self._lines
             for row in textwrap.wrap(line, max(width, 4), subsequent_indent="  ")
         ]
@@ -220,18 +218,17 @@ class SplitTreeScreen(ViewScreen):
 
     def compose_panes(self) -> ComposeResult:
         """The node, the tree, the running figures."""
-        ascii_only = self.session.ascii_only
         with Container(id="split-panes"):
             with Vertical(id="split-pane", classes="pane"):
-                yield PaneTitle(ascii_only=ascii_only)
-                yield SplitHistogram(ascii_only=ascii_only, id="split-histogram")
+                yield PaneTitle()
+                yield SplitHistogram(id="split-histogram")
             with Vertical(id="card-pane"):
-                yield PaneTitle(ascii_only=ascii_only)
-                yield SplitCard(ascii_only=ascii_only)
+                yield PaneTitle()
+                yield SplitCard()
             with Vertical(id="tree-pane", classes="pane"):
-                yield PaneTitle(ascii_only=ascii_only)
+                yield PaneTitle()
                 yield Chart(id="branches")
-        yield Line(ascii_only=ascii_only, id="running")
+        yield Line(id="running")
 
     def follow(self, shown: Session | None, session: Session) -> None:
         """Walk by the session's options, in the group it has in focus."""
@@ -368,7 +365,7 @@ class SplitTreeScreen(ViewScreen):
         whole = ("[tab] Tree",) if stop.ahead is None else ("[tab] Tree so far", "+ split  - keep  u undo")
         title_of_tree.show(*whole)
         self.query_one(SplitCard).show(card_lines(stop))
-        self.query_one("#branches", Chart).show(partial(draw_branches, stop, session.ascii_only))
+        self.query_one("#branches", Chart).show(partial(draw_branches, stop))
         self.query_one("#running", Line).show(running_lines(stop))
         self._show_histogram()
 
@@ -451,7 +448,7 @@ class SplitTreeScreen(ViewScreen):
         stop, session = self.looked_at, self.session
         if stop is None:
             return PaneText("kernelpoint-tree", "")
-        canvas = Canvas(self.app.size.width, ascii_only=session.ascii_only, color=False)
+        canvas = Canvas(self.app.size.width, color=False)
         text = tree_text(stop, canvas, log=session.log) + "\n"
         return PaneText(f"kernelpoint-tree-{stop.group + 1}", text)
 

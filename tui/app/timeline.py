@@ -22,7 +22,7 @@ from textual.widget import Widget
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
-from sampling.reduction.ranges.listing import RangeList, RangeOrigin
+from sampling.reduction.range_list import RangeList, RangeOrigin
 from sampling.reduction.region import Region
 from sampling.reduction.timeline import By
 from tui.app.actions import APP, COMPARING, RANGES, TIMELINE, VIEW, bindings
@@ -139,9 +139,8 @@ class RangeTree(Widget, can_focus=True):
         path: int
         what: str
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._ascii_only = ascii_only
         self.forest: RangeForest | None = None
         self._opened: set[int] = set()
         self._rows: list[int] = []
@@ -186,9 +185,7 @@ class RangeTree(Widget, can_focus=True):
             self._first = min(max(self._first, self._place - page + 1, 0), self._place, last)
             marks = TreeMarks(self._opened, self.cursor if self.has_focus else None, self._in_force)
             rows = self._rows[self._first : self._first + page]
-            self._drawn = tree_grid(
-                forest, rows, self._axis_of(width), width, marks, ascii_only=self._ascii_only
-            )
+            self._drawn = tree_grid(forest, rows, self._axis_of(width), width, marks)
         return self._drawn
 
     def _redraw(self) -> None:
@@ -271,7 +268,7 @@ class RangeTree(Widget, can_focus=True):
         """The heading, a range, or a row of the text."""
         width, base = self.size.width, self.rich_style
         if self.forest is None:
-            words = wrap(printable(self._words, ascii_only=self._ascii_only), max(width, 1))
+            words = wrap(printable(self._words), max(width, 1))
             return Strip([Segment(words[y] if y < len(words) else "", base)]).adjust_cell_length(width, base)
         grid = self._grid(self.forest)
         if y >= grid.height:
@@ -313,15 +310,14 @@ class TimelineScreen(ViewScreen):
 
     def compose_panes(self) -> ComposeResult:
         """The ranges, the chart, and its launches in words."""
-        ascii_only = self.session.ascii_only
         with Container(id="panes"):
             with Vertical(id="ranges-pane", classes="pane"):
-                yield PaneTitle(ascii_only=ascii_only)
-                yield RangeTree(ascii_only=ascii_only)
+                yield PaneTitle()
+                yield RangeTree()
             with Vertical(id="timeline-pane", classes="pane"):
-                yield PaneTitle(ascii_only=ascii_only)
+                yield PaneTitle()
                 yield Chart(id="timeline")
-        yield Line(ascii_only=ascii_only, id="course")
+        yield Line(id="course")
 
     @property
     def _tree(self) -> RangeTree:
@@ -557,7 +553,7 @@ class TimelineScreen(ViewScreen):
         if timeline is None:
             return PaneText("kernelpoint-timeline", "")
         width, height = self.query_one(Chart).printed_size
-        canvas = Canvas(width, ascii_only=session.ascii_only, color=False)
+        canvas = Canvas(width, color=False)
         # The command lists the ranges of the region that is in force.
         above = self._above.get(timeline.study.counts.region) or ""
         text = timeline_text(self._in_part(timeline), canvas, height, log=session.log, above=above)
@@ -588,7 +584,6 @@ def _draw(timeline: GroupTimeline, session: Session, has_ranges: bool, width: in
         width,
         height,
         log=session.log,
-        ascii_only=session.ascii_only,
-        dots=terminal.app_dots(session.options.ascii, ascii_only=session.ascii_only),
+        dots=terminal.app_dots(session.options.ascii),
         left=left_of(width, has_ranges=has_ranges),
     )

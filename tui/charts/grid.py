@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from tui.terminal.printable import printable
+from tui.terminal.printable import is_ascii, printable
 
 PLAIN = -1
 """No style. Styles 0, 1, ... are clusters or series in their order."""
@@ -99,12 +99,12 @@ def runs(grid: Grid, row: int) -> Iterator[tuple[str, int]]:
         yield "".join(glyphs[first:last].tolist()), int(styles[first])
 
 
-def fitted(text: str, width: int, *, ascii_only: bool) -> str:
+def fitted(text: str, width: int) -> str:
     """`text` in at most `width` cells, all of it printable; a shortened one ends in a mark that says so."""
-    text = printable(text, ascii_only=ascii_only)
+    text = printable(text)
     if len(text) <= width:
         return text
-    mark = "..." if ascii_only else "\N{HORIZONTAL ELLIPSIS}"
+    mark = "..." if is_ascii() else "\N{HORIZONTAL ELLIPSIS}"
     return text[: width - len(mark)] + mark if width > len(mark) else text[: max(width, 0)]
 
 
@@ -169,14 +169,14 @@ ASCII = GlyphSet(
 )
 
 
-def glyph_set(*, ascii_only: bool) -> GlyphSet:
+def glyph_set() -> GlyphSet:
     """The glyphs to draw with."""
-    return ASCII if ascii_only else UNICODE
+    return ASCII if is_ascii() else UNICODE
 
 
-def cluster_symbol(cluster: int, *, ascii_only: bool) -> str:
+def cluster_symbol(cluster: int) -> str:
     """A cluster's one-cell name, the same in every chart: a letter, or in ASCII what its bars are made of."""
-    symbols = ASCII_FILLS if ascii_only else LETTERS
+    symbols = ASCII_FILLS if is_ascii() else LETTERS
     return symbols[cluster % len(symbols)]
 
 
@@ -189,7 +189,7 @@ _EIGHTHS = "▏▎▍▌▋▊▉█"
 _ASCII = "#"
 
 
-def bar(share: float, cells: int, *, ascii_only: bool = False) -> str:
+def bar(share: float, cells: int) -> str:
     """A bar of at most `cells` cells, to an eighth of a cell; in ASCII to a whole one.
 
     Parameters
@@ -199,14 +199,14 @@ def bar(share: float, cells: int, *, ascii_only: bool = False) -> str:
     if not share > 0 or cells <= 0:
         return ""
     share = min(share, 1.0)
-    if ascii_only:
+    if is_ascii():
         return _ASCII * round(share * cells)
     eighths = math.floor(share * cells * len(_EIGHTHS) + 0.5)
     full, part = divmod(eighths, len(_EIGHTHS))
     return _EIGHTHS[-1] * full + (_EIGHTHS[part - 1] if part else "")
 
 
-def sparkline(counts: npt.ArrayLike, width: int, *, ascii_only: bool = False) -> str:
+def sparkline(counts: npt.ArrayLike, width: int) -> str:
     """One glyph a count, higher for more; a blank for none.
 
     Parameters
@@ -219,7 +219,7 @@ def sparkline(counts: npt.ArrayLike, width: int, *, ascii_only: bool = False) ->
         return ""
     if values.size > width:
         values = np.maximum.reduceat(values, np.arange(width) * values.size // width)
-    shades = glyph_set(ascii_only=ascii_only).shades
+    shades = glyph_set().shades
     most = values.max()
     if most <= 0:
         return " " * values.size

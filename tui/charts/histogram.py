@@ -33,6 +33,7 @@ from tui.charts.grid import (
 from tui.charts.histogram_data import HistogramData, histogram_data, useful_bins
 from tui.charts.legend import cluster_entries, legend, split_entry
 from tui.charts.quantities import count, duration, duration_range, si, si_tick
+from tui.terminal.printable import is_ascii
 
 SMALLEST_WIDTH = 20
 SMALLEST_HEIGHT = 4
@@ -89,7 +90,6 @@ class Plot:
     data: HistogramData
     layout: Layout
     glyphs: GlyphSet
-    ascii_only: bool
 
 
 def histogram(
@@ -100,7 +100,6 @@ def histogram(
     height: int,
     *,
     axis: DurationAxis = "linear",
-    ascii_only: bool = False,
     split: tuple[int, bool] | None = None,
     words: Grid | None = None,
 ) -> Grid:
@@ -128,12 +127,12 @@ def histogram(
         If a duration belongs to no cluster.
     """
     if values_ns.size == 0:
-        return _words(["no launches"], width, height, ascii_only=ascii_only)
+        return _words(["no launches"], width, height)
     log = axis == "log" and is_log_possible(values_ns)
     clusters = clusters or [(int(values_ns.min()), int(values_ns.max()))]
     if width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
         data = histogram_data(values_ns, counts, clusters, max(width, 1), log=log)
-        return _numbers(values_ns, data, width, height, ascii_only=ascii_only)
+        return _numbers(values_ns, data, width, height)
     order = np.argsort(values_ns, kind="stable")
     values_ns, counts = values_ns[order], counts[order]
     least_ns = 0 if split is None else split[0] + 1
@@ -144,13 +143,13 @@ def histogram(
     deserved = max(_ROWS_A_LAUNCH * int(data.counts.max()), _LEAST_BAR_ROWS)
     if words is None:
         launches = histogram_data(values_ns, counts, clusters, 1).cluster_counts[:, 0]
-        entries = cluster_entries(clusters, launches.tolist(), ascii_only=ascii_only)
+        entries = cluster_entries(clusters, launches.tolist())
         if split is not None:
-            entries.insert(0, split_entry(split[0], is_made=split[1], ascii_only=ascii_only))
+            entries.insert(0, split_entry(split[0], is_made=split[1]))
         rows = max(height // _ROWS_A_LEGEND_ROW, layout.foot - deserved)
-        words = legend(entries, width - LEFT, rows, ascii_only=ascii_only)
+        words = legend(entries, width - LEFT, rows)
     layout = replace(layout, foot=min(layout.foot - words.height, deserved))
-    plot = Plot(blank(width, height), data, layout, glyph_set(ascii_only=ascii_only), ascii_only)
+    plot = Plot(blank(width, height), data, layout, glyph_set())
     draw_count_axis(plot)
     draw_duration_axis(plot, int(shown_ns[-1]), log=log)
     draw_bars(plot)
@@ -158,7 +157,7 @@ def histogram(
     if split is not None:
         _draw_threshold(plot, shown_ns, split[0])
     if stop < values_ns.size:
-        arrow = "->" if ascii_only else "→"
+        arrow = "->" if is_ascii() else "→"
         text = f"{count(int(counts[stop:].sum()))} beyond, to {duration(int(values_ns[-1]))} {arrow}"
         put(plot.grid, 0, max(width - len(text), LEFT), text, LABEL)
     _draw_symbols(plot)
@@ -270,9 +269,9 @@ def draw_bars(plot: Plot) -> None:
 def _bar(launches: int, most: int, cluster: int, plot: Plot) -> str:
     """The glyphs of a bar from its foot up."""
     foot, levels = plot.layout.foot, plot.glyphs.levels
-    if plot.ascii_only:
+    if is_ascii():
         cells = round(launches * foot / most)
-        return cluster_symbol(cluster, ascii_only=True) * cells or _SPECK
+        return cluster_symbol(cluster) * cells or _SPECK
     steps = max(round(launches * foot * len(levels) / most), 1)
     full, part = divmod(steps, len(levels))
     return levels[-1] * full + (levels[part - 1] if part else "")
@@ -335,26 +334,26 @@ def _draw_symbols(plot: Plot) -> None:
         for glyph in (plot.glyphs.horizontal, plot.glyphs.tick_down):
             free = [column for column in columns if axis[column] == glyph]
             if free:
-                symbol = cluster_symbol(cluster, ascii_only=plot.ascii_only)
+                symbol = cluster_symbol(cluster)
                 put(plot.grid, plot.layout.foot, free[0], symbol, cluster_style(cluster))
                 break
 
 
-def _words(rows: Sequence[str], width: int, height: int, *, ascii_only: bool) -> Grid:
+def _words(rows: Sequence[str], width: int, height: int) -> Grid:
     grid = blank(width, height)
     for row, text in enumerate(rows):
-        put(grid, row, 0, fitted(text, grid.width, ascii_only=ascii_only), LABEL)
+        put(grid, row, 0, fitted(text, grid.width), LABEL)
     return grid
 
 
-def _numbers(values_ns: IntArray, data: HistogramData, width: int, height: int, *, ascii_only: bool) -> Grid:
+def _numbers(values_ns: IntArray, data: HistogramData, width: int, height: int) -> Grid:
     """The chart for too small a grid for axes: a sparkline, the launches, the durations."""
     rows = [
-        sparkline(data.counts, width, ascii_only=ascii_only),
+        sparkline(data.counts, width),
         counted(int(data.counts.sum()), "launch", "launches"),
         duration_range(int(values_ns.min()), int(values_ns.max())),
     ]
-    return _words(rows, width, height, ascii_only=ascii_only)
+    return _words(rows, width, height)
 
 
 _CAPTIONS = 2
@@ -379,9 +378,7 @@ class Side:
     counts: IntArray
 
 
-def two_histograms(
-    sides: tuple[Side, Side], width: int, height: int, *, log: bool = False, ascii_only: bool = False
-) -> Grid:
+def two_histograms(sides: tuple[Side, Side], width: int, height: int, *, log: bool = False) -> Grid:
     """A (height, width) grid: the launches of the first side by duration over those of the second.
 
     Bins and axis are the same, of the durations of both; the heights are of each side's own launches. Below
@@ -393,22 +390,22 @@ def two_histograms(
     """
     values_ns = np.unique(np.concatenate([side.values_ns for side in sides]))
     if values_ns.size == 0:
-        return _rows(["no launches"], width, height, ascii_only=ascii_only)
+        return _rows(["no launches"], width, height)
     log = log and is_log_possible(values_ns)
     if width < SMALLEST_WIDTH or height < _SMALLEST_HEIGHT:
-        lines = [_sparkline(side, values_ns, width, log=log, ascii_only=ascii_only) for side in sides]
+        lines = [_sparkline(side, values_ns, width, log=log) for side in sides]
         between = duration_range(int(values_ns[0]), int(values_ns[-1]))
-        return _rows([*lines, between], width, height, ascii_only=ascii_only)
+        return _rows([*lines, between], width, height)
     has_upper_axis = height >= _UPPER_AXIS_FROM
     bars = height - _CAPTIONS - _AXIS_ROWS - has_upper_axis
     lower = bars // 2
     grid, top = blank(width, height), 0
     for index, (side, rows) in enumerate(zip(sides, (bars - lower, lower), strict=True)):
-        _draw_caption(grid, top, index, side, ascii_only=ascii_only)
+        _draw_caption(grid, top, index, side)
         launches = sum(int(each.counts.sum()) for each in sides)
         layout = lay_out(values_ns, width, rows, launches, log=log)
         data = _data(side, index, values_ns, layout, log=log)
-        drawn = _drawn(data, layout, int(values_ns[-1]), width, log=log, ascii_only=ascii_only)
+        drawn = _drawn(data, layout, int(values_ns[-1]), width, log=log)
         # Of the upper one's axis only the line is wanted; the labels stand below the lower one.
         kept = rows + (_AXIS_ROWS if index else has_upper_axis)
         copy(Grid(drawn.glyph[:kept], drawn.style[:kept]), grid, top + 1, 0)
@@ -431,12 +428,10 @@ def _data(side: Side, index: int, values_ns: IntArray, layout: Layout, *, log: b
     return replace(data, cluster_counts=of_sides)
 
 
-def _drawn(
-    data: HistogramData, layout: Layout, longest_ns: int, width: int, *, log: bool, ascii_only: bool
-) -> Grid:
+def _drawn(data: HistogramData, layout: Layout, longest_ns: int, width: int, *, log: bool) -> Grid:
     """Return bars, axis and labels."""
     grid = blank(width, layout.foot + _AXIS_ROWS)
-    plot = Plot(grid, data, layout, glyph_set(ascii_only=ascii_only), ascii_only)
+    plot = Plot(grid, data, layout, glyph_set())
     draw_duration_axis(plot, longest_ns, log=log)
     if data.counts.any():
         draw_count_axis(plot)
@@ -444,21 +439,21 @@ def _drawn(
     return grid
 
 
-def _draw_caption(grid: Grid, row: int, index: int, side: Side, *, ascii_only: bool) -> None:
-    put(grid, row, 0, cluster_symbol(index, ascii_only=ascii_only), cluster_style(index))
-    put(grid, row, 2, fitted(side.words, grid.width - 2, ascii_only=ascii_only), LABEL)
+def _draw_caption(grid: Grid, row: int, index: int, side: Side) -> None:
+    put(grid, row, 0, cluster_symbol(index), cluster_style(index))
+    put(grid, row, 2, fitted(side.words, grid.width - 2), LABEL)
 
 
-def _sparkline(side: Side, values_ns: IntArray, width: int, *, log: bool, ascii_only: bool) -> str:
+def _sparkline(side: Side, values_ns: IntArray, width: int, *, log: bool) -> str:
     """Return the first word of a side's caption, and its launches in as many bins as have room."""
     name = f"{side.words.split(' ', maxsplit=1)[0].rstrip(':'):<{LEFT - 1}} "
     bins = max(width - len(name), 1)
     data = histogram_data(values_ns, _counts_of(side, values_ns), [], bins, log=log)
-    return name + sparkline(data.counts, bins, ascii_only=ascii_only)
+    return name + sparkline(data.counts, bins)
 
 
-def _rows(texts: Sequence[str], width: int, height: int, *, ascii_only: bool) -> Grid:
+def _rows(texts: Sequence[str], width: int, height: int) -> Grid:
     grid = blank(width, height)
     for row, text in enumerate(texts[:height]):
-        put(grid, row, 0, fitted(text, width, ascii_only=ascii_only), LABEL)
+        put(grid, row, 0, fitted(text, width), LABEL)
     return grid

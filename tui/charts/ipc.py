@@ -26,6 +26,7 @@ from tui.charts.grid import (
 )
 from tui.charts.legend import Entry, legend
 from tui.charts.quantities import si, si_tick
+from tui.terminal.printable import is_ascii
 
 SMALLEST_WIDTH = 20
 SMALLEST_HEIGHT = 4
@@ -86,20 +87,19 @@ class _Plot:
     most: float
     stop_column: int
     glyphs: GlyphSet
-    ascii_only: bool
 
 
-def ipc_chart(curve: IpcCurve, width: int, height: int, *, ascii_only: bool = False) -> Grid:
+def ipc_chart(curve: IpcCurve, width: int, height: int) -> Grid:
     """A (height, width) grid: IPC since the kernel's start, upwards, over cycles.
 
     Bars up to the stop, paler ones after it, and a broken line at the IPC that the rest is projected at.
     Below 20x4 cells it is a sparkline and numbers.
     """
     if curve.cycle.size == 0 or width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
-        return _numbers(curve, width, height, ascii_only=ascii_only)
-    entries = _entries(curve, ascii_only=ascii_only)
+        return _numbers(curve, width, height)
+    entries = _entries(curve)
     rows = 1 if height >= _LEAST_ROWS_WITH_LEGEND and len(entries) > 1 else 0
-    words = legend(entries, width - _LEFT, rows, ascii_only=ascii_only) if rows else blank(0, 0)
+    words = legend(entries, width - _LEFT, rows) if rows else blank(0, 0)
     ipc = _by_column(curve, width - _LEFT)
     plot = _Plot(
         grid=blank(width, height),
@@ -108,8 +108,7 @@ def ipc_chart(curve: IpcCurve, width: int, height: int, *, ascii_only: bool = Fa
         ipc=ipc,
         most=max(float(np.nanmax(ipc)), curve.stop_ipc) or 1.0,
         stop_column=_stop_column(curve, width - _LEFT),
-        glyphs=glyph_set(ascii_only=ascii_only),
-        ascii_only=ascii_only,
+        glyphs=glyph_set(),
     )
     _draw_axes(plot)
     _draw_bars(plot)
@@ -136,30 +135,30 @@ def _stop_column(curve: IpcCurve, columns: int) -> int:
     return min(int(curve.stop_cycle / curve.last_cycle * columns), columns - 1)
 
 
-def _entries(curve: IpcCurve, *, ascii_only: bool) -> list[Entry]:
-    glyphs = glyph_set(ascii_only=ascii_only)
-    full, pale = (_ASCII_BEFORE, _ASCII_AFTER) if ascii_only else (glyphs.levels[-1], _AFTER_GLYPH)
+def _entries(curve: IpcCurve) -> list[Entry]:
+    glyphs = glyph_set()
+    full, pale = (_ASCII_BEFORE, _ASCII_AFTER) if is_ascii() else (glyphs.levels[-1], _AFTER_GLYPH)
     if curve.stop_cycle is None:
         return [Entry(full, BEFORE, ("simulated",) * 3)]
     stop = si(curve.stop_cycle)
     entries = [Entry(full, BEFORE, (f"simulated: {stop} cycles", f"simulated: {stop}", stop))]
     if curve.projected_cycles is not None:
         whole = si(curve.projected_cycles)
-        dash = _dash(glyphs, ascii_only=ascii_only)
+        dash = _dash(glyphs)
         entries.append(Entry(dash, PROPOSED, (f"projected: {whole} cycles", f"projected: {whole}", whole)))
     if curve.cycle[-1] > curve.stop_cycle:
         entries.append(Entry(pale, AFTER, ("logged after the stop", "logged after", "after")))
     return entries
 
 
-def _dash(glyphs: GlyphSet, *, ascii_only: bool) -> str:
+def _dash(glyphs: GlyphSet) -> str:
     """The glyph of the projection's broken line; in ASCII a plain one."""
-    return glyphs.horizontal if ascii_only else glyphs.gap
+    return glyphs.horizontal if is_ascii() else glyphs.gap
 
 
 def _height(plot: _Plot, ipc: float) -> tuple[int, str]:
     """The row of the top cell of a bar, and its glyph."""
-    if plot.ascii_only:
+    if is_ascii():
         return plot.foot - max(round(ipc * plot.foot / plot.most), 1), ""
     levels = plot.glyphs.levels
     steps = max(round(ipc * plot.foot * len(levels) / plot.most), 1)
@@ -167,7 +166,7 @@ def _height(plot: _Plot, ipc: float) -> tuple[int, str]:
 
 
 def _draw_bars(plot: _Plot) -> None:
-    full, pale = (_ASCII_BEFORE, _ASCII_AFTER) if plot.ascii_only else (plot.glyphs.levels[-1], _AFTER_GLYPH)
+    full, pale = (_ASCII_BEFORE, _ASCII_AFTER) if is_ascii() else (plot.glyphs.levels[-1], _AFTER_GLYPH)
     for column, ipc in enumerate(plot.ipc.tolist()):
         if np.isnan(ipc):
             continue
@@ -185,7 +184,7 @@ def _draw_projection(plot: _Plot) -> None:
     row, _ = _height(plot, plot.curve.stop_ipc)
     columns = plot.ipc.size
     last = min(int(plot.curve.projected_cycles / plot.curve.last_cycle * columns), columns - 1)
-    dash = _dash(plot.glyphs, ascii_only=plot.ascii_only)
+    dash = _dash(plot.glyphs)
     for column in range(plot.stop_column + 1, last + 1):
         put(plot.grid, row, _LEFT + column, dash, PROPOSED)
 
@@ -268,20 +267,20 @@ def _end_label(cycle: int) -> str:
     return (number.rstrip("0").rstrip(".") if "." in number else number) + prefix
 
 
-def _numbers(curve: IpcCurve, width: int, height: int, *, ascii_only: bool) -> Grid:
+def _numbers(curve: IpcCurve, width: int, height: int) -> Grid:
     """The chart for too small a grid for axes: a sparkline, the stop, the projection."""
     grid = blank(width, height)
     if curve.cycle.size == 0:
-        put(grid, 0, 0, fitted("no cycles", grid.width, ascii_only=ascii_only), LABEL)
+        put(grid, 0, 0, fitted("no cycles", grid.width), LABEL)
         return grid
     columns = max(width, 1)
     line = np.nan_to_num(_by_column(curve, columns))
     rows: Sequence[str] = [
-        sparkline(line, width, ascii_only=ascii_only),
+        sparkline(line, width),
         f"IPC {si(float(curve.ipc[-1] if curve.stop_cycle is None else curve.stop_ipc))}",
         "no stop" if curve.stop_cycle is None else f"stop at {si(curve.stop_cycle)}",
         "" if curve.projected_cycles is None else f"of {si(curve.projected_cycles)} cycles",
     ]
     for row, text in enumerate(rows):
-        put(grid, row, 0, fitted(text, grid.width, ascii_only=ascii_only), LABEL)
+        put(grid, row, 0, fitted(text, grid.width), LABEL)
     return grid

@@ -32,34 +32,30 @@ class Entry:
     wordings: tuple[str, str, str]
 
 
-def cluster_entries(
-    ranges_ns: Sequence[tuple[int, int]], launches: Sequence[int], *, ascii_only: bool
-) -> list[Entry]:
+def cluster_entries(ranges_ns: Sequence[tuple[int, int]], launches: Sequence[int]) -> list[Entry]:
     """An entry a cluster, ascending, numbers in columns; the only cluster of a group has no symbol."""
     ranges = [duration_range(low_ns, high_ns) for low_ns, high_ns in ranges_ns]
     numbers = [count(n) for n in launches]
     range_width, number_width = (max(map(len, texts), default=0) for texts in (ranges, numbers))
     entries = []
     for k, (range_text, number, n) in enumerate(zip(ranges, numbers, launches, strict=True)):
-        symbol = cluster_symbol(k, ascii_only=ascii_only) if len(ranges) > 1 else ""
+        symbol = cluster_symbol(k) if len(ranges) > 1 else ""
         left = f"{range_text:<{range_width}}  {'':{number_width - len(number)}}"
         wordings = (left + counted(n, "launch", "launches"), left + number, range_text)
         entries.append(Entry(symbol, cluster_style(k), wordings))
     return entries
 
 
-def split_entry(threshold_ns: int, *, is_made: bool, ascii_only: bool) -> Entry:
+def split_entry(threshold_ns: int, *, is_made: bool) -> Entry:
     """The entry for the threshold of a split, or of the best one where the launches are kept whole."""
     at = duration(threshold_ns)
     wordings = (f"keep; a split would be at {at}", f"keep, not split at {at}", "keep")
     if is_made:
         wordings = (f"split at {at}", f"at {at}", at)
-    return Entry(glyph_set(ascii_only=ascii_only).proposed, PROPOSED, wordings)
+    return Entry(glyph_set().proposed, PROPOSED, wordings)
 
 
-def legend(
-    entries: Sequence[Entry], width: int, most_rows: int, *, ascii_only: bool, what: str = "clusters"
-) -> Grid:
+def legend(entries: Sequence[Entry], width: int, most_rows: int, *, what: str = "clusters") -> Grid:
     """The entries side by side, in as few rows as they need and at most `most_rows`.
 
     Words are shortened where that makes room for all entries; entries that still have no room are counted
@@ -79,7 +75,7 @@ def legend(
             grid,
             row,
             column + indent,
-            fitted(texts[place], width - column - indent, ascii_only=ascii_only),
+            fitted(texts[place], width - column - indent),
             LABEL,
         )
     if left_out:
@@ -90,7 +86,7 @@ def legend(
     return grid
 
 
-def stacked_legend(entries: Sequence[Entry], width: int, most_rows: int, *, ascii_only: bool) -> Grid:
+def stacked_legend(entries: Sequence[Entry], width: int, most_rows: int) -> Grid:
     """The entries one below the other, in the longest words that fit; the last place counts the rest."""
     room = max(width - 2, 0)
     wording = next((n for n in (0, 1) if all(len(entry.wordings[n]) <= room for entry in entries)), 2)
@@ -98,13 +94,13 @@ def stacked_legend(entries: Sequence[Entry], width: int, most_rows: int, *, asci
     grid = blank(width, min(len(entries), most_rows))
     for row, entry in enumerate(entries[:shown]):
         put(grid, row, 0, entry.symbol, entry.style)
-        put(grid, row, 2, fitted(entry.wordings[wording], room, ascii_only=ascii_only), LABEL)
+        put(grid, row, 2, fitted(entry.wordings[wording], room), LABEL)
     if shown < len(entries):
         put(grid, shown, 0, f"+{len(entries) - shown} more", LABEL)
     return grid
 
 
-def flowing_legend(entries: Sequence[Entry], width: int, most_rows: int, *, ascii_only: bool) -> Grid | None:
+def flowing_legend(entries: Sequence[Entry], width: int, most_rows: int) -> Grid | None:
     """All entries one after the other in whole words, in as few rows as they need; None if those are more.
 
     The last wording of an entry, which may be cut, is not looked at.
@@ -120,7 +116,7 @@ def flowing_legend(entries: Sequence[Entry], width: int, most_rows: int, *, asci
     grid = blank(width, rows)
     for (row, column), entry, text in zip(places, entries, texts, strict=True):
         put(grid, row, column, entry.symbol, entry.style)
-        put(grid, row, column + 2, fitted(text, width - column - 2, ascii_only=ascii_only), LABEL)
+        put(grid, row, column + 2, fitted(text, width - column - 2), LABEL)
     return grid
 
 

@@ -44,9 +44,7 @@ class Point:
     error: float
 
 
-def scatter(
-    points: Sequence[Point], width: int, height: int, *, ascii_only: bool = False, selected: str | None = None
-) -> Grid:
+def scatter(points: Sequence[Point], width: int, height: int, *, selected: str | None = None) -> Grid:
     """A (height, width) grid: a letter a method, at its speedup and mean error.
 
     Letters that fall on one cell stand side by side, the smaller speedup first. An error of 0, which a
@@ -59,17 +57,17 @@ def scatter(
     """
     shown = [point for point in points if _can_be_drawn(point)]
     if not shown or width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
-        return _numbers(shown, width, height, ascii_only=ascii_only)
+        return _numbers(shown, width, height)
     grid = blank(width, height)
     words = blank(0, 0)
     if height >= _LEAST_ROWS_WITH_LEGEND:
         entries = [_entry(point, selected) for point in shown]
         rows = height // _ROWS_A_LEGEND_ROW
-        words = legend(entries, width, rows, ascii_only=ascii_only, what="methods")
+        words = legend(entries, width, rows, what="methods")
         copy(words, grid, height - words.height, 0)
     top = 1 if height >= _LEAST_ROWS_WITH_TITLE else 0
     put(grid, 0, 0, _TITLE[: width * top], LABEL)
-    _draw_plot(grid, shown, top, height - words.height - 2, selected, ascii_only=ascii_only)
+    _draw_plot(grid, shown, top, height - words.height - 2, selected)
     return grid
 
 
@@ -86,10 +84,8 @@ def _style(point: Point, selected: str | None) -> int:
     return SELECTED if point.name == selected else point.style
 
 
-def _draw_plot(
-    grid: Grid, points: Sequence[Point], top: int, foot: int, selected: str | None, *, ascii_only: bool
-) -> None:
-    glyphs = glyph_set(ascii_only=ascii_only)
+def _draw_plot(grid: Grid, points: Sequence[Point], top: int, foot: int, selected: str | None) -> None:
+    glyphs = glyph_set()
     upward = value_axis([point.error for point in points], foot - top, log=True, percent=True)
     left, right = left_of(upward), grid.width - 1
     across = value_axis([point.speedup for point in points], right - left + 1, log=True, percent=False)
@@ -134,7 +130,7 @@ def _speedup_label(speedup: float) -> str:
     return f"{speedup:,.0f}x" if speedup >= _LEAST_WHOLE else f"{speedup:.3g}x"
 
 
-def _numbers(points: Sequence[Point], width: int, height: int, *, ascii_only: bool) -> Grid:
+def _numbers(points: Sequence[Point], width: int, height: int) -> Grid:
     """The chart for too small a grid for axes: a method a row, and how many others there are."""
     texts = [f"{point.symbol} {share(point.error)} {ratio(point.speedup)} {point.name}" for point in points]
     rows = texts or [_NO_POINTS]
@@ -142,5 +138,5 @@ def _numbers(points: Sequence[Point], width: int, height: int, *, ascii_only: bo
         rows = [*rows[: height - 1], f"+{len(rows) - height + 1} more"]
     grid = blank(width, height)
     for row, text in enumerate(rows):
-        put(grid, row, 0, fitted(text, grid.width, ascii_only=ascii_only), LABEL)
+        put(grid, row, 0, fitted(text, grid.width), LABEL)
     return grid

@@ -31,6 +31,7 @@ from tui.charts.grid import (
 )
 from tui.charts.legend import Entry, flowing_legend, is_whole, legend
 from tui.charts.quantities import ratio
+from tui.terminal.printable import is_ascii
 
 if TYPE_CHECKING:
     from sampling.plan.trade_off import TradeOffPoint
@@ -44,7 +45,7 @@ Cell = tuple[int, int]
 """A row and a column."""
 
 
-def draw_curve(grid: Grid, points: Sequence[Cell], style: int, *, ascii_only: bool) -> None:
+def draw_curve(grid: Grid, points: Sequence[Cell], style: int) -> None:
     """Draw a line from point to point on a grid under construction.
 
     Lines go between the points' columns: those are left to what marks the points and to their bars.
@@ -53,7 +54,7 @@ def draw_curve(grid: Grid, points: Sequence[Cell], style: int, *, ascii_only: bo
     ----------
     points : cells of the grid, from the left to the right.
     """
-    draw = _draw_strokes if ascii_only else _draw_dots
+    draw = _draw_strokes if is_ascii() else _draw_dots
     for first, last in pairwise(points):
         draw(grid, first, last, style)
 
@@ -181,7 +182,6 @@ class _Frame:
     columns: dict[float, int]
     lane_width: int
     glyphs: GlyphSet
-    ascii_only: bool
 
     def row_of(self, value: float) -> int:
         return self.top + self.axis.row_of(value)
@@ -194,17 +194,17 @@ class _Frame:
         return min(max(middle + shift, self.left), self.grid.width - 1)
 
 
-def size_chart(plot: SizePlot, width: int, height: int, *, ascii_only: bool = False) -> Grid:
+def size_chart(plot: SizePlot, width: int, height: int) -> Grid:
     """A (height, width) grid: values upwards over sizes; below 20x4 cells it is numbers."""
     if width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
-        return _numbers(plot, width, height, ascii_only=ascii_only)
-    frame = _frame(plot, width, height, ascii_only=ascii_only)
+        return _numbers(plot, width, height)
+    frame = _frame(plot, width, height)
     _draw_axes(frame)
     _draw_ground(frame)
     for curve in plot.curves:
         shown = [mark for mark in curve.marks if mark.value is not None]
         cells = [(frame.row_of(mark.value or 0.0), frame.column_of(mark)) for mark in shown]
-        draw_curve(frame.grid, sorted(cells, key=lambda cell: cell[1]), curve.style, ascii_only=ascii_only)
+        draw_curve(frame.grid, sorted(cells, key=lambda cell: cell[1]), curve.style)
     for mark in plot.marks:
         _draw_bar(frame, mark)
     for mark in plot.marks:
@@ -213,32 +213,32 @@ def size_chart(plot: SizePlot, width: int, height: int, *, ascii_only: bool = Fa
     return frame.grid
 
 
-def _frame(plot: SizePlot, width: int, height: int, *, ascii_only: bool) -> _Frame:
+def _frame(plot: SizePlot, width: int, height: int) -> _Frame:
     grid = blank(width, height)
-    words = _legend(plot, width, height, ascii_only=ascii_only)
+    words = _legend(plot, width, height)
     top = 1 if height >= _LEAST_ROWS_WITH_TITLE else 0
     if top:
-        put(grid, 0, 0, fitted(plot.title, width, ascii_only=ascii_only), LABEL)
+        put(grid, 0, 0, fitted(plot.title, width), LABEL)
     foot = height - words.height - 2
     axis = value_axis(_values(plot), foot - top, log=plot.log, percent=plot.percent)
     left = left_of(axis)
     columns, lane_width = _columns(plot, left, width)
     copy(words, grid, height - words.height, 0)
-    glyphs = glyph_set(ascii_only=ascii_only)
-    return _Frame(grid, plot, axis, top, foot, left, columns, lane_width, glyphs, ascii_only)
+    glyphs = glyph_set()
+    return _Frame(grid, plot, axis, top, foot, left, columns, lane_width, glyphs)
 
 
-def _legend(plot: SizePlot, width: int, height: int, *, ascii_only: bool) -> Grid:
+def _legend(plot: SizePlot, width: int, height: int) -> Grid:
     """A few rows that explain the marks; at most a third of the chart."""
     if not plot.entries or height < _LEAST_ROWS_WITH_LEGEND:
         return blank(0, 0)
     rows = 1 + sum(height >= least for least in _LEAST_ROWS_WITH_MORE_OF_LEGEND)
     if not is_whole(plot.entries, width, rows):
         most = max(height // _ROWS_A_LEGEND_ROW, rows)
-        whole = flowing_legend(plot.entries, width, most, ascii_only=ascii_only)
+        whole = flowing_legend(plot.entries, width, most)
         if whole is not None:
             return whole
-    return legend(plot.entries, width, rows, ascii_only=ascii_only, what="signs")
+    return legend(plot.entries, width, rows, what="signs")
 
 
 def _values(plot: SizePlot) -> list[float]:
@@ -294,10 +294,10 @@ def _draw_ground(frame: _Frame) -> None:
     if plot.shaded is not None:
         first, last = (frame.columns[size] for size in plot.shaded)
         inside = slice(first + 1, last) if last > first + 1 else slice(last, last + 1)
-        grid.glyph[frame.top : frame.foot, inside] = _SHADE[frame.ascii_only]
+        grid.glyph[frame.top : frame.foot, inside] = _SHADE[is_ascii()]
         grid.style[frame.top : frame.foot, inside] = AXIS
     if plot.baseline is not None:
-        dash = _BASELINE[frame.ascii_only]
+        dash = _BASELINE[is_ascii()]
         put(grid, frame.row_of(plot.baseline), frame.left, dash * (grid.width - frame.left), AXIS)
 
 
@@ -312,20 +312,20 @@ def _draw_bar(frame: _Frame, mark: Mark) -> None:
         top = _OPEN_TOP if mark.high is None else frame.glyphs.tick_down
         put(frame.grid, first, column, top, mark.style)
     if first < last or mark.value is None:
-        put(frame.grid, last, column, "+" if frame.ascii_only else frame.glyphs.split_foot, mark.style)
+        put(frame.grid, last, column, "+" if is_ascii() else frame.glyphs.split_foot, mark.style)
 
 
-def shade_symbol(*, ascii_only: bool) -> str:
+def shade_symbol() -> str:
     """The glyph of the shaded background, for the legend."""
-    return _SHADE[ascii_only]
+    return _SHADE[is_ascii()]
 
 
-def baseline_symbol(*, ascii_only: bool) -> str:
+def baseline_symbol() -> str:
     """The glyph of the line, for the legend."""
-    return _BASELINE[ascii_only]
+    return _BASELINE[is_ascii()]
 
 
-def _numbers(plot: SizePlot, width: int, height: int, *, ascii_only: bool) -> Grid:
+def _numbers(plot: SizePlot, width: int, height: int) -> Grid:
     """The chart for too small a grid for axes: a value a row, the last ones, which the user asked for."""
     grid = blank(width, height)
     labels = dict(plot.sizes)
@@ -336,7 +336,7 @@ def _numbers(plot: SizePlot, width: int, height: int, *, ascii_only: bool) -> Gr
         if (figure := _figure(mark, axis)) is not None
     ]
     for row, text in enumerate(texts[-grid.height :] if grid.height else ()):
-        put(grid, row, 0, fitted(text, grid.width, ascii_only=ascii_only), LABEL)
+        put(grid, row, 0, fitted(text, grid.width), LABEL)
     return grid
 
 
@@ -355,23 +355,17 @@ _SIMULATED = ("\N{BLACK SQUARE}", "#")
 _PREDICTED, _MEASURED = "o", "x"
 
 
-def prediction_chart(
-    measurements: Measurements, outcome: Outcome, width: int, height: int, *, ascii_only: bool = False
-) -> Grid:
+def prediction_chart(measurements: Measurements, outcome: Outcome, width: int, height: int) -> Grid:
     """A (height, width) grid: IPC of each SM or chiplet over the system's size, both simulated and predicted.
 
     Divided by the size, what grows in proportion is level, and intervals can be seen. Lines go through the
     scale models, and on from the last one through what each rule predicts. A bar is the interval
     or bracket; one that ends in ``^`` is open. The background of the cliff is shaded.
     """
-    return size_chart(
-        _prediction_plot(measurements, outcome, ascii_only=ascii_only), width, height, ascii_only=ascii_only
-    )
+    return size_chart(_prediction_plot(measurements, outcome), width, height)
 
 
-def error_chart(
-    validation: Validation, unit: str, width: int, height: int, *, ascii_only: bool = False
-) -> Grid:
+def error_chart(validation: Validation, unit: str, width: int, height: int) -> Grid:
     """A (height, width) grid: each rule's mean error over the targets, with a bar up to its largest."""
     marks: list[Mark] = []
     symbols = _symbols(list(validation.scores))
@@ -390,17 +384,15 @@ def error_chart(
         log=True,
         percent=True,
     )
-    return size_chart(plot, width, height, ascii_only=ascii_only)
+    return size_chart(plot, width, height)
 
 
-def _prediction_plot(measurements: Measurements, outcome: Outcome, *, ascii_only: bool) -> SizePlot:
+def _prediction_plot(measurements: Measurements, outcome: Outcome) -> SizePlot:
     symbols = _symbols(list(dict.fromkeys(each.method for each in outcome.predictions)))
-    models = [(size, ipc / size) for size in outcome.models if (ipc := measurements.ipc_at(size)) is not None]
-    simulated = Entry(_SIMULATED[ascii_only], SIMULATED, ("simulated",) * 3)
+    models = [(size, measurements.ipc[size] / size) for size in outcome.models]
+    simulated = Entry(_SIMULATED[is_ascii()], SIMULATED, ("simulated",) * 3)
     targets = {each.target for each in outcome.predictions} - set(outcome.models)
-    measured = [
-        (size, ipc / size) for size in sorted(targets) if (ipc := measurements.ipc_at(size)) is not None
-    ]
+    measured = [(size, measurements.ipc[size] / size) for size in sorted(targets) if size in measurements.ipc]
     cliff = outcome.cliff
     shaded = None if cliff is None else (cliff.smaller, cliff.larger)
     entries = [simulated, *_rule_entries(symbols)]
@@ -408,8 +400,8 @@ def _prediction_plot(measurements: Measurements, outcome: Outcome, *, ascii_only
         entries.append(Entry(_MEASURED, MEASURED, ("measured",) * 3))
     if shaded is not None:
         words = (f"cliff, {shaded[0]} to {shaded[1]}", "cliff", "cliff")
-        entries.append(Entry(shade_symbol(ascii_only=ascii_only), AXIS, words))
-    dash = baseline_symbol(ascii_only=ascii_only)
+        entries.append(Entry(shade_symbol(), AXIS, words))
+    dash = baseline_symbol()
     entries.append(Entry(dash, AXIS, ("in proportion", "proportion", "prop.")))
     unit = measurements.scaling.unit
     simulated_marks = [Mark(size, value, simulated.symbol, SIMULATED) for size, value in models]
@@ -487,8 +479,6 @@ def trade_off_chart(
     chosen: float,
     width: int,
     height: int,
-    *,
-    ascii_only: bool = False,
 ) -> Grid:
     """A (height, width) grid: the speedup of a plan over its epsilon as a line, both axes logarithmic.
 
@@ -502,19 +492,17 @@ def trade_off_chart(
     """
     if not points:
         grid = blank(width, height)
-        put(grid, 0, 0, fitted("no point of the curve yet", grid.width, ascii_only=ascii_only), LABEL)
+        put(grid, 0, 0, fitted("no point of the curve yet", grid.width), LABEL)
         return grid
-    plot = _plot(points, sorted(set(epsilons)), chosen, ascii_only=ascii_only)
-    return size_chart(plot, width, height, ascii_only=ascii_only)
+    plot = _plot(points, sorted(set(epsilons)), chosen)
+    return size_chart(plot, width, height)
 
 
-def _plot(
-    points: Sequence[TradeOffPoint], epsilons: Sequence[float], chosen: float, *, ascii_only: bool
-) -> SizePlot:
+def _plot(points: Sequence[TradeOffPoint], epsilons: Sequence[float], chosen: float) -> SizePlot:
     # The chosen one comes last: drawn over the others, it stays visible.
     ordered = sorted(points, key=lambda point: (point.epsilon == chosen, point.epsilon))
     marks = [
-        Mark(point.epsilon, point.speedup, _CHOSEN[ascii_only], CHOSEN)
+        Mark(point.epsilon, point.speedup, _CHOSEN[is_ascii()], CHOSEN)
         if point.epsilon == chosen
         else Mark(point.epsilon, point.speedup, _OTHER, OTHER)
         for point in ordered
@@ -524,18 +512,18 @@ def _plot(
         marks=marks,
         sizes=[(epsilon, f"{epsilon:g}") for epsilon in epsilons],
         unit="epsilon",
-        entries=_entries(ordered, chosen, ascii_only=ascii_only),
+        entries=_entries(ordered, chosen),
         curves=[Curve(marks, OTHER)],
         log=True,
     )
 
 
-def _entries(points: Sequence[TradeOffPoint], chosen: float, *, ascii_only: bool) -> list[Entry]:
+def _entries(points: Sequence[TradeOffPoint], chosen: float) -> list[Entry]:
     speedup = next((ratio(point.speedup) for point in points if point.epsilon == chosen), None)
     if speedup is None:
         return [Entry(_OTHER, OTHER, ("a plan",) * 3)]
     words = (f"the plan: epsilon {chosen:g}, speedup {speedup}", f"epsilon {chosen:g}: {speedup}", speedup)
     return [
-        Entry(_CHOSEN[ascii_only], CHOSEN, words),
+        Entry(_CHOSEN[is_ascii()], CHOSEN, words),
         Entry(_OTHER, OTHER, ("at another epsilon", "another epsilon", "others")),
     ]

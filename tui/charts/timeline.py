@@ -33,6 +33,7 @@ from tui.charts.grid import (
 )
 from tui.charts.legend import Entry, cluster_entries, legend, stacked_legend
 from tui.charts.quantities import count, duration, duration_range
+from tui.terminal.printable import is_ascii
 from tui.terminal.tty import Dots
 
 _COLUMNS_A_TICK = 16
@@ -98,7 +99,7 @@ class RunAxis:
         stop = np.clip(np.rint((end_ns - low) * scale), first + 1, self.columns).astype(np.int64)
         return list(zip(first.tolist(), stop.tolist(), strict=True))
 
-    def bar(self, first: IntArray, stop: IntArray, *, ascii_only: bool) -> str:
+    def bar(self, first: IntArray, stop: IntArray) -> str:
         """Return a range as a row of this axis: a bar where its launches of this group stand.
 
         Where none of them is here, a point says between which launches it lies, and an arrow that it lies
@@ -117,13 +118,13 @@ class RunAxis:
             change = np.zeros(self.columns + 1, dtype=np.int64)
             np.add.at(change, np.minimum(*ends), 1)
             np.add.at(change, np.maximum(*ends) + 1, -1)
-            cells[np.cumsum(change[:-1]) > 0] = _BAR[ascii_only]
+            cells[np.cumsum(change[:-1]) > 0] = _BAR[is_ascii()]
         elif (stop <= ids[0]).all():
             cells[0] = "<"
         elif (first > ids[-1]).all():
             cells[-1] = ">"
         else:
-            cells[self.of_places(np.minimum(low, len(ids) - 1))] = _MARK[ascii_only]
+            cells[self.of_places(np.minimum(low, len(ids) - 1))] = _MARK[is_ascii()]
         return "".join(cells.tolist())
 
     def ticks(self, left: int, right: int) -> list[Tick]:
@@ -207,7 +208,7 @@ def drawn_dots(
     styles = np.array([cluster_style(each) for each in range(clusters)])
     style = np.where(code > 0, styles[most], PLAIN)
     if of is _SYMBOLS:
-        symbols = np.array([cluster_symbol(each, ascii_only=True) for each in range(clusters)])
+        symbols = np.array([cluster_symbol(each) for each in range(clusters)])
         return np.where(code > 0, symbols[most], " "), style
     return np.array(of.glyphs)[code], style
 
@@ -324,7 +325,6 @@ def timeline_chart(
     *,
     by: By = "launch",
     log: bool = False,
-    ascii_only: bool = False,
     look: Look = PLAIN_LOOK,
 ) -> Grid:
     """A (height, width) grid: duration over launch index or over time, drawn launches marked.
@@ -341,7 +341,7 @@ def timeline_chart(
     left, marks, cluster = look.left, look.marks, look.cluster
     columns = width - left - RIGHT
     if columns < SMALLEST_WIDTH - LEFT - RIGHT or height < SMALLEST_HEIGHT:
-        return _numbers(launches, width, height, by=by, ascii_only=ascii_only)
+        return _numbers(launches, width, height, by=by)
     durations_ns = launches.duration_ns
     clusters = clusters or [(int(durations_ns.min()), int(durations_ns.max()))]
     if cluster is None:
@@ -349,32 +349,32 @@ def timeline_chart(
     number = np.bincount(cluster, minlength=len(clusters))
     drawn = launches.places_of(drawn_ids)
     run = RunAxis(launches, by, columns)
-    entries = cluster_entries(clusters, number.tolist(), ascii_only=ascii_only)
-    entries[:0] = _mark_entries(len(drawn), marks, by, ascii_only=ascii_only)
+    entries = cluster_entries(clusters, number.tolist())
+    entries[:0] = _mark_entries(len(drawn), marks, by)
     has_room = left - LEFT >= _LEAST_LEGEND
     if has_room:
-        words = stacked_legend(entries, left - LEFT - 1, height - _AXIS_ROWS, ascii_only=ascii_only)
+        words = stacked_legend(entries, left - LEFT - 1, height - _AXIS_ROWS)
     else:
         most_rows = max(height // _ROWS_A_LEGEND_ROW, 1)
-        words = legend(entries, width - left, most_rows, ascii_only=ascii_only)
+        words = legend(entries, width - left, most_rows)
     rows = height - _AXIS_ROWS - (0 if has_room else words.height)
     axis = _Axis.of(durations_ns, log=log)
     grid = blank(width, height)
-    of = dot_cell(look.dots or ("ascii" if ascii_only else "braille"), len(clusters))
+    of = dot_cell(look.dots or ("ascii" if is_ascii() else "braille"), len(clusters))
     # The cell that a launch's dot is in: rounded to whole cells it might be the one beside it.
     dot_row, dot_column = axis.places(durations_ns, of.rows * rows), run.dots(of.columns)
     glyphs, styles = drawn_dots(dot_row, dot_column, cluster, (rows, columns), of, len(clusters))
     grid.glyph[:rows, left : left + columns], grid.style[:rows, left : left + columns] = glyphs, styles
-    _draw_axes(grid, rows, axis, run, left, ascii_only=ascii_only)
-    _draw_marks(grid, rows, run, left, marks, ascii_only=ascii_only)
+    _draw_axes(grid, rows, axis, run, left)
+    _draw_marks(grid, rows, run, left, marks)
     if marks.mean:
         column = dot_column // of.columns
-        _draw_means(grid, rows, axis, column, durations_ns, left, ascii_only=ascii_only)
+        _draw_means(grid, rows, axis, column, durations_ns, left)
     for row, column in set(
         zip((dot_row[drawn] // of.rows).tolist(), (dot_column[drawn] // of.columns).tolist(), strict=True)
     ):
-        put(grid, row, left + column, _DRAWN[ascii_only], MARKER)
-    _draw_letters(grid, rows, axis, clusters, of, ascii_only=ascii_only)
+        put(grid, row, left + column, _DRAWN[is_ascii()], MARKER)
+    _draw_letters(grid, rows, axis, clusters, of)
     copy(words, grid, 0 if has_room else height - words.height, 0 if has_room else left)
     return grid
 
@@ -389,8 +389,8 @@ def clusters_of(
     return found.astype(np.min_scalar_type(len(clusters)))
 
 
-def _draw_axes(grid: Grid, rows: int, axis: _Axis, run: RunAxis, left: int, *, ascii_only: bool) -> None:
-    glyphs = glyph_set(ascii_only=ascii_only)
+def _draw_axes(grid: Grid, rows: int, axis: _Axis, run: RunAxis, left: int) -> None:
+    glyphs = glyph_set()
     grid.glyph[:rows, left - 1] = glyphs.vertical
     grid.style[: rows + 1, left - 1] = AXIS
     grid.glyph[rows, left - 1] = glyphs.corner
@@ -404,11 +404,11 @@ def _draw_axes(grid: Grid, rows: int, axis: _Axis, run: RunAxis, left: int, *, a
         put(grid, rows + 1, tick.text_column, tick.text, LABEL)
 
 
-def _draw_marks(grid: Grid, rows: int, run: RunAxis, left: int, marks: Marks, *, ascii_only: bool) -> None:
+def _draw_marks(grid: Grid, rows: int, run: RunAxis, left: int, marks: Marks) -> None:
     """Draw on the axis where the device is idle."""
     if marks.gaps is not None and run.by == "time":
         for begin, end in run.stretches(marks.gaps.begin_ns, marks.gaps.end_ns):
-            put(grid, rows, left + begin, _IDLE[ascii_only] * (end - begin), MARKER)
+            put(grid, rows, left + begin, _IDLE[is_ascii()] * (end - begin), MARKER)
 
 
 def _draw_means(
@@ -418,19 +418,17 @@ def _draw_means(
     column: Places,
     durations_ns: AnyIntArray,
     left: int,
-    *,
-    ascii_only: bool,
 ) -> None:
     """Draw the line of mean durations: a cell a column that has launches."""
     number = np.bincount(column)
     there = np.flatnonzero(number)
     means_ns = np.bincount(column, weights=durations_ns)[there] / number[there]
     for row, at in zip(axis.places(means_ns, rows).tolist(), there.tolist(), strict=True):
-        put(grid, row, left + at, _MEAN[ascii_only], MARKER)
+        put(grid, row, left + at, _MEAN[is_ascii()], MARKER)
 
 
 def _draw_letters(
-    grid: Grid, rows: int, axis: _Axis, clusters: Sequence[tuple[int, int]], of: DotCell, *, ascii_only: bool
+    grid: Grid, rows: int, axis: _Axis, clusters: Sequence[tuple[int, int]], of: DotCell
 ) -> None:
     """Write each cluster's letter beside the middle of its durations, where that row is still free."""
     if len(clusters) < 2:
@@ -443,35 +441,35 @@ def _draw_letters(
                 grid,
                 row,
                 grid.width - 1,
-                cluster_symbol(cluster, ascii_only=ascii_only),
+                cluster_symbol(cluster),
                 cluster_style(cluster),
             )
 
 
-def _mark_entries(drawn: int, marks: Marks, by: By, *, ascii_only: bool) -> list[Entry]:
+def _mark_entries(drawn: int, marks: Marks, by: By) -> list[Entry]:
     """Return the entries of what stands in the chart beside the dots."""
     entries = []
     if drawn:
         words = (f"{counted(drawn, 'launch', 'launches')} drawn", f"{drawn} drawn", "drawn")
-        entries.append(Entry(_DRAWN[ascii_only], MARKER, words))
+        entries.append(Entry(_DRAWN[is_ascii()], MARKER, words))
     if marks.mean:
-        entries.append(Entry(_MEAN[ascii_only], MARKER, ("mean, which drifts", "mean drifts", "mean")))
+        entries.append(Entry(_MEAN[is_ascii()], MARKER, ("mean, which drifts", "mean drifts", "mean")))
     if by == "time" and marks.gaps is not None and len(marks.gaps):
-        entries.append(Entry(_IDLE[ascii_only], MARKER, ("device idle", "device idle", "idle")))
+        entries.append(Entry(_IDLE[is_ascii()], MARKER, ("device idle", "device idle", "idle")))
     return entries
 
 
-def _numbers(launches: GroupLaunches, width: int, height: int, *, by: By, ascii_only: bool) -> Grid:
+def _numbers(launches: GroupLaunches, width: int, height: int, *, by: By) -> Grid:
     """The chart for too small a grid for axes."""
     bins = timeline_bins(launches, max(width, 1), by)
     means = np.nan_to_num(bins.mean_ns).astype(np.int64)
     durations_ns = launches.duration_ns
     lines = [
-        sparkline(means, width, ascii_only=ascii_only),
+        sparkline(means, width),
         counted(len(launches), "launch", "launches"),
         duration_range(int(durations_ns.min()), int(durations_ns.max())),
     ]
     grid = blank(width, height)
     for row, line in enumerate(lines):
-        put(grid, row, 0, fitted(line, grid.width, ascii_only=ascii_only), LABEL)
+        put(grid, row, 0, fitted(line, grid.width), LABEL)
     return grid

@@ -109,7 +109,6 @@ def tree(
     marked: str | None = None,
     max_depth: int | None = None,
     rows: tuple[int, int] | None = None,
-    ascii_only: bool = False,
 ) -> Grid:
     """A grid of `width` columns: a heading, a row a node, and notes on what the marks of decisions mean.
 
@@ -125,7 +124,7 @@ def tree(
     """
     if not nodes and proposed is None:
         return blank(width, 0)
-    glyphs = glyph_set(ascii_only=ascii_only)
+    glyphs = glyph_set()
     all_rows = (
         _rows(nodes, max_depth, glyphs)
         if proposed is None
@@ -134,7 +133,7 @@ def tree(
     left = 0 if marked is None else len(_CURSOR)
     drawn = _shortest_labels(all_rows if rows is None else all_rows[slice(*rows)], width - left)
     notes = _notes(drawn) if rows is None else []
-    grid = _drawn(drawn, notes, marked, width - left, ascii_only=ascii_only)
+    grid = _drawn(drawn, notes, marked, width - left)
     if marked is None:
         return grid
     with_margin = blank(width, grid.height)
@@ -145,22 +144,20 @@ def tree(
     return with_margin
 
 
-def _drawn(
-    rows: Sequence[_Row], notes: Sequence[str], marked: str | None, width: int, *, ascii_only: bool
-) -> Grid:
+def _drawn(rows: Sequence[_Row], notes: Sequence[str], marked: str | None, width: int) -> Grid:
     """The heading, the rows, the notes."""
     grid = blank(width, 1 + len(rows) + len(notes))
     widest = max((len(_label(row)) for row in rows if row.node is not None), default=0)
     symbol_column = min(widest + 1, width // 2)
     put(grid, 0, 0, "node", HEADING)
     for top, row in enumerate(rows, start=1):
-        _draw_label(grid, top, row, marked, symbol_column, ascii_only=ascii_only)
+        _draw_label(grid, top, row, marked, symbol_column)
     left = symbol_column + 1
     for column in _columns_with_room(rows, width - left):
         left += _GAP + _draw_column(grid, left + _GAP, column, rows)
-    _draw_decisions(grid, left + _GAP, rows, ascii_only=ascii_only)
+    _draw_decisions(grid, left + _GAP, rows)
     for top, note in enumerate(notes, start=1 + len(rows)):
-        put(grid, top, 0, fitted(note, grid.width, ascii_only=ascii_only), MARKER)
+        put(grid, top, 0, fitted(note, grid.width), MARKER)
     return grid
 
 
@@ -238,16 +235,14 @@ def _label(row: _Row) -> str:
     return row.branches + (row.node.path or "root")
 
 
-def _draw_label(
-    grid: Grid, top: int, row: _Row, marked: str | None, symbol_column: int, *, ascii_only: bool
-) -> None:
+def _draw_label(grid: Grid, top: int, row: _Row, marked: str | None, symbol_column: int) -> None:
     room = grid.width if row.node is None else symbol_column - 1
     is_marked = row.node is not None and row.node.path == marked
-    label = fitted(_label(row), room, ascii_only=ascii_only)
+    label = fitted(_label(row), room)
     put(grid, top, 0, label, SELECTED if is_marked else LABEL)
     put(grid, top, 0, row.branches[:room], AXIS)
     if row.cluster is not None:
-        symbol = cluster_symbol(row.cluster, ascii_only=ascii_only)
+        symbol = cluster_symbol(row.cluster)
         put(grid, top, symbol_column, symbol, cluster_style(row.cluster))
 
 
@@ -278,12 +273,12 @@ def _draw_column(grid: Grid, left: int, column: _Column, rows: Sequence[_Row]) -
     return width
 
 
-def _draw_decisions(grid: Grid, left: int, rows: Sequence[_Row], *, ascii_only: bool) -> None:
+def _draw_decisions(grid: Grid, left: int, rows: Sequence[_Row]) -> None:
     room = grid.width - left
-    put(grid, 0, left, fitted("decision", room, ascii_only=ascii_only), HEADING)
+    put(grid, 0, left, fitted("decision", room), HEADING)
     for top, row in enumerate(rows, start=1):
         if row.node is not None:
-            decision = fitted(_decision(row, room), room, ascii_only=ascii_only)
+            decision = fitted(_decision(row, room), room)
             style = MARKER if _is_overridden(row.node) else PROPOSED if row.is_proposed else LABEL
             put(grid, top, left, decision, style)
 

@@ -32,8 +32,8 @@ def run(options: GroupsOptions) -> None:
         "groups",
         rows,
         lambda canvas: groups_text(study, rows, canvas),
-        blocks=lambda canvas: (
-            *group_blocks(study, rows, ascii_only=canvas.ascii_only),
+        blocks=lambda _: (
+            *group_blocks(study, rows),
             *_left(len(listed.groups) - len(rows)),
         ),
         warnings=codes,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sampling.plan.other_recording.plan_judgement import judge_plan
+from sampling.plan.judge import judge_plan
 from sampling.plan.plan_file import read_plan
 from tui.charts.quantities import share_above
 from tui.engine.studies import open_judged, progress_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
-from sampling.plan.written_plan import plan_text
+from sampling.plan.plan import plan_document
 from tui.engine.budgets import PlanCosts, plan_costs, study_within_budget
 from tui.engine.sampled_plan import sampled_plan, shows_figures, shows_rows
 from tui.engine.studies import plan_options
@@ -29,7 +29,7 @@ def run(options: SampleOptions) -> None:
     found = sampled_plan(study, options)
     if options.output is not None:
         made_by = plan_options(options, study, found.plan)
-        text = plan_text(study, found.plan, found.launches, made_by)
+        text = plan_document(study, found.plan, found.launches, made_by).text()
         write_plan(text, options.output, quiet=options.quiet)
     if options.list is None:
         rows = launch_rows(found.launches) if shows_rows(options) else ()

@@ -42,7 +42,7 @@ def run(options: ScaleOpenOptions) -> None:
 
 def _open_app(options: ScaleOpenOptions) -> None:
     from tui.app.running import ascii_wanted, run_app
-    from tui.app.scale.screen import ScaleScreen
+    from tui.app.scale import ScaleScreen
     from tui.app.state import Session
 
     # Read before the app takes the terminal, so that errors are seen.

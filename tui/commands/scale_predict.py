@@ -52,7 +52,7 @@ def run(options: ScalePredictOptions) -> None:
             objects[0] if len(objects) == 1 else objects,
             lambda canvas: predict_text(pairs, options, canvas),
             rows=rows,
-            blocks=lambda canvas: predict_blocks(pairs, options, canvas),
+            blocks=lambda _: predict_blocks(pairs, options),
             warnings=tuple(dict.fromkeys(each.code for _, outcome in pairs for each in outcome.warnings)),
         ),
         options,

@@ -2,116 +2,185 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from sampling.text import counted
 from scalemodel.errors import InputError, OptionError
 from scalemodel.inputs import read_benchmarks
 from scalemodel.measurements import Measurements, Scaling
 from scalemodel.rules import RULES
-from scalemodel.validate import Validation, validate, validate_runs
+from scalemodel.validate import Validation, validate
+from tui.charts.grid import ansi, plain
+from tui.charts.quantities import UNKNOWN, share
+from tui.charts.size_plot import error_chart
 from tui.options.scale import ScaleValidateOptions, sizes_of
-from tui.output.writer import Answer, emit
-from tui.scale.answers import (
-    rules_of,
-    unused_options,
-    validation_blocks,
-    validation_results,
-    validation_text,
-)
+from tui.output.markdown import Block
+from tui.output.writer import Answer, Canvas, emit
+from tui.scale.answers import LONGEST_NAME, rules_of, unused_options
 from tui.terminal.diagnostics import note
+from tui.terminal.printable import printable, wrapped
+from tui.terminal.tables import Column, names, shortened, table
+
+if TYPE_CHECKING:
+    from scalemodel.from_logs import Run
+
+_HEIGHT = 18
 
 
 def run(options: ScaleValidateOptions) -> None:
     """Read the benchmarks or the runs, predict every target that was simulated, compare."""
-    simulated = sizes_of("--simulated", options.simulated) or None
-    rules = rules_of(options.rule, tuple(RULES))
     tell = partial(note, quiet=options.quiet)
-    benchmarks: tuple[Measurements, ...] = ()
+    benchmarks: Sequence[Measurements]
+    runs: Mapping[str, Sequence[Run]] | None = None
     try:
-        if len(options.files) == 1:
-            benchmarks = read_benchmarks(
-                options.files[0], scaling=options.scaling, mpki_unit=options.mpki_unit, tell=tell
-            )
+        benchmarks = read_benchmarks(
+            options.files[0], scaling=options.scaling, mpki_unit=options.mpki_unit, tell=tell
+        )
     except InputError:
         # Reading logs takes what a table does not.
-        validation = _of_runs(options, simulated, rules)
-        if validation is None:
+        runs = _programs(options)
+        if runs is None:
             raise
-    else:
-        validation = None if benchmarks else _of_runs(options, simulated, rules)
-    scalings: tuple[Scaling, ...] = (Scaling.STRONG,)
-    if validation is None:
-        if not benchmarks:
-            raise OptionError("one table is validated at a time", remedy="give one, or the logs of runs")
-        scalings = tuple(dict.fromkeys(benchmark.scaling for benchmark in benchmarks))
-        validation = validate(
-            benchmarks,
-            simulated=simulated,
-            rules=rules,
-            confidence=options.confidence,
-            assume_f_mem=options.assume_f_mem,
-            curve_is_modelled=options.modelled_curve,
-            proportional_from=options.proportional_from.value,
-        )
-        for text in unused_options(options, benchmarks, validation.outcomes):
-            tell(text)
-    found, results = validation, validation_results(validation)
+        from scalemodel.from_logs import measurements_of_runs
+
+        benchmarks = [measurements_of_runs(name, of_one) for name, of_one in runs.items()]
+    if runs is None and len(options.files) > 1:
+        raise OptionError("one table is validated at a time", remedy="give one, or the logs of runs")
+    validation = validate(
+        benchmarks,
+        simulated=sizes_of("--simulated", options.simulated) or None,
+        rules=rules_of(options.rule, tuple(RULES)),
+        confidence=options.confidence,
+        assume_f_mem=options.assume_f_mem,
+        curve_is_modelled=options.modelled_curve,
+        proportional_from=options.proportional_from.value,
+        runs=runs,
+    )
+    for text in unused_options(options, benchmarks, validation.outcomes) if runs is None else ():
+        tell(text)
+    scalings = tuple(dict.fromkeys(benchmark.scaling for benchmark in benchmarks))
+    results = validation_results(validation)
+    findings = [each for findings in validation.findings.values() for each in findings]
     emit(
         Answer(
             "scale validate",
             results,
-            lambda canvas: validation_text(found, scalings, options, canvas),
+            lambda canvas: validation_text(validation, scalings, options, canvas),
             rows=[
                 {"method": method, "target": int(target), **row}
                 for method, by_target in results.items()
                 for target, row in by_target.items()
             ],
-            blocks=lambda canvas: validation_blocks(found, scalings, canvas),
-            warnings=tuple(
-                dict.fromkeys(
-                    each.code
-                    for findings in found.findings.values()
-                    for each in findings
-                    if each.severity == "warning"
-                )
-            ),
+            blocks=lambda _: validation_blocks(validation, scalings),
+            warnings=tuple(dict.fromkeys(each.code for each in findings if each.severity == "warning")),
         ),
         options,
     )
 
 
-def _of_runs(
-    options: ScaleValidateOptions, simulated: tuple[int, ...] | None, rules: tuple[str, ...]
-) -> Validation | None:
-    """Return the validation of what simulators printed; None where a table is given.
+def _programs(options: ScaleValidateOptions) -> Mapping[str, Sequence[Run]] | None:
+    """Return the runs of each program; None where no log is given.
 
     Raises
     ------
-    OptionError : both are given, or an option that is of tables.
+    OptionError : a table is given as well, or an option that is of tables.
     """
+    from scalemodel.from_logs import programs_of
     from tui.scale.runs import is_run, logs_in, read_run
 
-    logs = [
-        log
-        for text in options.files
-        if Path(text).is_dir() or is_run(text)
-        for log in (logs_in(text) if Path(text).is_dir() else [text])
-    ]
+    logs: list[str] = []
+    tables: list[str] = []
+    for text in options.files:
+        if Path(text).is_dir():
+            logs += logs_in(text)
+        else:
+            (logs if is_run(text) else tables).append(text)
     if not logs:
         return None
-    tables = [text for text in options.files if not (Path(text).is_dir() or is_run(text))]
-    of_tables = {"--scaling": options.scaling, "--mpki-unit": options.mpki_unit, "table": tables}
-    stray = next((name for name, value in of_tables.items() if value), None)
-    if stray is not None or options.assume_f_mem or options.modelled_curve:
+    of_tables = {
+        "--scaling": options.scaling,
+        "--mpki-unit": options.mpki_unit,
+        "--assume-f-mem": options.assume_f_mem,
+        "--modelled-curve": options.modelled_curve,
+        "the table": tables,
+    }
+    if stray := [name for name, value in of_tables.items() if value]:
         what = "runs are validated without tables, MPKI and cliffs"
-        raise OptionError(what, remedy=f"leave out {stray or '--assume-f-mem and --modelled-curve'}")
-    from scalemodel.from_logs import programs_of
+        raise OptionError(what, remedy=f"leave out {stray[0]}")
+    return programs_of([read_run(log)[0] for log in logs])
 
-    return validate_runs(
-        programs_of([read_run(log)[0] for log in logs]),
-        simulated=simulated,
-        rules=rules,
-        confidence=options.confidence,
-        proportional_from=options.proportional_from.value,
+
+def validation_results(validation: Validation) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the scores by rule and target, as the contract's `scale validate` has them."""
+    return {
+        method: {
+            str(target): asdict(score) | {"without": list(score.without)}
+            for target, score in by_target.items()
+        }
+        for method, by_target in validation.scores.items()
+    }
+
+
+def validation_text(
+    validation: Validation, scalings: Sequence[Scaling], options: ScaleValidateOptions, canvas: Canvas
+) -> str:
+    """Return the chart of the errors, the table of the scores, and what to know of them."""
+    width, height = options.width or canvas.width, options.height or _HEIGHT
+    grid = error_chart(validation, scalings[0].unit, width, height)
+    lines: list[str] = []
+    for place, block in enumerate(validation_blocks(validation, scalings)):
+        if isinstance(block, str):
+            lines += wrapped(printable(block), width, "  " if place else "")
+        else:
+            lines += [ansi(grid) if canvas.color else plain(grid), "", table(block), ""]
+    return "\n".join(lines)
+
+
+def validation_blocks(validation: Validation, scalings: Sequence[Scaling]) -> Iterator[Block]:
+    """Yield the same without the chart."""
+    benchmarks = counted(len(validation.outcomes), "benchmark")
+    yield f"{' and '.join(scalings)} scaling, {benchmarks} with a measured target"
+    # By target, so that the rules stand below each other.
+    scores = sorted(
+        (
+            (target, method, score)
+            for method, each in validation.scores.items()
+            for target, score in each.items()
+        ),
+        key=lambda each: each[0],
     )
+    worst = [shortened(score.worst or UNKNOWN, LONGEST_NAME) for *_, score in scores]
+
+    def shares(key: str) -> list[str]:
+        values = [getattr(score, key) for *_, score in scores]
+        return [UNKNOWN if value is None else share(value) for value in values]
+
+    yield [
+        Column(scalings[0].unit, [str(target) for target, *_ in scores]),
+        Column("rule", [method for _, method, _ in scores], to_right=False),
+        Column("mean", shares("mean")),
+        Column("max", shares("max")),
+        names("worst", worst),
+        Column("n", [str(score.n) for *_, score in scores]),
+        Column("within", shares("within_interval")),
+    ]
+    yield (
+        "Errors are |predicted / measured - 1|; within is the share of the intervals that hold what was "
+        f"measured, meant to be {100 * validation.outcomes[0].confidence:.0f} %."
+    )
+    if any(check.prediction.is_beyond for check in validation.checks):
+        yield (
+            "Some models, targets or efficiencies are beyond the calibrated range: the intervals were set "
+            "from 8 and 16 SMs up to 128 and from 4 and 8 chiplets to 16."
+        )
+    for method, by_target in validation.scores.items():
+        for target, score in by_target.items():
+            if score.without:
+                yield f"{method} at {target}: no prediction of {', '.join(score.without)}."
+    for name, found in validation.findings.items():
+        for finding in found:
+            yield f"{name}: {finding.severity}: {finding.message} To do: {finding.remedy}."

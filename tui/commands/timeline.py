@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sampling.reduction.ranges.listing import RangeList
+from sampling.reduction.range_list import RangeList
 from sampling.reduction.timeline import timeline_bins
 from tui.engine.studies import study_as_asked
 from tui.engine.timelines import GroupTimeline, is_quickly_listed, ranges_of, timeline_of

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sampling.errors import SamplingError
-from sampling.plan.overrides_file import read_overrides
+from sampling.plan.plan_file import read_overrides
 from sampling.plan.study import Study
 from sampling.text import counted
 from tui.options.command_line import command_line

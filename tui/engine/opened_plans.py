@@ -8,15 +8,12 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import UNSET
+
 from sampling.errors import AnalysisError, OptionError, PlanFileError
-from sampling.methods.registry import method_named
-from sampling.plan.other_recording.alignment import Recorded, align
-from sampling.plan.other_recording.plan_check import made_from, refuse_other_order
-from sampling.plan.other_recording.plan_judgement import find_original
-from sampling.plan.overrides_file import read_overrides
+from sampling.plan.other_recording import align, find_original, made_from, refuse_other_order
 from sampling.plan.plan import drawn_plan
 from sampling.plan.plan_file import PlanFile, read_plan
-from sampling.plan.plan_options import recorded_selection
 from sampling.plan.study import Study
 from sampling.profile.file_state import content_sha256
 from sampling.profile.profile import Profile
@@ -40,7 +37,10 @@ _NOT_OF_THE_PLAN = {
     "no_mouse",
     "theme",
 }
-_COPIED = ("method", "epsilon", "confidence", "launches", "time", "range")
+_COPIED = (
+    *("method", "epsilon", "confidence", "seed", "set", "group_by", "pool_devices"),
+    *("include", "exclude", "launches", "time", "range", "min_duration", "columns"),
+)
 _OF_SOME = ("group_epsilon", "min_samples", "noise_floor", "kernel_spread")
 
 
@@ -85,9 +85,9 @@ def find_profile(plan: PlanFile) -> tuple[str, ...]:
     ------
     PlanFileError : one of them is in neither, or the plan names none.
     """
-    if not plan.files:
+    if not plan.profile.files:
         raise PlanFileError("names no profile", path=plan.path, remedy=_naming_it(plan))
-    return tuple(_found(plan, str(file.get("path", "")), str(file.get("sha256", ""))) for file in plan.files)
+    return tuple(_found(plan, file.path, file.sha256) for file in plan.profile.files)
 
 
 def _found(plan: PlanFile, recorded: str, sha256: str) -> str:
@@ -108,7 +108,7 @@ def _found(plan: PlanFile, recorded: str, sha256: str) -> str:
 
 
 def _naming_it(plan: PlanFile) -> str:
-    profiles = "PROFILE" if len(plan.files) <= 1 else "PROFILE..."
+    profiles = "PROFILE" if len(plan.profile.files) <= 1 else "PROFILE..."
     return f"name the profile: `kernelpoint open {profiles} --plan {shlex.quote(plan.path)}`"
 
 
@@ -129,25 +129,19 @@ def options_of_plan(opened: OpenedPlan, given: OpenOptions) -> OpenOptions:
     """
     refuse_what_the_plan_says(opened.path, given)
     recorded = opened.plan.options
-    grouping, _ = recorded_selection(recorded, opened.path)
-    changes: dict[str, Any] = {name: recorded[name] for name in _COPIED if recorded.get(name) is not None}
-    for name in ("device", "process"):
-        changes[name] = tuple(map(str, recorded.get(name, ())))
-    for name in ("include", "exclude", "set"):
-        changes[name] = tuple(recorded.get(name, ()))
+    copied = {
+        name: getattr(recorded, name) for name in _COPIED if getattr(recorded, name) not in {UNSET, None}
+    }
     return replace(
         given,
-        **changes,
+        **copied,
         **_of_some_methods(opened.plan),
         profiles=opened.profiles,
-        seed=recorded.get("seed", 0),
-        group_by=grouping.by,
-        pool_devices=grouping.pool_devices,
-        min_duration=recorded.get("min_duration"),
-        columns=recorded.get("columns"),
-        features=tuple(_feature_file(opened.path, each) for each in recorded.get("features", ())),
-        no_pool=not recorded.get("pool", True),
-        overrides=opened.path if _has_decisions(opened) else None,
+        device=tuple(map(str, recorded.device)),
+        process=tuple(map(str, recorded.process)),
+        features=tuple(_feature_file(opened.path, each) for each in recorded.features),
+        no_pool=recorded.pool is False,
+        overrides=opened.path if opened.plan.overrides else None,
     )
 
 
@@ -167,18 +161,13 @@ def refuse_what_the_plan_says(path: str, given: OpenOptions) -> None:
             )
 
 
-def _has_decisions(opened: OpenedPlan) -> bool:
-    return any(map(len, read_overrides(opened.path).overrides.values()))
-
-
 def _of_some_methods(plan: PlanFile) -> dict[str, Any]:
     """Return the options that only some methods look at; those with their default are not given."""
-    target, default = plan.target(), Target()
-    looked_at = {*method_named(str(plan.options["method"])).target_fields, *plan.options}
+    target, default = plan.options.target, Target()
     found: dict[str, Any] = {}
     for name in _OF_SOME:
         value = getattr(target, name)
-        if name in looked_at and value != getattr(default, name):
+        if value != getattr(default, name):
             found[name] = value if name != "group_epsilon" else "none" if value is None else f"{value!r}"
     return found
 
@@ -204,8 +193,7 @@ def check_profile(opened: OpenedPlan, profile: Profile) -> None:
     remedy = f"give that profile; {judging} tries it on another recording"
     named = ", ".join(opened.profiles)
     try:
-        if plan.sequences:
-            align(Recorded(plan.sequences, plan.drawn, find_original(plan).profile), profile)
+        align(plan, profile, find_original(plan).profile)
     except AnalysisError as error:
         # Its own remedy is of `judge`, which may match other names.
         raise AnalysisError(
@@ -222,11 +210,11 @@ def check_files(opened: OpenedPlan) -> None:
     AnalysisError : see `check_profile`.
     ProfileError : it cannot be read.
     """
-    expected = [file.get("sha256") for file in opened.plan.files]
+    expected = [file.sha256 for file in opened.plan.profile.files]
     paths = [Path(path) for path in opened.profiles]
     if not all(map(Path.exists, paths)) or [content_sha256(path) for path in paths] != expected:
         # What was hashed may lie elsewhere, as of a report, or be several files of a folder.
-        columns = opened.plan.columns()
+        columns = opened.plan.options.column_map
         check_profile(opened, read_profile(opened.profiles, None, columns, needs_table=False))
 
 
@@ -238,7 +226,7 @@ def profile_check(opened: OpenedPlan | None) -> Callable[[Profile], None] | None
 def plan_notes(opened: OpenedPlan, study: Study) -> tuple[str, ...]:
     """Return in what the plan by its options is not the plan of the file, in words."""
     file = opened.plan
-    plan = drawn_plan(study.counts, study.design, int(file.options.get("seed", 0)))
+    plan = drawn_plan(study.counts, study.design, file.options.seed)
     drawn = file.drawn
     sampled_ns = sum(launch.duration_ns or 0 for launch in drawn)
     if (plan.samples, plan.sampled_duration_ns) == (len(drawn), sampled_ns):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
-from sampling.reduction.ranges.listing import RangeList, list_ranges
+from sampling.reduction.range_list import RangeList, list_ranges
 from sampling.reduction.region import Region
 from tui.engine.studies import columns_of, note_what_is_read, open_profile, region_of
 from tui.options.ranges import RangesOptions

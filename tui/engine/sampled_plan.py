@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.plan import Plan, drawn_plan
+from sampling.plan.plan import Plan, drawn_plan, find_planned_launches
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.study import Study
-from sampling.plan.written_plan import find_planned_launches
 from tui.engine.studies import progress_of
 from tui.options.choices import OutputFormat, PlanList
 from tui.options.commands import SampleOptions

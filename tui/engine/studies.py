@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from sampling.errors import OptionError
 from sampling.methods.registry import check_settings, method_named, split_trees_of, splits_groups
-from sampling.plan.overrides_file import read_overrides
-from sampling.plan.plan import Plan
-from sampling.plan.plan_file import PlanFile
-from sampling.plan.plan_options import PlanOptions
+from sampling.plan.plan import Plan, options_of
+from sampling.plan.plan_file import PlanFile, PlanOptions, read_overrides
 from sampling.plan.study import MethodChoice, Study, method_grouping, study
-from sampling.plan.written_plan import options_of
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
+from sampling.readers.columns import ColumnMap, column_map
 from sampling.readers.registry import read_profile
-from sampling.readers.tables.column_map import ColumnMap, column_map
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.kernel_choice import KernelChoice, choose_kernel
-from sampling.reduction.region import Region
-from sampling.reduction.written_region import written_region
+from sampling.reduction.region import Region, written_region
 from sampling.splitting.tree import Overrides
 from sampling.strata.target import Target
 from tui.engine.feature_paths import workload_features
@@ -148,7 +144,7 @@ def open_profile(
 def open_judged(plan: PlanFile, options: JudgeOptions, progress: Progress) -> Profile:
     """Read what a plan is judged on: tables by the columns given, else by those of the plan's profile."""
     columns = columns_of(options)
-    if columns is None and (recorded := plan.columns()) is not None:
+    if columns is None and (recorded := plan.options.column_map) is not None:
         columns = replace(recorded, where_present=True)
     profile = open_profile(options.profiles, progress, columns, needs_table=options.columns is not None)
     note_what_is_read(profile, quiet=options.quiet)
@@ -246,8 +242,8 @@ def choice_of(options: SampleOptions, overrides: Overrides | None) -> MethodChoi
 
 def plan_options(options: SampleOptions, study: Study, plan: Plan) -> PlanOptions:
     """Return the options that made a plan, with launch and time windows and feature files as typed."""
-    return replace(
-        options_of(study, plan), features=options.features, launches=options.launches, time=options.time
+    return options_of(
+        study, plan, {"features": options.features, "launches": options.launches, "time": options.time}
     )
 
 

@@ -14,11 +14,10 @@ from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.idle_gaps import IdleGaps, idle_gaps
-from sampling.reduction.ranges.listing import RangeList, list_ranges
-from sampling.reduction.region import Region
-from sampling.reduction.run_order.ordered_launches import MOST_LAUNCHES
+from sampling.reduction.range_list import RangeList, list_ranges
+from sampling.reduction.region import Region, written_window
+from sampling.reduction.run_order import MOST_LAUNCHES
 from sampling.reduction.timeline import By, GroupLaunches, launches_of_group
-from sampling.reduction.written_region import written_window
 from tui.engine.studies import chosen_kernel, progress_of
 from tui.options.choices import TimelineBy
 from tui.options.commands import TimelineOptions

@@ -15,7 +15,7 @@ from tui.options.input_files import input_files, why_not_written
 from tui.options.places import Product, is_writable, place_for, why_not_replaced
 from tui.options.shared import OutputOptions
 from tui.terminal.diagnostics import PROGRAM
-from tui.terminal.printable import printable
+from tui.terminal.printable import ascii_within, is_ascii, printable
 
 Options = TypeVar("Options", bound=OutputOptions)
 
@@ -42,7 +42,8 @@ def command_line(command: str, options: OutputOptions, *, always: Collection[str
         words = [PROGRAM, *command.split(), *flags, "--", *arguments]
     else:
         words = [PROGRAM, *command.split(), *arguments, *flags]
-    return " ".join(_quoted(word, ascii_only=options.ascii) for word in words)
+    with ascii_within(options.ascii or is_ascii()):
+        return " ".join(map(_quoted, words))
 
 
 def typed_value(value: object) -> str:
@@ -53,17 +54,17 @@ def typed_value(value: object) -> str:
     return short if float(short) == value else repr(value)
 
 
-def _quoted(word: str, *, ascii_only: bool) -> str:
+def _quoted(word: str) -> str:
     r"""Return a word as a shell reads it; what cannot be shown is ``$'\033'``, which bash and zsh know."""
-    if printable(word, ascii_only=ascii_only) == word:
+    if printable(word) == word:
         return shlex.quote(word)
-    return "$'" + "".join(_escaped(mark, ascii_only=ascii_only) for mark in word) + "'"
+    return "$'" + "".join(_escaped(mark) for mark in word) + "'"
 
 
-def _escaped(mark: str, *, ascii_only: bool) -> str:
+def _escaped(mark: str) -> str:
     if mark in {"'", "\\"}:
         return f"\\{mark}"
-    if printable(mark, ascii_only=ascii_only) == mark:
+    if printable(mark) == mark:
         return mark
     # An octal escape ends after three digits; in some shells a hexadecimal one takes any digits that follow.
     return "".join(f"\\{byte:03o}" for byte in os.fsencode(mark))

@@ -23,7 +23,7 @@ from tui.output.files import new_file, write_text
 from tui.output.markdown import Block, blocks_text
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
-from tui.terminal.printable import data_for_terminal, printable_lines
+from tui.terminal.printable import ascii_within, data_for_terminal, printable_lines
 from tui.version import __version__
 
 SCHEMA = 1
@@ -44,11 +44,10 @@ class Canvas:
 
     Attributes
     ----------
-    dots : what dots of charts are made of; None: braille, or ASCII with `ascii_only`.
+    dots : what dots of charts are made of; None: braille, or ASCII where all is.
     """
 
     width: int
-    ascii_only: bool
     color: bool
     dots: terminal.Dots | None = None
 
@@ -115,15 +114,17 @@ def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
         return json_text(envelope(answer, options.seed)) + "\n"
     if options.format is OutputFormat.TABLE:
         canvas = canvas_for(options, stream)
-        return shown_text(answer.drawn(canvas), canvas) + "\n"
+        with ascii_within(terminal.ascii_only(options.ascii, os.environ, stream.encoding)):
+            return shown_text(answer.drawn(canvas), canvas) + "\n"
     if options.format is OutputFormat.MARKDOWN:
-        canvas = Canvas(_ANY_WIDTH, ascii_only=options.ascii, color=False)
+        canvas = Canvas(_ANY_WIDTH, color=False)
         drawn: Iterable[Block]
-        if answer.blocks is None:
-            drawn = filter(None, answer.human(canvas).split("\n"))
-        else:
-            drawn = answer.blocks(canvas)
-        return blocks_text((*answer.heading, *drawn)) + "\n"
+        with ascii_within(options.ascii):
+            if answer.blocks is None:
+                drawn = filter(None, answer.human(canvas).split("\n"))
+            else:
+                drawn = answer.blocks(canvas)
+            return blocks_text((*answer.heading, *drawn)) + "\n"
     rows = answer.rows
     if rows is None:
         rows = [answer.results] if isinstance(answer.results, Mapping) else answer.results
@@ -136,7 +137,7 @@ def shown_text(text: str, canvas: Canvas) -> str:
     if canvas.dots == "blocks":
         kept = _COLOR_OR_BLOCKS if canvas.color else _BLOCKS
     pieces = [text] if kept is None else kept.split(text)
-    pieces[::2] = [printable_lines(piece, ascii_only=canvas.ascii_only) for piece in pieces[::2]]
+    pieces[::2] = [printable_lines(piece) for piece in pieces[::2]]
     return "".join(pieces)
 
 
@@ -144,7 +145,6 @@ def canvas_for(options: OutputOptions, stream: TextIO) -> Canvas:
     """Return what the stream and the options allow."""
     return Canvas(
         width=terminal.width(os.environ, stream),
-        ascii_only=terminal.ascii_only(options.ascii, os.environ, stream.encoding),
         color=terminal.use_color(options.color.value, stream, os.environ),
         dots=terminal.dots(options.ascii, os.environ, stream.encoding),
     )

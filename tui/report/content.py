@@ -33,6 +33,7 @@ from tui.report.sections import (
     Table,
     cells_of,
 )
+from tui.terminal.printable import ascii_within
 from tui.terminal.tables import Column, names, pairs
 from tui.text import facts
 from tui.text import facts as shown
@@ -193,9 +194,10 @@ def duration_figure(study: Study, group: int) -> Figure:
         f"Histogram of {counted(row['launches'], 'launch', 'launches')} that last {shortest} to {longest}, "
         f"{mean} in the mean, in {facts.strata_text(len(strata))}."
     )
-    grid = group_histogram(study, group, _TEXT_WIDTH, _TEXT_HEIGHT, log=log, ascii_only=True)
+    with ascii_within():
+        drawn = plain(group_histogram(study, group, _TEXT_WIDTH, _TEXT_HEIGHT, log=log))
     name = f"durations-{group + 1}"
-    return Figure(name, _title(study, group), description, Bars(data, names, log), plain(grid))
+    return Figure(name, _title(study, group), description, Bars(data, names, log), drawn)
 
 
 def timeline_figure(timeline: GroupTimeline) -> Figure:
@@ -204,12 +206,14 @@ def timeline_figure(timeline: GroupTimeline) -> Figure:
     strata = facts.clusters_of_group(study, timeline.group)
     log = _is_wide(int(launches.duration_ns.min()), int(launches.duration_ns.max()))
     names = tuple(quantities.duration_range(low, high) for low, high in strata)
+    with ascii_within():
+        drawn = plain(group_timeline(timeline, _TEXT_WIDTH, _TEXT_HEIGHT, log=log))
     return Figure(
         "over-the-run",
         _title(study, timeline.group),
         f"Durations of the launches in the order in which they were issued. {course(launches)}.",
         cells_of(launches, strata, timeline.drawn_ids, names, log=log),
-        plain(group_timeline(timeline, _TEXT_WIDTH, _TEXT_HEIGHT, log=log, ascii_only=True)),
+        drawn,
     )
 
 
@@ -218,6 +222,8 @@ def trade_off_figure(known: TradeOff) -> Figure:
     points = [point for point in known.ascending if point.speedup is not None]
     epsilon = np.array([point.epsilon for point in points])
     speedup = np.array([point.speedup for point in points], dtype=np.float64)
+    with ascii_within():
+        drawn = plain(known.chart(_TEXT_WIDTH, _TEXT_HEIGHT))
     ends = ""
     if points:
         first, last = (
@@ -229,7 +235,7 @@ def trade_off_figure(known: TradeOff) -> Figure:
         "Speedup over epsilon",
         f"Expected speedup of a plan by the method {known.method} over the error that is allowed.{ends}",
         Curve(epsilon, speedup, known.target.epsilon),
-        plain(known.chart(_TEXT_WIDTH, _TEXT_HEIGHT, ascii_only=True)),
+        drawn,
     )
 
 
@@ -247,6 +253,8 @@ def comparison_figure(rows: Sequence[Row]) -> Figure | None:
         np.array([each.row["error_mean"] for each in there], dtype=np.float64),
         tuple(each.label for each in there),
     )
+    with ascii_within():
+        as_text = plain(comparison_scatter(rows, _TEXT_WIDTH, _TEXT_HEIGHT))
     best = max(there, key=lambda each: each.row["speedup"])
     return Figure(
         "comparison",
@@ -255,7 +263,7 @@ def comparison_figure(rows: Sequence[Row]) -> Figure | None:
         f"to the right is better. The largest speedup, {quantities.ratio(best.row['speedup'])}, "
         f"has {best.label}.",
         drawn,
-        plain(comparison_scatter(rows, _TEXT_WIDTH, _TEXT_HEIGHT, ascii_only=True)),
+        as_text,
     )
 
 

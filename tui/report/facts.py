@@ -10,11 +10,10 @@ from sampling.errors import AnalysisError, OptionError, SamplingError
 from sampling.estimation.total import PlanEstimate
 from sampling.methods.registry import method_named, method_names
 from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.other_recording.plan_check import made_from
-from sampling.plan.plan import Plan, drawn_plan
+from sampling.plan.other_recording import made_from
+from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
 from sampling.plan.study import Study
 from sampling.plan.trade_off import default_epsilons, point_of
-from sampling.plan.written_plan import find_planned_launches, plan_text
 from sampling.progress import Progress
 from sampling.text import counted
 from tui.charts import quantities
@@ -187,7 +186,8 @@ def simulated_totals(study: Study, plan: Plan, options: ReportOptions, progress:
         return found
     with scratch_file() as path:
         launches = find_planned_launches(study, plan, progress)
-        path.write_text(plan_text(study, plan, launches), encoding="utf-8", errors="backslashreplace")
+        text = plan_document(study, plan, launches).text()
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
         return _found(str(path), options, progress)
 
 

@@ -1,33 +1,62 @@
-"""Text as a terminal may get it: what comes from a profile must neither steer it nor break a row."""
+"""Text as a terminal may get it: what comes from a profile must neither steer it nor break a row.
+
+Whether that is ASCII alone is one answer for all that is drawn: it is settled where drawing begins
+(`draw_in_ascii`), and whatever has glyphs of its own asks `is_ascii`.
+"""
 
 from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 # What a terminal needs to show rows: line ends, and the tabs of some tables.
 _STRAY = re.compile(r"\r(?!\n)|[^\r\n\t]")
 
+_everywhere = False
+_here: ContextVar[bool | None] = ContextVar("ascii_here", default=None)
 
-def printable(text: str, *, ascii_only: bool = False) -> str:
+
+def draw_in_ascii(only: bool) -> None:
+    """Settle for the whole program, all its threads included, whether it draws with ASCII alone."""
+    global _everywhere  # noqa: PLW0603 - the terminal is one for the whole program
+    _everywhere = only
+
+
+@contextmanager
+def ascii_within(only: bool = True) -> Iterator[None]:
+    """Settle it for what is drawn inside alone: a file, or a stream that differs from the terminal."""
+    before = _here.set(only)
+    try:
+        yield
+    finally:
+        _here.reset(before)
+
+
+def is_ascii() -> bool:
+    """Whether to draw with ASCII alone."""
+    here = _here.get()
+    return _everywhere if here is None else here
+
+
+def printable(text: str) -> str:
     r"""Return one row of text, what cannot be printed escaped as in a Python string.
 
     Those are control characters (line ends too), what turns the direction of writing, and what has no width.
-    Text that is escaped already stays as it is.
-
-    Parameters
-    ----------
-    ascii_only : escape what is not ASCII too, as ``\u0627``.
+    Text that is escaped already stays as it is. Where ASCII alone is drawn all else is escaped too, as
+    ``\u0627``.
     """
-    if text.isprintable() and (not ascii_only or text.isascii()):
+    if text.isprintable() and (text.isascii() or not is_ascii()):
         return text
     escaped = "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in text)
-    return escaped.encode("ascii", "backslashreplace").decode() if ascii_only else escaped
+    return escaped.encode("ascii", "backslashreplace").decode() if is_ascii() else escaped
 
 
-def printable_lines(text: str, *, ascii_only: bool = False) -> str:
+def printable_lines(text: str) -> str:
     """Return lines of text, each `printable`."""
-    return "\n".join(printable(line, ascii_only=ascii_only) for line in text.split("\n"))
+    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def data_for_terminal(text: str) -> str:

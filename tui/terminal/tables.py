@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tui.terminal.printable import printable
+from tui.terminal.printable import is_ascii, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ def names(heading: str, cells: Sequence[str]) -> Column:
     return Column(heading, cells, to_right=False, is_name=True)
 
 
-def table(columns: Sequence[Column], *, gap: str = "  ", ascii_only: bool = False) -> str:
+def table(columns: Sequence[Column], *, gap: str = "  ") -> str:
     """Return the table as lines; the last column is not padded."""
-    cells_of = [[printable(cell, ascii_only=ascii_only) for cell in column.cells] for column in columns]
+    cells_of = [[printable(cell) for cell in column.cells] for column in columns]
     rows = [[column.heading for column in columns], *zip(*cells_of, strict=True)]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     lines = []
@@ -49,12 +49,12 @@ def table(columns: Sequence[Column], *, gap: str = "  ", ascii_only: bool = Fals
     return "\n".join(lines)
 
 
-def shortened(text: str, width: int, *, ascii_only: bool) -> str:
+def shortened(text: str, width: int) -> str:
     """Return the text in at most ``width`` columns, its middle left out: names differ at both ends."""
-    text = printable(text, ascii_only=ascii_only)
+    text = printable(text)
     if len(text) <= width:
         return text
-    mark = "..." if ascii_only else "…"
+    mark = "..." if is_ascii() else "…"
     room = max(width - len(mark), 2)
     tail = room // 3
     return (text[: room - tail] + mark + text[len(text) - tail :])[:width]

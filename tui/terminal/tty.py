@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping, MutableMapping
 from typing import Literal, Protocol
 
+from tui.terminal.printable import is_ascii
+
 ColorMode = Literal["auto", "always", "never"]
 Dots = Literal["braille", "blocks", "ascii"]
 """What the dots of a chart are made of."""
@@ -71,10 +73,10 @@ def dots(flag: bool, environ: Mapping[str, str], encoding: str | None) -> Dots:
     return "ascii" if ascii_only(flag, environ, encoding) else "braille"
 
 
-def app_dots(flag: bool, *, ascii_only: bool) -> Dots:
+def app_dots(flag: bool) -> Dots:
     """What the app draws dots with; the encoding is stdout's, as its own stream may be put to ASCII."""
     wanted = dots(flag, os.environ, getattr(sys.__stdout__, "encoding", None))
-    return "ascii" if ascii_only and wanted == "braille" else wanted
+    return "ascii" if is_ascii() and wanted == "braille" else wanted
 
 
 def _is_unicode_locale(environ: Mapping[str, str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sampling.plan.other_recording.kernel_texts import shortened_names
+from sampling.plan.other_recording import shortened_names
 from sampling.profile.names import readable_name
 from sampling.profile.profile import Dimensions
 from sampling.simulators.alignment import ListedLaunch, TraceAlignment
@@ -144,14 +144,14 @@ def _more(count: int) -> list[str]:
 
 
 def _shortened(launch: ListedLaunch) -> str:
-    return shortened(readable_name(launch.kernel.name), _NAME_WIDTH, ascii_only=True)
+    return shortened(readable_name(launch.kernel.name), _NAME_WIDTH)
 
 
 def _text(launch: ListedLaunch | None, number: str, name: str) -> str:
     if launch is None:
         return "the end"
     kernel = launch.kernel
-    shown = printable(name, ascii_only=True)
+    shown = printable(name)
     return f"{number} {launch.number} {shown} {_sizes(kernel.grid)} {_sizes(kernel.block)}"
 
 

@@ -341,12 +341,12 @@ def _title(profile: str, canvas: Canvas) -> str:
     """Return a table's profile; a mean lists its profiles in full, as only they distinguish it."""
     if profile.startswith(MEAN_OF):
         return _filled(profile, canvas)
-    return shortened(profile, canvas.width, ascii_only=canvas.ascii_only)
+    return shortened(profile, canvas.width)
 
 
 def _filled(text: str, canvas: Canvas, *, first: str = "", others: str = "") -> str:
     return fill(
-        printable(text, ascii_only=canvas.ascii_only),
+        printable(text),
         canvas.width,
         initial_indent=first,
         subsequent_indent=others,
@@ -448,15 +448,13 @@ def scatter_text(rows: Sequence[Row], canvas: Canvas, width: int, height: int) -
     """Return a scatter a profile; methods that do not apply are in none."""
 
     def drawn(of_profile: list[Row]) -> str:
-        grid = comparison_scatter(of_profile, width, height, ascii_only=canvas.ascii_only)
+        grid = comparison_scatter(of_profile, width, height)
         return ansi(grid) if canvas.color else plain(grid)
 
     return by_profile(rows, canvas, drawn)
 
 
-def comparison_scatter(
-    rows: Sequence[Row], width: int, height: int, *, ascii_only: bool, selected: str | None = None
-) -> Grid:
+def comparison_scatter(rows: Sequence[Row], width: int, height: int, *, selected: str | None = None) -> Grid:
     """Return the scatter of one profile's methods; a method has the same letter and colour in all of them.
 
     Parameters
@@ -470,7 +468,7 @@ def comparison_scatter(
         if each.row["speedup"] is not None and each.row["error_mean"] is not None
     ]
     selected = next((each.label for each in there if each.methods[0] == selected), None)
-    return scatter(points, width, height, ascii_only=ascii_only, selected=selected)
+    return scatter(points, width, height, selected=selected)
 
 
 def method_mark(method: str) -> tuple[str, int]:

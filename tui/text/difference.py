@@ -20,7 +20,7 @@ from tui.options.choices import DifferenceSort
 from tui.options.difference import DifferenceOptions
 from tui.output.markdown import MOST_ROWS, Block
 from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import wrapped
+from tui.terminal.printable import is_ascii, wrapped
 from tui.terminal.tables import Column, names, shortened, table
 from tui.text.labels.kernel_labels import KernelLabels, Place, place_lines, place_names
 from tui.text.selection import Part
@@ -166,11 +166,11 @@ def difference_text(found: Difference, options: DifferenceOptions, canvas: Canva
     taken = len(table(columns).split("\n", maxsplit=1)[0]) + 2
     room = max(canvas.width - taken, _LEAST_LABEL)
     places = place_names((kernel.process, kernel.device) for kernel in found.kernels)
-    labels = kernel_labels(found, options.top or MOST_ROWS, places, room, ascii_only=canvas.ascii_only)
+    labels = kernel_labels(found, options.top or MOST_ROWS, places, room)
     lines = [
         *_heading(found, options, canvas),
         "",
-        table([*columns, names("kernel", labels)], ascii_only=canvas.ascii_only),
+        table([*columns, names("kernel", labels)]),
         *_left(found, len(labels)),
         *place_lines(places),
         *wrapped(_meaning(found), canvas.width),
@@ -209,7 +209,7 @@ def _heading(found: Difference, options: DifferenceOptions, canvas: Canvas) -> l
         launches = counted(int(side.launches.sum()), "launch", "launches")
         lines.append(f"{word}{quantities.duration(int(side.total_ns.sum()))}, {launches}, ")
     room = max(canvas.width - max(map(len, lines)), _LEAST_LABEL)
-    paths = paths_apart(options, room, ascii_only=canvas.ascii_only)
+    paths = paths_apart(options, room)
     lines = [line + path for line, path in zip(lines, paths, strict=True)]
     return [*wrapped(changed_sentence(found), canvas.width), *lines]
 
@@ -229,17 +229,17 @@ def changed_sentence(found: Difference) -> str:
     return f"The kernel time {grew}{by}; kernels: {', '.join(kernels)}."
 
 
-def paths_apart(options: DifferenceOptions, room: int, *, ascii_only: bool) -> list[str]:
+def paths_apart(options: DifferenceOptions, room: int) -> list[str]:
     """Return the two paths in so many columns at most, from where they differ if else they looked alike."""
     paths = options.before, options.after
-    short = [shortened(path, room, ascii_only=ascii_only) for path in paths]
+    short = [shortened(path, room) for path in paths]
     if len(set(short)) == len(set(paths)):
         return short
     differ = (index for index, (one, other) in enumerate(zip(*paths, strict=False)) if one != other)
     common = next(differ, min(map(len, paths)))
     start = max(paths[0].rfind("/", 0, common) + 1, common - room // 2)
-    mark = "..." if ascii_only else "…"
-    return [fitted(mark + path[start:], room, ascii_only=ascii_only) for path in paths]
+    mark = "..." if is_ascii() else "…"
+    return [fitted(mark + path[start:], room) for path in paths]
 
 
 def total_words(found: Difference) -> str:
@@ -314,18 +314,13 @@ def _interval(low: float, high: float) -> str:
     return f"{_ratio(low).removesuffix('x')}-{_ratio(high).removesuffix('x')}"
 
 
-def kernel_labels(
-    found: Difference, most: int | None, places: Mapping[Place, str], room: int, *, ascii_only: bool
-) -> list[str]:
+def kernel_labels(found: Difference, most: int | None, places: Mapping[Place, str], room: int) -> list[str]:
     """Return the kernels in a few words; of those that are matched by name, how many shapes they have."""
     labels = KernelLabels(found.kernels, places)
     ends = [
         f" ({_shapes(kernel)})" if _changed_shape(found, kernel) else "" for kernel in found.kernels[:most]
     ]
-    return [
-        labels.label(index, max(room - len(end), _LEAST_LABEL), ascii_only=ascii_only) + end
-        for index, end in enumerate(ends)
-    ]
+    return [labels.label(index, max(room - len(end), _LEAST_LABEL)) + end for index, end in enumerate(ends)]
 
 
 def sorted_difference(found: Difference, sort: DifferenceSort, *, reverse: bool) -> Difference:

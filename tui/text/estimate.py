@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sampling.estimation.interval import Estimate
-from sampling.estimation.total import CYCLES, PlanEstimate, Ratio, compared_keys
+from sampling.estimation.interval import Estimate, Ratio
+from sampling.estimation.total import CYCLES, PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.text import counted
@@ -67,6 +67,9 @@ def estimate_results(
     found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions
 ) -> dict[str, Any]:
     """Return every figure."""
+    from msgspec import to_builtins
+
+    declared = found.plan.options.target if found.plan.is_random else None
     metrics = [
         _row(total) | {"missing": list(missing), "notes": list(total.notes)}
         for total, missing in zip(found.totals, found.missing, strict=True)
@@ -81,8 +84,8 @@ def estimate_results(
         "caches": _caches(found),
         "seen": None if found.main.seen is None else asdict(found.main.seen),
         "declared": {
-            "noise": found.plan.options.get("noise_floor"),
-            "kernel_spread": found.plan.options.get("kernel_spread"),
+            "noise": None if declared is None else declared.noise_floor,
+            "kernel_spread": None if declared is None else declared.kernel_spread,
         },
         "parts": None
         if found.parts is None
@@ -92,7 +95,7 @@ def estimate_results(
             "scale_model": found.parts.scale_model,
             "cold_check": found.parts.cold_check,
         },
-        "next": [] if larger is None else [launch.as_json() for launch in larger.to_run],
+        "next": [] if larger is None else to_builtins(larger.to_run),
         "covers": found.notes[-1],
     }
 
@@ -146,12 +149,11 @@ def _group_rows(found: PlanEstimate) -> list[dict[str, Any]]:
 
 
 def _ratio_row(ratio: Ratio, confidence: float) -> dict[str, Any]:
-    value = ratio.value
     return {
         "name": ratio.name,
-        "ratio": None if value is None else value.ratio,
-        "low": None if value is None else value.low,
-        "high": None if value is None else value.high,
+        "ratio": ratio.ratio,
+        "low": ratio.low,
+        "high": ratio.high,
         "confidence": confidence,
         "reason": ratio.reason,
         "incomplete": ratio.is_incomplete,
@@ -172,9 +174,7 @@ def estimate_text(
 ) -> str:
     """Return the figures in words, and the table of kernel groups where it is asked for."""
     lines = (
-        block
-        if isinstance(block, str)
-        else group_listing(found).text(canvas.width, ascii_only=canvas.ascii_only)
+        block if isinstance(block, str) else group_listing(found).text(canvas.width)
         for block in _blocks(found, larger, options, canvas, following)
     )
     return "\n".join(line if line.startswith(NEXT) else fitted(line, canvas.width) for line in lines)
@@ -344,11 +344,11 @@ def interval_text(total: Estimate) -> str:
 
 def ratio_text(ratio: Ratio) -> str:
     """Return a ratio and its interval, or why there is none."""
-    if ratio.value is None:
+    if ratio.ratio is None:
         return ratio.reason or "none"
-    text = f"{ratio.value.ratio:.4g}"
-    if ratio.value.low is not None and ratio.value.half_width:
-        text += f", {ratio.value.low:.4g} to {ratio.value.high:.4g}"
+    text = f"{ratio.ratio:.4g}"
+    if ratio.half_width:
+        text += f", {ratio.low:.4g} to {ratio.high:.4g}"
     return text if ratio.reason is None else f"{text}; {ratio.reason}"
 
 
@@ -396,7 +396,7 @@ def _times(variance_ratio: float) -> str:
 
 def refuted(found: PlanEstimate) -> Iterator[str]:
     """Yield that results vary by more than the plan declared and chance explains, and what to type then."""
-    seen, declared = found.main.seen, found.plan.options.get("noise_floor")
+    seen, declared = found.main.seen, found.plan.options.noise_floor
     if seen is None or not seen.exceeds or not declared:
         return
     times = math.sqrt(seen.variance_ratio)

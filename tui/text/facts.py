@@ -13,7 +13,6 @@ import numpy as np
 from sampling.plan.design import Design
 from sampling.plan.findings import Finding
 from sampling.plan.judge import Judgement
-from sampling.plan.picked_design import AnyDesign
 from sampling.plan.study import Study
 from sampling.profile.kinds import shares_by_kind
 from sampling.reduction.duration_counts import DurationCounts
@@ -66,9 +65,9 @@ def _list(dimensions: tuple[int, int, int] | None) -> list[int] | None:
     return None if dimensions is None else list(dimensions)
 
 
-def group_label(study: Study, index: int, room: int | None = None, *, ascii_only: bool = False) -> str:
+def group_label(study: Study, index: int, room: int | None = None) -> str:
     """Return a group in a few words, in at most `room` columns; other groups have other labels."""
-    return kernel_labels(study).label(index, room, ascii_only=ascii_only)
+    return kernel_labels(study).label(index, room)
 
 
 # Those of a reduction and the places of its launches: a plan made anew has the same.
@@ -127,9 +126,7 @@ def finding_lines(study: Study, canvas: Canvas) -> list[str]:
     lines: list[str] = []
     for each in study.findings:
         remedy = f" Remedy: {each.remedy}." if each.severity == "warning" else ""
-        text = printable(
-            f"{MARKS[each.severity]} {each.code}: {each.message}{remedy}", ascii_only=canvas.ascii_only
-        )
+        text = printable(f"{MARKS[each.severity]} {each.code}: {each.message}{remedy}")
         lines += wrapped(text, canvas.width, "  ")
     return lines
 
@@ -147,7 +144,7 @@ def findings_text(study: Study, canvas: Canvas, keys: Mapping[str, str] | None =
         return "Findings: none"
     lines = ["Findings"]
     for finding in study.findings:
-        text = printable(finding_words(finding), ascii_only=canvas.ascii_only)
+        text = printable(finding_words(finding))
         mark = f"{MARKS[finding.severity]} "
         lines += textwrap.wrap(
             text,
@@ -258,7 +255,7 @@ def judged_row(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def calibrated_row(design: AnyDesign) -> dict[str, Any] | None:
+def calibrated_row(design: Design) -> dict[str, Any] | None:
     """Return how many of the draws that a design was judged by stay within epsilon; None for picks."""
     share = design.share_within_epsilon
     if share is None:
@@ -301,7 +298,7 @@ def strata_text(strata: int) -> str:
     return counted(strata, "stratum", "strata")
 
 
-def bounds_line(design: AnyDesign, judgement: Judgement | None) -> str:
+def bounds_line(design: Design, judgement: Judgement | None) -> str:
     """Return both bounds in words, and the judged coverage beside the stated confidence."""
     if design.bound is None:
         return "no bound: the launches are not drawn at random"
@@ -309,7 +306,7 @@ def bounds_line(design: AnyDesign, judgement: Judgement | None) -> str:
     text += f"\nprofile's own durations: {quantities.share(design.bound)} of the total"
     if design.group_bound is not None:
         text += f", {quantities.share(design.group_bound)} of any kernel group's"
-        is_pooling = isinstance(design, Design) and design.groups is not None and design.groups.is_pool.any()
+        is_pooling = design.groups is not None and design.groups.is_pool.any()
         text += " that is not pooled" if is_pooling else ""
     if design.group_bound_with_noise is not None:
         text += f" ({quantities.share(design.group_bound_with_noise)} simulated)"
@@ -337,7 +334,7 @@ def clusters_of_group(study: Study, group: int) -> list[tuple[int, int]]:
     durations_ns, _ = study.counts.group_pairs(group)
     design = study.design
     whole = [(int(durations_ns[0]), int(durations_ns[-1]))]
-    if not isinstance(design, Design) or design.groups is None:
+    if design.groups is None:
         return whole
     strata, of_strata = design.strata, design.groups.counts
     rows = np.flatnonzero(strata.group == design.groups.group_of[group])

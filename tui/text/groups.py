@@ -99,37 +99,37 @@ Row = dict[str, Any]
 def groups_text(study: Study, rows: list[Row], canvas: Canvas) -> str:
     """Return the table, and what the devices are called in it and elsewhere."""
     keys_wide = max((len(row["key"]) for row in rows), default=0)
-    columns = _columns(study, rows, ascii_only=canvas.ascii_only)
+    columns = _columns(study, rows)
     if keys_wide <= canvas.width - _taken(columns):
-        whole, *named = group_blocks(study, rows, ascii_only=canvas.ascii_only)
+        whole, *named = group_blocks(study, rows)
         drawn = table(whole)
         return "\n".join([drawn, "", *named]) if named else drawn
     for heading in _DROPPED_FIRST:
         if canvas.width - _taken(columns) < _LEAST_NAME:
             columns = [each for each in columns if each.heading != heading]
     room = max(canvas.width - _taken(columns), _LEAST_OF_ALL)
-    drawn = table(_with_names(study, rows, columns, room, ascii_only=canvas.ascii_only))
+    drawn = table(_with_names(study, rows, columns, room))
     return "\n".join([drawn, "", *facts.devices_named(study), _IN_FULL])
 
 
-def group_blocks(study: Study, rows: list[Row], *, ascii_only: bool) -> tuple[list[Column], *tuple[str, ...]]:
+def group_blocks(study: Study, rows: list[Row]) -> tuple[list[Column], *tuple[str, ...]]:
     """Return the columns of that table, and the lines on the devices."""
     keys = names("kernel group", [row["key"] for row in rows])
-    return [*_columns(study, rows, ascii_only=ascii_only), keys], *facts.devices_named(study)
+    return [*_columns(study, rows), keys], *facts.devices_named(study)
 
 
 def short_group_columns(study: Study, rows: list[Row], canvas: Canvas) -> list[Column]:
     """Return kernel groups as columns no wider than the canvas, with labels in place of keys."""
-    whole = _columns(study, rows, ascii_only=canvas.ascii_only)
+    whole = _columns(study, rows)
     columns = [each for each in whole if each.heading in _IN_SHORT]
     room = max(canvas.width - _taken(columns), _LEAST_OF_ALL)
-    return _with_names(study, rows, columns, room, ascii_only=canvas.ascii_only)
+    return _with_names(study, rows, columns, room)
 
 
-def share_bar(study: Study, group: int, cells: int, *, ascii_only: bool) -> str:
+def share_bar(study: Study, group: int, cells: int) -> str:
     """Return a kernel group's share as a bar; that of the largest group takes all cells."""
     share = study.groups.share
-    return bar(float(share[group]) / (float(share[0]) or 1.0), cells, ascii_only=ascii_only)
+    return bar(float(share[group]) / (float(share[0]) or 1.0), cells)
 
 
 def of_group(row: Row, what: str) -> str:
@@ -145,10 +145,8 @@ def of_group(row: Row, what: str) -> str:
     return "-" if row[what] is None else quantities.count(row[what])
 
 
-def _with_names(
-    study: Study, rows: list[Row], columns: list[Column], room: int, *, ascii_only: bool
-) -> list[Column]:
-    labels = [facts.group_label(study, row["rank"] - 1, room, ascii_only=ascii_only) for row in rows]
+def _with_names(study: Study, rows: list[Row], columns: list[Column], room: int) -> list[Column]:
+    labels = [facts.group_label(study, row["rank"] - 1, room) for row in rows]
     return [*columns, names("kernel group", labels)]
 
 
@@ -157,8 +155,8 @@ def _taken(columns: Sequence[Column]) -> int:
     return sum(max(map(len, (each.heading, *each.cells))) + _GAP for each in columns)
 
 
-def _columns(study: Study, rows: list[Row], *, ascii_only: bool) -> list[Column]:
-    shares = _share_columns(study, rows, ascii_only=ascii_only)
+def _columns(study: Study, rows: list[Row]) -> list[Column]:
+    shares = _share_columns(study, rows)
     return [
         Column("rank", [f"#{row['rank']}" for row in rows]),
         Column("share", [quantities.share(row["share"]) for row in rows]),
@@ -172,10 +170,10 @@ def _columns(study: Study, rows: list[Row], *, ascii_only: bool) -> list[Column]
     ]
 
 
-def _share_columns(study: Study, rows: list[Row], *, ascii_only: bool) -> list[Column]:
+def _share_columns(study: Study, rows: list[Row]) -> list[Column]:
     """Return the shares as bars, and the running share in order of time."""
     of, groups = study.groups, [row["rank"] - 1 for row in rows]
-    bars = [share_bar(study, group, _BAR, ascii_only=ascii_only) for group in groups]
+    bars = [share_bar(study, group, _BAR) for group in groups]
     return [
         # As wide in any list, so that bars of two lists can be compared.
         Column("", [drawn.ljust(_BAR) for drawn in bars], to_right=False),

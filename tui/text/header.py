@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sampling.plan.findings import Finding
 from sampling.plan.study import Study
-from sampling.reduction.concentration import MOST, fewest_holding
+from sampling.reduction.duration_counts import MOST, fewest_holding
 from sampling.text import counted
 from tui.charts import quantities
 from tui.text import facts

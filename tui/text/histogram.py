@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from sampling.plan.design import Design
 from sampling.plan.study import Study
 from tui.charts import quantities
 from tui.charts.grid import (
@@ -79,7 +78,7 @@ def _drawn(study: Study, group: int, clusters: int) -> list[int | None]:
     design, of = study.design, study.groups
     if of.pooled[group]:
         return [None] * clusters
-    if isinstance(design, Design) and design.groups is not None:
+    if design.groups is not None:
         rows = np.flatnonzero(design.strata.group == design.groups.group_of[group])
         if len(rows) == clusters:
             return list(design.strata.samples[rows].tolist())
@@ -88,7 +87,7 @@ def _drawn(study: Study, group: int, clusters: int) -> list[int | None]:
     return [None] * clusters
 
 
-def strata_grid(study: Study, group: int, width: int, *, ascii_only: bool) -> Grid | None:
+def strata_grid(study: Study, group: int, width: int) -> Grid | None:
     """Return the strata of a kernel group as a table no wider than `width`, or None if it would be wider.
 
     A stratum has the symbol and the colour of its bars in the histogram.
@@ -117,13 +116,13 @@ def strata_grid(study: Study, group: int, width: int, *, ascii_only: bool) -> Gr
     for row, stratum in enumerate(strata, 1):
         style = cluster_style(row - 1)
         if len(strata) > 1:
-            put(grid, row, 0, cluster_symbol(row - 1, ascii_only=ascii_only), style)
-        put(grid, row, starts[-1], bar(stratum.share, bars, ascii_only=ascii_only), style)
+            put(grid, row, 0, cluster_symbol(row - 1), style)
+        put(grid, row, starts[-1], bar(stratum.share, bars), style)
     return grid
 
 
 def group_histogram(
-    study: Study, group: int, width: int, height: int, *, log: bool, whole: bool = False, ascii_only: bool
+    study: Study, group: int, width: int, height: int, *, log: bool, whole: bool = False
 ) -> Grid:
     """Return the histogram of a kernel group, its strata as clusters; a table of them where it has room."""
     durations_ns, launches = study.counts.group_pairs(group)
@@ -131,12 +130,10 @@ def group_histogram(
     words = None
     # At most a third of the rows, with the headings and a blank row above.
     if len(clusters) + 2 <= height // 3:
-        listed = strata_grid(study, group, width - LEFT, ascii_only=ascii_only)
+        listed = strata_grid(study, group, width - LEFT)
         words = listed and stack([blank(width - LEFT, 1), listed])
     axis: DurationAxis = "log" if log else "all" if whole else "linear"
-    return histogram(
-        durations_ns, launches, clusters, width, height, axis=axis, ascii_only=ascii_only, words=words
-    )
+    return histogram(durations_ns, launches, clusters, width, height, axis=axis, words=words)
 
 
 def histogram_text(
@@ -147,10 +144,8 @@ def histogram_text(
     A key that is too long for the line is replaced by its label.
     """
     groups = study.counts.groups
-    key = group_title(f"#{group + 1}", groups, group, canvas.width, ascii_only=canvas.ascii_only)
-    grid = group_histogram(
-        study, group, canvas.width, height, log=log, whole=whole, ascii_only=canvas.ascii_only
-    )
+    key = group_title(f"#{group + 1}", groups, group, canvas.width)
+    grid = group_histogram(study, group, canvas.width, height, log=log, whole=whole)
     return f"{key}\n{ansi(grid) if canvas.color else plain(grid)}"
 
 

@@ -63,7 +63,7 @@ def info_blocks(study: Study, results: dict[str, Any]) -> list[Block]:
 
 def _line(label: str, text: str, canvas: Canvas) -> str:
     """Return a line; on a terminal that is too narrow for it, several."""
-    line = f"{label:<{_LABEL}}{printable(text, ascii_only=canvas.ascii_only)}"
+    line = f"{label:<{_LABEL}}{printable(text)}"
     return textwrap.fill(line, canvas.width, subsequent_indent=" " * _LABEL, break_on_hyphens=False)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sampling.plan.other_recording.plan_judgement import PlanJudgement
+from sampling.plan.judge import PlanJudgement
 from sampling.plan.plan_file import PlanFile
 from sampling.text import counted
 from tui.charts import quantities
@@ -26,10 +26,10 @@ _SHARES = ("error", "error_mean", "error_p95", "error_max", "within_epsilon")
 
 def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptions) -> dict[str, Any]:
     """Return the figures; strata, samples and bounds are those on the plan's own profile."""
-    design, own, redraws = judged.design, judged.own, judged.redraws
+    design, redraws = judged.design, judged.redraws
     results = dict.fromkeys(_FIELDS) | {
         "profile": " ".join(options.profiles),
-        "method": plan.options["method"],
+        "method": plan.options.method,
         "same_files": judged.same_files,
         "aligned_by": "same files" if judged.same_files else options.align.value,
         "launches_differing": judged.launches_differing,
@@ -39,9 +39,9 @@ def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptio
         "speedup": judged.speedup,
         "bound": None if design is None else design.bound,
         "group_bound": None if design is None else design.group_bound,
-        "total_duration_ns": own.total_ns,
-        "estimate_ns": own.estimate_ns,
-        "error": own.error,
+        "total_duration_ns": judged.total_ns,
+        "estimate_ns": judged.estimate_ns,
+        "error": judged.error,
     }
     if redraws is not None:
         results |= facts.judged_row(redraws) | {"expected_speedup": judged.expected_speedup}
@@ -67,9 +67,7 @@ def judgement_warnings(found: PlanJudgement) -> Iterator[str]:
 
 
 def _comparison(found: PlanJudgement) -> str:
-    if found.alignment is None:
-        return "it does not list their launches, so only those it draws were compared"
-    differing = found.alignment.launches_differing
+    differing = found.launches_differing
     if differing == 0:
         return "all launches of the two have the same name, grid and block in the same order"
     if differing == 1:

@@ -9,9 +9,7 @@ from typing import Any
 
 from sampling.features.metric_names import INSTRUCTIONS
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, StratumFacts
-from sampling.plan.drawn_clusters import DrawnClusters
 from sampling.plan.judge import Judgement
-from sampling.plan.picked_design import PickedDesign
 from sampling.plan.plan import Plan
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.study import Study
@@ -83,7 +81,7 @@ def plan_answer(
         "judged": None if judgement is None else facts.judged_row(judgement),
         "epsilon": design.target.epsilon if design.random else None,
         **cost_rows(plan.total_duration_ns, costs),
-        "details": dict(design.picks.details) if isinstance(design, PickedDesign | DrawnClusters) else None,
+        "details": None if design.picks is None else dict(design.picks.details),
     }
 
     def said(canvas: Canvas) -> str:
@@ -211,28 +209,28 @@ class Listing:
         """The cells of each column of figures."""
         return tuple(max(map(len, (column.heading, *column.cells))) for column in self.figures)
 
-    def head(self, width: int, *, ascii_only: bool) -> str:
+    def head(self, width: int) -> str:
         """Return the headings."""
         shown = self._shown(width)
         headings = [column.heading for column in self.figures[:shown]]
-        return self._line(headings, shortened(self.heading, self._room(width, shown), ascii_only=ascii_only))
+        return self._line(headings, shortened(self.heading, self._room(width, shown)))
 
-    def row(self, number: int, width: int, *, ascii_only: bool) -> str:
+    def row(self, number: int, width: int) -> str:
         """Return a row, no wider than `width` unless the figures alone are wider."""
         shown = self._shown(width)
         cells = [column.cells[number] for column in self.figures[:shown]]
-        label = self.labels.fitted(number, self._room(width, shown), ascii_only=ascii_only)
+        label = self.labels.fitted(number, self._room(width, shown))
         return self._line(cells, label)
 
-    def text(self, width: int, *, ascii_only: bool) -> str:
+    def text(self, width: int) -> str:
         """Return the headings and all rows as lines."""
-        rows = [self.row(number, width, ascii_only=ascii_only) for number in range(len(self.labels))]
-        return "\n".join([self.head(width, ascii_only=ascii_only), *rows])
+        rows = [self.row(number, width) for number in range(len(self.labels))]
+        return "\n".join([self.head(width), *rows])
 
     def columns(self, room: int, most: int | None = None) -> tuple[Column, ...]:
         """Return the first rows as columns, their labels in at most `room` cells."""
         number = len(self.labels) if most is None else min(most, len(self.labels))
-        labels = [self.labels.fitted(row, room, ascii_only=False) for row in range(number)]
+        labels = [self.labels.fitted(row, room) for row in range(number)]
         figures = (Column(each.heading, each.cells[:number], each.to_right) for each in self.figures)
         return (*figures, names(self.heading, labels))
 
@@ -260,9 +258,7 @@ def list_answer(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], lis
     return Answer(
         "sample",
         rows,
-        lambda canvas: _listing(study, plan, launches, listed).text(
-            canvas.width, ascii_only=canvas.ascii_only
-        ),
+        lambda canvas: _listing(study, plan, launches, listed).text(canvas.width),
         blocks=lambda canvas: [_listing(study, plan, launches, listed).columns(canvas.width)],
         warnings=plan_warnings(study, plan),
     )
@@ -283,7 +279,9 @@ def stratum_rows(study: Study, plan: Plan) -> list[dict[str, Any]]:
 
 def launch_rows(launches: Sequence[PlannedLaunch]) -> list[dict[str, Any]]:
     """Return one row a drawn launch, as the plan file has it."""
-    return [launch.as_json() for launch in launches]
+    from msgspec import to_builtins
+
+    return [to_builtins(launch) for launch in launches]
 
 
 def stratum_listing(study: Study, plan: Plan) -> Listing:

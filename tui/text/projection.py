@@ -109,16 +109,14 @@ def projection_text(
     """
     width = options.width or canvas.width
     projection = projections[chosen]
-    grid = ipc_chart(
-        _curve(logs[chosen], projection), width, options.height or _HEIGHT, ascii_only=canvas.ascii_only
-    )
+    grid = ipc_chart(_curve(logs[chosen], projection), width, options.height or _HEIGHT)
     name = readable_name(logs[chosen].name)
     parts = [
-        shortened(f"#{numbers_of(logs)[chosen]} {name}", width, ascii_only=canvas.ascii_only),
+        shortened(f"#{numbers_of(logs)[chosen]} {name}", width),
         ansi(grid) if canvas.color else plain(grid),
         *textwrap.wrap(projection.reason, max(width, _LEAST_SENTENCE)),
         "",
-        _table(logs, projections, width, ascii_only=canvas.ascii_only),
+        _table(logs, projections, width),
     ]
     for foot in _feet(logs, projections):
         parts += textwrap.wrap(foot, max(width, _LEAST_SENTENCE))
@@ -153,18 +151,16 @@ def _curve(log: IntervalLog, projection: Projection) -> IpcCurve:
     )
 
 
-def _table(
-    logs: Sequence[IntervalLog], projections: Sequence[Projection], width: int, *, ascii_only: bool
-) -> str:
+def _table(logs: Sequence[IntervalLog], projections: Sequence[Projection], width: int) -> str:
     name_width = max(width // 4, 12)
     columns = _columns(
         logs,
         projections,
-        [shortened(readable_name(log.name), name_width, ascii_only=ascii_only) for log in logs],
+        [shortened(readable_name(log.name), name_width) for log in logs],
     )
     room = width - max(map(len, table(columns).split("\n"))) - 2
     if room >= _LEAST_REASON and len(logs) > 1:
-        reasons = [shortened(found.reason, room, ascii_only=ascii_only) for found in projections]
+        reasons = [shortened(found.reason, room) for found in projections]
         columns.append(Column("why", reasons, to_right=False))
     return table(columns)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.reduction.ranges.listing import RangeList, RangeOrder, RangeOrigin
+from sampling.reduction.range_list import RangeList, RangeOrder, RangeOrigin
 from sampling.text import counted
 from tui.charts import quantities
 from tui.charts.grid import AXIS, HEADING, LABEL, MARKER, SELECTED, Grid, blank, glyph_set, put
@@ -18,7 +18,7 @@ from tui.engine.ranges import FoundRanges
 from tui.options.ranges import RangesOptions
 from tui.output.markdown import Block
 from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import printable
+from tui.terminal.printable import is_ascii, printable
 from tui.terminal.tables import Column, names, shortened, table
 from tui.text.selection import Part, stated
 
@@ -73,8 +73,8 @@ def ranges_text(listed: RangeList, options: RangesOptions, canvas: Canvas) -> st
     columns = _figures(rows)
     taken = len(table(columns).split("\n", maxsplit=1)[0]) + 2
     room = max(canvas.width - taken, _LEAST_LABEL)
-    labels = [_label(row, stem, room, canvas) for row, stem in zip(rows, _stems(rows, canvas), strict=True)]
-    lines = [table([*columns, names("range", labels)], ascii_only=canvas.ascii_only)]
+    labels = [_label(row, stem, room) for row, stem in zip(rows, _stems(rows), strict=True)]
+    lines = [table([*columns, names("range", labels)])]
     return "\n".join([*lines, *_left(listed, options, len(chosen))])
 
 
@@ -115,19 +115,19 @@ def _left(listed: RangeList, options: RangesOptions, shown: int) -> list[str]:
     return said
 
 
-def _label(row: dict[str, Any], stem: str, room: int, canvas: Canvas) -> str:
+def _label(row: dict[str, Any], stem: str, room: int) -> str:
     """Return a range's place in the tree and its name; of an iteration also how to select it, if it fits."""
     room = max(room - len(stem), 8)
     if row["source"] == RangeOrigin.FOUND.value:
         text = f"{row['name']}: --launches {row['first']}:{row['last'] + 1}"
         if len(text) <= room:
             return stem + text
-    return stem + shortened(row["name"], room, ascii_only=canvas.ascii_only)
+    return stem + shortened(row["name"], room)
 
 
-def _stems(rows: Sequence[dict[str, Any]], canvas: Canvas) -> list[str]:
+def _stems(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Return what is drawn before each name: the branches of the tree."""
-    glyphs = glyph_set(ascii_only=canvas.ascii_only)
+    glyphs = glyph_set()
     stems: list[str] = []
     # Going up, `follows[d]` says whether another range of level d comes further down inside the same one.
     follows: list[bool] = []
@@ -242,8 +242,6 @@ def tree_grid(
     run: RunAxis | None,
     width: int,
     marks: TreeMarks,
-    *,
-    ascii_only: bool,
 ) -> Grid:
     """Return a heading and a row a range: name, launches, time, share, and when in the run it lies.
 
@@ -270,12 +268,12 @@ def tree_grid(
     for row, path in enumerate(paths, start=1):
         style = SELECTED if path == marks.cursor else LABEL
         cells = [(name, columns[name][row - 1], cells) for name, cells in widths.items()]
-        name = _name(forest, path, marks, names, ascii_only=ascii_only)
+        name = _name(forest, path, marks, names)
         _put_row(grid, row, name, cells, names, style)
         if run is not None and left > LEFT:
-            bar = run.bar(*listed.runs(path), ascii_only=ascii_only)
+            bar = run.bar(*listed.runs(path))
             put(grid, row, left, bar, MARKER if path == marks.in_force else LABEL)
-            put(grid, row, left - 1, "|" if ascii_only else "│", AXIS)
+            put(grid, row, left - 1, "|" if is_ascii() else "│", AXIS)
     return grid
 
 
@@ -286,22 +284,22 @@ def _put_row(
     put(grid, row, 0, text, style)
 
 
-def _name(forest: RangeForest, path: int, marks: TreeMarks, width: int, *, ascii_only: bool) -> str:
+def _name(forest: RangeForest, path: int, marks: TreeMarks, width: int) -> str:
     """Return a range's place in the tree and its name; a long one loses its middle, not its number."""
     listed = forest.listed
     mark = " "
     if forest.has_inside(path):
-        mark = (_OPEN if path in marks.opened else _CLOSED)[ascii_only]
-    chosen = _IN_FORCE[ascii_only] if path == marks.in_force else " "
+        mark = (_OPEN if path in marks.opened else _CLOSED)[is_ascii()]
+    chosen = _IN_FORCE[is_ascii()] if path == marks.in_force else " "
     name = listed.paths.name(path)
     if path >= listed.found_from and listed.paths.depth[path]:
         name = f"iteration {name}"
     place = f"{chosen}{'  ' * min(int(listed.paths.depth[path]), _MOST_INDENTS)}{mark} "
-    name, room = printable(name, ascii_only=ascii_only), width - len(place)
+    name, room = printable(name), width - len(place)
     if room < 1:
         return place[:width]
     if len(name) > room:
-        cut = "..." if ascii_only else "\N{HORIZONTAL ELLIPSIS}"
+        cut = "..." if is_ascii() else "\N{HORIZONTAL ELLIPSIS}"
         tail = min(_TAIL, max(room - len(cut) - 1, 0))
         name = f"{name[: room - len(cut) - tail]}{cut}{name[len(name) - tail :]}"
     return place + name

@@ -11,8 +11,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.region import Region, as_given
-from sampling.reduction.short_launches import LeftOut
+from sampling.reduction.region import LeftOut, Region, as_given
 from sampling.text import counted
 from tui.charts import quantities
 from tui.output.writer import Answer
@@ -53,9 +52,10 @@ def part_of_study(study: Study) -> Part:
 
 def part_of_plan(plan: PlanFile) -> Part:
     """Return the part of its own profile that a plan is of."""
-    _, region = plan.selection()
-    whole = sum(each.launches for each in plan.sequences) if plan.sequences else None
-    return Part(region, plan.launches, plan.total_duration_ns, whole, plan.left_out)
+    whole = sum(each.launches for each in plan.profile.sequences)
+    return Part(
+        plan.options.region, plan.launches, plan.total_duration_ns, whole, plan.profile.left_out or None
+    )
 
 
 def stated(answer: Answer, part: Part | Mapping[str, Part]) -> Answer:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.study import Study
-from sampling.reduction.concentration import fewest_holding
+from sampling.reduction.duration_counts import fewest_holding
 from sampling.text import counted
 from tui.charts import quantities
 from tui.engine.budgets import PlanCosts
@@ -111,7 +111,7 @@ def summary_text(
     parts = [
         *(part for line in _head(study, profiles) for part in wrapped(line, canvas.width)),
         "",
-        table(short_group_columns(study, _largest(study), canvas), ascii_only=canvas.ascii_only),
+        table(short_group_columns(study, _largest(study), canvas)),
         *_left(study),
         "",
         *(part for line in said for part in wrapped(line, canvas.width)),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from sampling.reduction.idle_gaps import IdleGaps
-from sampling.reduction.ranges.listing import RangeList, RangeOrder, RangeOrigin
+from sampling.reduction.range_list import RangeList, RangeOrder, RangeOrigin
 from sampling.reduction.timeline import GroupLaunches, TimelineBins
 from sampling.text import counted
 from tui.charts import quantities
@@ -34,7 +34,6 @@ def group_timeline(
     height: int,
     *,
     log: bool,
-    ascii_only: bool,
     dots: Dots | None = None,
     left: int = LEFT,
 ) -> Grid:
@@ -52,7 +51,6 @@ def group_timeline(
         height,
         by=timeline.by,
         log=log,
-        ascii_only=ascii_only,
         look=Look(left, dots, _marks(timeline), timeline.cluster),
     )
 
@@ -113,11 +111,9 @@ def timeline_text(
     above : the ranges above the chart, or what is said in their place.
     """
     key = timeline.study.counts.groups[timeline.group].key
-    title = shortened(f"#{timeline.group + 1} {key}", canvas.width, ascii_only=canvas.ascii_only)
+    title = shortened(f"#{timeline.group + 1} {key}", canvas.width)
     left = left_of(canvas.width, has_ranges=isinstance(above, RangeForest))
-    grid = group_timeline(
-        timeline, canvas.width, height, log=log, ascii_only=canvas.ascii_only, dots=dots, left=left
-    )
+    grid = group_timeline(timeline, canvas.width, height, log=log, dots=dots, left=left)
     shown = [title, *textwrap.wrap(course_forms(timeline)[0], canvas.width)]
     if isinstance(above, RangeForest):
         shown += _tree_lines(timeline, above, canvas, left)
@@ -135,7 +131,7 @@ def _tree_lines(timeline: GroupTimeline, forest: RangeForest, canvas: Canvas, le
     listed = forest.listed
     paths = listed.chosen(RangeOrder.START, most=_MOST_RANGES)
     run = RunAxis(timeline.launches, timeline.by, canvas.width - left - RIGHT) if left > LEFT else None
-    grid = tree_grid(forest, paths, run, canvas.width, TreeMarks(opened=paths), ascii_only=canvas.ascii_only)
+    grid = tree_grid(forest, paths, run, canvas.width, TreeMarks(opened=paths))
     rest = int((listed.launches > 0).sum()) - len(paths)
     more = [f"and {counted(rest, 'range')} of no more time: `kernelpoint ranges` lists them"] if rest else []
     return [_drawn(grid, canvas), *more]

@@ -60,11 +60,9 @@ class TradeOff:
         """The points by their epsilon."""
         return sorted(self.points, key=lambda point: point.epsilon)
 
-    def chart(self, width: int, height: int, *, ascii_only: bool) -> Grid:
+    def chart(self, width: int, height: int) -> Grid:
         """Draw the points."""
-        return trade_off_chart(
-            self.points, self.epsilons, self.target.epsilon, width, height, ascii_only=ascii_only
-        )
+        return trade_off_chart(self.points, self.epsilons, self.target.epsilon, width, height)
 
 
 def trade_off_text(known: TradeOff, width: int, height: int, canvas: Canvas, binding: str = "") -> str:
@@ -74,10 +72,10 @@ def trade_off_text(known: TradeOff, width: int, height: int, canvas: Canvas, bin
     ----------
     binding : what binds the plan itself, in words; "" where that is not asked for.
     """
-    grid = known.chart(width, height, ascii_only=canvas.ascii_only)
+    grid = known.chart(width, height)
     lines = [_heading(known), ansi(grid) if canvas.color else plain(grid), "", trade_off_table(known)]
     for text in _remarks(known, binding):
-        shown = printable(text, ascii_only=canvas.ascii_only)
+        shown = printable(text)
         lines += ["", *wrapped(shown, canvas.width)]
     return "\n".join(lines)
 

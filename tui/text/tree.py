@@ -102,9 +102,7 @@ def _row(node: SplitNode, taken: int) -> dict[str, Any]:
     return row
 
 
-def stop_histogram(
-    stop: TreeStop, width: int, height: int, *, log: bool = False, ascii_only: bool = False
-) -> Grid:
+def stop_histogram(stop: TreeStop, width: int, height: int, *, log: bool = False) -> Grid:
     """Return the durations of the node that is looked at, with its threshold; else those of the group."""
     counts, node = stop.counts, stop.node
     axis: DurationAxis = "log" if log else "linear"
@@ -112,7 +110,7 @@ def stop_histogram(
         durations_ns, launches = counts.group_pairs(stop.group)
         leaves = [node for node in stop.nodes if node.verdict is Verdict.KEEP]
         clusters = [_range_ns(counts, leaf) for leaf in leaves]
-        return histogram(durations_ns, launches, clusters, width, height, axis=axis, ascii_only=ascii_only)
+        return histogram(durations_ns, launches, clusters, width, height, axis=axis)
     return histogram(
         counts.duration_ns[node.start : node.stop],
         counts.count[node.start : node.stop],
@@ -120,7 +118,6 @@ def stop_histogram(
         width,
         height,
         axis=axis,
-        ascii_only=ascii_only,
         split=None if node.threshold_ns is None else (node.threshold_ns, node.verdict is Verdict.SPLIT),
     )
 
@@ -210,14 +207,13 @@ def running_lines(stop: TreeStop) -> list[str]:
 def tree_text(stop: TreeStop, canvas: Canvas, max_depth: int | None = None, *, log: bool = False) -> str:
     """Return the group's key, a histogram, the tree so far and the reasons of all decisions."""
     sink = ansi if canvas.color else plain
-    chart = stop_histogram(stop, canvas.width, _HISTOGRAM_HEIGHT, log=log, ascii_only=canvas.ascii_only)
+    chart = stop_histogram(stop, canvas.width, _HISTOGRAM_HEIGHT, log=log)
     branches = tree(
         stop.nodes,
         canvas.width,
         proposed=stop.ahead,
         marked=None if stop.node is None else stop.node.path,
         max_depth=max_depth,
-        ascii_only=canvas.ascii_only,
     )
     looked_at = stop.node is not None or stop.running is not None
     card = [line for text in card_lines(stop) for line in _wrapped(text, canvas.width)] if looked_at else []
@@ -228,7 +224,7 @@ def tree_text(stop: TreeStop, canvas: Canvas, max_depth: int | None = None, *, l
     ]
     running = [line for text in running_lines(stop)[:1] for line in _wrapped(text, canvas.width)]
     place = _wrapped(place_line(stop), canvas.width) if stop.ahead is not None else []
-    title = group_title(stop.name, stop.counts.groups, stop.group, canvas.width, ascii_only=canvas.ascii_only)
+    title = group_title(stop.name, stop.counts.groups, stop.group, canvas.width)
     blocks = [[title, *place, sink(chart)], card, [sink(branches)], reasons, running]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 

@@ -23,8 +23,7 @@ from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile, ProfileFile
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys.export import EXPORT_AGAIN, KERNEL, NULL, STRINGS, NsysTables, read_export
-from sampling.readers.nsys.nvtx import nvtx_ranges
+from sampling.readers.nsys.export import KERNEL, NULL, STRINGS, NsysTables, read_export
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,9 +53,8 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     ProfileError : a table file is damaged, or there are no kernel launches.
     """
     tables = _FolderTables(file.path, _table_files(file.location))
-    ranges = partial(nvtx_ranges, tables, lambda: nullcontext(tables))
     profile_file = ProfileFile(file.path, file.location, 0)
-    return read_export(tables, profile_file, kernels, progress, ranges)
+    return read_export(tables, profile_file, kernels, progress, lambda: nullcontext(tables))
 
 
 def _table_files(folder: Path) -> dict[str, Path]:
@@ -102,18 +100,16 @@ class _FolderTables(NsysTables):
             raise ProfileError(
                 f"the table file {path.name} is damaged or cut short",
                 path=self.path,
-                remedy=EXPORT_AGAIN.format("parquetdir" if is_parquet else "arrowdir"),
+                remedy=self.remedy,
             ) from error
 
     def columns(self, table: str) -> frozenset[str]:
         """Return the names of a table's columns."""
         path = self._file(table)
-        if path is None:
-            return frozenset()
-        if table not in self._columns:
+        if path is not None and table not in self._columns:
             with self._opened(path) as (names, _):
                 self._columns[table] = frozenset(names)
-        return self._columns[table]
+        return self._columns.get(table, frozenset())
 
     def row_count(self, table: str) -> int:
         """Return the number of rows."""
@@ -124,7 +120,7 @@ class _FolderTables(NsysTables):
             return sum(len(batch) for batch in batches())
 
     def _batches(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[pa.Array]]:
-        """Yield the rows of a table in parts, one array for each column; texts are bytes.
+        """Yield the rows of a table in parts, one array for each column.
 
         Texts are bytes because nsys stores some that are no valid UTF-8.
         """
@@ -136,14 +132,11 @@ class _FolderTables(NsysTables):
         size_bytes = path.stat().st_size
         with self._opened(path) as (_, batches):
             for batch in batches(columns=list(columns)):
-                arrays = []
-                for name in columns:
-                    places = batch.schema.get_all_field_indices(name)
-                    if len(places) != 1:
-                        raise pa.ArrowInvalid(f"{len(places)} columns have the name {name}")
-                    arrays.append(_checked(batch.column(places[0])))
+                places = [batch.schema.get_all_field_indices(name) for name in columns]
+                if any(len(place) != 1 for place in places):
+                    raise pa.ArrowInvalid("several columns have one name")
                 if len(batch):
-                    yield arrays
+                    yield [_checked(batch.column(place)) for (place,) in places]
             # A stream simply ends where its file does.
             if path.stat().st_size < size_bytes:
                 raise OSError("the file shrank while it was read")
@@ -170,11 +163,8 @@ class _FolderTables(NsysTables):
         try:
             cells: list[object] = values.to_pylist()
         except (ValueError, OverflowError) as error:
-            raise ProfileError(
-                f"a table holds {values.type} that cannot be read ({error})",
-                path=self.path,
-                remedy=self.remedy,
-            ) from error
+            what = f"a table holds {values.type} that cannot be read ({error})"
+            raise ProfileError(what, path=self.path, remedy=self.remedy) from error
         return [cell.decode("utf-8", errors="replace") if isinstance(cell, bytes) else cell for cell in cells]
 
     def rows(

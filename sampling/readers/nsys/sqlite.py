@@ -21,8 +21,7 @@ from sampling.parallel import ordered_map
 from sampling.profile.profile import KernelTable, Profile, ProfileFile
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys.export import EXPORT_AGAIN, NULL, STRINGS, NsysTables, read_export
-from sampling.readers.nsys.nvtx import nvtx_ranges
+from sampling.readers.nsys.export import NULL, STRINGS, NsysTables, read_export
 from sampling.readers.sqlite_file import MAGIC, OpenDatabase, damaged, open_database, uri
 
 FORMAT = "nsys-sqlite"
@@ -45,7 +44,8 @@ _HALF = 32
 _OF_NSYS = re.compile(r"CUPTI_ACTIVITY_KIND_\w+|StringIds|TARGET_INFO_\w+")
 # Tables of the first rocprof, of other tools of ROCm, and of MIOpen's caches.
 _OF_ROCM = re.compile(r"(?i)hip|hsa|kfd|.*roc(m|pd|prof|tx).*|kern_db|perf_db")
-_ROCPROFV3 = "`rocprofv3 --kernel-trace --output-format rocpd`, and give the database that it writes"
+_ON_NVIDIA = "give the output of `nsys export --type sqlite REPORT.nsys-rep`"
+_ON_AMD = "on AMD record with `rocprofv3 --kernel-trace --output-format rocpd`, and give its database"
 
 
 def recognise(file: InputFile) -> bool:
@@ -62,22 +62,18 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     """
     with _opened(file) as tables:
         if not any(map(_OF_NSYS.fullmatch, tables.names)):
-            remedy = f"on AMD record with {_ROCPROFV3}"
-            if not any(map(_OF_ROCM.fullmatch, tables.names)):
-                remedy = f"give the output of `nsys export --type sqlite REPORT.nsys-rep`; {remedy}"
+            is_of_rocm = any(map(_OF_ROCM.fullmatch, tables.names))
+            what = "a SQLite database of neither nsys nor rocprofv3: it has none of their tables"
             raise ProfileError(
-                "a SQLite database of neither nsys nor rocprofv3: it has none of their tables",
-                path=file.path,
-                remedy=remedy,
+                what, path=file.path, remedy=_ON_AMD if is_of_rocm else f"{_ON_NVIDIA}; {_ON_AMD}"
             )
-        ranges = partial(nvtx_ranges, tables, partial(_opened, file))
         profile_file = ProfileFile(file.path, file.location, 0)
-        return read_export(tables, profile_file, kernels, progress, ranges)
+        return read_export(tables, profile_file, kernels, progress, partial(_opened, file))
 
 
 @contextmanager
 def _opened(file: InputFile) -> Iterator[_SqliteTables]:
-    with open_database(file, EXPORT_AGAIN.format("sqlite")) as database:
+    with open_database(file, "export it again with `nsys export --type sqlite REPORT.nsys-rep`") as database:
         yield _SqliteTables(file.path, database)
 
 
@@ -94,43 +90,36 @@ class _SqliteTables(NsysTables):
         stored = (self.stored_name(table) or table).replace('"', '""')
         return f'SELECT {what} FROM "{stored}"'  # noqa: S608
 
-    def _number(self, what: str, table: str) -> int:
-        return int(self._connection.execute(self._select(what, table)).fetchone()[0])
-
     def _nullable(self, table: str) -> dict[str, bool]:
         """Return the columns of a table and whether they may hold NULL."""
-        query = 'SELECT name, "notnull" FROM pragma_table_info(?)'
-        return {
-            name: not never for name, never in self._connection.execute(query, (self.stored_name(table),))
-        }
+        query = 'SELECT name, NOT "notnull" FROM pragma_table_info(?)'
+        return dict(self._connection.execute(query, (self.stored_name(table),)))
 
     def columns(self, table: str) -> frozenset[str]:
         """Return the names of a table's columns."""
         return frozenset(self._nullable(table))
 
     def row_count(self, table: str) -> int:
-        """Count the rows."""
-        return self._number("COUNT(*)", table) if self.has(table) else 0
-
-    def row_bound(self, table: str) -> int:
         """Return how far the row numbers span."""
-        first, last = self._row_numbers(table) if self.has(table) else (1, 0)
-        return last - first + 1
+        first, stop = self._row_numbers(table) if self.has(table) else (0, 0)
+        return stop - first
 
     def _row_numbers(self, table: str) -> tuple[int, int]:
         # Two queries: SQLite finds a minimum or maximum at once only if it is asked for nothing else.
-        return self._number("IFNULL(MIN(rowid), 1)", table), self._number("IFNULL(MAX(rowid), 0)", table)
+        ends = (
+            self._select(f"IFNULL({end}(rowid), {none})", table) for end, none in (("MIN", 1), ("MAX", 0))
+        )
+        first, last = (int(self._connection.execute(query).fetchone()[0]) for query in ends)
+        return first, last + 1
 
     def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
         """Yield the rows in parts: row by row from a small file, by several threads from a big one."""
         nullable = self._nullable(table)
         values = {name: f'IFNULL("{name}", {NULL})' if nullable[name] else f'"{name}"' for name in columns}
-        file_bytes = self._location.stat().st_size
-        if file_bytes >= BY_SEVERAL_THREADS_FROM_BYTES:
-            ranges = row_ranges(*self._row_numbers(table), file_bytes)
-            narrow = [name for name in columns if name in _NARROW and not nullable[name]]
-            return self._by_several_threads(table, values, narrow, ranges)
-        return self._row_by_row(self._select(", ".join(values.values()), table), columns)
+        if self._location.stat().st_size < BY_SEVERAL_THREADS_FROM_BYTES:
+            return self._row_by_row(self._select(", ".join(values.values()), table), columns)
+        narrow = [name for name in columns if name in _NARROW and not nullable[name]]
+        return self._by_several_threads(table, values, narrow)
 
     def _row_by_row(self, query: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
         cursor = self._connection.execute(query)
@@ -143,22 +132,15 @@ class _SqliteTables(NsysTables):
             yield list(np.ascontiguousarray(table.T))
 
     def _by_several_threads(
-        self,
-        table: str,
-        values: Mapping[str, str],
-        narrow: Sequence[str],
-        ranges: Sequence[tuple[int, int]],
+        self, table: str, values: Mapping[str, str], narrow: Sequence[str]
     ) -> Iterator[Sequence[IntArray]]:
         """Yield the rows in order, the ranges of several queries at a time.
 
-        Parameters
-        ----------
-        values : for every column the expression of its value.
-        narrow : the columns that are packed together in pairs.
+        ``values`` are the expressions of the columns, of which the narrow ones are packed in pairs.
         """
         pairs: list[tuple[str, ...]] = list(zip(narrow[::2], narrow[1::2], strict=False))
-        paired = {name for pair in pairs for name in pair}
         packed = {pair: f"({values[pair[0]]} << {_HALF}) | {values[pair[1]]}" for pair in pairs}
+        paired = {name for pair in pairs for name in pair}
         groups = packed | {(name,): value for name, value in values.items() if name not in paired}
         select = self._select(", ".join(groups.values()), table)
 
@@ -173,7 +155,9 @@ class _SqliteTables(NsysTables):
                 columns.update(zip(group, halves, strict=True))
             return columns
 
-        queried = ordered_map(columns_of, ranges)
+        queried = ordered_map(
+            columns_of, row_ranges(*self._row_numbers(table), self._location.stat().st_size)
+        )
         while some := list(islice(queried, QUERIES_OF_ONE_PART)):
             joined = {name: np.concatenate([part[name] for part in some]) for name in values}
             some.clear()
@@ -216,28 +200,22 @@ class _SqliteTables(NsysTables):
 
     def strings(self, ids: Sequence[int]) -> dict[int, str]:
         """Return texts by id."""
-        if not self.has(STRINGS, "id", "value"):
-            return {}
         texts: dict[int, str] = {}
-        for first in range(0, len(ids), _IDS_OF_ONE_QUERY):
+        for first in range(0, len(ids) if self.has(STRINGS, "id", "value") else 0, _IDS_OF_ONE_QUERY):
             wanted = ", ".join(str(int(each)) for each in ids[first : first + _IDS_OF_ONE_QUERY])
             query = self._select("id, value", STRINGS) + f" WHERE id IN ({wanted}) AND value IS NOT NULL"
             texts.update(self._connection.execute(query))
         if not all(isinstance(text, str) for text in texts.values()):
-            raise ProfileError(
-                f"a text of the table {STRINGS} is stored as something else",
-                path=self.path,
-                column="value",
-                remedy=self.remedy,
-            )
+            what = f"a text of the table {STRINGS} is stored as something else"
+            raise ProfileError(what, path=self.path, column="value", remedy=self.remedy)
         return texts
 
 
-def row_ranges(first: int, last: int, file_bytes: int) -> list[tuple[int, int]]:
-    """Return ranges [from, to) that cover the row numbers ``first`` to ``last`` in steps of one query.
+def row_ranges(first: int, stop: int, file_bytes: int) -> list[tuple[int, int]]:
+    """Return ranges [from, to) that cover the row numbers from ``first`` on in steps of one query.
 
     Where rows were deleted the numbers have gaps: there are at most as many ranges as the file has room for.
     """
     most = 1 + file_bytes // (_FEWEST_BYTES_OF_A_ROW * ROWS_OF_ONE_QUERY)
-    ranges = max(1, min(most, 1 + (last - first) // ROWS_OF_ONE_QUERY))
-    return list(pairwise(first + (last + 1 - first) * each // ranges for each in range(ranges + 1)))
+    ranges = max(1, min(most, 1 + (stop - 1 - first) // ROWS_OF_ONE_QUERY))
+    return list(pairwise(first + (stop - first) * each // ranges for each in range(ranges + 1)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -77,7 +78,7 @@ def _recordings(path: str, database: OpenDatabase, progress: Progress | None) ->
     found = [match[1] for name in database.tables if (match := _DISPATCHES.fullmatch(name))]
     for number, suffix in enumerate(found):
 
-        def executed(query: str, suffix: str = suffix) -> Any:
+        def executed(query: str, suffix: str = suffix) -> sqlite3.Cursor:
             # The set's own tables cannot be bound as parameters.
             return database.connection.execute(_TABLE.sub(rf'"\g<0>{suffix}"', query))
 
@@ -95,17 +96,19 @@ def _recordings(path: str, database: OpenDatabase, progress: Progress | None) ->
                 for key, index, name, details in agents
                 if isinstance(index, int)
             },
+            # The text that the program gave a range stands among the details.
             markers=[
-                (process, _message(details) or str(name), start, end)
+                (process, text if isinstance(text, str) and text else str(name), start, end)
                 for process, name, details, start, end in executed(_MARKERS)
                 if all(isinstance(value, int) for value in (process, start, end))
+                for text in [_decoded(details).get("message")]
             ],
         )
         if progress is not None:
             progress(number + 1, len(found), f"reading {path}")
 
 
-def _integers(path: str, cursor: Any, columns: Sequence[str]) -> IntArray:
+def _integers(path: str, cursor: sqlite3.Cursor, columns: Sequence[str]) -> IntArray:
     """Return (columns, n) the values of a query."""
     parts = [np.zeros((0, len(columns)), dtype=np.int64)]
     done = 0
@@ -114,32 +117,21 @@ def _integers(path: str, cursor: Any, columns: Sequence[str]) -> IntArray:
             parts.append(np.array(rows, dtype=np.int64))
         except (ValueError, TypeError, OverflowError):
             # SQLite keeps text in a column of integers, or numbers beyond them.
-            place, column, value = next(
+            row, column, value = next(
                 (row, column, value)
-                for row, values in enumerate(rows)
+                for row, values in enumerate(rows, start=done + 1)
                 for column, value in zip(columns, values, strict=True)
                 if not (isinstance(value, int | float) and -_BEYOND <= value < _BEYOND)
             )
-            raise ProfileError(
-                f"{value!r} is no whole number",
-                path=path,
-                row=done + place + 1,
-                column=column,
-                remedy=_AGAIN,
-            ) from None
+            what = f"{value!r} is no whole number"
+            raise ProfileError(what, path=path, row=row, column=column, remedy=_AGAIN) from None
         done += len(rows)
     return np.ascontiguousarray(np.concatenate(parts).T)
 
 
-def _decoded(details: object) -> Any:
+def _decoded(details: object) -> dict[str, Any]:
     try:
-        return json.loads(details) if isinstance(details, str) else None
+        found = json.loads(details) if isinstance(details, str) else None
     except ValueError:
-        return None
-
-
-def _message(details: object) -> str | None:
-    """Return the text the program gave a range, where the database has it among the details."""
-    decoded = _decoded(details)
-    message = decoded.get("message") if isinstance(decoded, dict) else None
-    return message if isinstance(message, str) and message else None
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -7,14 +7,13 @@ becomes columns at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache, partial
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from sampling.arrays import IntArray
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
 from sampling.progress import Progress
@@ -32,6 +31,13 @@ _OPENING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"rocprofiler-sdk-tool"\s*:')
 _BOUNDARY = re.compile(rb"\}\s*(,)\s*\{\s*\"")
 _AGAIN = "copy the file again, or record it again with `rocprofv3 --kernel-trace --output-format json`"
 _GPU = 2
+# Where a dispatch has each of COLUMNS; its process stands elsewhere.
+_PATHS = (
+    *("start_timestamp", "end_timestamp", "correlation_id.internal", "dispatch_info.dispatch_id", ""),
+    *("dispatch_info.agent_id.handle", "dispatch_info.queue_id.handle", "dispatch_info.kernel_id"),
+    *(f"dispatch_info.{size}.{axis}" for size in ("grid_size", "workgroup_size") for axis in "xyz"),
+)
+_FIELDS = [attrgetter(path) if path else None for path in _PATHS]
 
 
 def recognise(file: InputFile) -> bool:
@@ -67,47 +73,51 @@ def _decoders() -> tuple[Any, Any, Any]:
     """
     from typing import Annotated
 
-    import msgspec
     from msgspec import Meta, Raw, defstruct, field
+    from msgspec.json import Decoder
 
     whole = Annotated[int, Meta(ge=-(1 << 62), le=1 << 62)]
     size = Annotated[int, Meta(ge=0, le=(1 << 32) - 1)]
     number = Annotated[int, Meta(ge=0, le=(1 << 31) - 1)]
 
-    def struct(*fields: Any, **options: Any) -> Any:
-        return defstruct("Read", fields, **{"gc": False, **options})
+    def struct(**fields: Any) -> Any:
+        """Of a type a field, or of (type, default); a struct's own default is made anew each time."""
+        made = [
+            (name, kind[0], field(default_factory=kind[0]) if kind[1] is None else kind[1])
+            if isinstance(kind, tuple)
+            else (name, kind)
+            for name, kind in fields.items()
+        ]
+        return defstruct("Read", made, gc=False, rename={"recordings": "rocprofiler-sdk-tool"})
 
-    handle = struct(("handle", whole, 0))
-    correlation = struct(("internal", whole, -1))
-    axes = struct(("x", size), ("y", size), ("z", size))
+    handle = struct(handle=(whole, 0))
+    correlation = struct(internal=(whole, -1))
+    axes = struct(x=size, y=size, z=size)
     info = struct(
-        *(("agent_id", handle), ("queue_id", handle), ("kernel_id", whole), ("dispatch_id", whole)),
-        *(("workgroup_size", axes), ("grid_size", axes)),
+        agent_id=handle,
+        queue_id=handle,
+        kernel_id=whole,
+        dispatch_id=whole,
+        workgroup_size=axes,
+        grid_size=axes,
     )
-    times = (("start_timestamp", whole), ("end_timestamp", whole))
-    dispatch = struct(
-        *times, ("dispatch_info", info), ("correlation_id", correlation, field(default_factory=correlation))
-    )
-    call = struct(*times, ("correlation_id", correlation))
-    agent = struct(
-        *(("id", handle), ("type", int, 0), ("logical_node_type_id", number, 0)),
-        *((name, Any, None) for name in ("product_name", "cu_count", "mem_banks")),
-    )
-    symbol = struct(("kernel_id", int), ("kernel_name", str, ""), ("formatted_kernel_name", str, ""))
-    texts = struct(("marker_api", list[struct(("key", int), ("value", str))], []))  # type: ignore[misc]
-    metadata = struct(("pid", whole, 0))
-    lists = ("kernel_dispatch", "hip_api", "hsa_api", "marker_api")
-    records = struct(*((name, Raw, Raw(b"[]")) for name in lists))
+    times = {"start_timestamp": whole, "end_timestamp": whole}
+    dispatch = struct(**times, dispatch_info=info, correlation_id=(correlation, None))
+    call = struct(**times, correlation_id=correlation)
+    unknown = dict.fromkeys(("product_name", "cu_count", "mem_banks"), (object, 0))
+    agent = struct(id=handle, type=(int, 0), logical_node_type_id=(number, 0), **unknown)
+    symbol = struct(kernel_id=int, kernel_name=(str, ""), formatted_kernel_name=(str, ""))
+    text = struct(key=int, value=str)
+    lists = dict.fromkeys(("kernel_dispatch", "hip_api", "hsa_api", "marker_api"), (Raw, Raw(b"[]")))
     process = struct(
-        ("metadata", metadata, field(default_factory=metadata)),
-        ("agents", list[agent], []),  # type: ignore[valid-type]
-        ("kernel_symbols", list[symbol], []),  # type: ignore[valid-type]
-        ("strings", texts, field(default_factory=texts)),
-        ("buffer_records", records, field(default_factory=records)),
+        metadata=(struct(pid=(whole, 0)), None),
+        agents=(list[agent], []),  # type: ignore[valid-type]
+        kernel_symbols=(list[symbol], []),  # type: ignore[valid-type]
+        strings=(struct(marker_api=(list[text], [])), None),  # type: ignore[valid-type]
+        buffer_records=(struct(**lists), None),
     )
-    document = struct(("recordings", list[process]), rename={"recordings": "rocprofiler-sdk-tool"})  # type: ignore[valid-type]
-    decoder = msgspec.json.Decoder
-    return decoder(document), decoder(list[dispatch]), decoder(list[call])  # type: ignore[valid-type]
+    document = struct(recordings=list[process])  # type: ignore[valid-type]
+    return Decoder(document), Decoder(list[dispatch]), Decoder(list[call])  # type: ignore[valid-type]
 
 
 def _recordings(text: bytearray, path: str) -> Iterator[Recording]:
@@ -128,7 +138,11 @@ def _recordings(text: bytearray, path: str) -> Iterator[Recording]:
     for process in document.recordings:
         pid, lists = process.metadata.pid, process.buffer_records
         columns = [np.zeros((len(COLUMNS), 0), dtype=np.int64)]
-        columns += [_columns(piece, pid) for piece in _records(lists.kernel_dispatch, as_dispatches, path)]
+        for piece in _records(lists.kernel_dispatch, as_dispatches, path):
+            columns.append(np.full((len(COLUMNS), len(piece)), pid, dtype=np.int64))
+            for column, field in zip(columns[-1], _FIELDS, strict=True):
+                if field is not None:
+                    column[:] = np.fromiter(map(field, piece), np.int64, len(piece))
         calls = [
             (each.correlation_id.internal, each.start_timestamp)
             for raw in (lists.hip_api, lists.hsa_api)
@@ -162,24 +176,6 @@ def _recordings(text: bytearray, path: str) -> Iterator[Recording]:
                 and each.end_timestamp > each.start_timestamp
             ],
         )
-
-
-def _columns(dispatches: Sequence[Any], pid: int) -> IntArray:
-    """Return (columns, n) what `COLUMNS` names of dispatches."""
-    info = [each.dispatch_info for each in dispatches]
-    call = [each.correlation_id for each in dispatches]
-    agent, queue = [each.agent_id for each in info], [each.queue_id for each in info]
-    items, group = [each.grid_size for each in info], [each.workgroup_size for each in info]
-    fields = (
-        *((dispatches, "start_timestamp"), (dispatches, "end_timestamp"), (call, "internal")),
-        *((info, "dispatch_id"), None, (agent, "handle"), (queue, "handle"), (info, "kernel_id")),
-        *((each, axis) for each in (items, group) for axis in "xyz"),
-    )
-    found = np.full((len(COLUMNS), len(info)), pid, dtype=np.int64)
-    for place, field in enumerate(fields):
-        if field is not None:
-            found[place] = np.fromiter(map(attrgetter(field[1]), field[0]), np.int64, len(info))
-    return found
 
 
 def _records(raw: Any, decoder: Any, path: str) -> Iterator[list[Any]]:

@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 
 from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, RangeEvents, runs_of
-from sampling.profile.named_ranges import NO_RANGES, RangeSource
+from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
 from sampling.readers.input_file import InputFile
 
@@ -42,12 +40,7 @@ def bare_name(name: str) -> str:
 
 
 def work_groups(work_items: Sequence[AnyIntArray], group: Sequence[AnyIntArray]) -> list[IntArray]:
-    """Return x, y and z of the grid in work-groups, the last one on each axis maybe not full.
-
-    Parameters
-    ----------
-    work_items, group : x, y and z, (n,) each: of the grid and of a work-group; 0 where unknown.
-    """
+    """Return x, y and z, (n,) each, of the grid in work-groups, the last one maybe not full; 0: unknown."""
     return [
         -(-items.astype(np.int64, copy=False) // np.maximum(size, 1))
         for items, size in zip(work_items, group, strict=True)
@@ -56,22 +49,18 @@ def work_groups(work_items: Sequence[AnyIntArray], group: Sequence[AnyIntArray])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """What rocprofv3 recorded of one process, or in one set of tables.
+    """What rocprofv3 recorded of one process, or in one set of tables."""
 
-    Attributes
-    ----------
-    launches : (n,) each of `COLUMNS`; ``call`` is the number of the call behind a launch, -1 where unknown.
-    calls, call_start_ns : (c,) the calls that were recorded; of those with one number the first counts.
-    symbols : a kernel's name as it is shown and its symbol, by its number.
-    agents : the GPUs, as HIP numbers them, by the numbers of the agents; CPUs are agents too.
-    markers : process, name, start and end of the ranges that the program named (roctx).
-    """
-
+    #: (n,) each of `COLUMNS`; "call" is the number of the call behind a launch, -1 where unknown.
     launches: Mapping[str, IntArray]
+    #: (c,) the calls that were recorded, and when; of those with one number the first counts.
     calls: IntArray
     call_start_ns: IntArray
+    #: A kernel's name as it is shown and its symbol, by its number.
     symbols: Mapping[int, tuple[str, str]]
+    #: The GPUs, as HIP numbers them, by the numbers of the agents; CPUs are agents too.
     agents: Mapping[int, Device]
+    #: Process, name, start and end of the ranges that the program named (roctx).
     markers: Sequence[tuple[int, str, int, int]]
 
 
@@ -87,7 +76,7 @@ def profile_of(
     builder = LaunchTableBuilder(file.path, kernels)
     launches = calls_missing = 0
     in_order_of_calls = True
-    devices: dict[tuple[int, Device], None] = {}
+    found: set[tuple[int, Device]] = set()
     markers: list[tuple[int, str, int, int]] = []
     for recording in recordings:
         markers += recording.markers
@@ -100,31 +89,29 @@ def profile_of(
         mangled = [bare_name(symbol) if symbol.startswith("_Z") else None for _, symbol in symbols]
         of_agent, agent_row = np.unique(column["agent"], return_inverse=True)
         gpus = [recording.agents.get(agent) for agent in of_agent.tolist()]
+        device = np.array([-1 if gpu is None else gpu.device for gpu in gpus], dtype=np.int64)[agent_row]
         items, block = ([column[f"{what}_{axis}"] for axis in "xyz"] for what in ("items", "group"))
         for wrong, message in (
             (np.array([not name for name in names])[kernel_row], "a launch has no kernel name"),
-            (np.array([gpu is None for gpu in gpus])[agent_row], "a launch ran on no GPU that is listed"),
-            *((size < 0, "a launch has a size below 0") for size in (*items, *block)),
+            (device < 0, "a launch ran on no GPU that is listed"),
+            (np.minimum.reduce([*items, *block]) < 0, "a launch has a size below 0"),
         ):
             if wrong.any():
                 row = int(np.argmax(wrong)) + 1
                 raise ProfileError(message, path=file.path, row=row, remedy=remedy)
-        of_process, process_row = np.unique(column["process"], return_inverse=True)
-        for pair in np.unique(process_row * len(gpus) + agent_row).tolist():
-            if (gpu := gpus[pair % len(gpus)]) is not None:
-                devices[int(of_process[pair // len(gpus)]), gpu] = None
+        pairs = np.unique(np.stack([column["process"], agent_row]), axis=1).T.tolist()
+        found |= {(process, gpu) for process, agent in pairs if (gpu := gpus[agent]) is not None}
         order, api_start_ns, missing = _call_order(recording)
         calls_missing += missing
         # The dispatch number is a correlation number that the profiler gives.
         in_order_of_calls &= order is not column["dispatch"]
-        numbers = np.array([-1 if gpu is None else gpu.device for gpu in gpus], dtype=np.int64)
         builder.append(
             LaunchColumns(
                 name=kernels.names.intern(names, mangled=mangled)[kernel_row],
                 duration_ns=column["end"] - column["start"],
                 order=order,
                 process=column["process"],
-                device=numbers[agent_row],
+                device=device,
                 grid=work_groups(items, block),
                 block=block,
                 start_ns=column["start"],
@@ -139,17 +126,26 @@ def profile_of(
             path=file.path,
             remedy="record the program with `rocprofv3 --kernel-trace`",
         )
-    return builder.finish(
-        format_name=format_name,
-        file=ProfileFile(file.path, file.location, launches),
-        facts=RecordingFacts(
-            devices=_distinct(devices),
-            launch_order="api-start" if in_order_of_calls else "correlation",
-            api_rows_missing=calls_missing,
-            product="rocprofv3",
-        ),
-        ranges=partial(_ranges, markers),
+    # With their process where processes number them differently.
+    places = sorted(found, key=lambda pair: (pair[0], pair[1].device))
+    devices = tuple(dict.fromkeys(gpu for _, gpu in places))
+    if len({gpu.device for gpu in devices}) < len(devices):
+        devices = tuple(replace(gpu, process=process) for process, gpu in places)
+    facts = RecordingFacts(
+        devices=devices,
+        launch_order="api-start" if in_order_of_calls else "correlation",
+        api_rows_missing=calls_missing,
+        product="rocprofv3",
     )
+
+    def ranges(sequences: tuple[LaunchSequence, ...], api_start_ns: AnyIntArray | None) -> RangeSource:
+        codes: dict[str, int] = {}
+        rows = [(process, codes.setdefault(text, len(codes)), *times) for process, text, *times in markers]
+        process, text, start_ns, end_ns = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+        return runs_of(RangeEvents(tuple(codes), text, process, start_ns, end_ns), sequences, api_start_ns)
+
+    profile_file = ProfileFile(file.path, file.location, launches)
+    return builder.finish(format_name=format_name, file=profile_file, facts=facts, ranges=ranges)
 
 
 def _call_order(recording: Recording) -> tuple[IntArray, IntArray | None, int]:
@@ -167,49 +163,21 @@ def _call_order(recording: Recording) -> tuple[IntArray, IntArray | None, int]:
     api_start_ns = np.where(known, recording.call_start_ns[by_start][first][place], NO_CALL)
     if not known.all():
         return dispatch, api_start_ns if known.any() else None, int(np.count_nonzero(~known))
-    order = np.empty(len(dispatch), dtype=np.int64)
-    order[np.lexsort((dispatch, api_start_ns))] = np.arange(len(dispatch))
-    return order, api_start_ns, 0
+    return np.argsort(np.lexsort((dispatch, api_start_ns))), api_start_ns, 0
 
 
-def device_of(number: int, name: object, properties: Any) -> Device:
+def device_of(number: int, name: object, properties: object) -> Device:
     """Return a GPU from what rocprofv3 writes of an agent, decoded JSON; of another form it is ignored."""
     known = properties if isinstance(properties, dict) else {}
     banks, units = known.get("mem_banks"), known.get("cu_count")
-    sizes = (
-        [bank.get("size_in_bytes") for bank in banks if isinstance(bank, dict)]
-        if isinstance(banks, list)
-        else []
-    )
-    memory_bytes = sum(size for size in sizes if isinstance(size, int))
+    sizes = [
+        bank.get("size_in_bytes")
+        for bank in (banks if isinstance(banks, list) else ())
+        if isinstance(bank, dict)
+    ]
     return Device(
         device=number,
         name=name if isinstance(name, str) else "",
         sm_count=units if isinstance(units, int) and units > 0 else None,
-        memory_bytes=memory_bytes if memory_bytes > 0 else None,
+        memory_bytes=max(sum(size for size in sizes if isinstance(size, int)), 0) or None,
     )
-
-
-def _distinct(found: Iterable[tuple[int, Device]]) -> tuple[Device, ...]:
-    """Return the GPUs of (process, GPU) pairs; with their process where processes number them differently."""
-    pairs = sorted(found, key=lambda pair: (pair[0], pair[1].device))
-    alike = tuple(dict.fromkeys(device for _, device in pairs))
-    if len({device.device for device in alike}) == len(alike):
-        return alike
-    return tuple(replace(device, process=process) for process, device in pairs)
-
-
-def _ranges(
-    markers: Sequence[tuple[int, str, int, int]],
-    sequences: tuple[LaunchSequence, ...],
-    api_start_ns: AnyIntArray | None,
-) -> RangeSource:
-    """Return the markers as the launches that were called while they were open."""
-    if not markers:
-        return NO_RANGES
-    codes: dict[str, int] = {}
-    process, text, start_ns, end_ns = np.array(
-        [(process, codes.setdefault(text, len(codes)), start, end) for process, text, start, end in markers],
-        dtype=np.int64,
-    ).T
-    return runs_of(RangeEvents(tuple(codes), text, process, start_ns, end_ns), sequences, api_start_ns)

@@ -9,6 +9,7 @@ import pytest
 
 from sampling.plan.study import Study
 from tests.app.driving import row_texts
+from tests.drawing import in_ascii
 from tui.app.group_table import row_runs, table_columns
 from tui.app.planning import load_study
 from tui.charts.quantities import share
@@ -62,10 +63,10 @@ def test_every_row_and_the_head_are_as_wide_as_the_table(study: Study, width: in
     room = columns.columns[-1].width
     assert room >= 24 or len(columns.columns) == 2
     for group in range(len(study.counts.groups)):
-        row = "".join(text for text, _ in row_runs(study, group, columns, ascii_only=ascii_only))
+        row = "".join(text for text, _ in in_ascii(ascii_only, row_runs, study, group, columns))
         assert len(row) == width
         assert row.isascii() or not ascii_only
-        cells = row_texts(study, group, columns, ascii_only=ascii_only)
+        cells = in_ascii(ascii_only, row_texts, study, group, columns)
         for column in columns.columns:
             cell = cells[column.name]
             assert cell[-1 if column.to_right else 0] != " " or column.name in {"bar", "durations"}, cell
@@ -90,11 +91,11 @@ def test_the_bar_is_the_share_of_the_largest_and_cum_runs_on_in_order_of_time(st
     columns = table_columns(study, 200)
     (bar,) = (column.width for column in columns.columns if column.name == "bar")
     for group, (time, running) in enumerate(zip(times, accumulate(times), strict=True)):
-        texts = row_texts(study, group, columns, ascii_only=False)
+        texts = row_texts(study, group, columns)
         eighths = sum(EIGHTHS.index(glyph) + 1 for glyph in texts["bar"].rstrip())
         assert abs(eighths / 8 / bar - time / times[0]) <= 1 / 16 / bar + 1e-9
         assert texts["cum"].strip() == share(running / sum(times))
-        ascii_bar = row_texts(study, group, columns, ascii_only=True)["bar"]
+        ascii_bar = in_ascii(True, row_texts, study, group, columns)["bar"]
         assert ascii_bar.rstrip() == "#" * round(bar * time / times[0])
 
 
@@ -103,7 +104,7 @@ def test_bars_in_colour_are_of_the_groups_that_take_four_fifths_of_the_time(stud
     few = int(np.searchsorted(np.cumsum(of.share), 0.8)) + 1
     styles = []
     for group in range(len(of.share)):
-        runs = row_runs(study, group, columns, ascii_only=False)
+        runs = row_runs(study, group, columns)
         styles.append(next((style for text, style in runs if set(text) <= set(EIGHTHS) and text), None))
     assert len(set(styles[:few])) == 1
     assert styles[0] not in styles[few:]
@@ -117,7 +118,7 @@ def test_the_sparkline_has_the_middle_of_the_launches_bin_by_bin(study: Study) -
         launches = np.repeat(values_ns, counts)
         aside = int(len(launches) * 0.01)
         middle = launches[aside : len(launches) - aside]
-        drawn = row_texts(study, group, columns, ascii_only=False)["durations"].strip()
+        drawn = row_texts(study, group, columns)["durations"].strip()
         assert len(drawn) <= 10
         tallest = drawn.index("█")
         low, high = middle[0], middle[-1]
@@ -125,6 +126,6 @@ def test_the_sparkline_has_the_middle_of_the_launches_bin_by_bin(study: Study) -
         near = np.abs(middle - place) <= 1.5 * (high - low) / len(drawn) + 1
         assert near.mean() >= 1 / len(drawn), "the tallest glyph is where many launches are"
         numbers = len(facts.clusters_of_group(study, group))
-        runs = row_runs(study, group, columns, ascii_only=False)
+        runs = row_runs(study, group, columns)
         styles = {style for text, style in runs if text and set(text) <= set("▁▂▃▄▅▆▇█") and 0 <= style < 100}
         assert styles <= {0, *range(numbers)}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.intervals import Cell, Draws, Population, made_cells, population
-from sampling.estimation.interval import Sample, interval, moments, spreads_of_totals
+from sampling.estimation.interval import Sample, interval, moments
 from sampling.reduction.group_by import GroupBy
 from tests.targets import UNPOOLED
 
@@ -47,7 +47,7 @@ def test_running_sums_give_the_moments_of_the_launches_themselves(made: Populati
     draws.simulate(cycles)
     samples = np.broadcast_to(made.samples, (3, len(made.samples))).copy()
     together = draws.moments(samples, np.arange(3))
-    totals, found = together.totals(1.0), interval(spreads_of_totals(together))
+    totals, found = together.totals, interval(together)
     for draw in range(3):
         start = np.cumsum(made.launches) - made.launches
         rows = np.concatenate(
@@ -63,8 +63,8 @@ def test_running_sums_give_the_moments_of_the_launches_themselves(made: Populati
             cycles[draw, rows][:, np.newaxis],
             ("cycles",),
         )
-        alone = moments(sample, "cycles")
-        expected = interval(spreads_of_totals(alone))
-        assert totals[draw] == pytest.approx(alone.totals(1.0))
+        alone = moments(sample, sample.values("cycles"))
+        expected = interval(alone)
+        assert totals[draw] == pytest.approx(alone.totals)
         assert found.of_stratum[draw] == pytest.approx(expected.of_stratum)
         assert found.degrees_of_freedom[draw] == pytest.approx(float(expected.degrees_of_freedom))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,9 +12,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 from scipy.stats import chi2, t
 
-from sampling.estimation.interval import Interval, Sample, interval, moments, spreads_of_totals
+from sampling.errors import AnalysisError, OptionError
+from sampling.estimation.interval import (
+    Interval,
+    Moments,
+    Sample,
+    calibrated,
+    estimate,
+    estimate_groups,
+    interval,
+    moments,
+    ratio_of_totals,
+)
+from sampling.estimation.top_up import next_sizes
 
 Make = Callable[..., Sample]
 Stratum = tuple[int, int, list[tuple[int, int]]]
@@ -27,8 +41,12 @@ stratum = st.tuples(
 ).map(lambda parts: (len(parts[0]) + parts[1], parts[2], parts[0]))
 
 
+def moments_of(sample: Sample) -> Moments:
+    return moments(sample, sample.values("cycles"))
+
+
 def found_of(sample: Sample) -> Interval:
-    return interval(spreads_of_totals(moments(sample, "cycles")))
+    return interval(moments_of(sample))
 
 
 def by_sources(
@@ -73,16 +91,16 @@ def by_sources(
 def test_it_is_what_its_sources_make_it(strata: list[tuple[Stratum, int]], sample: Make) -> None:
     made, group = [each for each, _ in strata], [number for _, number in strata]
     of = sample(*made, group=group, declared=[float(POOLED if each == 0 else OWN) for each in group])
-    spread = spreads_of_totals(moments(of, "cycles"))
-    found = interval(spread)
+    moments_ = moments_of(of)
+    found = interval(moments_)
     variance, nu, factor = by_sources(made, group)
     assert found.of_stratum.sum() == pytest.approx(variance)
     if variance:
         assert found.degrees_of_freedom == pytest.approx(nu)
         assert found.half_width(0.9) == pytest.approx(t.ppf(0.95, nu) * np.sqrt(variance))
         assert found.factor == pytest.approx(factor)
-    for code, number in enumerate(sorted(set(group))):
-        alone = interval(spread.of_group(code), found.factor)
+    for number in sorted(set(group)):
+        alone = interval(moments_, centre=found.factor, of=moments_.group == number)
         variance, nu, _ = by_sources(made, group, number, float(found.factor))
         assert alone.of_stratum.sum() == pytest.approx(variance)
         assert variance == 0 or alone.degrees_of_freedom == pytest.approx(nu)
@@ -133,15 +151,14 @@ def test_many_draws_at_once_are_those_one_by_one(seed: int, sample: Make) -> Non
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 4, 5)
     draws = [
-        moments(
+        moments_of(
             sample(
                 *(
                     (30, 10.0, [(x, 3 * x * rng.lognormal(0, 0.1)) for x in rng.uniform(9, 11, m)])
                     for m in sizes
                 ),
                 group=[0, 0, 1, 1, 2],
-            ),
-            "cycles",
+            )
         )
         for _ in range(3)
     ]
@@ -149,6 +166,196 @@ def test_many_draws_at_once_are_those_one_by_one(seed: int, sample: Make) -> Non
     together = replace(
         draws[0], **{name: np.stack([getattr(each, name) for each in draws]) for name in columns}
     )
-    found = interval(spreads_of_totals(together))
-    each = [interval(spreads_of_totals(one)) for one in draws]
+    found = interval(together)
+    each = [interval(one) for one in draws]
     assert found.half_width(0.95) == pytest.approx([float(one.half_width(0.95)) for one in each])
+
+
+@pytest.fixture
+def three(sample: Make) -> Sample:
+    return sample(
+        (100, 10, [(9, 95), (10, 100), (11, 106)]),
+        (50, 20, [(20, 230), (21, 220)]),
+        (30, 5, [(5, 60), (5, 56)]),
+        group=[0, 0, 1],
+    )
+
+
+def test_a_total_with_its_interval(three: Sample) -> None:
+    found = estimate(three, "cycles")
+    assert found.total == pytest.approx(1000 * 301 / 30 + 1000 * 450 / 41 + 150 * 11.6)
+    assert found.stratum_total.sum() == pytest.approx(found.total)
+    assert found.half_width is not None
+    assert found.low == pytest.approx(found.total - found.half_width)
+    assert found.notes == ()
+    assert not found.is_incomplete
+    wider = estimate(three, "cycles", 0.99)
+    assert wider.high is not None
+    assert found.high is not None
+    assert wider.high > found.high
+
+
+def test_a_lost_launch_leaves_the_others_of_its_stratum(three: Sample, sample: Make) -> None:
+    lost = replace(three, y=np.where(np.arange(7) == 1, np.nan, three.y[:, 0])[:, np.newaxis])
+    kept = sample(
+        (100, 10, [(9, 95), (11, 106)]),
+        (50, 20, [(20, 230), (21, 220)]),
+        (30, 5, [(5, 60), (5, 56)]),
+        group=[0, 0, 1],
+    )
+    found, expected = (estimate(each, "cycles") for each in (lost, kept))
+    assert (found.total, found.low, found.high) == (expected.total, expected.low, expected.high)
+    assert found.launches_missing == 1
+    assert found.notes[-1] == "1 launch of the plan without a result; the others of their strata weigh more"
+
+
+def test_an_emptied_stratum_makes_the_total_incomplete(three: Sample) -> None:
+    lost = replace(three, y=np.where(three.stratum == 2, np.nan, three.y[:, 0])[:, np.newaxis])
+    found = estimate(lost, "cycles")
+    assert found.is_incomplete
+    assert found.share_missing == pytest.approx(150 / 2150)
+    assert np.isnan(found.stratum_total).tolist() == [False, False, True]
+    assert found.notes[-1] == "incomplete: 1 stratum without any result, 6.98 % of the profile's time"
+    assert not found.is_within(0.99)
+    assert next_sizes(lost, "cycles", 0.001)[2] == 2
+
+
+def test_what_was_seen_and_what_rests_on_the_declared(three: Sample, sample: Make) -> None:
+    seen = estimate(three, "cycles").seen
+    assert seen is not None
+    # Three strata by their variance: 2 of 3, 1 of 2 and 1 of 2 degrees of freedom.
+    v = np.array(
+        [(1000 * 301 / 30) ** 2 * (1 / 3 - 0.01), (1000 * 450 / 41) ** 2 * 0.48, 1740**2 * (0.5 - 1 / 30)]
+    )
+    assert seen.share == 1
+    assert seen.degrees_of_freedom == pytest.approx(v.sum() ** 2 / (v**2 / [2, 1, 1]).sum())
+    assert seen.declared_share == pytest.approx(4 / (4 + seen.degrees_of_freedom))
+    assert 1 < seen.variance_ratio < 2
+    assert not seen.exceeds
+    nothing = estimate(sample((100, 10, [(9, 95)])), "cycles")
+    assert nothing.degrees_of_freedom == 2
+    assert nothing.seen is not None
+    assert (nothing.seen.share, nothing.seen.declared_share) == (0, 1)
+
+
+def test_no_interval_is_said(sample: Make) -> None:
+    found = estimate(sample((100, 10, [(9, 0)])), "cycles")
+    assert (found.low, found.high, found.half_width, found.degrees_of_freedom) == (None, None, None, None)
+    assert found.seen is None
+    assert found.notes[0].startswith("no interval")
+    assert not found.is_within(0.99)
+
+
+def test_a_topped_up_interval_is_not_narrower_than_asked_for(three: Sample) -> None:
+    found = estimate(three, "cycles", topped_up_to=0.5)
+    assert found.half_width == pytest.approx(0.5 * found.total)
+    assert found.is_within(0.5)
+    census = replace(three, launches=three.samples)
+    assert estimate(census, "cycles", topped_up_to=0.5).half_width == 0
+
+
+def test_groups_add_up_and_lean_on_the_whole(three: Sample, sample: Make) -> None:
+    whole, groups = estimate(three, "cycles"), estimate_groups(three, "cycles")
+    assert list(groups) == [0, 1]
+    assert sum(group.total for group in groups.values()) == pytest.approx(whole.total)
+    assert groups[1].degrees_of_freedom == 2.5
+    one = sample((100, 10, [(9, 95), (10, 100), (11, 106)]), (30, 5, [(5, 60)]))
+    alone = estimate_groups(one, "cycles")[1]
+    factor = float(found_of(one).factor)
+    deviation = factor**0.5 * 1800 * (1 - 1 / 30) ** 0.5 * 0.05
+    assert alone.half_width == pytest.approx(t.ppf(0.975, 2) * deviation)
+
+
+def test_unknown_metrics_are_refused(three: Sample) -> None:
+    with pytest.raises(OptionError, match="no metric 'stalls'; there are cycles"):
+        estimate(three, "stalls")
+    nothing = replace(three, y=np.full((7, 1), np.nan))
+    with pytest.raises(AnalysisError, match="no simulated launch of the plan has the metric cycles"):
+        estimate(nothing, "cycles")
+
+
+def with_two(base: Sample, other: list[float]) -> Sample:
+    """Return a sample with a second metric."""
+    return replace(base, y=np.column_stack([base.y, other]), metrics=("cycles", "other"))
+
+
+def test_most_intervals_over_all_samples_hold_the_ratio(sample: Make) -> None:
+    rng = np.random.default_rng(2)
+    cycles = rng.uniform(50, 150, 12)
+    faster = cycles / 1.5 * rng.lognormal(0, 0.05, 12)
+    truth, held, samples = cycles.sum() / faster.sum(), 0, list(itertools.combinations(range(12), 6))
+    for rows in samples:
+        made = with_two(sample((12, 1, [(1, cycles[row]) for row in rows])), faster[list(rows)].tolist())
+        found = ratio_of_totals(made, "r", "cycles", "other", 0.95)
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= truth <= found.high
+    assert held / len(samples) > 0.93
+
+
+def test_a_ratio_with_its_variance(sample: Make) -> None:
+    """Residuals a - R b about their stratum's mean, relative to R b, move the factor on what is declared."""
+    base = sample((1000, 1, [(1, 30), (1, 50), (1, 44)] * 100), (600, 1, [(1, 20), (1, 26)] * 100))
+    made = with_two(base, [3, 4, 6] * 100 + [1, 2] * 100)
+    a_total, b_total = 1000 * 13 / 3 + 600 * 1.5, 1000 * 124 / 3 + 600 * 23
+    found = ratio_of_totals(made, "r", "other", "cycles", 0.95)
+    ratio = a_total / b_total
+    assert found.ratio == pytest.approx(ratio)
+    u = [made.y[rows, 1] - ratio * made.y[rows, 0] for rows in (slice(300), slice(300, None))]
+    parts = [1000**2 * 0.7 / 300 * u[0].var(ddof=1), 600**2 * (2 / 3) / 200 * u[1].var(ddof=1)]
+    assert found.half_width is not None
+    # Seen five hundred times, the spread is the strata's own, and Student's t is normal.
+    assert found.half_width == pytest.approx(1.96 * np.sqrt(sum(parts)) / b_total, rel=0.02)
+
+
+def test_what_two_configurations_share_cancels(sample: Make) -> None:
+    """Cycles that vary a hundredfold, and a speedup that hardly does: what is left is what was declared."""
+    made = sample((100, 1, [(1, 10), (1, 1000), (1, 300), (1, 90)]))
+    two = with_two(made, [5.01, 500, 150, 45])
+    found = ratio_of_totals(two, "r", "cycles", "other", 0.95)
+    assert found.half_width is not None
+    assert found.half_width / found.ratio < 0.06
+
+
+def test_a_ratio_that_never_varies_rests_on_what_was_declared(sample: Make) -> None:
+    two = with_two(sample((100, 1, [(1, 10), (1, 1000)])), [5, 500])
+    found = ratio_of_totals(two, "r", "cycles", "other", 0.95)
+    # One degree of freedom that saw nothing, beside four of 5 %.
+    assert found.ratio == 2
+    assert found.degrees_of_freedom == 2.5
+    assert found.half_width == pytest.approx(stdtrit(2.5, 0.975) * 2 * np.sqrt(0.8 * 0.05**2 * 0.98 / 2))
+
+
+def test_a_census_has_an_exact_ratio(sample: Make) -> None:
+    two = with_two(sample((2, 1, [(1, 10), (1, 1000)])), [6, 500])
+    found = ratio_of_totals(two, "r", "cycles", "other", 0.95)
+    assert found.half_width == 0
+    assert found.ratio == pytest.approx(1010 / 506)
+
+
+def test_single_launches_of_a_group_are_compared(sample: Make) -> None:
+    base = sample((40, 4, [(4, 80)]), (60, 6, [(6, 90)]), (10, 9, [(9, 100)]), group=[0, 0, 0])
+    two = with_two(base, [8, 10, 9])
+    found = ratio_of_totals(two, "r", "other", "cycles", 0.95)
+    # Two degrees of freedom between three strata, each by its share of the variance.
+    assert found.degrees_of_freedom == pytest.approx(3)
+
+
+def test_a_metric_that_follows_durations_is_put_to_the_mean_duration(sample: Make) -> None:
+    made = sample((50, 10, [(8, 81), (9, 89), (12, 121)]), (40, 5, [(4, 60), (6, 92)]))
+    put = calibrated(made, made.y[:, 0])
+    # Their expansion is the ratio estimate of each stratum.
+    assert 50 * put[:3].mean() == pytest.approx(50 * 10 * 291 / 29)
+    assert 40 * put[3:].mean() == pytest.approx(40 * 5 * 152 / 10)
+    # What is left of the spread is that about the ratio.
+    assert put[:3].std() < 1.5
+    same = np.array([7.0, 7, 7, 9, 9])
+    assert calibrated(made, same).tolist() == same.tolist()
+
+
+def test_nothing_below_a_ratio_is_said(sample: Make) -> None:
+    two = with_two(sample((9, 1, [(1, 10), (1, 12)])), [0, 0])
+    found = ratio_of_totals(two, "r", "cycles", "other", 0.95)
+    assert (found.ratio, found.low) == (None, None)
+    assert found.reason is not None
+    assert "total is 0" in found.reason

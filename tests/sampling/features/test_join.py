@@ -26,8 +26,7 @@ from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.launch_features import Features
-from sampling.reduction.launch_list import LaunchList, list_launches
+from sampling.reduction.launch_list import Features, LaunchList, list_launches
 from sampling.reduction.region import Region
 from tests import small_recordings
 

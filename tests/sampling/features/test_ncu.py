@@ -14,8 +14,8 @@ from ncu_file import as_ncu_spells
 
 from sampling.errors import ProfileError
 from sampling.features.reading import FeatureRows, read_features
-from sampling.readers.csv_cells import NumberLocale
 from sampling.readers.input_file import HEAD_BYTES
+from sampling.readers.table import NumberLocale
 from tests import small_recordings
 
 IDENTITY = ["ID", "Process ID", "Process Name", "Host Name", "Kernel Name"]
@@ -269,7 +269,7 @@ def test_a_report_cut_into_many_pieces_is_the_same(tmp_path: Path, monkeypatch: 
         *(row for index in range(50) for row in (metric(index, "A", "x", "", str(index)), rule(index)))
     )
     whole = read(tmp_path, page)
-    monkeypatch.setattr("sampling.readers.csv_cells.PIECE_BYTES", 256)
+    monkeypatch.setattr("sampling.readers.input_file.PIECE_BYTES", 256)
     cut = read(tmp_path, page)
     assert values(cut, "x") == values(whole, "x") == list(range(50))
     assert cut.line.tolist() == whole.line.tolist()

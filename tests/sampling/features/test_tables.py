@@ -88,7 +88,7 @@ def test_a_byte_order_mark_blank_lines_and_thousands(tmp_path: Path) -> None:
 def test_rows_in_many_pieces_may_change_their_way_of_writing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sampling.readers.csv_cells.PIECE_BYTES", 64)
+    monkeypatch.setattr("sampling.readers.input_file.PIECE_BYTES", 64)
     cells = [f"{index}" if index < 50 else f'"{index * 1000:,}"' for index in range(100)]
     rows = csv_rows(tmp_path, "id,m\n" + "".join(f"{index},{cell}\n" for index, cell in enumerate(cells)))
     assert listed(rows.features.metrics["m"]) == [*range(50), *range(50_000, 100_000, 1000)]
@@ -136,7 +136,7 @@ def test_a_spreadsheet_of_de_de(tmp_path: Path) -> None:
 def test_rows_in_many_pieces_keep_their_lines_under_any_separator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sampling.readers.csv_cells.PIECE_BYTES", 64)
+    monkeypatch.setattr("sampling.readers.input_file.PIECE_BYTES", 64)
     body = "".join(f'"k, {index}";{index}\n' for index in range(100))
     rows = csv_rows(tmp_path, "name;m\n" + body)
     assert rows.names == tuple(f"k, {index}" for index in range(100))
@@ -192,7 +192,7 @@ def test_infinite_values_count_as_none_and_a_note_says_so(
     np.testing.assert_array_equal(rows.features.metrics["k"], [1, np.nan, np.nan])
     assert rows.notes == ("infinite values count as none: m, k",)
     # Later pieces of plain numbers are read without a look at their texts.
-    monkeypatch.setattr("sampling.readers.csv_cells.PIECE_BYTES", 16)
+    monkeypatch.setattr("sampling.readers.input_file.PIECE_BYTES", 16)
     late = csv_rows(tmp_path, "id,m\n" + "".join(f"{index},1\n" for index in range(30)) + "30,inf\n")
     assert np.isnan(late.features.metrics["m"][30])
     assert late.notes == ("infinite values count as none: m",)
@@ -306,11 +306,14 @@ def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
         (b"\n \n", "an empty file"),
         (
             b"NVR\0" + bytes(100),
-            r"not exported; write its metrics as CSV with `ncu --import .* --csv --page raw`",
+            r"without a CSV of metrics in it; write it with `ncu --import .* --csv --page raw`",
         ),
-        (b"==PROF== Connected\n==PROF== Profiling\n", "without a CSV in it; record it with `ncu --csv"),
-        (b"hello\nworld\n", "of no format of features"),
-        (b"PK\x03\x04" + bytes(100), "a zip archive"),
+        (
+            b"==PROF== Connected\n==PROF== Profiling\n",
+            "without a CSV of metrics in it; write it with `ncu --import",
+        ),
+        (b"hello\nworld\n", "text, not features"),
+        (b"PK\x03\x04" + bytes(100), "an archive or packed data"),
         (b"Start (ns),End (ns),Duration (ns),Name,RangeId\n1,2,1,x,3\n", "no kernel launches"),
         (
             b"Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Name\n1,2,3,1,1,1,1,1,1,f\n",

@@ -17,8 +17,7 @@ from sampling.methods.method import Picks
 from sampling.methods.registry import method_options
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
-from sampling.reduction.launch_features import Features
-from sampling.reduction.launch_list import LaunchList
+from sampling.reduction.launch_list import Features, LaunchList
 
 
 def launch_list(metrics: dict[str, Any], duration_ns: Any = None) -> LaunchList:

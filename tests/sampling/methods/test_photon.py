@@ -15,8 +15,7 @@ from sampling.methods.method import Picks
 from sampling.methods.photon import distinct_vectors, padded, within
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
-from sampling.reduction.launch_features import BlockVectors, Features
-from sampling.reduction.launch_list import LaunchList
+from sampling.reduction.launch_list import BlockVectors, Features, LaunchList
 
 Launch = tuple[Sequence[float], int]
 

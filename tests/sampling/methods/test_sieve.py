@@ -17,8 +17,7 @@ from sampling.methods.method import Picks
 from sampling.methods.sieve import log_density, silverman_bandwidth, valleys
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
-from sampling.reduction.launch_features import Features
-from sampling.reduction.launch_list import LaunchList
+from sampling.reduction.launch_list import Features, LaunchList
 
 Launch = tuple[str, float, int]
 

@@ -19,8 +19,7 @@ from sampling.methods.clusters import distinct_rows
 from sampling.methods.method import Picks
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
-from sampling.reduction.launch_features import Features
-from sampling.reduction.launch_list import LaunchList
+from sampling.reduction.launch_list import Features, LaunchList
 
 COLUMNS = tuple(spellings[0] for spellings in CHARACTERISTICS)
 

@@ -21,8 +21,7 @@ from sampling.methods import pks, two_level
 from sampling.methods.method import Picks
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
-from sampling.reduction.launch_features import Features
-from sampling.reduction.launch_list import LaunchList
+from sampling.reduction.launch_list import Features, LaunchList
 
 NAN = float("nan")
 LOADS = CHARACTERISTICS[0][0]

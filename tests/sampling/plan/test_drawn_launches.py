@@ -11,9 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError
-from sampling.plan import drawn_launches
-from sampling.plan.drawn_launches import find_drawn_launches, occurrences_of_rows, rows_of_occurrences
-from sampling.plan.pair_lookup import PairLookup
+from sampling.plan.drawn_launches import (
+    find_drawn_launches,
+    find_launches_by_id,
+    occurrences_of_rows,
+    pair_finder,
+)
 from sampling.profile import launch_table
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
@@ -47,12 +50,10 @@ REGIONS = st.builds(
 )
 
 
-@pytest.fixture(scope="module", autouse=True, params=["comparing", "sorting"])
-def _small_pieces(request: pytest.FixtureRequest) -> Iterator[None]:
+@pytest.fixture(scope="module", autouse=True)
+def _small_pieces() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(launch_table, "PART_LAUNCHES", 11)
-        patch.setattr(drawn_launches, "BLOCK_LAUNCHES", 4)
-        patch.setattr(drawn_launches, "SORT_FROM", 0 if request.param == "sorting" else 10**6)
         yield
 
 
@@ -124,6 +125,9 @@ def test_every_drawn_launch_is_found_where_a_scan_finds_it(
     found = find_drawn_launches(profile, counts, Draw(ones, pair, occurrence))
     columns = (found.id, found.sequence, found.ordinal, found.signature, found.occurrence)
     assert list(zip(*(column.tolist() for column in columns), strict=True)) == [expected[at] for at in chosen]
+    again = find_launches_by_id(profile, found.id)
+    for column in ("sequence", "ordinal", "signature", "occurrence"):
+        assert getattr(again, column).tolist() == getattr(found, column).tolist()
 
 
 def test_reading_ends_with_the_last_drawn_launch(launch_table: Callable[..., LaunchTable]) -> None:
@@ -138,35 +142,21 @@ def test_reading_ends_with_the_last_drawn_launch(launch_table: Callable[..., Lau
     assert [done for done, _, _ in told] == [1, 2]
 
 
+WIDTHS = st.one_of(st.integers(0, 5), st.integers(2**40 - 2, 2**62))
+
+
 @given(
-    pairs=st.lists(
-        st.tuples(st.integers(0, 5), st.one_of(st.integers(0, 5), st.integers(2**40 - 2, 2**62))),
-        min_size=1,
-        max_size=50,
-        unique=True,
-    ),
-    others=st.lists(
-        st.tuples(st.integers(-1, 6), st.one_of(st.integers(0, 6), st.integers(2**40 - 2, 2**62)))
-    ),
+    pairs=st.lists(st.tuples(st.integers(0, 5), WIDTHS), min_size=1, max_size=50, unique=True).map(sorted),
+    others=st.lists(st.tuples(st.integers(-1, 6), WIDTHS)),
 )
-def test_a_lookup_finds_what_was_put_in_and_nothing_else(
+def test_pairs_are_found_and_nothing_else(
     pairs: list[tuple[int, int]], others: list[tuple[int, int]]
 ) -> None:
-    check_lookup(pairs, [*pairs, *others])
-
-
-def check_lookup(pairs: list[tuple[int, int]], asked: list[tuple[int, int]]) -> None:
-    """Hold a lookup of the pairs against a dictionary."""
-    lookup = PairLookup(*(np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True)))
-    number_of = {pair: number for number, pair in enumerate(pairs)}
-    rows, found = lookup.matches(*(np.array(column, dtype=np.int64) for column in zip(*asked, strict=True)))
-    expected = [(row, number_of[pair]) for row, pair in enumerate(asked) if pair in number_of]
-    assert list(zip(rows.tolist(), found.tolist(), strict=True)) == expected
-
-
-def test_a_launch_too_long_for_the_key_is_not_taken_for_another_group() -> None:
-    """18 minutes are 2^40 ns; only the short launch of group 1 is drawn."""
-    check_lookup([(1, 5)], [(0, 2**40 + 5), (1, 5), (1, 2**40 + 5), (0, 5)])
+    asked = [*others, *pairs, *pairs]
+    find = pair_finder(*(np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True)))
+    rows, found = find(*(np.array(column, dtype=np.int64) for column in zip(*asked, strict=True)))
+    expected = sorted((pairs.index(pair), row) for row, pair in enumerate(asked) if pair in pairs)
+    assert list(zip(found.tolist(), rows.tolist(), strict=True)) == expected
 
 
 def test_a_drawn_launch_is_not_mistaken_for_one_of_eighteen_minutes(
@@ -179,30 +169,8 @@ def test_a_drawn_launch_is_not_mistaken_for_one_of_eighteen_minutes(
     assert found.id.tolist() == [1]
 
 
-def test_a_lookup_of_many_pairs_is_exact_through_its_collisions() -> None:
-    rng = np.random.default_rng(3)
-    group = rng.integers(0, 50, 4000)
-    duration = rng.integers(0, 200, 4000)
-    distinct = np.unique(group * 1000 + duration)
-    inside = distinct[::2]
-    lookup = PairLookup(inside // 1000, inside % 1000)
-    rows, found = lookup.matches(distinct // 1000, distinct % 1000)
-    assert rows.tolist() == list(range(0, len(distinct), 2))
-    assert found.tolist() == list(range(len(inside)))
-
-
-def test_pairs_that_hash_to_one_slot_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "sampling.plan.pair_lookup.home_slots", lambda keys, _: np.zeros(len(keys), dtype=np.int64)
-    )
-    pairs = [(0, 3), (1, 3), (2, 0), (0, 9)]
-    check_lookup(pairs, [*pairs, (0, 0), (1, 9), (2, 3), (-1, 3)])
-
-
 @given(values=st.lists(st.integers(0, 4), min_size=1, max_size=40), data=st.data())
-def test_rows_and_occurrences_are_inverse(values: list[int], data: st.DataObject) -> None:
+def test_an_occurrence_counts_those_above(values: list[int], data: st.DataObject) -> None:
     rows = np.array(data.draw(st.lists(st.integers(0, len(values) - 1), min_size=1)))
-    column = np.array(values)
-    turn = occurrences_of_rows(column, rows)
+    turn = occurrences_of_rows(np.array(values), rows)
     assert turn.tolist() == [values[:row].count(values[row]) for row in rows.tolist()]
-    assert rows_of_occurrences(column, column[rows], turn).tolist() == rows.tolist()

@@ -17,7 +17,7 @@ from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.overlap import device_times
 from sampling.reduction.region import Region
-from sampling.reduction.run_order.run_order import run_order
+from sampling.reduction.run_order import run_order
 from sampling.strata.target import Target
 
 Find = Callable[..., dict[str, Finding]]

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from sampling.errors import AnalysisError
 from sampling.plan.design import make_design
-from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.other_recording.plan_check import plan_error, planned_design
-from sampling.plan.plan import drawn_plan, locate
-from sampling.plan.plan_file import PlanFile, read_plan
-from sampling.plan.written_plan import plan_document, planned_launches
+from sampling.plan.judge import Judgement, judge_design, judge_plan, planned_design, recorded_design
+from sampling.plan.plan import drawn_plan
 from sampling.profile.launch_table import LaunchTable
-from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
@@ -26,7 +23,10 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.seeds import Stream, generator
 from sampling.strata.draw import draw, estimate_total_ns
+from sampling.strata.strata import Strata
 from sampling.strata.target import Target
+from tests.small_plans import plan_of_profile
+from tests.targets import UNPOOLED
 
 Build = Callable[..., LaunchTable]
 CountsOf = Callable[..., DurationCounts]
@@ -99,18 +99,6 @@ def test_a_judgement_summarises_its_errors() -> None:
     assert judgement.within_epsilon == 0.75
 
 
-def plan_file(profile: Profile, counts: DurationCounts, folder: Path, method: str = "root") -> PlanFile:
-    """Make a plan, write it, and read it back."""
-    target = Target()
-    plan = drawn_plan(counts, make_design(counts, method, target, 2), 2)
-    launches = planned_launches(profile, plan, locate(profile, counts, plan))
-    options = {"epsilon": 0.05, "confidence": 0.95, "method": method}
-    options |= {"noise_floor": target.noise_floor, "kernel_spread": target.kernel_spread}
-    path = folder / "plan.json"
-    path.write_text(json.dumps(plan_document(profile, counts, plan, launches, options=options)))
-    return read_plan(str(path))
-
-
 def table_of(launch_table: Build, groups: dict[str, list[int]], **more: Any) -> LaunchTable:
     """Return a profile of these kernel groups, on a file that exists."""
     names = [name for name, durations in groups.items() for _ in durations]
@@ -122,91 +110,36 @@ def table_of(launch_table: Build, groups: dict[str, list[int]], **more: Any) -> 
 def test_a_plan_finds_its_own_profile(
     method: str, launch_table: Build, mixture: Mixture, tmp_path: Path
 ) -> None:
-    profile = table_of(launch_table, mixture(3))
-    counts = count_durations(profile, Grouping(GroupBy.NAME))
-    plan = plan_file(profile, counts, tmp_path, method)
+    profile, region = table_of(launch_table, mixture(3)), Region(launches=(10, 600), exclude=("kernel1",))
+    counts = count_durations(profile, Grouping(GroupBy.NAME), region)
+    plan = plan_of_profile(profile, tmp_path / "plan.json", method, Grouping(GroupBy.NAME), region)
     made = drawn_plan(counts, make_design(counts, method, Target(), 2), 2)
-    found = plan_error(profile, counts, plan)
+    found = judge_plan(plan, profile, repeats=5)
+    assert (found.same_files, found.launches_differing, found.why_not_redrawn) == (True, 0, None)
     assert found.error == pytest.approx(made.error)
-    assert found.total_ns == counts.total_duration_ns
-    design = planned_design(counts, plan)
-    assert design.bound == pytest.approx(made.design.bound)
-    assert design.group_bound == (
+    assert (found.total_ns, found.sampled_duration_ns) == (counts.total_duration_ns, made.sampled_duration_ns)
+    assert found.design is not None
+    assert found.design.bound == pytest.approx(made.design.bound)
+    assert found.design.group_bound == (
         None if made.design.group_bound is None else pytest.approx(made.design.group_bound)
     )
-    assert design.strata.start.tolist() == made.design.strata.start.tolist()
-    assert design.strata.samples.tolist() == made.design.strata.samples.tolist()
+    assert found.design.strata.start.tolist() == made.design.strata.start.tolist()
+    assert found.design.strata.samples.tolist() == made.design.strata.samples.tolist()
 
 
-def test_a_plan_of_a_region_finds_that_region(launch_table: Build, mixture: Mixture, tmp_path: Path) -> None:
-    profile = table_of(launch_table, mixture(3))
-    region = Region(launches=(100, 600), exclude=("kernel1",))
-    counts = count_durations(profile, Grouping(), region)
-    plan = plan_file(profile, counts, tmp_path)
-    assert plan_error(profile, counts, plan).error <= 0.2
-    assert len(planned_design(counts, plan).strata) == len(plan.strata)
-
-
-def test_a_plan_is_judged_on_another_run_of_its_program(
-    launch_table: Build, mixture: Mixture, tmp_path: Path
-) -> None:
-    groups = mixture(3)
-    profile = table_of(launch_table, groups)
-    slower = table_of(launch_table, {name: [3 * d for d in group] for name, group in groups.items()})
-    plan = plan_file(profile, count_durations(profile, Grouping()), tmp_path)
-    own = plan_error(profile, count_durations(profile, Grouping()), plan)
-    other = plan_error(slower, count_durations(slower, Grouping()), plan)
-    assert other.estimate_ns == pytest.approx(3 * own.estimate_ns)
-    assert other.error == pytest.approx(own.error)
-
-
-def test_a_profile_of_another_length_is_refused(launch_table: Build, tmp_path: Path) -> None:
-    profile = table_of(launch_table, {"a": [1] * 1000})
-    shorter = table_of(launch_table, {"a": [1] * 999})
-    plan = plan_file(profile, count_durations(profile, Grouping()), tmp_path)
-    with pytest.raises(AnalysisError, match="stands for 1,000 launches, this profile has 999"):
-        plan_error(shorter, count_durations(shorter, Grouping()), plan)
-
-
-@pytest.mark.parametrize(
-    ("other", "message"),
-    [
-        ({"a": [1] * 3, "c": [1] * 3}, r"launch \d is 'c' grid .* in this profile, 'b' grid"),
-        ({"b": [1] * 3, "a": [1] * 3}, r"launch \d is 'b' grid"),
-    ],
-)
-def test_a_profile_of_other_kernels_is_refused_at_the_launch(
-    other: dict[str, list[int]], message: str, launch_table: Build, tmp_path: Path
-) -> None:
-    profile = table_of(launch_table, {"a": [1] * 3, "b": [1] * 3})
-    plan = plan_file(profile, count_durations(profile, Grouping()), tmp_path)
-    different = table_of(launch_table, other)
-    with pytest.raises(AnalysisError, match=message):
-        plan_error(different, count_durations(different, Grouping()), plan)
-
-
-def test_a_profile_of_other_shapes_is_refused(launch_table: Build, tmp_path: Path) -> None:
-    profile = table_of(launch_table, {"a": [1] * 3}, grid_x=[4] * 3)
-    other = table_of(launch_table, {"a": [1] * 3}, grid_x=[5] * 3)
-    plan = plan_file(profile, count_durations(profile, Grouping()), tmp_path)
-    with pytest.raises(AnalysisError, match=r"grid \(5, 1, 1\).* in this profile.*\(4, 1, 1\)"):
-        plan_error(other, count_durations(other, Grouping()), plan)
-
-
-def test_launches_that_the_profile_does_not_have_are_refused(launch_table: Build, tmp_path: Path) -> None:
-    """A plan of launches 500 to 600 stands for 100 launches; a profile of 100 has none of them."""
-    profile = table_of(launch_table, {"a": list(range(1, 1001))})
-    counts = count_durations(profile, Grouping(), Region(launches=(500, 600)))
-    plan = plan_file(profile, counts, tmp_path)
-    short = table_of(launch_table, {"a": list(range(1, 101))})
-    with pytest.raises(AnalysisError, match=r"launch 5\d\d"):
-        plan_error(short, count_durations(short, Grouping()), plan)
+def test_another_duration_than_the_plan_says_is_refused(launch_table: Build, tmp_path: Path) -> None:
+    profile = table_of(launch_table, {"a": list(range(1, 100))})
+    plan = plan_of_profile(profile, tmp_path / "plan.json")
+    (first, *others), longer = plan.strata, plan.strata[0].launches[0].duration_ns + 1
+    launches = (structs.replace(first.launches[0], duration_ns=longer), *first.launches[1:])
+    changed = structs.replace(plan, strata=(structs.replace(first, launches=launches), *others))
+    with pytest.raises(AnalysisError, match=rf"does not last {longer} ns here, as the plan says"):
+        judge_plan(changed, profile)
 
 
 def test_strata_that_are_not_there_are_refused(launch_table: Build, tmp_path: Path) -> None:
     profile = table_of(launch_table, {"a": [100] * 50 + [900] * 50})
-    counts = count_durations(profile, Grouping(GroupBy.NAME))
-    plan = plan_file(profile, counts, tmp_path)
+    plan = plan_of_profile(profile, tmp_path / "plan.json", "root", Grouping(GroupBy.NAME))
     assert len(plan.strata) == 2
     by_launch = count_durations(profile, Grouping())
     with pytest.raises(AnalysisError, match="has no kernel group 'a process 0 device 0'"):
@@ -216,3 +149,65 @@ def test_strata_that_are_not_there_are_refused(launch_table: Build, tmp_path: Pa
         AnalysisError, match=r"stratum 100\.\.100 ns of 'a .*' has 49 launches here, 50 in the plan"
     ):
         planned_design(count_durations(moved, Grouping(GroupBy.NAME)), plan)
+
+
+def named_apart(groups: dict[str, list[int]]) -> tuple[list[str], list[int]]:
+    """Return the launches of kernel groups in an order that mixes them."""
+    rows = [(name, duration) for name, durations in groups.items() for duration in durations]
+    order = np.random.default_rng(1).permutation(len(rows))
+    names, durations = zip(*(rows[place] for place in order), strict=True)
+    return list(names), list(durations)
+
+
+SMALL = {f"small{each}": [200 + each] * 9 for each in range(8)}
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "is_pooled"),
+    [
+        ("root", Target(), False),
+        ("stem", Target(), False),
+        ("joint", UNPOOLED, False),
+        ("joint", replace(UNPOOLED, group_epsilon=None, min_samples=3, noise_floor=0.2), False),
+        ("joint", replace(UNPOOLED, noise_floor=0.0), False),
+        ("joint", Target(), True),
+    ],
+)
+def test_a_plan_file_is_enough_for_its_design_and_its_bounds(
+    method: str, target: Target, is_pooled: bool, launch_table: Build, mixture: Mixture, tmp_path: Path
+) -> None:
+    """Of a file the shares of kernels in a pool are not known: taken as nothing, they are next to it."""
+    names, durations = named_apart(mixture(3, groups=6) | (SMALL if is_pooled else {}))
+    profile = launch_table(names, durations, location=Path(__file__))
+    counts = count_durations(profile, Grouping(GroupBy.NAME))
+    plan = plan_of_profile(profile, tmp_path / "p.json", method, Grouping(GroupBy.NAME), target=target)
+    made = make_design(counts, method, target, 2)
+    found, recorded = planned_design(counts, plan), recorded_design(plan)
+    assert recorded is not None
+    assert found.groups is not None
+    assert found.groups.is_pool.any() == is_pooled
+    assert (found.target, recorded.samples) == (made.target, made.samples)
+    for field in fields(Strata):
+        if field.name != "notes":
+            assert np.array_equal(getattr(found.strata, field.name), getattr(made.strata, field.name))
+    for name in ("bound", "group_bound", "bound_with_noise", "group_bound_with_noise"):
+        assert getattr(found, name) == getattr(made, name), name
+        unjudged = getattr(replace(made, groups=None), name)
+        assert getattr(recorded, name) == pytest.approx(unjudged, rel=1e-3 if is_pooled else 1e-12), name
+
+
+def test_strata_of_unknown_kernels_are_bounded_as_if_they_were_of_one(
+    launch_table: Build, mixture: Mixture, tmp_path: Path
+) -> None:
+    names, durations = named_apart(mixture(3))
+    profile = launch_table(names, durations, location=Path(__file__))
+    counts = count_durations(profile, Grouping(GroupBy.NAME))
+    plan = plan_of_profile(profile, tmp_path / "plan.json", "random", Grouping(GroupBy.NAME))
+    recorded, found = recorded_design(plan), replace(planned_design(counts, plan), groups=None)
+    assert recorded is not None
+    assert found.bound_with_noise is not None
+    assert recorded.group_bound is found.group_bound is None
+    shares = counts.group_duration_ns / counts.total_duration_ns
+    most, known = (1 + 3 * 0.3**2 * squares for squares in (1.0, float(np.dot(shares, shares))))
+    expected = found.bound_with_noise * np.sqrt(most / known)
+    assert recorded.bound_with_noise == pytest.approx(expected, rel=1e-9)

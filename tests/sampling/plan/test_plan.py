@@ -6,36 +6,33 @@ import gzip
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sampling.api import make_plan, write_plan
 from sampling.errors import PlanFileError, ProfileError
 from sampling.methods.registry import method_names
 from sampling.plan.design import make_design
-from sampling.plan.findings import Finding
-from sampling.plan.overrides_file import read_overrides
-from sampling.plan.plan import drawn_plan, locate
-from sampling.plan.plan_file import read_plan
-from sampling.plan.written_plan import plan_document, planned_launches
+from sampling.plan.plan import drawn_plan
+from sampling.plan.plan_file import read_overrides, read_plan
 from sampling.profile.file_state import content_sha256, disk_state, sha256_as_read
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile, ProfileFile
 from sampling.readers.launch_parquet_writer import write_launch_parquet
 from sampling.readers.registry import read_profile
-from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import is_pool_key
 from sampling.reduction.region import Region
 from sampling.splitting.tree import Verdict
 from sampling.strata.target import Target
+from tests.small_plans import plan_of_profile
 from tests.targets import UNPOOLED
 
 Build = Callable[..., LaunchTable]
@@ -62,13 +59,17 @@ def profile(launch_table: Build, mixture: Mixture) -> LaunchTable:
     )
 
 
-def document_of(
-    profile: Profile, counts: DurationCounts, method: str = "root", **more: Any
-) -> dict[str, Any]:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("plans")
+
+
+def document_of(profile: Profile, folder: Path, *asked: Any) -> dict[str, Any]:
     """Return the plan file of a plan made with seed 3."""
-    plan = drawn_plan(counts, make_design(counts, method, Target(), 3), 3)
-    launches = planned_launches(profile, plan, locate(profile, counts, plan))
-    return plan_document(profile, counts, plan, launches, options=OPTIONS | {"method": method}, **more)
+    path = folder / "plan.json"
+    plan_of_profile(profile, path, *asked, seed=3)
+    document: dict[str, Any] = json.loads(path.read_text())
+    return document
 
 
 def written(document: Any, folder: Path) -> str:
@@ -130,22 +131,17 @@ def test_the_same_seed_makes_the_same_plan(profile: LaunchTable) -> None:
 def test_a_plan_file_reads_back_as_it_was_written(
     by: GroupBy, method: str, profile: LaunchTable, tmp_path: Path
 ) -> None:
-    counts = count_durations(profile, Grouping(by))
-    found = Finding("overlap", "warning", "a few words", "a message", "a remedy")
-    overrides = {counts.groups[0].key: {"": Verdict.KEEP, "L": Verdict.SPLIT}}
-    document = document_of(profile, counts, method, found=[found], overrides=overrides)
-    path = written(document, tmp_path)
-    plan = read_plan(path)
+    counts, path = count_durations(profile, Grouping(by)), tmp_path / "plan.json"
+    overrides = {counts.groups[0].key: {"": Verdict.SPLIT}} if method == "root" else None
+    plan = plan_of_profile(profile, path, method, Grouping(by), overrides=overrides)
     assert plan.launches == profile.launches
     assert plan.total_duration_ns == counts.total_duration_ns
-    assert plan.options == OPTIONS | {"method": method}
+    assert (plan.options.method, plan.options.group_by, plan.options.target.epsilon) == (method, by, 0.05)
+    assert plan.text() == path.read_text()
     assert sum(stratum.size for stratum in plan.strata) == profile.launches
     assert sum(launch.weight for launch in plan.drawn) == pytest.approx(profile.launches)
     assert [launch.id for launch in plan.drawn] == sorted(launch.id for launch in plan.drawn)
-    assert document["findings"] == [
-        {"code": "overlap", "severity": "warning", "message": "a message", "remedy": "a remedy"}
-    ]
-    assert read_overrides(path).overrides == overrides
+    assert read_overrides(str(path)).overrides == (overrides or {})
     for stratum in plan.strata:
         assert len(stratum.launches) == stratum.samples
         assert all(stratum.low_ns <= launch.duration_ns <= stratum.high_ns for launch in stratum.launches)
@@ -207,8 +203,8 @@ def test_a_sequence_takes_the_same_room_however_long_it_is(
 
 
 def test_every_planned_launch_is_that_launch_of_the_profile(profile: LaunchTable, tmp_path: Path) -> None:
-    counts = count_durations(profile, Grouping(), Region(launches=(40, None), devices=(1,)))
-    plan = read_plan(written(document_of(profile, counts), tmp_path))
+    region = Region(launches=(40, None), devices=(1,))
+    plan = plan_of_profile(profile, tmp_path / "plan.json", region=region)
     columns = list(profile.batches(["signature", "duration_ns"]))
     codes = np.concatenate([batch["signature"] for batch in columns])
     durations = np.concatenate([batch["duration_ns"] for batch in columns])
@@ -236,14 +232,13 @@ def test_a_profile_and_its_parquet_have_the_same_plan(
     assert type(converted.parts[0].source) is not type(profile.parts[0].source)
     plans = []
     for source in (profile, converted):
-        counts = count_durations(source, Grouping(by, pool))
-        document = document_of(source, counts)
+        document = document_of(source, tmp_path, "root", Grouping(by, pool))
         plans.append((document["strata"], document["profile"]["total_duration_ns"]))
     assert plans[0] == plans[1]
 
 
-def test_the_file_of_a_profile_is_named_by_its_hash(profile: LaunchTable) -> None:
-    document = document_of(profile, count_durations(profile, Grouping()))
+def test_the_file_of_a_profile_is_named_by_its_hash(profile: LaunchTable, tmp_path: Path) -> None:
+    document = document_of(profile, tmp_path)
     expected = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     assert document["profile"]["files"] == [
         {"path": "profile.csv", "sha256": expected, "launches": profile.launches}
@@ -260,17 +255,10 @@ def test_the_hash_of_a_folder_follows_its_files(tmp_path: Path) -> None:
     assert len({before, changed, content_sha256(tmp_path)}) == 3
 
 
-@given(durations=st.lists(st.integers(0, 30), min_size=1, max_size=40))
-def test_the_document_is_json_without_special_numbers(durations: list[int], launch_table: Build) -> None:
-    table = launch_table(["k"] * len(durations), durations, location=Path(__file__))
-    document = document_of(table, count_durations(table, Grouping()))
-    assert json.loads(json.dumps(document, allow_nan=False))["kind"] == "plan"
-
-
 @pytest.fixture(scope="module")
-def small_plan(profile: LaunchTable) -> str:
+def small_plan(profile: LaunchTable, folder: Path) -> str:
     """Return a plan document, written once for all tests that damage it."""
-    return json.dumps(document_of(profile, count_durations(profile, Grouping())))
+    return json.dumps(document_of(profile, folder))
 
 
 @pytest.mark.parametrize(
@@ -279,20 +267,26 @@ def small_plan(profile: LaunchTable) -> str:
         (lambda plan: plan.update(kind="summary"), "not a plan file"),
         (lambda plan: plan.pop("kind"), "not a plan file"),
         (lambda plan: plan.update(schema=2), "a plan of schema 2, this version reads 1"),
-        (lambda plan: plan.pop("strata"), "lacks or garbles 'strata'"),
-        (lambda plan: plan.pop("options"), "lacks or garbles 'options'"),
+        (lambda plan: plan.pop("strata"), "required field `strata`"),
+        (lambda plan: plan.pop("options"), "required field `options`"),
         (lambda plan: plan.update(options=None), "lacks or garbles"),
         (lambda plan: plan.update(options={}), "lacks or garbles"),
-        (lambda plan: plan.update(strata=[]), "lacks or garbles"),
-        (lambda plan: plan["profile"].pop("launches"), "lacks or garbles 'launches'"),
-        (lambda plan: plan["strata"][0].pop("low_ns"), "lacks or garbles 'low_ns'"),
-        (lambda plan: plan["strata"].pop(), "they do not hold its .* launches"),
-        (lambda plan: plan["strata"].append(plan["strata"][0]), "they do not hold its .* launches"),
+        (lambda plan: plan.update(strata=[]), "do not hold its .* launches"),
+        (lambda plan: plan["profile"].pop("launches"), "required field `launches` - at `..profile`"),
+        (lambda plan: plan["strata"][0].pop("low_ns"), "required field `low_ns`"),
+        (lambda plan: plan["strata"].pop(), "do not hold its .* launches"),
+        (lambda plan: plan["strata"].append(plan["strata"][0]), "do not hold its .* launches"),
         (lambda plan: plan["strata"][0].update(launches=[]), "draws nothing"),
         (lambda plan: plan["strata"][0].update(samples=0), "draws nothing"),
-        (lambda plan: plan["strata"][0]["launches"][0].update(weight=1e9), "weights do not add up"),
-        (lambda plan: plan["options"].update(epsilon="0.05"), "options.epsilon: expected `float`"),
-        (lambda plan: plan["options"].update(confidence="x"), "options.confidence: expected `float`"),
+        (
+            lambda plan: plan["strata"][0]["launches"][0].update(weight=1e9),
+            "weights of stratum 1 do not",
+        ),
+        (
+            lambda plan: plan["options"].update(epsilon="0.05"),
+            "`float`, got `str` - at `..options.eps",
+        ),
+        (lambda plan: plan["options"].update(confidence="x"), "at `..options.confidence`"),
         (lambda plan: plan["strata"][0].update(launches=5), "lacks or garbles"),
         (lambda plan: plan["strata"][0].update(size="many"), "lacks or garbles"),
         (lambda plan: plan["strata"][0].update(launches=[7]), "lacks or garbles"),
@@ -313,22 +307,20 @@ def test_a_damaged_plan_file_is_refused(
 @pytest.mark.parametrize(
     ("way", "value", "message"),
     [
-        ("profile.launches", float("inf"), "profile.launches: expected `int`, got `float`"),
-        ("profile.total_duration_ns", 10**30, "profile.total_duration_ns: "),
-        ("profile.files", {"path": "p"}, "profile.files: expected `array`, got `object`"),
-        ("profile.files", ["p"], r"profile.files\[0\]: expected `object`, got `str`"),
-        ("profile.files", 7, "profile.files: expected `array`"),
-        ("strata.0.key", 5, r"strata\[0\].key: expected `str`, got `int`"),
-        ("strata.0.mean_ns", float("inf"), r"strata\[0\].mean_ns: expected `float` <= "),
-        ("strata.0.mean_ns", float("nan"), r"strata\[0\].mean_ns: expected `float` >= "),
-        ("strata.0.size", 1e30, r"strata\[0\].size: expected `int`, got `float`"),
-        ("strata.0.launches.0.name", 5, r"strata\[0\].launches\[0\].name: expected `str`"),
-        ("strata.0.launches.0.id", -1, r"launches\[0\].id: expected `int` >= 0"),
-        ("strata.0.launches.0.id", 2**64, r"launches\[0\].id: "),
-        ("strata.0.launches.0.weight", "1", r"launches\[0\].weight: expected `float`, got `str`"),
-        ("strata.0.launches.0.duration_ns", 2**63, r"launches\[0\].duration_ns: expected `int` <= "),
-        ("options.include", [5], r"options.include\[0\]: expected `str`, got `int`"),
-        ("overrides", [{"key": 1}], "overrides"),
+        ("profile.launches", float("inf"), "Expected `int`, got `float`"),
+        ("profile.total_duration_ns", 10**30, ""),
+        ("profile.files", {"path": "p"}, "Expected `array`, got `object`"),
+        ("strata.0.key", 5, "Expected `str`, got `int`"),
+        ("strata.0.mean_ns", float("inf"), "Expected `float` <= "),
+        ("strata.0.mean_ns", float("nan"), "Expected `float` >= "),
+        ("strata.0.size", 1e30, "Expected `int`, got `float`"),
+        ("strata.0.launches.0.id", -1, "Expected `int` >= 0"),
+        ("strata.0.launches.0.weight", "1", "Expected `float`, got `str`"),
+        ("strata.0.launches.0.duration_ns", 2**63, "Expected `int` <= "),
+        ("options.include", [5], "Expected `str`, got `int`"),
+        ("options.noise_floor", "0.05", "Expected `float`, got `str`"),
+        ("options.group_by", "x", "Invalid enum value 'x'"),
+        ("overrides", [{"key": 1}], "Expected `str`, got `int`"),
     ],
 )
 def test_a_value_that_no_plan_has_is_named(
@@ -341,8 +333,21 @@ def test_a_value_that_no_plan_has_is_named(
     place[last] = value
     path = tmp_path / "plan.json"
     path.write_text(json.dumps(document))
-    with pytest.raises(PlanFileError, match=f"lacks or garbles .*{message}"):
+    place = "".join(f"[{step}]" if step.isdecimal() else f".{step}" for step in way.split("."))
+    with pytest.raises(PlanFileError, match=f"lacks or garbles a value: {message}.* at `.{re.escape(place)}"):
         read_plan(str(path))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"epsilon": 7.0}, {"confidence": 1.5}, {"noise_floor": 1.5}, {"launches": "5:3"}],
+    ids=lambda odd: next(iter(odd)),
+)
+def test_options_that_cannot_be_are_refused(odd: dict[str, Any], small_plan: str, tmp_path: Path) -> None:
+    document = json.loads(small_plan)
+    document["options"] |= odd
+    with pytest.raises(PlanFileError, match="a plan with bad options"):
+        read_plan(written(document, tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -391,12 +396,10 @@ def test_a_missing_plan_file_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({}, 'no list "overrides"'),
-        ({"overrides": {"key": "k"}}, 'no list "overrides"'),
-        ({"overrides": [{"key": "k", "path": "L", "decision": "keep"}, {"key": "k"}]}, "override 2 needs"),
-        ({"overrides": [{"key": "k", "path": "L", "decision": "cut"}]}, "override 1 needs .*'cut'"),
-        ({"overrides": ["k"]}, "override 1 needs"),
-        ({"overrides": [{"key": ["k"], "path": "", "decision": "keep"}]}, "override 1 needs"),
+        ({}, 'required field `overrides`; write {"overrides": '),
+        ({"overrides": {"key": "k"}}, "Expected `array`"),
+        ({"overrides": [{"key": "k", "path": "L", "decision": "keep"}, {"key": "k"}]}, r"overrides\[1\]"),
+        ({"overrides": [{"key": "k", "path": "L", "decision": "cut"}]}, "Invalid enum value 'cut'"),
     ],
 )
 def test_wrong_overrides_are_refused_by_number(

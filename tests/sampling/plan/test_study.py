@@ -12,9 +12,8 @@ import pytest
 from sampling.plan import design
 from sampling.plan.comparison import MethodComparison
 from sampling.plan.design import make_design
-from sampling.plan.plan import drawn_plan
+from sampling.plan.plan import drawn_plan, find_planned_launches
 from sampling.plan.study import MethodChoice, study, study_again
-from sampling.plan.written_plan import find_planned_launches
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Column, Profile, Source, Table
 from sampling.reduction.duration_counts import count_durations

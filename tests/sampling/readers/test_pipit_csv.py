@@ -10,7 +10,7 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
-from sampling.readers import csv_cells, pipit_csv
+from sampling.readers import input_file, pipit_csv
 from sampling.readers.input_file import InputFile, open_input
 
 HEADER = (
@@ -80,7 +80,7 @@ def test_pieces_meet_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     path = write(tmp_path, ROWS * 20)
     whole = launches(read(path))
     for size in (1, 100, 257):
-        monkeypatch.setattr(csv_cells, "PIECE_BYTES", size)
+        monkeypatch.setattr(input_file, "PIECE_BYTES", size)
         assert launches(read(path)) == whole
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
+from sampling.readers.columns import column_map
 from sampling.readers.registry import natural_order, read_profile
-from sampling.readers.tables.column_map import column_map
 from tests import small_recordings
 
 

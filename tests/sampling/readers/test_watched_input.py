@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from sampling.readers.csv_cells import pieces
-from sampling.readers.input_file import open_input, watched
+from sampling.readers.input_file import open_input, pieces
 from sampling.simulators.measured_run import LinesSoFar
 
 TEXT = "".join(f"{random.Random(line).random()},{line}\n" for line in range(400_000)).encode()
@@ -26,7 +26,7 @@ def test_the_bytes_are_the_same_and_the_place_is_told(tmp_path: Path, read: obje
     path.write_bytes(gzip.compress(TEXT, 1) if packed else TEXT)
     told: list[tuple[int, int, str]] = []
     with open_input(str(path)) as file:
-        content = b"".join(read(watched(file, lambda *given: told.append(given))))  # type: ignore[operator]
+        content = b"".join(read(replace(file, progress=lambda *given: told.append(given))))  # type: ignore[operator]
     assert content == TEXT
     places = [place for place, _, _ in told]
     assert places == sorted(places)
@@ -45,4 +45,4 @@ def test_what_tells_can_cancel(tmp_path: Path, packed: bool) -> None:
             raise CancelledError
 
     with open_input(str(path)) as file, pytest.raises(CancelledError):
-        list(LinesSoFar(watched(file, cancel)))
+        list(LinesSoFar(replace(file, progress=cancel)))

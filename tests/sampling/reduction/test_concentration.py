@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.reduction.concentration import MOST, fewest_holding
+from sampling.reduction.duration_counts import MOST, fewest_holding
 
 
 def smallest_choice(durations_ns: list[int], share: float) -> int:

@@ -17,11 +17,13 @@ from sampling.profile.launch_table import LaunchTable
 from sampling.profile.names import short_name
 from sampling.reduction import duration_counts
 from sampling.reduction.duration_counts import (
-    DURATION_BITS,
     DurationCounts,
     count_durations,
+    counted_launches,
+    counted_parts,
     counts_by_name,
     range_std_ns,
+    reduced,
 )
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
@@ -58,19 +60,16 @@ def profiles(durations: st.SearchStrategy[int]) -> st.SearchStrategy[list[Launch
 
 
 SHORT = st.integers(0, 6)
-# Around the widest duration that fits a packed key, and far above it.
-MIXED = st.one_of(
-    SHORT, st.integers(2**DURATION_BITS - 2, 2**DURATION_BITS + 2), st.integers(2**50, 2**50 + 3)
-)
+# As many bits as fit a packed key of 32 or 64, and more.
+MIXED = st.one_of(SHORT, st.sampled_from([2**24, 2**32 - 1, 2**50]), st.integers(2**56, 2**56 + 3))
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _small_pieces() -> Iterator[None]:
-    """Cut profiles, parts and run-length blocks so small that every border is met."""
+    """Cut profiles into parts so small that they are merged again and again."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(launch_table, "PART_LAUNCHES", 7)
-        patch.setattr(duration_counts, "PART_LAUNCHES", 16)
-        patch.setattr(duration_counts, "RUN_BLOCK_LAUNCHES", 3)
+        patch.setattr(duration_counts, "_MERGED_FROM", 5)
         yield
 
 
@@ -162,13 +161,21 @@ def test_durations_too_wide_for_one_key_are_counted_alike(
     check_reduction(count_durations(built(launches), grouping), launches)
 
 
-@given(launches=profiles(SHORT), grouping=st.sampled_from(GROUPINGS))
-def test_two_keys_give_what_one_packed_key_gives(
-    launches: list[Launch], grouping: Grouping, built: Callable[[list[Launch]], LaunchTable]
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(duration_counts, "fits", lambda *_: False)
-        check_reduction(count_durations(built(launches), grouping), launches)
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 4), MIXED, st.sampled_from([1, 2, 2**40])), min_size=1, max_size=30
+    ),
+    counted=st.booleans(),
+)
+def test_pairs_are_counted_whatever_bits_they_take(rows: list[tuple[int, int, int]], counted: bool) -> None:
+    expected: Counter[tuple[int, int]] = Counter()
+    for code, duration_ns, launches in rows:
+        expected[code, duration_ns] += launches if counted else 1
+    code, duration_ns, count = (np.array(column) for column in zip(*rows, strict=True))
+    found = reduced(code, duration_ns, count if counted else None)
+    assert list(zip(*(column.tolist() for column in found), strict=True)) == [
+        (*pair, launches) for pair, launches in sorted(expected.items())
+    ]
 
 
 @given(
@@ -250,22 +257,45 @@ def test_groups_of_equal_total_stand_in_order_of_their_keys(counts_of: Callable[
     assert [group.name for group in counts.groups] == ["z", "a", "b", "c"]
 
 
-@given(launches=profiles(SHORT), grouping=st.sampled_from(GROUPINGS))
-def test_a_launch_finds_its_group_by_its_raw_code(
+@given(
+    launches=profiles(SHORT),
+    grouping=st.sampled_from(GROUPINGS),
+    region=st.builds(
+        Region,
+        exclude=st.sampled_from([(), ("communication",)]),
+        launches=st.sampled_from([None, (3, 30)]),
+        min_duration_ns=st.sampled_from([None, 3]),
+    ),
+)
+def test_counted_launches_come_with_their_groups(
     launches: list[Launch],
     grouping: Grouping,
+    region: Region,
     built: Callable[[list[Launch]], LaunchTable],
 ) -> None:
     profile = built(launches)
-    counts = count_durations(profile, grouping)
-    label = "signature" if grouping.needs_shape else "name"
-    at = 0
-    for part in profile.parts:
-        batch = part.load([label])
-        for code in batch[label].tolist():
-            group = counts.group_of_raw[code * len(profile.sequences) + part.sequence]
-            assert counts.groups[group].key == expected_key(launches[at], grouping)
-            at += 1
+    kept = [
+        (index, launch.duration_ns, expected_key(launch, grouping))
+        for index, launch in enumerate(launches)
+        if not (region.exclude and "nccl" in launch.name)
+        and (region.launches is None or 3 <= index < 30)
+        and launch.duration_ns >= (region.min_duration_ns or 0)
+    ]
+    if not kept:
+        return
+    counts = count_durations(profile, grouping, region)
+    found = [
+        (launch_id, duration_ns, counts.groups[group].key)
+        for part, groups, table in counted_launches(profile, counts, ("duration_ns",))
+        for launch_id, duration_ns, group in zip(
+            part.ids(np.arange(len(groups))).tolist(),
+            table["duration_ns"].tolist(),
+            groups.tolist(),
+            strict=True,
+        )
+    ]
+    assert found == kept
+    assert sum(part.launches for part in counted_parts(profile, counts)) == len(kept)
 
 
 def test_progress_counts_the_launches_read(launch_table: Callable[..., LaunchTable]) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.kernel_choice import KernelChoice, choose_kernel
+from tests.drawing import in_ascii
 from tui.text.labels.kernel_labels import KernelLabels, place_names
 
 SGEMM = "volta_sgemm_{}_sliced1x4_tn"
@@ -60,7 +61,7 @@ def test_a_shown_label_finds_its_group_or_is_refused_and_never_finds_another(
 ) -> None:
     shown = labels(groups)
     for index in range(len(groups)):
-        label = shown.label(index, room, ascii_only=ascii_only)
+        label = in_ascii(ascii_only, shown.label, index, room)
         assert choose_kernel(counts(groups), f"#{index + 1} {label}").group == index
         found = meant(groups, label)
         if isinstance(found, str):

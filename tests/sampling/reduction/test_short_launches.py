@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError, OptionError
-from sampling.plan.plan import drawn_plan
+from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import read_plan
 from sampling.plan.study import MethodChoice, study
-from sampling.plan.written_plan import find_planned_launches, plan_text
 from sampling.profile.launch_table import LaunchTable
 from sampling.readers.launch_parquet_writer import write_kept_launches
 from sampling.readers.registry import read_profile
@@ -21,8 +20,7 @@ from sampling.reduction.duration_counts import count_durations, counts_by_name
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
-from sampling.reduction.region import Region
-from sampling.reduction.short_launches import LeftOut
+from sampling.reduction.region import LeftOut, Region
 from sampling.strata.target import Target
 
 ROWS = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9)), min_size=1, max_size=30)
@@ -106,8 +104,8 @@ def test_a_plan_file_tells_what_was_left_out(
     studied = study(profile, BY_NAME, Region(min_duration_ns=2), Target(), MethodChoice("root"))
     plan = drawn_plan(studied.counts, studied.design, 0)
     path = tmp_path / "plan.json"
-    path.write_text(plan_text(studied, plan, find_planned_launches(studied, plan)))
+    path.write_text(plan_document(studied, plan, find_planned_launches(studied, plan)).text())
     read = read_plan(str(path))
-    assert read.left_out == LeftOut(1, 1)
-    assert read.selection()[1] == Region(min_duration_ns=2)
+    assert read.profile.left_out == LeftOut(1, 1)
+    assert read.options.region == Region(min_duration_ns=2)
     assert {launch.id for launch in read.drawn} <= set(range(1, 9))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
 from sampling.simulators.export import ExportChoices, Exported
 from sampling.simulators.registry import export_plan
+from tests.small_plans import options_of, plan_of_strata, stratum
 
 Drawn = tuple[int, int]
 
@@ -32,26 +33,9 @@ def launch(ordinal: int, occurrence: int, name: str, **other: Any) -> PlannedLau
     return PlannedLaunch(ordinal=ordinal, occurrence=occurrence, name=name, **given)
 
 
-def stratum(
-    key: str, size: int, mean_ns: float, std_ns: float, launches: Sequence[PlannedLaunch]
-) -> PlannedStratum:
-    """A stratum."""
-    return PlannedStratum(key, size, mean_ns, std_ns, 0, 10**6, len(launches), tuple(launches))
-
-
 def plan_of(*strata: PlannedStratum, method: str = "pks", **options: Any) -> PlanFile:
     """A plan of these strata; launches picked by `pks` keep the order in which they are listed."""
-    recorded = {"epsilon": 0.05, "confidence": 0.95, "seed": 0, "set": []}
-    region = {"device": [], "process": [], "include": [], "exclude": [], "launches": None}
-    grouped = {"group_by": "launch", "pool_devices": False}
-    return PlanFile(
-        path="plan.json",
-        files=(),
-        launches=sum(each.size for each in strata),
-        total_duration_ns=1,
-        options={"method": method, **recorded, **region, **grouped} | options,
-        strata=strata,
-    )
+    return plan_of_strata(strata, options_of(method, **options))
 
 
 @pytest.fixture(scope="session")

@@ -281,12 +281,12 @@ def test_what_is_wrong_is_pointed_at(tmp_path: Path, text: str) -> None:
     assert ";" in str(caught.value), "no remedy"
 
 
-@pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
+@pytest.mark.parametrize("mark", [";", "\t"])
 @pytest.mark.parametrize("source", [None, "csv"])
-def test_another_separator_is_named(tmp_path: Path, mark: str, name: str, source: str | None) -> None:
+def test_another_separator_is_read(tmp_path: Path, mark: str, source: str | None) -> None:
     for text in (PLAIN, "\n" + PLAIN, "kernel,Cycle , instructions,ctas\nk,1,1,1\n"):
-        with pytest.raises(ProfileError, match=f"separated by {name}; .*commas"):
-            read(tmp_path, text.replace(",", mark), source)
+        found, expected = read(tmp_path, text.replace(",", mark), source), read(tmp_path, text, source)
+        assert str(found) == str(expected)
 
 
 def test_a_csv_of_something_else_is_not_taken_for_a_log(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ class Chart(Widget, can_focus=True):
 
     def say(self, words: str) -> None:
         """Show a text in place of a chart."""
-        self.show(partial(_draw_words, printable(words, ascii_only=self.app.has_class("-ascii"))))
+        self.show(partial(_draw_words, printable(words)))
 
     @property
     def grid(self) -> Grid:

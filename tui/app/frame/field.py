@@ -62,9 +62,8 @@ class FieldWords(Static):
     FieldWords.-refused { color: ansi_red; }
     """
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__(markup=False)
-        self._ascii_only = ascii_only
 
     def show(self, forms: Sequence[str]) -> None:
         """Show one of these, which are the longest first."""
@@ -78,7 +77,7 @@ class FieldWords(Static):
         self._write(f"! {why}")
 
     def _write(self, text: str) -> None:
-        self.update(printable(text, ascii_only=self._ascii_only))
+        self.update(printable(text))
 
 
 class ElsewhereInput(PathInput):
@@ -103,17 +102,15 @@ class PlaceScreen(Screen[Path | None]):
     PlaceScreen Horizontal Static { width: auto; text-style: bold; }
     """
 
-    def __init__(
-        self, what: str, name: str, problem: str, write: Callable[[Path], object], *, ascii_only: bool
-    ) -> None:
+    def __init__(self, what: str, name: str, problem: str, write: Callable[[Path], object]) -> None:
         super().__init__()
         self._what, self._file, self._write = what, name, write
-        self._problem, self._ascii_only = problem, ascii_only
+        self._problem = problem
 
     def compose(self) -> ComposeResult:
         """What is wrong over the field."""
-        yield PaneTitle(ascii_only=self._ascii_only)
-        yield FieldWords(ascii_only=self._ascii_only)
+        yield PaneTitle()
+        yield FieldWords()
         with Horizontal():
             yield Static("File: ")
             yield ElsewhereInput(place_for(self._file), compact=True, select_on_focus=False)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from tui.options.choices import SortWord
+from tui.terminal.printable import is_ascii
 from tui.terminal.tables import Column
 
 _MARKS = {True: ("↓", "v"), False: ("↑", "^")}
@@ -18,12 +19,12 @@ _WORDS = re.compile(r"\S+")
 Sort = TypeVar("Sort", bound=SortWord)
 
 
-def mark_of(*, falls: bool, ascii_only: bool) -> str:
+def mark_of(*, falls: bool) -> str:
     """Return the mark of a column that falls, the largest first, or rises."""
-    return _MARKS[falls][ascii_only]
+    return _MARKS[falls][is_ascii()]
 
 
-def marked(columns: Sequence[Column], names: Sequence[str], *, falls: bool, ascii_only: bool) -> list[Column]:
+def marked(columns: Sequence[Column], names: Sequence[str], *, falls: bool) -> list[Column]:
     """Return the columns with a mark of the order on the first of these heads that is there.
 
     Parameters
@@ -33,7 +34,7 @@ def marked(columns: Sequence[Column], names: Sequence[str], *, falls: bool, asci
     """
     headings = [column.heading.rstrip() for column in columns]
     sorted_by = next((name for name in names if name in headings), None)
-    mark = mark_of(falls=falls, ascii_only=ascii_only)
+    mark = mark_of(falls=falls)
     return [
         replace(column, heading=f"{heading}{mark}".ljust(len(column.heading)))
         if heading == sorted_by

@@ -39,9 +39,8 @@ class Line(Widget, can_focus=False):
     DEFAULT_CSS = "Line { height: 1; }"
     COMPONENT_CLASSES = {f"line--{tone}" for tone in Tone}  # noqa: RUF012
 
-    def __init__(self, *, ascii_only: bool, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self._ascii_only = ascii_only
         self._forms: tuple[Words, ...] = (words(""),)
 
     def show(self, forms: Sequence[str | Words]) -> None:
@@ -56,7 +55,7 @@ class Line(Widget, can_focus=False):
         self.show([(Phrase(f"! {why}", Tone.BAD),)])
 
     def _printable(self, form: str | Words) -> Words:
-        return tuple(Phrase(printable(text, ascii_only=self._ascii_only), tone) for text, tone in words(form))
+        return tuple(Phrase(printable(text), tone) for text, tone in words(form))
 
     @property
     def text(self) -> str:
@@ -65,7 +64,7 @@ class Line(Widget, can_focus=False):
 
     @property
     def _shown(self) -> Words:
-        return fitting(self._forms, self.size.width, ascii_only=self._ascii_only)
+        return fitting(self._forms, self.size.width)
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002
         """The text, and blanks."""
@@ -73,10 +72,10 @@ class Line(Widget, can_focus=False):
         return Strip(toned_segments(self, self._shown, style)).adjust_cell_length(width, style)
 
 
-def fitting(forms: Sequence[Words], width: int, *, ascii_only: bool) -> Words:
+def fitting(forms: Sequence[Words], width: int) -> Words:
     """Return the first of these forms that fits the width; the last one cut short where none does."""
     form = next((form for form in forms if len(plain(form)) <= width), forms[-1])
-    return shortened_to(form, fitted(plain(form), width, ascii_only=ascii_only))
+    return shortened_to(form, fitted(plain(form), width))
 
 
 def toned_segments(widget: Widget, row: Words, style: Style) -> list[Segment]:
@@ -98,14 +97,13 @@ class PaneTitle(Widget, can_focus=False):
     DEFAULT_CSS = "PaneTitle { height: 1; }"
     COMPONENT_CLASSES = {"pane-title--name"}  # noqa: RUF012
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._ascii_only = ascii_only
         self._left = self._right = ""
 
     def show(self, left: str, right: str = "") -> None:
         """Show these two."""
-        left, right = (printable(text, ascii_only=self._ascii_only) for text in (left, right))
+        left, right = (printable(text) for text in (left, right))
         if (left, right) != (self._left, self._right):
             self._left, self._right = left, right
             self.refresh()
@@ -120,9 +118,9 @@ class PaneTitle(Widget, can_focus=False):
     def render_line(self, y: int) -> Strip:  # noqa: ARG002
         """The name, the rule, the rest."""
         width = self.size.width
-        rule = glyph_set(ascii_only=self._ascii_only).horizontal
+        rule = glyph_set().horizontal
         right = f" {self._right} {rule}" if self._right and len(self._right) + 12 < width else ""
-        left = f" {fitted(self._left, max(width - len(right) - 4, 0), ascii_only=self._ascii_only)} "
+        left = f" {fitted(self._left, max(width - len(right) - 4, 0))} "
         line, name = self.rich_style, self.get_component_rich_style("pane-title--name", partial=True)
         fill = rule * max(width - cell_len(right) - cell_len(left) - 1, 0)
         segments = [Segment(rule, line), Segment(left, line + name), Segment(fill + right, line)]
@@ -134,14 +132,14 @@ class HeaderLine(Widget, can_focus=False):
 
     DEFAULT_CSS = "HeaderLine { height: 1; }"
 
-    def __init__(self, tabs: Sequence[tuple[str, str]], active: str, *, ascii_only: bool) -> None:
+    def __init__(self, tabs: Sequence[tuple[str, str]], active: str) -> None:
         super().__init__()
-        self._tabs, self._active, self._ascii_only = tuple(tabs), active, ascii_only
+        self._tabs, self._active = tuple(tabs), active
         self._forms: tuple[str, ...] = ()
 
     def show(self, forms: Sequence[str]) -> None:
         """Show one of these of the workload, which are the longest first."""
-        shown = tuple(printable(form, ascii_only=self._ascii_only) for form in forms)
+        shown = tuple(printable(form) for form in forms)
         if shown != self._forms:
             self._forms = shown
             self.refresh()
@@ -162,7 +160,7 @@ class HeaderLine(Widget, can_focus=False):
         room = width - sum(len(segment.text) for segment in segments) - 2
         if self._forms and room >= _LEAST_FILE:
             form = next((form for form in self._forms if len(form) <= room), self._forms[-1])
-            text = fitted(form, room, ascii_only=self._ascii_only)
+            text = fitted(form, room)
             segments.append(Segment(f"  {text}", style))
         return Strip(segments).adjust_cell_length(width, style)
 

@@ -150,9 +150,9 @@ class PageScreen(CopyingScreen):
     WHY_NO_COMMAND: ClassVar[str]
     """What `Y` says."""
 
-    def __init__(self, title: str, *, ascii_only: bool) -> None:
+    def __init__(self, title: str) -> None:
         super().__init__()
-        self._page_title, self._ascii_only = title, ascii_only
+        self._page_title = title
 
     @abstractmethod
     def write(self, width: int) -> Text:
@@ -169,7 +169,7 @@ class PageScreen(CopyingScreen):
 
     def compose(self) -> ComposeResult:
         """The title over the page."""
-        yield PaneTitle(ascii_only=self._ascii_only)
+        yield PaneTitle()
         yield Page(self.write)
 
     def on_mount(self) -> None:
@@ -205,8 +205,8 @@ class FindingsScreen(PageScreen):
 
     app: SessionApp
 
-    def __init__(self, study: Study, *, ascii_only: bool, beside: tuple[str, ...] = ()) -> None:
-        super().__init__("Findings", ascii_only=ascii_only)
+    def __init__(self, study: Study, *, beside: tuple[str, ...] = ()) -> None:
+        super().__init__("Findings")
         self._study, self._beside = study, beside
         self._remedies = remedy_keys(study.findings)
 
@@ -216,7 +216,7 @@ class FindingsScreen(PageScreen):
             finding.code: f"[{key}] sets {change_text(finding.changes)}"
             for key, finding in self._remedies.items()
         }
-        found = findings_toned(self._study, width, keys, ascii_only=self._ascii_only)
+        found = findings_toned(self._study, width, keys)
         return Text("\n").join([found, *(Text(f"\n{line}") for line in self._beside)])
 
     def hints(self) -> str:
@@ -239,16 +239,14 @@ class FindingsScreen(PageScreen):
         self.app.action_undo()
 
 
-def findings_toned(
-    study: Study, width: int, keys: Mapping[str, str] | None = None, *, ascii_only: bool
-) -> Text:
+def findings_toned(study: Study, width: int, keys: Mapping[str, str] | None = None) -> Text:
     """Return the findings as their command prints them, each mark in the colour of its severity.
 
     Parameters
     ----------
     keys : what a key does about a finding, in words, by the finding's code; none where no key does.
     """
-    text = Text(facts.findings_text(study, Canvas(width, ascii_only, color=False), keys))
+    text = Text(facts.findings_text(study, Canvas(width, color=False), keys))
     for severity, style in _MARK_STYLES.items():
         for found in re.finditer(rf"(?m)^  ({re.escape(facts.MARKS[severity])}) ([a-z-]+):", text.plain):
             text.stylize(style, *found.span(1))
@@ -269,10 +267,8 @@ class HelpScreen(PageScreen):
         about: str,
         actions: Iterable[Action],
         views: Iterable[tuple[str, str]],
-        *,
-        ascii_only: bool,
     ) -> None:
-        super().__init__(f"Help: {name}", ascii_only=ascii_only)
+        super().__init__(f"Help: {name}")
         self._about, self._actions, self._views = about, tuple(actions), tuple(views)
 
     def write(self, width: int) -> Text:  # noqa: ARG002

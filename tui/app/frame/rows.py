@@ -48,9 +48,8 @@ class Rows(Widget, can_focus=True):
 
         heading: str
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._ascii_only = ascii_only
         self.row_count = self.cursor = self._first = 0
         self._words = ""
 
@@ -127,7 +126,7 @@ class Rows(Widget, can_focus=True):
         row = self._first + y - _HEAD
         runs: Runs = [("", 0)]
         if not self.row_count:
-            words = wrap(printable(self._words, ascii_only=self._ascii_only), max(width, 1))
+            words = wrap(printable(self._words), max(width, 1))
             segments = [Segment(words[y] if y < len(words) else "", style)]
         elif y < _HEAD:
             style += self.get_component_rich_style("rows--head", partial=True)

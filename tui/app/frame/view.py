@@ -61,11 +61,10 @@ class ViewScreen(CopyingScreen):
 
     def compose(self) -> ComposeResult:
         """The frame around the view's own panes."""
-        ascii_only = self.session.ascii_only
-        yield HeaderLine(self.app.tabs, self.TAB or self.NAME, ascii_only=ascii_only)
-        yield Line(ascii_only=ascii_only, id="profile")
+        yield HeaderLine(self.app.tabs, self.TAB or self.NAME)
+        yield Line(id="profile")
         yield from self.compose_panes()
-        yield Line(ascii_only=ascii_only, id="plan")
+        yield Line(id="plan")
         yield KeysLine()
 
     @property
@@ -132,7 +131,7 @@ class ViewScreen(CopyingScreen):
         """The text of the pane that has the focus, as its command prints it."""
         own = self.own_text()
         text = own.text and self._heading() + own.text
-        return PaneText(own.name, printable_lines(text, ascii_only=self.session.ascii_only))
+        return PaneText(own.name, printable_lines(text))
 
     def _heading(self) -> str:
         """Return which launches it is of, as its command says it; "" where it is of all or of no profile."""
@@ -152,11 +151,7 @@ class ViewScreen(CopyingScreen):
     def action_findings(self) -> None:
         """Show every finding in full."""
         if self.session.study is not None:
-            self.app.push_screen(
-                FindingsScreen(
-                    self.session.study, ascii_only=self.session.ascii_only, beside=self.session.beside
-                )
-            )
+            self.app.push_screen(FindingsScreen(self.session.study, beside=self.session.beside))
 
     def action_filters(self) -> None:
         """Show which launches count and what a kernel group is, to change it."""

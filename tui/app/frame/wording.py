@@ -32,10 +32,10 @@ def workload_lines(session: Session, study: Study) -> list[str]:
     return [names] if part_of_study(study).is_whole else [f"part of {names}", names]
 
 
-def group_key(study: Study, index: int, cells: int, *, ascii_only: bool) -> str:
+def group_key(study: Study, index: int, cells: int) -> str:
     """Return a group's key in at most `cells` cells; its name is shortened before its grid and block."""
     group = study.counts.groups[index]
-    whole = printable(group.key, ascii_only=ascii_only)
+    whole = printable(group.key)
     if len(whole) <= cells:
         return whole
     launched = group.key.removeprefix(group.name)
@@ -43,8 +43,8 @@ def group_key(study: Study, index: int, cells: int, *, ascii_only: bool) -> str:
         launched = launched.partition(" process ")[0]
     room = cells - len(launched)
     if room < _LEAST_NAME:
-        return shortened(group.key, cells, ascii_only=ascii_only)
-    return shortened(group.name, room, ascii_only=ascii_only) + launched
+        return shortened(group.key, cells)
+    return shortened(group.name, room) + launched
 
 
 def binding_lines(session: Session, study: Study) -> list[str]:

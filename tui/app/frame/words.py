@@ -18,9 +18,8 @@ class Words(Widget, can_focus=False):
 
     DEFAULT_CSS = "Words { height: auto; min-height: 1; }"
 
-    def __init__(self, *, ascii_only: bool, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._ascii_only = ascii_only
         self._text = ""
 
     @property
@@ -30,7 +29,7 @@ class Words(Widget, can_focus=False):
 
     def show(self, text: str) -> None:
         """Show another text."""
-        text = printable(text, ascii_only=self._ascii_only)
+        text = printable(text)
         if text != self._text:
             self._text = text
             self.refresh(layout=True)
@@ -48,5 +47,5 @@ class Words(Widget, can_focus=False):
         lines = self._lines(width)
         text = lines[y] if y < len(lines) else ""
         if y == height - 1 < len(lines) - 1:
-            text = fitted(" ".join(lines[y:]), width, ascii_only=self._ascii_only)
+            text = fitted(" ".join(lines[y:]), width)
         return Strip([Segment(text, self.rich_style)]).adjust_cell_length(width, self.rich_style)

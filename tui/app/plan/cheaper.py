@@ -73,8 +73,8 @@ class BindingList(Rows):
     BindingList:focus > .rows--cursor { text-style: reverse; }
     """
 
-    def __init__(self, *, ascii_only: bool) -> None:
-        super().__init__(ascii_only=ascii_only)
+    def __init__(self) -> None:
+        super().__init__()
         self._steps: tuple[Relaxation, ...] = ()
         self._heading, self._lines = "", [""]
 
@@ -85,12 +85,12 @@ class BindingList(Rows):
 
     def heading(self, width: int) -> str:
         """What stands over the figures."""
-        return fitted_cells(f"  {self._heading}", width, ascii_only=self._ascii_only)
+        return fitted_cells(f"  {self._heading}", width)
 
     def runs(self, row: int, width: int) -> Runs:
         """One option, marked where the cursor is."""
         text = f"{'>' if row == self.cursor else ' '} {self._lines[row]}"
-        return [(fitted_cells(text, width, ascii_only=self._ascii_only), PLAIN)]
+        return [(fitted_cells(text, width), PLAIN)]
 
     def action_take(self) -> None:
         """Take the step under the cursor."""
@@ -251,9 +251,8 @@ class BudgetPrompt(Vertical):
     class Turned(Message):
         """An epsilon is looked for now, or no longer."""
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._ascii_only = ascii_only
         self._fitted: Fitted | None = None
         self._problem = ""
         self._worker: Worker[None] | None = None
@@ -262,7 +261,7 @@ class BudgetPrompt(Vertical):
 
     def compose(self) -> ComposeResult:
         """The words over the fields."""
-        yield FieldWords(ascii_only=self._ascii_only)
+        yield FieldWords()
         for name, label in (("budget", "Budget:   "), ("slowdown", "Slowdown: ")):
             with Horizontal():
                 yield Static(label)

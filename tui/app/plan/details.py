@@ -13,7 +13,7 @@ from sampling.errors import OptionError
 from sampling.methods.registry import method_named
 from sampling.plan.budget import simulation_hours
 from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.plan import Plan, drawn_plan
+from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import PlannedLaunch, read_plan
 from sampling.plan.study import Study
 from sampling.plan.trade_off import (
@@ -24,7 +24,6 @@ from sampling.plan.trade_off import (
     point_of,
     trade_off,
 )
-from sampling.plan.written_plan import find_planned_launches, plan_text
 from sampling.progress import Progress
 from sampling.simulators.registry import exported_folder, exporter_named
 from sampling.strata.target import Target
@@ -230,7 +229,7 @@ def save_plan(details: PlanDetails, path: Path, progress: Progress) -> None:
         raise OptionError(f"{path} exists", remedy="give another name")
     study, plan = details.study, details.plan
     recorded = plan_options(details.session.options, study, plan)
-    write_text(plan_text(study, plan, launches_found(details, progress), recorded), path)
+    write_text(plan_document(study, plan, launches_found(details, progress), recorded).text(), path)
 
 
 def export_file(path: Path, to: str, folder: Path) -> str:

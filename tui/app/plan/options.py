@@ -346,9 +346,9 @@ class OptionRow(Widget):
 
     COMPONENT_CLASSES = {"option-row--cursor", "option-row--unused"}  # noqa: RUF012
 
-    def __init__(self, field: OptionField, *, ascii_only: bool) -> None:
+    def __init__(self, field: OptionField) -> None:
         super().__init__()
-        self.field, self._ascii_only = field, ascii_only
+        self.field = field
         self._shown = ("", False, "", False)
 
     def show(self, text: str, *, is_current: bool, unused: str, is_refused: bool) -> None:
@@ -370,12 +370,12 @@ class OptionRow(Widget):
         if unused:
             # Shown even if the value is too long for the row.
             unused = f" ({unused})"
-            text = fitted(text, max(room - len(unused), 0), ascii_only=self._ascii_only) + unused
+            text = fitted(text, max(room - len(unused), 0)) + unused
             style += self.get_component_rich_style("option-row--unused", partial=True)
         if is_current:
             style += self.get_component_rich_style("option-row--cursor", partial=True)
         mark = ">" if is_current else "!" if is_refused else " "
-        row = f"{mark} {self.field.label}".ljust(_LABEL) + fitted(text, room, ascii_only=self._ascii_only)
+        row = f"{mark} {self.field.label}".ljust(_LABEL) + fitted(text, room)
         return Strip([Segment(row.ljust(width), style)]).adjust_cell_length(width, Style())
 
 
@@ -386,12 +386,9 @@ class OptionForm(VerticalScroll, can_focus=True):
 
     app: SessionApp
 
-    def __init__(
-        self, options: SampleOptions, fields: tuple[OptionField, ...] = OPTION_FIELDS, *, ascii_only: bool
-    ) -> None:
+    def __init__(self, options: SampleOptions, fields: tuple[OptionField, ...] = OPTION_FIELDS) -> None:
         super().__init__()
         self.fields = fields
-        self._ascii_only = ascii_only
         self._options = options
         self._place = 0
         self.attempt: Attempt | None = None
@@ -399,7 +396,7 @@ class OptionForm(VerticalScroll, can_focus=True):
     def compose(self) -> ComposeResult:
         """A row an option, and a place for what is wrong with one."""
         for field in self.fields:
-            yield OptionRow(field, ascii_only=self._ascii_only)
+            yield OptionRow(field)
         yield Static(id="option-problem", markup=False)
 
     def on_mount(self) -> None:
@@ -444,7 +441,7 @@ class OptionForm(VerticalScroll, can_focus=True):
             tried = self.attempt if self.attempt is not None and self.attempt.field is row.field else None
             text = row.field.text(self._options) or "-" if tried is None else tried.text
             row.show(
-                printable(text, ascii_only=self._ascii_only),
+                printable(text),
                 is_current=place == self._place,
                 unused=row.field.unused(self._options),
                 is_refused=tried is not None and tried.problem is not None,
@@ -457,7 +454,7 @@ class OptionForm(VerticalScroll, can_focus=True):
         line.display = attempt is not None and attempt.problem is not None and not attempt.is_read
         if attempt is None or not line.display:
             return
-        problem = printable(attempt.problem or "", ascii_only=self._ascii_only)
+        problem = printable(attempt.problem or "")
         width = max(self.size.width - 2, 10)
         # Of a typed text, the remedy says what to type.
         few = _TYPED_ROWS if attempt.options is None else _PROBLEM_ROWS
@@ -466,7 +463,7 @@ class OptionForm(VerticalScroll, can_focus=True):
         if len(rows) > most:
             rows = textwrap.wrap(problem.partition("; ")[0], width)
         if len(rows) > most:
-            last = fitted(" ".join(rows[most - 1 :]), width, ascii_only=self._ascii_only)
+            last = fitted(" ".join(rows[most - 1 :]), width)
             rows = [*rows[: most - 1], last]
         line.update("\n".join(f"  {row}" for row in rows))
         self.move_child(line, after=self.query(OptionRow)[self.fields.index(attempt.field)])

@@ -43,9 +43,8 @@ class PlanFigures(Widget, can_focus=True):
 
     COMPONENT_CLASSES = {"plan-figures--value", *Line.COMPONENT_CLASSES}  # noqa: RUF012
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._ascii_only = ascii_only
         self.figures: list[Figure] = []
 
     def show(self, figures: list[Figure]) -> None:
@@ -61,7 +60,7 @@ class PlanFigures(Widget, can_focus=True):
             return Strip.blank(width, self.rich_style)
         name, forms = self.figures[y]
         room = max(width - _LABEL - 1, 0)
-        value = fitting(tuple(map(words, forms)), room, ascii_only=self._ascii_only)
+        value = fitting(tuple(map(words, forms)), room)
         bold = self.get_component_rich_style("plan-figures--value", partial=True)
         segments = [
             Segment(f" {name}".ljust(_LABEL + 1)[:width], self.rich_style),
@@ -76,9 +75,8 @@ class PlanList(ScrollView, can_focus=True):
     BINDINGS = bindings(LIST)
     COMPONENT_CLASSES = {"plan-list--head"}  # noqa: RUF012
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._ascii_only = ascii_only
         self._listing = _NOTHING
         self._words = ""
 
@@ -115,21 +113,20 @@ class PlanList(ScrollView, can_focus=True):
         number = self.scroll_offset.y + y - 1
         text = ""
         if not len(self._listing.labels):
-            text = fitted(self._words, width, ascii_only=self._ascii_only) if y == 0 else ""
+            text = fitted(self._words, width) if y == 0 else ""
         elif y == 0:
             style += self.get_component_rich_style("plan-list--head", partial=True)
-            text = self._listing.head(width, ascii_only=self._ascii_only)
+            text = self._listing.head(width)
         elif number < len(self._listing.labels):
-            text = self._listing.row(number, width, ascii_only=self._ascii_only)
+            text = self._listing.row(number, width)
         return Strip([Segment(set_cell_size(text, width), style)], width)
 
 
 class PlanFindings(Page):
     """Every finding's sentence and remedy, in the words of the commands."""
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__(self._text)
-        self._ascii_only = ascii_only
         self._study: Study | None = None
 
     def show(self, study: Study) -> None:
@@ -140,7 +137,7 @@ class PlanFindings(Page):
     def _text(self, width: int) -> Text:
         if self._study is None or not width:
             return Text()
-        return findings_toned(self._study, width, ascii_only=self._ascii_only)
+        return findings_toned(self._study, width)
 
 
 @dataclass
@@ -170,16 +167,15 @@ class PlanPrompt(Vertical):
 
     app: SessionApp
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._ascii_only = ascii_only
         self._target: str | None = None
         self._proposed = ""
         self.display = False
 
     def compose(self) -> ComposeResult:
         """The words over the field."""
-        yield FieldWords(ascii_only=self._ascii_only)
+        yield FieldWords()
         with Horizontal():
             yield Static()
             yield PlaceInput(compact=True, select_on_focus=False)

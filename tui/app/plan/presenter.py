@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from sampling.plan.binding import Relaxation
-from sampling.plan.picked_design import AnyDesign
+from sampling.plan.design import Design
 from sampling.text import counted
 from tui.app.overrides_file import options_with_overrides
 from tui.app.plan.details import PlanDetails
@@ -173,7 +173,7 @@ def _figures(details: PlanDetails) -> Iterator[Figure]:
         yield "decisions", (f"{count(number)} of yours, in the split tree", count(number))
 
 
-def _bounds(design: AnyDesign) -> Iterator[Figure]:
+def _bounds(design: Design) -> Iterator[Figure]:
     forms: tuple[str, ...]
     if design.bound is None:
         forms = "none: the launches are not drawn at random", "none: nothing is random", "none"
@@ -239,7 +239,7 @@ def pane_text(
         return trade_off_text(replace(known, epsilons=_tried(known)), *size, canvas) + "\n"
     listing = details.strata if pane is PlanPane.STRATA else details.launches
     if pane in {PlanPane.STRATA, PlanPane.LAUNCHES} and listing is not None:
-        return listing.text(canvas.width, ascii_only=canvas.ascii_only) + "\n"
+        return listing.text(canvas.width) + "\n"
     costs = replace(details.costs, binding=binding if pane is PlanPane.BINDING else None)
     return plan_text(details.study, details.plan, canvas, costs, details.judgement) + "\n"
 

@@ -350,15 +350,14 @@ class ResultsForm(Vertical):
 
     app: SessionApp
 
-    def __init__(self, *, ascii_only: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._ascii_only = ascii_only
         self._problem = ""
         self.display = False
 
     def compose(self) -> ComposeResult:
         """The words over the fields."""
-        yield FieldWords(ascii_only=self._ascii_only)
+        yield FieldWords()
         for name, label in zip(_NAMES, _LABELS, strict=True):
             with Horizontal():
                 yield Static(f"{label:<10}")
@@ -466,16 +465,15 @@ class ResultsScreen(ViewScreen):
 
     def compose_panes(self) -> ComposeResult:
         """Totals, a table, and the places to ask for names."""
-        ascii_only = self.session.ascii_only
         with Container(id="results-panes"):
             with Vertical(id="totals-pane", classes="pane"):
-                yield PaneTitle(ascii_only=ascii_only)
+                yield PaneTitle()
                 yield Page(self._totals)
             with Vertical(id="results-table-pane", classes="pane"):
-                yield PaneTitle(ascii_only=ascii_only)
-                yield PlanList(ascii_only=ascii_only)
-        yield ResultsForm(ascii_only=ascii_only)
-        yield PlanPrompt(ascii_only=ascii_only)
+                yield PaneTitle()
+                yield PlanList()
+        yield ResultsForm()
+        yield PlanPrompt()
 
     def on_mount(self) -> None:
         """Ask for results unless some are known, and keep showing which rows are visible."""
@@ -506,8 +504,8 @@ class ResultsScreen(ViewScreen):
         return ResultsPane.TOTALS if self.query_one("#totals-pane").has_focus_within else self._table
 
     def _totals(self, width: int) -> Text:
-        words = totals_words(self.known, Canvas(width, self.session.ascii_only, color=False))
-        return Text(printable_lines(words, ascii_only=self.session.ascii_only))
+        words = totals_words(self.known, Canvas(width, color=False))
+        return Text(printable_lines(words))
 
     def _show(self) -> None:
         self.query_one(Page).write_anew()
@@ -663,7 +661,7 @@ class ResultsScreen(ViewScreen):
 
     def own_text(self) -> PaneText:
         """What `estimate` prints, with the groups where they are looked at."""
-        canvas = Canvas(self.app.size.width, self.session.ascii_only, color=False)
+        canvas = Canvas(self.app.size.width, color=False)
         return PaneText("kernelpoint-estimate", pane_text(self.focused_pane, self.known, canvas))
 
     def command(self) -> str:

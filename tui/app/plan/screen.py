@@ -101,24 +101,23 @@ class PlanScreen(ViewScreen):
 
     def compose_panes(self) -> ComposeResult:
         """Options and figures, the details, and a place to ask for a name."""
-        ascii_only = self.session.ascii_only
         with Container(id="plan-panes"):
             with Container(id="plan-top"):
                 with Vertical(id="options-pane", classes="pane"):
-                    yield PaneTitle(ascii_only=ascii_only)
-                    yield OptionForm(self.session.options, ascii_only=ascii_only)
+                    yield PaneTitle()
+                    yield OptionForm(self.session.options)
                 with Vertical(id="figures-pane", classes="pane"):
-                    yield PaneTitle(ascii_only=ascii_only)
-                    yield PlanFigures(ascii_only=ascii_only)
-                yield words.Words(ascii_only=ascii_only, id="option-help")
-            contents = (Chart(id="trade-off"), *(kind(ascii_only=ascii_only) for kind in _CONTENTS))
+                    yield PaneTitle()
+                    yield PlanFigures()
+                yield words.Words(id="option-help")
+            contents = (Chart(id="trade-off"), *(kind() for kind in _CONTENTS))
             with Container(id="plan-details"):
                 for pane, content in zip(DETAILS, contents, strict=True):
                     with Vertical(id=f"{pane}-pane", classes="pane"):
-                        yield PaneTitle(ascii_only=ascii_only)
+                        yield PaneTitle()
                         yield content
-        yield PlanPrompt(ascii_only=ascii_only)
-        yield BudgetPrompt(ascii_only=ascii_only)
+        yield PlanPrompt()
+        yield BudgetPrompt()
 
     def on_mount(self) -> None:
         """Lay out, and keep showing which rows of a table are visible."""
@@ -179,7 +178,7 @@ class PlanScreen(ViewScreen):
         if why_no_chart := self._problems.get(PlanPane.TRADE_OFF, details.why_no_trade_off):
             chart.say(why_no_chart)
         else:
-            chart.show(partial(details.trade_off.chart, ascii_only=self.session.ascii_only))
+            chart.show(partial(details.trade_off.chart))
         lists, listings = self.query(PlanList), (details.strata, details.launches)
         for pane, table, listing in zip((PlanPane.STRATA, PlanPane.LAUNCHES), lists, listings, strict=True):
             if listing is not None:
@@ -458,7 +457,7 @@ class PlanScreen(ViewScreen):
         if self.details is None:
             return PaneText("kernelpoint-plan", "")
         pane, size = self.focused_pane, self.query_one(Chart).printed_size
-        canvas = Canvas(self.app.size.width, self.session.ascii_only, color=False)
+        canvas = Canvas(self.app.size.width, color=False)
         text = pane_text(pane, self.details, size, canvas, self.session.binding)
         return PaneText(f"kernelpoint-{pane}", text)
 

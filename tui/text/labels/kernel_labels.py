@@ -15,7 +15,7 @@ from typing import Protocol
 
 from sampling.reduction.grouping import KernelGroup
 from sampling.text import counted
-from tui.terminal.printable import printable
+from tui.terminal.printable import is_ascii, printable
 from tui.terminal.tables import shortened
 from tui.text.labels.short_names import ShortNames
 from tui.text.labels.squeezed import cut
@@ -74,24 +74,24 @@ class KernelLabels:
     def __len__(self) -> int:
         return len(self._groups)
 
-    def label(self, index: int, room: int | None = None, *, ascii_only: bool = False) -> str:
+    def label(self, index: int, room: int | None = None) -> str:
         """Return the label of a group in at most `room` columns, in as many as it takes if None.
 
         Different groups have different labels, unless there are thousands or hardly any room.
         """
         if len(self) > _MOST_TOGETHER:
-            return _fitted(self._parts(index, room, ascii_only=ascii_only), room, ascii_only=ascii_only)
-        key = (room, ascii_only)
+            return _fitted(self._parts(index, room), room)
+        key = (room, is_ascii())
         labels = self._together.pop(key, None)
         if labels is None:
-            parts = [self._parts(each, room, ascii_only=ascii_only) for each in range(len(self))]
-            labels = [_fitted(each, room, ascii_only=ascii_only) for each in _numbered(parts, room)]
+            parts = [self._parts(each, room) for each in range(len(self))]
+            labels = [_fitted(each, room) for each in _numbered(parts, room)]
         self._together[key] = labels
         while len(self._together) > _KEPT_WIDTHS:
             self._together.popitem(last=False)
         return labels[index]
 
-    def _parts(self, index: int, room: int | None, *, ascii_only: bool) -> tuple[str, str]:
+    def _parts(self, index: int, room: int | None) -> tuple[str, str]:
         """Return the name, shortened, and the rest of the label."""
         group = self._groups[index]
         grid = "" if group.grid is None else f" {_text(group.grid)}"
@@ -101,7 +101,7 @@ class KernelLabels:
         is_needed, varies = self._blocks_of(group.name)
         rest = grid + (block if index in is_needed else "") + device
         left = None if room is None else max(room - len(rest), _LEAST_NAME)
-        name = self._names.text(group.name, left, _mark(ascii_only=ascii_only))
+        name = self._names.text(group.name, left, _mark())
         more = grid + block + device
         if varies and (room is None or len(name + more) <= room):
             rest = more
@@ -142,13 +142,13 @@ def _numbered(parts: list[tuple[str, str]], room: int | None) -> list[tuple[str,
     return numbered
 
 
-def _fitted(parts: tuple[str, str], room: int | None, *, ascii_only: bool) -> str:
-    label = printable("".join(parts), ascii_only=ascii_only)
-    return label if room is None else cut(label, room, _mark(ascii_only=ascii_only))
+def _fitted(parts: tuple[str, str], room: int | None) -> str:
+    label = printable("".join(parts))
+    return label if room is None else cut(label, room, _mark())
 
 
-def _mark(*, ascii_only: bool) -> str:
-    return ".." if ascii_only else "…"
+def _mark() -> str:
+    return ".." if is_ascii() else "…"
 
 
 def _text(dimensions: tuple[int, int, int]) -> str:
@@ -210,7 +210,7 @@ class Labels(Protocol):
 
     def __len__(self) -> int: ...
 
-    def fitted(self, number: int, room: int, *, ascii_only: bool) -> str:
+    def fitted(self, number: int, room: int) -> str:
         """Return the label of a row in at most `room` columns."""
 
 
@@ -229,12 +229,12 @@ class RowLabels:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def fitted(self, number: int, room: int, *, ascii_only: bool) -> str:
+    def fitted(self, number: int, room: int) -> str:
         """Return the label of a row in at most `room` columns."""
         text, kernel = self.rows[number]
         if kernel is not None:
-            text += self.kernels.label(kernel, max(room - len(text), 1), ascii_only=ascii_only)
-        return shortened(text, room, ascii_only=ascii_only)
+            text += self.kernels.label(kernel, max(room - len(text), 1))
+        return shortened(text, room)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,16 +280,14 @@ def row_labels(kernels: Iterable[Labelled], places: Mapping[Place, str]) -> RowL
     return RowLabels(KernelLabels(distinct, places), rows)
 
 
-def group_title(text: str, groups: Sequence[KernelGroup], index: int, width: int, *, ascii_only: bool) -> str:
+def group_title(text: str, groups: Sequence[KernelGroup], index: int, width: int) -> str:
     """Return a text and a group's key in a row; where the key is too long, the group's label."""
-    whole = printable(f"{text} {groups[index].key}", ascii_only=ascii_only)
+    whole = printable(f"{text} {groups[index].key}")
     if len(whole) <= width:
         return whole
     labels = KernelLabels(groups, place_names((group.process, group.device) for group in groups))
     room = max(width - len(text) - 1, 1)
-    return shortened(
-        f"{text} {labels.label(index, room, ascii_only=ascii_only)}", width, ascii_only=ascii_only
-    )
+    return shortened(f"{text} {labels.label(index, room)}", width)
 
 
 def _sizes(text: str | None) -> Dimensions:

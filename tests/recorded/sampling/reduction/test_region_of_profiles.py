@@ -9,7 +9,7 @@ import pytest
 from sampling.errors import EmptySelectionError, NotApplicableError
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
-from sampling.reduction.ranges.listing import RangeOrder, RangeOrigin, list_ranges
+from sampling.reduction.range_list import RangeOrder, RangeOrigin, list_ranges
 from sampling.reduction.region import Region
 from tests.region_cases import (
     Launch,

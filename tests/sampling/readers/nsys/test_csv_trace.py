@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Device, KernelTable, Profile
-from sampling.readers import csv_cells
+from sampling.readers import input_file
 from sampling.readers.input_file import HEAD_BYTES, InputFile, open_input
 from sampling.readers.nsys import csv_trace as nsys_csv
 from sampling.readers.registry import read_profile
@@ -326,7 +326,7 @@ class TestSurroundings:
         whole = launches(read(write(tmp_path, text)))
         assert [row["duration_ns"] for row in whole] == [i % 7 for i in range(200)]
         for size in (1, 64, 101, 1000, len(text) - 30):
-            monkeypatch.setattr(csv_cells, "PIECE_BYTES", size)
+            monkeypatch.setattr(input_file, "PIECE_BYTES", size)
             assert launches(read(tmp_path / "trace.csv")) == whole
 
     def test_progress_ends_at_the_size(self, tmp_path: Path) -> None:
@@ -345,7 +345,7 @@ class TestSurroundings:
         ]
         path = tmp_path / "trace.csv.gz"
         path.write_bytes(gzip.compress(text_of(HEADER_2023, rows).encode(), 1))
-        monkeypatch.setattr(csv_cells, "PIECE_BYTES", 1 << 18)
+        monkeypatch.setattr(input_file, "PIECE_BYTES", 1 << 18)
         seen: list[tuple[int, int]] = []
         with open_input(str(path)) as file:
             nsys_csv.read(file, KernelTable(), lambda done, total, _: seen.append((done, total)))
@@ -372,7 +372,7 @@ class TestSeveralTraces:
     def test_a_trace_in_pieces_already_parsed_as_another_is_found(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece_bytes: int
     ) -> None:
-        monkeypatch.setattr(csv_cells, "PIECE_BYTES", piece_bytes)
+        monkeypatch.setattr(input_file, "PIECE_BYTES", piece_bytes)
         texts = text_of(HEADER_2023, GPU_ROWS), text_of(HEADER_EXEC, self.exec_rows(4))
         profile = read(write(tmp_path, "".join(texts)))
         assert column(profile, "duration_ns") == [97, 96, 64, 32]
@@ -484,8 +484,8 @@ class TestDamage:
         assert (error.row, error.column) == (7, "Device")
 
     def test_a_line_without_end(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(csv_cells, "LONGEST_LINE_BYTES", 1 << 10)
-        monkeypatch.setattr(csv_cells, "PIECE_BYTES", 1 << 8)
+        monkeypatch.setattr(input_file, "LONGEST_LINE_BYTES", 1 << 10)
+        monkeypatch.setattr(input_file, "PIECE_BYTES", 1 << 8)
         error = refusal_of(write(tmp_path, text_of(HEADER_2023, GPU_ROWS) + "x" * 4096))
         assert "holds a line of more than" in str(error)
 
@@ -542,7 +542,7 @@ def test_every_name_comes_back_whole(
         )
     path = write(tmp_path_factory.mktemp("names"), out.getvalue())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_cells, "PIECE_BYTES", piece_bytes)
+        patch.setattr(input_file, "PIECE_BYTES", piece_bytes)
         rows = launches(read(path))
     assert [(row["name"], row["duration_ns"], row["grid"], row["block"]) for row in rows] == launched
 

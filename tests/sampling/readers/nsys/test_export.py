@@ -101,14 +101,6 @@ def test_every_schema_gives_the_same_launches(
     assert [file.launches for file in profile.files] == [2]
 
 
-def test_api_order_not_gpu_order_across_streams(read: Read, exports: ModuleType) -> None:
-    launches = [exports.Launch(start, start + 10 + i, 30 - i) for i, start in enumerate((100, 200, 300, 400))]
-    calls = [exports.Call(start, 30 - i) for i, start in enumerate((40, 10, 30, 20))]
-    profile = read(exports.export("2023.4", launches, calls))
-    assert column(profile, "duration_ns") == [11, 13, 12, 10]
-    assert profile.facts.launch_order == "api-start"
-
-
 def test_rows_in_any_order(read: Read, exports: ModuleType) -> None:
     launches = [exports.Launch(100 * i, 100 * i + i + 1, i, device=i % 2) for i in range(12)]
     calls = [exports.Call(i, i) for i in range(12)]
@@ -145,12 +137,6 @@ def test_without_all_api_rows_correlation_then_gpu_start(read: Read, exports: Mo
     assert without_calls.facts.api_rows_missing == 3
 
 
-def test_of_several_calls_with_one_correlation_the_earliest_counts(read: Read, exports: ModuleType) -> None:
-    launches = [exports.Launch(100, 101, 1), exports.Launch(200, 202, 2)]
-    calls = [exports.Call(50, 1), exports.Call(40, 2), exports.Call(10, 1), exports.Call(60, 1)]
-    assert column(read(exports.export("2023.4", launches, calls)), "duration_ns") == [1, 2]
-
-
 def test_calls_between_far_apart_correlations_are_no_launches(read: Read, exports: ModuleType) -> None:
     far = 1 << 31
     launches = [
@@ -164,15 +150,6 @@ def test_calls_between_far_apart_correlations_are_no_launches(read: Read, export
     assert column(profile, "duration_ns") == [3, 2, 1]
     profile = read(exports.export("2026.2", launches, [calls[0], calls[2], *others]))
     assert profile.facts.api_rows_missing == 1
-
-
-def test_kernels_of_one_graph_replay_share_a_call_and_keep_gpu_order(read: Read, exports: ModuleType) -> None:
-    replays = [exports.Launch(1000 * r + 10 * k, 1000 * r + 11 * k + 1, r) for r in (2, 1) for k in (2, 1, 0)]
-    calls = [exports.Call(r, r, name="cudaGraphLaunch_v10000") for r in (1, 2)]
-    profile = read(exports.export("2023.4", replays, calls))
-    assert column(profile, "start_ns") == [1000, 1010, 1020, 2000, 2010, 2020]
-    assert profile.facts.launch_order == "api-start"
-    assert profile.facts.hidden_graph_replays == 0
 
 
 def test_a_suffixed_table_stands_in_for_the_plain_one(read: Read, exports: ModuleType) -> None:
@@ -200,12 +177,6 @@ def test_name_falls_back_to_mangled_then_short(read: Read, exports: ModuleType) 
     ]
     profile = read(exports.export("2026.2", launches))
     assert names(profile) == ["void k<float>(float *)", "_Z1kIfEvPf", "k"]
-
-
-def test_old_captures_exported_anew_have_no_mangled_names(read: Read, exports: ModuleType) -> None:
-    profile = read(exports.export("2026.2", [exports.Launch(1, 2, 1, mangled=None)]))
-    assert profile.kernels.names.mangled(0) is None
-    assert profile.kernels.names.full(0) == "void k<float>(float *)"
 
 
 def test_unknown_dimensions_and_process(read: Read, exports: ModuleType) -> None:
@@ -354,26 +325,12 @@ def test_api_calls_without_kernels_are_diagnosed(read: Read, exports: ModuleType
     assert "CuptiUseRawGpuTimestamps" in str(caught.value.remedy)
 
 
-def test_copies_without_kernels_are_diagnosed(read: Read, exports: ModuleType) -> None:
-    export = exports.export("2023.4", []).add("CUPTI_ACTIVITY_KIND_MEMCPY", "start end", (1, 2))
-    export.string("a text")
-    with pytest.raises(ProfileError, match="CUDA tables but no kernel launches"):
-        read(export)
-
-
 def test_an_export_without_cuda_is_diagnosed(read: Read, exports: ModuleType) -> None:
     export = exports.export("2023.4", []).add("TARGET_INFO_GPU", GPU, (0, 0, "A", 1, 1, 0))
     export.string("a text")
     with pytest.raises(ProfileError, match="no CUDA tables at all") as caught:
         read(export)
     assert "--trace=cuda" in str(caught.value.remedy)
-
-
-def test_empty_kernel_table_is_no_profile(read: Read, exports: ModuleType) -> None:
-    export = exports.export("2023.4", [], [exports.Call(1, 1)])
-    export.add("CUPTI_ACTIVITY_KIND_KERNEL", "start end demangledName")
-    with pytest.raises(ProfileError, match="1 CUDA API call but no kernel launches"):
-        read(export)
 
 
 @pytest.mark.parametrize("with_kernels", [True, False])
@@ -539,18 +496,6 @@ def test_ranges_know_their_process_and_hold_all_its_devices(read: Read, exports:
     assert ranges(read(export), "x") == [("x", 0, 1, 3), ("x", 1, 0, 1), ("x", 2, 1, 2)]
 
 
-def test_processes_of_one_pid_have_ranges_of_their_own(read: Read, exports: ModuleType) -> None:
-    """Two machines in one report: the PIDs are equal, the global ones are not."""
-    far = 2 * exports.VM
-    launches, calls = five_launches(exports)
-    there = [replace(launch, vm=far) for launch in launches]
-    export = exports.export(
-        "2023.4", [*launches, *there], [*calls, *(replace(call, vm=far) for call in calls)]
-    )
-    export.add("NVTX_EVENTS", NVTX, (15, 25, 59, "x", None, exports.global_pid(100, far) + 3))
-    assert ranges(read(export), "x") == [("x", 1, 2, 3)]
-
-
 def test_launches_without_a_call_stand_by_their_place(read: Read, exports: ModuleType) -> None:
     launches, calls = five_launches(exports)
     export = exports.export("2023.4", launches, [calls[1], calls[3]])
@@ -567,24 +512,6 @@ def test_launches_without_a_call_stand_by_their_place(read: Read, exports: Modul
     assert ranges(profile, "all") == [("all", 0, 1, 4)]
     assert ranges(profile, "first") == [("first", 0, 1, 2)]
     assert ranges(profile, "open") == [("open", 0, 3, 5)]
-
-
-def test_launches_that_are_not_correlated_stand_by_their_place_too(read: Read, exports: ModuleType) -> None:
-    launches, calls = five_launches(exports)
-    launches = [replace(launch, correlation=None if i in {0, 2} else i) for i, launch in enumerate(launches)]
-    export = exports.export("2026.2", launches, calls)
-    export.add("NVTX_EVENTS", NVTX, (0, 35, 59, "x", None, exports.global_pid(100)))
-    profile = read(export)
-    assert profile.facts.launch_order == "gpu-start"
-    assert ranges(profile, "x") == [("x", 0, 1, 4)]
-
-
-def test_kernels_of_one_replay_are_in_the_range_of_its_call(read: Read, exports: ModuleType) -> None:
-    replays = [exports.Launch(1000 * r + 10 * k, 1000 * r + 11 * k + 1, r) for r in (2, 1) for k in (2, 1, 0)]
-    calls = [exports.Call(r, r, name="cudaGraphLaunch_v10000") for r in (1, 2)]
-    export = exports.export("2023.4", replays, calls)
-    export.add("NVTX_EVENTS", NVTX, (2, 3, 59, "second", None, exports.global_pid(100)))
-    assert ranges(read(export), "second") == [("second", 0, 3, 6)]
 
 
 def test_exports_without_ranges_have_none(read: Read, exports: ModuleType) -> None:

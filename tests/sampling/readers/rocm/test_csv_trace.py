@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.readers import csv_cells
+from sampling.readers import input_file
 from tests.sampling.readers.launches_told import Told, read, refusal_of, told
 
 ADD, COPY = "void add<float, 4>(float*, int)", "__amd_rocclr_copyBuffer"
@@ -244,7 +244,7 @@ def test_pieces_meet_anywhere_and_gzip(tmp_path: Path, monkeypatch: pytest.Monke
     path = tmp_path / "kernels.csv.gz"
     path.write_bytes(gzip.compress(text_of(V3, many).encode()))
     for size in (1, 100, 257):
-        monkeypatch.setattr(csv_cells, "PIECE_BYTES", size)
+        monkeypatch.setattr(input_file, "PIECE_BYTES", size)
         assert told(read(path)) == whole
 
 

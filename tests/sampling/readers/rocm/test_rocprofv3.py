@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import random
 import sqlite3
@@ -89,12 +88,6 @@ def test_where_one_call_is_missing_too(written: Written) -> None:
     assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("correlation", 1)
 
 
-def test_launches_of_one_call_are_in_the_order_of_dispatch(written: Written) -> None:
-    """A graph is launched by one call."""
-    graph = [each._replace(stack=10) for each in DISPATCHES]
-    assert told(read(written(graph, CALLS))) == [LAUNCHES[number] for number in (1, 2, 3)]
-
-
 def test_ranges_that_the_program_named(written: Written) -> None:
     profile = read(written(DISPATCHES, (*CALLS, *MARKERS)))
     assert runs(profile, "forward") == [("forward", 0, 2)]
@@ -108,13 +101,6 @@ def test_devices_are_numbered_as_hip_does(written: Written) -> None:
     profile = read(written([DISPATCHES[1], DISPATCHES[0]._replace(agent=3)], ()))
     assert [launch.device for launch in told(profile)] == [0, 1]
     assert [device.device for device in profile.facts.devices] == [0, 1]
-
-
-def test_gzip(written: Written) -> None:
-    path = written(DISPATCHES, CALLS)
-    packed = path.with_suffix(".gz")
-    packed.write_bytes(gzip.compress(path.read_bytes()))
-    assert told(read(packed)) == told(read(path))
 
 
 def test_nothing_of_the_machine_or_its_user_is_kept(written: Written) -> None:

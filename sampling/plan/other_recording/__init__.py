@@ -1,1 +1,0 @@
-"""A plan on another recording of its program."""

@@ -1,0 +1,150 @@
+"""Any table of text with a row a launch: CSV, or the same with semicolons or tabs.
+
+``name`` and ``duration_ns`` are required, under these names or those that the user gives; any other column of
+numbers is a metric. Launches are in the order of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sampling.arrays import AnyIntArray, FloatArray
+from sampling.errors import ProfileError
+from sampling.profile.launch_table import LaunchColumns
+from sampling.profile.profile import KernelTable, Profile, RecordingFacts
+from sampling.progress import Progress
+from sampling.readers.columns import DIMENSIONS, NO_METRIC, REQUIRED, TIMES, matched_columns
+from sampling.readers.input_file import InputFile, is_binary, is_json
+from sampling.readers.table import (
+    MOST_NS,
+    Kind,
+    Launches,
+    Layout,
+    Rows,
+    floats,
+    read_rows,
+    separated_header,
+)
+
+FORMAT = "csv"
+
+_MAY_BE_NEGATIVE = {"start_ns", "stream", "device", "process"}
+# What a list of drawn launches has, as `sample --format csv` and `export --to csv` write it.
+_OF_A_PLAN = {"id", "weight", "duration_ns"}
+
+
+def recognise(file: InputFile) -> bool:
+    """Return whether this is a table of launches: by its header, or because the user names its columns."""
+    if not file.head.strip() or is_binary(file):
+        return False
+    if file.columns is not None and not file.columns.where_present:
+        return not is_json(file)
+    return _matches(file, _header(file)[0])
+
+
+def has_columns(file: InputFile) -> bool:
+    """Return whether the header has the columns of a launch, and is not that of a plan's list."""
+    header, _ = _header(file)
+    return not _is_of_a_plan(file, header) and _matches(file, header)
+
+
+def _matches(file: InputFile, header: Sequence[str]) -> bool:
+    try:
+        matched_columns(file.columns, header, file.path)
+    except ProfileError:
+        return False
+    return True
+
+
+def _is_of_a_plan(file: InputFile, header: Sequence[str]) -> bool:
+    return file.columns is None and set(header) >= _OF_A_PLAN
+
+
+def _header(file: InputFile) -> tuple[tuple[str, ...], str]:
+    named = () if file.columns is None else file.columns.columns
+    return separated_header(file.head, {*REQUIRED, *(column.theirs for column in named)})
+
+
+def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
+    """Return the rows as launches.
+
+    Raises
+    ------
+    ProfileError : a column is not there; a cell holds no number, no time or no grid; there is no row; the
+        rows are the launches that a plan draws.
+    """
+    header, separator = _header(file)
+    if _is_of_a_plan(file, header):
+        raise ProfileError(
+            "a list of the launches that a plan draws, not of all that a program made",
+            path=file.path,
+            remedy="give the profile that the plan was made from",
+        )
+    matched = matched_columns(file.columns, header, file.path)
+    columns: dict[str, tuple[int, Kind]] = {}
+    for ours, column in matched.items():
+        # Whole nanoseconds are read exactly; in larger units times have fractions.
+        in_larger_unit = ours in TIMES and column.unit_ns > 1
+        kind: Kind = "text" if ours in {"name", *DIMENSIONS} else "number" if in_larger_unit else "integer"
+        place = header.index(column.theirs)
+        if any(kind != other for at, other in columns.values() if at == place):
+            raise ProfileError(
+                f"is given for {ours} and for something of another kind",
+                path=file.path,
+                column=column.theirs,
+                remedy="give another column for one of them",
+            )
+        columns[ours] = place, kind
+    taken = {place for place, _ in columns.values()}
+    metrics: dict[str, list[FloatArray]] = {
+        name: [] for name in header if name and name not in NO_METRIC and header.index(name) not in taken
+    }
+    columns |= {name: (header.index(name), "any") for name in metrics}
+    layout = Layout(header, columns, separator, None, "correct the cell or leave the row out")
+    launches = Launches(file, kernels)
+    for rows in read_rows(file, layout, progress):
+        for name in [*metrics]:
+            values, is_text = floats(rows, name, None)
+            metrics[name].append(np.where(np.isinf(values), np.nan, values))
+            if is_text.any():
+                del metrics[name], columns[name]
+        numbers = {ours: _numbers(rows, ours, matched[ours].unit_ns) for ours in matched
+                   if columns[ours][1] != "text"}  # fmt: skip
+        grid, block = (
+            rows.sizes(what) if what in matched else [numbers[axis] for axis in axes if axis in numbers]
+            for what, axes in DIMENSIONS.items()
+        )
+        launches.add(
+            LaunchColumns(
+                name=rows.names("name", kernels),
+                duration_ns=numbers["duration_ns"],
+                order=np.arange(launches.count, launches.count + len(rows), dtype=np.int64),
+                process=numbers.get("process"),
+                device=numbers.get("device"),
+                grid=grid or None,
+                block=block or None,
+                start_ns=numbers.get("start_ns"),
+                stream=numbers.get("stream"),
+            )
+        )
+    known = {name: np.concatenate(parts) for name, parts in metrics.items() if parts}
+    return launches.finish(
+        FORMAT,
+        RecordingFacts(),
+        ("a table of launches without a single row", "write it with a row a launch"),
+        {name: column for name, column in known.items() if not np.isnan(column).all()},
+    )
+
+
+def _numbers(rows: Rows, ours: str, unit_ns: int) -> AnyIntArray:
+    """Return (n,) the times of a column, or its integers, of which an empty one is 0."""
+    numbers = rows.times(ours, unit_ns) if ours in TIMES else rows.numbers(ours, empty=0)
+    if ours in TIMES:
+        rows.refuse(np.abs(numbers) >= MOST_NS, ours, lambda row: f"{numbers[row]} is too long a time")
+    if ours in {"stream", "device"}:
+        rows.refuse(np.abs(numbers) >= 1 << 31, ours, lambda row: f"{numbers[row]} is too large a number")
+    if ours not in _MAY_BE_NEGATIVE:
+        rows.refuse(numbers < 0, ours, lambda row: f"{numbers[row]} is negative")
+    return numbers

@@ -1,0 +1,404 @@
+"""Fingerprints of recordings, and how two of them align: what always holds, and where they part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import AnalysisError
+from sampling.plan.other_recording import Kernel, align, kernel_texts, shortened_names
+from sampling.plan.plan_file import PlanFile, PlannedLaunch
+from sampling.profile.fingerprint import fingerprints, signature_hashes
+from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
+from sampling.readers.registry import read_profile
+from tests import small_recordings
+from tests.small_plans import options_of, plan_of_strata, stratum
+
+Build = Callable[..., LaunchTable]
+MASK = 2**64 - 1
+GOLDEN = 0x9E3779B97F4A7C15
+KERNELS = ("a", "b", "c")
+CYCLE = [KERNELS[index % 3] for index in range(600)]
+
+
+def mixed(value: int) -> int:
+    """Return SplitMix64's finaliser of a number, by Python's own integers."""
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & MASK
+    return value ^ (value >> 31)
+
+
+def kernel_hash(name: str, x: int) -> int:
+    """Return the hash of a kernel launched as by the `launch_table` fixture: grid and block are (x, 1, 1)."""
+    value = int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
+    ones = int(x > 0)
+    for dimension in (x, ones, ones, x, ones, ones):
+        value = mixed((value + dimension * GOLDEN) & MASK)
+    return value
+
+
+def digest_one_by_one(names: Sequence[str], grid_x: Sequence[int], piece_launches: int) -> str:
+    """A launch counts by its place within its piece, times the multiplier of the piece; 1 for the first."""
+    digest = 0
+    for ordinal, (name, x) in enumerate(zip(names, grid_x, strict=True)):
+        piece, place = divmod(ordinal, piece_launches)
+        of_place, of_piece = (mixed(((number + 1) * GOLDEN) & MASK) | 1 for number in (place, piece))
+        digest = (digest + kernel_hash(name, x) * of_place * (of_piece if piece else 1)) & MASK
+    return f"{digest:016x}"
+
+
+@pytest.mark.parametrize("launches", [1, 2, 7, 8, 49])
+@pytest.mark.parametrize("piece_launches", [7, 1 << 20])
+def test_a_fingerprint_is_the_sum_its_docstring_says(
+    launches: int, piece_launches: int, launch_table: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sampling.profile.fingerprint.PIECE_LAUNCHES", piece_launches)
+    rng = np.random.default_rng(launches)
+    names = [f"kernel{code}" for code in rng.integers(0, 5, launches)]
+    grid_x = rng.integers(0, 4, launches).tolist()
+    (found,) = fingerprints(launch_table(names, [1] * launches, grid_x=grid_x))
+    assert found.launches == launches
+    assert found.digest == digest_one_by_one(names, grid_x, piece_launches)
+
+
+def digests_of(profile: Profile) -> list[str]:
+    return [sequence.digest for sequence in fingerprints(profile)]
+
+
+def test_a_fingerprint_stays_what_it_is(launch_table: Build) -> None:
+    """Plan files hold it: another value here means that plans already written align with nothing."""
+    (found,) = fingerprints(launch_table(["void f<int>(int)", "µ"], [5, 6], grid_x=[8, 0]))
+    assert asdict(found) == {"process": 0, "device": 0, "launches": 2, "digest": "c4bcffcc6a5d0463"}
+
+
+def test_every_sequence_has_a_fingerprint_of_its_own(launch_table: Build) -> None:
+    """Three sequences, in (process, device) order, each as long and as made as if it were alone."""
+    rng = np.random.default_rng(4)
+    names = rng.choice(KERNELS, 900).tolist()
+    process, device = rng.integers(3, 5, 900), rng.integers(0, 2, 900)
+    device[process == 4] = 1
+    found = fingerprints(launch_table(names, [1] * 900, process=process, device=device))
+    places = [(3, 0), (3, 1), (4, 1)]
+    assert [(sequence.process, sequence.device) for sequence in found] == places
+    for sequence, (of_process, of_device) in zip(found, places, strict=True):
+        chosen = np.flatnonzero((process == of_process) & (device == of_device))
+        alone = [names[row] for row in chosen]
+        assert sequence.launches == len(alone)
+        assert sequence.digest == digest_one_by_one(alone, [0] * len(alone), 1 << 20)
+
+
+def test_a_fingerprint_does_not_depend_on_how_a_profile_is_read(launch_table: Build, tmp_path: Path) -> None:
+    """In row groups of 7 launches, or as a whole."""
+    path = tmp_path / "profile.parquet"
+    pq.write_table(pa.table({"name": CYCLE, "duration_ns": [1] * 600}), path, row_group_size=7)
+    in_pieces = read_profile([str(path)])
+    assert digests_of(in_pieces) == digests_of(launch_table(CYCLE, [9] * 600))
+
+
+def test_durations_and_numbers_of_processes_do_not_count(launch_table: Build) -> None:
+    one = launch_table(CYCLE, range(600), process=[0] * 300 + [1] * 300)
+    other = launch_table(CYCLE, [7] * 600, process=[41] * 300 + [99] * 300)
+    assert digests_of(one) == digests_of(other)
+
+
+def test_hashes_of_signatures_are_added_to(launch_table: Build) -> None:
+    table = launch_table(["a", "b", "a"], [1] * 3, grid_x=[1, 2, 3])
+    whole = signature_hashes(table.kernels)
+    assert len(set(whole.tolist())) == 3
+    assert signature_hashes(table.kernels, whole[:1]).tolist() == whole.tolist()
+
+
+@pytest.mark.parametrize("text", ["a\ud800", ""])
+def test_a_name_that_is_no_text_has_a_fingerprint(text: str, launch_table: Build) -> None:
+    assert digests_of(launch_table([text], [1])) != digests_of(launch_table(["a"], [1]))
+
+
+def recorded(original: Profile, *drawn: PlannedLaunch) -> PlanFile:
+    """Return what a plan file knows of a recording."""
+    of_all = stratum("k", original.launches, 1.0, 0.0, drawn)
+    return plan_of_strata([of_all], options_of(), sequences=fingerprints(original))
+
+
+def drawn_launch(launch_id: int, name: str) -> PlannedLaunch:
+    """Return a launch of CYCLE as a plan has it: every third launch is the same kernel."""
+    return PlannedLaunch(launch_id, 0, 0, launch_id, name, None, None, launch_id // 3, 1.0, 1)
+
+
+def parting(known: PlanFile, here: Profile, original: Profile | None = None, **how: bool) -> str:
+    """Return what is said of two recordings that do not align."""
+    with pytest.raises(AnalysisError) as caught:
+        align(known, here, original, **how)
+    return str(caught.value)
+
+
+def kernel(name: str) -> str:
+    return f"'{name}' grid unknown block unknown"
+
+
+def test_the_same_launches_align_whatever_their_numbers(launch_table: Build) -> None:
+    device = [0] * 300 + [1] * 300
+    original = launch_table(CYCLE, range(600), process=[0] * 300 + [5] * 300, device=device)
+    other = launch_table(CYCLE, [3] * 600, process=[7] * 300 + [8] * 300, device=device)
+    for there in (original, None):
+        found = align(recorded(original), other, there)
+        assert found.renumbered == ((0, 0, 7, 0), (5, 1, 8, 1))
+        assert found.launches_differing == 0
+        assert align(recorded(original), original, there).renumbered == ()
+
+
+PLACES = [0, 1, 2, 3, 298, 597, 598, 599]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_an_inserted_launch_is_named(place: int, launch_table: Build) -> None:
+    original = launch_table(CYCLE, [1] * 600)
+    longer = launch_table([*CYCLE[:place], "new", *CYCLE[place:]], [1] * 601)
+    counts = "has 601 launches here, 600 in the plan's recording; "
+    said = parting(recorded(original), longer, original)
+    assert f"{counts}launch {place} is {kernel('new')} here, {kernel(CYCLE[place])} in the plan's" in said
+    said = parting(recorded(original), longer)
+    assert f"{counts}they part between launches 0 and 600" in said
+    assert "names_may_differ" not in said
+    said = parting(recorded(original, drawn_launch(place, CYCLE[place])), longer)
+    assert f"{counts}launch {place} is {kernel('new')} here, {kernel(CYCLE[place])} in the plan" in said
+    narrowed = f"the first difference is between launches 0 and {place}"
+    assert (narrowed in said) == (place > 0)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_launch_left_out_is_named(place: int, launch_table: Build) -> None:
+    original = launch_table(CYCLE, [1] * 600)
+    shorter = launch_table([*CYCLE[:place], *CYCLE[place + 1 :]], [1] * 599)
+    follows = kernel(CYCLE[place + 1]) if place < 599 else "missing"
+    said = parting(recorded(original), shorter, original)
+    assert (
+        "has 599 launches here, 600 in the plan's recording; "
+        f"launch {place} is {follows} here, {kernel(CYCLE[place])} in the plan's recording" in said
+    )
+    assert "they part between launches 0 and 599" in parting(recorded(original), shorter)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_launch_of_another_name_is_named(place: int, launch_table: Build) -> None:
+    original = launch_table(CYCLE, [1] * 600)
+    other = launch_table([*CYCLE[:place], "new", *CYCLE[place + 1 :]], [1] * 600)
+    said = parting(recorded(original), other, original)
+    assert f"launch {place} is {kernel('new')} here, {kernel(CYCLE[place])} in the plan's recording" in said
+    assert "`names_may_differ`" in said
+    assert "they part between launches 0 and 599;" in parting(recorded(original), other)
+
+
+def test_how_often_a_drawn_kernel_ran_before_tells_where_they_part(launch_table: Build) -> None:
+    """The launch that the plan drew is the same kernel here, but not the same launch of it."""
+    names = ["a"] * 300 + ["b"] + ["a"] * 299
+    original, other = launch_table(names, [1] * 600), launch_table(["a"] * 600, [1] * 600)
+    before, after, later = (
+        PlannedLaunch(place, 0, 0, place, "a", None, None, names[:place].count("a"), 1.0, 1)
+        for place in (299, 302, 500)
+    )
+    said = parting(recorded(original, before, after, later), other)
+    assert ": they part between launches 0 and 301;" in said
+    assert ": they part between launches 0 and 499;" in parting(recorded(original, before, later), other)
+
+
+def test_a_drawn_launch_past_the_end_is_missing(launch_table: Build) -> None:
+    original, shorter = launch_table(CYCLE, [1] * 600), launch_table(CYCLE[:500], [1] * 500)
+    drawn = [drawn_launch(place, CYCLE[place]) for place in (2, 450, 550)]
+    said = parting(recorded(original, *drawn), shorter)
+    counts = "has 500 launches here, 600 in the plan's recording; "
+    assert f"{counts}they part between launches 0 and 500;" in said
+    said = parting(recorded(original, *drawn, drawn_launch(500, CYCLE[500])), shorter)
+    assert f"{counts}launch 500 is missing here, {kernel(CYCLE[500])} in the plan, and the first" in said
+
+
+def test_another_grid_is_another_launch(launch_table: Build) -> None:
+    original = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 2, 3, 4])
+    other = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 2, 5, 4])
+    said = parting(recorded(original), other, original)
+    shapes = [f"'a' grid ({x}, 1, 1) block ({x}, 1, 1)" for x in (5, 3)]
+    assert f"launch 2 is {shapes[0]} here, {shapes[1]} in the plan's recording" in said
+
+
+def test_the_sequence_that_parts_is_named(launch_table: Build) -> None:
+    """Ids run through the sequences, so launch 5 of the second one is launch 305."""
+    process = [1] * 300 + [2] * 300
+    original = launch_table(CYCLE, [1] * 600, process=process)
+    other = launch_table([*CYCLE[:305], "new", *CYCLE[306:]], [1] * 600, process=[1] * 300 + [9] * 300)
+    said = parting(recorded(original), other, original)
+    assert said.startswith("process 9 device 0 (process 2 device 0 in the plan): launch 305 is 'new'")
+    assert "between launches 300 and 599;" in parting(recorded(original), other)
+
+
+def test_another_number_of_sequences_is_refused(launch_table: Build) -> None:
+    original = launch_table(CYCLE, [1] * 600)
+    other = launch_table(CYCLE, [1] * 600, device=[0] * 100 + [1] * 500)
+    for how in ({}, {"names_may_differ": True}):
+        said = parting(recorded(original), other, **how)
+        assert "process 0 device 0 (600) in the plan's recording" in said
+        assert "process 0 device 0 (100), process 0 device 1 (500) in this one" in said
+    many = launch_table(["a"] * 9, [1] * 9, device=range(9))
+    assert "process 0 device 5 (1), ... (9 in all) in this one" in parting(recorded(original), many)
+
+
+def test_by_order_only_numbers_of_launches_count(launch_table: Build) -> None:
+    names = list(CYCLE)
+    for place in (0, 7, 8, 599):
+        names[place] = "new"
+    original, other = launch_table(CYCLE, [1] * 600), launch_table(names, [1] * 600)
+    found = align(recorded(original), other, original, names_may_differ=True)
+    assert found.launches_differing == 4
+    assert align(recorded(original), other, names_may_differ=True).launches_differing is None
+    assert align(recorded(original), original, names_may_differ=True).launches_differing == 0
+    shorter = launch_table(names[:-1], [1] * 599)
+    assert "launch 0 is 'new' grid" in parting(recorded(original), shorter, original)
+    for is_here in (True, False):
+        said = parting(recorded(original), shorter, original if is_here else None, names_may_differ=True)
+        assert said == (
+            "process 0 device 0 has 599 launches here, 600 in the plan's recording; record the same program "
+            "again with the same input and settings, or make a plan of this recording"
+        )
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_a_shift_is_no_change_of_names(is_here: bool, launch_table: Build) -> None:
+    """A launch is missing and one more stands at the end: as many launches, but order would match others.
+
+    The kernels here are those of the plan's recording, which the plan draws one of each of.
+    """
+    original = launch_table(CYCLE, [1] * 600)
+    drawn = [drawn_launch(row, CYCLE[row]) for row in (0, 1, 2)]
+    known, there = recorded(original, *drawn), original if is_here else None
+    for place in (1, 299, 599):
+        shifted = launch_table([*CYCLE[:place], *CYCLE[place + 1 :], "b"], [1] * 600)
+        said = parting(known, shifted, there)
+        assert "order;" not in said
+        assert "names_may_differ" not in said
+        assert "launches are probably missing, added or in another order here: record the same" in said
+        renamed = launch_table([*CYCLE[:place], "new", *CYCLE[place + 1 :]], [1] * 600)
+        said = parting(known, renamed, there)
+        assert "give `names_may_differ`" in said
+        assert "missing" not in said
+
+
+def test_another_grid_of_a_known_name_is_no_shift(launch_table: Build) -> None:
+    original = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 2, 3, 4])
+    other = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 2, 5, 4])
+    assert "give `names_may_differ`" in parting(recorded(original), other, original)
+    swapped = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 3, 2, 4])
+    assert "names_may_differ" not in parting(recorded(original), swapped, original)
+
+
+ROOM = 96
+
+
+@given(st.text("ab<", max_size=120), st.text("abc", max_size=3), st.text("abc", max_size=3), st.data())
+def test_shortened_names_differ_where_names_do(
+    common: str, one: str, other: str, data: st.DataObject
+) -> None:
+    tail = data.draw(st.text("ab>", max_size=120))
+    names = (common + one + tail, common + other + tail)
+    shown = shortened_names(*names)
+    assert (shown[0] == shown[1]) == (names[0] == names[1])
+    assert max(map(len, shown)) <= ROOM
+    for name, text in zip(names, shown, strict=True):
+        assert text == name or "..." in text
+        assert len(name) > ROOM or text == name or len(max(names, key=len)) > ROOM
+
+
+def test_both_ends_of_a_long_name_are_kept() -> None:
+    name = "void cutlass::Kernel2<" + 500 * "x" + ">(Params const*)"
+    shown, other = shortened_names(name, "relu")
+    assert other == "relu"
+    assert len(shown) == ROOM
+    assert shown.startswith("void cutlass::Kernel2<xxx")
+    assert shown.endswith("xxx>(Params const*)")
+    assert shortened_names(name, name) == (shown, shown)
+
+
+def test_names_that_differ_in_the_middle_are_shown_around_it() -> None:
+    one, other = (f"void gemm<{200 * 'x'}{digit}{200 * 'y'}>(int)" for digit in (1, 2))
+    for shown, digit in zip(shortened_names(one, other), (1, 2), strict=True):
+        assert shown.startswith("void gemm<xxx")
+        assert f"{20 * 'x'}{digit}yyy" in shown
+        assert shown.endswith("...")
+        assert len(shown) == ROOM
+
+
+def test_kernels_are_named_with_their_shapes() -> None:
+    here = Kernel("a" * 97, (8, 1, 1), None)
+    assert kernel_texts(here, None) == (
+        f"'{62 * 'a'}...{31 * 'a'}' grid (8, 1, 1) block unknown",
+        "missing",
+    )
+
+
+def test_launches_that_differ_are_counted_in_every_sequence(
+    launch_table: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Piece by piece, whatever the pieces."""
+    monkeypatch.setattr("sampling.plan.other_recording._PIECE_LAUNCHES", 7)
+    rng = np.random.default_rng(0)
+    names = np.array(CYCLE, dtype=object)
+    changed = rng.random(600) < 0.3
+    changed[100:300] = False
+    names[changed] = "new"
+    device = np.repeat([0, 1, 2], [100, 200, 300])
+    original = launch_table(CYCLE, [1] * 600, device=device)
+    other = launch_table(names.tolist(), [1] * 600, device=device)
+    found = align(recorded(original), other, original, names_may_differ=True)
+    assert found.launches_differing == changed.sum()
+
+
+@given(
+    kernels=st.lists(st.sampled_from(KERNELS), min_size=1, max_size=20),
+    other=st.lists(st.sampled_from(KERNELS), min_size=1, max_size=20),
+)
+def test_the_first_difference_is_the_one_a_loop_finds(
+    kernels: list[str], other: list[str], launch_table: Build
+) -> None:
+    original, here = (launch_table(names, [1] * len(names)) for names in (kernels, other))
+    known = recorded(original)
+    if kernels == other:
+        assert align(known, here).launches_differing == 0
+        return
+    pairs = zip(kernels, other, strict=False)
+    expected = next(
+        (place for place, (one, two) in enumerate(pairs) if one != two), min(len(kernels), len(other))
+    )
+    found = re.search(r"launch (\d+) is", parting(known, here, original))
+    assert found is not None
+    assert int(found.group(1)) == expected
+
+
+def test_small_recordings_of_one_run_align(tmp_path: Path) -> None:
+    """The SQLite export knows its process, the CSV does not; both have the same launches."""
+    sqlite = read_profile([str(small_recordings.nsys_sqlite(tmp_path, "2022.4"))])
+    csv = read_profile([str(small_recordings.nsys_csv(tmp_path, "2022.4"))])
+    found = align(recorded(sqlite), csv)
+    assert found.renumbered == ((4242, 0, 0, 0),)
+    assert found.launches_differing == 0
+
+
+def test_small_recordings_of_two_programs_part_at_once(tmp_path: Path) -> None:
+    images, batches = (
+        read_profile([str(small_recordings.kineto(tmp_path, style, recording))])
+        for style, recording in (("today", small_recordings.images()), ("amd", small_recordings.batches()))
+    )
+    counts = "320 launches here, 168 in the plan's recording; "
+    said = parting(recorded(images), batches, images)
+    assert f"{counts}launch 0 is " in said
+    assert "unrolled_elementwise_kernel" in said
+    assert len(said) < 650
+    assert f"{counts}record the" in parting(recorded(images), batches, images, names_may_differ=True)
+    assert f"{counts}they part between launches 0 and 168;" in parting(recorded(images), batches)

@@ -1,0 +1,513 @@
+"""A plan on another recording of its program: figures against counting one by one, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec import structs
+
+from sampling.errors import AnalysisError, ProfileError
+from sampling.plan.design import make_design
+from sampling.plan.drawn_launches import find_drawn_launches
+from sampling.plan.judge import (
+    Judgement,
+    PlanJudgement,
+    durations_by_rank,
+    judge_design,
+    judge_plan,
+    planned_design,
+)
+from sampling.plan.other_recording import drawn_durations_ns, find_original, made_from, refuse_other_order
+from sampling.plan.plan_file import PlanFile, PlannedFile, read_plan
+from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile, ProfileFile
+from sampling.readers.registry import read_profile
+from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
+from sampling.strata.draw import draw
+from sampling.strata.target import Target
+from tests.small_plans import plan_of_profile
+
+Build = Callable[..., LaunchTable]
+Columns = dict[str, Sequence[Any]]
+REPEATS, SEED = 20, 3
+ALL = (Grouping(), Region())
+
+
+@dataclass(frozen=True)
+class Program:
+    """A recording as columns: two processes with two devices each, four kernels, mixed durations."""
+
+    names: list[str]
+    process: list[int]
+    device: list[int]
+    grid_x: list[int]
+    durations_ns: list[int]
+
+    def columns(self) -> Columns:
+        ones = [1] * len(self.names)
+        shape = dict.fromkeys(("grid_y", "grid_z", "block_x", "block_y", "block_z"), ones)
+        return {
+            "name": self.names,
+            "duration_ns": self.durations_ns,
+            "process": self.process,
+            "device": self.device,
+            "grid_x": self.grid_x,
+            **shape,
+        }
+
+    def write(self, path: Path) -> Path:
+        pq.write_table(pa.table(self.columns()), path, row_group_size=170)
+        return path
+
+    def elsewhere(self, factor: float = 0.5, seed: int = 5, **changes: Any) -> Program:
+        """Return another run: other durations, other process numbers."""
+        noise = np.random.default_rng(seed).lognormal(0, 0.1, len(self.names))
+        durations = np.rint(np.array(self.durations_ns) * factor * noise).astype(int).tolist()
+        process = [{10: 71, 20: 85}[number] for number in self.process]
+        return replace(self, durations_ns=durations, process=process, **changes)
+
+
+@pytest.fixture(scope="module")
+def program() -> Program:
+    rng = np.random.default_rng(11)
+    process, device = np.repeat([10, 20], 600), np.tile(np.repeat([0, 1], 300), 2)
+    kernel = rng.integers(0, 4, 1200)
+    mean_ns = np.array([900, 5000, 40_000, 2000])[kernel] * rng.choice([1, 3], 1200)
+    return Program(
+        names=[("volta_gemm", "relu", "ncclKernel_AllReduce", "copy")[code] for code in kernel],
+        process=process.tolist(),
+        device=device.tolist(),
+        grid_x=rng.integers(1, 3, 1200).tolist(),
+        durations_ns=np.rint(mean_ns * rng.lognormal(0, 0.2, 1200)).astype(int).tolist(),
+    )
+
+
+# What was planned of a profile before, but for its path: most tests plan the same program.
+_PLANS: dict[tuple[bytes, tuple[Grouping, Region], str], str] = {}
+
+
+def planned(
+    path: Path, folder: Path, *, selection: tuple[Grouping, Region] | None = None, method: str = "root"
+) -> PlanFile:
+    """Make a plan of a profile on disk with seed 1, write it, and read it back."""
+    asked, target = (path.read_bytes(), selection or ALL, method), folder / "plan.json"
+    if asked not in _PLANS:
+        plan_of_profile(read_profile([str(path)]), target, method, *asked[1], seed=1)
+        _PLANS[asked] = target.read_text()
+    document = json.loads(_PLANS[asked])
+    document["profile"]["files"][0]["path"] = str(path)
+    target.write_text(json.dumps(document))
+    return read_plan(str(target))
+
+
+def of_own(found: PlanJudgement) -> tuple[float, int]:
+    return found.estimate_ns, found.total_ns
+
+
+def judged(plan: PlanFile, path: Path, *, names_may_differ: bool = False) -> PlanJudgement:
+    here = read_profile([str(path)])
+    return judge_plan(plan, here, repeats=REPEATS, seed=SEED, names_may_differ=names_may_differ)
+
+
+@pytest.mark.parametrize("method", ["root", "random"])
+def test_the_same_launches_in_another_file_are_judged_the_same(
+    method: str, program: Program, tmp_path: Path
+) -> None:
+    """Draw for draw: the errors are those of `judge_design` on the plan's own profile."""
+    path, other = program.write(tmp_path / "a.parquet"), tmp_path / "b.parquet"
+    pq.write_table(pq.read_table(path), other, row_group_size=401)
+    plan = planned(path, tmp_path, method=method)
+    own = read_profile([str(path)])
+    counts = count_durations(own, Grouping())
+    design = planned_design(counts, plan)
+    expected = judge_design(counts, design, REPEATS, SEED)
+    found = judged(plan, other)
+    assert found.redraws is not None
+    assert found.redraws.errors.tolist() == expected.errors.tolist()
+    assert found.redraws.epsilon == 0.05
+    assert found.expected_speedup == pytest.approx(design.speedup)
+    assert (found.estimate_ns, found.total_ns) == of_own(judged(plan, path))
+    assert found.sampled_duration_ns == sum(launch.duration_ns for launch in plan.drawn)
+    assert found.why_not_redrawn is None
+    assert found.alignment is not None
+    assert found.alignment.renumbered == ()
+
+
+SELECTIONS = {
+    "all": (Grouping(), Region()),
+    "by name": (Grouping(GroupBy.NAME), Region()),
+    "pooled": (Grouping(GroupBy.NAME, pool_devices=True), Region()),
+    "process": (Grouping(), Region(processes=(20,))),
+    "device": (Grouping(), Region(devices=(1,))),
+    "one of each": (Grouping(), Region(processes=(10,), devices=(1,))),
+    "include": (Grouping(), Region(include=("gemm", "copy"))),
+    "exclude": (Grouping(), Region(exclude=("communication",))),
+    "window": (Grouping(), Region(launches=(250, 900))),
+    "to the end": (Grouping(), Region(launches=(1000, None))),
+    "together": (Grouping(), Region((0,), (20,), ("gemm", "relu"), ("relu",), (500, 1100))),
+}
+
+
+def chosen_rows(program: Program, region: Region) -> list[int]:
+    """Return the launches of a region, by looking at each."""
+    low, high = region.launches or (0, None)
+    return [
+        row
+        for row, name in enumerate(program.names)
+        if (not region.processes or program.process[row] in region.processes)
+        and (not region.devices or program.device[row] in region.devices)
+        and (not region.include or any(part in name for part in region.include))
+        and not any(part.replace("communication", "nccl") in name for part in region.exclude)
+        and (low or 0) <= row < (len(program.names) if high is None else high)
+    ]
+
+
+@pytest.mark.parametrize("is_here", [True, False], ids=["with its profile", "without"])
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_a_plan_stands_for_the_same_launches_elsewhere(
+    name: str, is_here: bool, program: Program, tmp_path: Path
+) -> None:
+    """Whatever the other run calls its processes, and whether or not the plan's own profile is there."""
+    path, other = program.write(tmp_path / "a.parquet"), program.elsewhere()
+    selection = SELECTIONS[name]
+    plan = planned(path, tmp_path, selection=selection)
+    if not is_here:
+        path.unlink()
+    found = judged(plan, other.write(tmp_path / "b.parquet"))
+    rows = chosen_rows(program, selection[1])
+    assert len(rows) == plan.launches
+    assert (len(rows) < 1200) == (selection[1] != Region())
+    total_ns = sum(other.durations_ns[row] for row in rows)
+    estimated_ns = sum(launch.weight * other.durations_ns[launch.id] for launch in plan.drawn)
+    assert found.total_ns == total_ns
+    assert found.estimate_ns == pytest.approx(estimated_ns)
+    assert found.error == pytest.approx(abs(estimated_ns / total_ns - 1))
+    assert found.sampled_duration_ns == sum(other.durations_ns[launch.id] for launch in plan.drawn)
+    assert found.alignment is not None
+    assert found.alignment.renumbered == ((10, 0, 71, 0), (10, 1, 71, 1), (20, 0, 85, 0), (20, 1, 85, 1))
+    assert (found.redraws is not None) == is_here
+    assert (found.why_not_redrawn is None) == is_here
+    assert found.design is not None
+    assert found.design.bound is not None
+
+
+def launches_of_strata(program: Program, plan: PlanFile, keys: Sequence[str]) -> list[list[int]]:
+    """Return the launches of each stratum: of its group, as long as it says, by looking at each."""
+    return [
+        [
+            row
+            for row, (key, duration) in enumerate(zip(keys, program.durations_ns, strict=True))
+            if key == stratum.key and stratum.low_ns <= duration <= stratum.high_ns
+        ]
+        for stratum in plan.strata
+    ]
+
+
+def test_redraws_come_from_the_strata_of_the_plans_own_profile(program: Program, tmp_path: Path) -> None:
+    """The mean error of many draws, beside drawing launch ids from each stratum with `choice`."""
+    path, other = program.write(tmp_path / "a.parquet"), program.elsewhere(seed=8)
+    selection = (Grouping(GroupBy.NAME, pool_devices=True), Region())
+    plan = planned(path, tmp_path, selection=selection)
+    here = read_profile([str(other.write(tmp_path / "b.parquet"))])
+    found = judge_plan(plan, here, repeats=2000, seed=0)
+    assert found.redraws is not None
+    strata = launches_of_strata(program, plan, program.names)
+    assert [len(rows) for rows in strata] == [stratum.size for stratum in plan.strata]
+    durations = np.array(other.durations_ns)
+    total_ns, rng = durations.sum(), np.random.default_rng(1)
+    errors = []
+    for _ in range(2000):
+        drawn = [
+            durations[rng.choice(rows, stratum.samples, replace=False)].mean() * stratum.size
+            for rows, stratum in zip(strata, plan.strata, strict=True)
+        ]
+        errors.append(abs(sum(drawn) / total_ns - 1))
+    assert found.redraws.repeats == 2000
+    assert found.redraws.error_mean == pytest.approx(np.mean(errors), rel=0.06)
+    assert found.redraws.error_p95 == pytest.approx(np.quantile(errors, 0.95), rel=0.08)
+    expected_ns = sum(
+        stratum.samples * durations[rows].mean() for rows, stratum in zip(strata, plan.strata, strict=True)
+    )
+    assert found.expected_speedup == pytest.approx(total_ns / expected_ns)
+
+
+OwnJudgement = tuple[PlanFile, Profile, DurationCounts, Judgement]
+
+
+@pytest.fixture
+def own_judgement(program: Program, tmp_path: Path) -> OwnJudgement:
+    """Return a plan with its own profile, the reduction of that, and how the plan is judged on it."""
+    path = program.write(tmp_path / "a.parquet")
+    plan = planned(path, tmp_path)
+    own = read_profile([str(path)])
+    counts = count_durations(own, Grouping())
+    design = planned_design(counts, plan)
+    return plan, own, counts, judge_design(counts, design, REPEATS, SEED)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=6)
+@given(factor=st.integers(1, 1000))
+def test_a_gpu_that_is_slower_by_a_factor_has_the_same_error(
+    factor: int, program: Program, tmp_path: Path, own_judgement: OwnJudgement
+) -> None:
+    plan, own, counts, expected = own_judgement
+    slower = replace(program, durations_ns=[factor * duration for duration in program.durations_ns])
+    found = judged(plan, slower.write(tmp_path / "b.parquet"))
+    assert found.error == pytest.approx(judge_plan(plan, own, repeats=1).error, abs=1e-12)
+    assert found.total_ns == factor * counts.total_duration_ns
+    assert found.redraws is not None
+    np.testing.assert_allclose(found.redraws.errors, expected.errors, atol=1e-12)
+
+
+@given(
+    launches=st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.integers(0, 1)), min_size=1),
+    by=st.sampled_from([GroupBy.LAUNCH, GroupBy.NAME]),
+    excluded=st.sampled_from([(), ("c",)]),
+    wide=st.booleans(),
+)
+def test_ranks_go_by_group_duration_and_id(
+    launches: list[tuple[str, int, int]],
+    by: GroupBy,
+    excluded: tuple[str, ...],
+    wide: bool,
+    launch_table: Build,
+) -> None:
+    """Also where durations are too long to be packed beside their group."""
+    launches = sorted([*launches, ("a", 1, 0)], key=lambda launch: launch[2])
+    names, durations, device = map(list, zip(*launches, strict=True))
+    unit = 2**41 if wide else 1
+    profile = launch_table(names, [unit * duration for duration in durations], device=device)
+    counts = count_durations(profile, Grouping(by, pool_devices=True), Region(exclude=excluded))
+    elsewhere = np.arange(len(names)) + 1000
+    rank = {group.name: place for place, group in enumerate(counts.groups)}
+    expected = sorted(
+        (rank[name], duration, row)
+        for row, (name, duration) in enumerate(zip(names, durations, strict=True))
+        if name not in excluded
+    )
+    found = durations_by_rank(profile, counts, elsewhere)
+    assert found.tolist() == [1000 + row for _, _, row in expected]
+    # What a draw calls its launch by leads to the launch that the second pass finds.
+    design = make_design(counts, "random", Target(), 0)
+    drawn = draw(counts, design.strata, np.random.default_rng(0))
+    at_rank = found[counts.launches_before[drawn.pair] + drawn.occurrence] - 1000
+    assert at_rank.tolist() == find_drawn_launches(profile, counts, drawn).id.tolist()
+
+
+def test_names_that_differ_are_refused_unless_order_is_asked_for(program: Program, tmp_path: Path) -> None:
+    path = program.write(tmp_path / "a.parquet")
+    plan = planned(path, tmp_path)
+    names = [name.replace("volta", "ampere") for name in program.names]
+    other = program.elsewhere(names=names).write(tmp_path / "b.parquet")
+    first = program.names.index("volta_gemm")
+    with pytest.raises(AnalysisError, match=rf"launch {first} is 'ampere_gemm' .* here, 'volta_gemm'"):
+        judged(plan, other)
+    found = judged(plan, other, names_may_differ=True)
+    assert found.alignment is not None
+    assert found.alignment.launches_differing == program.names.count("volta_gemm")
+    same_names = judged(plan, program.elsewhere().write(tmp_path / "c.parquet"))
+    assert of_own(found) == of_own(same_names)
+    assert found.redraws is not None
+    assert same_names.redraws is not None
+    assert found.redraws.errors.tolist() == same_names.redraws.errors.tolist()
+
+
+def test_a_name_filter_means_the_names_of_the_plans_profile(program: Program, tmp_path: Path) -> None:
+    path, selection = program.write(tmp_path / "a.parquet"), (Grouping(), Region(include=("volta",)))
+    plan = planned(path, tmp_path, selection=selection)
+    names = [name.replace("volta", "ampere") for name in program.names]
+    other = program.elsewhere(names=names)
+    here = other.write(tmp_path / "b.parquet")
+    rows = chosen_rows(program, selection[1])
+    found = judged(plan, here, names_may_differ=True)
+    assert found.total_ns == sum(other.durations_ns[row] for row in rows)
+    path.unlink()
+    with pytest.raises(AnalysisError, match=r"kernels of certain names.*put the profile .*a\.parquet"):
+        judged(plan, here, names_may_differ=True)
+    same = program.elsewhere().write(tmp_path / "c.parquet")
+    assert judged(plan, same, names_may_differ=True).error == found.error
+
+
+WINDOWS = {"time": Region(time_ns=(300, 700)), "of a device": Region(time_ns=(0, 900), devices=(1,))}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_a_window_of_time_is_one_of_the_plans_profile(name: str, program: Program, tmp_path: Path) -> None:
+    """Starts are mixed, so that it holds scattered launches; the other recording has no starts at all."""
+    path, region = tmp_path / "a.parquet", WINDOWS[name]
+    start_ns = np.random.default_rng(2).permutation(1200)
+    pq.write_table(pa.table({**program.columns(), "start_ns": start_ns}), path, row_group_size=170)
+    plan = planned(path, tmp_path, selection=(Grouping(), region))
+    other = program.elsewhere()
+    here = other.write(tmp_path / "b.parquet")
+    low, high = region.time_ns or (0, 0)
+    inside = np.flatnonzero((start_ns >= (low or 0)) & (start_ns < (high or 0))).tolist()
+    rows = [row for row in inside if program.device[row] in (region.devices or (0, 1))]
+    found = judged(plan, here)
+    assert plan.launches == len(rows)
+    assert found.total_ns == sum(other.durations_ns[row] for row in rows)
+    assert found.redraws is not None
+    path.unlink()
+    with pytest.raises(AnalysisError, match=r"window of time .*put the profile .*a\.parquet"):
+        judged(plan, here)
+
+
+def test_filters_that_leave_another_number_are_refused(program: Program, tmp_path: Path) -> None:
+    """A filter that this version does not know, say, in a plan of a later one."""
+    path, selection = program.write(tmp_path / "a.parquet"), (Grouping(), Region(launches=(0, 100)))
+    plan = planned(path, tmp_path, selection=selection)
+    other = program.elsewhere().write(tmp_path / "b.parquet")
+    wider = structs.replace(plan, options=structs.replace(plan.options, launches="0:101"))
+    for is_here in (True, False):
+        if not is_here:
+            path.unlink()
+        with pytest.raises(AnalysisError, match="stands for 100 launches, its filters leave 101 here"):
+            judged(wider, other)
+
+
+def test_launches_that_were_picked_are_judged_once(program: Program, tmp_path: Path) -> None:
+    path, other = program.write(tmp_path / "a.parquet"), program.elsewhere()
+    plan = planned(path, tmp_path)
+    plan = structs.replace(plan, options=structs.replace(plan.options, method="sieve"))
+    found = judged(plan, other.write(tmp_path / "b.parquet"))
+    assert found.design is None
+    assert found.redraws is not None
+    assert found.redraws.errors.tolist() == [found.error]
+    assert found.redraws.within_epsilon is None
+    assert found.expected_speedup == found.speedup
+    assert found.why_not_redrawn == "its launches were not drawn at random"
+    estimated_ns = sum(launch.weight * other.durations_ns[launch.id] for launch in plan.drawn)
+    assert found.estimate_ns == pytest.approx(estimated_ns)
+    assert found.total_ns == sum(other.durations_ns)
+
+
+def test_a_plan_finds_other_recordings_when_its_own_is_gone(program: Program, tmp_path: Path) -> None:
+    path = program.write(tmp_path / "a.parquet")
+    plan = planned(path, tmp_path)
+    path.unlink()
+    found = judged(plan, program.elsewhere().write(tmp_path / "b.parquet"))
+    assert found.alignment is not None
+    assert found.alignment.launches_differing == 0
+    names = [*program.names[:7], "new", *program.names[8:]]
+    with pytest.raises(AnalysisError, match=r"^process 71 device 0 \(process 10 device 0 in the plan\): "):
+        judged(plan, program.elsewhere(names=names).write(tmp_path / "c.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (lambda path: path.unlink(), r"a\.parquet, which it was made from, is not there"),
+        (
+            lambda path: path.write_bytes(b"no profile"),
+            r"a\.parquet, which it was made from, cannot be read \(",
+        ),
+        (
+            lambda path: pq.write_table(pa.table({"name": ["a"], "duration_ns": [1]}), path),
+            r"a\.parquet, which it was made from, has changed since",
+        ),
+    ],
+    ids=["gone", "no profile", "another"],
+)
+def test_why_the_plans_profile_is_not_used_is_said(
+    damage: Callable[[Path], object], why: str, program: Program, tmp_path: Path
+) -> None:
+    path = program.write(tmp_path / "a.parquet")
+    plan = planned(path, tmp_path)
+    assert find_original(plan).profile is not None
+    damage(path)
+    found = judged(plan, program.elsewhere().write(tmp_path / "b.parquet"))
+    assert found.redraws is None
+    assert found.why_not_redrawn is not None
+    assert re.search(why, found.why_not_redrawn)
+
+
+def test_a_plan_of_no_file_has_no_profile(program: Program, tmp_path: Path) -> None:
+    plan = planned(program.write(tmp_path / "a.parquet"), tmp_path)
+    for files in ((), (PlannedFile("-", "0", 1),)):
+        profile = structs.replace(plan.profile, files=files)
+        assert find_original(structs.replace(plan, profile=profile)).profile is None
+
+
+def test_durations_that_no_recording_lasts_are_refused(program: Program, tmp_path: Path) -> None:
+    plan = planned(program.write(tmp_path / "a.parquet"), tmp_path)
+    endless = replace(program.elsewhere(), durations_ns=[2**53] * 1200)
+    with pytest.raises(ProfileError, match="check the unit"):
+        judged(plan, endless.write(tmp_path / "b.parquet"))
+
+
+def test_a_recording_without_time_is_nothing_to_judge(program: Program, tmp_path: Path) -> None:
+    plan = planned(program.write(tmp_path / "a.parquet"), tmp_path)
+    with pytest.raises(
+        AnalysisError, match="all launches last 0 ns here, so there is nothing to judge; give"
+    ):
+        judged(plan, replace(program, durations_ns=[0] * 1200).write(tmp_path / "b.parquet"))
+
+
+def test_progress_is_told_until_the_last_draw(program: Program, tmp_path: Path) -> None:
+    plan = planned(program.write(tmp_path / "a.parquet"), tmp_path)
+    here = read_profile([str(program.elsewhere().write(tmp_path / "b.parquet"))])
+    told: list[tuple[int, int, str]] = []
+    judge_plan(plan, here, repeats=REPEATS, seed=SEED, progress=lambda *place: told.append(place))
+    words = list(dict.fromkeys(what for _, _, what in told))
+    assert words == ["comparing launches", "reading durations", "reading", "judging root"]
+    assert told[-1] == (20, 20, "judging root")
+
+
+def test_the_files_of_a_plan_in_another_order_are_refused(program: Program, tmp_path: Path) -> None:
+    plan = planned(program.write(tmp_path / "a.parquet"), tmp_path)
+    files = tuple(PlannedFile(f"old{digest}", digest, 1) for digest in "xyzy")
+    plan = structs.replace(plan, profile=structs.replace(plan.profile, files=files))
+    refused = {"a": of_files(a="y", b="x", c="z", d="y"), "b": of_files(b="y", d="y", a="z", c="x")}
+    for given_files, order in zip(refused.values(), ("b a c d", "c b a d"), strict=True):
+        assert not made_from(given_files, plan)
+        with pytest.raises(AnalysisError, match="in another order") as caught:
+            refuse_other_order(given_files, plan)
+        assert caught.value.remedy == f"give them as {order}"
+    same = of_files(a="x", b="y", c="z", d="y")
+    assert made_from(same, plan)
+    for other in (same, of_files(a="x", b="y", c="z", d="z"), of_files(a="y", b="x")):
+        refuse_other_order(other, plan)
+
+
+def of_files(**sha256: str) -> Any:
+    """A profile as far as its files go."""
+    files = tuple(ProfileFile(path, Path(path), 1, digest) for path, digest in sha256.items())
+    return SimpleNamespace(files=files)
+
+
+def test_drawn_launches_are_found_by_their_ids(program: Program, tmp_path: Path) -> None:
+    path = program.write(tmp_path / "a.parquet")
+    plan, own = planned(path, tmp_path), read_profile([str(path)])
+    ids = [launch.id for launch in plan.drawn]
+    expected = [program.durations_ns[each] for each in ids]
+    assert drawn_durations_ns(own, plan).tolist() == expected
+    long = 300 * "x"
+    renamed = replace(program, names=[f"{long}{name}{long}" for name in program.names])
+    other = read_profile([str(renamed.write(tmp_path / "b.parquet"))])
+    with pytest.raises(AnalysisError, match=rf"launch {ids[0]} is 'xxx.* in this profile, ") as caught:
+        drawn_durations_ns(other, plan)
+    assert len(str(caught.value)) < 450
+    assert drawn_durations_ns(other, plan, names_may_differ=True).tolist() == expected
+    few = read_profile([str(first_of(program, 9).write(tmp_path / "c.parquet"))])
+    with pytest.raises(AnalysisError, match=rf"launch {ids[-1]} of the plan is not in this profile"):
+        drawn_durations_ns(few, plan, names_may_differ=True)
+
+
+def first_of(program: Program, launches: int) -> Program:
+    """Return the first launches of a recording."""
+    return Program(*(getattr(program, field.name)[:launches] for field in fields(program)))

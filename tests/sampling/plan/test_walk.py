@@ -1,0 +1,370 @@
+"""A walk through all decisions: where it stops, what the strata so far cost, and decisions of the user's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sampling.errors import OptionError
+from sampling.methods.method import StrataRequest
+from sampling.methods.registry import method_options, split_trees_of
+from sampling.plan.design import Design, make_design
+from sampling.plan.plan_file import overrides_text, read_overrides
+from sampling.plan.walk import Place, Running, TreeWalk, with_decision
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.splitting.tree import Overrides, SplitNode, Verdict
+from sampling.strata.strata import group_bounds
+from sampling.strata.target import Target
+
+CountsOf = Callable[..., DurationCounts]
+Mixture = Callable[..., dict[str, list[int]]]
+
+ALL: dict[str, tuple[str, tuple[str, ...], Target]] = {
+    "root": ("root", (), Target()),
+    "root, tight": ("root", (), Target(0.01)),
+    "root as the paper": ("root", ("root.variant=paper",), Target(0.02)),
+    "root as the script": ("root", ("root.variant=script",), Target(0.02)),
+    "root of up to four parts": ("root", ("root.k_max=4",), Target(0.02)),
+    "stem": ("stem", (), Target(0.02)),
+    "allegro": ("allegro", (), Target(0.01)),
+}
+GROUPS = st.lists(
+    st.lists(st.one_of(st.integers(0, 4), st.integers(1, 5000)), min_size=1, max_size=60),
+    min_size=1,
+    max_size=4,
+).map(lambda groups: {f"k{index}": durations for index, durations in enumerate(groups)})
+
+
+def walk_of(counts: DurationCounts, name: str, overrides: Overrides | None = None) -> TreeWalk:
+    """Return a walk at its start."""
+    method, settings_, target = ALL[name]
+    return TreeWalk(counts, method, target, settings=settings_, overrides=overrides)
+
+
+def trees_of(
+    counts: DurationCounts, name: str, overrides: Overrides | None = None
+) -> list[tuple[SplitNode, ...]]:
+    """Return the whole tree of every group."""
+    method, settings_, target = ALL[name]
+    options = method_options(method, settings_)
+    request = StrataRequest(counts=counts, target=target, options=options, overrides=overrides or {})
+    return [split_trees_of(method).split_tree(request, group).nodes for group in range(len(counts.groups))]
+
+
+def unlinked(node: SplitNode | None) -> SplitNode | None:
+    """Return a node without its children, which come later."""
+    return None if node is None else replace(node, left=None, right=None)
+
+
+def state(walk: TreeWalk) -> Any:
+    """Return all that a walk shows."""
+    return walk.group, walk.nodes, walk.ahead, walk.shares, walk.running
+
+
+@pytest.fixture(scope="module")
+def three_groups(counts_of: CountsOf, mixture: Mixture) -> DurationCounts:
+    """Return mixtures of modes, with a group of one duration among them."""
+    return counts_of({**mixture(3, groups=3, launches=300), "equal": [50_000] * 40})
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_steps_are_the_decisions_of_all_trees_in_rank_order(
+    name: str, counts_of: CountsOf, mixture: Mixture
+) -> None:
+    counts = counts_of(mixture(0, groups=3, launches=300))
+    trees = trees_of(counts, name)
+    walk = walk_of(counts, name)
+    for group, whole in enumerate(trees):
+        for taken in range(len(whole) + 1):
+            assert (walk.group, walk.taken) == (group, taken)
+            assert list(map(unlinked, walk.nodes)) == list(map(unlinked, whole[:taken]))
+            for node in walk.nodes:
+                final = whole[node.index]
+                assert node.left == final.left
+                assert node.right == (
+                    final.right if final.right is not None and final.right < taken else None
+                )
+            expected = whole[taken] if taken < len(whole) else None
+            assert walk.ahead == unlinked(expected)
+            assert walk.place == Place(group, None if expected is None else expected.path)
+            assert walk.at_end == (group == len(trees) - 1 and expected is None)
+            if not walk.at_end:
+                assert walk.step()
+    assert not walk.step()
+    assert sum(map(len, trees)) > len(trees)
+
+
+def check_equal(running: Running, judged: Design) -> None:
+    """Hold running figures against those of a design with normal errors, but for the rounding of sums."""
+    design = replace(judged, groups=None)
+    assert running.strata == design.strata_count
+    assert running.samples == design.samples
+    assert running.sampled_duration_ns == pytest.approx(design.sampled_duration_ns, rel=1e-9)
+    assert running.speedup == pytest.approx(design.speedup, rel=1e-9)
+    assert running.bound == pytest.approx(design.bound, rel=1e-6, abs=1e-12)
+    assert running.worst_group_bound == pytest.approx(design.group_bound, rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_running_figures_are_those_of_a_plan_that_keeps_what_is_undecided(
+    name: str, three_groups: DurationCounts
+) -> None:
+    """The oracle is the method itself, told to keep every node not yet decided on."""
+    counts = three_groups
+    keys = [group.key for group in counts.groups]
+    method, settings_, target = ALL[name]
+    walk = walk_of(counts, name)
+    trees = trees_of(counts, name)
+    stops = 0
+    while True:
+        open_nodes = {
+            node.path
+            for node in trees[walk.group][walk.taken :]
+            if not node.path or any(above.path == node.path[:-1] for above in walk.nodes)
+        }
+        kept = {
+            **{key: {"": Verdict.KEEP} for key in keys[walk.group + 1 :]},
+            **({keys[walk.group]: dict.fromkeys(open_nodes, Verdict.KEEP)} if open_nodes else {}),
+        }
+        design = make_design(counts, method, target, 0, settings=settings_, overrides=kept)
+        running = walk.running
+        if not walk.at_end:
+            of_group = group_bounds(design.strata, target.confidence)[walk.group]
+            if walk.ahead is None:
+                # Of a group that is split to its end the bound is judged by drawing.
+                assert running.group_bound >= of_group * (1 - 1e-9)
+                worst = group_bounds(design.strata, target.confidence).max()
+                running = replace(running, worst_group_bound=worst, group_bound=of_group)
+            check_equal(running, design)
+            assert running.group_bound == pytest.approx(of_group, rel=1e-6, abs=1e-12)
+            if name in ("root", "root, tight"):
+                assert running.group_bound <= target.epsilon * (1 + 1e-9)
+        stops += 1
+        if not walk.step():
+            break
+    assert stops == sum(map(len, trees)) + len(trees)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_at_the_end_the_figures_are_exactly_those_of_the_plan(
+    name: str, counts_of: CountsOf, mixture: Mixture
+) -> None:
+    counts = counts_of(mixture(0))
+    method, settings_, target = ALL[name]
+    overrides = {counts.groups[0].key: {"": Verdict.SPLIT}, counts.groups[1].key: {"": Verdict.KEEP}}
+    for decided in (None, overrides):
+        design = make_design(counts, method, target, 0, settings=settings_, overrides=decided)
+        walk = walk_of(counts, name, decided)
+        walk.finish()
+        assert walk.at_end
+        last = design.bound_of_group(len(counts.groups) - 1)
+        assert last >= group_bounds(design.strata, target.confidence)[-1] * (1 - 1e-9)
+        assert walk.running == Running(
+            strata=design.strata_count,
+            samples=design.samples,
+            sampled_duration_ns=design.sampled_duration_ns,
+            speedup=design.speedup,
+            bound=design.bound,  # type: ignore[arg-type]
+            worst_group_bound=design.group_bound,  # type: ignore[arg-type]
+            group_bound=pytest.approx(last, rel=1e-9, abs=1e-15),  # type: ignore[arg-type]
+        )
+        assert walk.design.bound == design.bound
+        assert walk.design.target == design.target
+
+
+@pytest.mark.parametrize("name", ["root", "root of up to four parts", "allegro"])
+@given(data=st.data(), groups=GROUPS)
+@settings(max_examples=25)
+def test_a_step_back_undoes_a_step(
+    name: str, data: st.DataObject, groups: dict[str, list[int]], counts_of: CountsOf
+) -> None:
+    walk = walk_of(counts_of(groups), name)
+    history = [state(walk)]
+    for forward in data.draw(st.lists(st.booleans(), max_size=30)):
+        if forward:
+            moved = walk.step()
+            assert moved != (history[-1][:3] == state(walk)[:3])
+            history += [state(walk)] if moved else []
+        else:
+            assert walk.back() == (len(history) > 1)
+            history = history[:-1] or history
+        assert state(walk) == history[-1]
+
+
+def test_groups_are_entered_and_finished(three_groups: DurationCounts) -> None:
+    walk = walk_of(three_groups, "root")
+    sizes = [len(nodes) for nodes in trees_of(three_groups, "root")]
+    assert not walk.previous_group()
+    walk.finish_group()
+    assert (walk.group, walk.taken, walk.ahead) == (0, sizes[0], None)
+    assert walk.next_group()
+    assert (walk.group, walk.taken) == (1, 0)
+    assert walk.back()
+    assert (walk.group, walk.taken) == (0, sizes[0])
+    walk.enter(2, 1)
+    assert (walk.group, walk.taken) == (2, 1)
+    assert walk.previous_group()
+    assert walk.next_group()
+    assert (walk.group, walk.taken) == (2, 0), "before the first decision, whatever was taken earlier"
+    walk.enter(2, 10_000)
+    assert (walk.taken, walk.ahead) == (sizes[2], None)
+    walk.finish()
+    assert (walk.group, walk.at_end, walk.next_group(), walk.step()) == (3, True, False, False)
+    walk.enter(0)
+    assert (walk.group, walk.taken) == (0, 0)
+    assert not walk.back()
+    for group in (-1, 4):
+        with pytest.raises(ValueError, match="`group` must be 0 to 3"):
+            walk.enter(group)
+
+
+@pytest.mark.parametrize("name", ["root", "stem"])
+def test_the_clusters_so_far_part_the_group(name: str, three_groups: DurationCounts) -> None:
+    walk = walk_of(three_groups, name)
+    while True:
+        low, high = (int(three_groups.offsets[walk.group + at]) for at in (0, 1))
+        clusters = [share.cluster for share in walk.shares]
+        assert [low, *(cluster.stop for cluster in clusters)] == [
+            *(cluster.start for cluster in clusters),
+            high,
+        ]
+        for cluster in clusters:
+            durations = np.repeat(
+                three_groups.duration_ns[cluster.start : cluster.stop],
+                three_groups.count[cluster.start : cluster.stop],
+            )
+            assert cluster.launches == len(durations)
+            assert cluster.mean_ns == pytest.approx(durations.mean())
+            assert cluster.std_ns == pytest.approx(durations.std(), abs=1e-6)
+        if not walk.step():
+            break
+
+
+def test_looking_ahead_takes_nothing(three_groups: DurationCounts) -> None:
+    walk = walk_of(three_groups, "root")
+    for _ in range(3):
+        assert walk.ahead is not None
+    assert (walk.taken, walk.nodes) == (0, ())
+
+
+@pytest.mark.parametrize("name", ["root", "root of up to four parts", "allegro"])
+@given(data=st.data(), groups=GROUPS)
+@settings(max_examples=30)
+def test_every_decision_that_can_be_taken_gives_a_plan_that_has_it(
+    name: str, data: st.DataObject, groups: dict[str, list[int]], counts_of: CountsOf
+) -> None:
+    counts = counts_of(groups)
+    walk = walk_of(counts, name)
+    for _ in range(data.draw(st.integers(1, 4))):
+        walk.enter(data.draw(st.integers(0, walk.groups - 1)), data.draw(st.integers(0, 6)))
+        shown = [*walk.nodes, *([] if walk.ahead is None else [walk.ahead])]
+        node = data.draw(st.sampled_from(shown))
+        verdict = data.draw(st.sampled_from(Verdict))
+        if verdict is Verdict.SPLIT and node.stop - node.start == 1:
+            with pytest.raises(OptionError, match="all its durations are equal"):
+                walk.overridden(node.path, verdict)
+            continue
+        if node.path and not walk.by_halves:
+            with pytest.raises(OptionError, match="found all at once"):
+                walk.overridden(node.path, verdict)
+            continue
+        place = walk.place
+        walk = walk_of(counts, name, walk.overridden(node.path, verdict))
+        walk.resume(place)
+        again = {each.path: each for each in (*walk.nodes, *([] if walk.ahead is None else [walk.ahead]))}
+        assert again[node.path].verdict is verdict
+        assert again[node.path].overridden
+    walk.finish()
+    strata, target = walk.design.strata, ALL[name][2]
+    if name != "allegro":
+        limit = target.epsilon
+        assert (group_bounds(strata, target.confidence) <= limit * (1 + 1e-9)).all()
+
+
+@pytest.fixture(scope="module")
+def modes(counts_of: CountsOf) -> DurationCounts:
+    """Return a group that ROOT splits three times, to depth 2, and a small one."""
+    durations = [100, 101, 102] * 50 + [300, 303] * 50 + [900, 905, 910] * 50 + [2700, 2710] * 50
+    return counts_of({"modes": durations, "small": [5, 6, 7]})
+
+
+def test_a_walk_is_taken_up_where_another_stood(modes: DurationCounts) -> None:
+    walk = walk_of(modes, "root")
+    paths = [node.path for node in trees_of(modes, "root")[0]]
+    assert {"L", "LL", "LR", "R"} < set(paths)
+    for taken in range(len(paths) + 1):
+        walk.enter(0, taken)
+        other = walk_of(modes, "root")
+        other.resume(walk.place)
+        assert state(other) == state(walk)
+    for path in paths:
+        walk.enter(0, paths.index(path))
+        kept = walk_of(modes, "root", walk.overridden("", Verdict.KEEP))
+        kept.resume(walk.place)
+        # With the root kept there is nothing below it: its own decision, or the group's end.
+        assert kept.place == Place(0, "" if path == "" else None)
+    walk.enter(0, paths.index("LR"))
+    kept = walk_of(modes, "root", walk.overridden("L", Verdict.KEEP))
+    kept.resume(walk.place)
+    assert kept.place == Place(0, "R")
+    assert [node.path for node in kept.nodes] == ["", "L"]
+
+
+def test_a_decision_stands_last_and_drops_what_it_leaves_no_node_for() -> None:
+    split, keep = Verdict.SPLIT, Verdict.KEEP
+    before = {"a": {"": split, "L": split, "LR": keep, "R": keep}, "b": {"": keep}}
+    given = json.dumps(before)
+    assert with_decision(before, "a", "L", keep) == {"a": {"": split, "R": keep, "L": keep}, "b": {"": keep}}
+    assert list(with_decision(before, "a", "L", keep)) == ["b", "a"]
+    assert list(with_decision(before, "a", "L", split)["a"]) == ["", "LR", "R", "L"]
+    assert with_decision(before, "a", "", keep) == {"a": {"": keep}, "b": {"": keep}}
+    assert with_decision(before, "b", "LL", split)["b"] == {"": split, "LL": split}
+    assert with_decision({}, "c", "", keep) == {"c": {"": keep}}
+    assert json.dumps(before) == given, "what is given is left alone"
+
+
+def test_decisions_on_other_nodes_than_are_shown_are_refused(modes: DurationCounts) -> None:
+    walk = walk_of(modes, "root")
+    assert walk.overridden("", Verdict.KEEP) == {modes.groups[0].key: {"": Verdict.KEEP}}
+    for path in ("L", "RRRRRR"):
+        with pytest.raises(OptionError, match=f"no node '{path}' so far"):
+            walk.overridden(path, Verdict.KEEP)
+    walk.step()
+    assert walk.overridden("L", Verdict.SPLIT) == {modes.groups[0].key: {"L": Verdict.SPLIT}}
+
+
+def test_overrides_are_refused_as_a_plan_refuses_them(modes: DurationCounts) -> None:
+    with pytest.raises(OptionError, match="has no node 'LLLLL'"):
+        walk_of(modes, "root", {modes.groups[0].key: {"LLLLL": Verdict.KEEP}})
+    with pytest.raises(OptionError, match="is not in this profile"):
+        walk_of(modes, "stem", {"none": {"": Verdict.KEEP}})
+    with pytest.raises(OptionError, match="splits nothing"):
+        TreeWalk(modes, "random", Target())
+
+
+def test_overrides_are_written_as_they_are_read(tmp_path: Path) -> None:
+    overrides: Overrides = {
+        "a \u00e9 <<<1>>>": {"": Verdict.SPLIT, "LR": Verdict.KEEP},
+        "b": {"R": Verdict.SPLIT},
+    }
+    path = tmp_path / "overrides.json"
+    path.write_text(overrides_text(overrides, "stem"), encoding="utf-8")
+    assert read_overrides(str(path)) == (overrides, "stem")
+
+
+def test_durations_of_zero_cost_nothing(counts_of: CountsOf) -> None:
+    for name in ("root", "stem"):
+        walk = walk_of(counts_of({"k": [0] * 9, "l": [0]}), name)
+        while True:
+            running = walk.running
+            assert (running.speedup, running.bound, running.worst_group_bound) == (None, 0, 0)
+            if not walk.step():
+                break

@@ -1,0 +1,257 @@
+"""Tables that no profiler wrote, read by the columns that the user names or by our own names."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import math
+import tempfile
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sampling.errors import ProfileError
+from sampling.profile.profile import Profile
+from sampling.readers import input_file
+from sampling.readers.columns import column_map
+from sampling.readers.registry import read_profile
+from tests.sampling.readers.launches_told import Told, told
+
+UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+THEIRS = (
+    "Kernel Name,Dur (us),Start,Grid,Block,Queue,Rank\n"
+    '"f<int, 4>(float*)",12.5,3000,"(8, 1, 1)",128,7,1\n'
+    "g,0.0004,2000,8x2,32x4x1,,0\n"
+    "g,3.2504,1000,,64,9,0\n"
+)
+COLUMNS = (
+    "name=Kernel Name,duration_ns=Dur (us):us,start_ns=Start,grid=Grid,block=Block,stream=Queue,process=Rank"
+)
+
+
+def read(path: Path, columns: str | None = None) -> Profile:
+    return read_profile([str(path)], columns=None if columns is None else column_map(columns))
+
+
+def written(folder: Path, text: str, name: str = "table.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+def refused(path: Path, columns: str | None = None) -> ProfileError:
+    with pytest.raises(ProfileError) as caught:
+        read(path, columns)
+    return caught.value
+
+
+def durations(profile: Profile) -> list[int]:
+    return [int(value) for batch in profile.batches(["duration_ns"]) for value in batch["duration_ns"]]
+
+
+class TestColumns:
+    def test_those_the_user_names(self, tmp_path: Path) -> None:
+        """By process, then in the order of the file, whatever the starts are."""
+        profile = read(written(tmp_path, THEIRS), COLUMNS)
+        assert profile.format == "csv"
+        assert profile.named_columns == COLUMNS
+        assert profile.facts.launch_order == "file"
+        assert told(profile) == [
+            Told(0, 0, "g", 2000, 0, 0, (8, 2, 1), (32, 4, 1)),
+            Told(0, 0, "g", 1000, 3250, 9, None, (64, 1, 1)),
+            Told(1, 0, "f<int, 4>(float*)", 3000, 12500, 7, (8, 1, 1), (128, 1, 1)),
+        ]
+
+    def test_our_own_names_need_not_be_given(self, tmp_path: Path) -> None:
+        text = (
+            "id,name,duration_ns,grid_x,grid_y,grid_z,block_x,start_ns,stream,device\n5,k,7,1,2,3,4,9,2,1\n"
+        )
+        profile = read(written(tmp_path, text))
+        # One axis of a block says too little.
+        assert told(profile) == [Told(0, 1, "k", 9, 7, 2, (1, 2, 3), None)]
+        assert profile.metric_names == ()
+        assert profile.named_columns is None
+
+    def test_our_own_names_serve_beside_the_given_ones(self, tmp_path: Path) -> None:
+        profile = read(written(tmp_path, "name,Time,grid,stream\nk,7,8x1,3\n"), "duration_ns=Time:ms")
+        assert (durations(profile), profile.metric_names) == ([7_000_000], ())
+        assert profile.kernels.signature(0).grid == (8, 1, 1)
+
+    def test_a_column_may_have_any_name(self, tmp_path: Path) -> None:
+        text = '"a,b",c=d:us,é\nk,5,2\n'
+        profile = read(written(tmp_path, text), 'name="a,b",duration_ns="c=d:us":us')
+        assert (durations(profile), profile.metric_names) == ([5000], ("é",))
+
+    def test_one_column_may_serve_twice(self, tmp_path: Path) -> None:
+        profile = read(
+            written(tmp_path, "k,t,rank\na,1,3\n"), "name=k,duration_ns=t,process=rank,device=rank"
+        )
+        assert (profile.sequences[0].process, profile.sequences[0].device) == (3, 3)
+
+    @pytest.mark.parametrize(
+        ("columns", "message", "remedy"),
+        [
+            ("name=Kernel Nam,duration_ns=Start", "no column 'Kernel Nam', which `columns` gives for name",
+             "did you mean 'Kernel Name'?"),
+            ("name=KERNEL NAME,duration_ns=Start", "no column 'KERNEL NAME'", "did you mean 'Kernel Name'?"),
+            ("name=x,duration_ns=Dur (us)", "no column 'x'", "there are 'Kernel Name', 'Dur (us)', 'Start'"),
+            ("name=Kernel Name,duration_ns=Start:min", "no column 'Start:min'", "no unit 'min': give ns"),
+            ("name=Kernel Name", "without a column duration_ns, with 'Kernel Name'", "Dur (us):us"),
+            ("name=Kernel Name,duration_ns=Start,grid_x=Queue", "there is no grid_y", "grid=COLUMN"),
+        ],
+    )  # fmt: skip
+    def test_one_that_is_not_there(self, tmp_path: Path, columns: str, message: str, remedy: str) -> None:
+        error = refused(written(tmp_path, THEIRS), columns)
+        assert message in error.message
+        assert error.remedy is not None
+        assert remedy in error.remedy
+
+    def test_one_that_is_there_twice(self, tmp_path: Path) -> None:
+        error = refused(written(tmp_path, "k,t,t\na,1,2\n"), "name=k,duration_ns=t")
+        assert (error.column, "2 columns of this name" in error.message) == ("t", True)
+
+    def test_one_that_is_to_be_a_name_and_a_number(self, tmp_path: Path) -> None:
+        assert "of another kind" in refused(written(tmp_path, "k,t\na,1\n"), "name=k,duration_ns=k").message
+
+    def test_an_unknown_table_is_shown_what_to_type(self, tmp_path: Path) -> None:
+        error = refused(written(tmp_path, THEIRS))
+        assert "'Kernel Name', 'Dur (us)', 'Start', 'Grid', 'Block', 'Queue', 'Rank'" in error.message
+        assert error.remedy is not None
+        assert "`columns='name=Kernel Name,duration_ns=Dur (us):us'`" in error.remedy
+
+
+class TestText:
+    @pytest.mark.parametrize("mark", [",", "\t", ";"])
+    def test_separators(self, tmp_path: Path, mark: str) -> None:
+        text = f'name{mark}duration_ns{mark}note\r\n"a{mark}b"{mark}5{mark}x\r\nc{mark}6{mark}y\r\n'
+        profile = read(written(tmp_path, text))
+        names = [profile.kernels.names.full(code) for code in range(2)]
+        assert (names, durations(profile)) == ([f"a{mark}b", "c"], [5, 6])
+
+    def test_a_byte_order_mark_blanks_gzip_and_no_newline_at_the_end(self, tmp_path: Path) -> None:
+        path = tmp_path / "table.csv.gz"
+        path.write_bytes(gzip.compress("\ufeffname, duration_ns\n\nk, 5\n\nk, 6".encode()))
+        assert durations(read(path)) == [5, 6]
+
+    def test_latin_1_names_are_mended(self, tmp_path: Path) -> None:
+        path = tmp_path / "table.csv"
+        path.write_bytes(b"name,duration_ns\nk\xe9,5\n")
+        profile = read(path)
+        assert profile.kernels.names.full(0) == "k\ufffd"
+
+    def test_pieces_are_joined(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        rows = [(f"k{row % 3}", row * 10 + 0.5, row, "" if row == 40 else row / 4) for row in range(100)]
+        text = "name,t,process,m\n" + "".join(f"{n},{t},{p % 2},{m}\n" for n, t, p, m in rows)
+        monkeypatch.setattr(input_file, "PIECE_BYTES", 64)
+        profile = read(written(tmp_path, text), "duration_ns=t:us")
+        ordered = [*rows[0::2], *rows[1::2]]
+        assert durations(profile) == [round(t * 1000) for _, t, _, _ in ordered]
+        metric = np.concatenate([span.metrics(["m"])["m"] for span in profile.parts])
+        assert np.array_equal(metric, [m if m != "" else math.nan for *_, m in ordered], equal_nan=True)
+
+    def test_launches_of_a_plan_are_no_profile(self, tmp_path: Path) -> None:
+        path = written(tmp_path, "id,name,weight,duration_ns\n1,k,2.0,5\n")
+        assert "that a plan draws" in refused(path).message
+        assert durations(read(path, "name=name")) == [5]
+
+    def test_names_may_read_as_source(self, tmp_path: Path) -> None:
+        path = written(tmp_path, "k,t\nvoid add(int),5\nvoid add(int),6\n")
+        assert durations(read(path, "name=k,duration_ns=t")) == [5, 6]
+        assert "a CSV with the columns 'k', 't'" in refused(path).message
+
+    @pytest.mark.parametrize("text", ["name,duration_ns\n", "name,duration_ns", "\n\nname,duration_ns\n\n\n"])
+    def test_no_row(self, tmp_path: Path, text: str) -> None:
+        assert "without a single row" in refused(written(tmp_path, text)).message
+
+
+class TestMetrics:
+    TEXT = "name,t,ipc,note,mixed,empty,flag\na,1,0.5,x,1,,true\nb,2,,y,two,,false\n"
+
+    def test_columns_of_numbers_are_metrics(self, tmp_path: Path) -> None:
+        profile = read(written(tmp_path, self.TEXT), "duration_ns=t")
+        assert profile.metric_names == ("ipc",)
+        values = profile.parts[0].metrics(["ipc"])["ipc"]
+        assert np.array_equal(values, [0.5, math.nan], equal_nan=True)
+
+    def test_one_that_ends_being_of_numbers_is_none(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(input_file, "PIECE_BYTES", 40)
+        rows = "".join(f"k,{row},{row},{row if row < 15 else 'x'}\n" for row in range(20))
+        profile = read(written(tmp_path, "name,duration_ns,m,late\n" + rows))
+        assert profile.metric_names == ("m",)
+        assert profile.parts[0].metrics(["m"])["m"].tolist() == list(range(20))
+
+    def test_what_is_not_finite_is_no_value(self, tmp_path: Path) -> None:
+        profile = read(written(tmp_path, "name,duration_ns,m\nk,1,inf\nk,2,3\n"))
+        assert np.array_equal(profile.parts[0].metrics(["m"])["m"], [math.nan, 3.0], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "message"),
+    [
+        ("k,,1,1,1", "t", "no value"),
+        ("k,nan,1,1,1", "t", "no value"),
+        ("k,-1,1,1,1", "t", "is negative"),
+        ("k,-0.6,1,1,1", "t", "is negative"),
+        ("k,x,1,1,1", "t", "'x' is not a number"),
+        ("k,inf,1,1,1", "t", "'inf' is not a number"),
+        ('k,"1,500",1,1,1', "t", "'1,500' is not a number"),
+        ("k,1e30,1,1,1", "t", "'1e30' is not a number"),
+        ("k,9000000000000000000,1,1,1", "t", "too long a time"),
+        ("k,5,,1,1", "s", "no value"),
+        ("k,5,1,8x,1", "g", "'8x' is not one to three whole numbers"),
+        ("k,5,1,1,9999999999", "q", "too large"),
+        ("k,5,1,1,a", "q", "'a' is not a number"),
+        (",5,1,1,1", "k", "no kernel name"),
+        ("k,5,1", "g", "3 cells where the header names 5"),
+        ("k,5,1,1,1,1", None, "6 cells where the header names 5"),
+        ('"k,5,1,1,1', "k", "quote"),
+    ],
+)
+def test_a_wrong_cell_is_pointed_at(tmp_path: Path, row: str, column: str | None, message: str) -> None:
+    path = written(tmp_path, f"k,t,s,g,q\na,1,1,1,1\n\n{row}\nb,2,2,2,2\n")
+    error = refused(path, "name=k,duration_ns=t,start_ns=s,grid=g,stream=q")
+    assert (error.row, error.column) == (4, column)
+    assert message in error.message
+    assert error.remedy == "correct the cell or leave the row out"
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1, max_size=8),
+            st.decimals(0, 10**6, allow_nan=False, allow_infinity=False, places=5),
+            st.none() | st.integers(0, 2**31 - 1),
+        ),
+        min_size=1,
+        max_size=12,
+    ),
+    st.sampled_from(sorted(UNITS)),
+)
+@settings(max_examples=40)
+def test_as_the_standard_library_reads_it(rows: list[tuple[str, Decimal, int | None]], unit: str) -> None:
+    """Against csv.reader and exact decimals: names as they are, times to the nearest nanosecond."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL)
+    writer.writerows([("Kernel", "T", "Q"), *((name, time, queue) for name, time, queue in rows)])
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(Path(folder), text.getvalue())
+        profile = read(path, f"name=Kernel,duration_ns=T:{unit},stream=Q")
+        with path.open(encoding="utf-8", newline="") as stream:
+            oracle = list(csv.DictReader(stream))
+    found = [
+        (profile.kernels.names.full(int(name)), int(duration), int(stream))
+        for batch in profile.batches(["name", "duration_ns", "stream"])
+        for name, duration, stream in zip(*(batch[c] for c in ("name", "duration_ns", "stream")), strict=True)
+    ]
+    assert [name for name, _, _ in found] == [row["Kernel"] for row in oracle]
+    assert [stream for _, _, stream in found] == [int(row["Q"] or 0) for row in oracle]
+    for (_, duration, _), row in zip(found, oracle, strict=True):
+        exact = Decimal(row["T"]) * UNITS[unit]
+        assert abs(duration - exact) <= Decimal("0.5") + exact * Decimal("1e-15")

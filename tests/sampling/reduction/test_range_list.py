@@ -1,0 +1,344 @@
+"""The tree of named ranges and found iterations: against the words that define it, launch by launch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import EmptySelectionError
+from sampling.profile import launch_table as launch_table_module
+from sampling.profile.launch_table import (
+    STILL_OPEN,
+    LaunchColumns,
+    LaunchTable,
+    LaunchTableBuilder,
+    RangeEvents,
+    runs_of,
+)
+from sampling.profile.named_ranges import range_tree
+from sampling.profile.profile import KernelTable, ProfileFile, RecordingFacts, joined_profiles
+from sampling.reduction import range_list as listing_module
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.launch_list import list_launches
+from sampling.reduction.range_list import RangeList, RangeOrder, RangeOrigin, list_ranges
+from sampling.reduction.region import Region
+
+
+@dataclass(frozen=True)
+class Event:
+    """A range that a program opens and closes."""
+
+    text: str
+    start: int
+    end: int
+
+
+def profile_of(
+    calls: Sequence[int],
+    events: Sequence[Event] | None,
+    *,
+    names: Sequence[str] | None = None,
+    durations: Sequence[int] | None = None,
+    device: Sequence[int] | None = None,
+    kernels: KernelTable | None = None,
+) -> LaunchTable:
+    """A profile of launches called at these times; the duration is the time of the call if not given."""
+    kernels = KernelTable() if kernels is None else kernels
+    api = np.array(calls, dtype=np.int64)
+    builder = LaunchTableBuilder("x", kernels)
+    builder.append(
+        LaunchColumns(
+            name=kernels.names.intern(list(names or ["k"] * len(calls))),
+            duration_ns=np.array(durations or calls, dtype=np.int64),
+            order=api,
+            device=np.array(device or [0] * len(calls)),
+            api_start_ns=api,
+        )
+    )
+
+    def ranges(sequences: object, begun: object) -> object:
+        assert events is not None
+        texts = tuple(dict.fromkeys(event.text for event in events))
+        columns = (
+            [texts.index(event.text) for event in events],
+            [0] * len(events),
+            [event.start for event in events],
+            [event.end for event in events],
+        )
+        of = RangeEvents(texts, *(np.array(column, dtype=np.int64) for column in columns))
+        return runs_of(of, sequences, begun)  # type: ignore[arg-type]
+
+    return builder.finish(
+        format_name="test",
+        file=ProfileFile("x", __file__, 0),  # type: ignore[arg-type]
+        facts=RecordingFacts(),
+        ranges=None if events is None else ranges,  # type: ignore[arg-type]
+    )
+
+
+def rows_of(listed: RangeList) -> dict[str, tuple[int, int, int, int, int]]:
+    """Launches, time, first, last and times of each named path."""
+    return {
+        listed.paths.written(path): (
+            int(listed.launches[path]),
+            int(listed.duration_ns[path]),
+            int(listed.first[path]),
+            int(listed.last[path]),
+            int(listed.times[path]),
+        )
+        for path in listed.chosen(RangeOrder.START)
+        if listed.origin(path) is RangeOrigin.NAMED
+    }
+
+
+def by_the_words(
+    profile: LaunchTable, kept: set[int], duration_of: dict[int, int]
+) -> dict[str, tuple[int, ...]]:
+    """The same found run by run and launch by launch."""
+    runs = profile.range_runs()
+    assert runs is not None
+    held: list[tuple[int, int, set[int]]] = []
+    paths: list[tuple[str, ...]] = []
+    of_path: dict[str, tuple[set[int], set[int]]] = {}
+    columns = (runs.text, runs.sequence, runs.first_ordinal, runs.stop_ordinal, runs.opened)
+    for text, sequence, first, stop, opened in zip(*(each.tolist() for each in columns), strict=True):
+        first_id = profile.sequences[sequence].first_id
+        own = set(range(first_id + first, first_id + stop))
+        # Runs come in the order in which their ranges open: the last of those before that holds it is next.
+        around = [place for place, (of, _, launches) in enumerate(held) if of == sequence and own <= launches]
+        paths.append((*(paths[around[-1]] if around else ()), runs.texts[text]))
+        held.append((sequence, opened, own))
+        launches, ranges = of_path.setdefault("/".join(paths[-1]), (set(), set()))
+        launches |= own & kept
+        ranges.add(opened)
+    return {
+        path: (len(ids), sum(duration_of[each] for each in ids), min(ids), max(ids), len(ranges))
+        for path, (ids, ranges) in of_path.items()
+        if ids
+    }
+
+
+TIMES = st.integers(0, 30)
+EVENTS = st.lists(st.builds(Event, st.sampled_from("abc"), TIMES, TIMES), min_size=1, max_size=9)
+LAUNCHES = st.lists(
+    st.tuples(TIMES, st.sampled_from(["gemm", "relu"]), st.integers(1, 9), st.integers(0, 1)),
+    min_size=1,
+    max_size=14,
+).map(lambda rows: sorted(rows, key=lambda row: row[0]))
+
+
+@given(
+    events=EVENTS,
+    launches=LAUNCHES,
+    window=st.none() | st.tuples(st.integers(0, 6), st.integers(7, 14)),
+    include=st.sampled_from([(), ("gemm",)]),
+    least=st.none() | st.integers(1, 9),
+    span=st.sampled_from([2, 1000]),
+)
+def test_ranges_are_what_the_words_say(
+    events: list[Event],
+    launches: list[tuple[int, str, int, int]],
+    window: tuple[int, int] | None,
+    include: tuple[str, ...],
+    least: int | None,
+    span: int,
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launch_table_module, "PART_LAUNCHES", span)
+        calls, names, durations, device = map(list, zip(*launches, strict=True))
+        profile = profile_of(calls, events, names=names, durations=durations, device=device)
+    whole = list_launches(profile, count_durations(profile, Grouping()))
+    name_of = profile.kernels.signature_names()
+    duration_of = dict(zip(whole.id.tolist(), whole.duration_ns.tolist(), strict=True))
+    kept = {
+        launch
+        for launch, signature in zip(whole.id.tolist(), whole.signature.tolist(), strict=True)
+        if window is None or window[0] <= launch < window[1]
+        if not include or profile.kernels.names.full(int(name_of[signature])) in include
+        if least is None or duration_of[launch] >= least
+    }
+    region = Region(launches=window, include=include, min_duration_ns=least)
+    expected = by_the_words(profile, kept, duration_of)
+    try:
+        listed = list_ranges(profile, region)
+    except EmptySelectionError:
+        assert not expected
+        return
+    assert kept
+    assert rows_of(listed) == expected
+    assert listed.kept.launches == len(kept)
+    assert listed.kept.total_duration_ns == sum(duration_of[each] for each in kept)
+
+
+@given(events=EVENTS, calls=st.lists(TIMES, min_size=1, max_size=12).map(sorted))
+def test_the_stretches_of_a_path_hold_its_launches_each_once(events: list[Event], calls: list[int]) -> None:
+    listed = list_ranges(profile_of(calls, events, durations=[1] * len(calls)), Region())
+    for path in range(len(listed)):
+        first, stop = listed.runs(path)
+        ids = [
+            each for low, high in zip(first.tolist(), stop.tolist(), strict=True) for each in range(low, high)
+        ]
+        assert ids == sorted(set(ids))
+        assert len(ids) == listed.launches[path]
+        assert (ids[0], ids[-1]) == (listed.first[path], listed.last[path])
+
+
+@given(events=EVENTS, calls=st.lists(TIMES, min_size=1, max_size=12).map(sorted))
+def test_a_listed_path_selects_what_is_listed(events: list[Event], calls: list[int]) -> None:
+    profile = profile_of(calls, events, durations=[1] * len(calls))
+    listed = list_ranges(profile, Region())
+    for path, (launches, _, first, last, _) in rows_of(listed).items():
+        # A name alone means every range of that name, wherever it is.
+        if "/" in path:
+            counts = count_durations(profile, Grouping(), Region(named_range=path))
+            ids = list_launches(profile, counts).id
+            assert (len(ids), ids[0], ids[-1]) == (launches, first, last)
+
+
+def test_a_path_goes_before_a_part_of_a_name_and_after_a_name() -> None:
+    calls = [1, 2, 3, 4, 5, 6]
+    inner = [Event("a", 1, 4), Event("b", 2, 3), Event("xa/bx", 5, 6)]
+
+    def selected(events: list[Event], text: str) -> list[int]:
+        profile = profile_of(calls, events)
+        counts = count_durations(profile, Grouping(), Region(named_range=text))
+        return list_launches(profile, counts).id.tolist()
+
+    assert selected(inner, "a/b") == [1]
+    assert selected([*inner, Event("a/b", 6, 7)], "a/b") == [5]
+    assert selected([*inner, Event("outer", 0, 9)], "a/b") == [1]
+    assert selected([*inner, Event("outer", 0, 9)], "outer/a/b") == [1]
+    assert selected(inner[2:], "a/b") == [4]
+    with pytest.raises(EmptySelectionError, match="'b/a'"):
+        selected(inner, "b/a")
+
+
+def test_ranges_that_only_overlap_are_side_by_side() -> None:
+    profile = profile_of([1, 2, 3], [Event("a", 1, 3), Event("b", 2, 4)])
+    assert set(rows_of(list_ranges(profile, Region()))) == {"a", "b"}
+
+
+def test_equal_paths_are_one_and_a_launch_in_two_of_them_counts_once() -> None:
+    profile = profile_of([1, 2, 3], [Event("a", 1, 3), Event("a", 2, 4), Event("a", 9, 10)])
+    assert rows_of(list_ranges(profile, Region())) == {"a": (3, 6, 0, 2, 2)}
+
+
+def test_a_range_on_two_devices_is_one_range() -> None:
+    profile = profile_of([1, 2, 3, 4], [Event("a", 1, 5), Event("b", 2, 4)], device=[0, 1, 0, 1])
+    assert rows_of(list_ranges(profile, Region())) == {"a": (4, 10, 0, 3, 1), "a/b": (2, 5, 1, 2, 1)}
+
+
+def test_ranges_of_several_files_follow_each_other() -> None:
+    kernels = KernelTable()
+    files = [profile_of([1, 2], [Event("a", 1, 3)], kernels=kernels) for _ in range(2)]
+    assert rows_of(list_ranges(joined_profiles(files), Region())) == {"a": (4, 6, 0, 3, 2)}
+    files.insert(1, profile_of([1, 2, 3], None, names=["x", "y", "z"], kernels=kernels))
+    assert rows_of(list_ranges(joined_profiles(files), Region())) == {"a": (4, 6, 0, 6, 2)}
+    assert joined_profiles(files[1:2]).range_runs() is None
+
+
+def test_deep_trees_and_long_rows_take_few_passes() -> None:
+    """100,000 ranges, half of them inside each other, half of them side by side."""
+    calls = np.arange(100_000)
+    deep = [Event("d", 0, 50_000 - level) for level in range(300)]
+    flat = [Event("f", time, time + 1) for time in range(50_000, 100_000)]
+    runs = profile_of(calls.tolist(), [*deep, *flat], durations=[1] * len(calls)).range_runs()
+    assert runs is not None
+    tree = range_tree(runs, [0])
+    assert len(tree.paths) == 301
+    assert tree.paths.depth.max() == 299
+
+
+ITERATION = ["embed", *["gemm", "relu"] * 3, "loss"]
+
+
+def test_iterations_are_found_where_nothing_is_named() -> None:
+    names = ["setup", *ITERATION * 5]
+    profile = profile_of(range(1, len(names) + 1), None, names=names)
+    listed = list_ranges(profile, Region())
+    assert [listed.paths.written(path) for path in listed.chosen(RangeOrder.START)] == [
+        "iterations",
+        *(f"iterations/{number}" for number in range(5)),
+    ]
+    assert {listed.origin(path) for path in range(len(listed))} == {RangeOrigin.FOUND}
+    for number, path in enumerate(listed.chosen(RangeOrder.START)[1:]):
+        first = 1 + 8 * number
+        assert (listed.first[path], listed.last[path], listed.launches[path]) == (first, first + 7, 8)
+        assert listed.duration_ns[path] == sum(range(first + 1, first + 9))
+
+
+def test_iterations_come_after_named_ranges_and_obey_the_filters() -> None:
+    names = ITERATION * 6
+    profile = profile_of(range(1, 49), [Event("half", 0, 25)], names=names)
+    listed = list_ranges(profile, Region(include=("gemm", "loss"), launches=(8, 32)))
+    chosen = [listed.paths.written(path) for path in listed.chosen(RangeOrder.START)]
+    assert chosen == ["half", "iterations", "iterations/0", "iterations/1", "iterations/2"]
+    assert listed.first[listed.chosen(RangeOrder.START)[2]] == 9
+    assert listed.last[listed.chosen(RangeOrder.START)[2]] == 15
+
+
+def test_what_is_listed_holds_what_it_lies_in() -> None:
+    events = [Event("a", 0, 9), Event("b", 1, 8), Event("c", 1, 8), Event("d", 9, 12), Event("e", 9, 10)]
+    profile = profile_of(range(12), events, durations=[1] * 12)
+    listed = list_ranges(profile, Region())
+
+    def written(order: RangeOrder, **kept: int) -> list[str]:
+        paths = listed.chosen(order, **kept)
+        return [listed.paths.written(path) for path in paths if listed.origin(path) is RangeOrigin.NAMED]
+
+    assert written(RangeOrder.START) == ["a", "a/b", "a/b/c", "d", "d/e"]
+    assert written(RangeOrder.START, depth=0) == ["a", "d"]
+    assert written(RangeOrder.START, depth=1, most=4)[:2] == ["a", "a/b"]
+    for most in range(1, 6):
+        named = set(written(RangeOrder.TIME, most=most))
+        assert all(path.rpartition("/")[0] in {"", *named} for path in named)
+
+
+def test_by_time_the_longest_come_first() -> None:
+    profile = profile_of([1, 2, 3], [Event("short", 0, 2), Event("long", 2, 9)], durations=[1, 2, 3])
+    listed = list_ranges(profile, Region())
+    first = {order: listed.paths.written(listed.chosen(order)[0]) for order in RangeOrder}
+    assert first == {RangeOrder.START: "short", RangeOrder.TIME: "long"}
+
+
+def test_without_ranges_and_iterations_the_list_is_empty() -> None:
+    profile = profile_of([1, 2, 3], None, names=["a", "b", "c"])
+    assert len(list_ranges(profile, Region())) == 0
+
+
+def test_filters_that_leave_no_launch_of_a_range_are_named() -> None:
+    profile = profile_of([1, 2, 3], [Event("x", 1, 2)], names=["a", "b", "c"])
+    with pytest.raises(EmptySelectionError, match="`launches` leaves no launch of a range"):
+        list_ranges(profile, Region(launches=(1, 3)))
+
+
+def test_a_range_that_never_closed_is_around_what_follows() -> None:
+    profile = profile_of([1, 2, 3], [Event("open", 1, STILL_OPEN), Event("in", 2, 3)])
+    assert set(rows_of(list_ranges(profile, Region()))) == {"open", "open/in"}
+
+
+def found_paths(names: Sequence[str]) -> list[str]:
+    profile = profile_of(range(len(names)), None, names=names)
+    listed = list_ranges(profile, Region())
+    return [
+        listed.paths.written(path)
+        for path in listed.chosen(RangeOrder.START)
+        if listed.origin(path) is RangeOrigin.FOUND
+    ]
+
+
+def test_a_launch_over_and_over_is_no_loop() -> None:
+    assert found_paths(["k"] * 40) == []
+
+
+def test_very_many_iterations_are_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["a", "b", "c"] * 6
+    assert found_paths(names) == ["iterations", *(f"iterations/{number}" for number in range(6))]
+    monkeypatch.setattr(listing_module, "MOST_LISTED", 5)
+    assert found_paths(names) == ["iterations"]

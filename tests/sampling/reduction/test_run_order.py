@@ -1,0 +1,205 @@
+"""What the order of a run shows: kernels that drift and no others, twins, and the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.drift import DRIFTING, INDEPENDENT, PERIODIC, Durations, share_said
+from sampling.profile.launch_table import LaunchTable
+from sampling.reduction import run_order as run_order_module
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
+from sampling.reduction.run_order import Drift, OrderedLaunches, RunOrder, find_drift, rank_trend, run_order
+
+DriftOf = Callable[..., Drift | None]
+Look = Callable[..., RunOrder]
+
+
+@pytest.fixture(scope="module")
+def drift_of(launch_table: Callable[..., LaunchTable]) -> DriftOf:
+    def looked(
+        names: Sequence[str], durations: Sequence[int], region: Region | None = None, **columns: object
+    ) -> Drift | None:
+        pooled = bool(columns.pop("pooled", False))
+        profile = launch_table(names, durations, **columns)
+        grouping = Grouping(GroupBy.NAME, pooled)
+        return run_order(profile, count_durations(profile, grouping, region)).drift
+
+    return looked
+
+
+@pytest.mark.parametrize(
+    "durations", [*INDEPENDENT.values(), *PERIODIC.values()], ids=[*INDEPENDENT, *PERIODIC]
+)
+def test_what_has_no_trend_does_not_drift(durations: Durations) -> None:
+    """At most one profile in a hundred, of 20 kernels each, by the level asked for; most are far below."""
+    assert share_said(durations, 50) <= 0.02
+
+
+@pytest.mark.parametrize("durations", DRIFTING.values(), ids=DRIFTING)
+def test_what_drifts_is_seen(durations: Durations) -> None:
+    assert share_said(durations, 20) == 1
+
+
+def test_many_short_kernels_raise_no_more_false_alarms() -> None:
+    """Of 100 kernels of 20 launches every second profile has one whose ranks follow the order by chance."""
+    rng = np.random.default_rng(5)
+    group, rows = np.tile(np.arange(100), 20), np.arange(2000)
+    said = sum(
+        find_drift(
+            OrderedLaunches(
+                id=rows,
+                label=group,
+                group=group,
+                duration_ns=(1e6 * rng.lognormal(0, 1, 2000)).astype(np.int64),
+                sequence=np.array([0]),
+                edges=np.array([0, 2000]),
+            )
+        )
+        is not None
+        for _ in range(100)
+    )
+    assert said <= 2
+
+
+@pytest.mark.parametrize("last", [1.15, 0.9])
+def test_little_change_is_no_drift_however_clear(drift_of: DriftOf, last: float) -> None:
+    assert drift_of(["k"] * 200, np.linspace(100_000, 100_000 * last, 200).astype(int).tolist()) is None
+
+
+def test_the_largest_kernel_that_drifts_is_named_with_the_time_of_all(drift_of: DriftOf) -> None:
+    rng = np.random.default_rng(0)
+    names = ["small", "large", "even"] * 200
+    durations = rng.permutation(600) + 500_000
+    durations[::3] = 1000 + 10 * np.arange(200)
+    durations[1::3] = 508_000 - 2_347 * np.arange(200)
+    drift = drift_of(names, durations.tolist())
+    assert drift is not None
+    assert (drift.kernels, drift.time_ns) == (2, int(durations[::3].sum() + durations[1::3].sum()))
+    # The medians of ten launches: between the fifth and the sixth of either end.
+    assert drift.from_ns == pytest.approx(508_000 - 2_347 * 4.5)
+    assert drift.to_ns == pytest.approx(508_000 - 2_347 * 194.5)
+    assert drift.trend == pytest.approx(-1)
+    assert drift.middle_id == 301
+
+
+def test_processes_and_devices_are_looked_at_apart(drift_of: DriftOf) -> None:
+    """A slower second GPU is no drift, though a pooled group has its launches last."""
+    rng = np.random.default_rng(1)
+    durations = np.concatenate([rng.integers(100, 120, 200), rng.integers(1000, 1200, 200)]).tolist()
+    places = {"device": [0] * 200 + [1] * 200}
+    assert drift_of(["k"] * 400, durations, pooled=True, **places) is None
+    assert drift_of(["k"] * 400, durations, pooled=True) is not None
+
+
+def test_the_region_and_its_ids_are_kept(drift_of: DriftOf) -> None:
+    """Of a rise and a fall the region has the fall alone, and ids stay those of the profile."""
+    durations = [1000 + 10 * step for step in range(100)] + [2000 - 10 * step for step in range(100)]
+    names = [f"k{step % 2}" for step in range(200)]
+    drift = drift_of(names, durations, Region(launches=(100, 200), include=("k0",)))
+    assert drift is not None
+    assert drift.to_ns < drift.from_ns
+    assert 148 <= drift.middle_id <= 152
+    assert drift_of(["k"] * 19, list(range(1000, 20_000, 1000))) is None
+    assert drift_of(["k"] * 20, list(range(1000, 21_000, 1000))) is not None
+
+
+@given(st.lists(st.lists(st.integers(0, 8), min_size=4, max_size=30), min_size=1, max_size=4))
+def test_the_trend_is_spearmans(series: list[list[int]]) -> None:
+    edges = np.concatenate([[0], np.cumsum([len(values) for values in series])])
+    found = rank_trend(np.array([value for values in series for value in values], dtype=float), edges)
+    for place, values in enumerate(series):
+        ordered = np.sort(values)
+        ranks = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
+        expected = 0 if len(set(values)) == 1 else np.corrcoef(ranks, np.arange(len(ranks)))[0, 1]
+        assert found[place] == pytest.approx(expected)
+
+
+RNG = np.random.default_rng(3)
+ONE = [f"k{code}" for code in RNG.integers(0, 9, 300)]
+
+
+@pytest.fixture(scope="module")
+def look(launch_table: Callable[..., LaunchTable]) -> Look:
+    """Look at ranks of launches, each a device with its own names and durations."""
+
+    def looked(*ranks: Sequence[str], times: Sequence[int] = (), region: Region | None = None) -> RunOrder:
+        names = [name for rank in ranks for name in rank]
+        each = zip(ranks, times or [1] * len(ranks), strict=True)
+        durations = [1000 * time for rank, time in each for _ in rank]
+        device = np.repeat(np.arange(len(ranks)), [len(rank) for rank in ranks])
+        profile = launch_table(names, durations, device=device, order=np.arange(len(names)))
+        return run_order(profile, count_durations(profile, Grouping(GroupBy.NAME), region))
+
+    return looked
+
+
+def test_the_same_launches_in_the_same_order(look: Look) -> None:
+    other = ["x", *ONE[1:]]
+    twins = look(ONE, other[::-1], ONE, ONE, times=[2, 1, 3, 4]).twins
+    assert twins is not None
+    assert (twins.sequences, twins.others, twins.launches) == ((0, 2, 3), (1,), 300)
+    assert (twins.in_order, twins.same, twins.time_ratio) == (True, 1.0, 2.0)
+    assert look(ONE).twins is None
+    assert look(ONE[:19], ONE[:19]).twins is None
+    assert look(ONE, ONE, times=[0, 1]).twins.time_ratio is None  # type: ignore[union-attr]
+
+
+def test_nearly_the_same_launches_in_any_order(look: Look) -> None:
+    twins = look(ONE, [*ONE[::-1], "x", "y"]).twins
+    assert twins is not None
+    assert (twins.sequences, twins.in_order, twins.same) == ((0, 1), False, pytest.approx(300 / 302))
+    assert look(ONE, ONE[::-1]).twins is not None
+    assert look(ONE, [*ONE[::-1], *"abcd"]).twins is None
+    assert look(ONE, ["x"] * 4 + ONE[4:]).twins is None
+
+
+def test_the_loop_of_the_device_with_the_most_time(look: Look) -> None:
+    step = ["a", "b", "c", "a", "d"]
+    loop = look(["z"] * 4, ["p", "q", *step * 20, "r"], ONE).loop
+    assert loop is None, "the last device takes the most time and has no loop"
+    loop = look(["z"] * 4, ["p", "q", *step * 100, "r"]).loop
+    assert loop is not None
+    assert (loop.sequence, loop.launches, loop.iterations) == (1, 5, 100)
+    assert (loop.first_id, loop.stop_id, loop.one, loop.outside) == (6, 506, (11, 16), 3)
+    assert (loop.shortest_ns, loop.mean_ns, loop.longest_ns) == (5000, 5000, 5000)
+    assert loop.share == pytest.approx(500 / 503)
+
+
+def test_two_times_are_no_loop_and_one_kernel_is_none(look: Look) -> None:
+    assert look(["a", "b", "c"] * 2).loop is None
+    assert look(["a", "b", "c"] * 3).loop is not None
+    assert look(["a"] * 100).loop is None
+
+
+def test_a_long_loop_is_followed_from_the_middle_to_its_ends(
+    look: Look, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [*"pqr", *["a", "b", "c", "a", "d"] * 200, *"st"]
+    whole = look(names).loop
+    monkeypatch.setattr(run_order_module, "_LOOKED_AT", 64)
+    middle = look(names).loop
+    assert whole is not None
+    assert middle is not None
+    # An iteration may begin at any of its launches.
+    assert (middle.launches, middle.iterations, middle.first_id, middle.stop_id, middle.outside) == (
+        5,
+        pytest.approx(whole.iterations, abs=1),
+        whole.first_id,
+        whole.stop_id,
+        whole.outside,
+    )
+
+
+def test_too_many_launches_are_not_looked_at(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_order_module, "MOST_LAUNCHES", 599)
+    assert look(ONE, ONE) == RunOrder()
+    monkeypatch.setattr(run_order_module, "MOST_LAUNCHES", 600)
+    assert look(ONE, ONE).twins is not None
