@@ -1,26 +1,39 @@
-"""A kernel group's launches over the run, with the launches of the plan that the options ask for."""
+"""What is looked at beside the plan: launches over the run, ranges, and what changed between two profiles."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from sampling.arrays import IntArray
+from sampling.difference import Difference, ProfilePart, difference_between
 from sampling.errors import EmptySelectionError, NotApplicableError
+from sampling.methods.registry import DEFAULT_METHOD
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
+from sampling.readers.registry import refuse_unused_columns
 from sampling.reduction.idle_gaps import IdleGaps, idle_gaps
 from sampling.reduction.range_list import RangeList, list_ranges
 from sampling.reduction.region import Region, written_window
 from sampling.reduction.run_order import MOST_LAUNCHES
 from sampling.reduction.timeline import By, GroupLaunches, launches_of_group
-from tui.engine.studies import chosen_kernel, progress_of
+from tui.engine.studies import (
+    check_standard_input,
+    chosen_kernel,
+    columns_of,
+    grouping_of,
+    note_what_is_read,
+    open_profile,
+    progress_of,
+    region_of,
+)
 from tui.options.choices import TimelineBy
-from tui.options.commands import TimelineOptions
+from tui.options.look import DifferenceOptions, RangesOptions, TimelineOptions, file_and_part, with_part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,3 +143,59 @@ def _within(timeline: GroupTimeline, window: str | None) -> GroupTimeline:
             remedy=f"its launches have ids from {launches.id[0]} to {launches.id[-1]}",
         )
     return timeline.part(int(first), int(stop))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRanges:
+    """The ranges of a region of a profile."""
+
+    profile: Profile
+    region: Region
+    listed: RangeList
+
+
+def found_ranges(options: RangesOptions, progress: Progress) -> FoundRanges:
+    """Read the workload and list its ranges.
+
+    Raises
+    ------
+    OptionError : a filter is wrong.
+    """
+    region = region_of(options)
+    profile = open_profile(options.profiles, progress, columns_of(options))
+    note_what_is_read(profile, quiet=options.quiet)
+    return FoundRanges(profile, region, list_ranges(profile, region, progress))
+
+
+def found_difference(
+    options: DifferenceOptions, progress: Progress, read: Mapping[str, Profile] | None = None
+) -> Difference:
+    """Read both profiles, or one file once, and compare them kernel by kernel.
+
+    Parameters
+    ----------
+    read : the profiles by file that were read already, by the same columns.
+
+    Raises
+    ------
+    OptionError : a part of a profile is named twice, or both are standard input.
+    """
+    named = [file_and_part(text) for text in (options.before, options.after)]
+    regions = [region_of(with_part(options, part)) for _, part in named]
+    grouping = grouping_of(options, DEFAULT_METHOD)
+    paths = dict.fromkeys(path for path, _ in named)
+    check_standard_input(*paths)
+    columns = columns_of(options)
+    known = read or {}
+    profiles = {
+        path: known[path] if path in known else open_profile((path,), progress, columns, needs_table=False)
+        for path in paths
+    }
+    if columns is not None:
+        refuse_unused_columns(list(profiles.values()))
+    for profile in profiles.values():
+        note_what_is_read(profile, quiet=options.quiet)
+    before, after = (
+        ProfilePart(profiles[path], region) for (path, _), region in zip(named, regions, strict=True)
+    )
+    return difference_between(before, after, grouping, confidence=options.confidence, progress=progress)

@@ -1,4 +1,4 @@
-"""`open`: the app on a profile, or on two; what is printed where there is no terminal."""
+"""The commands that open the app, or print what takes its place; the first paint waits for no engine."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tui.options.choices import Theme
-from tui.options.commands import OpenOptions
+from tui.options.files import reading, sample_profile
+from tui.options.look import DemoOptions, OpenOptions
 from tui.options.shared import SlowdownOptions
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
 
-# It brings numpy, which the app's first paint must not wait for.
 if TYPE_CHECKING:
-    from tui.engine.opened_plans import OpenedPlan
+    from tui.engine.plan_files import OpenedPlan
+
 
 _DIFFERENCE, _PLAN = "Difference", "Plan"
 
 
-def run(options: OpenOptions) -> None:
+def run_open(options: OpenOptions) -> None:
     """Open the app if a person can see and steer it, else print the summary or the difference."""
     plan, others = _plan_named(options)
     if plan is not None:
@@ -54,13 +55,13 @@ def show(
     if insist:
         _refuse_without_terminal()
     # Imported here, because it imports the engine, which the app's first paint must not wait for.
-    from tui.commands import summary
+    from tui.commands.look import show_summary
 
     if plan is not None:
-        from tui.engine.opened_plans import check_files
+        from tui.engine.plan_files import check_files
 
         check_files(plan)
-    summary.show(profiles, options)
+    show_summary(profiles, options)
     note(_why_no_app("summary"), quiet=options.quiet)
 
 
@@ -69,7 +70,7 @@ def _plan_named(options: OpenOptions) -> tuple[str | None, tuple[str, ...]]:
     if options.plan is not None:
         return options.plan, options.profiles
     if options.profiles:
-        from tui.options.places import is_plan
+        from tui.options.files import is_plan
 
         if is_plan(options.profiles[0]):
             return options.profiles[0], options.profiles[1:]
@@ -83,9 +84,9 @@ def _show_plan(options: OpenOptions, path: str, others: tuple[str, ...]) -> None
     ----------
     others : the profile where the plan is an option, else the results.
     """
-    from tui.engine.opened_plans import open_plan, options_of_plan, refuse_what_the_plan_says
+    from tui.engine.plan_files import open_plan, options_of_plan, refuse_what_the_plan_says
     from tui.options.command_line import options_of
-    from tui.options.input_files import input_files, reading
+    from tui.options.files import input_files, reading
 
     if options.difference:
         from sampling.errors import OptionError
@@ -93,11 +94,11 @@ def _show_plan(options: OpenOptions, path: str, others: tuple[str, ...]) -> None
         raise OptionError("--difference compares profiles", remedy="open the plan by itself")
     given, results = (others, ()) if options.plan is not None else ((), others)
     if results and not terminal.is_interactive() and not options.app:
-        from tui.commands import estimate
-        from tui.options.estimate import EstimateOptions
+        from tui.commands.simulate import run_estimate
+        from tui.options.simulate import EstimateOptions
 
         refuse_what_the_plan_says(path, options)
-        estimate.run(options_of(EstimateOptions, options, plan=path, results=results))
+        run_estimate(options_of(EstimateOptions, options, plan=path, results=results))
         note(_why_no_app("estimate"), quiet=options.quiet)
         return
     opened = open_plan(path, given, results)
@@ -118,7 +119,7 @@ def _show_difference(options: OpenOptions) -> None:
     before, after = _two_profiles(options)
     if terminal.is_interactive():
         from tui.app.running import run_app, session_of
-        from tui.options.parts import file_and_part, with_part
+        from tui.options.look import file_and_part, with_part
 
         path, part = file_and_part(after)
         session = replace(session_of((path,), with_part(options, part)), before=before)
@@ -126,11 +127,11 @@ def _show_difference(options: OpenOptions) -> None:
         return
     if options.app:
         _refuse_without_terminal()
-    from tui.commands import difference
+    from tui.commands.look import run_difference
     from tui.options.command_line import options_of
-    from tui.options.difference import DifferenceOptions
+    from tui.options.look import DifferenceOptions
 
-    difference.run(options_of(DifferenceOptions, options, before=before, after=after))
+    run_difference(options_of(DifferenceOptions, options, before=before, after=after))
     note(_why_no_app("difference"), quiet=options.quiet)
 
 
@@ -155,3 +156,10 @@ def _refuse_without_terminal() -> None:
 def _why_no_app(instead: str) -> str:
     what = "profiles as files" if instead == "difference" else "profile as a file"
     return terminal.instead_of_app(instead, f"the {what}")
+
+
+def run_demo(options: DemoOptions) -> None:
+    """Do what `open` does, on the sample data that comes with the program."""
+    sample = str(sample_profile())
+    with reading([sample]):
+        show((sample,), options, insist=options.app, mouse=not options.no_mouse, theme=options.theme)

@@ -1,4 +1,4 @@
-"""`convert`: write a profile as our own Parquet."""
+"""The commands that write a file for others: a report, a profile as Parquet."""
 
 from __future__ import annotations
 
@@ -9,13 +9,28 @@ from sampling.readers.launch_parquet_writer import write_kept_launches
 from sampling.text import counted
 from tui.charts import quantities
 from tui.engine.studies import columns_of, note_what_is_read, open_profile, progress_of, region_of
-from tui.options.commands import ConvertOptions
+from tui.options.look import ConvertOptions, ReportOptions
 from tui.output.files import new_file, scratch_file
 from tui.output.writer import STDOUT, Answer, copy_to_stdout, emit
-from tui.text.selection import Part, stated
+from tui.report.content import report_of
+from tui.report.facts import check_target, facts_of, report_answer
+from tui.report.writers import report_files
+from tui.text.selection import Part, part_of_study, stated
 
 
-def run(options: ConvertOptions) -> None:
+def run_report(options: ReportOptions) -> None:
+    """Read, study, write, say how much."""
+    with report_files(options) as write:
+        with progress_of(options) as progress:
+            facts = facts_of(options, progress)
+        report = report_of(facts, options)
+        written = write(report)
+    answer = report_answer(report, written, facts.study, options)
+    emit(stated(answer, part_of_study(facts.study)), options, redirect=False)
+    check_target(facts.simulated, options)
+
+
+def run_convert(options: ConvertOptions) -> None:
     """Read, write, say how much."""
     if options.output is None:
         raise OptionError("convert needs -o FILE.parquet (or - for stdout)")
