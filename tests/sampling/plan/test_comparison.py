@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError
-from sampling.methods.picks import Picks
+from sampling.methods.method import Picks
 from sampling.methods.registry import method_names
 from sampling.plan.comparison import FeatureFiles, MethodComparison, mean_comparison, plan_key
 from sampling.plan.design import Design, design_of_method, make_design, picked_design
