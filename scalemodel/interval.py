@@ -34,11 +34,8 @@ _MOST_MODELS = 3
 # C of the benchmarks' models for a doubling: from that of bfs up, under chiplets to that of bs.
 _LEAST_CORRECTION = 0.886
 _MOST_CORRECTION = {Scaling.STRONG: 1.02, Scaling.WEAK: 1.02, Scaling.CHIPLET: 1.31}
-BENCHMARKS = 16
-TARGETS = 44
-"""Of the benchmarks counted, from two models."""
-TARGETS_OF_THREE = 28
-"""From 8, 16 and 32 SMs."""
+#: Benchmarks that were counted; their targets from two models, and from 8, 16 and 32 SMs.
+BENCHMARKS, TARGETS, TARGETS_OF_THREE = 16, 44, 28
 # At each of the levels.
 _HELD = {"additive": (42, 43, 44), "published": (41, 43, 44), "equations": (37, 40, 43)}
 _HELD_OF_THREE = {"additive": (24, 25, 28), "published": (25, 25, 28), "equations": (18, 21, 26)}
@@ -64,13 +61,7 @@ class Bounds(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The constants of one level.
-
-    Attributes
-    ----------
-    per_doubling : q, of |ln(actual / predicted)| with two models.
-    per_back_cast : F, the multiple of the back-cast with three or more.
-    """
+    """The constants of one level: q of two models, and F, the multiple of the back-cast of three or more."""
 
     confidence: float
     per_doubling: float
@@ -94,10 +85,7 @@ def calibration(confidence: float) -> Calibration:
 
 
 def calibrated_up_to(scaling: Scaling, models: Sequence[int]) -> int:
-    """Return the largest target that the public benchmarks were predicted at from these models; else 0.
-
-    They were from the two smallest sizes and from the three smallest.
-    """
+    """Return the largest target that the public benchmarks were predicted at from these models; else 0."""
     sizes = _SIZES[scaling]
     is_calibrated = len(models) <= _MOST_MODELS and tuple(models) == sizes[: len(models)]
     return sizes[-1] if is_calibrated else 0
@@ -121,12 +109,7 @@ def beyond_benchmarks(scaling: Scaling, correction: float) -> str | None:
 
 
 def targets_held(rule: str, confidence: float, *, of_three: bool) -> int:
-    """Return how many of the public targets lie in a rule's intervals of a level.
-
-    Parameters
-    ----------
-    of_three : of `TARGETS_OF_THREE`, from the back-cast of three models; else of `TARGETS`, from two.
-    """
+    """Return how many lie in a rule's intervals of a level: of `TARGETS_OF_THREE`, else of `TARGETS`."""
     return (_HELD_OF_THREE if of_three else _HELD)[rule][LEVELS.index(calibration(confidence))]
 
 

@@ -15,11 +15,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from itertools import pairwise
 from typing import Literal
 
-from scalemodel.errors import OptionError
+from scalemodel.errors import OptionError, nearest
 
 # Outside these an extrapolation is no prediction any more; within them 1/c is a number.
 _LEAST, _MOST = 1e-300, 1e300
@@ -156,8 +155,7 @@ class Rule:
 
     Attributes
     ----------
-    trend : IPC at a target; its third argument is the first size beyond the cliff where the target has
-        reached it, else None.
+    trend : IPC at a target; its third argument is the first size beyond a cliff that the target has reached.
     is_baseline : knows no cliff, and its errors were never calibrated: no interval.
     uses_ends : takes the smallest and the largest of all models; else each pair of neighbours.
     """
@@ -192,9 +190,7 @@ ProportionalFrom = Literal["smallest", "largest"]
 def rule_named(name: str, proportional_from: ProportionalFrom = "smallest") -> Rule:
     """Return a rule by its name; raise OptionError if there is none of that name."""
     if name not in RULES:
-        close = get_close_matches(name, RULES, 1)
-        remedy = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(RULES)}"
-        raise OptionError(f"no scale rule {name!r}", remedy=remedy)
+        raise OptionError(f"no scale rule {name!r}", remedy=nearest(name, RULES))
     if name == "proportional" and proportional_from == "largest":
         return replace(RULES[name], trend=proportional_from_largest)
     return RULES[name]

@@ -275,20 +275,25 @@ def _by_short_name(
     It must be the only one on both sides: among the profile's kernels, and among the names in the file.
     """
     names = launches.profile.kernels.names
-    present = launches.shapes[launches.has_launches[launches.shapes[:, 0]]]
+    kernels, spelt = (
+        defaultdict[tuple[object, ...], set[int]](set),
+        defaultdict[tuple[object, ...], set[int]](set),
+    )
     short = {code: names.short(code) for code in np.flatnonzero(launches.has_launches).tolist()}
-    kernels: defaultdict[tuple[object, ...], set[int]] = defaultdict(set)
-    for name, *shape in present[:, [0, *columns]].tolist():
+    for name, *shape in launches.shapes[launches.has_launches[launches.shapes[:, 0]]][
+        :, [0, *columns]
+    ].tolist():
         kernels[short[name], *shape].add(name)
     codes, first_rows = dense_codes([of_row, *own])
     shorts = [short_name(name) for name in rows.names]
     each = np.stack([column[first_rows] for column in (of_row, *own)], axis=1).tolist()
     keys = [(shorts[name], *shape) for name, *shape in each]
-    spelt: defaultdict[tuple[object, ...], set[int]] = defaultdict(set)
     for key, (name, *_) in zip(keys, each, strict=True):
         spelt[key].add(name)
-    alone = [len(spelt[key]) == len(kernels.get(key, ())) == 1 for key in keys]
-    only = [next(iter(kernels[key])) if one else _UNKNOWN for key, one in zip(keys, alone, strict=True)]
+    only = [
+        next(iter(kernels[key])) if len(spelt[key]) == len(kernels.get(key, ())) == 1 else _UNKNOWN
+        for key in keys
+    ]
     return np.array(only, dtype=np.int64)[codes]
 
 

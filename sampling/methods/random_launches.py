@@ -101,7 +101,7 @@ def stratify(request: StrataRequest[Options]) -> Strata:
     """Return one stratum of all launches; the n of them drawn weigh N/n each.
 
     With a probability, n is binomial; n = 0 estimates nothing, so n is drawn given that it is not 0. A plan
-    has its n; where the method is judged, n is drawn anew for every draw (`bernoulli_design`). Like another
+    has its n; where the method is judged, n is drawn anew for every draw (`BernoulliDesign`). Like another
     plan, n is fixed at that plan's sampled time over the mean duration: drawing until the time is used up
     would stop sooner after long launches, and so underestimate.
     """

@@ -15,11 +15,8 @@ from sampling.arrays import FloatArray
 from sampling.errors import AnalysisError
 from sampling.features.join import JoinReport, with_features
 from sampling.methods.registry import method_named
-from sampling.plan.bernoulli_design import design_of_method
-from sampling.plan.design import make_design
-from sampling.plan.drawn_clusters import DrawnClusters, make_design_by_launches
+from sampling.plan.design import Design, design_of_method, make_design, make_design_by_launches
 from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.readers.table import NumberLocale
@@ -45,7 +42,7 @@ class Comparison:
     """
 
     method: str
-    design: AnyDesign | None
+    design: Design | None
     judgement: Judgement | None
     reason: str | None
     seconds: float
@@ -137,7 +134,7 @@ class MethodComparison:
         same_as = None if first == method else first
         return Comparison(method, design, judgement, None, seconds, same_as)
 
-    def _design(self, method: str, counts: DurationCounts, launches: LaunchList | None) -> AnyDesign:
+    def _design(self, method: str, counts: DurationCounts, launches: LaunchList | None) -> Design:
         if launches is None:
             design = make_design(
                 counts,
@@ -221,19 +218,20 @@ def _geometric(values: FloatArray) -> float | None:
     return float(np.exp(np.log(values).mean())) if (values > 0).all() else None
 
 
-def plan_key(design: AnyDesign) -> bytes:
+def plan_key(design: Design) -> bytes:
     """Return a key that designs of one reduction share if they are the same plan, and else do not.
 
     Plans are the same where the same launches are picked with the same weights, or where the same numbers of
     launches are drawn from the same strata, in the same way.
     """
-    if isinstance(design, PickedDesign):
-        return _digest("picks", design.picks.row, design.picks.weight)
+    if design.picked is not None:
+        _, picks = design.picked
+        return _digest("picks", picks.row, picks.weight)
     strata = design.strata
     order = np.lexsort((strata.start, strata.group))
     drawn = [column[order] for column in (strata.group, strata.start, strata.stop, strata.samples)]
     way = f"drawn {strata.chance}"
-    if isinstance(design, DrawnClusters):
+    if design.picks is not None:
         return _digest(way, design.picks.stratum, *drawn)
     # Pooled groups are others than kernel groups, whatever their numbers.
     groups = np.unique(strata.group) if strata.groups is None else strata.groups.group_of

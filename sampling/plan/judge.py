@@ -17,8 +17,7 @@ from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import AnalysisError, ProfileError
 from sampling.methods.registry import method_named
 from sampling.parallel import ordered_map
-from sampling.plan.bernoulli_design import BernoulliDesign
-from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_of
+from sampling.plan.design import WHOLE_WORKLOAD_KEY, BernoulliDesign, Design, speedup_of
 from sampling.plan.other_recording import (
     Alignment,
     Original,
@@ -29,7 +28,6 @@ from sampling.plan.other_recording import (
     refuse_other_order,
 )
 from sampling.plan.pair_lookup import PairLookup
-from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import Column, Profile
 from sampling.progress import Progress
@@ -101,7 +99,7 @@ class Judgement:
 
 def judge_design(
     counts: DurationCounts,
-    design: AnyDesign,
+    design: Design,
     repeats: int,
     seed: int,
     progress: Progress | None = None,
@@ -115,7 +113,7 @@ def judge_design(
     ----------
     by_rank : (launches,) durations in another recording, see `durations_by_rank`; None: in this one.
     """
-    if isinstance(design, PickedDesign):
+    if not design.random:
         return Judgement(np.array([design.error]), design.target.epsilon, random=False)
     rng = generator(seed, Stream.JUDGE)
     counts = counts if design.counts is None else design.counts

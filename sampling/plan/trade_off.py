@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 from sampling.errors import OptionError, OverrideError
 from sampling.methods.registry import method_named, method_names, method_options
-from sampling.plan.design import make_design
-from sampling.plan.picked_design import AnyDesign
+from sampling.plan.design import Design, make_design
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import Overrides
@@ -135,7 +134,7 @@ def _points(
         yield point_of(design, target.epsilon)
 
 
-def point_of(design: AnyDesign, epsilon: float) -> TradeOffPoint:
+def point_of(design: Design, epsilon: float) -> TradeOffPoint:
     """Return what a plan costs that was made for this epsilon."""
     return TradeOffPoint(
         epsilon=epsilon,

@@ -425,11 +425,11 @@ def _numbers(owners: Sequence[Any], field: str) -> FloatArray:
         except (TypeError, ValueError, OverflowError):
             return np.nan
 
-    values = list(map(attrgetter(field), owners))
+    get = attrgetter(field)
     try:
-        return np.array(values, dtype=np.float64).reshape(len(values))
+        return np.fromiter(map(get, owners), dtype=np.float64, count=len(owners))
     except (TypeError, ValueError, OverflowError):
-        return np.array(list(map(number, values)))
+        return np.array([number(get(owner)) for owner in owners])
 
 
 def _is_time(microseconds: FloatArray) -> BoolArray:

@@ -31,8 +31,8 @@ from tui.app.actions import actions_of
 from tui.app.frame.chart import Chart
 from tui.app.frame.page import HelpScreen
 from tui.app.groups import GroupsScreen
-from tui.app.scale.screen import CellInput, PromptInput, ScaleScreen, ScaleTable, ScaleWords
-from tui.engine.bundled import sample_scale_question
+from tui.app.scale import CellInput, PromptInput, ScaleScreen, ScaleTable, ScaleWords
+from tui.options.files import sample_scale_question
 from tui.scale.sheet import HowToPredict, OpenTables, Role, SheetRow, made_up_tables, read_sheets, tables_of
 
 

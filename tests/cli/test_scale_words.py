@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 Kernelpoint = Callable[..., Any]
@@ -86,47 +85,10 @@ def test_back_casts_are_of_the_rules_that_have_intervals_by_them(kernelpoint: Ke
     assert "additive" in sentence
 
 
-def test_as_simulated_is_neither(kernelpoint: Kernelpoint) -> None:
-    text = predicted(kernelpoint, *TWO, "--target", "16")
-    assert "Low to high" not in text
-
-
 def test_baselines_have_none(kernelpoint: Kernelpoint) -> None:
     text = predicted(kernelpoint, *TWO, "--target", "32", "--rule", "linear,additive")
     assert "Low to high is an interval" in text
     assert "linear: no interval" in text
-
-
-def test_three_models_have_another_interval(kernelpoint: Kernelpoint) -> None:
-    words = ("--ipc", "8=100,16=190,32=350", "--target", "64", "--rule", "additive,equations")
-    text = predicted(kernelpoint, *words)
-    assert "from how well each model is predicted by those before it: additive" in text
-    assert "Of 28 targets" in text
-    assert "it holds 25 by additive and 21 by equations" in text
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        (*TWO, "--target", "1024"),
-        ("--ipc", "8=100,24=290", "--target", "64"),
-        ("--ipc", "16=190,32=370", "--target", "64"),
-        ("--ipc", "8=100,16=190", "--target", "32", "--scaling", "chiplet"),
-        ("--ipc", "8=100,16=190,32=350", "--target", "256"),
-    ],
-)
-def test_beyond_the_calibration_is_said(kernelpoint: Kernelpoint, words: tuple[str, ...]) -> None:
-    text = predicted(kernelpoint, *words)
-    assert f"additive: {BEYOND}" in text
-    assert "Beyond the calibrated range," in text
-    (row,) = kernelpoint("scale", "predict", *words, "--format", "json").results["predictions"]
-    assert row["note"] == BEYOND
-
-
-def test_within_the_calibration_nothing_is_said(kernelpoint: Kernelpoint) -> None:
-    text = predicted(kernelpoint, *TWO, "--target", "32,64,128")
-    assert "from 8 and 16 SMs up to 128 and from 4 and 8 chiplets to 16" in text
-    assert "eyond the calibrated range" not in text
 
 
 def test_rows_of_many_benchmarks_are_told_apart(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
@@ -149,30 +111,6 @@ def test_validate_says_what_is_beyond(kernelpoint: Kernelpoint, sample_data: Pat
 
 
 # -- what is left out, and what is not used -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize("command", ["predict", "validate"])
-def test_what_of_a_table_is_left_out(kernelpoint: Kernelpoint, tmp_path: Path, command: str) -> None:
-    path = tmp_path / "table.csv"
-    path.write_text("benchmark,size,ipc,seconds\nshort,8,1,\nlong,8,1,\nlong,16,2,\nlong,32,4,\n")
-    run = kernelpoint("scale", command, path)
-    assert run.code == 0
-    assert "not read: column seconds" in run.err
-    assert "short has an IPC at one size alone" in run.err
-    assert kernelpoint("scale", command, path, "--quiet").err == ""
-    short = tmp_path / "short.csv"
-    short.write_text("benchmark,size,ipc\nshort,8,1\n")
-    assert "one size alone" in kernelpoint("scale", command, short).failed(3)
-
-
-def test_a_table_may_say_its_scaling(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
-    path = tmp_path / "table.csv"
-    rows = "a,8,1,weak\na,16,2,\na,32,4,\nb,8,1,strong\nb,16,2,\nb,32,4,\n"
-    path.write_text(f"benchmark,size,ipc,scaling\n{rows}")
-    one, two = kernelpoint("scale", "predict", path, "--format", "json").results
-    assert (one["scaling"], two["scaling"]) == ("weak", "strong")
-    assert "weak and strong scaling, 2 benchmarks" in said(kernelpoint("scale", "validate", path))
-    assert "weak scaling, 2 benchmarks" in said(kernelpoint("scale", "validate", path, "--scaling", "weak"))
 
 
 @pytest.mark.parametrize(
@@ -206,25 +144,6 @@ def test_options_that_change_nothing(
     assert "not used" not in kernelpoint("scale", *words[:1], "--help").err
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("predict", *TWO, "--mpki", "16=9,32=1", "-t", "32", "--assume-f-mem"),
-        ("predict", *TWO, "--mpki", "16=9,32=8", "-t", "32", "--mpki-unit", "warp"),
-        ("predict", *TWO, "-t", "32", "--proportional-from", "largest", "--rule", "all"),
-        ("mrc", "TRACE", "--confidence", "0.9", "--rate", "0.9"),
-    ],
-)
-def test_options_that_change_something(
-    kernelpoint: Kernelpoint, tmp_path: Path, words: tuple[str, ...]
-) -> None:
-    trace = tmp_path / "trace.txt"
-    trace.write_text("".join(f"{128 * line:#x}\n" for line in range(99)))
-    run = kernelpoint("scale", *(trace if word == "TRACE" else word for word in words))
-    assert run.code == 0
-    assert "not used" not in run.err
-
-
 # -- a curve with an error, traces, targets ----------------------------------------------------------------
 
 
@@ -246,55 +165,6 @@ def test_the_error_of_a_sampled_curve_is_heeded(kernelpoint: Kernelpoint, tmp_pa
         assert ";" in kernelpoint(*wrong).failed(3)
 
 
-def test_instructions_that_the_trace_states_are_not_overruled(
-    kernelpoint: Kernelpoint, tmp_path: Path
-) -> None:
-    path = tmp_path / "kernel-1.traceg"
-    path.write_text(
-        "-kernel name = a\n-accelsim tracer version = 3\n"
-        "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 1\n"
-        "0000 ffffffff 1 R1 LDG.E 1 R2 4 1 0x7f0000000000 4\n#END_TB\n"
-    )
-    words = ("scale", "mrc", path, "-c", "64KiB", "--format", "json")
-    assert kernelpoint(*words).results["instructions"] == 32
-    assert kernelpoint(*words, "--instructions", "32").results["instructions"] == 32
-    error = kernelpoint(*words, "--instructions", "1000").failed(2)
-    assert "1,000 thread instructions are given, but the trace states 32; leave" in error
-    assert "1 warp" not in error
-
-
-def test_addresses_of_32_bits(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
-    path = tmp_path / "addresses"
-    np.array([0x80, 0x100, 0x80, 0x100], dtype="<u4").tofile(path)
-    words = ("scale", "mrc", path, "-c", "64KiB", "--format", "json", "--from")
-    assert kernelpoint(*words, "binary32").results["cold_misses"] == 2
-    assert kernelpoint(*words, "binary").results["accesses"] == 2
-    assert "64-bit little-endian" in said(kernelpoint("scale", "mrc", "--help"))
-
-
-def test_one_access_is_one(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
-    path = tmp_path / "trace.txt"
-    path.write_text("0x80\n")
-    assert "; 1 access, 1 of them" in said(kernelpoint("scale", "mrc", path))
-
-
-def test_larger_measured_sizes_are_targets(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
-    path = tmp_path / "question.toml"
-    path.write_text("simulated = [8, 16]\n[ipc]\n8 = 100\n16 = 190\n32 = 360\n")
-    typed = ("--ipc", "8=100,16=190,32=360", "--simulated", "8,16")
-    for words in ((path,), typed):
-        (row,) = kernelpoint("scale", "predict", *words, "--format", "json").results["predictions"]
-        assert (row["target"], row["measured"]) == (32, 360)
-    assert "no target" in kernelpoint("scale", "predict", *typed[:2]).failed(2)
-
-
 def test_a_decimal_comma_is_named(kernelpoint: Kernelpoint) -> None:
     error = kernelpoint("scale", "predict", "--ipc", "8=100,5", "-t", "32").failed(2)
     assert "for a decimal comma write a point: 8=100.5" in error
-
-
-def test_the_help_says_what_the_class_goes_by(kernelpoint: Kernelpoint) -> None:
-    assert "linear within 2 % of IPC per size for each doubling" in said(
-        kernelpoint("scale", "predict", "--help")
-    )
-    assert "[per_sm]" in said(kernelpoint("scale", "derive", "--help"))

@@ -12,7 +12,7 @@ from sampling.methods.registry import DEFAULT_METHOD, method_named, method_names
 from sampling.methods.settings import about_options
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.terminal.tables import Column, names
+from tui.terminal.printable import Column, names
 
 _RECORDING = "to record the metrics of Nsight Compute that they need:"
 

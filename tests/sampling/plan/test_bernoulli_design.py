@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom, chisquare
 
 from sampling.methods.random_launches import NumberDrawn
-from sampling.plan.bernoulli_design import BernoulliDesign, design_of_method
 from sampling.plan.comparison import Comparison, MethodComparison
-from sampling.plan.design import make_design
+from sampling.plan.design import BernoulliDesign, design_of_method, make_design
 from sampling.plan.judge import judge_design
 from sampling.plan.plan import drawn_plan
 from sampling.profile.launch_table import LaunchTable

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from sampling.errors import OptionError
 from sampling.methods.registry import method_names
-from sampling.plan.bernoulli_design import design_of_method
 from sampling.plan.comparison import FeatureFiles, MethodComparison, mean_comparison
-from sampling.plan.design import make_design
+from sampling.plan.design import design_of_method, make_design
 from sampling.profile.launch_table import LaunchTable
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sampling.plan.drawn_clusters import DrawnClusters
+from sampling.plan.design import Design
 from sampling.plan.judge import judge_design
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.study import MethodChoice, Study, study
@@ -44,8 +44,9 @@ def studied(made: Any, target: Target | None = None, *settings: str, region: Reg
     return study(made[0], Grouping(), region or Region(), target or Target(), choice)
 
 
-def clusters_of(known: Study) -> DrawnClusters:
-    assert isinstance(known.design, DrawnClusters)
+def clusters_of(known: Study) -> Design:
+    assert known.design.picks is not None
+    assert known.design.random
     return known.design
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from sampling.methods.picks import Picks
 from sampling.plan.comparison import plan_key
-from sampling.plan.design import Design, make_design
-from sampling.plan.picked_design import PickedDesign
+from sampling.plan.design import Design, make_design, picked_design
 from sampling.profile.launch_table import LaunchTable
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
@@ -59,7 +58,7 @@ def test_the_same_launches_with_the_same_weights_are_one_plan() -> None:
     picks = Picks(np.zeros(6, dtype=np.int64), ("a",), np.array([1, 4]), np.array([2.0, 4.0]))
 
     def key(**changes: object) -> bytes:
-        return plan_key(PickedDesign("pks", Target(), launches, replace(picks, **changes)))
+        return plan_key(picked_design("pks", Target(), launches, replace(picks, **changes)))
 
     assert key(labels=("another",), notes=("why",)) == key()
     others = {key(row=np.array([1, 5])), key(weight=np.array([2.0, 4.5])), key(row=np.array([1]))}

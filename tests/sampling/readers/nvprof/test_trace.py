@@ -178,12 +178,6 @@ def test_odd_names(tmp_path: Path, name: str) -> None:
     assert profile.facts.launch_order == "gpu-start"
 
 
-def test_lines_that_end_as_on_windows(tmp_path: Path) -> None:
-    path = written(tmp_path, BANNER, [HEADER], ROWS, NOTES)
-    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    assert told(read(path)) == LAUNCHES
-
-
 def test_a_program_that_prints_a_lot_first(tmp_path: Path) -> None:
     chatter = [f"epoch {epoch}: a line that the program prints" for epoch in range(3_000)]
     assert told(read(written(tmp_path, BANNER[1:2], chatter, BANNER[2:], [HEADER], ROWS))) == LAUNCHES
