@@ -12,8 +12,7 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import OptionError
-from sampling.methods.method import PickRequest, StrataRequest
-from sampling.methods.picks import Picks
+from sampling.methods.method import Picks, StrataRequest
 from sampling.methods.random_launches import NumberDrawn
 from sampling.methods.registry import launches_drawn_within, method_named, method_options
 from sampling.progress import Progress
@@ -463,7 +462,7 @@ def make_design_by_launches(
     chosen, options = method_named(method), method_options(method, settings)
     if chosen.pick is None:
         raise OptionError(f"the method {method} draws at random, it picks nothing")
-    picks = chosen.pick(PickRequest(launches, options, generator(seed, Stream.DESIGN), progress))
+    picks = chosen.pick(launches, options, generator(seed, Stream.DESIGN), progress)
     least = launches_drawn_within(method, settings)
     if least is None:
         return picked_design(method, target, launches, picks)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sampling.methods.picks import Picks
+from sampling.methods.method import Picks
 from sampling.plan.comparison import plan_key
 from sampling.plan.design import Design, make_design, picked_design
 from sampling.profile.launch_table import LaunchTable

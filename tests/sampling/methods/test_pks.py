@@ -16,16 +16,13 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-from sampling.errors import NotApplicableError, OptionError
+from sampling.errors import NotApplicableError
 from sampling.features.join import with_features
 from sampling.features.metric_names import CHARACTERISTICS
-from sampling.methods.method import PickRequest
-from sampling.methods.picks import Picks
-from sampling.methods.pka import pks
-from sampling.methods.pka.characteristics import find_characteristics, principal_components, standardise
-from sampling.methods.pka.distinct_rows import DistinctRows
-from sampling.methods.pka.launch_clusters import k_means_groupings, reproducible_learning
-from sampling.methods.pka.represented_groups import measured_cost
+from sampling.methods import pks
+from sampling.methods.clusters import DistinctRows, k_means_groupings, reproducible_learning
+from sampling.methods.method import Picks
+from sampling.methods.pks import characteristics, choose, measured_cost, principal_components, standardise
 from sampling.profile.profile import KernelTable
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
@@ -65,7 +62,7 @@ def launch_list(
 
 def picks_of(launches: LaunchList, seed: int = 0, **options: Any) -> Picks:
     """Return what pks picks."""
-    return pks.pick(PickRequest(launches, pks.Options(**options), np.random.default_rng(seed)))
+    return pks.pick(launches, pks.Options(**options), np.random.default_rng(seed), None)
 
 
 def check_against_paper(
@@ -186,12 +183,12 @@ def test_errors_equal_those_of_the_plain_pipeline(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_weighted_k_means_is_as_good_as_that_of_repeated_rows(seed: int) -> None:
     table, _ = blobs(seed, 5, 200)
-    rows = standardise(dict(zip("abc", table.T, strict=True)), ("a", "b", "c")).rows
+    rows = standardise(dict(zip("abc", table.T, strict=True)))[0]
     scores = principal_components(rows)
     assert len(scores) == 25
     repeated = scores.values[scores.row_of]
     for k, groups in enumerate(k_means_groupings(scores, 6, 30, np.random.default_rng(seed)), start=1):
-        label = groups.group_of_row[scores.row_of]
+        label = groups.of_row[scores.row_of]
         centre = np.array([repeated[label == one].mean(axis=0) for one in range(k)])
         inertia = ((repeated - centre[label]) ** 2).sum()
         with reproducible_learning():
@@ -218,7 +215,7 @@ def test_rounding_does_not_choose_between_equally_good_groups(seed: int) -> None
 def test_of_equally_good_groups_those_of_the_earliest_launches_are_taken() -> None:
     # Three groups of five evenly spaced rows: 0 1|2 3|4, 0 1|2|3 4 and 0|1 2|3 4 are equally good.
     table = np.array([[0.0], [3.0], [1.0], [4.0], [2.0]])
-    rows = standardise({"a": table[:, 0]}, ("a",)).rows
+    rows = standardise({"a": table[:, 0]})[0]
     for seed in range(20):
         *_, groups = k_means_groupings(principal_components(rows), 3, 10, np.random.default_rng(seed))
         # Their first launches are 0 1 3, 0 1 4 and 0 1 2: only in the last is the third launch a new kind.
@@ -251,16 +248,17 @@ def test_clusters_of_the_sample_are_as_good_as_those_of_scikit_learn(sample_data
     counts = count_durations(profile, Grouping(GroupBy.LAUNCH))
     listed = list_launches(profile, counts)
     launches, _ = with_features(profile, listed, [str(sample_data / "resnet50-like-ncu-raw.csv.gz")])
-    found = find_characteristics(launches, "published")
+    columns, _, _ = characteristics(launches, "published")
     assert launches.features is not None
-    rows = principal_components(standardise(launches.features.metrics, found.columns).rows)
+    rows = principal_components(standardise({name: launches.features.metrics[name] for name in columns})[0])
     details = picks_of(launches, error=1e-9).details
-    cost = measured_cost(launches).values
+    cost = measured_cost(launches, len(launches))[1]
     with reproducible_learning():
         for groups in k_means_groupings(rows, 20, 10, np.random.default_rng(0)):
             k = len(groups)
-            assert details["projected_errors"][k - 1] == groups.projected_error(cost)
-            ours = squares_within(rows, groups.group_of_row)
+            of_one = choose([groups], cost, 1, "")[2]
+            assert details["projected_errors"][k - 1] == of_one["projected_error"]
+            ours = squares_within(rows, groups.of_row)
             theirs = (
                 KMeans(k, n_init=10, random_state=state).fit(rows.values, sample_weight=rows.count).inertia_
                 for state in range(5)
@@ -359,32 +357,17 @@ def test_launches_that_lack_metrics_are_counted() -> None:
         picks_of(launch_list(features))
 
 
-@pytest.mark.parametrize(
-    "option", [{"error": 0.0}, {"error": 1.0}, {"error": float("nan")}, {"k_max": 0}, {"restarts": 0}]
-)
-def test_options_out_of_range(option: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match=next(iter(option))):
-        pks.Options(**option)
-
-
 def test_progress_is_told_and_may_cancel() -> None:
     launches = launch_list(np.arange(6.0)[:, None], np.array([1.0, 100.0, 3.0, 7.0, 50.0, 9.0]))
     told: list[tuple[int | str, ...]] = []
-    pks.pick(
-        PickRequest(
-            launches,
-            pks.Options(error=1e-9),
-            np.random.default_rng(0),
-            lambda *said: told.append(said[:2]),
-        )
-    )
+    pks.pick(launches, pks.Options(error=1e-9), np.random.default_rng(0), lambda *said: told.append(said[:2]))
     assert told == [(done, 6) for done in range(1, 6)]
 
     def cancel(done: int, total: int, what: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        pks.pick(PickRequest(launches, pks.Options(error=1e-9), np.random.default_rng(0), cancel))
+        pks.pick(launches, pks.Options(error=1e-9), np.random.default_rng(0), cancel)
 
 
 @settings(max_examples=30)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from sampling.features.metric_names import is_cost
 from sampling.features.reading import FeatureRows
-from sampling.methods.pka.characteristics import is_cost
 
 
 def test_all_columns_of_a_details_page_are_no_costs(ncu_page: Callable[[str], FeatureRows]) -> None:

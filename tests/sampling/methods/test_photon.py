@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.errors import NotApplicableError, OptionError
+from sampling.errors import NotApplicableError
 from sampling.methods import photon
-from sampling.methods.method import PickRequest
+from sampling.methods.method import Picks
 from sampling.methods.photon import distinct_vectors, padded, within
-from sampling.methods.picks import Picks
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_list import BlockVectors, Features, LaunchList
@@ -54,9 +53,7 @@ def launch_list(
 
 def picked(rows: Sequence[Launch], distance: float = 0.05, threads: Sequence[int] = ()) -> Picks:
     """Return Photon's picks of launches given as (counts, warps)."""
-    return photon.pick(
-        PickRequest(launch_list(rows, threads), photon.Options(distance), np.random.default_rng(0))
-    )
+    return photon.pick(launch_list(rows, threads), photon.Options(distance), np.random.default_rng(0), None)
 
 
 def scanned(rows: Sequence[Launch], distance: float) -> tuple[list[int], list[int]]:
@@ -187,7 +184,7 @@ def test_warps_come_from_the_shape_where_the_file_has_none() -> None:
 
 def test_labels_name_the_launch_and_its_kernel() -> None:
     launches = launch_list([((1,), 1), ((5,), 1)], first_id=70)
-    picks = photon.pick(PickRequest(launches, photon.Options(), np.random.default_rng(0)))
+    picks = photon.pick(launches, photon.Options(), np.random.default_rng(0), None)
     assert picks.labels == ("like launch 70, kernel", "like launch 71, kernel")
     assert picks.details == {"distinct_vectors": 2, "blocks": 1}
 
@@ -195,12 +192,10 @@ def test_labels_name_the_launch_and_its_kernel() -> None:
 def test_progress_ends_at_its_totals() -> None:
     seen: list[tuple[int, int, str]] = []
     photon.pick(
-        PickRequest(
-            launch_list([((1,), 1), ((5,), 1), ((5,), 2)]),
-            photon.Options(),
-            np.random.default_rng(0),
-            lambda *step: seen.append(step),
-        )
+        launch_list([((1,), 1), ((5,), 1), ((5,), 2)]),
+        photon.Options(),
+        np.random.default_rng(0),
+        lambda *step: seen.append(step),
     )
     assert seen == [
         (2, 2, "comparing basic-block vectors"),
@@ -222,13 +217,7 @@ def test_progress_ends_at_its_totals() -> None:
 def test_missing_or_wrong_vectors_are_refused(rows: list[Launch], features: bool, message: str) -> None:
     launches = launch_list(rows, features=features)
     with pytest.raises(NotApplicableError, match=message):
-        photon.pick(PickRequest(launches, photon.Options(), np.random.default_rng(0)))
-
-
-@pytest.mark.parametrize("distance", [0, 1, 5, -0.1, np.nan])
-def test_a_distance_that_is_no_fraction_is_refused(distance: float) -> None:
-    with pytest.raises(OptionError, match="distance is a fraction between 0 and 1"):
-        photon.Options(distance)
+        photon.pick(launches, photon.Options(), np.random.default_rng(0), None)
 
 
 def test_distinct_vectors_are_coded_in_order_of_appearance() -> None:

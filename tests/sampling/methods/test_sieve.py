@@ -11,13 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.errors import NotApplicableError, OptionError
+from sampling.errors import NotApplicableError
 from sampling.methods import sieve
-from sampling.methods.method import PickRequest
-from sampling.methods.picks import Picks
+from sampling.methods.method import Picks
 from sampling.methods.sieve import log_density, silverman_bandwidth, valleys
 from sampling.profile.profile import KernelTable
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_list import Features, LaunchList
 
@@ -48,11 +46,10 @@ def launch_list(rows: Sequence[Launch], metric: str = "instructions", first_id: 
 def picked(rows: Sequence[Launch], **options: object) -> Picks:
     """Return Sieve's picks of launches given as (kernel, instructions, threads a block)."""
     return sieve.pick(
-        PickRequest(
-            launch_list(rows),
-            sieve.Options(**options),  # type: ignore[arg-type]
-            np.random.default_rng(0),
-        )
+        launch_list(rows),
+        sieve.Options(**options),  # type: ignore[arg-type]
+        np.random.default_rng(0),
+        None,
     )
 
 
@@ -111,7 +108,7 @@ def test_cta_size_is_threads_not_the_shape_of_the_block() -> None:
         launches.features,
     )
     assert shaped.shapes()[:, 4:].prod(axis=1).tolist() == [8, 64, 64]
-    picks = sieve.pick(PickRequest(shaped, sieve.Options(), np.random.default_rng(0)))
+    picks = sieve.pick(shaped, sieve.Options(), np.random.default_rng(0), None)
     assert picks.row.tolist() == [1]
 
 
@@ -321,7 +318,7 @@ def test_a_group_without_selected_launches_is_passed_over() -> None:
         (launches.groups[0], KernelGroup("none", "none", None, None, 0, 0), launches.groups[1]),
         launches.features,
     )
-    picks = sieve.pick(PickRequest(more, sieve.Options(), np.random.default_rng(0)))
+    picks = sieve.pick(more, sieve.Options(), np.random.default_rng(0), None)
     assert (picks.labels, picks.stratum.tolist()) == (("a", "b"), [0, 1])
     assert tier(picks, 1) == (2, 2, 2)
 
@@ -329,14 +326,7 @@ def test_a_group_without_selected_launches_is_passed_over() -> None:
 def test_progress_counts_the_kernels_that_are_cut() -> None:
     rows = [(name, 10.0 if index % 2 else 1000.0, 32) for index in range(20) for name in "ab"]
     seen: list[tuple[int, int, str]] = []
-    sieve.pick(
-        PickRequest(
-            launch_list(rows),
-            sieve.Options(),
-            np.random.default_rng(0),
-            lambda *step: seen.append(step),
-        )
-    )
+    sieve.pick(launch_list(rows), sieve.Options(), np.random.default_rng(0), lambda *step: seen.append(step))
     assert seen == [(each, 2, "cutting kernels by instruction count") for each in (1, 2)]
 
 
@@ -366,7 +356,7 @@ def test_missing_or_wrong_counts_are_refused(metrics: dict[str, list[float]] | N
         features,
     )
     with pytest.raises(NotApplicableError, match=message):
-        sieve.pick(PickRequest(lacking, sieve.Options(), np.random.default_rng(0)))
+        sieve.pick(lacking, sieve.Options(), np.random.default_rng(0), None)
 
 
 def test_a_metric_that_every_launch_has_is_preferred() -> None:
@@ -384,7 +374,7 @@ def test_a_metric_that_every_launch_has_is_preferred() -> None:
         launches.groups,
         features,
     )
-    picks = sieve.pick(PickRequest(both, sieve.Options(), np.random.default_rng(0)))
+    picks = sieve.pick(both, sieve.Options(), np.random.default_rng(0), None)
     assert (picks.details["metric"], picks.details["counts"]) == (
         "sm__inst_executed.sum",
         "warp instructions",
@@ -392,27 +382,6 @@ def test_a_metric_that_every_launch_has_is_preferred() -> None:
     assert picked([("a", 1, 32)]).details["counts"] == "instructions as the file counts them"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"cov": 0}, "cov is above 0, not 0"),
-        ({"cov": math.nan}, "cov is above 0, not nan"),
-        ({"weights": "time"}, "weights is one of launches, instructions, not 'time'"),
-        ({"kde": "maybe"}, "kde is one of on, off, not 'maybe'"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(options: dict[str, object], message: str) -> None:
-    with pytest.raises(OptionError, match=message):
-        sieve.Options(**options)  # type: ignore[arg-type]
-
-
-def test_what_it_says_of_itself() -> None:
-    assert sieve.METHOD.published_grouping is GroupBy.NAME
-    assert not sieve.METHOD.draws_at_random
-    assert sieve.Options() == sieve.Options(cov=0.4, weights="launches", kde="on")
-
-
-def test_weights_by_instructions_where_none_has_any_are_by_launches_and_said() -> None:
+def test_weights_by_instructions_where_none_has_any_are_by_launches() -> None:
     picks = picked([("a", 0, 32), ("a", 0, 32), ("b", 0, 32)], weights="instructions")
     assert picks.weight.tolist() == [2, 1]
-    assert picks.notes == ("no launch has any instructions, so all strata are weighed by launches",)

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.preprocessing import StandardScaler
 
-from sampling.errors import NotApplicableError, OptionError
+from sampling.errors import NotApplicableError
 from sampling.features.metric_names import CHARACTERISTICS
-from sampling.methods.method import PickRequest
-from sampling.methods.picks import Picks
-from sampling.methods.pka import tbpoint
-from sampling.methods.pka.distinct_rows import distinct_rows
+from sampling.methods import pks
+from sampling.methods.clusters import distinct_rows
+from sampling.methods.method import Picks
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_list import Features, LaunchList
@@ -45,7 +44,7 @@ def launch_list(features: NDArray[np.float64], cycles: NDArray[np.float64]) -> L
 
 def picks_of(launches: LaunchList, **options: Any) -> Picks:
     """Return what tbpoint picks."""
-    return tbpoint.pick(PickRequest(launches, tbpoint.Options(**options), np.random.default_rng(0)))
+    return pks.pick_tbpoint(launches, pks.TBPointOptions(**options), np.random.default_rng(0), None)
 
 
 def fresh_run(
@@ -117,10 +116,10 @@ def test_representative_is_nearest_to_the_mean_of_all_launches() -> None:
 
 def test_clusters_merge_below_the_threshold_not_at_it() -> None:
     rows = distinct_rows([np.array([0.0, 0.2])], 2)
-    sizes = [len(groups) for groups in tbpoint.linkage_groupings(rows, None)]
+    sizes = [len(groups) for groups in pks.linkage_groupings(rows)]
     assert sizes == [2] * 20
     rows = distinct_rows([np.array([0.0, np.nextafter(0.2, 0)])], 2)
-    assert [len(groups) for groups in tbpoint.linkage_groupings(rows, None)] == [1] + [2] * 19
+    assert [len(groups) for groups in pks.linkage_groupings(rows)] == [1] + [2] * 19
 
 
 def test_equal_launches_are_one_group() -> None:
@@ -148,22 +147,11 @@ def test_launches_that_lack_metrics_are_counted() -> None:
         picks_of(launch_list(features, np.ones(3)))
 
 
-@pytest.mark.parametrize("error", [0.0, 1.0, 5.0, float("nan")])
-def test_error_out_of_range(error: float) -> None:
-    with pytest.raises(OptionError, match="fraction between 0 and 1"):
-        tbpoint.Options(error=error)
-
-
 def test_progress_is_told() -> None:
     told: list[str] = []
     launches = launch_list(np.array([[1.0], [2.0]]), np.ones(2))
-    tbpoint.pick(
-        PickRequest(
-            launches,
-            tbpoint.Options(),
-            np.random.default_rng(0),
-            lambda *said: told.append(said[2]),
-        )
+    pks.pick_tbpoint(
+        launches, pks.TBPointOptions(), np.random.default_rng(0), lambda *said: told.append(said[2])
     )
     assert told == ["comparing all pairs of launches"]
 

@@ -13,16 +13,11 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
 from sampling.errors import NotApplicableError
-from sampling.features.metric_names import CHARACTERISTICS, NCU_COMMAND, is_cost
+from sampling.features.metric_names import CHARACTERISTICS, is_cost
 from sampling.features.reading import read_features
-from sampling.methods.pka.characteristics import (
-    find_characteristics,
-    principal_components,
-    recording_remedy,
-    require_characteristics,
-    standardise,
-)
-from sampling.methods.pka.distinct_rows import distinct_rows
+from sampling.methods import pks
+from sampling.methods.clusters import distinct_rows
+from sampling.methods.pks import characteristics, principal_components, standardise
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_list import Features, LaunchList
@@ -62,75 +57,63 @@ def columns_of(table: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
 
 
 def test_published_columns_come_in_the_papers_order_under_any_spelling() -> None:
-    found = find_characteristics(
+    columns, _, (note,) = characteristics(
         launch_list({"Grid Size": [1, 2], "Executed Instructions": [3, 4], "other": [5, 6], LOADS: [7, 8]}),
         "published",
     )
-    assert found.columns == (LOADS, "Executed Instructions", "Grid Size")
-    assert len(found.missing) == 9
-    assert STORES in found.missing
-    assert "smsp__inst_executed.sum" not in found.missing
+    assert columns == (LOADS, "Executed Instructions", "Grid Size")
+    assert note.startswith("3 of the 12 published characteristics are used; the profile lacks l1tex")
+    assert STORES in note
+    assert "smsp__inst_executed.sum" not in note
 
 
-def test_published_launch_is_complete_with_every_characteristic_any_launch_has() -> None:
-    found = find_characteristics(
-        launch_list({LOADS: [1, 2, NAN, 4], STORES: [1, NAN, NAN, float("inf")]}), "published"
-    )
-    assert found.complete.tolist() == [True, False, False, False]
-    assert found.complete_from_start == 1
+@pytest.mark.parametrize(
+    ("choice", "metrics", "complete"),
+    [
+        (
+            "published",
+            {LOADS: [1, 2, NAN, 4], STORES: [1, NAN, NAN, float("inf")]},
+            [0],
+        ),
+        ("published", {"other": [1, 2]}, []),
+        (
+            "all",
+            {"a": [1, 1, 1, NAN], "b": [1, 1, NAN, NAN], "c": [1, NAN, NAN, NAN]},
+            [0, 1],
+        ),
+        ("all", {"cycles": [1, 2]}, []),
+    ],
+)
+def test_a_launch_is_complete_with_all_published_or_half_of_all(
+    choice: str, metrics: dict[str, list[float]], complete: list[int]
+) -> None:
+    assert np.flatnonzero(characteristics(launch_list(metrics), choice)[1]).tolist() == complete
 
 
 def test_all_columns_are_every_metric_but_cycles_and_tensor_shapes() -> None:
-    found = find_characteristics(
-        launch_list(
-            {
-                "a": [1],
-                "gpc__cycles_elapsed.avg": [2],
-                "sm__cycles_active.avg": [3],
-                "tensor_m": [4],
-                "nowhere": [NAN],
-                "b": [5],
-            },
-            {"sm__cycles_active.avg": "cycle", "a": "byte"},
-        ),
-        "all",
-    )
-    assert found.columns == ("a", "b")
+    metrics = {
+        "a": [1.0],
+        "gpc__cycles_elapsed.avg": [2.0],
+        "sm__cycles_active.avg": [3.0],
+        "tensor_m": [4.0],
+    }
+    metrics |= {"nowhere": [NAN], "b": [5.0]}
+    launches = launch_list(metrics, {"sm__cycles_active.avg": "cycle", "a": "byte"})
+    assert characteristics(launches, "all")[0] == ("a", "b")
 
 
-def test_all_launch_is_complete_with_half_the_metrics_of_the_fullest() -> None:
-    found = find_characteristics(
-        launch_list({"a": [1, 1, 1, NAN], "b": [1, 1, NAN, NAN], "c": [1, NAN, NAN, NAN]}), "all"
-    )
-    assert found.complete.tolist() == [True, True, False, False]
-    assert found.complete_from_start == 2
-
-
-def test_no_metric_means_no_complete_launch() -> None:
-    found = find_characteristics(launch_list({"other": [1, 2]}), "published")
-    assert found.columns == ()
-    assert not found.complete.any()
-    with pytest.raises(NotApplicableError, match="has none of those"):
-        require_characteristics(found, "pks")
-    found = find_characteristics(launch_list({"cycles": [1, 2]}), "all")
-    assert not found.complete.any()
-
-
-def test_lacking_launches_are_counted_and_the_remedy_names_the_command() -> None:
-    found = find_characteristics(launch_list({LOADS: [1, NAN, NAN]}), "published")
+@pytest.mark.parametrize(("loads", "advised"), [([1, NAN, NAN], True), ([NAN, 1, NAN], False)])
+def test_lacking_launches_are_counted_and_the_remedy_names_the_command(
+    loads: list[float], advised: bool
+) -> None:
+    rng = np.random.default_rng(0)
     with pytest.raises(NotApplicableError, match="2 of 3 launches lack them") as caught:
-        require_characteristics(found, "tbpoint")
-    assert str(caught.value).startswith("tbpoint needs metrics of every launch")
+        pks.pick(launch_list({LOADS: loads}), pks.Options(), rng, None)
     assert caught.value.remedy is not None
+    assert f"record {len(CHARACTERISTICS) + 1} metrics" in caught.value.remedy
+    assert "`kernelpoint methods`" in caught.value.remedy
     assert "`features`" in caught.value.remedy
-    assert "two-level" in caught.value.remedy
-    assert f"record {len(CHARACTERISTICS) + 1} metrics" in recording_remedy()
-    assert NCU_COMMAND.startswith("ncu --csv --page raw --metrics ")
-    assert "kernelpoint methods" in recording_remedy()
-    found = find_characteristics(launch_list({LOADS: [NAN, 1.0]}), "published")
-    with pytest.raises(NotApplicableError) as caught:
-        require_characteristics(found, "pks")
-    assert "two-level" not in str(caught.value)
+    assert ("two-level" in caught.value.remedy) is advised
 
 
 def test_columns_of_low_variation_are_dropped_and_mean_zero_stays() -> None:
@@ -138,38 +121,36 @@ def test_columns_of_low_variation_are_dropped_and_mean_zero_stays() -> None:
         [[1000.0, 1000.0, -1.0, 0.0, 7.0], [1000.0, 1000.0, 1.0, 0.0, 7.0], [1000.4, 1020.0, 0.0, 0.0, 7.0]]
     )
     # Coefficients of variation: 1.9e-4, 9.4e-3, infinite, none, 0.
-    standard = standardise(columns_of(table), ("m0", "m1", "m2", "m3", "m4"))
-    assert standard.columns == ("m1", "m2")
-    assert standard.constant == ("m0", "m3", "m4")
+    _, kept, left_out, _ = standardise(columns_of(table))
+    assert (kept, left_out) == (["m1", "m2"], ["m0", "m3", "m4"])
 
 
 @pytest.mark.parametrize(("spread", "kept"), [(0.999e-3, False), (1.001e-3, True)])
 def test_variation_is_the_population_deviation_over_the_mean(spread: float, kept: bool) -> None:
     # Two launches at mean +- spread * mean have the population deviation spread * mean.
     table = np.array([[100 * (1 - spread)], [100 * (1 + spread)]])
-    assert (standardise(columns_of(table), ("m0",)).columns == ("m0",)) is kept
+    assert (standardise(columns_of(table))[1] == ["m0"]) is kept
 
 
 def test_a_column_some_launch_lacks_is_left_out_and_told() -> None:
-    standard = standardise({"a": np.array([1.0, 2.0]), "b": np.array([1.0, NAN])}, ("a", "b"))
-    assert standard.columns == ("a",)
-    assert standard.gappy == ("b",)
-    assert "b for one" in standard.notes()[0]
+    _, kept, left_out, notes = standardise({"a": np.array([1.0, 2.0]), "b": np.array([1.0, NAN])})
+    assert (kept, left_out) == (["a"], ["b"])
+    assert "b for one" in notes[0]
 
 
 def test_rows_that_differ_in_dropped_columns_only_are_one() -> None:
     table = np.array([[5000.0, 1.0], [5000.1, 1.0], [5000.0, 2.0], [5000.2, 1.0]])
-    standard = standardise(columns_of(table), ("m0", "m1"))
-    assert standard.columns == ("m1",)
-    assert standard.rows.row_of.tolist() == [0, 0, 1, 0]
-    assert standard.rows.first.tolist() == [0, 2]
-    assert standard.rows.count.tolist() == [3, 1]
+    rows, kept, _, _ = standardise(columns_of(table))
+    assert kept == ["m1"]
+    assert rows.row_of.tolist() == [0, 0, 1, 0]
+    assert rows.first.tolist() == [0, 2]
+    assert rows.count.tolist() == [3, 1]
 
 
 def test_huge_and_tiny_values_are_standardised_without_overflow() -> None:
     table = np.array([[1e300, 1e-300], [2e300, 3e-300], [3e300, 2e-300]])
-    standard = standardise(columns_of(table), ("m0", "m1"))
-    assert np.allclose(standard.rows.values, StandardScaler().fit_transform(table / [1e300, 1e-300]))
+    rows = standardise(columns_of(table))[0]
+    assert np.allclose(rows.values, StandardScaler().fit_transform(table / [1e300, 1e-300]))
 
 
 @given(rows=TABLES)
@@ -196,11 +177,11 @@ def test_minus_zero_equals_zero() -> None:
 @given(rows=TABLES)
 def test_standardising_equals_scikit_learns_on_all_launches(rows: list[tuple[float, ...]]) -> None:
     table = np.array(rows)
-    standard = standardise(columns_of(table), tuple(columns_of(table)))
-    kept = [int(name[1:]) for name in standard.columns]
+    rows_found, names, _, _ = standardise(columns_of(table))
+    kept = [int(name[1:]) for name in names]
     expected = StandardScaler().fit_transform(table[:, kept]) if kept else np.zeros((len(table), 0))
-    assert np.allclose(standard.rows.values[standard.rows.row_of], expected)
-    assert len(standard.rows) == len(np.unique(table[:, kept], axis=0)) if kept else len(standard.rows) == 1
+    assert np.allclose(rows_found.values[rows_found.row_of], expected)
+    assert len(rows_found) == (len(np.unique(table[:, kept], axis=0)) if kept else 1)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -209,8 +190,7 @@ def test_principal_components_equal_scikit_learns_on_all_launches(seed: int) -> 
     # Few hidden dimensions and a little noise, so that components are dropped; rows repeat unevenly.
     mixed = rng.normal(size=(60, 3)) @ rng.normal(size=(3, 7)) + rng.normal(0, 0.02, size=(60, 7))
     table = mixed[rng.integers(0, 60, 500) // rng.integers(1, 4, 500)]
-    standard = standardise(columns_of(table), tuple(columns_of(table)))
-    scores = principal_components(standard.rows)
+    scores = principal_components(standardise(columns_of(table))[0])
     pca = PCA(0.9995, svd_solver="full")
     expected = pca.fit_transform(StandardScaler().fit_transform(table))
     assert 1 < scores.values.shape[1] == pca.n_components_ <= 7
@@ -223,8 +203,7 @@ def test_components_are_dropped_at_their_cumulative_share() -> None:
     y = np.array([1.0, -1.0, 1.0, -1.0])
     for correlation, components in ((0.9989, 2), (0.9991, 1)):
         z = correlation * x + np.sqrt(1 - correlation**2) * y
-        standard = standardise({"x": x, "z": z}, ("x", "z"))
-        assert principal_components(standard.rows).values.shape[1] == components
+        assert principal_components(standardise({"x": x, "z": z})[0]).values.shape[1] == components
 
 
 def test_rows_that_the_kept_components_do_not_tell_apart_become_one() -> None:
@@ -233,7 +212,7 @@ def test_rows_that_the_kept_components_do_not_tell_apart_become_one() -> None:
     y = np.tile([1.0, -1.0, 3.0, -3.0, 0.7, -0.7, 0.9, -0.9], 5)
     z = x + 1e-3 * y
     w = x - 1e-3 * y
-    rows = standardise({"z": z, "w": w}, ("z", "w")).rows
+    rows = standardise({"z": z, "w": w})[0]
     assert len(rows) == 40
     components = principal_components(rows)
     assert components.count.tolist() == [8] * 5
