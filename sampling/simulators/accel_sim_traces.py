@@ -22,9 +22,9 @@ import numpy as np
 
 from sampling.dense_codes import dense_codes
 from sampling.errors import ProfileError
+from sampling.features.counts import BLOCK, ID, INSTRUCTIONS, NAME, REMEDY, is_stats, stats_rows
 from sampling.profile.profile import Dimensions
 from sampling.projection import IntervalLog
-from sampling.readers.accel_sim import BLOCK, ID, INSTRUCTIONS, NAME, REMEDY, has_header, read_rows
 from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.export import LOADS_FROM, Step
 from sampling.simulators.measured_run import (
@@ -97,7 +97,7 @@ def _kernel_of(head: Mapping[str, str]) -> SeenKernel:
 
 def recognises_list(head: bytes) -> bool:
     """Return whether a file that starts like this is stats.csv, or names traces."""
-    return has_header(head) or _LIST_SIGN.search(head) is not None
+    return is_stats(head) or _LIST_SIGN.search(head) is not None
 
 
 def read_list(file: InputFile) -> TraceList:
@@ -105,8 +105,8 @@ def read_list(file: InputFile) -> TraceList:
 
     Raises ProfileError where there is none, a cell is wrong, or a trace is not there or begins like none.
     """
-    if has_header(file.head):
-        rows = read_rows(file)
+    if is_stats(file.head):
+        rows = stats_rows(file)
         codes, first_rows = dense_codes([rows.name, *rows.sizes.T])
         kernels = []
         for name, sizes in zip(rows.name[first_rows].tolist(), rows.sizes[first_rows].tolist(), strict=True):
