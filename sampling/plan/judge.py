@@ -341,12 +341,7 @@ def _all_durations_ns(profile: Profile, progress: Progress | None) -> IntArray:
 
 
 def _checked_total_ns(durations_ns: IntArray, profile: Profile) -> int:
-    """Return the sum of durations of a profile.
-
-    Raises
-    ------
-    ProfileError : it is larger than any recording lasts.
-    """
+    """Return the sum of durations of a profile."""
     if durations_ns.sum(dtype=np.float64) >= _MOST_TOTAL_NS:
         raise ProfileError(
             "the durations add up to more than any recording lasts",

@@ -8,7 +8,7 @@ import numpy as np
 
 from sampling.arrays import FloatArray
 from sampling.errors import OptionError
-from sampling.methods.method import SplitRequest
+from sampling.methods.method import StrataRequest
 from sampling.methods.registry import method_options, split_trees_of
 from sampling.plan.design import Design, speedup_of
 from sampling.progress import Progress
@@ -86,7 +86,7 @@ class TreeWalk:
         self._overrides = overrides or {}
         self.counts, self._target = counts, target
         trees, options = split_trees_of(method), method_options(method, settings)
-        request = SplitRequest(
+        request = StrataRequest(
             counts=counts, target=target, options=options, overrides=self._overrides, progress=progress
         )
         strata, self._rule = trees.stratify(request), trees.rule(target, options)

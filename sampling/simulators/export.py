@@ -95,39 +95,25 @@ class ExportChoices:
 
     def __post_init__(self) -> None:
         is_cold, is_filled = self.caches in {None, "cold"}, self.caches in FILLED
-        has_traces, ways = self.traces is not None, ", ".join(FILLED)
-        for is_wrong, template, *values in (
+        has_traces = self.traces is not None
+        lacks_traces = "`drop_copies` leaves out copies that `traces` list, and there are none"
+        reads_traces = f"`caches={self.caches}` reads what launches touch in `traces`, and there are none"
+        no_way = f"`caches` is {', '.join(FILLED)}, cold or after:N, not {{}}"
+        not_cold = "`cold_check` is of launches that start cold, not of `caches={}`"
+        no_spread = f"`cold_check` takes {FEWEST_PAIRS} launches or more: one tells no spread"
+        fills_nothing = "`config` says how much of L2 is filled, and nothing is filled"
+        can_fill = has_traces and (is_filled or self.caches is None)
+        for is_wrong, template, value in (
             (self.shards < 1, "`shards` is 1 or more, not {}", self.shards),
-            (
-                self.drop_copies and not has_traces,
-                "`drop_copies` leaves out copies that `traces` list, and there are none",
-            ),
-            (
-                not (is_cold or is_filled or self.predecessors),
-                f"`caches` is {ways}, cold or after:N, not {{}}",
-                self.caches,
-            ),
-            (
-                is_filled and not has_traces,
-                f"`caches={self.caches}` reads what launches touch in `traces`, and there are none",
-            ),
-            (
-                self.cold_check and not is_cold,
-                "`cold_check` is of launches that start cold, not of `caches={}`",
-                self.caches,
-            ),
-            (
-                0 < self.cold_check < FEWEST_PAIRS,
-                "`cold_check` takes {} launches or more: one tells no spread",
-                FEWEST_PAIRS,
-            ),
-            (
-                self.config and not (has_traces and (is_filled or self.caches is None)),
-                "`config` says how much of L2 is filled, and nothing is filled",
-            ),
+            (self.drop_copies and not has_traces, lacks_traces, None),
+            (not (is_cold or is_filled or self.predecessors), no_way, self.caches),
+            (is_filled and not has_traces, reads_traces, None),
+            (self.cold_check and not is_cold, not_cold, self.caches),
+            (0 < self.cold_check < FEWEST_PAIRS, no_spread, None),
+            (self.config and not can_fill, fills_nothing, None),
         ):
             if is_wrong:
-                raise OptionError(Wording(template, *values))
+                raise OptionError(Wording(template, *() if value is None else (value,)))
 
     @property
     def predecessors(self) -> int:

@@ -38,8 +38,7 @@ from tui.charts.quantities import share
 from tui.options.scale import ScalePredictOptions, sizes_of
 from tui.output.markdown import Block
 from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import printable_lines, wrapped
-from tui.terminal.tables import Column, names, table
+from tui.terminal.printable import Column, names, printable_lines, table, wrapped
 
 _CYCLES = "cycles"
 _LOG_NAME = re.compile(r"\.(log|txt|out)(\.gz|\.xz)?$")
