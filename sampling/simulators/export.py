@@ -3,9 +3,7 @@
 Every prefix of the order is as informative as it can be: first one launch of each stratum, those first whose
 stratum brings most of the variance, then a second of each, and so on. (docs/methods.md, 6 Drawing and
 judging)
-
-The manifest says which launch of the profile is which of the target's, and what it weighs: a row a launch
-that is run. It is read back with results.
+The manifest says of each launch that is run which one of the profile it is, and what it weighs.
 """
 
 from __future__ import annotations
@@ -573,12 +571,9 @@ def readme(
 ) -> tuple[str, str]:
     """Return ``README.txt``: the note on the ids, what holds for all targets, and the target's own text.
 
-    Parameters
-    ----------
-    is_ordered : whether the target keeps the order that it is given.
-    uses_nvbit : whether a tool of NVBit records launches: it counts those of a process, not of each of its
-        devices, and kernels that wait for other devices hang in it.
-    is_estimated : whether `estimate` reads what its script leaves.
+    The target keeps the order that it is given (`is_ordered`); a tool of NVBit records launches, which counts
+    those of a process on all devices, and in which kernels that wait for other devices hang (`uses_nvbit`);
+    `estimate` reads what its script leaves (`is_estimated`).
     """
     steps = [step for part in parts for step in part.steps if step.launch is not None]
     checked = sum(step.is_check for step in steps)
