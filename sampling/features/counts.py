@@ -32,7 +32,6 @@ from sampling.readers.table import (
     lines_of,
     read_rows,
     unified,
-    whole_counts,
 )
 from sampling.reduction.launch_list import BlockVectors, Features
 from sampling.text import Wording, counted
@@ -202,7 +201,7 @@ def _of_nvbit(file: InputFile, progress: Progress | None) -> FeatureRows:
         line = np.flatnonzero(to_numpy(found.is_valid())) + lines_past + 1
         found = compute.drop_null(found)
         columns = ("number", "blocks", "instructions")
-        parts.append((line, *(whole_counts(found.field(of), line, file.path) for of in columns)))
+        parts.append((line, *(_whole_counts(found.field(of), line, file.path) for of in columns)))
         names.append(found.field("name"))
         lines_past += text.count(b"\n")
     line, number, blocks, executed = map(np.concatenate, zip(*parts, strict=True))
@@ -269,7 +268,7 @@ def _of_blocks(file: InputFile, progress: Progress | None) -> FeatureRows:
                 raise refused(f"'{other[:60]}' is neither a launch nor its counts", lines_past + place + 1)
         groups = compute.drop_null(launch)
         line = np.flatnonzero(is_launch) + lines_past + 1
-        numbers = [whole_counts(groups.field(of), line, file.path) for of in ("number", "blocks", "warps")]
+        numbers = [_whole_counts(groups.field(of), line, file.path) for of in ("number", "blocks", "warps")]
         launches.append((line, *numbers))
         names.append(groups.field("name"))
         bare = compute.replace_substring_regex(lines.filter(has_counts), ",$", "")
@@ -330,3 +329,27 @@ def _of_simulator(file: InputFile, progress: Progress | None) -> FeatureRows:
         launch_number=ascending,
         notes=() if ascending is None else gap_notes(ascending),
     )
+
+
+def _whole_counts(cells: Any, line: IntArray, path: str) -> IntArray:
+    """Return (k,) the whole numbers of an Arrow array of digits, found in these 1-based lines of a file.
+
+    Raises
+    ------
+    ProfileError : one is too large for 64 bits.
+    """
+    import pyarrow as pa
+
+    texts = cells.cast(pa.string())
+    # As floats, numbers just beyond 64 bits are equal to the last ones within them.
+    large = np.abs(to_numpy(texts.cast(pa.float64()))) >= 2.0**63
+    if large.any():
+        row = int(np.argmax(large))
+        raise ProfileError(
+            f"{texts[row].as_py()[:40]} is too large for a count",
+            path=path,
+            row=int(line[row]),
+            remedy="record the file again, or leave the launch out",
+        )
+    numbers: IntArray = to_numpy(texts.cast(pa.int64()))
+    return numbers
