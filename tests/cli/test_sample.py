@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import jsonschema
@@ -19,9 +18,9 @@ import pytest
 
 from sampling.json_text import read_json_object
 from sampling.plan.plan import plan_document
+from tests.cli import contract_schemas as schemas
+from tests.cli.conftest import Kernelpoint
 
-Run = Any
-Kernelpoint = Callable[..., Run]
 Plan = dict[str, Any]
 
 
@@ -76,7 +75,7 @@ def planned(kernelpoint: Kernelpoint, *words: object) -> Plan:
     return document
 
 
-def test_the_file_is_the_contract(plan: Plan, schemas: ModuleType) -> None:
+def test_the_file_is_the_contract(plan: Plan) -> None:
     jsonschema.validate(plan, schemas.PLAN)
 
 
@@ -139,7 +138,7 @@ def test_strata_partition_the_launches_and_weights_stand_for_all(plan: Plan) -> 
 
 
 def test_the_bounds_are_what_draws_of_the_plan_reach(
-    kernelpoint: Kernelpoint, gpt2: Path, tmp_path: Path, schemas: ModuleType
+    kernelpoint: Kernelpoint, gpt2: Path, tmp_path: Path
 ) -> None:
     """One launch a stratum, so a draw is one duration of each: drawn here 40,000 times from the profile."""
     few = ("--no-pool", "--noise-floor", "0", "--group-epsilon", "none")
@@ -174,16 +173,6 @@ def test_the_bounds_are_what_draws_of_the_plan_reach(
     assert said in " ".join(text.split())
 
 
-def test_picks_are_not_calibrated(kernelpoint: Kernelpoint, resnet: Path, schemas: ModuleType) -> None:
-    first, last = "single-iteration.first=0", "single-iteration.last=99"
-    settings = (word for each in (first, last, "single-iteration.iterations=56") for word in ("--set", each))
-    words = ("sample", resnet, "--method", "single-iteration", *settings)
-    run = kernelpoint(*words, "--format", "json")
-    jsonschema.validate(run.json, schemas.envelope("sample"))
-    assert run.results["calibrated"] is None
-    assert "within epsilon" not in kernelpoint(*words, "--details").out
-
-
 def test_the_figures_follow_from_the_file(kernelpoint: Kernelpoint, plan: Plan, resnet: Path) -> None:
     results = kernelpoint("sample", resnet, "--format", "json").results
     durations_ns = [launch["duration_ns"] for launch in drawn(plan)]
@@ -204,11 +193,6 @@ def test_judge_finds_the_same_error(kernelpoint: Kernelpoint, plan_file: Path, r
     judged = kernelpoint("judge", plan_file, resnet, "--format", "json").results
     for name in ("method", "strata", "samples", "bound", "group_bound", "estimate_ns", "error"):
         assert judged[name] == pytest.approx(shown[name])
-
-
-def test_judging_can_be_left_out(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    run = kernelpoint("sample", resnet, "--judge", "0", "--format", "json")
-    assert run.results["judged"] is None
 
 
 def test_the_same_seed_gives_the_same_plan(kernelpoint: Kernelpoint, resnet: Path, plan: Plan) -> None:
@@ -255,15 +239,6 @@ def test_a_window_keeps_the_ids_of_the_whole_profile(
     assert planned(kernelpoint, resnet, "--launches", ":70")["profile"]["launches"] == 70
 
 
-def test_a_window_is_judged_as_a_window(kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path) -> None:
-    path = tmp_path / "plan.json"
-    words = ("--launches", "1000:3000", "--exclude", "sgemm", "--group-by", "name")
-    shown = kernelpoint("sample", resnet, *words, "-o", path, "--format", "json").results
-    judged = kernelpoint("judge", path, resnet, "--format", "json").results
-    assert judged["error"] == pytest.approx(shown["error"])
-    assert judged["total_duration_ns"] == shown["total_duration_ns"]
-
-
 @pytest.mark.parametrize("group_by", ["launch", "name", "short-name", "stem-script", "published"])
 def test_groups_are_as_asked(
     kernelpoint: Kernelpoint, resnet: Path, launches: list[Launch], group_by: str
@@ -287,18 +262,9 @@ def test_groups_are_as_asked(
     assert bool(pooled) == any(stratum.get("pooled") for stratum in document["strata"])
 
 
-def test_group_by_names_only_merges(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    counts = [
-        len(kernelpoint("groups", resnet, "--group-by", by, "--format", "json").results)
-        for by in ("launch", "name", "short-name")
-    ]
-    assert counts == sorted(counts, reverse=True)
-    assert counts[0] > counts[-1]
-
-
 @pytest.mark.parametrize("method", ["joint", "root", "stem", "allegro", "random"])
 def test_every_method_plans(
-    kernelpoint: Kernelpoint, resnet: Path, launches: list[Launch], schemas: ModuleType, method: str
+    kernelpoint: Kernelpoint, resnet: Path, launches: list[Launch], method: str
 ) -> None:
     document = planned(kernelpoint, resnet, "--method", method)
     jsonschema.validate(document, schemas.PLAN)
@@ -313,12 +279,6 @@ def test_a_variant_of_a_method_can_be_set(kernelpoint: Kernelpoint, gpt2: Path) 
     assert script["options"]["set"] == ["root.variant=script"]
     assert script["strata"] != exact["strata"]
     assert planned(kernelpoint, *words[:-1], "root.variant=exact")["strata"] == exact["strata"]
-
-
-def test_a_setting_of_another_method_changes_nothing(
-    kernelpoint: Kernelpoint, resnet: Path, plan: Plan
-) -> None:
-    assert planned(kernelpoint, resnet, "--set", "stem.floor=3")["strata"] == plan["strata"]
 
 
 def test_a_smaller_epsilon_costs_more_samples_and_bounds_better(
@@ -388,16 +348,6 @@ def test_a_plan_follows_and_records_overrides(
     }
 
 
-@pytest.mark.parametrize(("method", "group_bound"), [("root", 0.05), ("joint", 0.25)])
-def test_the_bound_still_holds_after_overrides(
-    kernelpoint: Kernelpoint, resnet: Path, overrides: Path, method: str, group_bound: float
-) -> None:
-    words = ("sample", resnet, "--method", method, "--overrides", overrides, "--format", "json")
-    results = kernelpoint(*words).results
-    assert results["group_bound"] <= group_bound
-    assert results["bound"] <= 0.05
-
-
 def test_a_plan_can_be_given_back_as_overrides(
     kernelpoint: Kernelpoint, resnet: Path, overrides: Path, tmp_path: Path
 ) -> None:
@@ -420,21 +370,6 @@ def test_an_override_that_fits_nothing_is_refused(
     run = kernelpoint("sample", resnet, "--overrides", overrides)
     assert run.code in (2, 3)
     run.failed(run.code)
-
-
-@pytest.mark.parametrize("command", ["convert", "sample", "summary", "groups"])
-def test_a_profile_is_never_written_over(
-    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path, command: str
-) -> None:
-    """A recording cannot be made again."""
-    own = tmp_path / "own.sqlite"
-    own.write_bytes(resnet.read_bytes())
-    (tmp_path / "link").symlink_to(own)
-    for target in (own, tmp_path / "link"):
-        run = kernelpoint(command, own, "-o", target)
-        assert run.code == 2
-        assert "is what the command reads" in run.err
-    assert own.read_bytes() == resnet.read_bytes()
 
 
 def test_a_profile_replaced_while_it_is_sampled_gives_no_plan(

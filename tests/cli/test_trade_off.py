@@ -1,51 +1,36 @@
-"""`trade-off`, and what `sample` lists: each agrees with the plan that `sample` makes."""
+"""What a plan costs at other targets, what binds it, within a budget: each agrees with the plan typed so."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import jsonschema
 import pytest
 
-Run = Any
-Kernelpoint = Callable[..., Run]
+from tests.cli import contract_schemas as schemas
+from tests.cli.conftest import Kernelpoint
+from tui.charts import quantities
 
 EPSILONS = ("--epsilons", "0.2, 0.005,0.05,0.2")
 
 
-def results(kernelpoint: Kernelpoint, *words: object) -> Any:
+def answered(kernelpoint: Kernelpoint, *words: object) -> Any:
     run = kernelpoint(*words, "--format", "json")
     assert run.code == 0, run.err
-    return run.results
+    return run.answered
 
 
 @pytest.mark.parametrize("method", ["joint", "root", "random"])
 def test_each_point_is_what_sample_plans(kernelpoint: Kernelpoint, gpt2: Path, method: str) -> None:
-    rows = results(kernelpoint, "trade-off", gpt2, *EPSILONS, "--method", method)
+    rows = answered(kernelpoint, "trade-off", gpt2, *EPSILONS, "--method", method)
     assert [row["epsilon"] for row in rows] == [0.005, 0.05, 0.2], "each once, ascending"
     for row in rows:
         words = ("--epsilon", row["epsilon"], "--method", method, "--judge", "0")
-        sample = results(kernelpoint, "sample", gpt2, *words)
+        sample = answered(kernelpoint, "sample", gpt2, *words)
         for name in ("strata", "samples", "bound", "group_bound"):
             assert row[name] == sample[name]
-
-
-def test_the_default_epsilons_lie_around_the_plans(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    rows = results(kernelpoint, "trade-off", resnet, "--epsilon", "0.02")
-    assert [row["epsilon"] for row in rows] == [
-        *(0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)
-    ]
-
-
-def test_the_rest_of_what_is_asked_holds_at_every_point(kernelpoint: Kernelpoint, gpt2: Path) -> None:
-    asked = ("--group-epsilon", "0.02", "--min-samples", "3", "--noise-floor", "0")
-    rows = results(kernelpoint, "trade-off", gpt2, *EPSILONS, *asked)
-    assert all(row["group_bound"] <= 0.02 for row in rows)
-    assert rows != results(kernelpoint, "trade-off", gpt2, *EPSILONS)
 
 
 def test_the_text_is_a_chart_over_a_table(kernelpoint: Kernelpoint, gpt2: Path) -> None:
@@ -75,13 +60,6 @@ def test_where_the_curve_is_level_the_reason_is_said(kernelpoint: Kernelpoint, g
     assert last("--epsilons", "0.001,0.002", "--method", "root") == ""
 
 
-def test_it_is_drawn_as_large_as_asked(kernelpoint: Kernelpoint, gpt2: Path) -> None:
-    small = kernelpoint("trade-off", gpt2, "--width", "50", "--height", "8").out.splitlines()
-    large = kernelpoint("trade-off", gpt2, "--width", "120", "--height", "30").out.splitlines()
-    assert len(large) - len(small) == 22
-    assert max(map(len, small[1:9])) <= 50 < max(map(len, large[1:31])) <= 120
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -97,18 +75,9 @@ def test_wrong_options(kernelpoint: Kernelpoint, resnet: Path, words: tuple[str,
     assert said in kernelpoint("trade-off", resnet, *words).failed(2)
 
 
-def test_overrides_hold_at_every_point(kernelpoint: Kernelpoint, gpt2: Path, tmp_path: Path) -> None:
-    key = results(kernelpoint, "groups", gpt2)[0]["key"]
-    file = tmp_path / "mine.json"
-    file.write_text(json.dumps({"overrides": [{"key": key, "path": "", "decision": "keep"}]}))
-    words = ("trade-off", gpt2, *EPSILONS, "--method", "root")
-    kept = results(kernelpoint, *words, "--overrides", file)
-    assert [row["strata"] for row in kept] != [row["strata"] for row in results(kernelpoint, *words)]
-
-
 def test_sample_lists_its_strata(kernelpoint: Kernelpoint, gpt2: Path) -> None:
     plan = kernelpoint("sample", gpt2, "-o", "-").json
-    rows = results(kernelpoint, "sample", gpt2, "--list", "strata")
+    rows = answered(kernelpoint, "sample", gpt2, "--list", "strata")
     assert rows == [
         {"stratum": number, "pooled": False}
         | {name: value for name, value in stratum.items() if name != "launches"}
@@ -123,9 +92,9 @@ def test_sample_lists_its_strata(kernelpoint: Kernelpoint, gpt2: Path) -> None:
     assert drawn == [row["samples"] for row in rows]
 
 
-def test_sample_lists_its_launches(kernelpoint: Kernelpoint, gpt2: Path, schemas: ModuleType) -> None:
+def test_sample_lists_its_launches(kernelpoint: Kernelpoint, gpt2: Path) -> None:
     plan = kernelpoint("sample", gpt2, "-o", "-").json
-    rows = results(kernelpoint, "sample", gpt2, "--list", "launches")
+    rows = answered(kernelpoint, "sample", gpt2, "--list", "launches")
     jsonschema.validate(rows, {"type": "array", "items": schemas.LAUNCH})
     drawn = [launch for stratum in plan["strata"] for launch in stratum["launches"]]
     assert sorted(rows, key=lambda row: row["id"]) == sorted(drawn, key=lambda row: row["id"])
@@ -141,12 +110,6 @@ def test_sample_lists_its_launches(kernelpoint: Kernelpoint, gpt2: Path, schemas
     assert max(map(len, lines)) <= 80
 
 
-def test_a_list_of_random_launches_is_of_one_stratum(kernelpoint: Kernelpoint, gpt2: Path) -> None:
-    (row,) = results(kernelpoint, "sample", gpt2, "--method", "random", "--list", "strata")
-    assert row["key"] == "*"
-    assert kernelpoint("sample", gpt2, "--method", "random", "--list", "strata").out.endswith("  all\n")
-
-
 def test_a_plan_is_written_whatever_is_listed(kernelpoint: Kernelpoint, gpt2: Path, tmp_path: Path) -> None:
     plain, listed = tmp_path / "plain.json", tmp_path / "listed.json"
     kernelpoint("sample", gpt2, "-o", plain)
@@ -154,27 +117,18 @@ def test_a_plan_is_written_whatever_is_listed(kernelpoint: Kernelpoint, gpt2: Pa
     assert plain.read_bytes() == listed.read_bytes()
 
 
-def test_picks_are_listed_by_their_own_labels(kernelpoint: Kernelpoint, gpt2: Path) -> None:
-    words = ("sample", gpt2, "--method", "single-iteration", "--set", "single-iteration.first=0")
-    words = (*words, "--set", "single-iteration.last=99", "--set", "single-iteration.iterations=4")
-    rows = results(kernelpoint, *words, "--list", "strata")
-    lines = kernelpoint(*words, "--list", "strata").out.splitlines()
-    assert len(lines) == len(rows) + 1
-    assert all(row["samples"] > 0 for row in rows)
-
-
 def test_a_decision_that_fits_no_node_leaves_the_other_points(
     kernelpoint: Kernelpoint, gpt2: Path, tmp_path: Path
 ) -> None:
     words = ("trade-off", gpt2, "--method", "root", "--epsilon", "0.01", "--group-by", "name")
-    key = results(kernelpoint, "groups", gpt2, "--group-by", "name")[0]["key"]
-    tree = results(kernelpoint, "tree", gpt2, *words[2:])
+    key = answered(kernelpoint, "groups", gpt2, "--group-by", "name")[0]["key"]
+    tree = answered(kernelpoint, "tree", gpt2, *words[2:])
     deep = max((node for node in tree if node["verdict"] == "split"), key=lambda node: node["depth"])
     file = tmp_path / "mine.json"
     decision = {"key": key, "path": deep["path"], "decision": "split"}
     file.write_text(json.dumps({"overrides": [decision]}))
     words = (*words, "--overrides", file)
-    rows = results(kernelpoint, *words, "--epsilons", "0.01,0.2,0.3")
+    rows = answered(kernelpoint, *words, "--epsilons", "0.01,0.2,0.3")
     assert [row["samples"] is None for row in rows] == [False, True, True]
     assert rows[0]["no_plan"] is None
     assert f"has no node '{deep['path']}' to override (kernel group #1" in rows[1]["no_plan"]
@@ -187,3 +141,222 @@ def test_a_decision_that_fits_no_node_leaves_the_other_points(
     assert max(map(len, text.splitlines())) <= 80
     failed = kernelpoint(*words, "--epsilons", "0.2").failed(2)
     assert f"no node '{deep['path']}'" in failed
+
+
+FLAGS = {
+    "epsilon": "--epsilon",
+    "group_epsilon": "--group-epsilon",
+    "min_samples": "--min-samples",
+    "noise_floor": "--noise-floor",
+    "kernel_spread": "--kernel-spread",
+    "group_by": "--group-by",
+    "method": "--method",
+}
+
+
+#: Two launches of every stratum of every kernel group: dear for a reason that is known.
+DEAR = ("--no-pool", "--min-samples", "2")
+
+
+@pytest.mark.parametrize(
+    ("profile", "words"),
+    [
+        ("resnet", ()),
+        ("gpt2", ("--group-by", "published")),
+        ("gpt2", ("--method", "root", "--epsilon", "0.01")),
+    ],
+)
+def test_what_binds_is_what_the_flag_gives(
+    kernelpoint: Kernelpoint,
+    request: pytest.FixtureRequest,
+    profile: str,
+    words: tuple[str, ...],
+) -> None:
+    path = request.getfixturevalue(profile)
+    run = kernelpoint("sample", path, *words, "--judge", "0", "--binding", "--format", "json")
+    jsonschema.validate(run.json, schemas.envelope("sample"))
+    rows = run.answered["binding"]
+    now = answered(kernelpoint, "summary", path, *words)["plan"]["speedup"]
+    typed = ["epsilon", "group_by"] if "root" in words else list(FLAGS)
+    assert rows, "both profiles are dear for a reason"
+    assert {row["option"] for row in rows} <= set(typed)
+    for row in rows:
+        given = (*words, FLAGS[row["option"]], row["to"])
+        assert row["speedup"] == answered(kernelpoint, "summary", path, *given)["plan"]["speedup"]
+        assert row["speedup_before"] == now
+        assert row["speedup"] > 1.05 * now
+    assert [row["speedup"] for row in rows] == sorted((row["speedup"] for row in rows), reverse=True)
+
+
+def test_what_binds_in_words(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    words = ("sample", resnet, *DEAR, "--binding")
+    row, *_ = rows = answered(kernelpoint, *words, "--judge", "0")["binding"]
+    lines = kernelpoint(*words).out.splitlines()
+    (first,) = (number for number, line in enumerate(lines) if line.startswith("Faster: "))
+    said = " ".join(" ".join(lines[first : first + 5]).split()).partition("x now")[0] + "x now"
+    assert said.startswith(
+        f"Faster: {FLAGS[row['option']]} {row['to']} ({quantities.ratio(row['speedup'])}), --"
+    )
+    assert "--min-samples 1 (" in said
+    assert said.endswith(f"; {row['speedup_before']:.1f}x now")
+    assert said.count("x)") == len(rows)
+    assert "Faster with" not in kernelpoint("sample", resnet).out
+    assert answered(kernelpoint, "sample", resnet, "--judge", "0")["binding"] is None
+
+
+def test_where_no_option_alone_helps_that_is_said(kernelpoint: Kernelpoint, resnet: Path, gpt2: Path) -> None:
+    """With a launch of each kernel there is nothing left to relax."""
+    asked = "--group-by name --epsilon 0.4 --group-epsilon none --min-samples 1 --noise-floor 0"
+    words: tuple[object, ...] = ("sample", resnet, *asked.split(), "--binding")
+    assert answered(kernelpoint, *words)["binding"] == []
+    said = "\nFaster: no option alone: none, one step looser, gives 5 % more speedup\n"
+    assert said in kernelpoint(*words).out
+    settings = ("first=0", "last=99", "iterations=56")
+    picks = [word for each in settings for word in ("--set", f"single-iteration.{each}")]
+    words = ("sample", gpt2, "--method", "single-iteration", *picks, "--binding")
+    assert "\nFaster: no option, for nothing is asked of single-iteration\n" in kernelpoint(*words).out
+    assert answered(kernelpoint, *words)["binding"] == []
+
+
+def test_hours_follow_from_the_drawn_launches(
+    kernelpoint: Kernelpoint, resnet: Path, plan_file: Path
+) -> None:
+    """At a slowdown of 7.2e6 a millisecond on the GPU is two hours."""
+    drawn = [
+        launch["duration_ns"]
+        for stratum in json.loads(plan_file.read_text())["strata"]
+        for launch in stratum["launches"]
+    ]
+    words = ("sample", resnet, "--slowdown", "7.2e6", "--binding")
+    found = answered(kernelpoint, *words)
+    assert found["machine_hours"] == pytest.approx(2e-6 * sum(drawn))
+    assert found["longest_launch_hours"] == pytest.approx(2e-6 * max(drawn))
+    assert found["epsilon"] == 0.05
+    for row in found["binding"]:
+        assert row["machine_hours"] == pytest.approx(2e-6 * found["total_duration_ns"] / row["speedup"])
+    text = kernelpoint(*words).out
+    taken = quantities.hours(found["machine_hours"])
+    assert f"\nsimulated 7.2e+06 times slower: {taken} of one machine, " in text
+    first = found["binding"][0]
+    gives = f"({quantities.ratio(first['speedup'])}, {quantities.hours(first['machine_hours'])})"
+    assert gives in " ".join(text.split())
+    without = answered(kernelpoint, "sample", resnet)
+    assert (without["machine_hours"], without["longest_launch_hours"]) == (None, None)
+
+
+def test_the_epsilon_of_a_budget_is_that_of_the_plan(
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path
+) -> None:
+    within, again = tmp_path / "within.json", tmp_path / "again.json"
+    words = ("--slowdown", "1e6", "--budget", "1h", "-o", within, "--format", "json")
+    run = kernelpoint("sample", resnet, *words)
+    jsonschema.validate(run.json, schemas.envelope("sample"))
+    found = run.answered
+    assert 0.0001 < found["epsilon"] < 0.05
+    # This draw may take a little more or less than is expected.
+    assert found["machine_hours"] == pytest.approx(1, rel=0.05)
+    assert json.loads(within.read_text())["options"]["epsilon"] == found["epsilon"]
+    assert kernelpoint("sample", resnet, "--epsilon", found["epsilon"], "-o", again).code == 0
+    assert within.read_bytes() == again.read_bytes()
+    text = kernelpoint("sample", resnet, *words[:4]).out
+    assert f"\nepsilon {found['epsilon']:g}: the smallest that fits 1h of simulation\n" in text
+    # What binds is of the plan within the budget, not of one at the default epsilon.
+    bound = answered(kernelpoint, "sample", resnet, *words[:4], "--binding")["binding"]
+    (looser,) = (row for row in bound if row["option"] == "epsilon")
+    assert (looser["from"], looser["to"]) == (found["epsilon"], 2 * found["epsilon"])
+
+
+def test_a_budget_that_no_plan_fits(kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path) -> None:
+    out = tmp_path / "plan.json"
+    words = ("sample", resnet, *DEAR, "--slowdown", "1e6", "--budget", "30m", "-o", out)
+    said = kernelpoint(*words).failed(4)
+    assert "at epsilon 0.999 a plan takes 34.8m of simulation, more than --budget 30m at a slowdown" in said
+    assert "; give --budget 34.8m, or --method root, or --min-samples 1, or --group-by name" in said
+    assert not out.exists()
+    for more in (("--budget", "34.8m"), ("--method", "root"), ("--min-samples", "1"), ("--group-by", "name")):
+        assert kernelpoint(*words, *more).code == 0, more
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--budget", "24h"), "give the seconds it takes for a second on the GPU, such as --slowdown 1e6"),
+        (("--budget", "24", "--slowdown", "1e6"), "--budget is a duration above 0, not '24'"),
+        (("--budget", "-1h", "--slowdown", "1e6"), "--budget is a duration above 0, not '-1h'"),
+        (("--slowdown", "0.5"), "--slowdown is seconds of simulation for a second on the GPU, at least 1"),
+        (("--slowdown", "nan"), "at least 1, not nan"),
+        (("--budget", "1h", "--slowdown", "2", "--method", "pks"), "looks at no epsilon; give joint"),
+    ],
+)
+def test_wrong_budgets(kernelpoint: Kernelpoint, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    """They are refused before a profile is read: there is none."""
+    assert said in kernelpoint("sample", tmp_path / "none.sqlite", *words).failed(2)
+
+
+def test_options_without_effect_are_said(kernelpoint: Kernelpoint, gpt2: Path) -> None:
+    words = ("sample", gpt2, "--slowdown", "1e6", "--binding")
+    note = "--binding, --slowdown: of the plan's figures, which are not shown; not used"
+    assert note in kernelpoint(*words, "--format", "csv").err
+    assert note in kernelpoint(*words, "--list", "strata").err
+    assert "not used" not in kernelpoint(*words).err
+    within = kernelpoint("sample", gpt2, "--slowdown", "1e6", "--budget", "1h", "--epsilon", "0.1")
+    assert "--epsilon: --budget finds the smallest that fits; not used" in within.err
+    listed = kernelpoint("sample", gpt2, "--slowdown", "1e6", "--budget", "10m", "--list", "strata")
+    assert "not used" not in listed.err
+
+
+@pytest.mark.parametrize("profile", ["resnet", "gpt2"])
+def test_a_summary_says_what_binds_as_sample_does(
+    kernelpoint: Kernelpoint, request: pytest.FixtureRequest, profile: str
+) -> None:
+    path = request.getfixturevalue(profile)
+    run = kernelpoint("summary", path, "--format", "json")
+    jsonschema.validate(run.json, schemas.envelope("summary"))
+    rows = run.answered["binding"]
+    assert rows == answered(kernelpoint, "sample", path, "--binding", "--judge", "0")["binding"]
+    assert (run.answered["machine_hours"], run.answered["longest_launch_hours"]) == (None, None)
+    text = kernelpoint("summary", path).out
+    said = " ".join(text.partition("Faster: ")[2].partition("\ni ")[0].split())
+    assert said.split(", ") == [
+        f"{FLAGS[row['option']]} {row['to']} ({quantities.ratio(row['speedup'])})" for row in rows[:3]
+    ]
+
+
+def test_a_summary_has_the_hours_and_the_budget_of_sample(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    for words in (("--slowdown", "1e6"), ("--slowdown", "1e6", "--budget", "1h")):
+        sample = answered(kernelpoint, "sample", resnet, *words, "--judge", "0")
+        summary = answered(kernelpoint, "summary", resnet, *words)
+        assert summary["plan"]["epsilon"] == sample["epsilon"]
+        for name in ("machine_hours", "longest_launch_hours"):
+            assert summary[name] == sample[name] > 0
+    text = kernelpoint("summary", resnet, *words).out
+    assert "the smallest that fits 1h of simulation" in text
+    assert " of one machine, " in text
+    assert "--epsilon: --budget" in kernelpoint("summary", resnet, *words, "--epsilon", "0.1").err
+    assert "at least 1, not 0.5" in kernelpoint("summary", resnet, "--slowdown", "0.5").failed(2)
+    kernelpoint("summary", resnet, "--slowdown", "1e6", "--budget", "1s").failed(4)
+
+
+def test_a_trade_off_says_what_binds_the_plan(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    words = ("--epsilon", "0.02", "--epsilons", "0.01,0.1", "--slowdown", "1e6")
+    run = kernelpoint("trade-off", resnet, *words, "--binding", "--format", "json")
+    jsonschema.validate(run.json, schemas.envelope("trade-off"))
+    rows = {row["epsilon"]: row for row in run.answered}
+    assert sorted(rows) == [0.01, 0.02, 0.1], "the plan's own is among them"
+    sample = ("sample", resnet, *words[:2], *words[4:], "--binding", "--judge", "0")
+    binding = answered(kernelpoint, *sample)["binding"]
+    assert binding
+    assert {epsilon: row["binding"] for epsilon, row in rows.items()} == {
+        0.01: None,
+        0.02: binding,
+        0.1: None,
+    }
+    for row in rows.values():
+        assert row["machine_hours"] == pytest.approx(row["sampled_duration_ns"] * 1e6 / 3.6e12)
+    text = " ".join(kernelpoint("trade-off", resnet, *words, "--binding").out.split())
+    assert "At epsilon 0.02, " in text
+    assert f" {FLAGS[binding[0]['option']]} {binding[0]['to']} (" in text
+    assert "one machine" in text
+    without = kernelpoint("trade-off", resnet, "--epsilons", "0.01,0.05", "--format", "json").answered
+    assert [(row["binding"], row["machine_hours"]) for row in without] == [(None, None)] * 2
+    assert "Faster with" not in kernelpoint("trade-off", resnet, "--epsilons", "0.01,0.05").out
