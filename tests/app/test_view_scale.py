@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,7 @@ async def test_the_words_say_whether_there_is_more_and_the_palette_runs_an_actio
 
 async def test_the_chart_explains_the_letters_of_all_rules(sample_data: Path) -> None:
     file = str(sample_data / "scale-model-example.csv")
-    asked = made_up_tables().opened(read_sheets([file])).next().asked(HowToPredict(rule="all"))
+    asked = replace(made_up_tables().opened(read_sheets([file])), place=1, how=HowToPredict(rule="all"))
     async with scale(scale=asked) as (app, pilot):
         heading = screen_text(app).splitlines()[2]
         assert "A predicted" in heading

@@ -6,6 +6,7 @@ import io
 import os
 import shlex
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -87,6 +88,10 @@ def answer_of(sheet: ScaleSheet, how: HowToPredict, source: SheetSource | None =
     return sheets.answer_of(OpenTables((sheet,), (source,), how=how))
 
 
+def with_role(sheet: ScaleSheet, row: int, role: Role) -> ScaleSheet:
+    return sheet.spliced(row, 1, replace(sheet.rows[row], marked=role))
+
+
 def pairs_of(answer: SheetAnswer) -> Pairs:
     return [(answer.measurements, answer.outcome)]
 
@@ -108,7 +113,7 @@ def test_dct_is_asked_as_its_command_line_asks_it() -> None:
 
 def test_a_row_is_simulated_or_a_target_by_its_ipc_unless_marked() -> None:
     assert [row.role for row in DCT.rows] == [Role.SIMULATED] * 2 + [Role.TARGET] * 3
-    marked = DCT.with_cell(2, "ipc", "443.2").with_role(2, Role.TARGET)
+    marked = with_role(DCT.with_cell(2, "ipc", "443.2"), 2, Role.TARGET)
     assert marked.rows[2].role is Role.TARGET
     marked_answer = answer_of(marked, HOW)
     measurements, outcome = marked_answer.measurements, marked_answer.outcome
@@ -116,9 +121,9 @@ def test_a_row_is_simulated_or_a_target_by_its_ipc_unless_marked() -> None:
     assert measurements.ipc[32] == 443.2
     simulated = DCT.with_cell(2, "ipc", "443.2")
     assert answer_of(simulated, HOW).outcome.models == (8, 16, 32)
-    curve = answer_of(DCT.with_role(3, Role.CURVE), HOW).outcome
+    curve = answer_of(with_role(DCT, 3, Role.CURVE), HOW).outcome
     assert [each.target for each in curve.predictions] == [32, 128]
-    first = answer_of(DCT.with_role(1, Role.BOTH), HOW).outcome.predictions[0]
+    first = answer_of(with_role(DCT, 1, Role.BOTH), HOW).outcome.predictions[0]
     assert (first.target, first.note) == (16, "as simulated")
 
 
@@ -178,10 +183,12 @@ def test_the_wrong_cell_is_named(case: str) -> None:
 
 
 def test_a_role_that_cannot_be_is_named() -> None:
-    (wrong,) = wrong_cells(DCT.with_role(0, Role.TARGET).with_cell(2, "ipc", "443"))
+    (wrong,) = wrong_cells(with_role(DCT, 0, Role.TARGET).with_cell(2, "ipc", "443"))
     assert (wrong.row, wrong.cell) == (0, ROLE)
     assert "below the largest simulated size, 32" in wrong.message
-    (wrong,) = wrong_cells(DCT.with_role(4, Role.SIMULATED).with_role(2, Role.CURVE).with_role(3, Role.CURVE))
+    (wrong,) = wrong_cells(
+        with_role(with_role(with_role(DCT, 4, Role.SIMULATED), 2, Role.CURVE), 3, Role.CURVE)
+    )
     assert (wrong.row, wrong.cell) == (4, "ipc")
     assert "no IPC" in wrong.message
 
@@ -412,9 +419,9 @@ def test_what_is_refused_stands_as_it_was_typed(only: bool, mark: str) -> None:
 
 
 def test_the_role_of_a_row_is_told() -> None:
-    curve = MADE_UP.edited(MADE_UP.sheet.with_role(2, Role.CURVE))
+    curve = MADE_UP.edited(with_role(MADE_UP.sheet, 2, Role.CURVE))
     assert " curve" in table_text(curve)
-    measured = MADE_UP.edited(MADE_UP.sheet.with_cell(2, "ipc", "395").with_role(2, Role.TARGET))
+    measured = MADE_UP.edited(with_role(MADE_UP.sheet.with_cell(2, "ipc", "395"), 2, Role.TARGET))
     assert "measured" in table_text(measured)
     assert "error" in table_text(measured).splitlines()[0]
     assert "unused" in table_text(curve.edited(curve.sheet.with_cell(2, "mpki", "")))
@@ -422,19 +429,18 @@ def test_the_role_of_a_row_is_told() -> None:
 
 def test_the_benchmarks_of_a_file_follow_each_other(sample_data: Path) -> None:
     sources = read_sheets([str(sample_data / "scale-model-example.csv")])
-    tables = MADE_UP.asked(HowToPredict().with_next_rule()).opened(sources)
+    tables = replace(MADE_UP, how=HowToPredict().with_next_rule()).opened(sources)
     assert "scale-model-example.csv: made-up linear" in titles(tables)
     assert "[b] 1 of 3" in titles(tables)
     assert tables.how.rule == "published"
     edited = typed(0, "ipc", "7", tables)
-    assert "made-up congested" in titles(edited.next())
-    assert "made-up linear, edited" in titles(edited.next().next().next()), "still edited"
+    assert "made-up congested" in titles(replace(edited, place=1))
     assert "Made-up numbers" in titles(edited.undone().undone()), "as before the file"
 
 
 def test_the_letters_of_all_rules_are_in_the_headings(sample_data: Path) -> None:
-    tables = tables_of(read_sheets([str(sample_data / "scale-model-example.csv")])).next()
-    every = tables.asked(HowToPredict(rule="all"))
+    tables = tables_of(read_sheets([str(sample_data / "scale-model-example.csv")]))
+    every = replace(tables, how=HowToPredict(rule="all"))
     heading = table_text(every).splitlines()[0]
     assert "A predicted" in heading
     assert "A low to high" in heading

@@ -144,10 +144,6 @@ class ScaleSheet:
         change: dict[str, Any] = {cell: text.strip()}
         return self.spliced(row, 1, replace(self.rows[row], **change))
 
-    def with_role(self, row: int, role: Role | None) -> ScaleSheet:
-        """Return the sheet with a row marked."""
-        return self.spliced(row, 1, replace(self.rows[row], marked=role))
-
     def spliced(self, place: int, left_out: int, *rows: SheetRow) -> ScaleSheet:
         """Return the sheet with these rows in place of so many from a place on."""
         return replace(self, rows=(*self.rows[:place], *rows, *self.rows[place + left_out :]))
@@ -420,21 +416,9 @@ class OpenTables:
         sheets = (*self.sheets[: self.place], sheet, *self.sheets[self.place + 1 :])
         return replace(self, sheets=sheets, before=self)
 
-    def emptied(self) -> OpenTables:
-        """Return a blank sheet alone."""
-        return OpenTables((blank_sheet(),), (None,), how=self.how, before=self)
-
     def undone(self) -> OpenTables:
         """Return the tables before the last edit, asked as now; these where nothing was edited."""
         return self if self.before is None else replace(self.before, how=self.how)
-
-    def next(self) -> OpenTables:
-        """Return the tables with the next sheet open, the first after the last."""
-        return replace(self, place=(self.place + 1) % len(self.sheets))
-
-    def asked(self, how: HowToPredict) -> OpenTables:
-        """Return the tables with something else asked."""
-        return replace(self, how=how)
 
     def opened(self, sources: Sequence[SheetSource]) -> OpenTables:
         """Return these sheets, one at least, asked as now; runs launch by launch."""
