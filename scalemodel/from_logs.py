@@ -21,9 +21,9 @@ import numpy as np
 
 from scalemodel.arrays import BoolArray, FloatArray, IntArray
 from scalemodel.errors import InputError, OptionError, Place
-from scalemodel.interval import Bounds
 from scalemodel.measurements import Measurements, measurements_of
 from scalemodel.predict import Prediction, Region
+from scalemodel.rules import Bounds
 from scalemodel.trace_file import open_trace
 from scalemodel.waves import ByWaves, predict_by_waves
 

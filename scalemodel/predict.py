@@ -1,7 +1,7 @@
 """From the scale models to the targets: trend, cliff, interval, class, and what is to be said of each.
 
-Source: GPU scale-model simulation, sections IV and V; for intervals and more than two models see `interval`
-and `rules`. With f = f_mem, r the share of the misses left, and w the interval's half-width in ln IPC:
+Source: GPU scale-model simulation, sections IV and V; for intervals and more than two models see `rules`.
+With f = f_mem, r the share of the misses left, and w the interval's half-width in ln IPC:
 
     on the trend             trend * e^(-w), trend, trend * e^w
     at a cliff and beyond    trend / (1 - f (1 - r)) * e^(-w), trend / (1 - f) [Eq. 3], trend / (1 - f) * e^w
@@ -23,17 +23,22 @@ from itertools import pairwise
 
 from scalemodel.cliff import CurveReading, CurveStep, read_curve
 from scalemodel.errors import Finding, OptionError
-from scalemodel.interval import (
+from scalemodel.measurements import Measurements, wrong_f_mem, wrong_size
+from scalemodel.rules import (
     DEFAULT_CONFIDENCE,
+    DEFAULT_RULE,
     Bounds,
     Calibration,
+    ModelPair,
+    ProportionalFrom,
+    Rule,
+    Trend,
     beyond_benchmarks,
     calibrated_up_to,
     calibration,
     half_width,
+    rule_named,
 )
-from scalemodel.measurements import Measurements, wrong_f_mem, wrong_size
-from scalemodel.rules import DEFAULT_RULE, ModelPair, ProportionalFrom, Rule, Trend, rule_named
 
 ASSUMED_F_MEM = 0.5
 # In ln IPC, of an interval either way: one that is wider says nothing.

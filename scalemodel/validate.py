@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scalemodel.errors import AnalysisError, Finding, OptionError
-from scalemodel.interval import DEFAULT_CONFIDENCE
 from scalemodel.measurements import Measurements
 from scalemodel.predict import Outcome, Prediction, predict
-from scalemodel.rules import RULES, ProportionalFrom
+from scalemodel.rules import DEFAULT_CONFIDENCE, RULES, ProportionalFrom
 
 if TYPE_CHECKING:
     from scalemodel.from_logs import Run

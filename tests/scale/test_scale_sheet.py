@@ -30,7 +30,6 @@ from tui.scale.answers import Pairs, predict_text, predictions_of
 from tui.scale.sheet import (
     CELLS,
     GAP,
-    ROLE,
     HowToPredict,
     OpenTables,
     Role,
@@ -41,7 +40,6 @@ from tui.scale.sheet import (
     blank_sheet,
     chart_title,
     made_up_tables,
-    next_role,
     place_text,
     read_sheets,
     result_lines,
@@ -50,7 +48,6 @@ from tui.scale.sheet import (
     sheet_of,
     status_lines,
     table_title,
-    tables_of,
     words_title,
     wrong_cells,
 )
@@ -127,25 +124,6 @@ def test_a_row_is_simulated_or_a_target_by_its_ipc_unless_marked() -> None:
     assert (first.target, first.note) == (16, "as simulated")
 
 
-def test_roles_rules_and_levels_come_round() -> None:
-    row, seen = SheetRow("8", "1"), []
-    for _ in Role:
-        seen.append(row.role)
-        row = SheetRow("8", "1", marked=next_role(row))
-    assert set(seen) == set(Role)
-    assert row.role is seen[0]
-    unmeasured = SheetRow("32", marked=Role.SIMULATED)
-    assert next_role(unmeasured) is Role.TARGET
-    assert next_role(SheetRow("32")) is Role.CURVE
-    assert next_role(SheetRow("32", marked=Role.CURVE)) is Role.TARGET
-    how, rules = HOW, []
-    for _ in range(len(RULES) + 1):
-        rules.append(how.rule)
-        how = how.with_next_rule()
-    assert rules == [*RULES, "all"]
-    assert how == HOW
-
-
 def test_a_cliff_alone_makes_use_of_f_mem() -> None:
     flat = DCT.with_cell(4, "mpki", "5.5")
     assert answer_of(flat, HOW).asked.f_mem is None
@@ -180,17 +158,6 @@ def test_the_wrong_cell_is_named(case: str) -> None:
     assert str(error.value).startswith(place)
     assert why in str(error.value)
     assert error.value.remedy == wrong.remedy
-
-
-def test_a_role_that_cannot_be_is_named() -> None:
-    (wrong,) = wrong_cells(with_role(DCT, 0, Role.TARGET).with_cell(2, "ipc", "443"))
-    assert (wrong.row, wrong.cell) == (0, ROLE)
-    assert "below the largest simulated size, 32" in wrong.message
-    (wrong,) = wrong_cells(
-        with_role(with_role(with_role(DCT, 4, Role.SIMULATED), 2, Role.CURVE), 3, Role.CURVE)
-    )
-    assert (wrong.row, wrong.cell) == (4, "ipc")
-    assert "no IPC" in wrong.message
 
 
 @pytest.mark.parametrize(
@@ -418,15 +385,6 @@ def test_what_is_refused_stands_as_it_was_typed(only: bool, mark: str) -> None:
     assert " 123.5 " in table_text(typed(4, "ipc", "123.4567891", wrong)), "what is taken may be rounded"
 
 
-def test_the_role_of_a_row_is_told() -> None:
-    curve = MADE_UP.edited(with_role(MADE_UP.sheet, 2, Role.CURVE))
-    assert " curve" in table_text(curve)
-    measured = MADE_UP.edited(with_role(MADE_UP.sheet.with_cell(2, "ipc", "395"), 2, Role.TARGET))
-    assert "measured" in table_text(measured)
-    assert "error" in table_text(measured).splitlines()[0]
-    assert "unused" in table_text(curve.edited(curve.sheet.with_cell(2, "mpki", "")))
-
-
 def test_the_benchmarks_of_a_file_follow_each_other(sample_data: Path) -> None:
     sources = read_sheets([str(sample_data / "scale-model-example.csv")])
     tables = replace(MADE_UP, how=HowToPredict().with_next_rule()).opened(sources)
@@ -436,12 +394,3 @@ def test_the_benchmarks_of_a_file_follow_each_other(sample_data: Path) -> None:
     edited = typed(0, "ipc", "7", tables)
     assert "made-up congested" in titles(replace(edited, place=1))
     assert "Made-up numbers" in titles(edited.undone().undone()), "as before the file"
-
-
-def test_the_letters_of_all_rules_are_in_the_headings(sample_data: Path) -> None:
-    tables = tables_of(read_sheets([str(sample_data / "scale-model-example.csv")]))
-    every = replace(tables, how=HowToPredict(rule="all"))
-    heading = table_text(every).splitlines()[0]
-    assert "A predicted" in heading
-    assert "A low to high" in heading
-    assert "A predicted" not in table_text(tables)

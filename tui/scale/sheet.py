@@ -19,7 +19,6 @@ from sampling.errors import SamplingError
 from sampling.text import counted
 from scalemodel.errors import OptionError, ScaleModelError
 from scalemodel.inputs import ScaleQuestion, Tell, read_questions
-from scalemodel.interval import DEFAULT_CONFIDENCE
 from scalemodel.measurements import (
     NUMBER_REMEDY,
     SIZE_REMEDY,
@@ -31,7 +30,7 @@ from scalemodel.measurements import (
     wrong_size,
 )
 from scalemodel.predict import Outcome, predict
-from scalemodel.rules import DEFAULT_RULE, RULES
+from scalemodel.rules import DEFAULT_CONFIDENCE, DEFAULT_RULE, RULES
 from tui.charts.grid import LETTERS, fitted
 from tui.charts.quantities import UNKNOWN
 from tui.engine.bundled import sample_scale_question
