@@ -12,8 +12,7 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import OptionError
-from sampling.methods.method import PickRequest, StrataRequest
-from sampling.methods.picks import Picks
+from sampling.methods.method import Picks, StrataRequest
 from sampling.methods.random_launches import NumberDrawn
 from sampling.methods.registry import launches_drawn_within, method_named, method_options
 from sampling.progress import Progress
@@ -111,10 +110,9 @@ class Design:
 
     @cached_property
     def bound(self) -> float | None:
-        """Bound on the error of the workload's total profile time; None if nothing is random.
+        """Bound on the error of the total profile time; None if nothing is random.
 
-        The error that a share of ``confidence`` of the draws does not exceed, or z times the standard
-        deviation where that is more.
+        What a share of ``confidence`` of the draws does not exceed, or z standard deviations if more.
         """
         if not self.random:
             return None
@@ -122,10 +120,7 @@ class Design:
 
     @cached_property
     def bound_with_noise(self) -> float | None:
-        """Bound on the error of the simulated total, if simulated time varies as is declared.
-
-        None where nothing is random, or nothing is declared.
-        """
+        """The same of the simulated total, if simulated time varies as is declared; None if it is not."""
         if self.bound is None or self.cycles is None:
             return None
         normal = bound(self.strata, self.target.confidence, self.cycles.of(self.strata))
@@ -133,10 +128,7 @@ class Design:
 
     @cached_property
     def group_bound(self) -> float | None:
-        """The worst kernel group's bound on its own total, as `bound`; None where all strata span groups.
-
-        Kernel groups that are pooled have none.
-        """
+        """The worst unpooled kernel group's bound on its own total; None where all strata span groups."""
         return self._worst_group(with_noise=False)
 
     @cached_property
@@ -171,20 +163,14 @@ class Design:
 
     @cached_property
     def expected_half_width(self) -> float | None:
-        """The half-width, over the total, that the interval from simulated values is expected to have.
-
-        If cycles vary as declared. None where nothing is random, or nothing is declared.
-        """
+        """The half-width, over the total, expected of the interval from simulated values, as declared."""
         if not self.random or self.cycles is None:
             return None
         return expected_half_width(self.strata, self.cycles, self.target.confidence)
 
     @property
     def share_within_epsilon(self) -> float | None:
-        """The share of `DRAWS` draws, others than those the bounds are from, whose error is at most epsilon.
-
-        Of the profile's own total. None where nothing can be drawn.
-        """
+        """The share of other draws than the bounds are from whose error is at most epsilon; None: of none."""
         return self._share_within_epsilon(with_noise=False)
 
     @property
@@ -199,12 +185,12 @@ class Design:
         return self._other_draws.share_within(limit_ns, with_noise=with_noise)
 
     @cached_property
-    def _other_draws(self) -> Judged | None:
-        return self._drawn_with(Stream.CONFIRM)
-
-    @cached_property
     def _draws(self) -> Judged | None:
         return self._drawn_with(Stream.CALIBRATE)
+
+    @cached_property
+    def _other_draws(self) -> Judged | None:
+        return self._drawn_with(Stream.CONFIRM)
 
     def _drawn_with(self, stream: Stream) -> Judged | None:
         if self.counts is None or not self.random:
@@ -281,10 +267,7 @@ class Design:
         return abs(self.total_duration_ns - picks.estimate(launches.duration_ns)) / self.total_duration_ns
 
     def ids(self, drawn: Draw | None) -> IntArray | None:
-        """Return (n,) the ids of launches drawn from clusters, or picked; None where they are to be found.
-
-        In the order of the draw, or of the strata.
-        """
+        """Return (n,) the ids of launches drawn from clusters, or picked; None where they are to be found."""
         if self.launches is None or self.picks is None:
             return None
         if drawn is None or self.counts is None:
@@ -463,7 +446,7 @@ def make_design_by_launches(
     chosen, options = method_named(method), method_options(method, settings)
     if chosen.pick is None:
         raise OptionError(f"the method {method} draws at random, it picks nothing")
-    picks = chosen.pick(PickRequest(launches, options, generator(seed, Stream.DESIGN), progress))
+    picks = chosen.pick(launches, options, generator(seed, Stream.DESIGN), progress)
     least = launches_drawn_within(method, settings)
     if least is None:
         return picked_design(method, target, launches, picks)

@@ -60,12 +60,7 @@ class MethodChoice:
 
 
 def method_grouping(method: str, by: GroupBy, *, pool_devices: bool = False) -> Grouping:
-    """Return the grouping for a method's plan; `published` is the key of the method's own paper.
-
-    Raises
-    ------
-    OptionError : there is no such method.
-    """
+    """Return the grouping for a method's plan; `published` is the key of the method's own paper."""
     if by is GroupBy.PUBLISHED:
         by = method_named(method).published_grouping
     return Grouping(by, pool_devices)
@@ -141,13 +136,9 @@ class Study(Workload):
 class GroupStatistics:
     """One entry a kernel group, by rank; all (g,).
 
-    Attributes
-    ----------
-    share : of the total duration; cov : std / mean, 0 where the mean is 0.
-    running_share : of the group and all of smaller rank together.
-    clusters, samples : strata and drawn launches of the design; None where strata may span all groups. Those
-        of a group that is pooled are its pool's.
-    pooled : whether the design pools it with others.
+    ``share`` is of the total duration, ``running_share`` of the group and all of smaller rank, ``cov`` is 0
+    where the mean is 0. ``clusters`` and ``samples`` are those of the design, of a pooled group its pool's;
+    None where strata may span all groups.
     """
 
     launches: IntArray
@@ -234,12 +225,7 @@ def study_again(
     progress: Progress | None = None,
     tell: Tell | None = None,
 ) -> Study:
-    """Design another plan for launches that are read and reduced already.
-
-    Raises
-    ------
-    OptionError, NotApplicableError : see `make_design` and `make_design_by_launches`.
-    """
+    """Design another plan for launches that are read and reduced already."""
     workload, launches = Workload(**{each.name: getattr(read, each.name) for each in fields(Workload)}), None
     if (choice.feature_paths, choice.cost) != (read.choice.feature_paths, read.choice.cost):
         fresh = replace(read.counts, cost=None)

@@ -35,7 +35,7 @@ from tui.app.plan.options import OPTION_FIELDS, OptionInput
 from tui.app.plan.presenter import PlanPane
 from tui.app.plan.screen import PlanScreen
 from tui.engine.studies import target_of
-from tui.options.commands import OpenOptions
+from tui.options.look import OpenOptions
 
 # Options.
 

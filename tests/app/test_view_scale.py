@@ -31,7 +31,7 @@ from tui.app.frame.chart import Chart
 from tui.app.frame.page import HelpScreen
 from tui.app.groups import GroupsScreen
 from tui.app.scale import CellInput, PromptInput, ScaleScreen, ScaleTable, ScaleWords
-from tui.engine.bundled import sample_scale_question
+from tui.options.files import sample_scale_question
 from tui.scale.sheet import OpenTables, Role, SheetRow, made_up_tables
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tui.options import places
-from tui.options.places import check_file
+from tui.options.files import check_file
 from tui.registry import COMMANDS
 
 Kernelpoint = Callable[..., Any]

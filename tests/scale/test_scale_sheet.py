@@ -21,8 +21,8 @@ from scalemodel.measurements import MpkiUnit, Scaling, measurements_of
 from scalemodel.predict import predict
 from scalemodel.rules import RULES
 from tui import cli
-from tui.engine.bundled import sample_scale_question
 from tui.options.command_line import command_line
+from tui.options.files import sample_scale_question
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
 from tui.scale import sheet as sheets

@@ -33,7 +33,7 @@ from tui.app.overrides_file import printed_options
 from tui.app.state import Session
 from tui.charts.size_plot import prediction_chart
 from tui.options.command_line import command_line
-from tui.options.places import home_expanded
+from tui.options.files import home_expanded
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
 from tui.scale import sheet as words

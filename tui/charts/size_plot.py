@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scalemodel.measurements import Measurements
-from scalemodel.predict import Outcome
-from scalemodel.validate import Validation
 from tui.charts.axis import Tick, ValueAxis, draw_across, draw_upward, left_of, place, value_axis
 from tui.charts.grid import (
     AXIS,
@@ -35,6 +32,9 @@ from tui.terminal.printable import is_ascii
 
 if TYPE_CHECKING:
     from sampling.plan.trade_off import TradeOffPoint
+    from scalemodel.measurements import Measurements
+    from scalemodel.predict import Outcome
+    from scalemodel.validate import Validation
 
 _BRAILLE = 0x2800
 # The dots of a braille cell, two columns of four rows, as bits of its code point.

@@ -29,8 +29,7 @@ from tui.options.scale import (
 )
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.terminal.printable import printable, wrapped
-from tui.terminal.tables import Column, names, shortened, table
+from tui.terminal.printable import Column, names, printable, shortened, table, wrapped
 
 Pairs = Sequence[tuple[Measurements, Outcome]]
 

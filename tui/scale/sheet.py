@@ -33,8 +33,8 @@ from scalemodel.predict import Outcome, predict
 from scalemodel.rules import DEFAULT_CONFIDENCE, DEFAULT_RULE, RULES
 from tui.charts.grid import LETTERS, fitted
 from tui.charts.quantities import UNKNOWN
-from tui.engine.bundled import sample_scale_question
 from tui.options.command_line import command_line
+from tui.options.files import sample_scale_question
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
 from tui.scale.answers import (

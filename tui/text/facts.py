@@ -20,8 +20,7 @@ from sampling.strata.draw import DRAWS
 from sampling.text import counted
 from tui.charts import quantities
 from tui.output.writer import Canvas
-from tui.terminal.printable import printable, wrapped
-from tui.terminal.tables import Column, names
+from tui.terminal.printable import Column, names, printable, wrapped
 from tui.text.labels.kernel_labels import KernelLabels, Place, place_lines, place_names
 from tui.text.promise import promise_words
 

@@ -26,7 +26,7 @@ from tui.charts.histogram import LEFT, DurationAxis, histogram
 from tui.charts.histogram_data import HistogramData
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.terminal.tables import Column
+from tui.terminal.printable import Column
 from tui.text import facts
 from tui.text.groups import POOLED
 from tui.text.labels.kernel_labels import group_title

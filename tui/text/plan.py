@@ -15,12 +15,11 @@ from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.study import Study
 from sampling.reduction.plan_groups import is_pool_key
 from tui.charts import quantities
-from tui.engine.budgets import PlanCosts
+from tui.engine.planning import PlanCosts
 from tui.options.choices import PlanList
-from tui.options.flags import with_flags
+from tui.options.command_line import with_flags
 from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import wrapped
-from tui.terminal.tables import Column, names, shortened
+from tui.terminal.printable import Column, names, shortened, wrapped
 from tui.text import facts
 from tui.text.labels.kernel_labels import KernelLabels, Labels, RowLabels, key_parts, row_labels
 from tui.text.promise import (

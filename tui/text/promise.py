@@ -13,9 +13,9 @@ from sampling.plan.plan import Plan
 from sampling.plan.study import Study
 from sampling.text import counted
 from tui.charts import quantities
-from tui.engine.budgets import PlanCosts
-from tui.options.flags import flags_of_parameters
-from tui.terminal.tables import Column, table
+from tui.engine.planning import PlanCosts
+from tui.options.command_line import flags_of_parameters
+from tui.terminal.printable import Column, table
 from tui.text.tones import Tone
 
 PICKED = "nothing: the launches are not drawn at random"

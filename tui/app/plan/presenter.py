@@ -16,7 +16,7 @@ from tui.app.state import Session, decisions, same_overrides
 from tui.charts.quantities import count, duration, hours, ratio, share
 from tui.options.choices import PlanList
 from tui.options.command_line import command_line, options_of
-from tui.options.commands import TradeOffOptions
+from tui.options.plan import TradeOffOptions
 from tui.output.writer import Canvas
 from tui.text.facts import draws_text
 from tui.text.plan import plan_text
