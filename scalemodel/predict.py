@@ -79,14 +79,9 @@ class Classification:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What one rule says of one target.
+    """What one rule says of one target: no IPC where there is no point, low alone where the top is open.
 
-    Attributes
-    ----------
-    ipc : None where there is no point.
-    low, high : the interval, or the bracket where the note says so. Low alone: open at the top; neither:
-        there is none.
-    is_beyond : whether models, target or efficiency are others than the intervals were calibrated on.
+    `is_beyond`: whether models, target or efficiency are others than the intervals were calibrated on.
     """
 
     target: int

@@ -75,10 +75,9 @@ def read_address_trace(
 
     Parameters
     ----------
-    paths : the files, "-" for standard input; a folder or a list of kernels stands for its traces. What a
-        kernel leaves in the cache the next one finds there.
+    paths : "-" for standard input; a folder or a list of kernels stands for its traces.
     trace_format : of all files; None recognises each by its content. Binary must be named.
-    line_bytes : bytes of a cache line, a power of two. An access to several lines counts once for each.
+    line_bytes : a power of two. An access to several lines counts once for each.
     with_local : whether to include accesses to the threads' local memory, for Accel-Sim's traces.
     tell : is told, once, that no file is of a format that ``with_local`` matters for.
 

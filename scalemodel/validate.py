@@ -43,13 +43,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One rule at one target.
+    """One rule at one target: mean and largest of the errors, whose that is, and how many have a point.
 
     Attributes
     ----------
-    mean, max : of the errors, fractions; None where no benchmark has a point.
-    worst : the benchmark of the largest error.
-    n : benchmarks with a point.
     within_interval : share of the intervals and brackets that hold the simulated IPC; None without any.
     without : benchmarks that the rule has no point for.
     """
