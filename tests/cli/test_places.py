@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tui.options import places
+from tui.options import files as places
 from tui.options.files import check_file
 from tui.registry import COMMANDS
 
