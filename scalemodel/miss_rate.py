@@ -239,12 +239,18 @@ def stack_distances(line: AddressArray) -> IntArray:
     lines. These repeats are the pairs (earlier, later) that lie within (p, i): in the order of the later
     access, the earlier ones that are larger than p and stand before it. O(n log n), no Python step an access.
     """
+    later, distance = _stack_distances_again(line)
+    distances = np.full(line.size, COLD, dtype=np.int64)
+    distances[later] = distance
+    return distances
+
+
+def _stack_distances_again(line: AddressArray) -> tuple[IntArray, IntArray]:
+    """Return the places of the accesses that are not the first to their line, and their distances."""
     earlier, later = find_reuses(line)
     rank_at = np.full(line.size, -1, dtype=np.int32)
     rank_at[later] = np.arange(later.size, dtype=np.int32)
-    distances = np.full(line.size, COLD, dtype=np.int64)
-    distances[later] = later - earlier - 1 - larger_before(rank_at[rank_at >= 0])
-    return distances
+    return later, later - earlier - 1 - larger_before(rank_at[rank_at >= 0])
 
 
 # Groups this small are compared pair by pair: 255 larger values at most, which a byte can count.
@@ -327,8 +333,7 @@ def count_at_least(distance: IntArray, threshold: IntArray) -> IntArray:
 
 def exact_misses(line: AddressArray, capacity_lines: IntArray) -> MissCounts:
     """Return the misses of fully associative caches with least-recently-used replacement."""
-    distance = stack_distances(line)
-    again = distance[distance != COLD]
+    again = _stack_distances_again(line)[1]
     cold = line.size - again.size
     misses = (count_at_least(again, capacity_lines) + cold).astype(np.float64)
     return MissCounts(misses, misses, misses, float(cold))

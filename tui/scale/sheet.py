@@ -45,7 +45,7 @@ from tui.scale.answers import (
     signed_share,
     words_lines,
 )
-from tui.terminal.printable import wrapped
+from tui.terminal.printable import Column, wrapped
 
 if TYPE_CHECKING:
     from scalemodel.from_logs import Run
@@ -501,7 +501,8 @@ def answer_of(tables: OpenTables) -> SheetAnswer:
     for wrong in wrong_cells(sheet):
         raise OptionError(f"{place_text(sheet, wrong)}: {wrong.message}", remedy=wrong.remedy)
     rows = [row for row in sheet.rows if not row.is_blank]
-    models, targets = ([int(row.size) for row in rows if is_one(row)] for is_one in (_is_model, _is_target))
+    models = [int(row.size) for row in rows if row.is_simulated]
+    targets = [int(row.size) for row in rows if row.is_target]
     if len(models) < 2 and tables.rule != WAVES:
         what = f"{'one size alone is' if models else 'no size is'} simulated, which shows no trend"
         raise OptionError(what, remedy="type the IPC of two simulated sizes or more")
@@ -512,7 +513,7 @@ def answer_of(tables: OpenTables) -> SheetAnswer:
     asked = _options(tables, rows, models, targets)
     pairs = predictions_of(asked)
     # The largest scale model's f_mem is the only one that is made use of.
-    f_mem = _number_in(max(filter(_is_model, rows), key=lambda row: int(row.size)).f_mem)
+    f_mem = _number_in(next(row.f_mem for row in rows if int(row.size) == max(models)))
     if f_mem is not None and pairs[0][1].cliff is not None:
         asked = replace(asked, f_mem=f_mem)
         pairs = predictions_of(asked)
@@ -532,14 +533,6 @@ def answer_of(tables: OpenTables) -> SheetAnswer:
         lambda width: words_lines(pairs, asked, width),
         lambda options, canvas: predict_text(pairs, options, canvas),
     )
-
-
-def _is_model(row: SheetRow) -> bool:
-    return row.is_simulated
-
-
-def _is_target(row: SheetRow) -> bool:
-    return row.is_target
 
 
 def _options(
@@ -610,13 +603,8 @@ _MOST_TYPED = 9
 _DROPPED_FIRST = ("low to high", "error", "predicted")
 
 
-@dataclass(frozen=True, slots=True)
-class SheetColumn:
+class SheetColumn(Column):
     """One column: a text a row, none wider than the width, in terminal cells."""
-
-    heading: str
-    cells: Sequence[str]
-    to_right: bool = True
 
     @property
     def width(self) -> int:
