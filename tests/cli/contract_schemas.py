@@ -49,7 +49,7 @@ TYPES["dimensions"] = _or_null(_list(TYPES["count"], 3) | {"maxItems": 3})
 
 
 def _object(listed: str = "", **others: Schema) -> Schema:
-    """Return an object of `name name: type, ...`; `?` allows null, `*` is a list, `+` one that is not empty."""
+    """Return an object of `name name: type, ...`; `?` allows null, `*` is a list, `+` a list of some."""
     properties = {}
     for part in filter(None, listed.split(", ")):
         names, _, kind = part.partition(": ")
