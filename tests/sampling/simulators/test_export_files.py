@@ -13,7 +13,7 @@ from msgspec import structs
 
 from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile
-from sampling.profile.fingerprint import SequenceFingerprint
+from sampling.profile.identity import SequenceFingerprint
 from sampling.simulators.export import ExportChoices
 from sampling.simulators.profilers import name_pattern
 from sampling.simulators.registry import export_plan, exporter_named, exporter_names, starts_cold
