@@ -22,8 +22,7 @@ from synthetic_profile import write_profile
 
 from sampling.features.metric_names import CHARACTERISTICS
 from sampling.methods.registry import method_names
-from sampling.plan.design import make_design
-from sampling.plan.picked_design import AnyDesign, make_picked_design
+from sampling.plan.design import Design, make_design, make_design_by_launches
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
@@ -78,7 +77,7 @@ def main(launches: int) -> None:
             for method in method_names():
                 looked_at = listed_few if method == "tbpoint" else listed
                 started = time.perf_counter()
-                design: AnyDesign
+                design: Design
                 if method in method_names(random=True):
                     # A reduction of its own: the trees of one method would serve the next.
                     fresh = replace(counts)
@@ -86,7 +85,7 @@ def main(launches: int) -> None:
                     design = make_design(fresh, method, Target(), 0)
                 else:
                     settings = settings_of(method, launches)
-                    design = make_picked_design(looked_at, method, Target(), 0, settings=settings)
+                    design = make_design_by_launches(looked_at, method, Target(), 0, settings=settings)
                 seconds = time.perf_counter() - started
                 print(
                     f"{method:<19} {by:>8} {len(looked_at):>10,} {design.strata_count:>7,} "

@@ -76,10 +76,10 @@ def curve_seconds(what: str, workload: str, accesses: int) -> dict[str, object]:
         started = time.perf_counter()
         curve = miss_rate_curve(trace, CAPACITY_BYTES, options, np.random.default_rng(1))
         seconds.append(time.perf_counter() - started)
-    bounds = [curve.misses_low, curve.misses_high]
+    bounds = [curve.counts.low, curve.counts.high]
     return {
         "seconds": min(seconds),
-        "misses": curve.misses.tolist(),
+        "misses": curve.counts.misses.tolist(),
         "bounds": None
         if bounds[0] is None or bounds[1] is None
         else [one.tolist() for one in bounds if one is not None],

@@ -1,15 +1,10 @@
-"""One process of a run: the launches that it simulates, its folder, how it is started and what came of it.
-
-On the disk a job is ``launches/ID``, its working folder, ID being its first drawn launch. ``exit`` there is
-written when its process has ended; what it printed then becomes ``results/launch-ID.log`` (or ``.csv``), and
-why it failed ``results/launch-ID.failed``. So what is finished is told by names alone.
-
-
-A plan simulated until its total is known well enough: handed over, run, estimated, topped up, and so on.
+"""A plan simulated until its total is known well enough: handed over, run, estimated, topped up, and so on.
 
 All that is known of a run is in its folder: ``plan.json``, the plan as large as it is by now; ``rounds/N``,
-what was exported of it each time; ``launches`` and ``results``, see `sampling.running`. So a run that was
-stopped goes on by being called again. (docs/methods.md, 11 Back from the simulator)
+what was exported of it each time; ``launches/ID``, where a process works, ID being its first drawn launch.
+``exit`` there is written when it has ended; what it printed then becomes ``results/launch-ID.log`` (or
+``.csv``), and why it failed ``results/launch-ID.failed``. So what is finished is told by names alone, and a
+run that was stopped goes on by being called again. (docs/methods.md, 11 Back from the simulator)
 """
 
 from __future__ import annotations
@@ -62,33 +57,26 @@ _PATH = re.compile(r"\./(Kernel\d+)/trace\.txt")
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A process that simulates a drawn launch, and those that run before it for the caches' sake.
+    """A process that simulates a drawn launch, and those that run before it for the caches' sake."""
 
-    Attributes
-    ----------
-    id : of the launch that it is called by.
-    ids : (n,) of all launches in their order, `NOT_WANTED` for those that count for nothing.
-    strata : of those that count, 0-based.
-    list : what the simulator is given to run; None where a command names the launch by its id.
-    traces : the folder of its traces.
-    place, result : its working folder, and the file of its finished result.
-    duration_ns : of the launches that count, in the profile.
-    caches : (n,) how each launch finds them; empty where no manifest says.
-    is_check : whether these are launches of another job once more, and so of no stratum.
-    measured, failure : what came of it; neither yet: None and "".
-    is_put_away : whether that has its name among the results.
-    """
-
+    #: Of the launch that it is called by.
     id: int
+    #: (n,) of all launches in their order, `NOT_WANTED` for those that count for nothing.
     ids: IntArray
+    #: Of those that count, 0-based; none where these are launches of another job once more.
     strata: frozenset[int]
+    #: What the simulator is given to run; None where a command names the launch by its id.
     list: Path | None
+    #: The folder of its traces.
     traces: Path | None
+    #: Its working folder, and the file of its finished result.
     place: Path
     result: Path
+    #: Of the launches that count, in the profile.
     duration_ns: int
+    #: (n,) how each launch finds them; empty where no manifest says.
     caches: tuple[str, ...] = ()
-    is_check: bool = False
+    #: What came of it, and whether that has its name among the results; neither yet: None and "".
     measured: MeasuredRun | None = field(default=None, repr=False)
     failure: str = ""
     is_put_away: bool = False
@@ -105,13 +93,7 @@ class Job:
 
 
 def jobs_of(plan: PlanFile, handed: Path, folder: Path, to: str, traces: str | None) -> list[Job]:
-    """Return the jobs of an export, the most informative first, as they are before anything is run.
-
-    Parameters
-    ----------
-    plan : without the launches that are not in this export.
-    handed, folder : of the export, and of the whole run.
-    """
+    """Return the jobs of an export (``handed``, of this plan), the most informative first, not yet run."""
     drawn = {launch.id: (stratum, launch) for stratum, launch in informative_order(plan)}
     order = {launch: place for place, launch in enumerate(drawn)}
     runs: list[tuple[IntArray, tuple[str, ...], Path | None, Path | None]] = []
@@ -133,6 +115,7 @@ def jobs_of(plan: PlanFile, handed: Path, folder: Path, to: str, traces: str | N
     known: set[int] = set()
     for ids, states, listed, where in runs:
         wanted = sorted(ids[ids != NOT_WANTED].tolist(), key=order.__getitem__)
+        # Launches that are there already are run once more, and count for no stratum.
         is_check = wanted[0] in known
         known.update(wanted)
         name = f"{wanted[0]}{'-again' if is_check else ''}"
@@ -147,19 +130,13 @@ def jobs_of(plan: PlanFile, handed: Path, folder: Path, to: str, traces: str | N
                 result=folder / "results" / f"launch-{name}{'.csv' if to == 'csv' else '.log'}",
                 duration_ns=sum(drawn[each][1].duration_ns or 0 for each in wanted),
                 caches=states,
-                is_check=is_check,
             )
         )
-    return sorted(jobs, key=lambda job: (job.is_check, order[job.id]))
+    return sorted(jobs, key=lambda job: (not job.strata, order[job.id]))
 
 
 def words_of(command: str, to: str) -> list[str]:
-    """Return a command line as words that mean the same in any folder.
-
-    Raises
-    ------
-    OptionError : it is empty or garbled, its program is not there, or it lacks what tells it the launch.
-    """
+    """Return a command line as words that mean the same in any folder."""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -183,12 +160,7 @@ def words_of(command: str, to: str) -> list[str]:
 
 
 def prepare(job: Job, to: str, words: Sequence[str]) -> list[str]:
-    """Make a job's folder with what the simulator looks for there, and return its command line.
-
-    Raises
-    ------
-    ProfileError : a trace is not there.
-    """
+    """Make a job's folder with what the simulator looks for there, and return its command line."""
     shutil.rmtree(job.place, ignore_errors=True)
     job.place.mkdir(parents=True)
     if job.list is not None and job.traces is not None:
@@ -320,11 +292,8 @@ def _why_failed(job: Job, code: str) -> str:
             tails.append(stream.read())
     if tails and b"deadlock detected" in tails[0]:
         why += ", a deadlock"
-    lines = (
-        [line.strip() for line in tails[-1].decode("utf-8", "replace").split("\n")] if len(tails) > 1 else []
-    )
-    last = [line for line in lines if line][-1:]
-    return f"{why}: {shortened(last[0], 80)}" if last else why
+    last = tails[1].decode("utf-8", "replace").strip().split("\n")[-1] if len(tails) > 1 else ""
+    return f"{why}: {shortened(last.strip(), 80)}" if last else why
 
 
 #: So many launches that fail before one succeeds are the command's fault, not theirs.
@@ -336,24 +305,18 @@ _GRACE_SECONDS, _DEATH_SECONDS = 0.5, 0.2
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is to be run.
-
-    Attributes
-    ----------
-    folder : of the run; made, or gone on with.
-    to : the simulator, one of `NEEDED`.
-    command : its command line, in which {list}, {id}, {folder} and {out} stand for those of a launch.
-    target : the half-width that the total is to reach, as a fraction; None: what the plan draws is run.
-    processes : how many run at once.
-    timeout_seconds : after which a launch counts as failed.
-    choices : how launches are handed over.
-    """
+    """What is to be run."""
 
     plan: PlanFile
+    #: Of the run; made, or gone on with.
     folder: Path
+    #: The simulator, one of `NEEDED`, and its command line, in which {list}, {id}, {folder} and {out} stand
+    #: for those of a launch.
     to: str
     command: str
+    #: The half-width that the total is to reach, as a fraction; None: what the plan draws is run.
     target: float | None = None
+    #: How many run at once, and after what time one counts as failed.
     processes: int = 1
     timeout_seconds: float | None = None
     choices: ExportChoices = ExportChoices()
@@ -370,39 +333,31 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """How far a run is.
+    """How far a run is."""
 
-    Attributes
-    ----------
-    done, of, failed, running : launches.
-    total : as far as it is known; None where there is no result.
-    seconds_left : until all that is drawn by now is simulated; None where nothing tells.
-    news : what just happened, where it did: a launch that ended, or the plan that became larger.
-    """
-
+    #: Launches.
     done: int
     of: int
     failed: int
     running: int
+    #: As far as it is known; None where there is no result.
     total: Estimate | None
+    #: Until all that is drawn by now is simulated; None where nothing tells.
     seconds_left: float | None
+    #: What just happened, where it did: a launch that ended, or the plan that became larger.
     news: Job | int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a run came to.
+    """What a run came to."""
 
-    Attributes
-    ----------
-    found : the estimate; None where there is no result.
-    job_array : the script to submit, and how many launches it simulates; None where nothing is left to run.
-    begun : folders of launches that began and have not ended, while a job array is at work.
-    """
-
+    #: None where there is no result.
     found: PlanEstimate | None
     failed: tuple[Failed, ...]
+    #: The script to submit, and how many launches it simulates; None where nothing is left to run.
     job_array: tuple[Path, int] | None = None
+    #: Folders of launches that began and have not ended, while a job array is at work.
     begun: tuple[Path, ...] = ()
 
 
@@ -427,12 +382,7 @@ def run(asked: Asked, watch: Watch) -> Ran:
 
 
 def write_job_array(asked: Asked, watch: Watch) -> Ran:
-    """Take what a job array left, and write one for what is still to be simulated; run nothing.
-
-    Raises
-    ------
-    OptionError, AnalysisError, ProfileError : as `run`.
-    """
+    """Take what a job array left, and write one for what is still to be simulated; run nothing."""
     with _begun(asked, watch) as loop:
         loop.update()
         left = loop.left()
@@ -558,7 +508,7 @@ class _Loop:
         """Return whether the total is within the target, by what is finished."""
         self.update()
         target, found = self.asked.target, self.found
-        if target is None or found is None or any(job.is_check and not job.has_ended for job in self.jobs):
+        if target is None or found is None or any(not job.strata and not job.has_ended for job in self.jobs):
             return False
         return found.main.is_within(target)
 
@@ -652,18 +602,12 @@ class _Loop:
         left = self.left()
         if not self.spent_jobs or not left:
             return None
-        share = len(left) / self.spent_jobs
-        if self.spent_ns:
-            share = sum(job.duration_ns for job in left) / self.spent_ns
+        left_ns = sum(job.duration_ns for job in left)
+        share = left_ns / self.spent_ns if self.spent_ns else len(left) / self.spent_jobs
         return share * self.spent_seconds / min(self.asked.processes, len(left))
 
     def grow(self) -> bool:
-        """Draw what is missing to the target, and another launch for each that failed; return whether any is.
-
-        Raises
-        ------
-        AnalysisError, ProfileError : see `enlarged`.
-        """
+        """Draw what is missing to the target, and another for each that failed; return whether any is."""
         drawn, sizes = np.array([[each.samples, each.size] for each in self.plan.strata]).T
         planned = np.array([stratum.samples for stratum in self.first.strata])
         wanted, target = planned, self.asked.target

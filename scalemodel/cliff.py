@@ -9,7 +9,7 @@ and what is near.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -84,20 +84,8 @@ class CurveStep:
 
     def in_words(self, unit: str) -> str:
         """Return the step as a clause: the sizes and the MPKI."""
-        return (
-            f"MPKI goes from {self.mpki_smaller:.3g} to {self.mpki_larger:.3g} between {self.smaller} and "
-            f"{self.larger} {unit}"
-        )
-
-
-def curve_steps(measurements: Measurements, *, curve_is_modelled: bool = False) -> tuple[CurveStep, ...]:
-    """Return the curve's steps, of whatever ratio of sizes; of a modelled curve a cliff needs 2.5."""
-    threshold = _THRESHOLD_MODELLED if curve_is_modelled else _THRESHOLD
-    least_drop = _LEAST_DROP * measurements.mpki_unit.threads
-    return tuple(
-        CurveStep(smaller, larger, before, after, threshold, least_drop)
-        for (smaller, before), (larger, after) in pairwise(measurements.curve)
-    )
+        mpki = f"MPKI goes from {self.mpki_smaller:.3g} to {self.mpki_larger:.3g}"
+        return f"{mpki} between {self.smaller} and {self.larger} {unit}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,68 +103,76 @@ class CurveReading:
     findings: tuple[Finding, ...]
 
 
+def curve_steps(measurements: Measurements, *, curve_is_modelled: bool = False) -> tuple[CurveStep, ...]:
+    """Return the curve's steps, of whatever ratio of sizes; of a modelled curve a cliff needs 2.5."""
+    threshold = _THRESHOLD_MODELLED if curve_is_modelled else _THRESHOLD
+    least_drop = _LEAST_DROP * measurements.mpki_unit.threads
+    return tuple(
+        CurveStep(smaller, larger, before, after, threshold, least_drop)
+        for (smaller, before), (larger, after) in pairwise(measurements.curve)
+    )
+
+
 def read_curve(
     measurements: Measurements, models: Sequence[int], targets: Sequence[int], *, curve_is_modelled: bool
 ) -> CurveReading:
     """Look for cliffs between the smallest model and the largest target; both sequences ascend."""
-    steps = curve_steps(measurements, curve_is_modelled=curve_is_modelled)
     # A step that ends below the models, or starts at the last target or later, concerns neither.
-    steps = tuple(step for step in steps if step.larger > models[0] and step.smaller < targets[-1])
+    steps = [
+        step
+        for step in curve_steps(measurements, curve_is_modelled=curve_is_modelled)
+        if step.larger > models[0] and step.smaller < targets[-1]
+    ]
     fired, unit = [step for step in steps if step.fired], measurements.scaling.unit
     if not measurements.scaling.has_cliffs:
-        ignored = Finding(
-            "curve-ignored",
-            "note",
+        what = (
             f"{fired[0].in_words(unit) if fired else ''}, but under {measurements.scaling} scaling the "
-            "working set grows with the system: no cliff is applied.",
-            "say strong scaling if the work stays the same",
+            "working set grows with the system: no cliff is applied."
         )
+        ignored = Finding("curve-ignored", "note", what, "say strong scaling if the work stays the same")
         return CurveReading(None, None, (ignored,) if fired else ())
     above = [step for step in fired if step.larger > models[-1]]
     # The last one: from there on the models show a trend again.
     inside = next((step for step in reversed(fired) if step.larger <= models[-1]), None)
-    findings = (
+    said = (
         *_coverage(measurements.curve, models[-1], targets[-1], unit),
         *_doubts(steps, measurements),
         *_misplaced(above, inside, models, unit),
     )
+    findings = tuple(Finding(code, "warning", message, remedy) for code, message, remedy in said)
     return CurveReading(above[0] if above else None, inside, findings)
 
 
-def _coverage(curve: Sequence[tuple[int, float]], largest: int, last: int, unit: str) -> Iterator[Finding]:
+# What is said of a curve: a code, a message, a remedy.
+_Said = Iterator[tuple[str, str, str]]
+
+
+def _coverage(curve: Sequence[tuple[int, float]], largest: int, last: int, unit: str) -> _Said:
     """Yield what is to be said where the curve does not reach from the largest model to the last target."""
     remedy = f"give the MPKI from {largest} to {last} {unit}"
     if last > largest and len(curve) < 2:
         message = "There is no miss-rate curve, so a cliff on the way to the targets cannot be seen."
-        yield Finding("no-curve", "warning", message, remedy)
+        yield "no-curve", message, remedy
     elif last > largest and not curve[0][0] <= largest < last <= curve[-1][0]:
         reach = f"from {curve[0][0]} to {curve[-1][0]} {unit} only"
-        message = f"The miss-rate curve reaches {reach}; a cliff elsewhere is not seen."
-        yield Finding("short-curve", "warning", message, remedy)
+        yield "short-curve", f"The miss-rate curve reaches {reach}; a cliff elsewhere is not seen.", remedy
 
 
-def _doubts(steps: Sequence[CurveStep], measurements: Measurements) -> Iterator[Finding]:
+def _doubts(steps: Sequence[CurveStep], measurements: Measurements) -> _Said:
     """Yield the steps that are near a cliff, then those where the curve's own bounds may make or undo one."""
     unit = measurements.scaling.unit
     for step in steps:
-        if not (step.near or (step.is_steep and step.is_small)):
-            continue
-        times = "which leaves none"
-        if step.ratio is not None:
-            once = math.isclose(step.doublings, 1)
-            each = "" if once else f", {step.ratio ** (1 / step.doublings):.3g} per doubling"
-            times = f"{step.ratio:.3g} times less{each}, where a cliff needs more than {step.threshold:g}"
-        few = f", as it falls by less than {step.least_drop:g} MPKI" if step.is_small else ""
-        yield Finding(
-            "near-cliff",
-            "warning",
-            f"{step.in_words(unit)}, {times}: taken as {_verdict(step)}{few}, which an error of the "
-            "curve could change.",
-            "check the curve there, or simulate a size beyond it",
-        )
-    bounds: Mapping[int, tuple[float, float]] = {
-        size: (low, high) for size, low, high in measurements.mpki_bounds
-    }
+        if step.near or (step.is_steep and step.is_small):
+            times = "which leaves none"
+            if step.ratio is not None:
+                once = math.isclose(step.doublings, 1)
+                each = "" if once else f", {step.ratio ** (1 / step.doublings):.3g} per doubling"
+                times = f"{step.ratio:.3g} times less{each}, where a cliff needs more than {step.threshold:g}"
+            few = f", as it falls by less than {step.least_drop:g} MPKI" if step.is_small else ""
+            what = f"{step.in_words(unit)}, {times}: taken as {_verdict(step)}{few}"
+            remedy = "check the curve there, or simulate a size beyond it"
+            yield "near-cliff", f"{what}, which an error of the curve could change.", remedy
+    bounds = {size: (low, high) for size, low, high in measurements.mpki_bounds}
     for step in steps:
         # What has no bounds is exact.
         low, high = bounds.get(step.smaller, (step.mpki_smaller,) * 2)
@@ -184,14 +180,10 @@ def _doubts(steps: Sequence[CurveStep], measurements: Measurements) -> Iterator[
         least = replace(step, mpki_smaller=low, mpki_larger=high_larger)
         most = replace(step, mpki_smaller=high, mpki_larger=low_larger)
         if least.fired != most.fired:
-            yield Finding(
-                "curve-error",
-                "warning",
-                f"{step.in_words(unit)}, low to high from {low:.3g} to {high:.3g} and from {low_larger:.3g} "
-                f"to {high_larger:.3g}: taken as {_verdict(step)}; the curve's own sampling error could "
-                "change this.",
-                "look at more of the lines when making the curve, or at all",
-            )
+            bounded = f"from {low:.3g} to {high:.3g} and from {low_larger:.3g} to {high_larger:.3g}"
+            what = f"{step.in_words(unit)}, low to high {bounded}: taken as {_verdict(step)}"
+            remedy = "look at more of the lines when making the curve, or at all"
+            yield "curve-error", f"{what}; the curve's own sampling error could change this.", remedy
 
 
 def _verdict(step: CurveStep) -> str:
@@ -200,32 +192,25 @@ def _verdict(step: CurveStep) -> str:
 
 def _misplaced(
     above: Sequence[CurveStep], inside: CurveStep | None, models: Sequence[int], unit: str
-) -> Iterator[Finding]:
+) -> _Said:
     """Yield the cliffs that are not applied as they are: between the models, over the largest, and second."""
     if inside is not None:
-        beyond = [str(size) for size in models if size >= inside.larger]
+        beyond = [size for size in models if size >= inside.larger]
+        what = (
+            f"{inside.in_words(unit)}: the cliff lies between the scale models, so what they gain is no "
+            "trend. IPC per size is kept (C = 1), and the interval is doubled and not calibrated."
+        )
         remedy = f"simulate two sizes from {inside.larger} {unit} on"
         if len(beyond) > 1:
             remedy = f"name {listed(beyond)} {unit} alone as the simulated sizes"
-        yield Finding(
-            "cliff-between-models",
-            "warning",
-            f"{inside.in_words(unit)}: the cliff lies between the scale models, so what they gain is no "
-            "trend. IPC per size is kept (C = 1), and the interval is doubled and not calibrated.",
-            remedy,
-        )
+        yield "cliff-between-models", what, remedy
     if above and above[0].smaller < models[-1]:
-        yield Finding(
-            "cliff-not-placed",
-            "warning",
+        what = (
             f"{above[0].in_words(unit)}: it is not known whether the cliff lies below or above the largest "
-            "model. It is taken to lie above.",
-            f"give the MPKI at {models[-1]} {unit}",
+            "model. It is taken to lie above."
         )
+        yield "cliff-not-placed", what, f"give the MPKI at {models[-1]} {unit}"
     for step in above[1:]:
-        yield Finding(
-            "second-cliff",
-            "warning",
-            f"{step.in_words(unit)}: a second cliff, which the method does not know; it is not applied.",
-            f"simulate a size of {step.smaller} {unit} or more for the targets beyond it",
-        )
+        what = f"{step.in_words(unit)}: a second cliff, which the method does not know; it is not applied."
+        remedy = f"simulate a size of {step.smaller} {unit} or more for the targets beyond it"
+        yield "second-cliff", what, remedy

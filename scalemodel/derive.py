@@ -19,12 +19,12 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from scalemodel.errors import InputError, OptionError, Place, listed
 from scalemodel.inputs import parsed_toml, read_text, written_name
@@ -68,24 +68,10 @@ class SharedResources:
         """Return the resources of the scale model; the factor divides those that come in whole units."""
         bandwidths = (self.noc_gb_per_s, self.dram_gb_per_s, self.inter_chiplet_gb_per_s)
         noc, dram, link = (None if each is None else each / factor for each in bandwidths)
-        return SharedResources(
-            self.sms // factor,
-            self.llc_bytes // factor,
-            self.llc_slices // factor,
-            self.memory_controllers // factor,
-            noc,
-            dram,
-            None if self.chiplets is None else self.chiplets // factor,
-            link,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class WholeResource:
-    """Something of which a scale model must have a whole number: how many the target has, and their name."""
-
-    count: int
-    name: str
+        counts = (self.sms, self.llc_bytes, self.llc_slices, self.memory_controllers)
+        sms, llc, slices, controllers = (each // factor for each in counts)
+        chiplets = None if self.chiplets is None else self.chiplets // factor
+        return SharedResources(sms, llc, slices, controllers, noc, dram, chiplets, link)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +84,15 @@ class Change:
     new: str
 
 
-class NoteCode(StrEnum):
-    """What to know of a scale model before it is simulated."""
-
-    INDEXING = "partition-indexing-changed"
-    DECODING = "channels-decoded-differently"
-    NETWORK = "network-file-not-scaled"
-    REJECTED = "options-rejected"
-
-
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One thing to know of a scale model."""
+    """What to know of a scale model before it is simulated.
 
-    code: NoteCode
+    Codes: ``partition-indexing-changed channels-decoded-differently network-file-not-scaled
+    options-rejected``.
+    """
+
+    code: str
     sentence: str
 
 
@@ -121,7 +102,6 @@ class ScaledModel:
 
     Attributes
     ----------
-    factor : how many times smaller than the target; 1 is the target itself, with no change.
     unchanged : name and value of what one SM has, one slice or one channel, and of the clocks, as the file
         states them.
     files : (name, content) of the configuration, which comes first, and of the files it names that change.
@@ -134,30 +114,27 @@ class ScaledModel:
     files: tuple[tuple[str, str], ...]
     notes: tuple[Note, ...] = ()
 
-    @property
-    def text(self) -> str:
-        """The configuration."""
-        return self.files[0][1]
-
 
 class Target(ABC):
     """A target configuration, whatever the file it was read from."""
 
     resources: SharedResources
-    whole_resources: tuple[WholeResource, ...]
-    """What a factor must divide."""
+    whole_resources: tuple[tuple[int, str], ...]
+    """What a factor must divide: how many there are, and their name."""
 
     @abstractmethod
     def scaled(self, factor: int) -> ScaledModel:
-        """Return the scale model of a factor that divides all of them.
+        """Return the scale model of such a factor; raise InputError where the files cannot express it."""
 
-        Raises
-        ------
-        InputError : the target's files cannot express it.
-        """
+    @property
+    def factors(self) -> tuple[int, ...]:
+        """The factors that divide all that comes in whole units, ascending from 1."""
+        divisor = math.gcd(*(count for count, _ in self.whole_resources))
+        low = [factor for factor in range(1, math.isqrt(divisor) + 1) if divisor % factor == 0]
+        return tuple(sorted({*low, *(divisor // factor for factor in low)}))
 
 
-def read_target(path: str | Path, known_options: Iterable[str] | None = None) -> Target:
+def read_target(path: str, known_options: Iterable[str] | None = None) -> Target:
     """Read a target configuration, gzip or not; "-" is standard input.
 
     Parameters
@@ -169,7 +146,7 @@ def read_target(path: str | Path, known_options: Iterable[str] | None = None) ->
     ------
     InputError : the file cannot be read, or is neither kind of configuration, or not a whole one.
     """
-    text = read_text(str(path), meant=_MEANT)
+    text = read_text(path, meant=_MEANT)
     if any(_OPTION_NAME.match(line.lstrip()) for line in text.splitlines()):
         return GpgpuSimConfig(text, path, known_options)
     return TargetConfig(text, path)
@@ -183,26 +160,19 @@ def derive(target: Target, factors: Iterable[int]) -> tuple[ScaledModel, ...]:
     OptionError : a factor is below 1, or does not divide a resource.
     InputError : the target's files cannot express the scale model.
     """
+    above = target.factors[1:]
+    which_do = "no factor above 1 divides every shared resource"
+    if above:
+        which = "factors that divide" if len(above) > 1 else "one factor that divides"
+        which_do = f"the {which} every shared resource {'are' if len(above) > 1 else 'is'} {listed(above)}"
     wanted = tuple(dict.fromkeys(factors))
     for factor in wanted:
-        which_do = "no factor above 1 divides every shared resource"
-        if above := [str(each) for each in common_factors(target.whole_resources) if each > 1]:
-            which_do = f"the factors that divide every shared resource are {listed(above)}"
-            if len(above) == 1:
-                which_do = f"the one factor that divides every shared resource is {above[0]}"
         if factor < 1:
             raise OptionError(f"a factor is 1 or more, not {factor}", remedy=which_do)
-        left_over = [f"the {one.count:,} {one.name}" for one in target.whole_resources if one.count % factor]
+        left_over = [f"the {count:,} {name}" for count, name in target.whole_resources if count % factor]
         if left_over:
             raise OptionError(f"a factor of {factor} does not divide {listed(left_over)}", remedy=which_do)
     return tuple(target.scaled(factor) for factor in wanted)
-
-
-def common_factors(resources: Sequence[WholeResource]) -> tuple[int, ...]:
-    """Return the factors that divide all resources, ascending from 1."""
-    divisor = math.gcd(*(resource.count for resource in resources))
-    low = [factor for factor in range(1, math.isqrt(divisor) + 1) if divisor % factor == 0]
-    return tuple(sorted({*low, *(divisor // factor for factor in low)}))
 
 
 def factors_for_sizes(target: Target, sizes: Iterable[int]) -> tuple[int, ...]:
@@ -213,12 +183,11 @@ def factors_for_sizes(target: Target, sizes: Iterable[int]) -> tuple[int, ...]:
     OptionError : a size is not the target's divided by a factor that divides every resource.
     """
     size, unit = target.resources.size, target.resources.size_unit
-    factor_of = {size // factor: factor for factor in common_factors(target.whole_resources)}
+    factor_of = {size // factor: factor for factor in target.factors}
     wanted = tuple(sizes)
-    missing = next((each for each in wanted if each not in factor_of), None)
-    if missing is not None:
-        what = f"no scale model of {missing} {unit} can be derived from {size:,}"
-        raise OptionError(what, remedy=f"the sizes are {listed([str(one) for one in sorted(factor_of)])}")
+    if missing := [each for each in wanted if each not in factor_of]:
+        what = f"no scale model of {missing[0]} {unit} can be derived from {size:,}"
+        raise OptionError(what, remedy=f"the sizes are {listed(sorted(factor_of))}")
     return tuple(factor_of[each] for each in wanted)
 
 
@@ -230,13 +199,13 @@ def default_sizes(target: Target) -> tuple[int, ...]:
     OptionError : no two sizes are a doubling apart.
     """
     size, unit = target.resources.size, target.resources.size_unit
-    there = sorted(size // factor for factor in common_factors(target.whole_resources))
+    there = sorted(size // factor for factor in target.factors)
     if set(PAPER_SIZES[unit]) <= set(there):
         return PAPER_SIZES[unit]
     pairs = [(each, 2 * each) for each in there if 2 * each in there and 2 * each < size]
     if not pairs:
         what = f"no two scale models a doubling apart can be derived from {size:,} {unit}"
-        raise OptionError(what, remedy=f"name two of the sizes {listed([str(one) for one in there])}")
+        raise OptionError(what, remedy=f"name two of the sizes {listed(there)}")
     return min(pairs, key=lambda pair: abs(math.log2(pair[0] / PAPER_SIZES[unit][0])))
 
 
@@ -255,17 +224,15 @@ _BOOKSIM, _LOCAL_CROSSBAR = "1", "2"
 
 # What belongs to one SM, and the clocks: shown beside the scaled values as what stays.
 _UNCHANGED = (
-    _CLOCKS,
-    _SMS_PER_CLUSTER,
-    "-gpgpu_shader_core_pipeline",
-    "-gpgpu_shader_cta",
-    "-gpgpu_shader_registers",
-    "-gpgpu_num_sched_per_core",
-    "-gpgpu_cache:dl1",
-    "-gpgpu_unified_l1d_size",
-    "-gpgpu_shmem_size",
-    _LLC,
-    _SLICES_PER_CHANNEL,
+    *(
+        _CLOCKS,
+        _SMS_PER_CLUSTER,
+        "-gpgpu_shader_core_pipeline",
+        "-gpgpu_shader_cta",
+        "-gpgpu_shader_registers",
+    ),
+    *("-gpgpu_num_sched_per_core", "-gpgpu_cache:dl1", "-gpgpu_unified_l1d_size", "-gpgpu_shmem_size"),
+    *(_LLC, _SLICES_PER_CHANNEL),
 )
 # Of GPGPU-Sim 3; 4.2 and Accel-Sim stop at them.
 _DROPPED = ("-gpuwattch_xml_file", "-smem_latency")
@@ -281,6 +248,9 @@ _WHOLE = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]*)?", re.ASCII)
 # The letter for a sectored or a normal cache is not there in GPGPU-Sim 3.
 _CACHE = re.compile(r"(?:[A-Z]:)?([1-9][0-9]{0,8}):([1-9][0-9]{0,8}):([1-9][0-9]{0,8}),", re.ASCII)
+# Statements ``name = value;`` with ``//`` comments, of the file that BookSim reads its network from.
+_SLASHES = re.compile(r"//[^\r\n]*")
+_STATEMENT = re.compile(r"([A-Za-z_]\w*)\s*=\s*([^;]*?)\s*;", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +260,10 @@ class Option:
     value: str
     start: int
     row: int
+
+    def replaced(self, text: str, new: object) -> str:
+        """Return the text it is of with another value."""
+        return f"{text[: self.start]}{new}{text[self.start + len(self.value) :]}"
 
 
 def read_options(text: str, path: str) -> dict[str, Option]:
@@ -308,16 +282,17 @@ def read_options(text: str, path: str) -> dict[str, Option]:
     row, counted = 1, 0
     for word in _WORD.finditer(bare):
         row, counted = row + bare.count("\n", counted, word.start()), word.start()
-        place = Place(path, row)
         if _OPTION_NAME.match(word[0]):
             name = word[0]
             options[name] = Option("", word.end(), row)
             if name == "-config":
-                raise InputError("-config reads another file", place, remedy="put all options in one file")
+                raise InputError(
+                    "-config reads another file", Place(path, row), remedy="put all options in one"
+                )
         elif name is None:
             what = f"{word[0]!r} is neither an option nor the value of one"
             remedy = "give a gpgpusim.config as the simulator reads it, one -option and one value each"
-            raise InputError(what, place, remedy=remedy)
+            raise InputError(what, Place(path, row), remedy=remedy)
         else:
             options[name] = Option(word[0].strip('"'), word.start() + word[0].startswith('"'), row)
             name = None
@@ -327,19 +302,15 @@ def read_options(text: str, path: str) -> dict[str, Option]:
 class GpgpuSimConfig(Target):
     """A target configuration of Accel-Sim or GPGPU-Sim.
 
-    What the SMs share follows from two options. `-gpgpu_n_clusters`: a cluster is a port of the network, with
-    `-gpgpu_n_cores_per_cluster` SMs. `-gpgpu_n_mem`: a channel is a memory controller with its own bandwidth
-    and `-gpgpu_n_sub_partition_per_mchannel` slices of the last-level cache, each of the size in
-    `-gpgpu_cache:dl2` and each a port of the network. Divided by F, the two divide SMs, cache, slices,
-    network and memory bandwidth by F. In a network of BookSim the number of ports in its file, which is
-    looked for beside the configuration, goes with them. The bandwidth of the network is nominal: flits
-    through the narrower side of the crossbar in one direction, not the paper's bisection bandwidth.
+    Two options divide all that the SMs share: clusters, each a port of the network with its SMs, and memory
+    channels, each a controller with its bandwidth and slices of the last-level cache, ports as well. In a
+    network of BookSim, a crossbar whose file is looked for beside the configuration, the number of ports goes
+    with them. Its bandwidth is nominal: flits through the narrower side of the crossbar in one direction.
 
-    Two things stand in the way of small scale models. The hash of addresses over slices that most
-    configurations ask for, IPOLY, has polynomials for 16, 32 and 64 slices, in some versions for more, and
-    the simulator stops at fewer: there the indexing is changed to bitwise XOR or, where the channels are no
-    power of two, to none. And a number of channels that is no power of two is decoded by division, any other
-    by address bits. Both are noted, and so are options that the simulator at hand does not know.
+    The hash of addresses over slices that most configurations ask for, IPOLY, is for 16 slices or more; below
+    it the indexing is changed to bitwise XOR or, where the channels are no power of two, to none. A number of
+    channels that is no power of two is decoded by division, any other by address bits. Both are noted, and so
+    are options that the simulator at hand does not know.
 
     Written from the tool's grammar and public source (option_parser.cc, addrdec.cc, hashing.cc, gpu-cache.h).
 
@@ -348,25 +319,25 @@ class GpgpuSimConfig(Target):
     InputError : not a configuration, an option is missing or not a number, or there is no last-level cache.
     """
 
-    def __init__(self, text: str, path: str | Path, known_options: Iterable[str] | None = None) -> None:
-        self.path, self.text = str(path), text
-        self.options = read_options(text, self.path)
+    def __init__(self, text: str, path: str, known_options: Iterable[str] | None = None) -> None:
+        self.path, self.text = path, text
+        self.options = read_options(text, path)
         self._known = None if known_options is None else frozenset(known_options)
         self._network = self._network_beside()
         clusters, channels = self._whole(_CLUSTERS), self._whole(_CHANNELS)
         slices = channels * self._whole(_SLICES_PER_CHANNEL)
-        parts = self._whole(_CHIPLETS) if _CHIPLETS in self.options else 1
+        parts = self._whole(_CHIPLETS, 1)
         if clusters % parts or channels % parts:
             what = f"{_CHIPLETS} {parts} does not divide {clusters} clusters and {channels} memory channels"
             raise self._error(_CHIPLETS, what, "give a target whose chiplet partitions are alike")
-        cache = _CACHE.match(self._required(_LLC).value)
+        cache = _CACHE.match(self._value(_LLC))
         if cache is None:
-            what = f"{_LLC} is {self.options[_LLC].value!r}, which does not start with sets:line bytes:ways"
+            what = f"{_LLC} is {self._value(_LLC)!r}, which does not start with sets:line bytes:ways"
             remedy = "give a target with a last-level cache, as in S:32:128:24,L:B:m:L:P,A:192:4,32:0,32"
             raise self._error(_LLC, what, remedy)
         self.resources = SharedResources(
             sms=clusters * self._whole(_SMS_PER_CLUSTER),
-            llc_bytes=slices * int(cache[1]) * int(cache[2]) * int(cache[3]),
+            llc_bytes=slices * math.prod(map(int, cache.groups())),
             llc_slices=slices,
             memory_controllers=channels,
             noc_gb_per_s=self._noc_gb_per_s(min(clusters, slices)),
@@ -374,8 +345,8 @@ class GpgpuSimConfig(Target):
         )
         where = "" if parts == 1 else f" in each of {parts} chiplet partitions"
         self.whole_resources = (
-            WholeResource(clusters // parts, f"SM clusters{where} ({_CLUSTERS})"),
-            WholeResource(channels // parts, f"memory channels{where} ({_CHANNELS})"),
+            (clusters // parts, f"SM clusters{where} ({_CLUSTERS})"),
+            (channels // parts, f"memory channels{where} ({_CHANNELS})"),
         )
 
     def scaled(self, factor: int) -> ScaledModel:
@@ -390,71 +361,64 @@ class GpgpuSimConfig(Target):
         text = self.text
         # The last of the file first, so that no place shifts.
         for option, new in sorted(edits.items(), key=lambda edit: -self.options[edit[0]].start):
-            old = self.options[option]
-            text = f"{text[: old.start]}{new}{text[old.start + len(old.value) :]}"
-        changes = [
-            Change(name, option, self.options[option].value, str(new)) for option, new in edits.items()
-        ]
+            text = self.options[option].replaced(text, new)
+        changes = [Change(name, option, self._value(option), str(new)) for option, new in edits.items()]
         files = [(name, text)]
         if self._network is not None and factor > 1:
             ports = self._whole(_CLUSTERS) + self.resources.llc_slices
-            named = self.options[_NETWORK_FILE].value
-            stated, network = _with_ports(*self._network, ports, ports // factor)
-            changes.append(Change(named, "k", stated, str(ports // factor)))
-            files.append((named, network))
+            named, stated = self._value(_NETWORK_FILE), self._stated_ports(ports)
+            changes.append(Change(named, "k", stated.value, str(ports // factor)))
+            files.append((named, stated.replaced(self._network, ports // factor)))
         return ScaledModel(
             factor=factor,
             resources=self.resources.divided(factor),
-            unchanged=tuple((each, self.options[each].value) for each in _UNCHANGED if each in self.options),
+            unchanged=tuple((each, self._value(each)) for each in _UNCHANGED if each in self.options),
             changes=tuple(changes),
             files=tuple(files),
-            notes=(*(self._notes(edits) if edits else ()), *self._rejected()),
+            notes=tuple(Note(code, sentence) for code, sentence in self._notes(edits)),
         )
 
     def _check_mapping(self) -> None:
-        mapping = self.options.get(_MAPPING)
-        if mapping is None or mapping.value.startswith("dramid@") or "d" not in mapping.value.lower():
-            return
-        what = f"{_MAPPING} names the address bits of {self._whole(_CHANNELS)} memory channels one by one,"
-        remedy = "write it as dramid@FIRST_BIT;MAP, without the letter D"
-        raise self._error(_MAPPING, f"{what} so it holds for no other number", remedy)
+        mapping = self._text(_MAPPING) or "dramid@"
+        if not mapping.startswith("dramid@") and "d" in mapping.lower():
+            what = (
+                f"{_MAPPING} names the address bits of {self._whole(_CHANNELS)} memory channels one by one,"
+            )
+            remedy = "write it as dramid@FIRST_BIT;MAP, without the letter D"
+            raise self._error(_MAPPING, f"{what} so it holds for no other number", remedy)
 
     def _indexing(self, channels: int) -> int | None:
         """Return the indexing of channels to change to, None where the target's can stay."""
-        option = self.options.get(_INDEXING)
-        if option is None or option.value not in {str(_IPOLY), str(_IPOLY_MODULO)}:
+        indexing = self._text(_INDEXING)
+        if indexing not in {str(_IPOLY), str(_IPOLY_MODULO)}:
             return None
         # Over how many slices the simulator asks its IPOLY hash to spread addresses.
         slices = (1 << (channels - 1).bit_length()) * self._whole(_SLICES_PER_CHANNEL)
-        if option.value == str(_IPOLY_MODULO):
+        if indexing == str(_IPOLY_MODULO):
             slices = channels * self._whole(_SLICES_PER_CHANNEL)
             slices &= -slices
         if slices >= _IPOLY_LEAST_SLICES:
             return None
         return _BITWISE if channels & (channels - 1) == 0 else _NO_INDEXING
 
-    def _notes(self, edits: Mapping[str, int]) -> Iterator[Note]:
-        channels, before = edits[_CHANNELS], self._whole(_CHANNELS)
+    def _notes(self, edits: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+        """Yield the code and the sentence of each note; the simulator stops at an option it does not know."""
         if _INDEXING in edits:
             how = "bitwise XOR" if edits[_INDEXING] == _BITWISE else "no hash"
             sentence = f"the simulator's IPOLY hash is for 16 cache slices or more, so {_INDEXING} is"
-            where = f"{edits[_INDEXING]}, {how}, where the target has {self.options[_INDEXING].value}"
-            yield Note(NoteCode.INDEXING, f"{sentence} {where}")
-        if channels & (channels - 1) == 0 and before & (before - 1):
+            where = f"{edits[_INDEXING]}, {how}, where the target has {self._value(_INDEXING)}"
+            yield "partition-indexing-changed", f"{sentence} {where}"
+        channels, before = edits.get(_CHANNELS, 0), self._whole(_CHANNELS)
+        if edits and channels & (channels - 1) == 0 and before & (before - 1):
+            how = f"found by division, the scale model's {channels} by address bits"
             sentence = (
-                f"the target's {before} memory channels are found by division, the scale model's {channels}"
-                " by address bits, so addresses spread over them otherwise"
+                f"the target's {before} memory channels are {how}, so addresses spread over them otherwise"
             )
-            yield Note(NoteCode.DECODING, sentence)
-        if self._network is None and self._text(_NETWORK_MODE) in {None, _BOOKSIM}:
-            sentence = (
-                f"the network file {self._text(_NETWORK_FILE) or 'of BookSim'} is not a file beside"
-                " the configuration, so its number of ports is not scaled"
-            )
-            yield Note(NoteCode.NETWORK, sentence)
-
-    def _rejected(self) -> Iterator[Note]:
-        """Yield a note on options that the simulator does not know: it stops at the first of them."""
+            yield "channels-decoded-differently", sentence
+        if edits and self._network is None and self._text(_NETWORK_MODE) in {None, _BOOKSIM}:
+            file = self._text(_NETWORK_FILE) or "of BookSim"
+            beside = "is not a file beside the configuration, so its number of ports is not scaled"
+            yield "network-file-not-scaled", f"the network file {file} {beside}"
         unknown = [name for name in _DROPPED if name in self.options]
         whose = "of today's simulators GPGPU-Sim 4.2 does not know"
         if self._known is not None:
@@ -463,27 +427,42 @@ class GpgpuSimConfig(Target):
         if unknown:
             them = "it" if len(unknown) == 1 else "them"
             sentence = f"{whose} {listed(unknown)}, and stops there: take {them} out of the configuration"
-            yield Note(NoteCode.REJECTED, sentence)
+            yield "options-rejected", sentence
 
-    def _network_beside(self) -> tuple[str, str] | None:
-        """Return path and text of BookSim's file if the configuration names one and it lies beside it."""
-        named = self.options.get(_NETWORK_FILE)
-        if named is None or self._text(_NETWORK_MODE) not in {None, _BOOKSIM}:
+    def _network_beside(self) -> str | None:
+        """Return the text of BookSim's file if the configuration names one and it lies beside it."""
+        named = self._text(_NETWORK_FILE)
+        if named is None or self._text(_NETWORK_MODE) not in {None, _BOOKSIM} or Path(named).name != named:
             return None
-        path = Path(self.path).parent / named.value
-        if Path(named.value).name != named.value or not path.is_file():
-            return None
-        try:
-            return str(path), path.read_bytes().decode("utf-8")
-        except OSError as error:
-            raise InputError(f"cannot be read ({error.strerror})", Place(path)) from error
-        except UnicodeDecodeError as error:
-            raise InputError("not a text file", Place(path)) from error
+        path = Path(self.path).parent / named
+        return read_text(str(path), meant="the network file of BookSim") if path.is_file() else None
+
+    def _statements(self) -> dict[str, Option]:
+        bare = _SLASHES.sub(lambda comment: " " * len(comment[0]), self._network or "")
+        return {
+            found[1]: Option(found[2], found.start(2), bare.count("\n", 0, found.start(2)) + 1)
+            for found in _STATEMENT.finditer(bare)
+        }
+
+    def _stated_ports(self, ports: int) -> Option:
+        """Return ``k`` of BookSim's crossbar: a `fly` network of one stage, a port each cluster and slice."""
+        settings = self._statements()
+        # What the file leaves out is BookSim's default: a torus of two dimensions with a map of its nodes.
+        wanted = {"topology": "fly", "n": "1", "use_map": "0"}
+        stated = settings.get("k", Option("", 0, 1))
+        other = [name for name in wanted if name not in settings or settings[name].value != wanted[name]]
+        if other or not _WHOLE.fullmatch(stated.value) or int(stated.value) < ports:
+            name = other[0] if other else "k"
+            state = f"{name} = {settings[name].value}" if name in settings else f"{name} is not set"
+            place = Place(Path(self.path).parent / self._value(_NETWORK_FILE), settings.get(name, stated).row)
+            remedy = f"set topology = fly; n = 1; use_map = 0; k = {ports}; or use -network_mode 2"
+            raise InputError(f"no crossbar with a port for each of {ports} ({state})", place, remedy=remedy)
+        return stated
 
     def _noc_gb_per_s(self, ports: int) -> float | None:
         mhz, flit_bytes = self._clock_mhz(1), None
         if self._network is not None:
-            flit = _statements(self._network[1]).get("flit_size")
+            flit = self._statements().get("flit_size")
             flit_bytes = int(flit.value) if flit is not None and _WHOLE.fullmatch(flit.value) else None
         elif self._text(_NETWORK_MODE) == _LOCAL_CROSSBAR and _FLIT in self.options:
             flit_bytes = self._whole(_FLIT)
@@ -493,99 +472,70 @@ class GpgpuSimConfig(Target):
         mhz = self._clock_mhz(3)
         if mhz is None or _BUS_BYTES not in self.options or _DATA_RATE not in self.options:
             return None
-        chips = self._whole(_CHIPS_PER_CHANNEL) if _CHIPS_PER_CHANNEL in self.options else 1
+        chips = self._whole(_CHIPS_PER_CHANNEL, 1)
         return channels * chips * self._whole(_BUS_BYTES) * self._whole(_DATA_RATE) * mhz / 1000
 
     def _clock_mhz(self, domain: int) -> float | None:
         """Return a clock: 0 the SMs', 1 the network's, 2 the last-level cache's, 3 the memory's."""
+        clocks = (self._text(_CLOCKS) or "").split(":")
         if _CLOCKS not in self.options:
             return None
-        clocks = self.options[_CLOCKS].value.split(":")
         if len(clocks) != 4 or not all(_NUMBER.fullmatch(clock) for clock in clocks):
-            what = f"{_CLOCKS} is {self.options[_CLOCKS].value!r}, not four clocks in MHz"
+            what = f"{_CLOCKS} is {self._value(_CLOCKS)!r}, not four clocks in MHz"
             raise self._error(_CLOCKS, what, "write them as SM:NETWORK:CACHE:MEMORY")
         return float(clocks[domain])
 
     def _text(self, name: str) -> str | None:
         return self.options[name].value if name in self.options else None
 
-    def _required(self, name: str) -> Option:
+    def _value(self, name: str) -> str:
         if name not in self.options:
             remedy = (
                 "give the whole gpgpusim.config of the target, with no value left to the simulator's default"
             )
             raise InputError(f"{name} is missing", Place(self.path), remedy=remedy)
-        return self.options[name]
+        return self.options[name].value
 
-    def _whole(self, name: str) -> int:
+    def _whole(self, name: str, default: int | None = None) -> int:
         """Return an option that is a whole number from 1."""
-        value = self._required(name).value
-        if not _WHOLE.fullmatch(value):
-            what = f"{name} is {value!r}, not a whole number from 1"
+        if default is not None and name not in self.options:
+            return default
+        if not _WHOLE.fullmatch(self._value(name)):
+            what = f"{name} is {self._value(name)!r}, not a whole number from 1"
             raise self._error(name, what, "write it in decimal digits")
-        return int(value)
+        return int(self._value(name))
 
     def _error(self, name: str, message: str, remedy: str) -> InputError:
         return InputError(message, Place(self.path, self.options[name].row), remedy=remedy)
-
-
-# -- the file of BookSim that it names for its network ----------------------------------------------------
-# Statements ``name = value;`` with ``//`` comments. A crossbar is a `fly` network of one stage, ``n = 1``,
-# with a port for each SM cluster and each slice of the last-level cache: ``k`` of them. Each port keeps its
-# width, so the bandwidth goes as their number. Written from the tool's grammar, not run against it.
-
-_SLASHES = re.compile(r"//[^\r\n]*")
-_STATEMENT = re.compile(r"([A-Za-z_]\w*)\s*=\s*([^;]*?)\s*;", re.ASCII)
-
-
-def _statements(text: str) -> dict[str, Option]:
-    bare = _SLASHES.sub(lambda comment: " " * len(comment[0]), text)
-    return {
-        found[1]: Option(found[2], found.start(2), bare.count("\n", 0, found.start(2)) + 1)
-        for found in _STATEMENT.finditer(bare)
-    }
-
-
-def _with_ports(path: str, text: str, old: int, new: int) -> tuple[str, str]:
-    """Return the number of ports as stated, and the text with ``new`` of them."""
-    settings = _statements(text)
-    # What the file leaves out is BookSim's default: a torus of two dimensions with a map of its nodes.
-    for name, wanted in (("topology", "fly"), ("n", "1"), ("use_map", "0")):
-        found = settings.get(name)
-        if found is None or found.value != wanted:
-            state = "is not set" if found is None else f"= {found.value}"
-            raise InputError(
-                f"not a crossbar ({name} {state}), and of no other network is it known how to divide the"
-                " bandwidth",
-                Place(path, None if found is None else found.row),
-                remedy="use topology = fly; n = 1; use_map = 0; or -network_mode 2 in the configuration",
-            )
-    ports = settings.get("k")
-    if ports is None or not _WHOLE.fullmatch(ports.value):
-        place = Place(path, None if ports is None else ports.row)
-        what = "does not say in k = NUMBER; how many ports the crossbar has"
-        raise InputError(what, place, remedy=f"set k = {old};")
-    if int(ports.value) < old:
-        what = f"the crossbar has {ports.value} ports, the target {old} clusters and cache slices"
-        raise InputError(what, Place(path, ports.row), remedy=f"set k = {old};")
-    return ports.value, f"{text[: ports.start]}{new}{text[ports.start + len(ports.value) :]}"
 
 
 # -- a TOML of ours ---------------------------------------------------------------------------------------
 
 _MIB = 2**20
 _MEANT = "a gpgpusim.config or a TOML with a table [gpu]"
-# Of bytes or bytes a second: beyond it a double is no longer exact to one.
-_MORE_THAN_ANY = 2**53
-_COUNTS = ("sms", "llc_slices", "memory_controllers", "chiplets")
-_REQUIRED = ("sms", "llc_mib", "llc_slices", "memory_controllers")
 _LINK = "inter_chiplet_gb_per_s"
-_KEYS = (*_REQUIRED, "noc_gb_per_s", "dram_gb_per_s", "chiplets", _LINK)
-# Below it a name is another one, not a slip: l1_kib is no llc_mib.
-_LEAST_LIKENESS = 0.7
+# Of bytes or bytes a second: beyond it a double is no longer exact to one.
+_Count = Annotated[int, msgspec.Meta(ge=1, lt=2**53)]
+_Amount = Annotated[float, msgspec.Meta(gt=0, lt=2**53)]
 
 _TABLE_LINE = re.compile(r"[ \t]*\[([^\[\]]*)\]")
 _KEY_LINE = re.compile(r"[ \t]*([A-Za-z0-9_-]+)[ \t]*=[ \t]*([^\s#]+)")
+
+
+class _Gpu(msgspec.Struct, forbid_unknown_fields=True):
+    sms: _Count
+    llc_mib: _Count | _Amount
+    llc_slices: _Count
+    memory_controllers: _Count
+    noc_gb_per_s: _Count | _Amount | None = None
+    dram_gb_per_s: _Count | _Amount | None = None
+    chiplets: _Count | None = None
+    inter_chiplet_gb_per_s: _Count | _Amount | None = None
+
+
+class _Target(msgspec.Struct, forbid_unknown_fields=True):
+    gpu: _Gpu
+    per_sm: dict[str, Any] = {}
 
 
 class TargetConfig(Target):
@@ -611,113 +561,61 @@ class TargetConfig(Target):
     InputError : not a TOML, an unknown key, or one that is missing or not a number.
     """
 
-    def __init__(self, text: str, path: str | Path) -> None:
-        self.path, self.text = str(path), text
-        document = self._document(text)
-        self._check_names(document, ("gpu", "per_sm"), "table")
-        gpu, per_sm = document.get("gpu", {}), document.get("per_sm", {})
-        if not isinstance(gpu, dict) or not isinstance(per_sm, dict):
-            remedy = "write them as [gpu] and [per_sm]"
-            raise InputError("gpu and per_sm are tables", Place(path), remedy=remedy)
-        self._check_names(gpu, _KEYS, "key of [gpu]")
-        missing = [key for key in _REQUIRED if key not in gpu]
-        if missing:
-            what = f"[gpu] lacks {', '.join(missing)}"
-            raise InputError(what, Place(path), remedy="state what the target has")
-        for key, value in gpu.items():
-            self._check_value(key, value)
-        if _LINK in gpu and "chiplets" not in gpu:
-            place = Place(path, self._row_of(_LINK))
-            raise InputError(f"{_LINK} is of a GPU of chiplets", place, remedy="state the number of chiplets")
-        self.gpu: Mapping[str, int | float] = gpu
-        self._per_sm = tuple((key, str(value)) for key, value in per_sm.items())
-        chiplets = int(gpu["chiplets"]) if "chiplets" in gpu else None
-        each = chiplets or 1
-        noc, dram, link = (
-            None if gpu.get(key) is None else each * gpu[key]
-            for key in ("noc_gb_per_s", "dram_gb_per_s", _LINK)
-        )
-        self.resources = SharedResources(
-            sms=each * int(gpu["sms"]),
-            llc_bytes=each * int(gpu["llc_mib"] * _MIB),
-            llc_slices=each * int(gpu["llc_slices"]),
-            memory_controllers=each * int(gpu["memory_controllers"]),
-            noc_gb_per_s=noc,
-            dram_gb_per_s=dram,
-            chiplets=chiplets,
-            inter_chiplet_gb_per_s=link,
-        )
+    def __init__(self, text: str, path: str) -> None:
+        self.path, self.text = path, text
+        self._target = self._read(text)
+        gpu = self._target.gpu
+        if gpu.inter_chiplet_gb_per_s is not None and gpu.chiplets is None:
+            what = f"{_LINK} is of a GPU of chiplets"
+            raise InputError(what, Place(path, key=_LINK), remedy="state the number of chiplets")
+        if not float(gpu.llc_mib * _MIB).is_integer():
+            what = f"{gpu.llc_mib} is not a whole number of bytes"
+            raise InputError(what, Place(path, key="llc_mib"), remedy="state what the target has")
+        each = gpu.chiplets or 1
+        bandwidths = (gpu.noc_gb_per_s, gpu.dram_gb_per_s, gpu.inter_chiplet_gb_per_s)
+        noc, dram, link = (None if one is None else each * one for one in bandwidths)
+        sms, llc, slices = each * gpu.sms, each * int(gpu.llc_mib * _MIB), each * gpu.llc_slices
+        controllers = each * gpu.memory_controllers
+        self.resources = SharedResources(sms, llc, slices, controllers, noc, dram, gpu.chiplets, link)
         self.whole_resources = (
-            (WholeResource(chiplets, "chiplets"),)
-            if chiplets is not None
-            else (
-                WholeResource(self.resources.sms, "SMs"),
-                WholeResource(self.resources.llc_bytes, "bytes of last-level cache"),
-                WholeResource(self.resources.llc_slices, "slices of last-level cache"),
-                WholeResource(self.resources.memory_controllers, "memory controllers"),
-            )
+            (sms, "SMs"),
+            (llc, "bytes of last-level cache"),
+            (slices, "slices of last-level cache"),
+            (controllers, "memory controllers"),
         )
+        if gpu.chiplets is not None:
+            self.whole_resources = ((gpu.chiplets, "chiplets"),)
+
+    def _read(self, text: str) -> _Target:
+        known = (*_Gpu.__struct_fields__, "gpu", "per_sm")
+        return parsed_toml(text, self.path, _Target, known, or_else="a gpgpusim.config", meant=_MEANT)
 
     def scaled(self, factor: int) -> ScaledModel:
         """Return the scale model; raise InputError if a value is written so that it cannot be replaced."""
-        scaled = () if factor == 1 else _KEYS if self.resources.chiplets is None else ("chiplets",)
-        new = {key: _divided(self.gpu[key], factor) for key in scaled if key in self.gpu}
+        gpu = msgspec.structs.asdict(self._target.gpu)
+        keys = () if factor == 1 else tuple(gpu) if self.resources.chiplets is None else ("chiplets",)
+        old = {key: gpu[key] for key in keys if gpu[key] is not None}
+        new = {key: _divided(value, factor) for key, value in old.items()}
+        lines, table = self.text.split("\n"), ""
+        for number, line in enumerate(lines):
+            heading, found = _TABLE_LINE.match(line), _KEY_LINE.match(line)
+            table = heading[1].strip() if heading else table
+            if found and table == "gpu" and found[1] in new:
+                lines[number] = f"{line[: found.start(2)]}{new[found[1]]}{line[found.end(2) :]}"
+        text, wanted = "\n".join(lines), msgspec.structs.replace(self._target.gpu, **new)
+        if self._read(text) != msgspec.structs.replace(self._target, gpu=wanted):
+            what = "the values that scale cannot be replaced as they are written"
+            raise InputError(
+                what, Place(self.path), remedy="write the table [gpu] with one key = value a line"
+            )
         name = written_name(self.path, of_stdin="target.toml")
         return ScaledModel(
             factor=factor,
             resources=self.resources.divided(factor),
-            unchanged=self._per_sm,
-            changes=tuple(Change(name, key, f"{self.gpu[key]}", f"{value}") for key, value in new.items()),
-            files=((name, self._with(new)),),
+            unchanged=tuple((key, str(value)) for key, value in self._target.per_sm.items()),
+            changes=tuple(Change(name, key, str(value), str(new[key])) for key, value in old.items()),
+            files=((name, text),),
         )
-
-    def _with(self, new: Mapping[str, int | float]) -> str:
-        """Return the text with new values, once it is known to mean just that."""
-        lines, table = self.text.split("\n"), ""
-        for number, line in enumerate(lines):
-            heading = _TABLE_LINE.match(line)
-            table = heading[1].strip() if heading else table
-            found = _KEY_LINE.match(line)
-            if found and table == "gpu" and found[1] in new:
-                lines[number] = f"{line[: found.start(2)]}{new[found[1]]}{line[found.end(2) :]}"
-        text = "\n".join(lines)
-        before, after = self._document(self.text), self._document(text)
-        if after != {**before, "gpu": {**before["gpu"], **new}}:
-            what = "the values that scale cannot be replaced as they are written"
-            remedy = "write the table [gpu] with one key = value a line"
-            raise InputError(what, Place(self.path), remedy=remedy)
-        return text
-
-    def _document(self, text: str) -> dict[str, Any]:
-        return parsed_toml(text, self.path, or_else="a gpgpusim.config", meant=_MEANT)
-
-    def _check_names(self, found: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:
-        for name in found:
-            if name not in known:
-                close = get_close_matches(name, known, 1, _LEAST_LIKENESS)
-                remedy = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
-                if known is _KEYS and not close:
-                    remedy += "; what each SM has for itself belongs to [per_sm]"
-                place = Place(self.path, self._row_of(name))
-                raise InputError(f"there is no {what} {name!r}", place, remedy=remedy)
-
-    def _check_value(self, key: str, value: object) -> None:
-        """Raise InputError unless it is a number above 0, and a whole one where parts make no sense."""
-        wanted = None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _MORE_THAN_ANY:
-            wanted = "a number above 0"
-        elif key in _COUNTS and not isinstance(value, int):
-            wanted = "a whole number"
-        elif key == "llc_mib" and value * _MIB != int(value * _MIB):
-            wanted = "a whole number of bytes"
-        if wanted is not None:
-            place = Place(self.path, self._row_of(key), key=key)
-            raise InputError(f"{value!r} is not {wanted}", place, remedy="state what the target has")
-
-    def _row_of(self, name: str) -> int | None:
-        """Return the row that starts with a key or the heading of a table, None where none does."""
-        starts = re.compile(rf"[ \t]*\[?[ \t]*{re.escape(name)}[ \t]*[=\].]")
-        return next((row for row, line in enumerate(self.text.split("\n"), 1) if starts.match(line)), None)
 
 
 def _divided(value: float, factor: int) -> int | float:

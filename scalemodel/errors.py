@@ -5,8 +5,9 @@ Messages name parameters and columns, never the flags of a command.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
@@ -59,7 +60,7 @@ class AnalysisError(ScaleModelError):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a prediction has to say beside its numbers: a code, a sentence or two, a remedy.
+    """What a prediction has to say beside its numbers.
 
     Codes: ``near-cliff curve-error cliff-between-models cliff-not-placed second-cliff no-curve short-curve
     curve-ignored superlinear-already f-mem-missing f-mem-zero f-mem-unused nothing-to-check``.
@@ -71,10 +72,17 @@ class Finding:
     remedy: str
 
 
-def listed(words: Sequence[str]) -> str:
+def listed(words: Iterable[object]) -> str:
     """Return words as in a sentence.
 
-    >>> listed(["8"]), listed(["8", "16", "32"])
+    >>> listed([8]), listed([8, 16, 32])
     ('8', '8, 16 and 32')
     """
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+    *before, last = map(str, words)
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def nearest(word: str, known: Iterable[str], least: float = 0.6) -> str:
+    """Return the remedy for a word that is not known: the one most like it, else all there are."""
+    close = get_close_matches(word, known := tuple(known), 1, least)
+    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"

@@ -21,9 +21,9 @@ import numpy as np
 
 from scalemodel.arrays import BoolArray, FloatArray, IntArray
 from scalemodel.errors import InputError, OptionError, Place
-from scalemodel.interval import Bounds
 from scalemodel.measurements import Measurements, measurements_of
 from scalemodel.predict import Prediction, Region
+from scalemodel.rules import Bounds
 from scalemodel.trace_file import open_trace
 from scalemodel.waves import ByWaves, predict_by_waves
 
@@ -36,34 +36,21 @@ _COUNT = re.compile(rb":(\d+)")
 # Of a trace, and of a program; what follows is no configuration any more.
 _BEGUN, _ENDED = (b"-kernel name = ", b"pushing kernel '"), b"gpu_sim_cycle = "
 
-_SMS = ("-gpgpu_n_clusters", "-gpgpu_n_cores_per_cluster")
 _CLOCKS = "-gpgpu_clock_domains"
 # What belongs to one SM, one slice, or the launch of a kernel: no scale model has another.
 _SAME = (
-    _CLOCKS,
-    "-gpgpu_shader_core_pipeline",
-    "-gpgpu_shader_cta",
-    "-gpgpu_shader_registers",
-    "-gpgpu_num_sched_per_core",
-    "-gpgpu_cache:dl1",
-    "-gpgpu_unified_l1d_size",
-    "-gpgpu_shmem_size",
-    "-gpgpu_cache:dl2",
-    "-gpgpu_n_sub_partition_per_mchannel",
-    "-gpgpu_kernel_launch_latency",
-    "-gpgpu_TB_launch_latency",
+    *(_CLOCKS, "-gpgpu_shader_core_pipeline", "-gpgpu_shader_cta", "-gpgpu_shader_registers"),
+    *("-gpgpu_num_sched_per_core", "-gpgpu_cache:dl1", "-gpgpu_unified_l1d_size", "-gpgpu_shmem_size"),
+    *("-gpgpu_cache:dl2", "-gpgpu_n_sub_partition_per_mchannel"),
+    *("-gpgpu_kernel_launch_latency", "-gpgpu_TB_launch_latency"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What a simulator's log says beside its launches.
+    """What a simulator's log says beside its launches: options by name, with their hyphens, and an f_mem.
 
-    Attributes
-    ----------
-    options : name, with its hyphen -> value, of the configuration; empty where none is printed.
-    unfinished : launches that began and did not end.
-    f_mem : by the formula above; None where no line counts what was waited for.
+    `unfinished`: launches that began and did not end.
     """
 
     options: Mapping[str, str] = field(default_factory=dict)
@@ -73,17 +60,12 @@ class Printed:
     @property
     def sms(self) -> int | None:
         """SMs of the simulated GPU; None where the configuration is not printed."""
-        found = [self.options.get(name, "") for name in _SMS]
+        found = [self.options.get(f"-gpgpu_n_{of}", "") for of in ("clusters", "cores_per_cluster")]
         return int(found[0]) * int(found[1]) if all(map(str.isdigit, found)) else None
 
 
 def read_printed(path: str) -> Printed:
-    """Read what a log says beside its launches; gzip or xz or neither.
-
-    Raises
-    ------
-    InputError : it cannot be read.
-    """
+    """Read what a log says beside its launches, gzip or xz or neither; raise InputError if it cannot be."""
     options: dict[str, str] = {}
     begun = ended = 0
     stalls: re.Match[bytes] | None = None
@@ -96,11 +78,8 @@ def read_printed(path: str) -> Printed:
             begun += sum(map(text.count, _BEGUN))
             ended += text.count(_ENDED)
             stalls = _STALLS.match(text, max(text.rfind(b"Stall:"), 0)) or stalls
-    f_mem = None
-    if stalls is not None:
-        total = sum(map(int, _COUNT.findall(stalls[0])))
-        f_mem = int(stalls[1]) / total if total else None
-    return Printed(options, max(begun - ended, 0), f_mem)
+    total = 0 if stalls is None else sum(map(int, _COUNT.findall(stalls[0])))
+    return Printed(options, max(begun - ended, 0), int(stalls[1]) / total if stalls and total else None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +90,6 @@ class Run:
     ----------
     size : SMs of the GPU.
     id : of each launch: its place in the run, or its id in the plan's profile.
-    kernel : name of each.
     grid : of each, in words; "" where it is not known.
     ctas : thread blocks of each, 0 where the grid is not known.
     instructions : of threads, of the whole run; None where it is not known.
@@ -135,6 +113,9 @@ class Run:
         return None if self.instructions is None else self.instructions / float(self.cycles.sum())
 
 
+# -- whether runs belong together -------------------------------------------------------------------------
+
+
 def size_of(path: str, given: int | None, printed: Printed) -> int:
     """Return the SMs of a run.
 
@@ -145,9 +126,8 @@ def size_of(path: str, given: int | None, printed: Printed) -> int:
     """
     if printed.unfinished:
         count = "its last launch has" if printed.unfinished == 1 else f"{printed.unfinished} launches have"
-        raise InputError(
-            f"cut off: {count} begun and not ended", Place(path), remedy="give a run that went to its end"
-        )
+        what = f"cut off: {count} begun and not ended"
+        raise InputError(what, Place(path), remedy="give a run that went to its end")
     if given is None and printed.sms is None:
         what = f"{path} prints no configuration, so its number of SMs is not known"
         raise OptionError(what, remedy=f"say it: SIZE={path}")
@@ -166,25 +146,21 @@ def check_runs(runs: Sequence[Run]) -> None:
     InputError : they differ otherwise; names the first launch, or the option, that does.
     """
     one = runs[0]
-    for other in runs[1:]:
-        if other.size in {run.size for run in runs if run is not other}:
+    for place, other in enumerate(runs[1:], 1):
+        if other.size in {run.size for run in runs[:place]}:
             raise OptionError(f"two runs are of {other.size} SMs", remedy="give one run of each size")
-        wrong = _unlike(one, other)
-        if wrong is not None:
-            raise InputError(
-                wrong, Place(other.path), remedy=f"give runs of one program with one input, as {one.path}"
-            )
+        if wrong := _unlike(one, other):
+            remedy = f"give runs of one program with one input, as {one.path}"
+            raise InputError(wrong, Place(other.path), remedy=remedy)
         for option in _SAME:
             here, there = other.printed.options.get(option), one.printed.options.get(option)
             if None not in {here, there} and here != there:
-                what = (
+                kind = (
                     "another clock" if option == _CLOCKS else "other resources of an SM, a slice or a launch"
                 )
-                raise InputError(
-                    f"{what}: {option} is {here}, and {there} in {one.path}",
-                    Place(other.path),
-                    remedy="simulate GPUs that differ in what all SMs share alone, as scale models do",
-                )
+                what = f"{kind}: {option} is {here}, and {there} in {one.path}"
+                remedy = "simulate GPUs that differ in what all SMs share alone, as scale models do"
+                raise InputError(what, Place(other.path), remedy=remedy)
 
 
 def _unlike(one: Run, other: Run) -> str | None:
@@ -220,8 +196,8 @@ def programs_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
         # The first part of the paths in which runs differ: `heat-8` and `heat-16`.
         differing = next((set(parts) for parts in zip(*paths, strict=False) if len(set(parts)) > 1), None)
         part = min(differing or {"/".join(paths[0][-2:])}, key=len)
-        shared = part.rstrip("0123456789").rstrip("-_. ") or "run"
-        name, count = shared, 1
+        shared = name = part.rstrip("0123456789").rstrip("-_. ") or "run"
+        count = 1
         while name in named:
             count += 1
             name = f"{shared} {count}"
@@ -229,16 +205,7 @@ def programs_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
     return named
 
 
-def two_below(runs: Sequence[Run], target: int) -> tuple[Run, Run]:
-    """Return the two largest runs of fewer SMs than a target; raise OptionError where there are not two."""
-    below = sorted((run for run in runs if run.size < target), key=lambda run: run.size)
-    if len(below) < 2:
-        there = "is one" if below else "are none"
-        raise OptionError(
-            f"{target} SMs need two runs of fewer, and there {there}",
-            remedy="give --run SIZE=LOG, the SMs of the simulated GPU and what its simulator printed",
-        )
-    return below[-2], below[-1]
+# -- a larger GPU -----------------------------------------------------------------------------------------
 
 
 def waves_of(runs: Sequence[Run], target: int) -> tuple[ByWaves, Run]:
@@ -248,9 +215,29 @@ def waves_of(runs: Sequence[Run], target: int) -> tuple[ByWaves, Run]:
     ------
     OptionError : there are not two, or a grid is not known.
     """
-    smaller, larger = two_below(runs, target)
+    below = sorted((run for run in runs if run.size < target), key=lambda run: run.size)
+    if len(below) < 2:
+        what = f"{target} SMs need two runs of fewer, and there {'is one' if below else 'are none'}"
+        remedy = "give --run SIZE=LOG, the SMs of the simulated GPU and what its simulator printed"
+        raise OptionError(what, remedy=remedy)
+    smaller, larger = below[-2:]
     sizes = (smaller.size, larger.size)
     return predict_by_waves(larger.ctas, smaller.cycles, larger.cycles, sizes, target), larger
+
+
+def predicted_by_waves(runs: Sequence[Run], target: int) -> Prediction:
+    """Return the IPC of a larger GPU as a prediction of the method `waves`, beside those of the rules."""
+    found, larger = waves_of(runs, target)
+    off, (small, large) = found.half_width, found.sizes
+    if larger.instructions is None:
+        raise InputError("its instructions are not known, so neither is its IPC", Place(larger.path))
+    ipc = larger.instructions / float(found.cycles.sum())
+    note = f"launch by launch from {small} and {large} SMs"
+    if off is None:
+        note += "; beyond two doublings nothing was measured"
+        return Prediction(target, METHOD, ipc, None, None, Region.TREND, note)
+    low, high = ipc / (1 + off), ipc / (1 - off)
+    return Prediction(target, METHOD, ipc, low, high, Region.TREND, note, Bounds.MEASURED)
 
 
 def measurements_of_runs(name: str, runs: Sequence[Run], *, f_mem_from_stalls: bool = False) -> Measurements:
@@ -260,52 +247,24 @@ def measurements_of_runs(name: str, runs: Sequence[Run], *, f_mem_from_stalls: b
     ------
     InputError : the instructions of a run are not known, or its log counts no stalls that are asked for.
     """
+    ipc, f_mem = list[tuple[int, float]](), list[tuple[int, float]]()
     for run in runs:
         if run.ipc is None:
             what = "its instructions are not known, so neither is its IPC"
-            raise InputError(
-                what, Place(run.path), remedy="give a log, or a table with a column instructions"
-            )
+            remedy = "give a log, or a table with a column instructions"
+            raise InputError(what, Place(run.path), remedy=remedy)
+        ipc.append((run.size, run.ipc))
         if f_mem_from_stalls and run.printed.f_mem is None:
             what = "no line counts what warps waited for (Stall, W0_Idle, W0_Scoreboard)"
             raise InputError(what, Place(run.path), remedy="give what GPGPU-Sim or Accel-Sim printed")
-    return measurements_of(
-        [(run.size, run.ipc) for run in runs if run.ipc is not None],
-        f_mem=[
-            (run.size, run.printed.f_mem)
-            for run in runs
-            if f_mem_from_stalls and run.printed.f_mem is not None
-        ],
-        name=name,
-    )
-
-
-def predicted_by_waves(runs: Sequence[Run], target: int) -> Prediction:
-    """Return the IPC of a larger GPU as a prediction of the method `waves`, beside those of the rules."""
-    found, larger = waves_of(runs, target)
-    off = found.half_width
-    if larger.instructions is None:
-        raise InputError("its instructions are not known, so neither is its IPC", Place(larger.path))
-    ipc = larger.instructions / float(found.cycles.sum())
-    small, large = found.sizes
-    note = f"launch by launch from {small} and {large} SMs"
-    if off is None:
-        note += "; beyond two doublings nothing was measured"
-        return Prediction(target, METHOD, ipc, None, None, Region.TREND, note)
-    low, high = ipc / (1 + off), ipc / (1 - off)
-    return Prediction(target, METHOD, ipc, low, high, Region.TREND, note, Bounds.MEASURED)
+        if f_mem_from_stalls and run.printed.f_mem is not None:
+            f_mem.append((run.size, run.printed.f_mem))
+    return measurements_of(ipc, f_mem=f_mem, name=name)
 
 
 @dataclass(frozen=True, slots=True)
 class KernelRow:
-    """A kernel on a larger GPU.
-
-    Attributes
-    ----------
-    share : of the predicted cycles.
-    speedup : cycles on the larger of the simulated GPUs over those predicted.
-    limit : what limits most of it.
-    """
+    """A kernel on a larger GPU: its share of the predicted cycles, those of the larger run over them."""
 
     kernel: str
     launches: int

@@ -38,14 +38,14 @@ import sys
 import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from difflib import get_close_matches
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from scalemodel.errors import InputError, OptionError, Place
+import msgspec
+
+from scalemodel.errors import InputError, OptionError, Place, nearest
 from scalemodel.measurements import (
     NUMBER_REMEDY,
     SIZE_REMEDY,
@@ -53,40 +53,37 @@ from scalemodel.measurements import (
     Measurements,
     MpkiUnit,
     Scaling,
-    measurements_of,
-    wrong_ipc,
     wrong_mpki,
     wrong_size,
 )
 
 Choice = TypeVar("Choice", bound=StrEnum)
+Document = TypeVar("Document", bound=msgspec.Struct)
 Tell = Callable[[str], None]
 """Called with a sentence for each thing that a reader leaves out."""
 
-# -- a small file: its text, and the checks of what is in it ----------------------------------------------
+# -- a small file: its text, its rows, its keys -----------------------------------------------------------
 
 # A table of many thousand benchmarks is smaller; what inflates to more is no input of ours.
 _MOST_BYTES = 64 << 20
-_GZIP_MAGIC = b"\x1f\x8b"
+# What a person writes is far below; tomllib takes the square of the time for the parts of a key.
+_MOST_TOML_CHARACTERS = 1 << 14
+# A word of another meaning is further off than a slip.
+_LEAST_LIKENESS = 0.8
+_CORRECT = "correct it, or leave it out if it is not known"
 _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
 # What GPGPU-Sim and Accel-Sim print, and their interval logs.
 _SIMULATOR_LOG = re.compile(
-    r"^(Accel-Sim \[build|[ \t]*\*\*\* GPGPU-Sim Simulator|GPGPU-Sim (PTX|uArch|version)"
-    r"|(kernel_launch_uid|gpu_sim_cycle|gpu_tot_ipc) = |globalcyclecount:|(?i:CFLog)\d+[:_])",
+    rb"^(Accel-Sim \[build|[ \t]*\*\*\* GPGPU-Sim Simulator|GPGPU-Sim (PTX|uArch|version)"
+    rb"|(kernel_launch_uid|gpu_sim_cycle|gpu_tot_ipc) = |globalcyclecount:|(?i:CFLog)\d+[:_])",
     re.MULTILINE,
 )
 _LOG_HEAD = 1 << 20
 
-# What a person writes is far below both; tomllib takes the square of the time for the parts of a key.
-_MOST_TOML_CHARACTERS = 1 << 20
-_MOST_KEY_PARTS = 64
-_KEY_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
-_LONG_KEY = re.compile(rf"(?<![\w-]){_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{_MOST_KEY_PARTS}}}")
-
 
 def read_text(path: str, *, meant: str = "a CSV or TOML with measurements") -> str:
-    """Return the whole text of a file, its line ends as they are; "-" is standard input.
+    """Return the whole text of a file, gzip or not, its line ends as they are; "-" is standard input.
 
     Parameters
     ----------
@@ -100,21 +97,21 @@ def read_text(path: str, *, meant: str = "a CSV or TOML with measurements") -> s
     place, give = Place(path), f"give {meant}"
     try:
         content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-        if content.startswith(_GZIP_MAGIC):
+        if content.startswith(b"\x1f\x8b"):
             with gzip.open(io.BytesIO(content)) as stream:
                 content = stream.read(_MOST_BYTES + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         what = f"the gzip data is cut short or damaged ({error})"
         raise InputError(what, place, remedy="copy the file again") from error
     except OSError as error:
-        what = f"cannot be read ({error.strerror or error})"
-        raise InputError(what, place, remedy="check the path") from error
-    if _SIMULATOR_LOG.search(content[:_LOG_HEAD].decode("utf-8", "replace")):
+        raise InputError(
+            f"cannot be read ({error.strerror or error})", place, remedy="check the path"
+        ) from error
+    if _SIMULATOR_LOG.search(content[:_LOG_HEAD]):
         what = "the log of a simulator, of which nothing is read here"
         raise InputError(what, place, remedy=f"its IPC is the last gpu_tot_ipc that was printed; {give}")
     if len(content) > _MOST_BYTES:
-        what = f"more than {_MOST_BYTES:,} bytes, where a small file is meant"
-        raise InputError(what, place, remedy=give)
+        raise InputError(f"more than {_MOST_BYTES:,} bytes, where a small file is meant", place, remedy=give)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -129,68 +126,88 @@ def written_name(path: str | Path, *, of_stdin: str) -> str:
     return of_stdin if str(path) == "-" else Path(path).name.removesuffix(".gz")
 
 
-def parsed_toml(text: str, path: str | Path, *, or_else: str, meant: str) -> dict[str, Any]:
-    """Return the keys and values of a TOML.
+def parsed_toml(
+    text: str, path: str, kind: type[Document], known: Sequence[str], *, or_else: str, meant: str
+) -> Document:
+    """Return the keys and values of a TOML as a record.
 
     Parameters
     ----------
+    known : the names of its keys and tables, for the remedy where one is not known.
     or_else : the other kind of file this may be; named where the file's name does not end in ``.toml``.
     meant : what the remedy then asks for.
 
     Raises
     ------
-    InputError : the text is no TOML, or larger or nested deeper than any that a person writes.
+    InputError : the text is no TOML, larger than any that a person writes, or not as the record wants it.
     """
     if len(text) > _MOST_TOML_CHARACTERS:
         what = f"{len(text):,} characters, where a TOML of at most {_MOST_TOML_CHARACTERS:,} is read"
         raise InputError(what, Place(path), remedy="give measurements as a CSV, or in several files")
-    if (long := _LONG_KEY.search(text)) is not None:
-        what = f"tables within tables, more than {_MOST_KEY_PARTS} deep"
-        at = Place(path, text.count("\n", 0, long.start()) + 1)
-        raise InputError(what, at, remedy="name a table in fewer parts")
     try:
-        return tomllib.loads(text)
+        return msgspec.convert(tomllib.loads(text), kind, str_keys=True)
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).partition(" - at ")
+        key = re.sub(r"[`$]|\[[^\]]*\]", "", where).removeprefix(".")
+        stray = re.search(r"unknown field `(.*)`", what, re.DOTALL)
+        remedy = _CORRECT
+        if stray is not None:
+            key = stray[1]
+            what, remedy = f"no key {key!r} is known", nearest(key, known, _LEAST_LIKENESS)
+        elif missing := re.search(r"required field `(.*)`", what):
+            what, remedy = f"{missing[1]} is missing", "state it"
+        line = re.search(
+            rf"^[ \t]*\[?[ \t]*{re.escape(key.rpartition('.')[2])}[ \t]*[=\].]", text, re.MULTILINE
+        )
+        row = None if line is None or not key else text.count("\n", 0, line.start()) + 1
+        raise InputError(what.replace("`", ""), Place(path, row, key=key or None), remedy=remedy) from error
     except (ValueError, RecursionError) as error:  # numbers and nesting beyond Python's own limits too
         found = _TOML_PLACE.search(str(error))
-        row = None if found is None else int(found[1])
         what, remedy = f"neither {or_else} nor a TOML ({error})", f"give {meant}"
-        if str(path).casefold().removesuffix(".gz").endswith(".toml"):
-            reason = _TOML_PLACE.sub("", str(error))
-            what = f"not a TOML: {reason[:1].casefold()}{reason[1:]}"
-            what += "" if found is None else f" at column {found[2]} of the row"
-            remedy = "correct it there" if found is not None else "correct it"
-        raise InputError(what, Place(path, row), remedy=remedy) from error
+        if path.casefold().removesuffix(".gz").endswith(".toml"):
+            what, remedy = f"not a TOML: {error}", "correct it there"
+        raise InputError(
+            what, Place(path, None if found is None else int(found[1])), remedy=remedy
+        ) from error
 
 
-@contextmanager
-def _csv_errors_placed(reader: Any, path: str) -> Iterator[None]:
-    """Say in which row of the file a reader of the package `csv` failed."""
+def _csv_rows(text: str, path: str) -> Iterator[tuple[Place, list[str]]]:
+    """Yield the rows of a CSV that are not blank, cells without blanks around them, the header first."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    width = 0
     try:
-        yield
+        for cells in reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            place, width = Place(path, reader.line_num), width or len(cells)
+            if len(cells) != width:
+                remedy = (
+                    "leave the cell of what was not measured empty, and write numbers with a decimal point"
+                )
+                count = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"
+                raise InputError(f"{count} where the header has {width}", place, remedy=remedy)
+            yield place, [cell.strip() for cell in cells]
     except csv.Error as error:
         place = Place(path, reader.line_num)
         raise InputError(f"not a CSV ({error})", place, remedy="check the quotes there") from error
 
 
-def _require(wrong: str | None, place: Place, remedy: str) -> None:
-    """Raise InputError where something is wrong; None where nothing is."""
+def _number(cell: str, place: Place, wrong_value: Callable[[float], str | None], remedy: str) -> float:
+    """Return the number in a cell; raise InputError where there is none, or one out of range."""
+    try:
+        value = float(cell)
+        wrong = wrong_value(value)
+    except ValueError:
+        wrong = f"{cell!r} is not a number" if cell else "nothing where a number is needed"
     if wrong is not None:
         raise InputError(wrong, place, remedy=remedy)
+    return value
 
 
-def _number_in(cell: str, place: Place, remedy: str) -> float:
-    try:
-        return float(cell)
-    except ValueError as error:
-        what = f"{cell!r} is not a number" if cell.strip() else "nothing where a number is needed"
-        raise InputError(what, place, remedy=remedy) from error
-
-
-def _choice_in(value: object, word: Any, choices: type[Choice], place: Place) -> Choice:
-    """Return the choice that a word names; the message quotes the value as the file has it."""
-    if word not in list(choices):
-        raise InputError(f"{value!r} is not known", place, remedy=f"write one of {', '.join(choices)}")
-    return choices(word)
+def _choice(cell: str, choices: type[Choice], place: Place) -> Choice:
+    if cell.casefold() not in list(choices):
+        raise InputError(f"{cell!r} is not known", place, remedy=f"write one of {', '.join(choices)}")
+    return choices(cell.casefold())
 
 
 # -- a table of benchmarks --------------------------------------------------------------------------------
@@ -199,20 +216,17 @@ _REQUIRED = ("benchmark", "size", "ipc")
 _OPTIONAL = ("mpki", "f_mem", "scaling", "mpki_unit")
 _KNOWN = (*_REQUIRED, *_OPTIONAL)
 _CHOICES: Mapping[str, type[StrEnum]] = {"scaling": Scaling, "mpki_unit": MpkiUnit}
-# A word of another meaning is further off than a slip.
-_LEAST_LIKENESS = 0.8
-_OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """A row of the table: what was measured, by column, and what that means."""
+class _Found:
+    """What the rows of a benchmark say: where each size is, values by column and size, choices."""
 
-    place: Place
-    benchmark: str
-    size: int
-    values: Mapping[str, float]
-    choices: Mapping[str, StrEnum]
+    rows: dict[int, Place] = field(default_factory=dict)
+    values: dict[str, dict[int, float]] = field(
+        default_factory=lambda: {column: {} for column in WRONG_VALUE}
+    )
+    choices: dict[str, tuple[StrEnum, Place]] = field(default_factory=dict)
 
 
 def read_benchmarks(
@@ -246,147 +260,97 @@ def _benchmarks(
     mpki_unit: MpkiUnit | None,
     tell: Tell | None,
 ) -> tuple[Measurements, ...]:
-    """Return the benchmarks of a table, or the one that is named; see `read_benchmarks`."""
-    benchmarks = _by_benchmark(_rows(text, path, tell))
-    if not benchmarks:
-        remedy = "give a row for each benchmark and size"
-        raise InputError("no row of measurements", Place(path), remedy=remedy)
-    if benchmark is not None and benchmark not in benchmarks:
-        what = f"{path} has no benchmark {benchmark!r}"
-        raise OptionError(what, remedy=f"name one of {', '.join(benchmarks)}")
-    chosen = {name: rows for name, rows in benchmarks.items() if benchmark in {None, name}}
-    left_out = {name: wrong for name, rows in chosen.items() if (wrong := _too_few(name, rows))}
-    if len(left_out) == len(chosen):
-        raise next(iter(left_out.values()))
-    if tell is not None:
-        for wrong in left_out.values():
-            tell(f"left out: {wrong}")
-    found = []
-    for name, rows in chosen.items():
-        if name in left_out:
-            continue
-        ipc, mpki, f_mem = (
-            [(size, row.values[column]) for size, row in rows.items() if column in row.values]
-            for column in WRONG_VALUE
+    """Return the benchmarks of a table, or the one that is named."""
+    there = _by_benchmark(text, path, tell)
+    if not there:
+        raise InputError(
+            "no row of measurements", Place(path), remedy="give a row for each benchmark and size"
         )
-        unit = mpki_unit or _one_choice(name, rows, "mpki_unit", MpkiUnit.THREAD)
-        kind = scaling or _one_choice(name, rows, "scaling", Scaling.STRONG)
-        found.append(measurements_of(ipc, mpki, f_mem, name=name, mpki_unit=unit, scaling=kind))
+    if benchmark is not None and benchmark not in there:
+        what = f"{path} has no benchmark {benchmark!r}"
+        raise OptionError(what, remedy=f"name one of {', '.join(there)}")
+    found, left_out = [], []
+    for name in there if benchmark is None else [benchmark]:
+        of, ipc = there[name], there[name].values["ipc"]
+        if len(ipc) < 2:
+            what = f"{name} has an IPC at {'one size alone' if ipc else 'no size'}, which shows no trend"
+            last = list(of.rows.values())[-1].in_column("ipc")
+            left_out.append(InputError(what, last, remedy="give two sizes or more"))
+            continue
+        said = {column: choice.value for column, (choice, _) in of.choices.items()}
+        unit = mpki_unit or MpkiUnit(said.get("mpki_unit", MpkiUnit.THREAD))
+        kind = scaling or Scaling(said.get("scaling", Scaling.STRONG))
+        columns = (of.values["ipc"], of.values["mpki"], of.values["f_mem"])
+        found.append(Measurements(name, *columns, mpki_unit=unit, scaling=kind))
+    if not found:
+        raise left_out[0]
+    if tell is not None:
+        for wrong in left_out:
+            tell(f"left out: {wrong}")
     return tuple(found)
 
 
-def _by_benchmark(table: Iterator[_Row]) -> dict[str, dict[int, _Row]]:
-    benchmarks: dict[str, dict[int, _Row]] = {}
-    for row in table:
-        rows = benchmarks.setdefault(row.benchmark, {})
-        if row.size in rows:
-            what = f"{row.benchmark} has size {row.size} already, in row {rows[row.size].place.row}"
-            raise InputError(what, row.place.in_column("size"), remedy="keep one of the two")
-        rows[row.size] = row
-    return benchmarks
+def _by_benchmark(text: str, path: str, tell: Tell | None) -> dict[str, _Found]:
+    found: dict[str, _Found] = {}
+    rows = _csv_rows(text, path)
+    place, names = next(rows)
+    header = _checked_header(names, place, tell)
+    for place, cells in rows:
+        row = dict(zip(header, cells, strict=True))
+        name, size = (
+            row["benchmark"],
+            int(_number(row["size"], place.in_column("size"), wrong_size, SIZE_REMEDY)),
+        )
+        if not name:
+            raise InputError("no benchmark is named", place.in_column("benchmark"), remedy="name it")
+        if not (row.get("ipc") or row.get("mpki")):
+            raise InputError("neither an IPC nor an MPKI", place, remedy="give one of them, or drop the row")
+        of = found.setdefault(name, _Found())
+        if of.rows.setdefault(size, place) is not place:
+            what = f"{name} has size {size} already, in row {of.rows[size].row}"
+            raise InputError(what, place.in_column("size"), remedy="keep one of the two")
+        _take_row(name, size, row, place, of)
+    return found
 
 
-def _too_few(name: str, rows: Mapping[int, _Row]) -> InputError | None:
-    """Return what is wrong where there is no IPC at two sizes."""
-    count = sum("ipc" in row.values for row in rows.values())
-    if count > 1:
-        return None
-    last = max((row.place for row in rows.values()), key=lambda place: place.row or 0)
-    what = f"{name} has an IPC at {'one size alone' if count else 'no size'}, which shows no trend"
-    return InputError(what, last.in_column("ipc"), remedy="give two sizes or more")
-
-
-def _one_choice(name: str, rows: Mapping[int, _Row], column: str, default: Choice) -> Choice:
-    """Return what the rows of a benchmark say; the default where none does."""
-    said = [row for row in rows.values() if column in row.choices]
-    for row in said[1:]:
-        if row.choices[column] is not said[0].choices[column]:
-            first = f"{said[0].choices[column]} in row {said[0].place.row}"
-            what = f"{name} has {row.choices[column]} here and {first}"
-            remedy = "give a benchmark one, or two benchmarks two names"
-            raise InputError(what, row.place.in_column(column), remedy=remedy)
-    return type(default)(said[0].choices[column]) if said else default
-
-
-def _rows(text: str, path: str, tell: Tell | None) -> Iterator[_Row]:
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    header: list[str] | None = None
-    with _csv_errors_placed(reader, path):
-        for cells in reader:
-            if not any(cell.strip() for cell in cells):
-                continue
-            if header is None:
-                header = _checked_header(cells, Place(path, reader.line_num), tell)
-            else:
-                yield _row(header, cells, Place(path, reader.line_num))
-
-
-def _row(header: list[str], cells: list[str], place: Place) -> _Row:
-    if len(cells) != len(header):
-        remedy = "leave the cell of what was not measured empty, with its comma"
-        if len(cells) > len(header):
-            remedy = "write numbers with a decimal point: a comma ends the cell"
-        count = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"
-        raise InputError(f"{count} where the header has {len(header)}", place, remedy=remedy)
-    by_column = dict(zip(header, map(str.strip, cells), strict=True))
-    if not by_column["benchmark"]:
-        raise InputError("no benchmark is named", place.in_column("benchmark"), remedy="name it")
-    size = _number_in(by_column["size"], place.in_column("size"), NUMBER_REMEDY)
-    _require(wrong_size(size), place.in_column("size"), SIZE_REMEDY)
-    values: dict[str, float] = {}
+def _take_row(name: str, size: int, row: Mapping[str, str], place: Place, of: _Found) -> None:
+    """Add what a row says to what its benchmark's others say."""
+    correct = f"correct it, {NUMBER_REMEDY}, or leave the cell empty if it was not measured"
     for column, wrong_value in WRONG_VALUE.items():
-        if cell := by_column.get(column):
-            at = place.in_column(column)
-            values[column] = _number_in(cell, at, NUMBER_REMEDY)
-            remedy = "correct it, or leave the cell empty if it was not measured"
-            _require(wrong_value(values[column]), at, remedy)
-    if not values.keys() & {"ipc", "mpki"}:
-        raise InputError("neither an IPC nor an MPKI", place, remedy="give one of them, or drop the row")
-    choices = {
-        column: _choice_in(cell, cell.casefold(), kind, place.in_column(column))
-        for column, kind in _CHOICES.items()
-        if (cell := by_column.get(column))
-    }
-    return _Row(place, by_column["benchmark"], int(size), values, choices)
+        if cell := row.get(column):
+            of.values[column][size] = _number(cell, place.in_column(column), wrong_value, correct)
+    for column, kind in _CHOICES.items():
+        if cell := row.get(column):
+            choice = _choice(cell, kind, place.in_column(column))
+            first, where = of.choices.setdefault(column, (choice, place))
+            if first is not choice:
+                what = f"{name} has {choice} here and {first} in row {where.row}"
+                remedy = "give a benchmark one, or two benchmarks two names"
+                raise InputError(what, place.in_column(column), remedy=remedy)
 
 
 def _checked_header(cells: Sequence[str], place: Place, tell: Tell | None) -> list[str]:
     """Return the columns' names."""
-    line = ",".join(cells)
-    for separator, name in _OTHER_SEPARATORS.items():
-        if separator in line and _has_required(line.split(separator)):
-            remedy = "write commas between cells, and a point in numbers, as 100.5"
-            raise InputError(f"its cells are apart by {name}", place, remedy=remedy)
-    names = [cell.strip().casefold() for cell in cells]
+    names = [cell.casefold() for cell in cells]
     stray = [name for name in dict.fromkeys(names) if name not in _KNOWN]
     missing = [column for column in _KNOWN if column not in names]
     for name in stray:
         # Where the column itself is there, this is another one.
-        close = get_close_matches(name, missing, 1, _LEAST_LIKENESS) or [
-            column for column in missing if sorted(column) == sorted(name)
-        ]
-        if close:
-            remedy = f"did you mean {close[0]!r}?"
+        remedy = nearest(name, missing, _LEAST_LIKENESS)
+        if remedy.startswith("did you mean"):
             raise InputError(f"no column {name!r} is known", place.in_column(name), remedy=remedy)
+    remedy = f"give the columns {','.join(_REQUIRED)} and, where known, {','.join(_OPTIONAL)}, once each"
     for column in _KNOWN:
-        if column in missing and column in _REQUIRED:
-            remedy = f"give the columns {','.join(_REQUIRED)} and, where known, {','.join(_OPTIONAL)}"
-            raise InputError(f"no column {column}", place, remedy=remedy)
-        if names.count(column) > 1:
-            raise InputError(f"two columns {column}", place.in_column(column), remedy="keep one of the two")
+        if names.count(column) > 1 or (column in _REQUIRED and column in missing):
+            count = "two columns" if names.count(column) else "no column"
+            raise InputError(f"{count} {column}", place, remedy=remedy)
     if stray and tell is not None:
         shown = ", ".join(name or "without a name" for name in stray)
         tell(f"{place.path}: not read: column{'s' if len(stray) > 1 else ''} {shown}")
     return names
 
 
-def _has_required(cells: Sequence[str]) -> bool:
-    return bool(set(_REQUIRED) & {cell.strip().casefold() for cell in cells})
-
-
 # -- a question -------------------------------------------------------------------------------------------
-
-_KEYS = ("name", "scaling", "mpki_unit", "peak_ipc_per_sm", "f_mem", "simulated", "targets", "ipc", "mpki")
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,6 +360,20 @@ class ScaleQuestion:
     measurements: Measurements
     simulated: tuple[int, ...]
     targets: tuple[int, ...]
+
+
+class _Toml(msgspec.Struct, forbid_unknown_fields=True):
+    """A question as a person writes it."""
+
+    ipc: dict[int, float] = {}
+    mpki: dict[int, float] = {}
+    name: str = ""
+    scaling: Scaling = Scaling.STRONG
+    mpki_unit: MpkiUnit = MpkiUnit.THREAD
+    peak_ipc_per_sm: float | None = None
+    f_mem: float | None = None
+    simulated: list[int] = []
+    targets: list[int] = []
 
 
 def read_questions(
@@ -421,110 +399,47 @@ def read_questions(
     """
     text = read_text(path)
     header = next((line for line in text.splitlines() if line.strip()), "").replace('"', "")
-    if not any(_has_required(header.split(separator)) for separator in (",", *_OTHER_SEPARATORS)):
+    if not {cell.strip().casefold() for cell in header.split(",")} & set(_REQUIRED):
         return (_question_of_toml(text, path, scaling, mpki_unit),)
+    found = _benchmarks(text, path, benchmark, scaling, mpki_unit, tell)
+    models = [each.simulated_sizes[:2] for each in found]
     return tuple(
-        ScaleQuestion(
-            each,
-            each.simulated_sizes[:2],
-            tuple(size for size in each.sizes if size > each.simulated_sizes[1]),
-        )
-        for each in _benchmarks(text, path, benchmark, scaling, mpki_unit, tell)
+        ScaleQuestion(each, pair, tuple(size for size in each.sizes if size > pair[1]))
+        for each, pair in zip(found, models, strict=True)
     )
 
 
 def _question_of_toml(
     text: str, path: str, scaling: Scaling | None, mpki_unit: MpkiUnit | None
 ) -> ScaleQuestion:
-    document = parsed_toml(
-        text, path, or_else="a CSV with columns benchmark, size and ipc", meant="one of the two"
-    )
-    for key in document:
-        if key not in _KEYS:
-            close = get_close_matches(key, _KEYS, 1)
-            remedy = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(_KEYS)}"
-            raise InputError(f"no key {key!r} is known", Place(path, key=key), remedy=remedy)
-    ipc, mpki = (_table(document, key, path) for key in ("ipc", "mpki"))
-    models = tuple(sorted(_sizes(document, "simulated", path) or ipc))
-    missing = [size for size in models if size not in ipc]
-    if missing:
-        place = Place(path, key="simulated")
-        raise InputError(f"size {missing[0]} has no IPC", place, remedy="give it in the table [ipc]")
+    known = _Toml.__struct_fields__
+    either = "a CSV with columns benchmark, size and ipc"
+    asked = parsed_toml(text, path, _Toml, known, or_else=either, meant="one of the two")
+    models = tuple(sorted(asked.simulated or asked.ipc))
+    for key, sizes in (("simulated", asked.simulated), ("targets", asked.targets)):
+        if len(set(sizes)) < len(sizes):
+            raise InputError("a size is named twice", Place(path, key=key), remedy="name each once")
+        if wrong := next(filter(None, map(wrong_size, sizes)), None):
+            raise InputError(wrong, Place(path, key=key), remedy=SIZE_REMEDY)
+    if missing := [size for size in models if size not in asked.ipc]:
+        what = f"size {missing[0]} has no IPC"
+        raise InputError(what, Place(path, key="simulated"), remedy="give it in the table [ipc]")
     if len(models) < 2:
         what = f"an IPC at {'one size alone' if models else 'no size'} shows no trend"
         remedy = "give a table [ipc] of two sizes or more"
         raise InputError(what, Place(path, key="ipc"), remedy=remedy)
-    f_mem, peak = (
-        None if document.get(key) is None else _number(document[key], wrong, Place(path, key=key))
-        for key, wrong in (("f_mem", WRONG_VALUE["f_mem"]), ("peak_ipc_per_sm", wrong_ipc))
-    )
-    name = document.get("name", "")
-    if not isinstance(name, str):
-        raise InputError("a name is text", Place(path, key="name"), remedy="put it in quotes")
-    word = document.get("scaling", Scaling.STRONG)
-    unit = document.get("mpki_unit", MpkiUnit.THREAD)
+    f_mem = {} if asked.f_mem is None else {models[-1]: asked.f_mem}
+    peak, unit, kind = asked.peak_ipc_per_sm, mpki_unit or asked.mpki_unit, scaling or asked.scaling
     try:
-        measurements = measurements_of(
-            ipc.items(),
-            mpki.items(),
-            [] if f_mem is None else [(models[-1], f_mem)],
-            name=name,
-            peak_ipc_per_sm=peak,
-            scaling=scaling or _choice_in(word, word, Scaling, Place(path, key="scaling")),
-            mpki_unit=mpki_unit or _choice_in(unit, unit, MpkiUnit, Place(path, key="mpki_unit")),
-        )
+        measurements = Measurements(asked.name, asked.ipc, asked.mpki, f_mem, peak, unit, kind)
     except OptionError as error:
-        raise InputError(error.message, Place(path), remedy=error.remedy) from error
-    targets = _sizes(document, "targets", path) or measured_above(measurements, models)
-    return ScaleQuestion(measurements, models, targets)
+        raise InputError(error.message, Place(path), remedy=error.remedy or _CORRECT) from error
+    return ScaleQuestion(measurements, models, tuple(asked.targets) or measured_above(measurements, models))
 
 
 def measured_above(measurements: Measurements, models: Sequence[int]) -> tuple[int, ...]:
     """Return the sizes with an IPC above the scale models: targets where none is named."""
     return tuple(size for size in measurements.simulated_sizes if size > max(models, default=0))
-
-
-def _table(document: Mapping[str, Any], key: str, path: str) -> dict[int, float]:
-    table = document.get(key, {})
-    if not isinstance(table, dict):
-        remedy = f"write [{key}] and below it a line SIZE = VALUE each"
-        raise InputError("not a table", Place(path, key=key), remedy=remedy)
-    values: dict[int, float] = {}
-    for word, value in table.items():
-        place = Place(path, key=f"{key}.{word}")
-        size = _size(int(word) if word.isascii() and word.isdigit() and len(word) < 20 else word, place)
-        if size in values:
-            raise InputError(f"size {size} is given twice", place, remedy="keep one of the two")
-        values[size] = _number(value, WRONG_VALUE[key], place)
-    return values
-
-
-def _sizes(document: Mapping[str, Any], key: str, path: str) -> tuple[int, ...]:
-    sizes, place = document.get(key, []), Place(path, key=key)
-    if not isinstance(sizes, list):
-        raise InputError("not a list", place, remedy=f"write {key} = [8, 16]")
-    checked = tuple(_size(size, place) for size in sizes)
-    if len(set(checked)) < len(checked):
-        raise InputError("a size is named twice", place, remedy="name each once")
-    return checked
-
-
-def _size(value: Any, place: Place) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise InputError(f"a size is a whole number, not {value!r}", place, remedy=SIZE_REMEDY)
-    _require(wrong_size(value), place, SIZE_REMEDY)
-    return value
-
-
-def _number(value: Any, wrong_value: Callable[[float], str | None], place: Place) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise InputError(f"a number is meant, not {value!r}", place, remedy="correct it")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = float("inf")
-    _require(wrong_value(number), place, "correct it, or leave it out if not measured")
-    return number
 
 
 # -- a curve ----------------------------------------------------------------------------------------------
@@ -560,62 +475,41 @@ def read_curve_points(path: str) -> CurvePoints:
     ------
     InputError : it cannot be read, lacks a column, or a row is wrong.
     """
-    reader = csv.DictReader(read_text(path).splitlines(), skipinitialspace=True)
-    points: list[tuple[int, float]] = []
-    bounds: list[tuple[int, float, float]] = []
-    units: set[MpkiUnit | None] = set()
-    lines: set[int | None] = set()
-    with _csv_errors_placed(reader, path):
-        for column in ("size", "mpki"):
-            if column not in (reader.fieldnames or ()):
-                raise InputError(f"no column {column}", Place(path, 1), remedy=GIVE_COLUMNS)
-        for row in reader:
-            place = Place(path, reader.line_num)
-            size = _number_in(row["size"] or "", place.in_column("size"), GIVE_SIZES)
-            mpki = _number_in(row["mpki"] or "", place.in_column("mpki"), GIVE_INSTRUCTIONS)
-            _require(wrong_size(size), place.in_column("size"), SIZE_REMEDY)
-            _require(wrong_mpki(mpki), place.in_column("mpki"), "correct it, or drop the row")
-            points.append((int(size), mpki))
-            bounds += _bounds(row, int(size), mpki, place)
-            units.add(_unit(row.get("unit"), place.in_column("unit")))
-            lines.add(_line_bytes(row.get("line_bytes"), place.in_column("line_bytes")))
-            for several, what, column in ((units, "unit", "unit"), (lines, "line size", "line_bytes")):
-                if len(several) > 1:
-                    at = place.in_column(column)
-                    raise InputError(f"rows differ in their {what}", at, remedy="count all misses in one")
+    rows = _csv_rows(read_text(path), path)
+    place, header = next(rows)
+    if missing := [column for column in ("size", "mpki") if column not in header]:
+        raise InputError(f"no column {missing[0]}", place, remedy=GIVE_COLUMNS)
+    points, bounds = list[tuple[int, float]](), list[tuple[int, float, float]]()
+    said: dict[str, str] = {}
+    for place, cells in rows:
+        row = dict(zip(header, cells, strict=True))
+        size = int(_number(row["size"], place.in_column("size"), wrong_size, GIVE_SIZES))
+        mpki = _number(row["mpki"], place.in_column("mpki"), wrong_mpki, GIVE_INSTRUCTIONS)
+        points.append((size, mpki))
+        if row.get("low") and row.get("high"):
+            drop = "give its sampling error, or drop both columns"
+            low, high = (_number(row[key], place.in_column(key), wrong_mpki, drop) for key in ("low", "high"))
+            if not low <= mpki <= high:
+                what = f"the MPKI of {mpki:g} is not from {low:g} to {high:g}"
+                raise InputError(what, place.in_column("low" if low > mpki else "high"), remedy=drop)
+            bounds += [(size, low, high)] if low < high else []
+        for column in ("unit", "line_bytes"):
+            if said.setdefault(column, row.get(column, "")) != row.get(column, ""):
+                at = place.in_column(column)
+                raise InputError(f"rows differ in their {column}", at, remedy="count all misses in one")
     if not points:
         raise InputError("no point of a curve", Place(path), remedy="give a row for each size")
-    return CurvePoints(tuple(points), units.pop(), tuple(bounds), lines.pop())
-
-
-def _bounds(
-    row: Mapping[str, str | None], size: int, mpki: float, place: Place
-) -> list[tuple[int, float, float]]:
-    """Return (size, low, high), alone in a list; an empty one where the row states no sampling error."""
-    cells = {column: row.get(column) or "" for column in ("low", "high")}
-    if not all(cell.strip() for cell in cells.values()):
-        return []
-    low, high = (
-        _number_in(cell, place.in_column(column), "write a number") for column, cell in cells.items()
+    unit, line = said["unit"], said["line_bytes"]
+    return CurvePoints(
+        tuple(points),
+        _choice(unit, MpkiUnit, Place(path, column="unit")) if unit else None,
+        tuple(bounds),
+        _line_bytes(line, Place(path, column="line_bytes")) if line else None,
     )
-    if wrong_mpki(low) or wrong_mpki(high) or not low <= mpki <= high:
-        what = f"the MPKI of {mpki:g} is not from {low:g} to {high:g}"
-        at = place.in_column("low" if low > mpki else "high")
-        raise InputError(what, at, remedy="give its sampling error, or drop both columns")
-    return [(size, low, high)] if low < high else []
 
 
-def _unit(cell: str | None, place: Place) -> MpkiUnit | None:
-    if cell and cell not in list(MpkiUnit):
-        raise InputError(f"no unit {cell!r} is known", place, remedy="write thread or warp")
-    return MpkiUnit(cell) if cell else None
-
-
-def _line_bytes(cell: str | None, place: Place) -> int | None:
-    if not cell:
-        return None
-    remedy = "write the bytes of a line, a power of two"
-    number = _number_in(cell, place, remedy)
-    if number < 1 or not number.is_integer() or int(number) & (int(number) - 1):
-        raise InputError(f"{cell} is no line size", place, remedy=remedy)
-    return int(number)
+def _line_bytes(cell: str, place: Place) -> int:
+    number = int(cell) if cell.isascii() and cell.isdigit() and len(cell) < 10 else 0
+    if number < 1 or number & (number - 1):
+        raise InputError(f"{cell} is no line size", place, remedy="write the bytes of a line, a power of two")
+    return number

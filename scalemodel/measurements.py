@@ -6,15 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 
 from scalemodel.errors import OptionError
 
 # Beyond these a number is a slip, and a double could not hold what is extrapolated from it.
 LARGEST_SIZE = 10**9
 _LEAST_IPC, _MOST_IPC = 1e-12, 1e12
-
-Pairs = Iterable[tuple[int, float]]
 
 
 class Scaling(StrEnum):
@@ -47,128 +44,6 @@ class MpkiUnit(StrEnum):
         return 32 if self is MpkiUnit.WARP else 1
 
 
-@dataclass(frozen=True, slots=True)
-class Measurements:
-    """One benchmark over system sizes; the tuples run over ``sizes``, None where nothing was measured.
-
-    A size may have its MPKI alone: the miss-rate curve reaches further than the simulations. The IPC of a
-    size beyond the scale models is what a prediction is compared with.
-
-    Attributes
-    ----------
-    name : the benchmark's.
-    sizes : strictly ascending; SMs, or chiplets.
-    ipc : instructions per cycle of the whole system, above 0.
-    mpki : last-level cache misses per thousand instructions, 0 or more.
-    f_mem : share of the cycles in which an SM fetches nothing because all warps wait for memory, [0, 1).
-    peak_ipc_per_sm : the most an SM can do.
-    mpki_unit : whose instructions the MPKI counts.
-    scaling : strong, weak or chiplet.
-    mpki_bounds : (size, low, high) of the MPKI that have a sampling error.
-
-    Raises
-    ------
-    OptionError : a size or value is out of its range, sizes repeat or do not ascend, or the tuples differ in
-        length.
-    """
-
-    name: str
-    sizes: tuple[int, ...]
-    ipc: tuple[float | None, ...]
-    mpki: tuple[float | None, ...]
-    f_mem: tuple[float | None, ...]
-    peak_ipc_per_sm: float | None = None
-    mpki_unit: MpkiUnit = MpkiUnit.THREAD
-    scaling: Scaling = Scaling.STRONG
-    mpki_bounds: tuple[tuple[int, float, float], ...] = ()
-
-    def __post_init__(self) -> None:
-        if not len(self.sizes) == len(self.ipc) == len(self.mpki) == len(self.f_mem):
-            raise OptionError("sizes, IPC, MPKI and f_mem differ in length")
-        _require(None if not self.sizes else wrong_size(self.sizes[0]))
-        for before, size in pairwise(self.sizes):
-            _require(wrong_size(size))
-            if size <= before:
-                how = "is given twice" if size == before else f"comes after {before}"
-                raise OptionError(f"size {size} {how}", remedy="give each size once, in ascending order")
-        for size, ipc, mpki, f_mem in zip(self.sizes, self.ipc, self.mpki, self.f_mem, strict=True):
-            _require(None if ipc is None else wrong_ipc(ipc), size)
-            _require(None if mpki is None else wrong_mpki(mpki), size)
-            _require(None if f_mem is None else wrong_f_mem(f_mem), size)
-        self._check_peak()
-
-    def _check_peak(self) -> None:
-        peak = self.peak_ipc_per_sm
-        if peak is None:
-            return
-        if self.scaling is Scaling.CHIPLET:
-            raise OptionError("a peak IPC per SM bounds nothing where sizes are chiplets", remedy="drop it")
-        if wrong_ipc(peak) is not None:
-            raise OptionError(
-                f"the peak IPC per SM is a number above 0{_too_large(peak)}, not {peak:g}",
-                remedy="give the most instructions that an SM can do in a cycle",
-            )
-        for size, ipc in zip(self.sizes, self.ipc, strict=True):
-            if ipc is not None and ipc > peak * size:
-                raise OptionError(
-                    f"the IPC at size {size} is {ipc / size:g} per SM, above the peak of {peak:g}",
-                    remedy="give both in the same instructions, of threads or of warps",
-                )
-
-    @property
-    def simulated_sizes(self) -> tuple[int, ...]:
-        """The sizes that have an IPC."""
-        return tuple(size for size, ipc in zip(self.sizes, self.ipc, strict=True) if ipc is not None)
-
-    @property
-    def curve(self) -> tuple[tuple[int, float], ...]:
-        """The miss-rate curve: (size, MPKI) where it is known."""
-        return tuple(
-            (size, mpki) for size, mpki in zip(self.sizes, self.mpki, strict=True) if mpki is not None
-        )
-
-    def ipc_at(self, size: int) -> float | None:
-        """Return the measured IPC, None where there is none."""
-        return self.ipc[self.sizes.index(size)] if size in self.sizes else None
-
-    def f_mem_at(self, size: int) -> float | None:
-        """Return the measured f_mem, None where there is none."""
-        return self.f_mem[self.sizes.index(size)] if size in self.sizes else None
-
-
-def measurements_of(
-    ipc: Pairs,
-    mpki: Pairs = (),
-    f_mem: Pairs = (),
-    *,
-    name: str = "",
-    peak_ipc_per_sm: float | None = None,
-    mpki_unit: MpkiUnit = MpkiUnit.THREAD,
-    scaling: Scaling = Scaling.STRONG,
-) -> Measurements:
-    """Return the measurements of (size, value) pairs, given in any order.
-
-    Raises
-    ------
-    OptionError : a size has two values of a kind, or one is out of its range.
-    """
-    columns = [_by_size(kind, pairs) for kind, pairs in (("IPC", ipc), ("MPKI", mpki), ("f_mem", f_mem))]
-    sizes = tuple(sorted(set().union(*columns)))
-    ipc_column, mpki_column, f_mem_column = (tuple(map(column.get, sizes)) for column in columns)
-    return Measurements(
-        name, sizes, ipc_column, mpki_column, f_mem_column, peak_ipc_per_sm, mpki_unit, scaling
-    )
-
-
-def _by_size(kind: str, pairs: Pairs) -> Mapping[int, float]:
-    values: dict[int, float] = {}
-    for size, value in pairs:
-        if size in values:
-            raise OptionError(f"the {kind} at size {size} is given twice", remedy="give each size once")
-        values[size] = value
-    return values
-
-
 SIZE_REMEDY = "count SMs or chiplets"
 NUMBER_REMEDY = "write it with a decimal point, without units"
 """What to do about a size, or a number, that cannot be read."""
@@ -185,20 +60,18 @@ def wrong_size(size: float) -> str | None:
 
 def wrong_ipc(ipc: float) -> str | None:
     """Return what is wrong with an IPC, None where nothing is."""
-    if _LEAST_IPC <= ipc <= _MOST_IPC:
-        return None
-    return f"an IPC is a number above 0{_too_large(ipc)}, not {ipc:g}"
+    return (
+        None if _LEAST_IPC <= ipc <= _MOST_IPC else f"an IPC is a number above 0{_at_most(ipc)}, not {ipc:g}"
+    )
 
 
-def _too_large(ipc: float) -> str:
+def _at_most(ipc: float) -> str:
     return f" and at most {_MOST_IPC:g}" if ipc > _MOST_IPC else ""
 
 
 def wrong_mpki(mpki: float) -> str | None:
     """Return what is wrong with an MPKI, None where nothing is."""
-    if math.isfinite(mpki) and mpki >= 0:
-        return None
-    return f"an MPKI is 0 or more, not {mpki:g}"
+    return None if math.isfinite(mpki) and mpki >= 0 else f"an MPKI is 0 or more, not {mpki:g}"
 
 
 def wrong_f_mem(f_mem: float) -> str | None:
@@ -217,6 +90,100 @@ WRONG_VALUE: Mapping[str, Callable[[float], str | None]] = {
 """What may be measured at a size, and the function that says what is wrong with a value of it."""
 
 
-def _require(wrong: str | None, size: int | None = None) -> None:
-    if wrong is not None:
-        raise OptionError(wrong if size is None else f"at size {size} {wrong}")
+@dataclass(frozen=True, slots=True)
+class Measurements:
+    """One benchmark over system sizes, SMs or chiplets.
+
+    A size may have its MPKI alone: the miss-rate curve reaches further than the simulations. The IPC of a
+    size beyond the scale models is what a prediction is compared with.
+
+    Attributes
+    ----------
+    ipc : size -> instructions per cycle of the whole system, above 0.
+    mpki : size -> last-level cache misses per thousand instructions, 0 or more.
+    f_mem : size -> share of the cycles in which an SM fetches nothing as all warps wait for memory, [0, 1).
+    mpki_bounds : (size, low, high) of the MPKI that have a sampling error.
+
+    Raises
+    ------
+    OptionError : a size or a value is out of its range.
+    """
+
+    name: str
+    ipc: Mapping[int, float]
+    mpki: Mapping[int, float]
+    f_mem: Mapping[int, float]
+    peak_ipc_per_sm: float | None = None
+    mpki_unit: MpkiUnit = MpkiUnit.THREAD
+    scaling: Scaling = Scaling.STRONG
+    mpki_bounds: tuple[tuple[int, float, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        for size in self.sizes:
+            if wrong := wrong_size(size):
+                raise OptionError(wrong)
+            for kind, wrong_value in WRONG_VALUE.items():
+                value = getattr(self, kind).get(size)
+                if value is not None and (wrong := wrong_value(value)):
+                    raise OptionError(f"at size {size} {wrong}")
+        peak = self.peak_ipc_per_sm
+        if peak is None:
+            return
+        if self.scaling is Scaling.CHIPLET:
+            raise OptionError("a peak IPC per SM bounds nothing where sizes are chiplets", remedy="drop it")
+        if wrong_ipc(peak):
+            what = f"the peak IPC per SM is a number above 0{_at_most(peak)}, not {peak:g}"
+            raise OptionError(what, remedy="give the most instructions that an SM can do in a cycle")
+        for size in self.simulated_sizes:
+            if self.ipc[size] > peak * size:
+                what = (
+                    f"the IPC at size {size} is {self.ipc[size] / size:g} per SM, above the peak of {peak:g}"
+                )
+                raise OptionError(what, remedy="give both in the same instructions, of threads or of warps")
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """All sizes, ascending."""
+        return tuple(sorted({*self.ipc, *self.mpki, *self.f_mem}))
+
+    @property
+    def simulated_sizes(self) -> tuple[int, ...]:
+        """The sizes that have an IPC, ascending."""
+        return tuple(sorted(self.ipc))
+
+    @property
+    def curve(self) -> tuple[tuple[int, float], ...]:
+        """The miss-rate curve: (size, MPKI) where it is known, ascending."""
+        return tuple(sorted(self.mpki.items()))
+
+
+Pairs = Iterable[tuple[int, float]]
+
+
+def measurements_of(
+    ipc: Pairs,
+    mpki: Pairs = (),
+    f_mem: Pairs = (),
+    *,
+    name: str = "",
+    peak_ipc_per_sm: float | None = None,
+    mpki_unit: MpkiUnit = MpkiUnit.THREAD,
+    scaling: Scaling = Scaling.STRONG,
+) -> Measurements:
+    """Return the measurements of (size, value) pairs, given in any order.
+
+    Raises
+    ------
+    OptionError : a size has two values of a kind, or one is out of its range.
+    """
+    columns = (_by_size("IPC", ipc), _by_size("MPKI", mpki), _by_size("f_mem", f_mem))
+    return Measurements(name, *columns, peak_ipc_per_sm, mpki_unit, scaling)
+
+
+def _by_size(kind: str, pairs: Pairs) -> dict[int, float]:
+    values: dict[int, float] = {}
+    for size, value in pairs:
+        if size in values:
+            raise OptionError(f"the {kind} at size {size} is given twice", remedy="give each size once")
+        values[size] = value
+    return values

@@ -6,14 +6,12 @@ references [20] and [23]). The cache is taken to be fully associative with least
 Counted are the misses of the whole trace in its one order: no SM-private cache is in front, cold misses are
 misses, nothing is flushed between kernels.
 
-Stack distance: misses by stack distance: how many other lines were touched since a line's previous access.
-
+**Stack distance**: how many other lines were touched since a line's previous access. A cache of C lines
+misses exactly the accesses of stack distance C or more, and those that touch their line for the first time.
 Source: Mattson, Gecsei, Slutz, Traiger, "Evaluation techniques for storage hierarchies", IBM Systems Journal
-9(2), 1970 (docs/methods.md, 10 Scale model). A fully associative cache of C lines with least-recently-used
-replacement misses exactly the accesses of stack distance C or more, and those that touch their line for the
-first time.
+9(2), 1970.
 
-StatStack knows reuse distances alone, which are cheaper. Source: Eklov, Hagersten, "StatStack: efficient
+**StatStack** knows reuse distances alone, which are cheaper. Source: Eklov, Hagersten, "StatStack: efficient
 modeling of LRU caches", ISPASS 2010. The stack distance of an access of reuse distance r is expected to be
 the number of the r accesses between that are the last to their line before it: the one k places before the
 end is, where its own next use is k accesses away or more, which is as probable as it is among all accesses,
@@ -25,14 +23,12 @@ lines misses the accesses whose reuse distance is expected to be a stack distanc
 where reuse distances do not depend on the place in the trace, and wrong by as much as they do: phases, and
 lines that are used together. The method states no error.
 
-SHARDS: miss counts from the accesses to a fixed share of the lines, chosen by their hash.
-
-Source: Waldspurger, Park, Garthwaite, Ahmad, "Efficient MRC construction with SHARDS", FAST 2015, section 3
-(docs/methods.md, 10 Scale model): every access to a chosen line is kept, no other; among the kept accesses a
-stack distance is the true one times the rate R, so a cache of C lines is one of C R lines to them. Between
-whole numbers of lines the count is interpolated. SHARDS-adj: N R of the N accesses are expected to be kept;
-what is more or less than that is taken from or added to the hits of distance 0. So the misses are those among
-the kept accesses, over R.
+**SHARDS**: miss counts from the accesses to a fixed share of the lines, chosen by their hash. Source:
+Waldspurger, Park, Garthwaite, Ahmad, "Efficient MRC construction with SHARDS", FAST 2015, section 3: every
+access to a chosen line is kept, no other; among the kept accesses a stack distance is the true one times the
+rate R, so a cache of C lines is one of C R lines to them. Between whole numbers of lines the count is
+interpolated. SHARDS-adj: N R of the N accesses are expected to be kept; what is more or less than that is
+taken from or added to the hits of distance 0. So the misses are those among the kept accesses, over R.
 """
 
 from __future__ import annotations
@@ -48,371 +44,9 @@ from numpy.typing import NDArray
 from scalemodel.arrays import BoolArray, FloatArray, IntArray
 from scalemodel.errors import AnalysisError, OptionError
 from scalemodel.measurements import MpkiUnit
-from scalemodel.trace_file import AddressTrace
+from scalemodel.trace_file import AddressArray, AddressTrace
 
 Int32Array = NDArray[np.int32]
-
-# Groups this small are compared pair by pair: 255 larger values at most, which a byte can count.
-_SMALL = 256
-# So many values and their counts stay in the second-level cache while their groups are halved further.
-_CACHED = 1 << 18
-
-
-def larger_before(permutation: Int32Array) -> Int32Array:
-    """Return, for each value, how many larger values stand before it.
-
-    Parameters
-    ----------
-    permutation : (n,) int32, each of 0 .. n - 1 once.
-
-    Returns
-    -------
-    (n,) int32, at index v the count for value v: in the order of the values, not of their places.
-
-    Notes
-    -----
-    Inversions counted by the values' bits from the highest on: a group of consecutive values, kept in the
-    order of their places, is halved into its lower and its upper values, and each lower one counts the upper
-    ones before it. Pairs that stay together are counted in a later halving. O(n log n).
-    """
-    size = permutation.size
-    rest = np.arange(size, size + -size % _SMALL, dtype=np.int32)
-    values = np.concatenate([permutation, rest])
-    counts = np.zeros_like(values)
-    half = 1 << max(values.size - 1, 1).bit_length() - 1
-    while 2 * half > _CACHED:
-        values, counts = _halved(values, counts, half)
-        half //= 2
-    for start in range(0, values.size, _CACHED):
-        part = slice(start, start + _CACHED)
-        counts[part] = _counted(values[part], counts[part], half)
-    return counts[:size]
-
-
-def _counted(values: Int32Array, counts: Int32Array, half: int) -> Int32Array:
-    """Return the counts in the order of the values, for groups of twice ``half`` consecutive values."""
-    while half >= _SMALL:
-        values, counts = _halved(values, counts, half)
-        half //= 2
-    within = values & (_SMALL - 1)
-    counts += _larger_before_within(within)
-    ordered = np.empty_like(counts)
-    ordered[np.arange(values.size) // _SMALL * _SMALL + within] = counts
-    return ordered
-
-
-def _halved(values: Int32Array, counts: Int32Array, half: int) -> tuple[Int32Array, Int32Array]:
-    """Split each group of twice ``half`` values into its lower half, then its upper half; only the last
-    group may be smaller."""
-    is_upper = (values & half) != 0
-    upper, lower = np.flatnonzero(is_upper), np.flatnonzero(~is_upper)
-    # Of the places before the k-th lower value, k are lower ones, and each whole group before had `half`
-    # upper ones: what is left is the upper ones before it within its group.
-    rank = np.arange(lower.size)
-    lower_counts = counts[lower]
-    lower_counts += (lower - rank - (rank & -half)).astype(np.int32)
-    whole = values.size // (2 * half) * half
-    return (
-        _joined(values[lower], values[upper], half, whole),
-        _joined(lower_counts, counts[upper], half, whole),
-    )
-
-
-def _joined(lower: Int32Array, upper: Int32Array, half: int, whole: int) -> Int32Array:
-    """Return the halves group by group; the first ``whole`` of each are of whole groups."""
-    joined = np.empty(lower.size + upper.size, dtype=np.int32)
-    groups = joined[: 2 * whole].reshape(-1, 2, half)
-    groups[:, 0] = lower[:whole].reshape(-1, half)
-    groups[:, 1] = upper[:whole].reshape(-1, half)
-    last = 2 * whole + lower.size - whole
-    joined[2 * whole : last] = lower[whole:]
-    joined[last:] = upper[whole:]
-    return joined
-
-
-def _larger_before_within(values: Int32Array) -> Int32Array:
-    """Compare every pair within groups of 256: one row for each place, a column for each group."""
-    places = np.ascontiguousarray(values.astype(np.uint8).reshape(-1, _SMALL).T)
-    counts = np.zeros_like(places)
-    is_larger = np.empty(places.shape, dtype=np.bool_)
-    for place in range(1, _SMALL):
-        before = np.greater(places[:place], places[place], out=is_larger[:place])
-        np.add.reduce(before.view(np.uint8), axis=0, dtype=np.uint8, out=counts[place])
-    return counts.T.reshape(-1).astype(np.int32)
-
-
-LineArray = NDArray[np.uint64]
-
-#: The distance of an access that touches its line for the first time.
-COLD = -1
-
-# Counts are 32-bit: half the memory, and no trace that fits the memory is longer.
-MOST_ACCESSES = 2**31 - 2**10
-
-
-@dataclass(frozen=True, slots=True)
-class Reuses:
-    """Every access that is followed by another one to the same line."""
-
-    earlier: IntArray
-    later: IntArray
-    accesses: int
-
-    @property
-    def cold(self) -> int:
-        """Accesses that touch their line for the first time: as many as there are distinct lines."""
-        return self.accesses - self.earlier.size
-
-    @property
-    def distance(self) -> IntArray:
-        """(m,) int64, the reuse distances: accesses between the two, whichever lines they touch."""
-        return self.later - self.earlier - 1
-
-
-@dataclass(frozen=True, slots=True)
-class MissCounts:
-    """Misses of caches of several sizes."""
-
-    misses: FloatArray
-    low: FloatArray | None
-    high: FloatArray | None
-    cold: float
-    sampled_lines: int | None = None
-
-
-def find_reuses(line: LineArray) -> Reuses:
-    """Return which accesses are followed by another one to the same line."""
-    accesses = line.size
-    if accesses > MOST_ACCESSES:
-        raise OptionError(
-            f"the trace has {accesses:,} accesses, more than {MOST_ACCESSES:,}",
-            remedy="sample it, or take fewer kernels",
-        )
-    place, is_followed = _by_line(line)
-    next_place = np.full(accesses, -1, dtype=np.int32)
-    next_place[place[:-1][is_followed]] = place[1:][is_followed]
-    earlier = np.flatnonzero(next_place >= 0)
-    return Reuses(earlier, next_place[earlier].astype(np.int64), accesses)
-
-
-def _by_line(line: LineArray) -> tuple[IntArray, BoolArray]:
-    """Return the places sorted by line, then place, and whether the next one there is of the same line."""
-    if not line.size:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.bool_)
-    lowest = line.min()
-    place_bits = np.uint64(int(line.size).bit_length())
-    if int(line.max() - lowest).bit_length() + int(place_bits) > 64:
-        place = np.argsort(line, kind="stable")
-        ordered = line[place]
-        return place, ordered[1:] == ordered[:-1]
-    # Line and place in one number: sorting numbers is several times faster than sorting places by lines.
-    packed = line - lowest
-    packed <<= place_bits
-    packed |= np.arange(line.size, dtype=np.uint64)
-    packed.sort()
-    place = (packed & np.uint64((1 << int(place_bits)) - 1)).view(np.int64)
-    packed >>= place_bits
-    return place, packed[1:] == packed[:-1]
-
-
-def stack_distances(line: LineArray) -> IntArray:
-    """Return the stack distance of each access: the distinct other lines since the line's previous access.
-
-    Parameters
-    ----------
-    line : (n,) uint64, the cache line of each access, in the order of the accesses.
-
-    Returns
-    -------
-    (n,) int64; 0 where the line is touched twice in a row, ``COLD`` (-1) where it is touched first.
-
-    Raises
-    ------
-    OptionError : there are more than 2**31 accesses.
-
-    Notes
-    -----
-    Between an access i and the previous one p to its line there are i - p - 1 accesses. One that is followed
-    by another to its own line before i counts that line a second time; the others are as many as there are
-    lines. These repeats are the pairs (earlier, later) that lie within (p, i): in the order of the later
-    access, the earlier ones that are larger than p and stand before it. O(n log n), no Python step an access.
-    """
-    distances = np.full(line.size, COLD, dtype=np.int64)
-    reuses = find_reuses(line)
-    distances[reuses.later] = _distances_of(reuses)
-    return distances
-
-
-def _distances_of(reuses: Reuses) -> IntArray:
-    """Return the (m,) stack distances of the reuses' later accesses."""
-    rank_at = np.full(reuses.accesses, -1, dtype=np.int32)
-    rank_at[reuses.later] = np.arange(reuses.later.size, dtype=np.int32)
-    in_later_order = rank_at[rank_at >= 0]
-    return reuses.distance - larger_before(in_later_order)
-
-
-def count_at_least(distance: IntArray, threshold: IntArray) -> IntArray:
-    """Return how many of the distances, all 0 or more, are at least each threshold, all 0 or more."""
-    below = np.concatenate([[0], np.cumsum(np.bincount(distance))])
-    return distance.size - below[np.minimum(threshold, below.size - 1)]
-
-
-def exact_misses(line: LineArray, capacity_lines: IntArray) -> MissCounts:
-    """Return the misses of fully associative caches with least-recently-used replacement.
-
-    Parameters
-    ----------
-    line : (n,) uint64, the cache line of each access, in the order of the accesses.
-    capacity_lines : (c,) int64, > 0, lines that each cache holds.
-
-    Raises
-    ------
-    OptionError : there are more than 2**31 accesses.
-    """
-    reuses = find_reuses(line)
-    misses = (count_at_least(_distances_of(reuses), capacity_lines) + reuses.cold).astype(np.float64)
-    return MissCounts(misses, misses, misses, float(reuses.cold))
-
-
-def expected_stack_distances(reuse_distance: IntArray, accesses: int) -> FloatArray:
-    """Return the expected stack distance for each reuse distance from 0 to the largest.
-
-    Parameters
-    ----------
-    reuse_distance : (m,) int64, >= 0, of the accesses whose line is used again.
-    accesses : n >= m, all of them; those beyond m are not used again.
-    """
-    counts = np.bincount(reuse_distance)
-    # At index k - 1: the share of accesses with a reuse distance of k or more.
-    at_least = 1.0 - np.cumsum(counts[:-1]) / max(accesses, 1)
-    return np.concatenate([[0.0], np.cumsum(at_least)])
-
-
-def stat_stack_misses(line: LineArray, capacity_lines: IntArray) -> MissCounts:
-    """Return the expected misses of fully associative caches with least-recently-used replacement.
-
-    Parameters
-    ----------
-    line : (n,) uint64, the cache line of each access, in the order of the accesses.
-    capacity_lines : (c,) int64, > 0, lines that each cache holds.
-
-    Raises
-    ------
-    OptionError : there are more than 2**31 accesses.
-    """
-    reuses = find_reuses(line)
-    distance = reuses.distance
-    expected = expected_stack_distances(distance, reuses.accesses)
-    first_miss = np.searchsorted(expected, capacity_lines)
-    misses = count_at_least(distance, first_miss) + reuses.cold
-    return MissCounts(misses.astype(np.float64), None, None, float(reuses.cold))
-
-
-_HASHED_AT_ONCE = 1 << 16
-
-
-def draw_lines(line: LineArray, rate: float, rng: np.random.Generator) -> LineArray:
-    """Return the (s,) accesses to a share of the lines, chosen by a seeded hash, in their order."""
-    if not 0 < rate <= 1:
-        raise OptionError(f"the sampling rate is above 0 and at most 1, not {rate:g}")
-    seed = rng.integers(2**64, dtype=np.uint64)
-    highest = np.uint64(max(int(rate * 2**64) - 1, 0))
-    pieces = (line[start : start + _HASHED_AT_ONCE] for start in range(0, line.size, _HASHED_AT_ONCE))
-    kept = [piece[_hashed(piece, seed) <= highest] for piece in pieces]
-    return np.concatenate([line[:0], *kept])
-
-
-def _hashed(line: LineArray, seed: np.uint64) -> LineArray:
-    """Return the lines mixed to 64 even bits (the finaliser of SplitMix64, by Stafford), seeded before."""
-    mixed = line ^ seed
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed ^= mixed >> np.uint64(shift)
-        mixed *= np.uint64(factor)
-    mixed ^= mixed >> np.uint64(31)
-    return mixed
-
-
-def shards_misses(
-    line: LineArray,
-    capacity_lines: IntArray,
-    rate: float,
-    rng: np.random.Generator,
-    *,
-    confidence: float = 0.95,
-) -> MissCounts:
-    """Return estimated misses of fully associative caches with least-recently-used replacement.
-
-    Parameters
-    ----------
-    line : (n,) uint64, the cache line of each access, in the order of the accesses.
-    capacity_lines : (c,) int64, > 0, lines that each cache holds.
-    rate : R, the share of lines looked at, above 0; at 1 the result is exact.
-    confidence : of the bounds, between 0 and 1.
-
-    Raises
-    ------
-    OptionError : the rate or the confidence cannot be, no line is chosen, or there are too many accesses.
-
-    Notes
-    -----
-    The bounds put two errors of sampling on top of each other, as they tend to go together. How far apart
-    two uses seem: of C lines C R are chosen, give or take sqrt(C R (1 - R)), so the cache could as well be
-    smaller or larger by sqrt(C (1 - R) / R) lines; at a cliff of the curve this is what counts. Which lines
-    are chosen: where each of them has m misses (in the smaller cache for the upper bound, in the larger one
-    for the lower), the standard error of their sum over R is sqrt((1 - R) sum m^2) / R. Each is taken times
-    the normal quantile of the confidence. Where that leaves no cache at all, all accesses are the upper
-    bound. The bounds say nothing of a few lines with most of the misses of which none is chosen.
-    """
-    if not 0 < confidence < 1:
-        raise OptionError(f"the confidence is between 0 and 1, not {confidence:g}")
-    sample = draw_lines(line, rate, rng)
-    if not sample.size:
-        raise OptionError(
-            f"no line of the trace is chosen at a sampling rate of {rate:g}",
-            remedy="raise the rate, or ask for the exact curve",
-        )
-    distance = stack_distances(sample)
-    again = distance[distance != COLD]
-    cold = distance.size - again.size
-    # A confidence next to 1 is one of 1 when rounded, which has no quantile.
-    quantile = NormalDist().inv_cdf(min(0.5 + confidence / 2, nextafter(1.0, 0.0)))
-    capacity = capacity_lines.astype(np.float64)
-    shift = quantile * np.sqrt(capacity * (1 - rate) / rate)
-    larger, smaller = (capacity + shift) * rate, np.maximum(capacity - shift, 0.0) * rate
-    misses = (cold + _beyond(again, capacity * rate)) / rate
-    low = (cold + _beyond(again, larger)) / rate - quantile * _standard_error(sample, rate, distance, larger)
-    high = (cold + _beyond(again, smaller)) / rate + quantile * _standard_error(
-        sample, rate, distance, smaller
-    )
-    most = float(line.size)
-    return MissCounts(
-        np.minimum(misses, most),
-        np.clip(low, 0.0, most),
-        np.where(shift < capacity, np.clip(high, 0.0, most), most),
-        min(cold / rate, most),
-        cold,
-    )
-
-
-def _beyond(distance: IntArray, capacity: FloatArray) -> FloatArray:
-    """Return how many distances are beyond each capacity; interpolated between whole numbers of lines."""
-    whole = np.floor(capacity).astype(np.int64)
-    part = capacity - whole
-    return (1 - part) * count_at_least(distance, whole) + part * count_at_least(distance, whole + 1)
-
-
-def _standard_error(sample: LineArray, rate: float, distance: IntArray, capacity: FloatArray) -> FloatArray:
-    """Return the (c,) standard errors of the misses, over R, by which lines are chosen."""
-    line_of_access = np.unique(sample, return_inverse=True)[1]
-    is_cold = distance == COLD
-    squares = []
-    for lines_held in capacity.tolist():
-        # Between 0 and 1 at the one distance that a part of a line is about, as where it is counted.
-        missed = np.clip(distance + 1 - lines_held, 0.0, 1.0)
-        missed[is_cold] = 1.0
-        of_line = np.bincount(line_of_access, weights=missed)
-        squares.append(float(of_line @ of_line))
-    return sqrt(1 - rate) / rate * np.sqrt(squares)
 
 
 class Method(StrEnum):
@@ -424,77 +58,11 @@ class Method(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class MissRateCurve:
-    """Misses by cache capacity.
-
-    Attributes
-    ----------
-    capacity_bytes : (c,) int64, in the order asked for.
-    misses : (c,) float64, cold ones included.
-    misses_low, misses_high : (c,) float64, the misses' bounds; the misses themselves where they are exact,
-        None where the method states no error.
-    accesses : of the trace, each to one line.
-    cold : accesses to a line for the first time, which miss at any capacity.
-    instructions : those the trace was recorded over, in the unit; None where nothing says it.
-    unit : what instructions are counted in: of threads or of warps.
-    method : how the misses were counted.
-    rate : the share of the lines that was looked at.
-    confidence : of the bounds; None where the misses are exact or no error is stated.
-    sampled_lines : distinct lines that were looked at; None where all were.
-    line_bytes : bytes of a cache line.
-    """
-
-    capacity_bytes: IntArray
-    misses: FloatArray
-    misses_low: FloatArray | None
-    misses_high: FloatArray | None
-    accesses: int
-    cold: float
-    instructions: int | None
-    unit: MpkiUnit
-    method: Method
-    rate: float
-    confidence: float | None
-    sampled_lines: int | None
-    line_bytes: int
-
-    @property
-    def miss_ratio(self) -> FloatArray:
-        """(c,) float64, the share of the accesses that miss."""
-        return self.misses / self.accesses
-
-    @property
-    def mpki(self) -> FloatArray | None:
-        """(c,) float64, misses per thousand instructions of the unit; None where these are not known."""
-        return self._per_thousand(self.misses)
-
-    @property
-    def low(self) -> FloatArray | None:
-        """(c,) float64, the lower bound of the MPKI; None where that or the bound is not known."""
-        return self._per_thousand(self.misses_low)
-
-    @property
-    def high(self) -> FloatArray | None:
-        """(c,) float64, the upper bound of the MPKI; None where that or the bound is not known."""
-        return self._per_thousand(self.misses_high)
-
-    def _per_thousand(self, misses: FloatArray | None) -> FloatArray | None:
-        if misses is None or self.instructions is None:
-            return None
-        return 1000 * misses / self.instructions
-
-
-@dataclass(frozen=True, slots=True)
 class CurveOptions:
     """How to make a miss-rate curve.
 
-    Attributes
-    ----------
-    method : how to count the misses.
-    rate : of SHARDS, the share of the lines to look at; above 0 and at most 1.
-    confidence : of SHARDS, of the bounds; between 0 and 1.
-    unit : what to count instructions in.
-    instructions : their number in that unit, where the trace does not say it.
+    Of SHARDS are `rate`, the share of the lines to look at, and `confidence`, that of the bounds.
+    `instructions` is their number in the unit, where the trace does not say it.
     """
 
     method: Method = Method.EXACT
@@ -512,19 +80,73 @@ class CurveOptions:
             raise OptionError(f"the number of instructions is 1 or more, not {self.instructions:,}")
 
 
+@dataclass(frozen=True, slots=True)
+class MissCounts:
+    """Misses of caches of several sizes, (c,), with bounds where the method states an error; cold ones."""
+
+    misses: FloatArray
+    low: FloatArray | None
+    high: FloatArray | None
+    cold: float
+    sampled_lines: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MissRateCurve:
+    """Misses by cache capacity.
+
+    Attributes
+    ----------
+    capacity_bytes : (c,) int64, in the order asked for.
+    counts : the misses, cold ones included.
+    accesses : of the trace, each to one line.
+    instructions : those the trace was recorded over, in the unit; None where nothing says it.
+    rate : the share of the lines that was looked at.
+    confidence : of the bounds; None where the misses are exact or no error is stated.
+    """
+
+    capacity_bytes: IntArray
+    counts: MissCounts
+    accesses: int
+    instructions: int | None
+    unit: MpkiUnit
+    method: Method
+    rate: float
+    confidence: float | None
+    line_bytes: int
+
+    @property
+    def miss_ratio(self) -> FloatArray:
+        """(c,) the share of the accesses that miss."""
+        return self.counts.misses / self.accesses
+
+    @property
+    def mpki(self) -> FloatArray | None:
+        """(c,) misses per thousand instructions of the unit; None where these are not known."""
+        return self._per_thousand(self.counts.misses)
+
+    @property
+    def low(self) -> FloatArray | None:
+        """(c,) the lower bound of the MPKI; None where that or the bound is not known."""
+        return self._per_thousand(self.counts.low)
+
+    @property
+    def high(self) -> FloatArray | None:
+        """(c,) the upper bound of the MPKI; None where that or the bound is not known."""
+        return self._per_thousand(self.counts.high)
+
+    def _per_thousand(self, misses: FloatArray | None) -> FloatArray | None:
+        return None if misses is None or self.instructions is None else 1000 * misses / self.instructions
+
+
 def miss_rate_curve(
-    trace: AddressTrace,
-    capacity_bytes: IntArray,
-    options: CurveOptions,
-    rng: np.random.Generator,
+    trace: AddressTrace, capacity_bytes: IntArray, options: CurveOptions, rng: np.random.Generator
 ) -> MissRateCurve:
     """Return the misses of caches of the given capacities.
 
     Parameters
     ----------
-    trace : the accesses.
     capacity_bytes : (c,) int64, each at least one line; a part of a line holds nothing.
-    options : how to count them.
     rng : draws which lines are looked at, for SHARDS only.
 
     Raises
@@ -537,50 +159,304 @@ def miss_rate_curve(
     if not capacities.size:
         raise OptionError("no cache capacity is given", remedy="give one or more, in bytes")
     if capacities.min() < trace.line_bytes:
-        raise OptionError(
-            f"a cache holds at least one line of {trace.line_bytes} bytes, not {capacities.min():,} bytes"
-        )
+        least = f"a cache holds at least one line of {trace.line_bytes} bytes"
+        raise OptionError(f"{least}, not {capacities.min():,} bytes")
     if not trace.line.size:
         raise AnalysisError("the trace has no access to memory")
-    instructions = _instructions(trace, options)
-    counts = _counts(trace, capacities // trace.line_bytes, options, rng)
-    is_sampled = options.method is Method.SHARDS
+    is_thread = options.unit is MpkiUnit.THREAD
+    stated = trace.thread_instructions if is_thread else trace.warp_instructions
+    if None not in {stated, options.instructions} and stated != options.instructions:
+        given = f"{options.instructions:,} {options.unit} instructions are given"
+        raise OptionError(f"{given}, but the trace states {stated:,}", remedy="leave their number out")
+    lines = capacities // trace.line_bytes
+    if is_sampled := options.method is Method.SHARDS:
+        counts = shards_misses(trace.line, lines, options.rate, rng, confidence=options.confidence)
+    else:
+        count = stat_stack_misses if options.method is Method.STAT_STACK else exact_misses
+        counts = count(trace.line, lines)
     return MissRateCurve(
         capacity_bytes=capacities,
-        misses=counts.misses,
-        misses_low=counts.low,
-        misses_high=counts.high,
+        counts=counts,
         accesses=trace.line.size,
-        cold=counts.cold,
-        instructions=instructions,
+        instructions=options.instructions if stated is None else stated,
         unit=options.unit,
         method=options.method,
         rate=options.rate if is_sampled else 1.0,
         confidence=options.confidence if is_sampled else None,
-        sampled_lines=counts.sampled_lines,
         line_bytes=trace.line_bytes,
     )
 
 
-def _instructions(trace: AddressTrace, options: CurveOptions) -> int | None:
-    is_thread = options.unit is MpkiUnit.THREAD
-    stated = trace.thread_instructions if is_thread else trace.warp_instructions
-    given = options.instructions
-    if given is None or stated is None:
-        return stated if given is None else given
-    if given != stated:
-        raise OptionError(
-            f"{given:,} {options.unit} instructions are given, but the trace states {stated:,}",
-            remedy="leave their number out",
-        )
-    return stated
+# -- stack distances ----------------------------------------------------------------------------------------
+
+#: The distance of an access that touches its line for the first time.
+COLD = -1
+# Counts are 32-bit: half the memory, and no trace that fits the memory is longer.
+_MOST_ACCESSES = 2**31 - 2**10
 
 
-def _counts(
-    trace: AddressTrace, capacity_lines: IntArray, options: CurveOptions, rng: np.random.Generator
+def find_reuses(line: AddressArray) -> tuple[IntArray, IntArray]:
+    """Return the places of the accesses that are followed by another to the same line, and of that.
+
+    As many accesses are cold, the first to their line, as there are more accesses than these.
+    """
+    if line.size > _MOST_ACCESSES:
+        what = f"the trace has {line.size:,} accesses, more than {_MOST_ACCESSES:,}"
+        raise OptionError(what, remedy="sample it, or take fewer kernels")
+    place, is_followed = _by_line(line)
+    next_place = np.full(line.size, -1, dtype=np.int32)
+    next_place[place[:-1][is_followed]] = place[1:][is_followed]
+    earlier = np.flatnonzero(next_place >= 0)
+    return earlier, next_place[earlier].astype(np.int64)
+
+
+def _by_line(line: AddressArray) -> tuple[IntArray, BoolArray]:
+    """Return the places sorted by line, then place, and whether the next one there is of the same line."""
+    lowest = line.min(initial=np.uint64(2**64 - 1))
+    place_bits = np.uint64(int(line.size).bit_length())
+    if int(line.max(initial=lowest) - lowest).bit_length() + int(place_bits) > 64:
+        place = np.argsort(line, kind="stable")
+        ordered = line[place]
+        return place, ordered[1:] == ordered[:-1]
+    # Line and place in one number: sorting numbers is several times faster than sorting places by lines.
+    packed = line - lowest
+    packed <<= place_bits
+    packed |= np.arange(line.size, dtype=np.uint64)
+    packed.sort()
+    place = (packed & np.uint64((1 << int(place_bits)) - 1)).view(np.int64)
+    packed >>= place_bits
+    return place, packed[1:] == packed[:-1]
+
+
+def stack_distances(line: AddressArray) -> IntArray:
+    """Return the stack distance of each access: the distinct other lines since the line's previous access.
+
+    Of (n,) lines in the order of the accesses; 0 where one is touched twice in a row, ``COLD`` (-1) where it
+    is touched first. OptionError says that there are more than 2**31 accesses.
+
+    Between an access i and the previous one p to its line there are i - p - 1 accesses. One that is followed
+    by another to its own line before i counts that line a second time; the others are as many as there are
+    lines. These repeats are the pairs (earlier, later) that lie within (p, i): in the order of the later
+    access, the earlier ones that are larger than p and stand before it. O(n log n), no Python step an access.
+    """
+    later, distance = _stack_distances_again(line)
+    distances = np.full(line.size, COLD, dtype=np.int64)
+    distances[later] = distance
+    return distances
+
+
+def _stack_distances_again(line: AddressArray) -> tuple[IntArray, IntArray]:
+    """Return the places of the accesses that are not the first to their line, and their distances."""
+    earlier, later = find_reuses(line)
+    rank_at = np.full(line.size, -1, dtype=np.int32)
+    rank_at[later] = np.arange(later.size, dtype=np.int32)
+    return later, later - earlier - 1 - larger_before(rank_at[rank_at >= 0])
+
+
+# Groups this small are compared pair by pair: 255 larger values at most, which a byte can count.
+_SMALL = 256
+# So many values and their counts stay in the second-level cache while their groups are halved further.
+_CACHED = 1 << 18
+
+
+def larger_before(permutation: Int32Array) -> Int32Array:
+    """Return, for each value, how many larger values stand before it.
+
+    Of a permutation of 0 .. n - 1; at index v the count for value v: in the order of the values, not of their
+    places.
+
+    Inversions counted by the values' bits from the highest on: a group of consecutive values, kept in the
+    order of their places, is halved into its lower and its upper values, and each lower one counts the upper
+    ones before it. Pairs that stay together are counted in a later halving. O(n log n).
+    """
+    size = permutation.size
+    values = np.concatenate([permutation, np.arange(size, size + -size % _SMALL, dtype=np.int32)])
+    counts = np.zeros_like(values)
+    half = 1 << max(values.size - 1, 1).bit_length() - 1
+    while 2 * half > _CACHED:
+        values, counts = _halved(values, counts, half)
+        half //= 2
+    for start in range(0, values.size, _CACHED):
+        part = slice(start, start + _CACHED)
+        some, their_counts, their_half = values[part], counts[part], half
+        while their_half >= _SMALL:
+            some, their_counts = _halved(some, their_counts, their_half)
+            their_half //= 2
+        within = some & (_SMALL - 1)
+        # In the order of the values.
+        at = np.arange(some.size) // _SMALL * _SMALL + within
+        counts[start + at] = their_counts + _larger_before_within(within)
+    return counts[:size]
+
+
+def _halved(values: Int32Array, counts: Int32Array, half: int) -> tuple[Int32Array, Int32Array]:
+    """Split each group of twice ``half`` values into lower, then upper half; only the last may be smaller."""
+    is_upper = (values & half) != 0
+    upper, lower = np.flatnonzero(is_upper), np.flatnonzero(~is_upper)
+    # Of the places before the k-th lower value, k are lower ones, and each whole group before had `half`
+    # upper ones: what is left is the upper ones before it within its group.
+    rank = np.arange(lower.size)
+    lower_counts = counts[lower]
+    lower_counts += (lower - rank - (rank & -half)).astype(np.int32)
+    whole = values.size // (2 * half) * half
+
+    def joined(lower: Int32Array, upper: Int32Array) -> Int32Array:
+        joined = np.empty(lower.size + upper.size, dtype=np.int32)
+        groups = joined[: 2 * whole].reshape(-1, 2, half)
+        groups[:, 0] = lower[:whole].reshape(-1, half)
+        groups[:, 1] = upper[:whole].reshape(-1, half)
+        joined[2 * whole :] = np.concatenate([lower[whole:], upper[whole:]])
+        return joined
+
+    return joined(values[lower], values[upper]), joined(lower_counts, counts[upper])
+
+
+def _larger_before_within(values: Int32Array) -> Int32Array:
+    """Compare every pair within groups of 256: one row for each place, a column for each group."""
+    places = np.ascontiguousarray(values.astype(np.uint8).reshape(-1, _SMALL).T)
+    counts = np.zeros_like(places)
+    is_larger = np.empty(places.shape, dtype=np.bool_)
+    for place in range(1, _SMALL):
+        before = np.greater(places[:place], places[place], out=is_larger[:place])
+        np.add.reduce(before.view(np.uint8), axis=0, dtype=np.uint8, out=counts[place])
+    return counts.T.reshape(-1).astype(np.int32)
+
+
+# -- misses: (n,) lines of the accesses in their order, (c,) lines that each cache holds, above 0 ----------
+
+
+def count_at_least(distance: IntArray, threshold: IntArray) -> IntArray:
+    """Return how many of the distances, all 0 or more, are at least each threshold, all 0 or more."""
+    below = np.concatenate([[0], np.cumsum(np.bincount(distance))])
+    return distance.size - below[np.minimum(threshold, below.size - 1)]
+
+
+def exact_misses(line: AddressArray, capacity_lines: IntArray) -> MissCounts:
+    """Return the misses of fully associative caches with least-recently-used replacement."""
+    again = _stack_distances_again(line)[1]
+    cold = line.size - again.size
+    misses = (count_at_least(again, capacity_lines) + cold).astype(np.float64)
+    return MissCounts(misses, misses, misses, float(cold))
+
+
+def expected_stack_distances(reuse_distance: IntArray, accesses: int) -> FloatArray:
+    """Return StatStack's expected stack distance for each reuse distance from 0 to the largest.
+
+    Parameters
+    ----------
+    reuse_distance : (m,) int64, >= 0, of the accesses whose line is used again.
+    accesses : n >= m, all of them; those beyond m are not used again.
+    """
+    counts = np.bincount(reuse_distance)
+    # At index k - 1: the share of accesses with a reuse distance of k or more.
+    at_least = 1.0 - np.cumsum(counts[:-1]) / max(accesses, 1)
+    return np.concatenate([[0.0], np.cumsum(at_least)])
+
+
+def stat_stack_misses(line: AddressArray, capacity_lines: IntArray) -> MissCounts:
+    """Return the expected misses of fully associative caches with least-recently-used replacement."""
+    earlier, later = find_reuses(line)
+    distance, cold = later - earlier - 1, line.size - later.size
+    first_miss = np.searchsorted(expected_stack_distances(distance, line.size), capacity_lines)
+    misses = count_at_least(distance, first_miss) + cold
+    return MissCounts(misses.astype(np.float64), None, None, float(cold))
+
+
+_HASHED_AT_ONCE = 1 << 16
+
+
+def draw_lines(line: AddressArray, rate: float, rng: np.random.Generator) -> AddressArray:
+    """Return the (s,) accesses to a share of the lines, chosen by a seeded hash, in their order."""
+    if not 0 < rate <= 1:
+        raise OptionError(f"the sampling rate is above 0 and at most 1, not {rate:g}")
+    seed = rng.integers(2**64, dtype=np.uint64)
+    highest = np.uint64(max(int(rate * 2**64) - 1, 0))
+    kept = [line[:0]]
+    for start in range(0, line.size, _HASHED_AT_ONCE):
+        piece = line[start : start + _HASHED_AT_ONCE]
+        # Mixed to 64 even bits (the finaliser of SplitMix64, by Stafford).
+        mixed = piece ^ seed
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed ^= mixed >> np.uint64(shift)
+            mixed *= np.uint64(factor)
+        mixed ^= mixed >> np.uint64(31)
+        kept.append(piece[mixed <= highest])
+    return np.concatenate(kept)
+
+
+def shards_misses(
+    line: AddressArray,
+    capacity_lines: IntArray,
+    rate: float,
+    rng: np.random.Generator,
+    *,
+    confidence: float = 0.95,
 ) -> MissCounts:
-    if options.method is Method.SHARDS:
-        return shards_misses(trace.line, capacity_lines, options.rate, rng, confidence=options.confidence)
-    if options.method is Method.STAT_STACK:
-        return stat_stack_misses(trace.line, capacity_lines)
-    return exact_misses(trace.line, capacity_lines)
+    """Return estimated misses of fully associative caches with least-recently-used replacement.
+
+    Parameters
+    ----------
+    rate : R, the share of lines looked at, above 0; at 1 the result is exact.
+    confidence : of the bounds, between 0 and 1.
+
+    Raises
+    ------
+    OptionError : no line is chosen, or there are too many accesses.
+
+    Notes
+    -----
+    The bounds put two errors of sampling on top of each other, as they tend to go together. How far apart
+    two uses seem: of C lines C R are chosen, give or take sqrt(C R (1 - R)), so the cache could as well be
+    smaller or larger by sqrt(C (1 - R) / R) lines; at a cliff of the curve this is what counts. Which lines
+    are chosen: where each of them has m misses (in the smaller cache for the upper bound, in the larger one
+    for the lower), the standard error of their sum over R is sqrt((1 - R) sum m^2) / R. Each is taken times
+    the normal quantile of the confidence. Where that leaves no cache at all, all accesses are the upper
+    bound. The bounds say nothing of a few lines with most of the misses of which none is chosen.
+    """
+    sample = draw_lines(line, rate, rng)
+    if not sample.size:
+        what = f"no line of the trace is chosen at a sampling rate of {rate:g}"
+        raise OptionError(what, remedy="raise the rate, or ask for the exact curve")
+    distance = stack_distances(sample)
+    again = distance[distance != COLD]
+    cold = distance.size - again.size
+    # A confidence next to 1 is one of 1 when rounded, which has no quantile.
+    quantile = NormalDist().inv_cdf(min(0.5 + confidence / 2, nextafter(1.0, 0.0)))
+    capacity = capacity_lines.astype(np.float64)
+    shift = quantile * np.sqrt(capacity * (1 - rate) / rate)
+    larger, smaller = (capacity + shift) * rate, np.maximum(capacity - shift, 0.0) * rate
+    misses, least, most = (
+        (cold + _beyond(again, each)) / rate for each in (capacity * rate, larger, smaller)
+    )
+    low = least - quantile * _standard_error(sample, rate, distance, larger)
+    high = most + quantile * _standard_error(sample, rate, distance, smaller)
+    accesses = float(line.size)
+    return MissCounts(
+        np.minimum(misses, accesses),
+        np.clip(low, 0.0, accesses),
+        np.where(shift < capacity, np.clip(high, 0.0, accesses), accesses),
+        min(cold / rate, accesses),
+        cold,
+    )
+
+
+def _beyond(distance: IntArray, capacity: FloatArray) -> FloatArray:
+    """Return how many distances are beyond each capacity; interpolated between whole numbers of lines."""
+    whole = np.floor(capacity).astype(np.int64)
+    part = capacity - whole
+    return (1 - part) * count_at_least(distance, whole) + part * count_at_least(distance, whole + 1)
+
+
+def _standard_error(
+    sample: AddressArray, rate: float, distance: IntArray, capacity: FloatArray
+) -> FloatArray:
+    """Return the (c,) standard errors of the misses, over R, by which lines are chosen."""
+    line_of_access = np.unique(sample, return_inverse=True)[1]
+    squares = []
+    for lines_held in capacity.tolist():
+        # Between 0 and 1 at the one distance that a part of a line is about, as where it is counted.
+        missed = np.clip(distance + 1 - lines_held, 0.0, 1.0)
+        missed[distance == COLD] = 1.0
+        of_line = np.bincount(line_of_access, weights=missed)
+        squares.append(float(of_line @ of_line))
+    return sqrt(1 - rate) / rate * np.sqrt(squares)

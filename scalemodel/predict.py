@@ -1,7 +1,7 @@
 """From the scale models to the targets: trend, cliff, interval, class, and what is to be said of each.
 
-Source: GPU scale-model simulation, sections IV and V; for intervals and more than two models see `interval`
-and `rules`. With f = f_mem, r the share of the misses left, and w the interval's half-width in ln IPC:
+Source: GPU scale-model simulation, sections IV and V; for intervals and more than two models see `rules`.
+With f = f_mem, r the share of the misses left, and w the interval's half-width in ln IPC:
 
     on the trend             trend * e^(-w), trend, trend * e^w
     at a cliff and beyond    trend / (1 - f (1 - r)) * e^(-w), trend / (1 - f) [Eq. 3], trend / (1 - f) * e^w
@@ -23,17 +23,22 @@ from itertools import pairwise
 
 from scalemodel.cliff import CurveReading, CurveStep, read_curve
 from scalemodel.errors import Finding, OptionError
-from scalemodel.interval import (
+from scalemodel.measurements import Measurements, wrong_f_mem, wrong_size
+from scalemodel.rules import (
     DEFAULT_CONFIDENCE,
+    DEFAULT_RULE,
     Bounds,
     Calibration,
+    ModelPair,
+    ProportionalFrom,
+    Rule,
+    Trend,
     beyond_benchmarks,
     calibrated_up_to,
     calibration,
     half_width,
+    rule_named,
 )
-from scalemodel.measurements import Measurements, wrong_f_mem, wrong_size
-from scalemodel.rules import DEFAULT_RULE, ModelPair, ProportionalFrom, Rule, Trend, rule_named
 
 ASSUMED_F_MEM = 0.5
 # In ln IPC, of an interval either way: one that is wider says nothing.
@@ -74,16 +79,9 @@ class Classification:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What one rule says of one target.
+    """What one rule says of one target: no IPC where there is no point, low alone where the top is open.
 
-    Attributes
-    ----------
-    ipc : None where there is no point.
-    low, high : the interval, or the bracket where the note says so. Low alone: open at the top; neither:
-        there is none.
-    note : what is to be said of it, empty where nothing is.
-    bounds : what low and high are.
-    is_beyond : whether models, target or efficiency are others than the intervals were calibrated on.
+    `is_beyond`: whether models, target or efficiency are others than the intervals were calibrated on.
     """
 
     target: int
@@ -105,10 +103,8 @@ class Outcome:
     ----------
     models : sizes of the scale models that were used, ascending.
     predictions : target by target in the order asked, the rules in theirs.
-    cliff : the one applied, the first above the largest model and on the way to the targets; None where there
-        is none.
-    correction : C [Eq. 1] of the smallest and the largest model; 1, as the rules use it, where a cliff lies
-        between the models.
+    cliff : the one applied, the first above the largest model and on the way to the targets.
+    correction : C [Eq. 1] of the smallest and the largest model; 1 where a cliff lies between them.
     back_cast : rule -> largest |ln(actual / predicted)| of a model from the two before, None where one has no
         prediction; empty with two models, and where a cliff lies between them: it is not used there.
     findings : what concerns the whole.
@@ -179,10 +175,10 @@ def predict(
     if f_mem is not None and (wrong := wrong_f_mem(f_mem)):
         raise OptionError(wrong)
     if not measurements.scaling.has_cliffs and (assume_f_mem or curve_is_modelled or f_mem is not None):
-        what = (
+        growing = (
             f"under {measurements.scaling} scaling there is no cliff: the working set grows with the system"
         )
-        raise OptionError(what, remedy="leave f_mem and the curve's options out, or say strong scaling")
+        raise OptionError(growing, remedy="leave f_mem and the curve's options out, or say strong scaling")
     level = calibration(confidence)
     if not rules:
         raise OptionError("no scale rule is given", remedy=f"give {DEFAULT_RULE}")
@@ -192,10 +188,11 @@ def predict(
     is_inside = reading.inside is not None
     ends = ModelPair(*points[0], *points[-1], is_ideal=is_inside)
     has_gain = ends.correction_per_doubling > 1 + _LINEAR_WITHIN
-    stalls = f_mem if f_mem is not None else measurements.f_mem_at(models[-1])
+    stalls = f_mem if f_mem is not None else measurements.f_mem.get(models[-1])
     cliff = None if has_gain else reading.cliff
     asked = _Asked(measurements, points, cliff, is_inside, stalls, assume_f_mem, level)
     pairs_of = {rule.name: _pairs(rule, points, is_cliff_inside=is_inside) for rule in chosen}
+    gain = _gain_findings(reading.cliff, stalls, has_gain=has_gain, is_given=f_mem is not None)
     return Outcome(
         name=measurements.name,
         models=tuple(models),
@@ -211,11 +208,34 @@ def predict(
             if len(points) > 2 and not is_inside
         },
         classification=_classify(measurements, ModelPair(*points[0], *points[-1]), reading),
-        findings=(
-            *reading.findings,
-            *_gain_findings(reading.cliff, stalls, has_gain=has_gain, is_given=f_mem is not None),
-        ),
+        findings=(*reading.findings, *gain),
     )
+
+
+def _checked_models(measurements: Measurements, simulated: Sequence[int] | None) -> list[tuple[int, float]]:
+    """Return size and IPC of each scale model, ascending."""
+    of = f"{measurements.name}: " if measurements.name else ""
+    models = measurements.simulated_sizes if simulated is None else tuple(sorted(simulated))
+    if len(set(models)) < len(models):
+        raise OptionError("a simulated size is named twice", remedy="name each once")
+    if len(models) < 2:
+        what = f"{of}{'one size alone is' if models else 'no size is'} simulated, which shows no trend"
+        raise OptionError(what, remedy="give the IPC of two sizes or more")
+    if missing := [size for size in models if size not in measurements.ipc]:
+        what = f"{of}there is no IPC at size {missing[0]}"
+        raise OptionError(what, remedy="simulate it, or name another size")
+    return [(size, measurements.ipc[size]) for size in models]
+
+
+def _check_targets(targets: Sequence[int], largest: int, unit: str) -> None:
+    if not targets:
+        raise OptionError("no target is given", remedy="give the size of the system to predict")
+    for target in targets:
+        if wrong := wrong_size(target):
+            raise OptionError(f"the target: {wrong}")
+        if target < largest:
+            what = f"the target of {target} {unit} is below the largest scale model, {largest} {unit}"
+            raise OptionError(what, remedy="give larger targets, or name the simulated sizes")
 
 
 def _pairs(
@@ -263,35 +283,50 @@ def _predicted(
 ) -> Prediction:
     """Return what a rule says of a target, by the formulas above."""
     largest, largest_ipc = asked.points[-1]
-    region = _region(asked.cliff, target, largest)
+    cliff, region = asked.cliff, _region(asked.cliff, target, largest)
     if region is Region.LARGEST:
         at_it = largest_ipc
         return Prediction(target, rule.name, at_it, at_it, at_it, region, "as simulated", Bounds.SIMULATED)
-    passed = asked.cliff is not None and region in {Region.AT, Region.BEYOND}
-    trend = _trend(rule, pairs, target, asked.cliff.larger if asked.cliff is not None and passed else None)
+    passed = cliff.larger if cliff is not None and region in {Region.AT, Region.BEYOND} else None
+    trend = _trend(rule, pairs, target, passed)
     if trend.ipc is None:
         return Prediction(target, rule.name, None, None, None, region, trend.remark)
     ipc: float | None = trend.ipc
-    low: float | None = trend.ipc
+    low: float | None = None
     high, bounds, beyond = None, Bounds.NONE, None
     if rule.is_baseline:
-        low = None
         remarks = [] if region is Region.TREND else ["knows no cliff"]
-    elif asked.cliff is not None and region is not Region.TREND and asked.f_mem is None:
-        ipc, high, remarks = _unknown_gain(asked, asked.cliff, region, target, trend.ipc)
-        bounds = Bounds.BRACKET
+    elif cliff is not None and region is not Region.TREND and asked.f_mem is None:
+        low, bounds = trend.ipc, Bounds.BRACKET
+        ipc, high, remarks = _unknown_gain(asked, cliff, region, target, trend.ipc)
     else:
         width, beyond = _width(asked, pairs, back_cast, target, trend.ipc)
         ipc, low, high, bounds, remarks = _known_gain(asked, region, trend.ipc, width, back_cast)
-        remarks += [] if beyond is None or low is None else [beyond]
+        beyond = None if low is None else beyond
+        remarks += [] if beyond is None else [beyond]
     peak, unit = asked.measurements.peak_ipc_per_sm, asked.measurements.scaling.unit
     if ipc is not None and ipc < largest_ipc:
         remarks.append(f"below the IPC of {largest} {unit}")
     if ipc is not None and peak is not None and ipc > peak * target:
         remarks.append(f"above the peak of {peak * target:.6g}")
     note = "; ".join(filter(None, (trend.remark, *remarks)))
-    is_beyond = beyond is not None and low is not None
-    return Prediction(target, rule.name, ipc, low, high, region, note, bounds, is_beyond)
+    return Prediction(target, rule.name, ipc, low, high, region, note, bounds, beyond is not None)
+
+
+def _width(
+    asked: _Asked, pairs: Sequence[ModelPair], back_cast: float | None, target: int, trend: float
+) -> tuple[float, str | None]:
+    """Return the half-width in ln IPC, and what of it was not calibrated, in words."""
+    models = [size for size, _ in asked.points]
+    inside, doublings = asked.has_cliff_inside, math.log2(target / models[-1])
+    width = half_width(asked.level, doublings, back_cast, cliff_between_models=inside)
+    scaling, beyond = asked.measurements.scaling, "beyond the calibrated range"
+    if inside:
+        return width, None
+    if back_cast is None and (change := beyond_benchmarks(scaling, pairs[-1].correction_per_doubling)):
+        lost = abs(math.log(trend / pairs[-1].proportional_ipc(target)))
+        return max(width, min(lost, _MOST_HALF_WIDTH)), f"{beyond}: {change}"
+    return width, beyond if target > calibrated_up_to(scaling, models) else None
 
 
 def _known_gain(
@@ -314,31 +349,8 @@ def _known_gain(
     if asked.has_cliff_inside:
         bounds = Bounds.NOT_CALIBRATED
         remarks.append("interval not calibrated")
-    if ipc is None:
-        bounds = Bounds.BRACKET
+    bounds = Bounds.BRACKET if ipc is None else bounds
     return ipc, low / math.exp(width), high * math.exp(width), bounds, remarks
-
-
-def _width(
-    asked: _Asked, pairs: Sequence[ModelPair], back_cast: float | None, target: int, trend: float
-) -> tuple[float, str | None]:
-    """Return the half-width in ln IPC, and what of it was not calibrated, in words."""
-    models = [size for size, _ in asked.points]
-    width = half_width(
-        asked.level,
-        math.log2(target / models[-1]),
-        back_cast,
-        cliff_between_models=asked.has_cliff_inside,
-    )
-    if asked.has_cliff_inside:
-        return width, None
-    scaling, beyond = asked.measurements.scaling, "beyond the calibrated range"
-    if back_cast is None:
-        change = beyond_benchmarks(scaling, pairs[-1].correction_per_doubling)
-        if change is not None:
-            lost = abs(math.log(trend / pairs[-1].proportional_ipc(target)))
-            return max(width, min(lost, _MOST_HALF_WIDTH)), f"{beyond}: {change}"
-    return width, beyond if target > calibrated_up_to(scaling, models) else None
 
 
 def _unknown_gain(
@@ -346,10 +358,9 @@ def _unknown_gain(
 ) -> tuple[float | None, float | None, list[str]]:
     """Bracket the gain by the misses that go and by the peak: point, high, and what is to be said."""
     peak = asked.measurements.peak_ipc_per_sm
-    gains = [
-        gain for gain in (cliff.ratio, None if peak is None else peak * target / trend) if gain is not None
-    ]
-    gain = max(1.0, min(gains)) if gains else None
+    most = (cliff.ratio, None if peak is None else peak * target / trend)
+    gain = min((each for each in most if each is not None), default=None)
+    gain = None if gain is None else max(1.0, gain)
     high = None if gain is None else trend * gain
     kind = "bracket open at the top" if high is None else "bracket, no interval"
     if region is Region.BETWEEN:
@@ -360,37 +371,6 @@ def _unknown_gain(
     if f_mem < ASSUMED_F_MEM:
         return high, high, [f"f_mem assumed, {f_mem:.3g}, the most the bracket allows", kind]
     return trend / (1 - f_mem), high, [f"f_mem assumed, {f_mem:.3g}", kind]
-
-
-def _checked_models(measurements: Measurements, simulated: Sequence[int] | None) -> list[tuple[int, float]]:
-    """Return size and IPC of each scale model, ascending."""
-    of = f"{measurements.name}: " if measurements.name else ""
-    models = measurements.simulated_sizes if simulated is None else tuple(sorted(simulated))
-    if len(set(models)) < len(models):
-        raise OptionError("a simulated size is named twice", remedy="name each once")
-    if len(models) < 2:
-        count = "one size alone is" if models else "no size is"
-        what = f"{of}{count} simulated, which shows no trend"
-        raise OptionError(what, remedy="give the IPC of two sizes or more")
-    points = []
-    for size in models:
-        ipc = measurements.ipc_at(size)
-        if ipc is None:
-            what = f"{of}there is no IPC at size {size}"
-            raise OptionError(what, remedy="simulate it, or name another size")
-        points.append((size, ipc))
-    return points
-
-
-def _check_targets(targets: Sequence[int], largest: int, unit: str) -> None:
-    if not targets:
-        raise OptionError("no target is given", remedy="give the size of the system to predict")
-    for target in targets:
-        if wrong := wrong_size(target):
-            raise OptionError(f"the target: {wrong}")
-        if target < largest:
-            what = f"the target of {target} {unit} is below the largest scale model, {largest} {unit}"
-            raise OptionError(what, remedy="give larger targets, or name the simulated sizes")
 
 
 def _gain_findings(
@@ -429,13 +409,13 @@ def _gain_findings(
 def _classify(measurements: Measurements, ends: ModelPair, reading: CurveReading) -> Classification:
     """Classify by the cliff that is reached, else by the models' C for each doubling."""
     unit = measurements.scaling.unit
-    for step in (reading.cliff, reading.inside):
-        if step is not None:
-            where = f"between {step.smaller} and {step.larger} {unit}"
-            reason = (
-                f"the working set comes to fit the last-level cache {where}: MPKI {step.mpki_smaller:.3g}"
-            )
-            return Classification(ScalingClass.SUPER_LINEAR, f"{reason} to {step.mpki_larger:.3g}")
+    step = reading.cliff or reading.inside
+    if step is not None:
+        return Classification(
+            ScalingClass.SUPER_LINEAR,
+            f"the working set comes to fit the last-level cache between {step.smaller} and {step.larger} "
+            f"{unit}: MPKI {step.mpki_smaller:.3g} to {step.mpki_larger:.3g}",
+        )
     change = ends.correction_per_doubling - 1
     by = f"{change:+.1%}" if change < _MOST_CHANGE_SHOWN else f"more than {_MOST_CHANGE_SHOWN:+.0%}"
     within = "within" if abs(change) <= _LINEAR_WITHIN else "beyond"
@@ -446,9 +426,9 @@ def _classify(measurements: Measurements, ends: ModelPair, reading: CurveReading
     if change < -_LINEAR_WITHIN:
         why = "too little work to fill the larger system, or congestion on shared data"
         return Classification(ScalingClass.SUB_LINEAR, f"{reason}: {why}")
-    known, curve = dict(measurements.curve), ""
-    if measurements.scaling.has_cliffs and {ends.small, ends.large} <= known.keys():
-        first, last = known[ends.small], known[ends.large]
+    curve = ""
+    if measurements.scaling.has_cliffs and {ends.small, ends.large} <= measurements.mpki.keys():
+        first, last = measurements.mpki[ends.small], measurements.mpki[ends.large]
         curve = f"; MPKI goes from {first:.3g} to {last:.3g}"
         if abs(first - last) <= _FLAT_WITHIN * max(first, last):
             curve = f"; MPKI stays at {last:.3g}, so cache size does not matter"

@@ -45,21 +45,21 @@ class TraceFile:
     head: bytes
     stream: IO[bytes]
 
-    def pieces(self) -> Iterator[bytes]:
-        """Yield the bytes, some MiB at a time; raise InputError where they cannot be read or are damaged."""
+    def line_pieces(self) -> Iterator[bytes]:
+        """Yield the bytes in pieces of whole lines, about a MiB each; only the last may lack a line end.
+
+        Raises
+        ------
+        InputError : they cannot be read, or are damaged.
+        """
+        rest: list[bytes] = []
         with damage_reported(self.path):
             while piece := self.stream.read(PIECE_BYTES):
-                yield piece
-
-    def line_pieces(self) -> Iterator[bytes]:
-        """Yield the bytes in pieces of whole lines, as `pieces`; only the last may end without a line end."""
-        rest: list[bytes] = []
-        for piece in self.pieces():
-            end = piece.rfind(b"\n") + 1
-            if end:
-                yield b"".join([*rest, piece[:end]])
-                rest.clear()
-            rest.append(piece[end:])
+                end = piece.rfind(b"\n") + 1
+                if end:
+                    yield b"".join([*rest, piece[:end]])
+                    rest.clear()
+                rest.append(piece[end:])
         if last := b"".join(rest):
             yield last
 
@@ -69,12 +69,9 @@ def open_trace(path: str) -> Iterator[TraceFile]:
     """Open one trace; "-" is standard input; raise InputError if it does not exist or cannot be read."""
     with ExitStack() as opened:
         with damage_reported(path):
-            if path == "-":
-                raw: IO[bytes] = sys.stdin.buffer
-            elif Path(path).exists():
-                raw = opened.enter_context(Path(path).open("rb"))
-            else:
+            if path != "-" and not Path(path).exists():
                 raise InputError("no such file", Place(path), remedy="check the path")
+            raw = sys.stdin.buffer if path == "-" else opened.enter_context(Path(path).open("rb"))
             first = raw.read(len(_XZ_MAGIC))
             content = _joined(first, raw)
             if first.startswith(_GZIP_MAGIC):
@@ -165,23 +162,14 @@ def lines_touched(
 # -- words and numbers ------------------------------------------------------------------------------------
 
 ByteArray = NDArray[np.uint8]
-NumberArray = NDArray[np.uint64]
 
 _NOT_A_DIGIT = 255
 _HEX_DIGITS = 16
 # Any number of so many decimal digits fits 64 bits.
 _DECIMAL_DIGITS = 19
-_SPACE, _NEWLINE, _MINUS, _DOT = (ord(character) for character in " \n-.")
-
-
-def _digit_values() -> ByteArray:
-    values = np.full(256, _NOT_A_DIGIT, dtype=np.uint8)
-    for value, digit in enumerate("0123456789abcdef"):
-        values[[ord(digit), ord(digit.upper())]] = value
-    return values
-
-
-_DIGIT_VALUE = _digit_values()
+_DIGIT_VALUE = np.full(256, _NOT_A_DIGIT, dtype=np.uint8)
+for _digit in "0123456789abcdefABCDEF":
+    _DIGIT_VALUE[ord(_digit)] = int(_digit, 16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +190,14 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The words of a text line by line; a line is what a line end closes, and what comes after the last."""
+    """The words of a text line by line.
+
+    Attributes
+    ----------
+    first : (l + 1,), of each line that is not blank its first word, and the number of words.
+    row : (l,), from 0, of each of these lines.
+    rows : line ends in the text.
+    """
 
     words: Words
     first: IntArray
@@ -214,37 +209,36 @@ def split_lines(text: bytes) -> Lines:
     """Split a text into lines, and these into words apart by blanks."""
     content = np.frombuffer(text, dtype=np.uint8)
     inside = np.zeros(content.size + 2, dtype=np.bool_)
-    np.greater(content, _SPACE, out=inside[1:-1])
+    np.greater(content, ord(" "), out=inside[1:-1])
     edges = np.flatnonzero(inside[1:] != inside[:-1])
     words = Words(content, edges[::2], edges[1::2])
-    line_ends = np.flatnonzero(content == _NEWLINE)
+    line_ends = np.flatnonzero(content == ord("\n"))
     row_of_word = np.searchsorted(line_ends, words.start)
-    is_first = np.diff(row_of_word, prepend=-1) != 0
-    first = np.flatnonzero(is_first)
+    first = np.flatnonzero(np.diff(row_of_word, prepend=-1) != 0)
     return Lines(words, np.append(first, words.start.size), row_of_word[first], line_ends.size)
 
 
-def hex_numbers(words: Words) -> tuple[NumberArray, BoolArray]:
+def hex_numbers(words: Words) -> tuple[AddressArray, BoolArray]:
     """Return the value of each word of hexadecimal digits, ``0x`` before or not, and whether it is one."""
     bare = Words(words.text, words.start + 2 * _has_prefix(words), words.end)
     return _numbers(bare, 16, _HEX_DIGITS)
 
 
-def decimal_numbers(words: Words) -> tuple[NumberArray, BoolArray]:
+def decimal_numbers(words: Words) -> tuple[AddressArray, BoolArray]:
     """Return the value of each word of decimal digits, at most 19, and whether it is one."""
     return _numbers(words, 10, _DECIMAL_DIGITS)
 
 
 def signed_numbers(words: Words) -> tuple[IntArray, BoolArray]:
     """Return the value of each word of decimal digits, a minus before them or not, and whether it is one."""
-    is_negative = words.text[words.start] == _MINUS
+    is_negative = words.text[words.start] == ord("-")
     value, is_number = decimal_numbers(Words(words.text, words.start + is_negative, words.end))
     is_number &= value < 1 << 63
     signed = value.view(np.int64)
     return np.where(is_negative, -signed, signed), is_number
 
 
-def address_numbers(words: Words) -> tuple[NumberArray, BoolArray]:
+def address_numbers(words: Words) -> tuple[AddressArray, BoolArray]:
     """Return the value of each word: hexadecimal after ``0x``, else decimal; and whether it is a number."""
     is_hex = _has_prefix(words)
     value = np.zeros(words.start.size, dtype=np.uint64)
@@ -254,15 +248,14 @@ def address_numbers(words: Words) -> tuple[NumberArray, BoolArray]:
     return value, is_number
 
 
-def base_names(words: Words) -> NumberArray:
+def base_names(words: Words) -> AddressArray:
     """Return the first 8 bytes of each word up to its first dot, as one number; see ``name_code``."""
     code = np.zeros(words.start.size, dtype=np.uint64)
     going = np.ones(words.start.size, dtype=np.bool_)
-    last = words.text.size - 1
     for place in range(8):
         at = words.start + place
-        letter = words.text[np.minimum(at, last)]
-        going &= (at < words.end) & (letter != _DOT)
+        letter = words.text[np.minimum(at, words.text.size - 1)]
+        going &= (at < words.end) & (letter != ord("."))
         code |= np.where(going, letter, 0).astype(np.uint64) << np.uint64(8 * place)
     return code
 
@@ -273,20 +266,18 @@ def name_code(name: str) -> int:
 
 
 def _has_prefix(words: Words) -> BoolArray:
-    last = words.text.size - 1
-    second = words.text[np.minimum(words.start + 1, last)] | 0x20
+    second = words.text[np.minimum(words.start + 1, words.text.size - 1)] | 0x20
     has_prefix: BoolArray = (words.text[words.start] == ord("0")) & (second == ord("x"))
     return has_prefix & (words.end - words.start >= 2)
 
 
-def _numbers(words: Words, base: int, most_digits: int) -> tuple[NumberArray, BoolArray]:
+def _numbers(words: Words, base: int, most_digits: int) -> tuple[AddressArray, BoolArray]:
     """Return the values of words of at most so many digits, and which words are that."""
     length = words.end - words.start
     is_number = (length > 0) & (length <= most_digits)
     value = np.zeros(words.start.size, dtype=np.uint64)
-    longest = int(length.max(initial=0, where=is_number))
     # From the first digit on: in step `place`, the words that are longer than that have one more.
-    for place in range(longest):
+    for place in range(int(length.max(initial=0, where=is_number))):
         has_more = length > place
         digit = _DIGIT_VALUE[words.text[np.where(has_more, words.start + place, 0)]]
         is_number &= ~has_more | (digit < base)

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scalemodel import accel_sim
-from scalemodel.arrays import BoolArray
 from scalemodel.errors import InputError, OptionError, Place
 from scalemodel.trace_file import (
     AddressArray,
@@ -38,8 +37,6 @@ from scalemodel.trace_file import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# -- reading ----------------------------------------------------------------------------------------------
-
 
 class TraceFormat(StrEnum):
     """The formats that are read; all but the binary ones are recognised by content."""
@@ -51,7 +48,7 @@ class TraceFormat(StrEnum):
     ACCEL_SIM = "traceg"
 
 
-_ADDRESS_BYTES = {TraceFormat.BINARY: 8, TraceFormat.BINARY_32: 4}
+_ADDRESS, _SIZE = "address", "size"
 _REMEDY = (
     "give one address a line, a CSV with a column address, a .traceg of Accel-Sim, or name the format: "
     "binary or binary32"
@@ -59,6 +56,11 @@ _REMEDY = (
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _LIST_STARTS = (b"kernel-", b"Memcpy")
 _KERNEL = re.compile(r"kernel-(\d+).*\.traceg(\.xz|\.gz)?$")
+_COMMENT = re.compile(rb"#[^\n]*")
+_ADDRESS_LINE = re.compile(rb"\s*(0[xX][0-9a-fA-F]+|[0-9]+)\s*")
+# What Arrow says: of a file that ends with its header, and of a row with too few or too many cells.
+_HEADER_ALONE = "Could not skip initial"
+_ROW = re.compile(r"Row #(\d+): (Expected \d+ columns, got \d+)")
 
 
 def read_address_trace(
@@ -73,10 +75,9 @@ def read_address_trace(
 
     Parameters
     ----------
-    paths : the files, "-" for standard input; a folder or a list of kernels stands for its traces. What a
-        kernel leaves in the cache the next one finds there.
+    paths : "-" for standard input; a folder or a list of kernels stands for its traces.
     trace_format : of all files; None recognises each by its content. Binary must be named.
-    line_bytes : bytes of a cache line, a power of two. An access to several lines counts once for each.
+    line_bytes : a power of two. An access to several lines counts once for each.
     with_local : whether to include accesses to the threads' local memory, for Accel-Sim's traces.
     tell : is told, once, that no file is of a format that ``with_local`` matters for.
 
@@ -104,42 +105,46 @@ def read_address_trace(
                 continue
             found = trace_format or _recognised(file)
             formats.add(found)
-            if found is TraceFormat.ACCEL_SIM:
-                parts.append(accel_sim.read(file, line_bytes, with_local=with_local))
-            else:
-                parts.append(AddressTrace(_lines_in(file, found, line_bytes), line_bytes))
+            parts.append(_read(file, found, line_bytes, with_local=with_local))
     line = parts[0].line if len(parts) == 1 else np.concatenate([part.line for part in parts])
     if not line.size:
         raise InputError("has no access to memory", Place(", ".join(paths)))
     if with_local and tell is not None and TraceFormat.ACCEL_SIM not in formats:
         tell("only Accel-Sim's traces tell local accesses from others")
+    # Instructions are known where every part says them.
     threads = [part.thread_instructions for part in parts if part.thread_instructions is not None]
     warps = [part.warp_instructions for part in parts if part.warp_instructions is not None]
-    # Instructions are known where every part says them.
-    return AddressTrace(
-        line,
-        line_bytes,
-        sum(threads) if len(threads) == len(parts) else None,
-        sum(warps) if len(warps) == len(parts) else None,
-    )
+    if len(threads) < len(parts):
+        return AddressTrace(line, line_bytes)
+    return AddressTrace(line, line_bytes, sum(threads), sum(warps))
+
+
+def _read(file: TraceFile, found: TraceFormat, line_bytes: int, *, with_local: bool) -> AddressTrace:
+    if found is TraceFormat.ACCEL_SIM:
+        return accel_sim.read(file, line_bytes, with_local=with_local)
+    if found is TraceFormat.CSV:
+        return AddressTrace(_of_csv(file, line_bytes), line_bytes)
+    if found is TraceFormat.TEXT:
+        return AddressTrace(_of_text(file, line_bytes), line_bytes)
+    address = _of_binary(file, 4 if found is TraceFormat.BINARY_32 else 8)
+    return AddressTrace(lines_of(address, line_bytes), line_bytes)
 
 
 def _traces_in(folder: str) -> list[str]:
     """Return the traces of a folder: its list of kernels where there is one, else its kernels by number."""
     if (Path(folder) / "kernelslist.g").is_file():
         return [str(Path(folder) / "kernelslist.g")]
-    found = [
-        (int(match[1]), path) for path in Path(folder).iterdir() if (match := _KERNEL.fullmatch(path.name))
-    ]
+    named = ((_KERNEL.fullmatch(path.name), path) for path in Path(folder).iterdir())
+    found = sorted((int(match[1]), str(path)) for match, path in named if match)
     if not found:
         remedy = "give one with kernelslist.g or kernel-1.traceg in it, or the files, in order"
         raise InputError("is a folder without traces of Accel-Sim", Place(folder), remedy=remedy)
-    return [str(path) for _, path in sorted(found)]
+    return [path for _, path in found]
 
 
 def _traces_listed(file: TraceFile) -> list[str]:
     """Return the traces that a list of kernels names, beside it; copies to the GPU are left out."""
-    text = b"".join(file.pieces()).decode("utf-8", "replace")
+    text = b"".join(file.line_pieces()).decode("utf-8", "replace")
     found = []
     for row, line in enumerate(text.splitlines(), 1):
         name = line.strip()
@@ -148,10 +153,9 @@ def _traces_listed(file: TraceFile) -> list[str]:
         beside = Path(file.path).parent / name
         there = next((path for end in ("", ".xz", ".gz") if (path := Path(f"{beside}{end}")).is_file()), None)
         if there is None or file.path == "-":
+            what = f"lists {name!r}, which is no file beside it"
             remedy = "give the list where its traces lie, grouped by Accel-Sim's post-traces-processing"
-            raise InputError(
-                f"lists {name!r}, which is no file beside it", Place(file.path, row), remedy=remedy
-            )
+            raise InputError(what, Place(file.path, row), remedy=remedy)
         found.append(str(there))
     return found
 
@@ -173,54 +177,34 @@ def _recognised(file: TraceFile) -> TraceFormat:
     raise InputError(what, Place(file.path), remedy=_REMEDY)
 
 
-def _lines_in(file: TraceFile, trace_format: TraceFormat, line_bytes: int) -> AddressArray:
-    """Return the lines of the accesses in a file of bare addresses or a CSV."""
-    if trace_format is TraceFormat.CSV:
-        return _of_csv(file, line_bytes)
-    if trace_format is TraceFormat.TEXT:
-        return _of_text(file, line_bytes)
-    content, width = b"".join(file.pieces()), _ADDRESS_BYTES[trace_format]
+def _of_binary(file: TraceFile, width: int) -> AddressArray:
+    content = b"".join(file.line_pieces())
     if len(content) % width:
-        raise InputError(
-            f"its bytes, {len(content):,}, are no whole number of {width}-byte addresses",
-            Place(file.path),
-            remedy=f"write little-endian unsigned {8 * width}-bit integers, nothing else",
-        )
-    address = np.frombuffer(content, dtype=f"<u{width}").astype(np.uint64, copy=False)
-    return lines_of(address, line_bytes)
-
-
-_COMMENT = re.compile(rb"#[^\n]*")
-_ADDRESS_LINE = re.compile(rb"\s*(0[xX][0-9a-fA-F]+|[0-9]+)\s*")
+        what = f"its bytes, {len(content):,}, are no whole number of {width}-byte addresses"
+        remedy = f"write little-endian unsigned {8 * width}-bit integers, nothing else"
+        raise InputError(what, Place(file.path), remedy=remedy)
+    return np.frombuffer(content, dtype=f"<u{width}").astype(np.uint64, copy=False)
 
 
 def _of_text(file: TraceFile, line_bytes: int) -> AddressArray:
-    """Read addresses, one a line; raise InputError where a line is not one of at most 64 bits."""
+    """Read the lines of addresses, one a row; raise InputError where a line is not one of at most 64 bits."""
     lines = [np.zeros(0, dtype=np.uint64)]
     rows_before = 0
     for piece in file.line_pieces():
         found = split_lines(_COMMENT.sub(b"", piece) if b"#" in piece else piece)
         words = found.words[found.first[:-1]]
         address, is_address = address_numbers(words)
-        is_alone = np.diff(found.first) == 1
-        is_address &= is_alone
+        is_address &= np.diff(found.first) == 1
         if not is_address.all():
             wrong = int(np.argmin(is_address))
-            what = f"{words.word(wrong)!r} is not" if is_alone[wrong] else "the line is not"
             raise InputError(
-                f"{what} an address of at most 64 bits",
+                f"a line that begins with {words.word(wrong)!r} is no address of at most 64 bits",
                 Place(file.path, rows_before + int(found.row[wrong]) + 1),
                 remedy="write one address a line, decimal (at most 19 digits) or hexadecimal after 0x",
             )
         lines.append(lines_of(address, line_bytes))
         rows_before += found.rows
     return np.concatenate(lines)
-
-
-_ADDRESS, _SIZE = "address", "size"
-# What Arrow says: of a file that ends with its header, and of a row with too few or too many cells.
-_HEADER_ALONE = "Could not skip initial"
-_ROW = re.compile(r"Row #(\d+): (Expected \d+ columns, got \d+)")
 
 
 def _header(head: bytes) -> list[str]:
@@ -234,7 +218,7 @@ def _header(head: bytes) -> list[str]:
 
 
 def _of_csv(file: TraceFile, line_bytes: int) -> AddressArray:
-    """Read a table of accesses."""
+    """Read the lines that the accesses of a table touch."""
     from pyarrow import ArrowInvalid
     from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, open_csv
 
@@ -242,21 +226,16 @@ def _of_csv(file: TraceFile, line_bytes: int) -> AddressArray:
     if _ADDRESS not in header:
         raise InputError("no column address", Place(file.path, 1))
     wanted = [str(header.index(name)) for name in (_ADDRESS, _SIZE) if name in header]
-    names = [str(n) for n in range(len(header))]
-    lines = [np.zeros(0, dtype=np.uint64)]
-    row = 2
+    strings = dict.fromkeys(wanted, "string")
+    lines, row = [np.zeros(0, dtype=np.uint64)], 2
     with damage_reported(file.path):
         try:
             batches = open_csv(
                 file.stream,
                 # Rows are numbered only where they are parsed one after the other.
-                ReadOptions(use_threads=False, skip_rows=1, column_names=names),
+                ReadOptions(use_threads=False, skip_rows=1, column_names=list(map(str, range(len(header))))),
                 ParseOptions(ignore_empty_lines=False),
-                ConvertOptions(
-                    include_columns=wanted,
-                    column_types=dict.fromkeys(wanted, "string"),
-                    strings_can_be_null=False,
-                ),
+                ConvertOptions(include_columns=wanted, column_types=strings, strings_can_be_null=False),
             )
             for batch in batches:
                 lines.append(_of_batch(file.path, row, batch, line_bytes))
@@ -272,22 +251,21 @@ def _of_csv(file: TraceFile, line_bytes: int) -> AddressArray:
 
 def _of_batch(path: str, first_row: int, batch: pa.RecordBatch, line_bytes: int) -> AddressArray:
     """Return the lines that the rows of a batch touch."""
-
-    def refuse(wrong: BoolArray, column: str, words: Words, what: str) -> None:
+    words = [_cells(column) for column in batch.columns]
+    address, is_address = address_numbers(words[0])
+    size, is_size = np.ones_like(address), np.ones(address.size, dtype=np.bool_)
+    if len(words) > 1:
+        size, is_size = decimal_numbers(words[1])
+    wraps = address + (size - np.uint64(1)) < address
+    for wrong, column, what in (
+        (~is_address, 0, "is not an address of at most 64 bits"),
+        (~is_size | (size == 0), 1, "is not a number of bytes above 0"),
+        (wraps, 1, "reaches beyond the last address of 64 bits"),
+    ):
         if wrong.any():
             at = int(np.argmax(wrong))
-            raise InputError(f"{words.word(at)!r} {what}", Place(path, first_row + at, column=column))
-
-    words = _cells(batch.column(0))
-    address, is_address = address_numbers(words)
-    refuse(~is_address, _ADDRESS, words, "is not an address of at most 64 bits")
-    if batch.num_columns == 1:
-        return lines_of(address, line_bytes)
-    words = _cells(batch.column(1))
-    size, is_size = decimal_numbers(words)
-    refuse(~is_size | (size == 0), _SIZE, words, "is not a number of bytes above 0")
-    wraps = address + (size - np.uint64(1)) < address
-    refuse(wraps, _SIZE, words, "reaches beyond the last address of 64 bits")
+            place = Place(path, first_row + at, column=(_ADDRESS, _SIZE)[column])
+            raise InputError(f"{words[column].word(at)!r} {what}", place)
     return lines_touched(address, size, line_bytes)[0]
 
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scalemodel.errors import AnalysisError, Finding, OptionError
-from scalemodel.interval import DEFAULT_CONFIDENCE
 from scalemodel.measurements import Measurements
 from scalemodel.predict import Outcome, Prediction, predict
-from scalemodel.rules import RULES, ProportionalFrom
+from scalemodel.rules import DEFAULT_CONFIDENCE, RULES, ProportionalFrom
 
 if TYPE_CHECKING:
     from scalemodel.from_logs import Run
@@ -44,13 +43,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One rule at one target.
+    """One rule at one target: mean and largest of the errors, whose that is, and how many have a point.
 
     Attributes
     ----------
-    mean, max : of the errors, fractions; None where no benchmark has a point.
-    worst : the benchmark of the largest error.
-    n : benchmarks with a point.
     within_interval : share of the intervals and brackets that hold the simulated IPC; None without any.
     without : benchmarks that the rule has no point for.
     """
@@ -98,12 +94,14 @@ def validate(
     assume_f_mem: bool = False,
     curve_is_modelled: bool = False,
     proportional_from: ProportionalFrom = "smallest",
+    runs: Mapping[str, Sequence[Run]] | None = None,
 ) -> Validation:
     """Predict every measured size above the scale models from these.
 
     Parameters
     ----------
     simulated : sizes of the scale models; the two smallest of each benchmark that have an IPC where None.
+    runs : benchmark -> the runs it was measured by, ascending by size: predicted launch by launch as well.
 
     Raises
     ------
@@ -111,19 +109,23 @@ def validate(
     AnalysisError : no benchmark has a size to check.
     """
     names = [benchmark.name for benchmark in benchmarks]
-    repeated = next((name for name in names if names.count(name) > 1), None)
-    if repeated is not None:
-        raise OptionError(f"two benchmarks are named {repeated!r}", remedy="give each its own name")
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise OptionError(f"two benchmarks are named {repeated[0]!r}", remedy="give each its own name")
     units = {benchmark.scaling.unit: benchmark.name for benchmark in benchmarks}
     if len(units) > 1:
         mixed = " and ".join(f"sizes of {name} are {unit}" for unit, name in units.items())
         raise OptionError(mixed, remedy="validate them apart")
     outcomes: list[Outcome] = []
-    checks: list[Check] = []
+    by_waves, by_rules = list[Check](), list[Check]()
     findings: dict[str, tuple[Finding, ...]] = {}
     for benchmark in benchmarks:
-        models = tuple(simulated) if simulated is not None else benchmark.simulated_sizes[:2]
-        targets = [size for size in benchmark.simulated_sizes if size > max(models, default=0)]
+        sizes = benchmark.simulated_sizes
+        models = sizes[:2] if simulated is None else tuple(simulated)
+        targets = [size for size in sizes if size > max(models, default=0)]
+        of_runs = None if runs is None else runs[benchmark.name]
+        if of_runs is not None and len(of_runs) == 1:
+            findings[benchmark.name] = (_NOTHING_TO_CHECK,)
+            continue
         outcome = predict(
             benchmark,
             # Without a target the models are still checked, by the one size that is no prediction.
@@ -135,72 +137,36 @@ def validate(
             curve_is_modelled=curve_is_modelled,
             proportional_from=proportional_from,
         )
-        found = outcome.findings if targets else (_NOTHING_TO_CHECK,)
+        # Of runs no MPKI is asked for: without a curve there is nothing to mend.
+        known = tuple(each for each in outcome.findings if runs is None or each.code != "no-curve")
+        found = known if targets else (_NOTHING_TO_CHECK,)
         findings |= {benchmark.name: found} if found else {}
         if targets:
             outcomes.append(outcome)
-            actual = dict(zip(benchmark.sizes, benchmark.ipc, strict=True))
-            checks += [
-                Check(benchmark.name, simulated_ipc, each)
-                for each in outcome.predictions
-                if (simulated_ipc := actual[each.target]) is not None
-            ]
-    if not checks:
-        raise AnalysisError(
-            "no benchmark has an IPC above its scale models, so there is nothing to check",
-            remedy="give measured targets, or name fewer simulated sizes",
-        )
-    return Validation(scores_of(checks), tuple(checks), tuple(outcomes), findings)
+            by_rules += [_check(benchmark, each) for each in outcome.predictions]
+        if targets and of_runs is not None:
+            # Tables of sizes take no arrays.
+            from scalemodel.from_logs import predicted_by_waves
+
+            pair = [run for run in of_runs if run.size in outcome.models]
+            by_waves += [_check(benchmark, predicted_by_waves(pair, target)) for target in targets]
+    if not by_rules:
+        what = "no benchmark has an IPC above its scale models, so there is nothing to check"
+        raise AnalysisError(what, remedy="give measured targets, or name fewer simulated sizes")
+    checks = (*by_waves, *by_rules)
+    return Validation(scores_of(checks), checks, tuple(outcomes), findings)
 
 
-def validate_runs(
-    programs: Mapping[str, Sequence[Run]],
-    *,
-    simulated: Sequence[int] | None = None,
-    rules: Sequence[str] = tuple(RULES),
-    confidence: float = DEFAULT_CONFIDENCE,
-    proportional_from: ProportionalFrom = "smallest",
-) -> Validation:
-    """Predict the larger runs of each program from its two smallest, launch by launch and by the rules.
-
-    Parameters
-    ----------
-    programs : name -> its runs, ascending by size; see `from_logs.programs_of`.
-
-    Raises
-    ------
-    InputError : the instructions of a run, or the grid of a launch, are not known.
-    OptionError, AnalysisError : as for `validate`.
-    """
-    # Tables of sizes take no arrays.
-    from scalemodel.from_logs import measurements_of_runs, predicted_by_waves
-
-    by_rules = validate(
-        [measurements_of_runs(name, runs) for name, runs in programs.items() if len(runs) > 1],
-        simulated=simulated,
-        rules=rules,
-        confidence=confidence,
-        proportional_from=proportional_from,
-    )
-    checks = []
-    for outcome in by_rules.outcomes:
-        models = [run for run in programs[outcome.name] if run.size in outcome.models]
-        checks += [
-            Check(outcome.name, run.ipc, predicted_by_waves(models, run.size))
-            for run in programs[outcome.name]
-            if run.size > outcome.models[-1] and run.ipc is not None
-        ]
-    checks += by_rules.checks
-    alone = {name: (_NOTHING_TO_CHECK,) for name, runs in programs.items() if len(runs) == 1}
-    return Validation(scores_of(checks), tuple(checks), by_rules.outcomes, {**by_rules.findings, **alone})
+def _check(benchmark: Measurements, prediction: Prediction) -> Check:
+    return Check(benchmark.name, benchmark.ipc[prediction.target], prediction)
 
 
 def scores_of(checks: Sequence[Check]) -> dict[str, dict[int, Score]]:
     """Return rule -> target -> the summary of its checks; rules in their order, targets ascending."""
+    scores: dict[str, dict[int, Score]] = {check.prediction.method: {} for check in checks}
     groups: dict[tuple[str, int], list[Check]] = {}
     for check in sorted(checks, key=lambda check: check.prediction.target):
         groups.setdefault((check.prediction.method, check.prediction.target), []).append(check)
-    scores: dict[str, dict[int, Score]] = {check.prediction.method: {} for check in checks}
     for (method, target), of_both in groups.items():
         errors = {check.benchmark: check.error for check in of_both if check.error is not None}
         within = [check.is_within for check in of_both if check.is_within is not None]

@@ -8,7 +8,8 @@ a launch on n SMs, its cycles go as T(n) = a + b m(n), through the two sizes tha
            max(T_L - (T_S - T_L) / (m_S - m_L) (m_L - m_T),  T_L m_T / m_L)        elsewhere
 
 and the whole is the sum. What does not get shorter from the smaller to the larger does not on from there; no
-launch gains more than its waves. (this project; docs/methods.md, 10 Scale model)
+launch gains more than its waves: a cliff between the two sizes, where a launch's working set comes to fit, is
+not gained a second time. (this project; docs/methods.md, 10 Scale model)
 
 The interval is what was measured on twelve real programs, from 8 and 16 SMs: totals were 4.2 % off in the
 mean and 14.8 % at worst one doubling further, eleven of the twelve within 10 %.
@@ -27,7 +28,6 @@ from scalemodel.errors import OptionError
 
 #: Half-width of the interval a doubling, as a fraction, and how many doublings it was measured for.
 OFF_A_DOUBLING, MOST_DOUBLINGS = 0.10, 2
-
 # A wave's tail is told where more than this share of the last waves' places is empty.
 _TAIL = 0.1
 
@@ -44,13 +44,11 @@ class Limit(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByWaves:
-    """The launches of a run on a larger GPU.
+    """The launches of a run on a larger GPU: cycles of each, (n,), and what limits it, of type `Limit`.
 
     Attributes
     ----------
     sizes : SMs of the two runs that were simulated.
-    cycles : (n,) of each launch.
-    limit : (n,) what limits it, of type `Limit`.
     """
 
     sizes: tuple[int, int]

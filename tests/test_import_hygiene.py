@@ -86,7 +86,7 @@ def test_commands_and_charts_do_not_bring_textual_or_a_heavy_package() -> None:
     modules = [
         name for name in modules_of("tui") if not name.startswith("tui.app") and name != "tui.__main__"
     ]
-    assert "tui.commands.sample" in modules
+    assert "tui.commands.plan" in modules
     assert unwanted(packages_with(*modules), {"textual"} | HEAVY) == {}
 
 

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, MutableMapping
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -88,17 +89,17 @@ def _list_of_methods(incomplete: str) -> list[str]:
 def _settings(ctx: Any, incomplete: str) -> list[str]:
     """Return the options of the method that is named, of all methods where none is."""
     from sampling.methods.registry import method_named, method_names
-    from sampling.methods.settings import option_names
+
+    def option_names(name: str) -> list[str]:
+        return [option.name for option in fields(method_named(name).options_type)]
 
     method, _, _ = incomplete.partition(".")
     names = method_names()
     chosen = [method] if method in names else [name for name in names if name.startswith(method)]
     given = ctx.params.get("method")
-    if not incomplete and given in names and option_names(method_named(given).options_type):
+    if not incomplete and given in names and option_names(given):
         chosen = [given]
-    options = (
-        f"{name}.{option}=" for name in chosen for option in option_names(method_named(name).options_type)
-    )
+    options = (f"{name}.{option}=" for name in chosen for option in option_names(name))
     return _beginning(options, incomplete)
 
 

@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable
 from dataclasses import Field, fields
 from functools import cache
-from importlib import import_module
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
@@ -15,9 +14,8 @@ from typer.main import get_command
 from sampling.errors import OptionError
 from tui.completion import offer_of
 from tui.options.choices import SortWord
-from tui.options.input_files import input_files, reading
-from tui.options.numbers import NumberKind, why_no_number
-from tui.options.places import check_places
+from tui.options.field import NumberKind, why_no_number
+from tui.options.files import check_places, input_files, reading
 from tui.registry import COMMANDS, FAMILIES, Command
 from tui.terminal import interruption
 
@@ -122,9 +120,9 @@ def _callback(command: Command) -> Callable[..., None]:
         with reading(input_files(options)):
             # Said before a long reading; the writer of files asks again, for each.
             check_places(options)
-            module = import_module(command.module)
+            run_it = command.run
             interruption.work()
-            module.run(options)
+            run_it(options)
 
     parameters = [_parameter(option, hints[option.name]) for option in fields(command.options)]
     # Arguments, which have no default, come first.

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from sampling.errors import OptionError, ProfileError
-from tui.options.flags import error_text
+from tui.options.command_line import error_text
 from tui.registry import ALIASES, FIRST_WORDS, SECOND_WORDS, command_named
 from tui.terminal import diagnostics, interruption
 from tui.terminal import tty as terminal

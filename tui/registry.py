@@ -1,10 +1,11 @@
-"""The commands: a new one is one module in `tui.commands` and one line here.
+"""The commands: a new one is one function in `tui.commands` and one line here.
 
 A name of two words is a command of a family: `scale predict` is `predict` of `scale`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -13,25 +14,27 @@ from tui.options.shared import OutputOptions
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command's options, the module whose ``run(options)`` does it, and its one-line help.
+    """A command's options, the function of these that does it, and its one-line help.
 
     Attributes
     ----------
     panel : under which heading the help lists it.
     place : the module of `tui.options` that holds its options, a colon, their class; imported for the command
         that is named, not for all.
-    name : of its module in `tui.commands`.
+    function : the module of `tui.commands` that it is in, a colon, its name.
     """
 
     panel: str
     place: str
-    name: str
+    function: str
     help: str
 
     @property
-    def module(self) -> str:
-        """The module that runs it."""
-        return f"tui.commands.{self.name}"
+    def run(self) -> Callable[[OutputOptions], None]:
+        """What runs it; imported for the command that is named."""
+        module, _, name = self.function.partition(":")
+        run: Callable[[OutputOptions], None] = getattr(import_module(f"tui.commands.{module}"), name)
+        return run
 
     @property
     def options(self) -> type[OutputOptions]:
@@ -44,82 +47,93 @@ class Command:
 _LOOK, _PLAN, _SIMULATE, _COMPARE, _OTHER = "Look", "Plan", "Simulate", "Compare", "Other"
 
 COMMANDS: dict[str, Command] = {
-    "open": Command(_LOOK, "commands:OpenOptions", "open_profile", "Open the app on a profile."),
+    "open": Command(_LOOK, "look:OpenOptions", "opening:run_open", "Open the app on a profile."),
     "summary": Command(
-        _LOOK, "commands:SummaryOptions", "summary", "One screen: what dominates, what a plan costs."
+        _LOOK, "look:SummaryOptions", "look:run_summary", "One screen: what dominates, what a plan costs."
     ),
     "info": Command(
-        _LOOK, "commands:InfoOptions", "info", "What is in a profile, and what to watch out for."
+        _LOOK, "look:InfoOptions", "look:run_info", "What is in a profile, and what to watch out for."
     ),
-    "groups": Command(_LOOK, "commands:GroupsOptions", "groups", "The kernel groups."),
+    "groups": Command(_LOOK, "look:GroupsOptions", "look:run_groups", "The kernel groups."),
     "histogram": Command(
-        _LOOK, "commands:HistogramOptions", "histogram", "Durations of one kernel group, drawn."
+        _LOOK, "look:HistogramOptions", "look:run_histogram", "Durations of one kernel group, drawn."
     ),
     "timeline": Command(
         _LOOK,
-        "commands:TimelineOptions",
-        "timeline",
+        "look:TimelineOptions",
+        "look:run_timeline",
         "When a kernel group's launches run, and how long they take.",
     ),
     "ranges": Command(
-        _LOOK, "ranges:RangesOptions", "ranges", "Named ranges as a tree, and found iterations."
+        _LOOK, "look:RangesOptions", "look:run_ranges", "Named ranges as a tree, and found iterations."
     ),
     "tree": Command(
-        _LOOK, "commands:TreeOptions", "tree", "How a kernel group is split, decision by decision."
+        _LOOK, "look:TreeOptions", "look:run_tree", "How a kernel group is split, decision by decision."
     ),
     "report": Command(
-        _LOOK, "report:ReportOptions", "report", "One file for a colleague: the profile and its plan."
+        _LOOK, "look:ReportOptions", "files:run_report", "One file for a colleague: the profile and its plan."
     ),
     "sample": Command(
-        _PLAN, "commands:SampleOptions", "sample", "Choose the launches to simulate: the plan."
+        _PLAN, "plan:SampleOptions", "plan:run_sample", "Choose the launches to simulate: the plan."
     ),
     "trade-off": Command(
-        _PLAN, "commands:TradeOffOptions", "trade_off", "What a plan costs at one epsilon after another."
+        _PLAN, "plan:TradeOffOptions", "plan:run_trade_off", "What a plan costs at one epsilon after another."
     ),
-    "compare": Command(_PLAN, "commands:CompareOptions", "compare", "All methods on one profile."),
-    "judge": Command(_PLAN, "commands:JudgeOptions", "judge", "A plan's error on a profile."),
-    "methods": Command(_PLAN, "shared:OutputOptions", "methods", "The methods and their options."),
-    "export": Command(_SIMULATE, "commands:ExportOptions", "export", "Hand a plan to a simulator."),
+    "compare": Command(_PLAN, "plan:CompareOptions", "plan:run_compare", "All methods on one profile."),
+    "judge": Command(_PLAN, "plan:JudgeOptions", "plan:run_judge", "A plan's error on a profile."),
+    "methods": Command(_PLAN, "shared:OutputOptions", "plan:run_methods", "The methods and their options."),
+    "export": Command(
+        _SIMULATE, "simulate:ExportOptions", "simulate:run_export", "Hand a plan to a simulator."
+    ),
     "run": Command(
-        _SIMULATE, "commands:RunOptions", "run", "Simulate a plan until its total is known well enough."
+        _SIMULATE,
+        "simulate:RunOptions",
+        "simulate:run_run",
+        "Simulate a plan until its total is known well enough.",
     ),
     "align": Command(
-        _SIMULATE, "commands:AlignOptions", "align", "Whether a trace has the launches of a plan's profile."
+        _SIMULATE,
+        "simulate:AlignOptions",
+        "simulate:run_align",
+        "Whether a trace has the launches of a plan's profile.",
     ),
     "estimate": Command(
-        _SIMULATE, "estimate:EstimateOptions", "estimate", "The whole run's cycles, from results."
+        _SIMULATE,
+        "simulate:EstimateOptions",
+        "simulate:run_estimate",
+        "The whole run's cycles, from results.",
     ),
     "project": Command(
-        _SIMULATE, "commands:ProjectOptions", "project", "Where a kernel's simulation can stop."
+        _SIMULATE, "simulate:ProjectOptions", "simulate:run_project", "Where a kernel's simulation can stop."
     ),
     "difference": Command(
         _COMPARE,
-        "difference:DifferenceOptions",
-        "difference",
+        "look:DifferenceOptions",
+        "look:run_difference",
         "Two profiles, or two parts of one, kernel by kernel (also: diff).",
     ),
-    "demo": Command(_OTHER, "commands:DemoOptions", "demo", "The same on bundled sample data."),
-    "convert": Command(_OTHER, "commands:ConvertOptions", "convert", "Write a profile as Parquet."),
+    "demo": Command(_OTHER, "look:DemoOptions", "opening:run_demo", "The same on bundled sample data."),
+    "convert": Command(_OTHER, "look:ConvertOptions", "files:run_convert", "Write a profile as Parquet."),
     "scale open": Command(
-        _OTHER, "scale:ScaleOpenOptions", "scale_open", "Open the app on a table of sizes."
+        _OTHER, "scale:ScaleOpenOptions", "scale:run_open", "Open the app on a table of sizes."
     ),
     "scale predict": Command(
-        _OTHER, "scale:ScalePredictOptions", "scale_predict", "The IPC of a big GPU from two small ones."
+        _OTHER, "scale:ScalePredictOptions", "scale:run_predict", "The IPC of a big GPU from two small ones."
     ),
     "scale validate": Command(
         _OTHER,
         "scale:ScaleValidateOptions",
-        "scale_validate",
+        "scale:run_validate",
         "How well each rule predicts what was measured.",
     ),
     "scale derive": Command(
         _OTHER,
         "scale:ScaleDeriveOptions",
-        "scale_derive",
+        "scale:run_derive",
         "The small GPUs to simulate, from the big one's configuration.",
     ),
     "scale mrc": Command(
-        _OTHER, "scale:ScaleMrcOptions", "scale_mrc", "The miss-rate curve of an address trace."
+        _OTHER, "scale:ScaleMrcOptions", "scale:run_mrc", "The miss-rate curve of an address trace."
     ),
 }
 

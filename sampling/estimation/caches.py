@@ -62,19 +62,14 @@ _KINDS: Mapping[CachesKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ColdCheck:
-    """How much less launches take that do not start cold, from some that were simulated both ways.
+    """How much less launches take that do not start cold, from some that were simulated both ways."""
 
-    Attributes
-    ----------
-    ratio : R, their cycles after other launches over those from cold caches.
-    standard_error : sqrt v, as a fraction of R.
-    degrees_of_freedom : nu.
-    pairs : r.
-    """
-
+    #: R, their cycles after other launches over those from cold caches.
     ratio: float
+    #: sqrt v, as a fraction of R, and nu.
     standard_error: float
     degrees_of_freedom: float
+    #: r.
     pairs: int
 
     def half_width(self, confidence: float) -> float:
@@ -84,15 +79,11 @@ class ColdCheck:
 
 @dataclass(frozen=True, slots=True)
 class Caches:
-    """How launches began, by their share of the time that the results stand for.
+    """How launches began, by their share of the time that the results stand for."""
 
-    Attributes
-    ----------
-    shares : by state: whole, warm, loads, own, after:N, cold; unknown where neither results nor manifest say.
-    check : of those that started cold; None where there is none.
-    """
-
+    #: By state: whole, warm, loads, own, after:N, cold; unknown where neither results nor manifest say.
     shares: Mapping[str, float] = field(default_factory=dict)
+    #: Of those that started cold; None where there is none.
     check: ColdCheck | None = None
 
     def share(self, kind: str) -> float:

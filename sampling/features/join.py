@@ -9,7 +9,7 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import ProfileError
-from sampling.features.matching import FilePosition, Matches, ProfileLaunches, file_positions, match_rows
+from sampling.features.matching import Matches, ProfileLaunches, file_positions, match_rows
 from sampling.features.reading import FeatureRows, read_features
 from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
@@ -46,8 +46,7 @@ def with_features(
 
     Returns
     -------
-    launches : the same list with ``features``; None where there is neither a metric nor a file.
-    reports : one for each file.
+    The same list with ``features``, None where there is neither a metric nor a file; a report for each file.
 
     Raises
     ------
@@ -67,15 +66,24 @@ def with_features(
         if progress is not None:
             progress(number, len(paths), f"joining {rows.path}")
         try:
-            matches = _matches(rows, every, position)
+            matches = match_rows(rows, every, position)
+            if not (matches.id >= 0).any():
+                raise _none_matches(rows, every, matches)
         except ProfileError as error:
             if strict:
                 raise
-            reports.append(report_of_nothing(rows, launches, error))
+            # The message has the file's name before it, which the report has too.
+            nothing = Matches(np.full(len(rows), -1), "", (error.message.removeprefix(f"{error.path}: "),))
+            notes = (*nothing.notes, *rows.notes)
+            reports.append(_report(rows, nothing, nothing.id, launches, notes))
         else:
             places = _places(launches, matches.id)
-            notes = joined.add(rows.features, np.flatnonzero(places >= 0), places)
-            reports.append(report_of(rows, matches, places, launches, (*rows.notes, *matches.notes, *notes)))
+            notes = (
+                *rows.notes,
+                *matches.notes,
+                *joined.add(rows.features, np.flatnonzero(places >= 0), places),
+            )
+            reports.append(_report(rows, matches, places, launches, notes))
         if progress is not None:
             progress(number + 1, len(paths), f"joining {rows.path}")
     return replace(launches, features=joined.features()), tuple(reports)
@@ -108,16 +116,7 @@ def _places(launches: LaunchList, launch_id: IntArray) -> IntArray:
     return np.where(launches.id[place] == launch_id, place, -1)
 
 
-def _matches(rows: FeatureRows, launches: ProfileLaunches, position: FilePosition) -> Matches:
-    """Return which launch each row is.
-
-    Raises
-    ------
-    ProfileError : that cannot be found out, or none of them is a launch of the profile.
-    """
-    matches = match_rows(rows, launches, position)
-    if (matches.id >= 0).any():
-        return matches
+def _none_matches(rows: FeatureRows, launches: ProfileLaunches, matches: Matches) -> ProfileError:
     profile = launches.profile
     if rows.id is not None and rows.name is None:
         there = f"the ids of the profile end at {profile.launches - 1}"
@@ -128,7 +127,7 @@ def _matches(rows: FeatureRows, launches: ProfileLaunches, position: FilePositio
     none = "its one row matches no launch"
     if len(rows) > 1:
         none = f"none of its {len(rows):,} rows matches a launch"
-    raise ProfileError(
+    return ProfileError(
         f"{none}: it has {rows.words(0)}, {there}{told}",
         path=rows.path,
         remedy="give features of the same program with the same input",
@@ -260,17 +259,11 @@ class JoinReport:
 
     Attributes
     ----------
-    path, format : the file, and the name of its format.
     joined_by : what rows and launches were compared by: "id", "name, grid, block, occurrence", ...; "" where
         nothing was joined.
-    rows : how many the file has; each is one of the next three.
-    matched : rows of selected launches.
-    rows_not_selected : rows of launches of the profile that are not selected.
-    unmatched_rows : rows of no launch of the profile.
-    launches : how many are selected.
-    launches_without : selected launches that the file has no row for.
-    first_unmatched : the first rows of no launch, in words.
-    first_without : the first selected launches without a row, in words.
+    matched, rows_not_selected, unmatched_rows : rows of selected launches, of others, and of none.
+    launches, launches_without : how many are selected, and how many of these have no row.
+    first_unmatched, first_without : the first such rows and launches, in words.
     notes : what the user should know of how the file was read and joined.
     """
 
@@ -319,10 +312,10 @@ def _examples(first: Sequence[str], count: int) -> str:
     return f" ({', '.join([*first, '...'] if count > len(first) else first)})"
 
 
-def report_of(
+def _report(
     rows: FeatureRows, matches: Matches, places: IntArray, launches: LaunchList, notes: tuple[str, ...]
 ) -> JoinReport:
-    """Return the report of a file that was joined.
+    """Return the report of a file.
 
     Parameters
     ----------
@@ -330,9 +323,9 @@ def report_of(
     """
     has_row = np.zeros(len(launches), dtype=np.bool_)
     has_row[places[places >= 0]] = True
-    unmatched = np.flatnonzero(matches.id < 0)
-    without = np.flatnonzero(~has_row)
-    code = launches.kernels.signature_rows()[:, 0]
+    unmatched, without = np.flatnonzero(matches.id < 0), np.flatnonzero(~has_row)
+    most = _EXAMPLES if matches.joined_by else 0
+    name_of = launches.kernels.signature_rows()[:, 0][launches.signature]
     return JoinReport(
         path=rows.path,
         format=rows.format,
@@ -343,32 +336,12 @@ def report_of(
         unmatched_rows=len(unmatched),
         launches=len(launches),
         launches_without=len(without),
-        first_unmatched=tuple(_row_words(rows, row) for row in unmatched[:_EXAMPLES].tolist()),
+        first_unmatched=tuple(_row_words(rows, row) for row in unmatched[:most].tolist()),
         first_without=tuple(
-            f"launch {int(launches.id[place])} '{_brief(launches.kernels.names.short(int(code[signature])))}'"
-            for place, signature in zip(
-                without[:_EXAMPLES].tolist(), launches.signature[without[:_EXAMPLES]].tolist(), strict=True
-            )
+            f"launch {int(launches.id[place])} '{_brief(launches.kernels.names.short(int(name_of[place])))}'"
+            for place in without[:most].tolist()
         ),
         notes=notes,
-    )
-
-
-def report_of_nothing(rows: FeatureRows, launches: LaunchList, error: ProfileError) -> JoinReport:
-    """Return the report of a file of which nothing could be joined, and why."""
-    return JoinReport(
-        path=rows.path,
-        format=rows.format,
-        joined_by="",
-        rows=len(rows),
-        matched=0,
-        rows_not_selected=0,
-        unmatched_rows=len(rows),
-        launches=len(launches),
-        launches_without=len(launches),
-        first_unmatched=(),
-        first_without=(),
-        notes=(error.message.removeprefix(f"{error.path}: "), *rows.notes),
     )
 
 
@@ -376,8 +349,7 @@ def _row_words(rows: FeatureRows, row: int) -> str:
     if rows.id is not None:
         return f"row {int(rows.line[row])} with id {int(rows.id[row])}"
     assert rows.name is not None
-    name = rows.names[int(rows.name[row])]
-    return f"row {int(rows.line[row])} '{_brief(short_name(name))}'"
+    return f"row {int(rows.line[row])} '{_brief(short_name(rows.names[int(rows.name[row])]))}'"
 
 
 def _brief(name: str) -> str:

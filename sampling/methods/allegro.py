@@ -1,15 +1,18 @@
-"""Allegro: split by 2-means until a cluster needs few samples. [Allegro Algorithm 1, Theorem 2]"""
+"""Allegro: split by 2-means until a cluster needs few samples. [Allegro Algorithm 1, Theorem 2]
+
+STEM-only is the same on kernels grouped by name. [STEM+ROOT section V-A]
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
 from sampling.methods.method import GrownByRule, Method
-from sampling.methods.settings import MethodOptions, Span, setting
+from sampling.methods.options import setting
 from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Cluster, ClusterArrays, Halves, Proposal, Share, Verdict
 from sampling.strata.sizes import single_sample_size
@@ -18,17 +21,11 @@ from sampling.strata.target import Target
 
 
 @dataclass(frozen=True, slots=True)
-class Options(MethodOptions):
+class Options:
     """Allegro's two numbers."""
 
-    threshold: int = setting(
-        50, "a cluster that needs no more samples than this is final (m_th)", span=Span(least=1)
-    )
-    floor: int = setting(
-        30,
-        "the least samples of a cluster, for the central limit theorem's sake",
-        span=Span(least=1),
-    )
+    threshold: int = setting(50, "a cluster that needs no more samples than this is final (m_th)", ge=1)
+    floor: int = setting(30, "the least samples of a cluster, for the central limit theorem's sake", ge=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,4 +93,11 @@ METHOD = Method(
     options_type=Options,
     stratify=_TREES.stratify,
     trees=_TREES,
+)
+
+STEM = replace(
+    METHOD,
+    name="stem",
+    source="STEM+ROOT, section V-A (STEM-only)",
+    published_grouping=GroupBy.NAME,
 )

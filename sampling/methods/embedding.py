@@ -12,22 +12,23 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sampling.arrays import FloatArray
+from sampling.arrays import FloatArray, IntArray
 from sampling.errors import NotApplicableError
 from sampling.features.metric_names import COSTS, is_cost
 from sampling.features.tables import VECTOR_PREFIX
-from sampling.methods.method import Method, PickRequest
-from sampling.methods.picks import Picks
-from sampling.methods.pka.characteristics import TENSOR_PREFIX, standardise
-from sampling.methods.pka.distinct_rows import DistinctRows, distinct_rows
-from sampling.methods.pka.launch_clusters import k_means_grouping, k_means_groupings
-from sampling.methods.pka.represented_groups import (
-    RepresentedGroups,
+from sampling.methods.clusters import (
+    DistinctRows,
+    Groups,
     as_picks,
+    distinct_rows,
     group_means,
-    represented_by_central,
+    grouped,
+    k_means_grouping,
+    k_means_groupings,
 )
-from sampling.methods.settings import MethodOptions, Span, setting
+from sampling.methods.method import Method, Picks
+from sampling.methods.options import setting
+from sampling.methods.pks import TENSOR_PREFIX, standardise
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_list import Features, LaunchList
@@ -51,21 +52,19 @@ _REMEDY = Wording(
 
 
 @dataclass(frozen=True, slots=True)
-class Options(MethodOptions):
+class Options:
     """Which numbers are the vectors, and how many clusters they make."""
 
     k: int | None = setting(
-        None, "so many clusters; none: as many as stand apart best by their silhouette", span=Span(least=1)
+        None, "so many clusters; none: as many as stand apart best by their silhouette", ge=1
     )
-    k_max: int = setting(20, "the most clusters that are tried", span=Span(least=1))
+    k_max: int = setting(20, "the most clusters that are tried", ge=1)
     draw: Literal["nearest", "random"] = setting(
         "nearest",
         "nearest: the launch nearest to each centre, without an interval; random: launches drawn at random "
         "from each cluster, as many as keep epsilon, with a bound and an interval",
     )
-    samples: int = setting(
-        2, "the fewest launches drawn of a cluster by embedding.draw=random", span=Span(least=1)
-    )
+    samples: int = setting(2, "the fewest launches drawn of a cluster by embedding.draw=random", ge=1)
     scale: Literal["plain", "standard"] = setting(
         "plain",
         "plain: vectors as they are; standard: every column to mean 0 and standard deviation 1, for numbers "
@@ -78,31 +77,34 @@ class Options(MethodOptions):
     )
 
 
-def pick(request: PickRequest[Options]) -> Picks:
+def pick(launches: LaunchList, options: Options, _: np.random.Generator, progress: Progress | None) -> Picks:
     """Return the clusters, and the launch nearest to the centre of each, for all launches of the cluster.
 
     Raises
     ------
     NotApplicableError : a launch lacks its vector.
     """
-    launches, options = request.launches, request.options
     rows, columns, notes = _vectors(launches, options)
     rng = np.random.default_rng(_SEED)
-    details: dict[str, Any] = {"chosen_by": "silhouette" if options.k is None else "k"}
+    learned = _learned_from(rows, max(LEARNED_FROM, options.k or 1), rng)
+    if progress is not None:
+        progress(0, 0, "grouping launches")
+    details: dict[str, Any] = {}
     if options.k is None:
-        candidates = _clusterings(rows, range(1, options.k_max + 1), rng, request.progress)
-        groups, silhouettes = _best_apart(candidates, rows)
-        details["silhouettes"] = silhouettes
-        notes += _shape_notes(len(groups), silhouettes, rows, options)
+        found = k_means_groupings(learned, options.k_max, _RESTARTS, rng, progress)
+        groups, silhouettes = _best_apart((_of_all(rows, learned, each) for each in found), rows)
+        details = {"k": len(groups), "chosen_by": "silhouette", "silhouettes": silhouettes}
+        notes += _shape_notes(len(groups), silhouettes, len(rows), options.k_max)
     else:
-        *_, groups = _clusterings(rows, range(options.k, options.k + 1), rng, request.progress)
+        groups = _of_all(rows, learned, k_means_grouping(learned, options.k, _RESTARTS, rng))
+        details = {"k": len(groups), "chosen_by": "k"}
         if len(groups) < options.k:
             distinct, made = f"{len(rows):,} distinct vectors", f"{len(groups):,} clusters"
             notes += (f"embedding.k={options.k}: {distinct} make {made}",)
     if len(rows) > LEARNED_FROM:
         notes += (f"centres are learned from {LEARNED_FROM:,} launches drawn at random",)
-    details = {"k": len(groups), **details, "columns": list(columns), "distinct_vectors": len(rows)}
-    picks = as_picks(launches, groups.group_of_row[rows.row_of], groups.representative, notes, details)
+    details |= {"columns": list(columns), "distinct_vectors": len(rows)}
+    picks = as_picks(launches, groups.of_row[rows.row_of], groups.representative, notes, details)
     if options.draw == "nearest":
         return picks
     return replace(picks, details={**picks.details, "representatives": None})
@@ -116,8 +118,7 @@ def _vectors(launches: LaunchList, options: Options) -> tuple[DistinctRows, tupl
     NotApplicableError : there is no such column, or a launch lacks one of its numbers.
     """
     features = launches.features or Features()
-    prefix = options.columns
-    notes: tuple[str, ...] = ()
+    prefix, notes = options.columns, tuple[str, ...]()
     columns = tuple(name for name in features.metrics if name.startswith(prefix or VECTOR_PREFIX))
     if not columns and prefix is None:
         # What is to be projected is no part of it, nor are the shapes that another method goes by.
@@ -136,43 +137,36 @@ def _vectors(launches: LaunchList, options: Options) -> tuple[DistinctRows, tupl
     lacks = ~np.isfinite(np.stack(list(values.values())))
     if lacks.any():
         lacking, first = int(lacks.any(axis=0).sum()), int(np.argmax(lacks.any(axis=0)))
+        column, launch = columns[int(np.argmax(lacks[:, first]))], int(launches.id[first])
         raise NotApplicableError(
             f"embedding needs the whole vector of every launch; {lacking:,} of "
             f"{counted(len(launches), 'launch', 'launches')} {'lacks' if lacking == 1 else 'lack'} numbers "
-            f"of it, launch {int(launches.id[first])} '{columns[int(np.argmax(lacks[:, first]))]}' for one",
+            f"of it, launch {launch} {column!r} for one",
             remedy=_REMEDY,
         )
     if options.scale == "plain":
         return distinct_rows(list(values.values()), len(launches)), columns, notes
-    table = standardise(values, columns)
-    return table.rows, columns, (*table.notes(), *notes)
+    rows, _, _, more_notes = standardise(values)
+    return rows, columns, (*more_notes, *notes)
 
 
-def _clusterings(
-    rows: DistinctRows, numbers: range, rng: np.random.Generator, progress: Progress | None
-) -> Iterator[RepresentedGroups]:
-    """Yield the clusters of each number, at most one a distinct vector; others go to the nearest centre."""
-    learned = rows
-    if len(rows) > max(LEARNED_FROM, numbers[0]):
-        drawn = np.sort(rng.choice(len(rows.row_of), max(LEARNED_FROM, numbers[0]), replace=False))
-        kept, row_of, count = np.unique(rows.row_of[drawn], return_inverse=True, return_counts=True)
-        learned = DistinctRows(rows.values[kept], row_of, rows.first[kept], count)
-    if progress is not None:
-        progress(0, 0, "grouping launches")
-    found = (
-        k_means_groupings(learned, numbers[-1], _RESTARTS, rng, progress)
-        if numbers[0] == 1
-        else [k_means_grouping(learned, numbers[0], _RESTARTS, rng)]
-    )
-    for groups in found:
-        if learned is rows:
-            yield represented_by_central(rows, groups.group_of_row)
-        else:
-            centres = group_means(learned, groups.group_of_row)
-            yield represented_by_central(rows, _nearest(rows.values, centres))
+def _learned_from(rows: DistinctRows, most: int, rng: np.random.Generator) -> DistinctRows:
+    """Return the rows that centres are learned from: all, or those of ``most`` launches drawn at random."""
+    if len(rows) <= most:
+        return rows
+    drawn = np.sort(rng.choice(len(rows.row_of), most, replace=False))
+    kept, row_of, count = np.unique(rows.row_of[drawn], return_inverse=True, return_counts=True)
+    return DistinctRows(rows.values[kept], row_of, rows.first[kept], count)
 
 
-def _nearest(values: FloatArray, centres: FloatArray) -> np.ndarray:
+def _of_all(rows: DistinctRows, learned: DistinctRows, groups: Groups) -> Groups:
+    """Return the clusters of all rows; those that were not learned from go to the nearest centre."""
+    if learned is rows:
+        return grouped(rows, groups.of_row, by_centre=True)
+    return grouped(rows, nearest(rows.values, group_means(learned, groups.of_row)), by_centre=True)
+
+
+def nearest(values: FloatArray, centres: FloatArray) -> IntArray:
     """Return (d,) the centre (k, columns) nearest to each vector (d, columns)."""
     from sklearn.metrics import pairwise_distances_argmin
 
@@ -181,9 +175,7 @@ def _nearest(values: FloatArray, centres: FloatArray) -> np.ndarray:
     return np.asarray(pairwise_distances_argmin(values - middle, centres - middle))
 
 
-def _best_apart(
-    candidates: Iterator[RepresentedGroups], rows: DistinctRows
-) -> tuple[RepresentedGroups, list[float]]:
+def _best_apart(candidates: Iterator[Groups], rows: DistinctRows) -> tuple[Groups, list[float]]:
     """Return the clusters of greatest mean silhouette, of equals the fewest, and it for K = 2, 3, ...
 
     [Rousseeuw 1987], of all launches or of `COMPARED` drawn at random. One is taken where none are more.
@@ -195,7 +187,7 @@ def _best_apart(
         row = row[np.random.default_rng(_SEED).choice(len(row), COMPARED, replace=False)]
     best, greatest, silhouettes = next(candidates), -1.0 - _ROUNDING, []
     for groups in candidates:
-        labels = groups.group_of_row[row]
+        labels = groups.of_row[row]
         known = 1 < len(np.unique(labels)) < len(labels)
         # Where each launch is its own cluster all silhouettes are 0; one cluster stands apart from none.
         score = float(silhouette_score(rows.values[row], labels)) if known else float(len(labels) > 1) - 1.0
@@ -205,18 +197,20 @@ def _best_apart(
     return best, silhouettes
 
 
-def _shape_notes(k: int, silhouettes: list[float], rows: DistinctRows, options: Options) -> tuple[str, ...]:
+def _shape_notes(k: int, silhouettes: list[float], vectors: int, k_max: int) -> tuple[str, ...]:
     """Return notes on clusters that do not stand apart, or may be too few."""
     if k == 1:
-        one = "all vectors are equal" if len(rows) == 1 else f"embedding.k_max={options.k_max}"
+        one = "all vectors are equal" if vectors == 1 else f"embedding.k_max={k_max}"
         return (f"{one}, so all launches are one cluster",)
-    hardly = (
-        f"the vectors hardly form clusters: their best mean silhouette is {silhouettes[k - 2]:.2f}, and "
-        f"clusters are told from {_NO_STRUCTURE:g} on"
-    )
-    last = f"the most clusters tried stand apart best: more than embedding.k_max={k} may do better"
-    is_last = k == options.k_max < len(rows)
-    return (*((hardly,) if silhouettes[k - 2] <= _NO_STRUCTURE else ()), *((last,) if is_last else ()))
+    notes = []
+    if silhouettes[k - 2] <= _NO_STRUCTURE:
+        notes.append(
+            f"the vectors hardly form clusters: their best mean silhouette is {silhouettes[k - 2]:.2f}, and "
+            f"clusters are told from {_NO_STRUCTURE:g} on"
+        )
+    if k == k_max < vectors:
+        notes.append(f"the most clusters tried stand apart best: more than embedding.k_max={k} may do better")
+    return tuple(notes)
 
 
 METHOD = Method(

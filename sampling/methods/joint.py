@@ -28,7 +28,6 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.method import Method, StrataRequest
 from sampling.methods.root import RootRule
-from sampling.methods.settings import MethodOptions
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.group_by import GroupBy
@@ -68,7 +67,7 @@ _NO_TIME = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Options(MethodOptions):
+class Options:
     """None of its own: what is asked of the plan says all."""
 
 
@@ -392,7 +391,7 @@ class _Planner:
         return strata, paid, 1.0 if holds else STEP, over
 
 
-def stratify(request: StrataRequest[Options]) -> Strata:
+def stratify(request: StrataRequest) -> Strata:
     """Return the strata of least sampled time that keep what is asked of the plan.
 
     Kernel groups below `POOL_BELOW` of the time are pooled, but for those that cost less on their own at the

@@ -1,20 +1,20 @@
 """A sampling method: one frozen object that says what the method is and what it can do.
 
-Every method module ends with its object, ``METHOD``, and `registry` finds it. What a method can do is a field
-of the object, None where it cannot: draw at random from strata of durations (``stratify``), split kernel
-groups decision by decision (``trees``), or pick launches by their features (``pick``).
+Every method's module ends with its object, and `registry` finds it. What a method can do is a field of the
+object, None where it cannot: draw at random from strata of durations (``stratify``), split kernel groups
+decision by decision (``trees``), or pick launches by their features (``pick``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sampling.methods.picks import Picks
-from sampling.methods.settings import MethodOptions
+from sampling.arrays import FloatArray, IntArray
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.group_by import GroupBy
@@ -26,45 +26,54 @@ from sampling.strata.target import Target
 #: The fields of `Target` that say how simulated time varies, which every bound of it looks at.
 DECLARED = ("noise_floor", "kernel_spread")
 
-OptionsT = TypeVar("OptionsT", bound=MethodOptions)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SplitRequest(Generic[OptionsT]):
-    """What a method that splits kernel groups is given; nothing in it depends on chance."""
-
-    counts: DurationCounts
-    target: Target
-    options: OptionsT
-    overrides: Overrides = field(default_factory=dict)
-    progress: Progress | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StrataRequest(SplitRequest[OptionsT]):
-    """What a method that draws at random is given.
+class StrataRequest:
+    """What a method that draws at random is given; only `random` goes by chance.
 
     Attributes
     ----------
+    options : the method's own, of its ``options_type``.
     settings : ``METHOD.NAME=VALUE`` of all methods, for one that looks at the plan of another.
     """
 
-    rng: np.random.Generator
+    counts: DurationCounts
+    target: Target
+    options: Any
+    overrides: Overrides = field(default_factory=dict)
+    progress: Progress | None = None
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     settings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class PickRequest(Generic[OptionsT]):
-    """What a method that picks launches is given."""
+class Picks:
+    """Strata found by looking at single launches, with the launches that represent each; none by chance.
 
-    launches: LaunchList
-    options: OptionsT
-    rng: np.random.Generator
-    progress: Progress | None = None
+    Attributes
+    ----------
+    stratum : (n,) the stratum of every launch of the list, 0 <= stratum < s; -1: no pick stands for it.
+    labels : (s,) what each stratum is, in words; distinct.
+    row : (k,) rows of the launch list to simulate, ascending and distinct.
+    weight : (k,) how much of the total each stands for: the total is estimated as sum of weight * duration.
+    notes : what the user should know of how these came about.
+    details : the method's own figures for results and files, by name; JSON values.
+    """
+
+    stratum: IntArray
+    labels: tuple[str, ...]
+    row: IntArray
+    weight: FloatArray
+    notes: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def estimate(self, values: NDArray[np.number]) -> float:
+        """Return the projected total of per-launch values (n,), for example durations or cycles."""
+        return float(np.dot(self.weight, values[self.row].astype(np.float64)))
 
 
 @dataclass(frozen=True, slots=True)
-class GrownByRule(Generic[OptionsT]):
+class GrownByRule:
     """Split trees that a rule grows, each from its own kernel group alone.
 
     Attributes
@@ -72,23 +81,26 @@ class GrownByRule(Generic[OptionsT]):
     rule : the rule for a target and the method's options.
     """
 
-    rule: Callable[[Target, OptionsT], SplitRule]
+    rule: Callable[[Target, Any], SplitRule]
 
-    def stratify(self, request: SplitRequest[OptionsT]) -> Strata:
+    def stratify(self, request: StrataRequest) -> Strata:
         """Split every group, then choose the sizes of the final clusters."""
         rule = self.rule(request.target, request.options)
-        clusters, samples = split_groups(request.counts, rule, request.overrides, request.progress)
-        return rule.sized(clusters, samples)
+        return rule.sized(*split_groups(request.counts, rule, request.overrides, request.progress))
 
-    def split_tree(self, request: SplitRequest[OptionsT], group: int) -> SplitTree:
+    def split_tree(self, request: StrataRequest, group: int) -> SplitTree:
         """Return how a group is split."""
         rule = self.rule(request.target, request.options)
         decided = request.overrides.get(request.counts.groups[group].key)
         return TreeGrower(request.counts, group, rule, decided).run()
 
 
+#: Picks launches, given the list, the method's options, a generator and whom to tell of progress.
+Pick = Callable[[LaunchList, Any, np.random.Generator, Progress | None], Picks]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Method(Generic[OptionsT]):
+class Method:
     """A sampling method; a capability that it does not have is None.
 
     Attributes
@@ -112,13 +124,13 @@ class Method(Generic[OptionsT]):
     source: str
     needs: tuple[str, ...] = ()
     published_grouping: GroupBy
-    options_type: type[OptionsT]
+    options_type: type[Any]
     target_fields: tuple[str, ...] = ()
-    stratify: Callable[[StrataRequest[OptionsT]], Strata] | None = None
-    trees: GrownByRule[OptionsT] | None = None
-    pick: Callable[[PickRequest[OptionsT]], Picks] | None = None
-    drawn_within: Callable[[OptionsT], int | None] | None = None
-    sized_like: Callable[[OptionsT], str | None] | None = None
+    stratify: Callable[[StrataRequest], Strata] | None = None
+    trees: GrownByRule | None = None
+    pick: Pick | None = None
+    drawn_within: Callable[[Any], int | None] | None = None
+    sized_like: Callable[[Any], str | None] | None = None
 
     @property
     def draws_at_random(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +10,8 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.dense_codes import dense_codes
 from sampling.errors import NotApplicableError
-from sampling.methods.method import Method, PickRequest
-from sampling.methods.picks import Picks
-from sampling.methods.settings import FRACTION, MethodOptions, setting
+from sampling.methods.method import Method, Picks
+from sampling.methods.options import FRACTION, setting
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_list import BlockVectors, LaunchList
@@ -25,6 +25,8 @@ MOST_CELLS = 1 << 22
 MOST_COMPARISONS = 4_000_000_000
 # More than a GPU executes in a day; with at most this and the cells above, sums stay below 2^63.
 _MOST_WARPS = 1 << 40
+# What a product of matrices may be off by, in units of eps and of the longer vector, with room to spare.
+_ROUNDING_UNITS = 16
 _REMEDY = Wording(
     "give `features` the basic-block vectors of an NVBit tool: two lines a kernel, "
     "'Kernel<id>,<blocks>,<warps>,<name>' and its counts"
@@ -32,33 +34,17 @@ _REMEDY = Wording(
 
 
 @dataclass(frozen=True, slots=True)
-class Options(MethodOptions):
+class Options:
     """How like two launches must be."""
 
     distance: float = setting(
         0.05,
         "a launch matches a kept one if their vectors are less apart than this share of its own norm",
-        span=FRACTION,
+        **FRACTION,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """The k launches that are kept, in launch order.
-
-    Attributes
-    ----------
-    row : (k,) rows of the launch list, ascending.
-    matrix : (k, blocks) their vectors.
-    warps : (k,) their warps.
-    """
-
-    row: IntArray
-    matrix: FloatArray
-    warps: IntArray
-
-
-def pick(request: PickRequest[Options]) -> Picks:
+def pick(launches: LaunchList, options: Options, _: np.random.Generator, progress: Progress | None) -> Picks:
     """Scan in launch order: match a launch to a kept one within 5 % of its vector, or keep it.
 
     Of several kept launches that match, the one with the nearest number of warps is taken, the first kept of
@@ -74,24 +60,6 @@ def pick(request: PickRequest[Options]) -> Picks:
     kept launch, and all after it match the same one. So the scan that decides what is kept needs the distinct
     vectors only. Which kept launch a later one matches does depend on what was kept in between.
     """
-    launches, options, progress = request.launches, request.options, request.progress
-    vectors = _vectors(launches)
-    warps = _warps(launches, vectors)
-    vector, first_rows = distinct_vectors(vectors)
-    blocks = int(np.diff(vectors.offsets).max())
-    row, matrix = _kept_rows(vectors, first_rows, blocks, options.distance, progress)
-    kept = _Kept(row, matrix, warps[row])
-    matched = _matched(vectors, vector, first_rows, warps, kept, options.distance, progress)
-    return Picks(
-        stratum=matched,
-        labels=_labels(launches, row),
-        row=row,
-        weight=np.bincount(matched, minlength=len(row)).astype(np.float64),
-        details={"distinct_vectors": len(first_rows), "blocks": blocks},
-    )
-
-
-def _vectors(launches: LaunchList) -> BlockVectors:
     vectors = None if launches.features is None else launches.features.block_vectors
     lacking = len(launches) if vectors is None else int((np.diff(vectors.offsets) == 0).sum())
     if vectors is None or lacking:
@@ -104,7 +72,33 @@ def _vectors(launches: LaunchList) -> BlockVectors:
         raise NotApplicableError(
             "photon needs counts of basic blocks, and some of them are negative or no number", remedy=_REMEDY
         )
-    return vectors
+    warps = _warps(launches, vectors)
+    vector, first_rows = distinct_vectors(vectors)
+    blocks = int(np.diff(vectors.offsets).max())
+    kept, matrix = _kept(vectors, first_rows, blocks, options.distance, progress)
+
+    # The kept launches that each distinct vector matches, one after the other.
+    sizes, columns = [], []
+    for done, some in _some_rows(vectors, first_rows, blocks, len(kept)):
+        near = within(some, matrix, options.distance)
+        sizes.append(near.sum(axis=1))
+        columns.append(np.nonzero(near)[1])
+        if progress is not None:
+            progress(done, len(first_rows), "comparing with the launches kept")
+    offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
+    matched = _matched(offsets, np.concatenate(columns), vector, warps, kept, progress)
+    names, signatures = launches.kernels.names, launches.kernels.signature_rows()
+    kernel = signatures[launches.signature[kept], 0].tolist()
+    return Picks(
+        stratum=matched,
+        labels=tuple(
+            f"like launch {launch}, {names.full(code)}"
+            for launch, code in zip(launches.id[kept].tolist(), kernel, strict=True)
+        ),
+        row=kept,
+        weight=np.bincount(matched, minlength=len(kept)).astype(np.float64),
+        details={"distinct_vectors": len(first_rows), "blocks": blocks},
+    )
 
 
 def _warps(launches: LaunchList, vectors: BlockVectors) -> IntArray:
@@ -121,7 +115,7 @@ def _warps(launches: LaunchList, vectors: BlockVectors) -> IntArray:
     return np.asarray(np.minimum(warps, _MOST_WARPS))
 
 
-def _kept_rows(
+def _kept(
     vectors: BlockVectors, first_rows: IntArray, blocks: int, distance: float, progress: Progress | None
 ) -> tuple[IntArray, FloatArray]:
     """Return (k,) the rows of the launches that match none before them, and (k, blocks) their vectors.
@@ -137,8 +131,18 @@ def _kept_rows(
         rows = first_rows[done : done + _rows_at_once(len(kept))]
         some = padded(vectors, rows, blocks)
         new = np.flatnonzero(~within(some, matrix[: len(kept)], distance).any(axis=1))
-        new = new[_kept_among(within(some[new], some[new], distance))]
-        matrix = _with_rows(matrix, len(kept), some[new])
+        near = within(some[new], some[new], distance)
+        matches, found = np.zeros(len(new), dtype=np.bool_), []
+        for index in range(len(new)):
+            if not matches[index]:
+                found.append(index)
+                matches |= near[:, index]
+        new = new[found]
+        needed = len(kept) + len(new)
+        if needed > len(matrix):
+            # It doubles where it has no room.
+            matrix = np.concatenate([matrix, np.zeros((max(needed - len(matrix), len(matrix)), blocks))])
+        matrix[len(kept) : needed] = some[new]
         kept = np.concatenate([kept, rows[new]])
         done += len(rows)
         if len(kept) * len(first_rows) > MOST_COMPARISONS:
@@ -152,132 +156,62 @@ def _kept_rows(
     return kept, matrix[: len(kept)]
 
 
-def _kept_among(near: BoolArray) -> list[int]:
-    """Return which of some launches are kept, of which launch i is near j where ``near[i, j]``."""
-    kept: list[int] = []
-    matches = np.zeros(len(near), dtype=np.bool_)
-    for index in range(len(near)):
-        if not matches[index]:
-            kept.append(index)
-            matches |= near[:, index]
-    return kept
-
-
-def _with_rows(matrix: FloatArray, filled: int, more: FloatArray) -> FloatArray:
-    """Return the matrix with rows added behind its first ``filled``; it doubles where it has no room."""
-    needed = filled + len(more)
-    if needed > len(matrix):
-        grown = np.zeros((max(needed, 2 * len(matrix)), matrix.shape[1]))
-        grown[:filled] = matrix[:filled]
-        matrix = grown
-    matrix[filled:needed] = more
-    return matrix
-
-
 def _matched(
-    vectors: BlockVectors,
+    offsets: IntArray,
+    near: IntArray,
     vector: IntArray,
-    first_rows: IntArray,
     warps: IntArray,
-    kept: _Kept,
-    distance: float,
+    kept: IntArray,
     progress: Progress | None,
 ) -> IntArray:
-    """Return (n,) the kept launch that each launch matches, itself if it is kept."""
-    launches = len(vector)
-    near = _near(vectors, first_rows, kept, distance, progress)
-    # Launches of one kind have the same vector and warps. A kind has turns: from the row of a kept launch on
-    # that is nearer in warps than all kept before it, the launches of the kind match that one.
+    """Return (n,) the kept launch that each launch matches, itself if it is kept.
+
+    Launches of one kind have the same vector and warps. A kind has turns: from the row of a kept launch on
+    that is nearer in warps than all kept before it, the launches of the kind match that one.
+
+    Parameters
+    ----------
+    offsets, near : distinct vector i matches the kept launches ``near[offsets[i]:offsets[i + 1]]``.
+    """
     kind, rows = dense_codes([vector, warps])
-    pairs = np.cumsum(near.size(vector[rows]))
+    sizes = np.diff(offsets)[vector[rows]]
+    pairs = np.cumsum(sizes)
     turn_kind, turn_kept = [], []
     done = 0
     while done < len(rows):
         before = int(pairs[done - 1]) if done else 0
         stop = max(done + 1, int(np.searchsorted(pairs, before + MOST_CELLS, "right")))
-        some = rows[done:stop]
-        of_kind, of_kept = _turns(near, vector[some], warps[some], kept.warps)
-        turn_kind.append(done + of_kind)
-        turn_kept.append(of_kept)
+        some, size = rows[done:stop], sizes[done:stop]
+        of_kind = np.repeat(np.arange(len(some)), size)
+        first = offsets[vector[some]] - np.cumsum(size) + size
+        of_kept = near[np.arange(len(of_kind)) + np.repeat(first, size)]
+        apart = np.abs(warps[some][of_kind] - warps[kept][of_kept])
+        # Each kind is shifted below all kinds before it, so that one running minimum serves all of them.
+        height = apart - of_kind * (int(apart.max()) + 1)
+        better = np.append(True, height[1:] < np.minimum.accumulate(height)[:-1])
+        turn_kind.append(done + of_kind[better])
+        turn_kept.append(of_kept[better])
         done = stop
         if progress is not None:
             progress(done, len(rows), "matching launches")
     kinds, turns = np.concatenate(turn_kind), np.concatenate(turn_kept)
-    at = np.searchsorted(kinds * launches + kept.row[turns], kind * launches + np.arange(launches), "right")
+    launch = np.arange(len(vector))
+    at = np.searchsorted(kinds * len(vector) + kept[turns], kind * len(vector) + launch, "right")
     return np.asarray(turns[at - 1])
-
-
-@dataclass(frozen=True, slots=True)
-class _Near:
-    """The kept launches that each distinct vector matches.
-
-    Attributes
-    ----------
-    offsets : (d + 1,) vector i matches ``kept[offsets[i]:offsets[i + 1]]``, one at least.
-    kept : numbers of kept launches, ascending within each vector.
-    """
-
-    offsets: IntArray
-    kept: IntArray
-
-    def size(self, vector: IntArray) -> IntArray:
-        """Return how many each of some vectors matches."""
-        return self.offsets[vector + 1] - self.offsets[vector]
-
-
-def _near(
-    vectors: BlockVectors, first_rows: IntArray, kept: _Kept, distance: float, progress: Progress | None
-) -> _Near:
-    sizes, columns = [], []
-    at_once = _rows_at_once(len(kept.row))
-    for done in range(0, len(first_rows), at_once):
-        rows = first_rows[done : done + at_once]
-        near = within(padded(vectors, rows, kept.matrix.shape[1]), kept.matrix, distance)
-        sizes.append(near.sum(axis=1))
-        columns.append(np.nonzero(near)[1])
-        if progress is not None:
-            progress(done + len(rows), len(first_rows), "comparing with the launches kept")
-    return _Near(np.concatenate([[0], np.cumsum(np.concatenate(sizes))]), np.concatenate(columns))
-
-
-def _turns(near: _Near, vector: IntArray, warps: IntArray, kept_warps: IntArray) -> tuple[IntArray, IntArray]:
-    """Return (kind, kept launch) pairs: those nearer in warps than all that the kind matches before."""
-    size = near.size(vector)
-    kind = np.repeat(np.arange(len(vector)), size)
-    kept = near.kept[np.arange(len(kind)) + np.repeat(near.offsets[vector] - np.cumsum(size) + size, size)]
-    apart = np.abs(warps[kind] - kept_warps[kept])
-    # Each kind is shifted below all kinds before it, so that one running minimum serves all of them.
-    height = apart - kind * (int(apart.max()) + 1)
-    better = np.ones(len(kind), dtype=np.bool_)
-    better[1:] = height[1:] < np.minimum.accumulate(height)[:-1]
-    return kind[better], kept[better]
 
 
 def _rows_at_once(columns: int) -> int:
     return max(1, min(MOST_ROWS, MOST_CELLS // max(columns, 1)))
 
 
-def _labels(launches: LaunchList, row: IntArray) -> tuple[str, ...]:
-    names = launches.kernels.names
-    kernel = launches.kernels.signature_rows()[launches.signature[row], 0]
-    return tuple(
-        f"like launch {launch}, {names.full(code)}"
-        for launch, code in zip(launches.id[row].tolist(), kernel.tolist(), strict=True)
-    )
-
-
-METHOD = Method(
-    name="photon",
-    source="Photon (MICRO 2023), kernel-level sampling",
-    needs=("the basic-block vector of every launch", "its warps, or its grid and block"),
-    published_grouping=GroupBy.NAME,
-    options_type=Options,
-    pick=pick,
-)
-
-
-# What a product of matrices may be off by, in units of eps and of the longer vector, with room to spare.
-_ROUNDING_UNITS = 16
+def _some_rows(
+    vectors: BlockVectors, rows: IntArray, blocks: int, columns: int
+) -> Iterator[tuple[int, FloatArray]]:
+    """Yield the vectors of some rows at a time, and how many are done with them."""
+    at_once = _rows_at_once(columns)
+    for start in range(0, len(rows), at_once):
+        some = rows[start : start + at_once]
+        yield start + len(some), padded(vectors, some, blocks)
 
 
 def distinct_vectors(vectors: BlockVectors) -> tuple[IntArray, IntArray]:
@@ -346,3 +280,13 @@ def within(vectors: FloatArray, others: FloatArray, distance: float) -> BoolArra
         apart = np.linalg.norm(vectors[index] - others[at], axis=1)
         near[index, at] = apart / norm < distance if norm > 0 else apart == 0
     return np.asarray(near)
+
+
+METHOD = Method(
+    name="photon",
+    source="Photon (MICRO 2023), kernel-level sampling",
+    needs=("the basic-block vector of every launch", "its warps, or its grid and block"),
+    published_grouping=GroupBy.NAME,
+    options_type=Options,
+    pick=pick,
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -10,12 +11,12 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError
 from sampling.methods.method import Method, StrataRequest
+from sampling.methods.options import setting
 from sampling.methods.registry import method_named, method_names, method_options
-from sampling.methods.settings import MethodOptions, Span, setting
 from sampling.reduction.group_by import GroupBy
 from sampling.strata.strata import WHOLE_WORKLOAD, Strata, measured_clusters
+from sampling.text import counted
 
-_NAME = "random"
 _PROBABILITY = 0.001
 # The numbers of launches further from the mean than so many standard deviations and so many launches have
 # chances too small for float64.
@@ -24,19 +25,11 @@ _LAUNCHES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Options(MethodOptions):
+class Options:
     """How many launches to draw."""
 
-    probability: float = setting(
-        _PROBABILITY,
-        "each launch is drawn with this probability",
-        span=Span(above=0, most=1, words="a fraction above 0, at most 1"),
-    )
-    launches: int | None = setting(
-        None,
-        "draw exactly this many instead; none: by probability",
-        span=Span(least=1, words="at least 1"),
-    )
+    probability: float = setting(_PROBABILITY, "each launch is drawn with this probability", gt=0, le=1)
+    launches: int | None = setting(None, "draw exactly this many instead; none: by probability", ge=1)
     like: str | None = setting(
         None,
         "draw as many as take, on average, the sampled time of that method's plan by its own options, or "
@@ -46,23 +39,18 @@ class Options(MethodOptions):
     )
 
     def __post_init__(self) -> None:
-        MethodOptions.__post_init__(self)
-        if self.launches is not None and self.like is not None:
-            raise OptionError("random.launches and random.like exclude each other")
-        other = "launches" if self.launches is not None else "like" if self.like is not None else None
-        if other is not None and self.probability != _PROBABILITY:
-            raise OptionError(f"random.probability and random.{other} exclude each other")
+        given = {"launches": self.launches is not None, "like": self.like is not None}
+        given["probability"] = self.probability != _PROBABILITY
+        several = [f"random.{name}" for name, is_given in given.items() if is_given]
+        if len(several) > 1:
+            raise OptionError(f"{' and '.join(several)} exclude each other")
 
 
 @dataclass(frozen=True, slots=True)
 class NumberDrawn:
-    """The number of launches drawn, given that a draw of none is made again. (docs/methods.md, 8 Sieve,
-    Photon, embedding, random)
+    """The number of launches drawn of N, each with a probability, given that a draw of none is made again.
 
-    Attributes
-    ----------
-    launches : N, of which each is drawn or not.
-    probability : above 0, at most 1.
+    (docs/methods.md, 8 Sieve, Photon, embedding, random)
     """
 
     launches: int
@@ -97,94 +85,70 @@ def _possible(number: NumberDrawn) -> tuple[IntArray, FloatArray]:
     return numbers, chances
 
 
-def stratify(request: StrataRequest[Options]) -> Strata:
+def stratify(request: StrataRequest) -> Strata:
     """Return one stratum of all launches; the n of them drawn weigh N/n each.
 
     With a probability, n is binomial; n = 0 estimates nothing, so n is drawn given that it is not 0. A plan
-    has its n; where the method is judged, n is drawn anew for every draw (`bernoulli_design`). Like another
+    has its n; where the method is judged, n is drawn anew for every draw (`BernoulliDesign`). Like another
     plan, n is fixed at that plan's sampled time over the mean duration: drawing until the time is used up
     would stop sooner after long launches, and so underestimate.
     """
     counts, options = request.counts, request.options
-    notes: tuple[str, ...] = ()
+    chance, note = None, ""
     if options.launches is not None:
         samples = options.launches
     elif options.like is not None:
+        wanted_ns, wanted = _sampled_time(options.like, request)
         mean_ns = max(counts.total_duration_ns / counts.launches, 1e-300)
-        wanted_ns = _sampled_time_ns(options.like, request)
         samples = max(1, round(min(wanted_ns / mean_ns, float(counts.launches))))
-        notes = (_like_note(options.like, samples),)
+        note = (
+            f"random.like={options.like}: {counted(samples, 'launch', 'launches')}, as many as take {wanted} "
+            "on average; drawing until the time is used up would stop sooner after long launches, and so "
+            "underestimate"
+        )
     else:
-        samples, notes = _binomial(counts.launches, options.probability, request.rng)
-    whole = measured_clusters(
-        counts, np.array([WHOLE_WORKLOAD]), np.array([0]), np.array([len(counts.count)], dtype=np.int64)
-    )
+        chance = options.probability
+        if counts.launches * chance < 1e-6:
+            never = f"never draws one of {counts.launches} launches"
+            raise OptionError(f"random.probability {chance:g} {never}")
+        samples = int(NumberDrawn(counts.launches, chance).draw(1, request.rng)[0])
+        drawn = counted(samples, "launch", "launches")
+        note = (
+            f"each launch is drawn with probability {chance:g}, {drawn} this time; the bound, what is "
+            "expected and the judged draws are of that number"
+        )
+    notes = (note,) if note else ()
     if samples > counts.launches:
         notes = (*notes, f"there are {counts.launches:,} launches; all are drawn, not {samples:,}")
         samples = counts.launches
-    strata = whole.with_samples(np.array([samples]), notes=notes)
-    is_by_chance = options.launches is None and options.like is None
-    return replace(strata, chance=options.probability) if is_by_chance else strata
-
-
-def _binomial(launches: int, probability: float, rng: np.random.Generator) -> tuple[int, tuple[str, ...]]:
-    if launches * probability < 1e-6:
-        raise OptionError(f"random.probability {probability:g} never draws one of {launches} launches")
-    samples = int(NumberDrawn(launches, probability).draw(1, rng)[0])
-    launches_drawn = "1 launch" if samples == 1 else f"{samples:,} launches"
-    note = (
-        f"each launch is drawn with probability {probability:g}, {launches_drawn} this time; the bound, what "
-        "is expected and the judged draws are of that number"
+    whole = measured_clusters(
+        counts, np.array([WHOLE_WORKLOAD]), np.array([0]), np.array([len(counts.count)], dtype=np.int64)
     )
-    return samples, (note,)
+    return replace(whole.with_samples(np.array([samples]), notes=notes), chance=chance)
 
 
-def _like_note(like: str, samples: int) -> str:
-    wanted = "that many nanoseconds" if _is_number(like) else f"the sampled time of {like}"
-    launches = "1 launch" if samples == 1 else f"{samples:,} launches"
-    return (
-        f"random.like={like}: {launches}, as many as take {wanted} on average; drawing until the time is "
-        "used up would stop sooner after long launches, and so underestimate"
-    )
-
-
-def _sampled_time_ns(like: str, request: StrataRequest[Options]) -> float:
-    """Return the expected sampled time of a method's plan, or the nanoseconds given."""
-    if like not in method_names():
-        return _nanoseconds(like)
-    other = method_named(like)
-    if other.stratify is None or like == _NAME:
-        raise OptionError(
-            f"random.like={like}: a method that draws from strata of durations is meant",
-            remedy="give the sampled_duration_ns of its plan",
-        )
-    options = method_options(like, request.settings)
-    asked = replace(request, options=options, overrides={})
-    return other.stratify(asked).sampled_duration_ns
-
-
-def _is_number(text: str) -> bool:
+def _sampled_time(like: str, request: StrataRequest) -> tuple[float, str]:
+    """Return the expected sampled time of a method's plan, or the nanoseconds given; and it in words."""
+    if like in method_names():
+        other = method_named(like)
+        if other.stratify is None or like == "random":
+            raise OptionError(
+                f"random.like={like}: a method that draws from strata of durations is meant",
+                remedy="give the sampled_duration_ns of its plan",
+            )
+        asked = replace(request, options=method_options(like, request.settings), overrides={})
+        return other.stratify(asked).sampled_duration_ns, f"the sampled time of {like}"
     try:
-        float(text)
+        wanted_ns = float(like)
     except ValueError:
-        return False
-    return True
-
-
-def _nanoseconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError as error:
-        raise OptionError(
-            f"random.like={text}: a method or a sampled time in nanoseconds is meant"
-        ) from error
-    if not 0 < value < float("inf"):
-        raise OptionError(f"random.like is a time above 0, not {text}")
-    return value
+        wanted_ns = math.nan
+    if not 0 < wanted_ns < math.inf:
+        raise OptionError(f"random.like={like}: a method or a sampled time above 0 in nanoseconds is meant")
+    return wanted_ns, "that many nanoseconds"
 
 
 METHOD = Method(
-    name=_NAME,
+    name="random",
     source="STEM+ROOT, section V-A (random baseline)",
     published_grouping=GroupBy.NAME,
     options_type=Options,

@@ -10,7 +10,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
 from sampling.methods.method import GrownByRule, Method
-from sampling.methods.settings import MethodOptions, Span, setting
+from sampling.methods.options import setting
 from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Cluster, ClusterArrays, Halves, Proposal, Share, Verdict, costs_in_words
 from sampling.strata.sizes import joint_sample_sizes, single_sample_size, water_filled_sample_sizes
@@ -22,7 +22,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Options(MethodOptions):
+class Options:
     """Variants of ROOT."""
 
     variant: Literal["exact", "script", "paper"] = setting(
@@ -33,9 +33,7 @@ class Options(MethodOptions):
         "what its own Eq. 3 asks for",
     )
     k_max: int = setting(
-        2,
-        "a decision may split into up to so many parts: as many as cost least",
-        span=Span(least=2, most=8),
+        2, "a decision may split into up to so many parts: as many as cost least", ge=2, le=8
     )
 
 

@@ -4,30 +4,38 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.dense_codes import dense_codes
-from sampling.features.metric_names import InstructionCounts, instruction_counts
-from sampling.methods.method import Method, PickRequest
-from sampling.methods.picks import Picks
-from sampling.methods.settings import MethodOptions, Span, setting
+from sampling.features.metric_names import instruction_counts
+from sampling.methods.method import Method, Picks
+from sampling.methods.options import setting
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_list import LaunchList
 
+#: Points of the grid the density is looked at on, which reaches 3 bandwidths beyond the values.
+GRID_POINTS = 512
+_MARGIN_BANDWIDTHS = 3
+# A valley shallower than this, in log density, is the rounding of the sums and not a minimum.
+_ROUNDING = 1e-9
+# A value whose share of the density is below exp(-40) of the nearest value's is below a double's precision.
+_NEGLIGIBLE = 40.0
+_VALUES_AT_ONCE = 1024
+
 
 @dataclass(frozen=True, slots=True)
-class Options(MethodOptions):
+class Options:
     """Sieve's threshold, and its variants."""
 
     cov: float = setting(
         0.4,
         "a kernel group, or a part of one, whose instruction counts vary less than this (CoV) stays one "
         "stratum",
-        span=Span(above=0),
+        gt=0,
     )
     weights: Literal["launches", "instructions"] = setting(
         "launches",
@@ -41,25 +49,7 @@ class Options(MethodOptions):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Pairs:
-    """The distinct (kernel group, instruction count) pairs, ordered by both.
-
-    Attributes
-    ----------
-    offsets : (groups + 1,) group g has the pairs ``offsets[g]:offsets[g + 1]``, none if it has no launch.
-    executed : (p,) instructions.
-    launches : (p,) how many launches.
-    of_row : (n,) the pair of each launch.
-    """
-
-    offsets: IntArray
-    executed: FloatArray
-    launches: IntArray
-    of_row: IntArray
-
-
-def pick(request: PickRequest[Options]) -> Picks:
+def pick(launches: LaunchList, options: Options, _: np.random.Generator, progress: Progress | None) -> Picks:
     """Part every kernel group by instruction count; the first launch of each part represents it.
 
     Tier 1 is a group of one instruction count, tier 2 one whose CoV is below 0.4, tier 3 the others: these
@@ -71,85 +61,86 @@ def pick(request: PickRequest[Options]) -> Picks:
     ------
     NotApplicableError : launches without an instruction count.
     """
-    launches, options, progress = request.launches, request.options, request.progress
-    counts = instruction_counts(launches, "sieve")
-    pairs = _pairs(launches, counts.executed)
-    tier = _tiers(pairs, options.cov)
-    stratum_of_pair, group = _strata(pairs, tier, options, progress)
-    stratum = stratum_of_pair[pairs.of_row]
-    row = _representatives(launches, stratum, tier[group])
-    weight, notes = _weights(counts, stratum, row, options.weights)
-    # Rows ascending: the strata are numbered by group and count, their representatives by launch.
-    order = np.argsort(row)
-    return Picks(
-        stratum=stratum,
-        labels=_labels(launches, pairs, stratum_of_pair, group),
-        row=row[order],
-        weight=weight[order],
-        notes=notes,
-        details=_details(launches, counts, tier, group),
-    )
-
-
-def _pairs(launches: LaunchList, executed: FloatArray) -> _Pairs:
-    order = np.lexsort((executed, launches.group))
-    group, count = launches.group[order], executed[order]
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (group[1:] != group[:-1]) | (count[1:] != count[:-1])
+    counts, groups = instruction_counts(launches, "sieve"), len(launches.groups)
+    # The distinct (kernel group, instruction count) pairs, ordered by both; group g has `offsets[g:g + 2]`.
+    order = np.lexsort((counts.executed, launches.group))
+    group, executed = launches.group[order], counts.executed[order]
+    new = np.append(True, (group[1:] != group[:-1]) | (executed[1:] != executed[:-1]))
+    pair_of_row = np.empty(len(order), dtype=np.int64)
+    pair_of_row[order] = np.cumsum(new) - 1
     first = np.flatnonzero(new)
-    of_row = np.empty(len(order), dtype=np.int64)
-    of_row[order] = np.cumsum(new) - 1
-    return _Pairs(
-        offsets=np.searchsorted(group[first], np.arange(len(launches.groups) + 1)),
-        executed=count[first],
-        launches=np.diff(np.append(first, len(order))),
-        of_row=of_row,
-    )
+    pair_group, executed = group[first], executed[first]
+    often = np.diff(np.append(first, len(order)))
+    offsets = np.searchsorted(pair_group, np.arange(groups + 1))
 
-
-def _tiers(pairs: _Pairs, threshold: float) -> IntArray:
-    """Return (groups,) the tier of each kernel group; 1 for one without launches."""
-    sizes = np.diff(pairs.offsets)
-    group = np.repeat(np.arange(len(sizes)), sizes)
-    launches = np.bincount(group, pairs.launches, len(sizes))
-    # A group without launches, or without a single instruction, has no CoV and needs none: it is tier 1.
-    mean = np.bincount(group, pairs.executed * pairs.launches, len(sizes)) / np.maximum(launches, 1)
-    square = np.bincount(group, (pairs.executed - mean[group]) ** 2 * pairs.launches, len(sizes))
-    deviation = np.sqrt(square / np.maximum(launches, 1))
-    varied = np.where(deviation < threshold * mean, 2, 3)
-    return np.where(sizes <= 1, 1, varied)
-
-
-def _strata(
-    pairs: _Pairs, tier: IntArray, options: Options, progress: Progress | None
-) -> tuple[IntArray, IntArray]:
-    """Return (p,) the stratum of each pair and (s,) the kernel group of each stratum."""
-    sizes = np.diff(pairs.offsets)
-    opens = np.zeros(len(pairs.executed), dtype=np.bool_)
-    opens[pairs.offsets[:-1][sizes > 0]] = True
-    cut = np.flatnonzero(tier == 3) if options.kde == "on" else np.zeros(0, dtype=np.int64)
-    for done, index in enumerate(cut.tolist()):
-        start, stop = pairs.offsets[index : index + 2].tolist()
-        opens[start + _parts(pairs.executed[start:stop], pairs.launches[start:stop], options.cov)] = True
+    tier = _tiers(pair_group, executed, often, groups, options.cov)
+    opens = np.append(True, pair_group[1:] != pair_group[:-1])
+    cut = np.flatnonzero(tier == 3).tolist() if options.kde == "on" else []
+    for done, index in enumerate(cut):
+        start, stop = offsets[index : index + 2].tolist()
+        opens[start + _parts(executed[start:stop], often[start:stop], options.cov)] = True
         if progress is not None:
             progress(done + 1, len(cut), "cutting kernels by instruction count")
-    group_of_pair = np.repeat(np.arange(len(sizes)), sizes)
-    return np.cumsum(opens) - 1, group_of_pair[opens]
+
+    stratum = (np.cumsum(opens) - 1)[pair_of_row]
+    group = pair_group[opens]
+    row = _representatives(launches, stratum, tier[group])
+    weight, notes = np.bincount(stratum).astype(np.float64), tuple[str, ...]()
+    if options.weights == "instructions":
+        total, own = np.bincount(stratum, counts.executed), counts.executed[row]
+        weight = np.divide(total, own, out=weight, where=own > 0)
+        if empty := int(((own == 0) & (total > 0)).sum()):
+            notes = (
+                f"{empty:,} strata have a representative without instructions and are weighed by launches",
+            )
+    ends = np.append(np.flatnonzero(opens), len(opens))
+    labels = []
+    for index, (of_group, is_part) in enumerate(
+        zip(group.tolist(), np.bincount(group)[group] > 1, strict=True)
+    ):
+        least, most = (_exactly(float(executed[at])) for at in (ends[index], ends[index + 1] - 1))
+        counted = f", {least} instructions" if least == most else f", {least} to {most} instructions"
+        labels.append(launches.groups[of_group].key + (counted if is_part else ""))
+    groups_of, launches_of, strata_of = (
+        np.bincount(tier[each], minlength=4).tolist() for each in (np.unique(group), launches.group, group)
+    )
+    tiers = [
+        {
+            "tier": each,
+            "kernel_groups": groups_of[each],
+            "launches": launches_of[each],
+            "strata": strata_of[each],
+        }
+        for each in (1, 2, 3)
+    ]
+    # Rows ascending: the strata are numbered by group and count, their representatives by launch.
+    order = np.argsort(row)
+    details = {"metric": counts.metric, "counts": counts.unit, "tiers": tiers}
+    return Picks(stratum, tuple(labels), row[order], weight[order], notes, details)
 
 
-def _parts(executed: FloatArray, launches: IntArray, threshold: float) -> IntArray:
+def _tiers(group: IntArray, executed: FloatArray, often: IntArray, groups: int, threshold: float) -> IntArray:
+    """Return (groups,) the tier of each kernel group; 1 for one without launches."""
+    # A group without launches, or without a single instruction, has no CoV and needs none: it is tier 1.
+    launches = np.maximum(np.bincount(group, often, groups), 1)
+    mean = np.bincount(group, executed * often, groups) / launches
+    deviation = np.sqrt(np.bincount(group, (executed - mean[group]) ** 2 * often, groups) / launches)
+    varied = np.where(deviation < threshold * mean, 2, 3)
+    return np.where(np.bincount(group, minlength=groups) <= 1, 1, varied)
+
+
+def _parts(executed: FloatArray, often: IntArray, threshold: float) -> IntArray:
     """Return at which of its distinct counts (k,), ascending, each part of a tier-3 group begins."""
-    starts: list[int] = []
     # The zeros come first, if there are any; the others are cut anew as long as they vary and have a valley.
     positive = int(executed[0] == 0)
-    if positive:
-        starts.append(0)
-    waiting = [(positive, len(executed))]
+    starts, waiting = list(range(positive)), [(positive, len(executed))]
     while waiting:
         start, stop = waiting.pop()
-        part, weight = executed[start:stop], launches[start:stop]
+        part, weight = executed[start:stop], often[start:stop]
         edges = np.array([start, stop])
-        if len(part) > 1 and _varies(part, weight, threshold):
+        mean = np.average(part, weights=weight)
+        deviation = np.sqrt(np.average((part - mean) ** 2, weights=weight))
+        if len(part) > 1 and deviation >= threshold * mean:
             logs = np.log(part)
             inner = start + np.searchsorted(logs, valleys(logs, weight), side="right")
             edges = np.unique(np.concatenate([edges, inner]))
@@ -160,20 +151,11 @@ def _parts(executed: FloatArray, launches: IntArray, threshold: float) -> IntArr
     return np.array(starts)
 
 
-def _varies(executed: FloatArray, launches: IntArray, threshold: float) -> bool:
-    """Return whether the CoV of the counts, of which not all are 0, is the threshold or more."""
-    mean = np.average(executed, weights=launches)
-    deviation = np.sqrt(np.average((executed - mean) ** 2, weights=launches))
-    return bool(deviation >= threshold * mean)
-
-
 def _representatives(launches: LaunchList, stratum: IntArray, tier: IntArray) -> IntArray:
     """Return (s,) the row of each stratum's representative; ``tier`` (s,) is each one's."""
     _, row = np.unique(stratum, return_index=True)
     threads = launches.shapes()[:, 4:].prod(axis=1)
     rows = np.flatnonzero((tier[stratum] == 2) & (threads > 0))
-    if len(rows) == 0:
-        return np.asarray(row)
     code, first = dense_codes([stratum[rows], threads[rows]])
     first_row, of_stratum = rows[first], stratum[rows[first]]
     # Of a stratum's CTA sizes the one most launches have, of several the one seen first, comes first.
@@ -183,88 +165,9 @@ def _representatives(launches: LaunchList, stratum: IntArray, tier: IntArray) ->
     return np.asarray(row)
 
 
-def _weights(
-    counts: InstructionCounts, stratum: IntArray, row: IntArray, by: str
-) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return (s,) what each representative stands for, and what is to be said of it."""
-    launches = np.bincount(stratum).astype(np.float64)
-    if by == "launches":
-        return launches, ()
-    total, own = np.bincount(stratum, counts.executed), counts.executed[row]
-    if not total.any():
-        return launches, ("no launch has any instructions, so all strata are weighed by launches",)
-    empty = int(((own == 0) & (total > 0)).sum())
-    notes = (
-        (f"{empty:,} strata have a representative without instructions and are weighed by launches",)
-        if empty
-        else ()
-    )
-    return np.divide(total, own, out=launches, where=own > 0), notes
-
-
-def _labels(
-    launches: LaunchList, pairs: _Pairs, stratum_of_pair: IntArray, group: IntArray
-) -> tuple[str, ...]:
-    """Return (s,) the kernel group of each stratum, and its instruction counts where it is not all of it."""
-    first = np.searchsorted(stratum_of_pair, np.arange(len(group)))
-    last = np.append(first[1:], len(stratum_of_pair)) - 1
-    strata_of_group = np.bincount(group)
-    labels = []
-    for index, of_group in enumerate(group.tolist()):
-        label = launches.groups[of_group].key
-        if strata_of_group[of_group] > 1:
-            least, most = (_exactly(pairs.executed[end[index]]) for end in (first, last))
-            label += f", {least} instructions" if least == most else f", {least} to {most} instructions"
-        labels.append(label)
-    return tuple(labels)
-
-
 def _exactly(value: float) -> str:
     """Return a count in the fewest digits that tell it from every other."""
-    value = float(value)
     return f"{int(value):,}" if value.is_integer() else f"{value:,}"
-
-
-def _details(
-    launches: LaunchList, counts: InstructionCounts, tier: IntArray, group: IntArray
-) -> dict[str, Any]:
-    """Return the metric, and of each tier its kernel groups, launches and strata."""
-    launches_of = np.bincount(tier[launches.group], minlength=4)
-    strata_of = np.bincount(tier[group], minlength=4)
-    groups_of = np.bincount(tier[np.unique(group)], minlength=4)
-    return {
-        "metric": counts.metric,
-        "counts": counts.unit,
-        "tiers": [
-            {
-                "tier": each,
-                "kernel_groups": int(groups_of[each]),
-                "launches": int(launches_of[each]),
-                "strata": int(strata_of[each]),
-            }
-            for each in (1, 2, 3)
-        ],
-    }
-
-
-METHOD = Method(
-    name="sieve",
-    source="Sieve (ISPASS 2023), stratification by instruction count",
-    needs=("the instruction count of every launch",),
-    published_grouping=GroupBy.NAME,
-    options_type=Options,
-    pick=pick,
-)
-
-
-#: Points of the grid the density is looked at on, which reaches 3 bandwidths beyond the values.
-GRID_POINTS = 512
-_MARGIN_BANDWIDTHS = 3
-# A valley shallower than this, in log density, is the rounding of the sums and not a minimum.
-_ROUNDING = 1e-9
-# A value whose share of the density is below exp(-40) of the nearest value's is below a double's precision.
-_NEGLIGIBLE = 40.0
-_VALUES_AT_ONCE = 1024
 
 
 def silverman_bandwidth(values: FloatArray, count: IntArray) -> float:
@@ -331,3 +234,13 @@ def valleys(values: FloatArray, count: IntArray) -> FloatArray:
     grid = np.linspace(values[0] - margin, values[-1] + margin, GRID_POINTS)
     places, _ = find_peaks(-log_density(grid, values, count, bandwidth), prominence=_ROUNDING)
     return np.asarray(grid[places])
+
+
+METHOD = Method(
+    name="sieve",
+    source="Sieve (ISPASS 2023), stratification by instruction count",
+    needs=("the instruction count of every launch",),
+    published_grouping=GroupBy.NAME,
+    options_type=Options,
+    pick=pick,
+)

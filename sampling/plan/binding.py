@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from sampling.errors import OverrideError
 from sampling.methods.joint import POOL_BELOW
@@ -32,14 +33,7 @@ Value = float | int | str
 
 @dataclass(frozen=True, slots=True)
 class Relaxation:
-    """One option relaxed one step, all others as they are.
-
-    Attributes
-    ----------
-    option : the parameter.
-    before, after : its value in the plan and the relaxed one, as they are typed.
-    speedup_before, speedup : expected, of the plan and of the relaxed one.
-    """
+    """One option relaxed one step, all others as they are: its values as typed, and the speedups expected."""
 
     option: str
     before: Value
@@ -48,8 +42,7 @@ class Relaxation:
     speedup: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(NamedTuple):
     """What is to be planned anew for a relaxation."""
 
     option: str
@@ -85,7 +78,8 @@ def what_binds(
     for done, step in enumerate(steps):
         if progress is not None:
             progress(done, len(steps), f"a plan with another {step.option}")
-        grouping = _grouping(studied, step)
+        pool_devices = studied.counts.grouping.pool_devices
+        grouping = method_grouping(step.method, step.by, pool_devices=pool_devices)
         if grouping not in reductions and studied.counts.cost is not None and studied.counts.cost.decides:
             # What launches cost is known by the plan's own kernel groups.
             continue
@@ -101,31 +95,27 @@ def what_binds(
 def _steps(target: Target, method: str, by: GroupBy) -> Iterator[_Step]:
     """Yield each option that the plan looks at and that is not as loose as it can be, one step looser."""
     looked_at = method_named(method).target_fields
+
+    def looser(field: str, after: Any) -> _Step:
+        before, named = getattr(target, field), NO_BOUND if after is None else after
+        return _Step(field, before, named, replace(target, **{field: after}), method, by)
+
     if "min_samples" in looked_at and target.min_samples > 1:
-        yield _Step("min_samples", target.min_samples, 1, replace(target, min_samples=1), method, by)
+        yield looser("min_samples", 1)
     if "group_epsilon" in looked_at and target.group_epsilon is not None:
-        looser = replace(target, group_epsilon=None)
-        yield _Step("group_epsilon", target.group_epsilon, NO_BOUND, looser, method, by)
+        yield looser("group_epsilon", None)
     if "noise_floor" in looked_at and target.noise_floor > 0:
-        half = target.noise_floor / 2
-        yield _Step("noise_floor", target.noise_floor, half, replace(target, noise_floor=half), method, by)
+        yield looser("noise_floor", target.noise_floor / 2)
     if "kernel_spread" in looked_at and target.pool and target.kernel_spread > 0:
-        half = target.kernel_spread / 2
-        looser = replace(target, kernel_spread=half)
-        yield _Step("kernel_spread", target.kernel_spread, half, looser, method, by)
+        yield looser("kernel_spread", target.kernel_spread / 2)
     if "pool" in looked_at and not target.pool:
         yield _Step("no_pool", True, False, replace(target, pool=True), method, by)
     if 2 * target.epsilon < 1:
-        double = 2 * target.epsilon
-        yield _Step("epsilon", target.epsilon, double, replace(target, epsilon=double), method, by)
+        yield looser("epsilon", 2 * target.epsilon)
     if method_grouping(method, by).by is GroupBy.LAUNCH:
         yield _Step("group_by", by.value, GroupBy.NAME.value, target, method, GroupBy.NAME)
     if method != _PUBLISHED and splits_groups(method):
         yield _Step("method", method, _PUBLISHED, target, _PUBLISHED, by)
-
-
-def _grouping(studied: Study, step: _Step) -> Grouping:
-    return method_grouping(step.method, step.by, pool_devices=studied.counts.grouping.pool_devices)
 
 
 def _reduced(
@@ -133,14 +123,13 @@ def _reduced(
 ) -> DurationCounts:
     """Return the launches of the plan by other kernel groups; the profile is read again only if needed."""
     counts = studied.counts
-    if grouping in reductions:
-        return reductions[grouping]
-    if counts.grouping == Grouping(GroupBy.LAUNCH) and grouping == Grouping(GroupBy.NAME):
-        reductions[grouping] = counts_by_name(studied.profile, counts)
-    else:
-        reductions[grouping] = count_durations(
-            studied.profile, grouping, counts.region, selected=counts.selected
-        )
+    if grouping not in reductions:
+        if counts.grouping == Grouping(GroupBy.LAUNCH) and grouping == Grouping(GroupBy.NAME):
+            reductions[grouping] = counts_by_name(studied.profile, counts)
+        else:
+            reductions[grouping] = count_durations(
+                studied.profile, grouping, counts.region, selected=counts.selected
+            )
     return reductions[grouping]
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,14 +34,7 @@ _MOST_TRIED = 1 + math.ceil(math.log2(_IN_A_DECADE * _DECADES))
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How long may be simulated, on one machine.
-
-    Attributes
-    ----------
-    written : as it was given, such as "24h".
-    hours : the same in hours.
-    slowdown : seconds of simulation for each second on the GPU.
-    """
+    """How long may be simulated on one machine, that takes ``slowdown`` seconds for a second on the GPU."""
 
     written: str
     hours: float
@@ -51,13 +43,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class SimulationHours:
-    """What it takes to simulate a plan.
-
-    Attributes
-    ----------
-    drawn, expected : hours of one machine for the drawn launches, and for a draw on average.
-    longest_launch : hours of the longest drawn launch, below which no number of machines brings the time.
-    """
+    """Hours of one machine for the drawn launches, for a draw on average, for the longest launch alone."""
 
     drawn: float
     expected: float
@@ -80,12 +66,7 @@ def hours(duration_ns: float, slowdown: float) -> float:
 
 
 def check_slowdown(slowdown: float) -> float:
-    """Return a slowdown that can be one.
-
-    Raises
-    ------
-    OptionError : it is below 1, or not finite.
-    """
+    """Return a slowdown; one below 1 or not finite is an OptionError."""
     if not 1 <= slowdown < math.inf:
         raise OptionError(
             Wording(
@@ -167,7 +148,16 @@ def study_within(
     loosest = planned(last)
     if loosest.design.paid_ns > most_ns:
         raise _too_small(loosest, replace(target, epsilon=nth_epsilon(last)), by, budget)
-    return _bisected(planned, loosest, last, lambda study: study.design.paid_ns <= most_ns)
+    # Plans fit from one index on: that at ``above`` does, that at ``below`` does not.
+    fitting, below, above = loosest, -1, last
+    while above - below > 1:
+        middle = (below + above) // 2
+        found = planned(middle)
+        if found.design.paid_ns <= most_ns:
+            above, fitting = middle, found
+        else:
+            below = middle
+    return fitting
 
 
 def nth_epsilon(index: int) -> float:
@@ -175,21 +165,6 @@ def nth_epsilon(index: int) -> float:
     decade, digits = divmod(index, _IN_A_DECADE)
     # Through text, for 1.23e-3 is the number nearest to 0.00123, and 123 * 1e-5 need not be.
     return float(f"{100 + digits}e{_LEAST_EXPONENT + decade - 2}")
-
-
-def _bisected(
-    planned: Callable[[int], Study], fitting: Study, last: int, fits: Callable[[Study], bool]
-) -> Study:
-    """Return the study at the first index from which on plans fit; the one at ``last`` is known to."""
-    below, above = -1, last
-    while above - below > 1:
-        middle = (below + above) // 2
-        tried = planned(middle)
-        if fits(tried):
-            above, fitting = middle, tried
-        else:
-            below = middle
-    return fitting
 
 
 def _too_small(loosest: Study, target: Target, by: GroupBy, budget: Budget) -> BudgetError:

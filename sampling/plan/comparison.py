@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from hashlib import blake2b
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +15,14 @@ from sampling.arrays import FloatArray
 from sampling.errors import AnalysisError
 from sampling.features.join import JoinReport, with_features
 from sampling.methods.registry import method_named
-from sampling.plan.bernoulli_design import design_of_method
-from sampling.plan.design import make_design
-from sampling.plan.drawn_clusters import DrawnClusters, make_design_by_launches
+from sampling.plan.design import Design, design_of_method, make_design, make_design_by_launches
 from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.readers.table import NumberLocale
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.launch_list import Features, LaunchList, list_launches
+from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.region import Region
 from sampling.strata.target import Target
 
@@ -45,7 +42,7 @@ class Comparison:
     """
 
     method: str
-    design: AnyDesign | None
+    design: Design | None
     judgement: Judgement | None
     reason: str | None
     seconds: float
@@ -54,62 +51,43 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class FeatureFiles:
-    """Files with metrics of the launches.
-
-    Attributes
-    ----------
-    number_locale : how they write their numbers.
-    strict : whether a file that fits no launch is an error; else it is taken to be of another profile.
-    """
+    """Files with metrics of the launches; without ``strict`` one that fits none is of another profile."""
 
     paths: tuple[str, ...] = ()
     number_locale: NumberLocale = "C"
     strict: bool = True
 
 
+@dataclass(eq=False)
 class MethodComparison:
     """Compares methods on one profile; what they share is read once.
 
-    Attributes
-    ----------
-    reports : how the feature files fitted, once a method has asked for them.
+    ``reports`` tell how the feature files fitted, once a method has asked for them.
     """
 
-    def __init__(
-        self,
-        profile: Profile,
-        region: Region,
-        target: Target,
-        *,
-        repeats: int,
-        seed: int,
-        settings: tuple[str, ...] = (),
-        features: FeatureFiles | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self._profile = profile
-        self._region = region
-        self._target = target
-        self._repeats = repeats
-        self._seed = seed
-        self._settings = settings
-        self._files = features or FeatureFiles()
-        self._progress = progress
-        self._counts: dict[Grouping, DurationCounts] = {}
-        self._lists: dict[Grouping, LaunchList] = {}
-        self._features: Features | None = None
-        self._plans: dict[tuple[Grouping, bytes], str] = {}
-        self.reports: tuple[JoinReport, ...] = ()
+    profile: Profile
+    region: Region
+    target: Target
+    _: KW_ONLY
+    repeats: int
+    seed: int
+    settings: tuple[str, ...] = ()
+    features: FeatureFiles | None = None
+    progress: Progress | None = None
+    reports: tuple[JoinReport, ...] = ()
+    _counts: dict[Grouping, DurationCounts] = field(default_factory=dict, init=False)
+    _lists: dict[Grouping, LaunchList] = field(default_factory=dict, init=False)
+    _plans: dict[tuple[Grouping, bytes], str] = field(default_factory=dict, init=False)
 
     def counts(self, grouping: Grouping) -> DurationCounts:
         """Return the reduction by a grouping."""
         if grouping not in self._counts:
             known = next(iter(self._counts.values()), None)
             self._counts[grouping] = count_durations(
-                self._profile,
+                self.profile,
                 grouping,
-                self._region,
-                self._progress,
+                self.region,
+                self.progress,
                 # Groupings differ in what a group is, not in which launches count.
                 selected=None if known is None else known.selected,
             )
@@ -132,47 +110,34 @@ class MethodComparison:
         except AnalysisError as error:
             return Comparison(method, None, None, error.text, time.perf_counter() - started)
         seconds = time.perf_counter() - started
-        judgement = judge_design(counts, design, self._repeats, self._seed, self._progress)
+        judgement = judge_design(counts, design, self.repeats, self.seed, self.progress)
         first = self._plans.setdefault((grouping, plan_key(design)), method)
         same_as = None if first == method else first
         return Comparison(method, design, judgement, None, seconds, same_as)
 
-    def _design(self, method: str, counts: DurationCounts, launches: LaunchList | None) -> AnyDesign:
+    def _design(self, method: str, counts: DurationCounts, launches: LaunchList | None) -> Design:
+        asked: dict[str, Any] = {"settings": self.settings, "progress": self.progress}
         if launches is None:
-            design = make_design(
-                counts,
-                method,
-                self._target,
-                self._seed,
-                settings=self._settings,
-                progress=self._progress,
-            )
-            return design_of_method(design)
-        return make_design_by_launches(
-            launches,
-            method,
-            self._target,
-            self._seed,
-            settings=self._settings,
-            progress=self._progress,
-        )
+            return design_of_method(make_design(counts, method, self.target, self.seed, **asked))
+        return make_design_by_launches(launches, method, self.target, self.seed, **asked)
 
     def _launches(self, grouping: Grouping) -> LaunchList:
         """Return the launch list by a grouping; features are joined once, for groupings select the same."""
         if grouping not in self._lists:
-            listed = list_launches(self._profile, self.counts(grouping), self._progress)
-            if self._lists:
-                listed = replace(listed, features=self._features)
+            listed = list_launches(self.profile, self.counts(grouping), self.progress)
+            known = next(iter(self._lists.values()), None)
+            if known is not None:
+                listed = replace(listed, features=known.features)
             else:
+                files = self.features or FeatureFiles()
                 listed, self.reports = with_features(
-                    self._profile,
+                    self.profile,
                     listed,
-                    self._files.paths,
-                    self._progress,
-                    locale=self._files.number_locale,
-                    strict=self._files.strict,
+                    files.paths,
+                    self.progress,
+                    locale=files.number_locale,
+                    strict=files.strict,
                 )
-                self._features = listed.features
             self._lists[grouping] = listed
         return self._lists[grouping]
 
@@ -203,37 +168,34 @@ def mean_comparison(
     speedups, errors : (profiles,) at least one; errors are the mean error on each profile.
     mean : of the errors; "geometric" takes the geometric mean of both, as Allegro does.
     """
-    known = [speedup for speedup in speedups if speedup is not None]
-    speedup_mean, error_mean = (_geometric, _geometric) if mean == "geometric" else (_harmonic, _arithmetic)
-    speedup = speedup_mean(np.array(known)) if len(known) == len(speedups) else None
-    return MeanComparison(method, len(speedups), speedup, error_mean(np.array(errors)))
-
-
-def _harmonic(values: FloatArray) -> float | None:
-    return len(values) / float((1 / values).sum())
-
-
-def _arithmetic(values: FloatArray) -> float | None:
-    return float(values.mean())
+    known = np.array([speedup for speedup in speedups if speedup is not None])
+    off, is_geometric = np.array(errors), mean == "geometric"
+    speedup = None
+    if len(known) == len(speedups):
+        speedup = _geometric(known) if is_geometric else len(known) / float((1 / known).sum())
+    return MeanComparison(
+        method, len(speedups), speedup, _geometric(off) if is_geometric else float(off.mean())
+    )
 
 
 def _geometric(values: FloatArray) -> float | None:
     return float(np.exp(np.log(values).mean())) if (values > 0).all() else None
 
 
-def plan_key(design: AnyDesign) -> bytes:
+def plan_key(design: Design) -> bytes:
     """Return a key that designs of one reduction share if they are the same plan, and else do not.
 
     Plans are the same where the same launches are picked with the same weights, or where the same numbers of
     launches are drawn from the same strata, in the same way.
     """
-    if isinstance(design, PickedDesign):
-        return _digest("picks", design.picks.row, design.picks.weight)
+    if design.picked is not None:
+        _, picks = design.picked
+        return _digest("picks", picks.row, picks.weight)
     strata = design.strata
     order = np.lexsort((strata.start, strata.group))
     drawn = [column[order] for column in (strata.group, strata.start, strata.stop, strata.samples)]
     way = f"drawn {strata.chance}"
-    if isinstance(design, DrawnClusters):
+    if design.picks is not None:
         return _digest(way, design.picks.stratum, *drawn)
     # Pooled groups are others than kernel groups, whatever their numbers.
     groups = np.unique(strata.group) if strata.groups is None else strata.groups.group_of

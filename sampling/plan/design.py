@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from sampling.arrays import BoolArray
+from sampling.arrays import IntArray
 from sampling.errors import OptionError
-from sampling.methods.method import StrataRequest
-from sampling.methods.registry import method_named, method_options
+from sampling.methods.method import Picks, StrataRequest
+from sampling.methods.random_launches import NumberDrawn
+from sampling.methods.registry import launches_drawn_within, method_named, method_options
 from sampling.progress import Progress
-from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.duration_counts import DurationCounts, reduced
+from sampling.reduction.grouping import Grouping, KernelGroup
+from sampling.reduction.launch_list import LaunchList
 from sampling.reduction.plan_groups import PlanGroups, unpooled
+from sampling.reduction.region import Region
 from sampling.seeds import Stream, generator
 from sampling.splitting.tree import Overrides
-from sampling.strata.draw import Judged, judged
+from sampling.strata.draw import Draw, Judged, judged
+from sampling.strata.sizes import water_filled_sample_sizes
 from sampling.strata.strata import (
     WHOLE_WORKLOAD,
     CycleSpread,
@@ -27,12 +33,16 @@ from sampling.strata.strata import (
     declared_spread,
     expected_half_width,
     group_bounds,
+    measured_clusters,
+    sample_variance,
     total_variance,
 )
-from sampling.strata.target import Target
+from sampling.strata.target import Target, normal_quantile
 
 #: The key of a stratum that spans all kernel groups.
 WHOLE_WORKLOAD_KEY = "*"
+# From this share of empty draws on, the user is told of them.
+_EMPTY_WORTH_SAYING = 0.01
 
 
 def speedup_of(total_ns: float, sampled_ns: float) -> float | None:
@@ -62,18 +72,26 @@ class Design:
 
     Attributes
     ----------
-    random : whether it draws at random, so that bounds exist; picks read back from a plan file do not.
     groups : the groups that the strata divide, with their launches: bounds are judged by drawing them. None
         where they are not known; bounds are then those of normal errors.
     cycles : how simulated time is declared to vary; None where that is not known.
+    launches, picks : of a method that looked at single launches: the list that it looked at, and its clusters
+        with the launches that it picked of them. With groups, which are then these clusters, they are drawn
+        from at random; without, the picks are the plan, and no bound of any kind exists.
     """
 
     method: str
     target: Target
     strata: Strata
-    random: bool = True
     groups: PlanGroups | None = None
     cycles: CycleSpread | None = None
+    launches: LaunchList | None = None
+    picks: Picks | None = None
+
+    @property
+    def random(self) -> bool:
+        """Whether it draws at random, so that bounds exist."""
+        return self.picks is None or self.groups is not None
 
     @property
     def counts(self) -> DurationCounts | None:
@@ -92,10 +110,9 @@ class Design:
 
     @cached_property
     def bound(self) -> float | None:
-        """Bound on the error of the workload's total profile time; None if nothing is random.
+        """Bound on the error of the total profile time; None if nothing is random.
 
-        The error that a share of ``confidence`` of the draws does not exceed, or z times the standard
-        deviation where that is more.
+        What a share of ``confidence`` of the draws does not exceed, or z standard deviations if more.
         """
         if not self.random:
             return None
@@ -103,10 +120,7 @@ class Design:
 
     @cached_property
     def bound_with_noise(self) -> float | None:
-        """Bound on the error of the simulated total, if simulated time varies as is declared.
-
-        None where nothing is random, or nothing is declared.
-        """
+        """The same of the simulated total, if simulated time varies as is declared; None if it is not."""
         if self.bound is None or self.cycles is None:
             return None
         normal = bound(self.strata, self.target.confidence, self.cycles.of(self.strata))
@@ -114,10 +128,7 @@ class Design:
 
     @cached_property
     def group_bound(self) -> float | None:
-        """The worst kernel group's bound on its own total, as `bound`; None where all strata span groups.
-
-        Kernel groups that are pooled have none.
-        """
+        """The worst unpooled kernel group's bound on its own total; None where all strata span groups."""
         return self._worst_group(with_noise=False)
 
     @cached_property
@@ -152,20 +163,14 @@ class Design:
 
     @cached_property
     def expected_half_width(self) -> float | None:
-        """The half-width, over the total, that the interval from simulated values is expected to have.
-
-        If cycles vary as declared. None where nothing is random, or nothing is declared.
-        """
+        """The half-width, over the total, expected of the interval from simulated values, as declared."""
         if not self.random or self.cycles is None:
             return None
         return expected_half_width(self.strata, self.cycles, self.target.confidence)
 
     @property
     def share_within_epsilon(self) -> float | None:
-        """The share of `DRAWS` draws, others than those the bounds are from, whose error is at most epsilon.
-
-        Of the profile's own total. None where nothing can be drawn.
-        """
+        """The share of other draws than the bounds are from whose error is at most epsilon; None: of none."""
         return self._share_within_epsilon(with_noise=False)
 
     @property
@@ -180,12 +185,12 @@ class Design:
         return self._other_draws.share_within(limit_ns, with_noise=with_noise)
 
     @cached_property
-    def _other_draws(self) -> Judged | None:
-        return self._drawn_with(Stream.CONFIRM)
-
-    @cached_property
     def _draws(self) -> Judged | None:
         return self._drawn_with(Stream.CALIBRATE)
+
+    @cached_property
+    def _other_draws(self) -> Judged | None:
+        return self._drawn_with(Stream.CONFIRM)
 
     def _drawn_with(self, stream: Stream) -> Judged | None:
         if self.counts is None or not self.random:
@@ -205,14 +210,34 @@ class Design:
         """How many launches a draw is expected to have."""
         return int(self.strata.samples.sum())
 
+    @property
+    def picked(self) -> tuple[LaunchList, Picks] | None:
+        """The picks that are the plan, with the list that they are of; None where launches are drawn."""
+        if self.random or self.launches is None or self.picks is None:
+            return None
+        return self.launches, self.picks
+
+    @cached_property
+    def total_duration_ns(self) -> float:
+        """The duration of all launches."""
+        if self.launches is not None and not self.random:
+            return float(self.launches.duration_ns.sum())
+        return float(np.dot(self.strata.launches, self.strata.mean_ns))
+
     @cached_property
     def sampled_duration_ns(self) -> float:
         """The duration a draw is expected to have."""
-        return self.strata.sampled_duration_ns
+        if self.picked is None:
+            return self.strata.sampled_duration_ns
+        launches, picks = self.picked
+        return float(launches.duration_ns[picks.row].sum())
 
     @cached_property
     def cost_share(self) -> float | None:
         """The share of what all launches cost a simulator that a draw is expected to; None: not known."""
+        if self.picked is not None:
+            cost, rows = self.picked[0].cost, self.picked[1].row
+            return None if cost is None else float(cost.values[rows].sum() / cost.values.sum())
         if self.counts is None or self.counts.cost_before is None:
             return None
         strata, before = self.strata, self.counts.cost_before
@@ -222,40 +247,151 @@ class Design:
     @property
     def paid_ns(self) -> float:
         """What a draw is expected to cost: its duration, or its share of the cost that decides."""
-        counts, share = self.counts, self.cost_share
-        if share is None or counts is None or counts.cost is None or not counts.cost.decides:
+        known = self.counts or self.launches
+        if known is None or known.cost is None or self.cost_share is None or not known.cost.decides:
             return self.sampled_duration_ns
-        return share * counts.total_duration_ns
+        total_ns = self.total_duration_ns if self.counts is None else float(self.counts.total_duration_ns)
+        return self.cost_share * total_ns
 
     @cached_property
     def speedup(self) -> float | None:
         """What all launches cost over what a draw is expected to; None where that is zero."""
-        total_ns = float(np.dot(self.strata.launches, self.strata.mean_ns))
-        return speedup_of(total_ns, self.paid_ns)
+        return speedup_of(self.total_duration_ns, self.paid_ns)
+
+    @property
+    def error(self) -> float:
+        """The error |t* - t_est| / t* of the picks; 0 where the total is 0, and of what is drawn."""
+        if self.picked is None or not self.total_duration_ns:
+            return 0.0
+        launches, picks = self.picked
+        return abs(self.total_duration_ns - picks.estimate(launches.duration_ns)) / self.total_duration_ns
+
+    def ids(self, drawn: Draw | None) -> IntArray | None:
+        """Return (n,) the ids of launches drawn from clusters, or picked; None where they are to be found."""
+        if self.launches is None or self.picks is None:
+            return None
+        if drawn is None or self.counts is None:
+            return np.asarray(self.launches.id[self.picks.row[self.picked_order]])
+        place = self.counts.launches_before[drawn.pair] + drawn.occurrence
+        return np.asarray(self.launches.id[self._by_cluster[place]])
+
+    @cached_property
+    def picked_order(self) -> IntArray:
+        """(k,) the picks by their stratum."""
+        assert self.picks is not None
+        return np.argsort(self.picks.stratum[self.picks.row], kind="stable")
+
+    @cached_property
+    def _by_cluster(self) -> IntArray:
+        """(n,) rows of the list by cluster, duration and id, as a draw counts them."""
+        assert self.launches is not None
+        assert self.picks is not None
+        return np.lexsort((self.launches.duration_ns, self.picks.stratum))
 
     def facts(self, counts: DurationCounts) -> Iterator[StratumFacts]:
         """Return every stratum in figures."""
         strata = self.strata
-        counts = self.counts or counts
-        whole = WHOLE_WORKLOAD in strata.group
-        low_ns = np.full(len(strata), counts.duration_ns.min()) if whole else counts.duration_ns[strata.start]
-        high_ns = (
-            np.full(len(strata), counts.duration_ns.max()) if whole else counts.duration_ns[strata.stop - 1]
-        )
-        keys = (
-            [WHOLE_WORKLOAD_KEY] * len(strata)
-            if whole
-            else [counts.groups[group].key for group in strata.group.tolist()]
-        )
-        columns = (strata.launches, strata.mean_ns, strata.std_ns, low_ns, high_ns, strata.samples)
-        pooled = self._spans_kernels[strata.group]
-        return map(StratumFacts, keys, *(column.tolist() for column in (*columns, pooled)))
+        if self.launches is not None and self.picks is not None:
+            keys: Sequence[str] = self.picks.labels
+            ends = np.searchsorted(self.picks.stratum[self._by_cluster], np.arange(len(keys) + 1))
+            duration_ns = self.launches.duration_ns[self._by_cluster]
+            low_ns, high_ns = duration_ns[ends[:-1]], duration_ns[ends[1:] - 1]
+            pooled = np.full(len(keys), self.random)
+        elif WHOLE_WORKLOAD in strata.group:
+            duration_ns = (self.counts or counts).duration_ns
+            keys = [WHOLE_WORKLOAD_KEY] * len(strata)
+            low_ns, high_ns = np.full((len(strata), 2), (duration_ns.min(), duration_ns.max())).T
+            pooled = np.full(len(keys), fill_value=True)
+        else:
+            counts = self.counts or counts
+            keys = [counts.groups[group].key for group in strata.group.tolist()]
+            low_ns, high_ns = counts.duration_ns[strata.start], counts.duration_ns[strata.stop - 1]
+            is_pool = (
+                np.zeros(len(counts.groups), dtype=np.bool_) if self.groups is None else self.groups.is_pool
+            )
+            pooled = is_pool[strata.group]
+        columns = (strata.launches, strata.mean_ns, strata.std_ns, low_ns, high_ns, strata.samples, pooled)
+        return map(StratumFacts, keys, *(column.tolist() for column in columns))
+
+
+class BernoulliDesign(Design):
+    """A design that draws each launch of one stratum with the same probability, as a method is judged.
+
+    A plan has one number of launches, and its figures are those for that number; here each draw has another,
+    and the figures are means over it. [STEM+ROOT section V-A]
+    """
+
+    @cached_property
+    def number(self) -> NumberDrawn:
+        """How many launches a draw has."""
+        chance = self.strata.chance
+        assert chance is not None
+        return NumberDrawn(int(self.strata.launches[0]), chance)
 
     @property
-    def _spans_kernels(self) -> BoolArray:
-        """(groups + 1,) whether strata of a group span kernel groups; the last entry is of the workload's."""
-        is_pool = np.zeros(1, dtype=np.bool_) if self.groups is None else self.groups.is_pool
-        return np.append(is_pool, True)
+    def notes(self) -> tuple[str, ...]:
+        """That some draws have no launch and are made again, where that happens often."""
+        number = self.number
+        if number.share_empty < _EMPTY_WORTH_SAYING:
+            return ()
+        text = (
+            f"random.probability {number.probability:g} draws none of {number.launches:,} launches in "
+            f"{100 * number.share_empty:.1f} % of the draws; these are made again"
+        )
+        return (text,)
+
+    @cached_property
+    def bound(self) -> float | None:
+        """The bound from the variance over all draws: the mean of that of each number of launches.
+
+        Each is N^2 (1/n - 1/N) S^2. (docs/methods.md, 2 STEM: the error model)
+        """
+        return self._bound(float(sample_variance(self.strata.launches, self.strata.std_ns)[0]))
+
+    @cached_property
+    def bound_with_noise(self) -> float | None:
+        """The same of the simulated total, if simulated time varies as is declared."""
+        return None if self.cycles is None else self._bound(float(self.cycles.of(self.strata)[0]))
+
+    def _bound(self, variance: float) -> float:
+        """Return the bound for a variance S^2 of the launches."""
+        numbers, chances = self.number.possible()
+        launches, total_ns = float(self.strata.launches[0]), self.total_duration_ns
+        if not total_ns:
+            return 0.0
+        # Rounding may leave less than nothing where all launches are drawn.
+        left = max(0.0, float(chances @ (1 / numbers)) - 1 / launches)
+        return (
+            normal_quantile(self.target.confidence) * float(np.sqrt(launches**2 * variance * left)) / total_ns
+        )
+
+    @cached_property
+    def samples(self) -> int:
+        """How many launches a draw has on average."""
+        return round(self._mean_launches)
+
+    @cached_property
+    def sampled_duration_ns(self) -> float:
+        """The mean duration of a draw; the speedup is the total over that, as for fixed sizes."""
+        return self._mean_launches * float(self.strata.mean_ns[0])
+
+    @cached_property
+    def cost_share(self) -> float | None:
+        """The share of the cost that a draw has on average: that of the launches, for all are as likely."""
+        known = self.counts is not None and self.counts.cost is not None
+        return self._mean_launches / float(self.strata.launches[0]) if known else None
+
+    @cached_property
+    def _mean_launches(self) -> float:
+        numbers, chances = self.number.possible()
+        return float(chances @ numbers)
+
+
+def design_of_method(design: Design) -> Design:
+    """Return the design of the method behind a plan's; it is the same where its sizes are fixed."""
+    if design.strata.chance is None:
+        return design
+    return BernoulliDesign(**{each.name: getattr(design, each.name) for each in fields(design)})
 
 
 def make_design(
@@ -289,3 +425,83 @@ def make_design(
     strata = chosen.stratify(request)
     groups = strata.groups or unpooled(counts)
     return Design(method, target, strata, groups=groups, cycles=declared_spread(groups, target))
+
+
+def make_design_by_launches(
+    launches: LaunchList,
+    method: str,
+    target: Target,
+    seed: int,
+    *,
+    settings: tuple[str, ...] = (),
+    progress: Progress | None = None,
+) -> Design:
+    """Return the design of a method that looks at single launches: its picks, or draws within its clusters.
+
+    Raises
+    ------
+    OptionError : an unknown method or setting, or a method that looks at durations alone.
+    NotApplicableError : the launches lack what the method needs.
+    """
+    chosen, options = method_named(method), method_options(method, settings)
+    if chosen.pick is None:
+        raise OptionError(f"the method {method} draws at random, it picks nothing")
+    picks = chosen.pick(launches, options, generator(seed, Stream.DESIGN), progress)
+    least = launches_drawn_within(method, settings)
+    if least is None:
+        return picked_design(method, target, launches, picks)
+    return drawn_design(method, target, launches, picks, least)
+
+
+def picked_design(method: str, target: Target, launches: LaunchList, picks: Picks) -> Design:
+    """Return the design of picks, whose strata are the sets of launches that they stand for."""
+    order, nowhere = np.argsort(picks.stratum, kind="stable"), np.zeros(len(picks.labels), dtype=np.int64)
+    ends = np.searchsorted(picks.stratum[order], np.arange(len(picks.labels) + 1))
+    parts = [launches.duration_ns[order[first:stop]] for first, stop in pairwise(ends.tolist())]
+    strata = Strata(
+        group=np.full(len(parts), WHOLE_WORKLOAD),
+        start=nowhere,
+        stop=nowhere,
+        launches=np.diff(ends),
+        mean_ns=np.array([part.mean() for part in parts]),
+        std_ns=np.array([part.std() for part in parts]),
+        samples=np.bincount(picks.stratum[picks.row], minlength=len(parts)),
+        notes=picks.notes,
+    )
+    return Design(method, target, strata, launches=launches, picks=picks)
+
+
+def drawn_design(method: str, target: Target, launches: LaunchList, picks: Picks, least: int) -> Design:
+    """Return the design that draws at random within the clusters of picks, which hold every launch.
+
+    The clusters are no ranges of durations of a kernel group, so the launches are counted anew, by cluster
+    and duration; bounds and draws are then those of any random plan. Sizes are the least that bound the error
+    of the total by epsilon; a cluster gets at least ``least``, or all it has. (docs/methods.md, 8 Sieve,
+    Photon, embedding, random)
+    """
+    cluster, duration_ns, count = reduced(picks.stratum, launches.duration_ns)
+    counts = DurationCounts(
+        grouping=Grouping(),
+        region=Region(),
+        selected=(),
+        groups=tuple(KernelGroup(label, label, None, None, None, None) for label in picks.labels),
+        offsets=np.searchsorted(cluster, np.arange(len(picks.labels) + 1)),
+        duration_ns=duration_ns,
+        count=count,
+        group_of_raw=np.zeros(0, dtype=np.int64),
+        names=0,
+    )
+    if launches.cost is not None:
+        counts = counts.with_cost(picks.stratum, launches.duration_ns, launches.cost)
+    everywhere = np.full(len(counts.groups), WHOLE_WORKLOAD)
+    clusters = measured_clusters(counts, everywhere, counts.offsets[:-1], counts.offsets[1:])
+    size, whole = clusters.launches, np.array([0, len(everywhere)])
+    sizes = water_filled_sample_sizes(
+        size, clusters.mean_ns, clusters.std_ns, whole, target.epsilon, target.z, floor=least
+    )
+    strata: Strata = replace(clusters.with_samples(sizes, notes=picks.notes), least_samples=least)
+    kernel_ns = np.bincount(launches.group, launches.duration_ns, len(launches.groups)).astype(np.int64)
+    # Every cluster may hold launches of any kernel group.
+    groups = PlanGroups(counts, np.zeros(len(kernel_ns), np.int64), np.ones(len(size), np.bool_), kernel_ns)
+    cycles = declared_spread(groups, target)
+    return Design(method, target, strata, groups, cycles, launches=launches, picks=picks)

@@ -1,7 +1,7 @@
 """What a person should know of a profile before believing a plan of it: findings, each a check of its own.
 
-A new one is one function and one line in ``_CHECKS``. Its message is one sentence with the measurement and
-why it matters; its remedy is told where there is something to mend.
+A new one is one function and one line in ``_CHECKS``, which has its code and severity. Its message is one
+sentence with the measurement and why it matters; its remedy is told where there is something to mend.
 (docs/methods.md, 13 The order of the run)
 """
 
@@ -70,14 +70,8 @@ class Finding:
 class PlanCost:
     """What a plan is expected to cost.
 
-    Attributes
-    ----------
-    launches : how many it simulates.
-    speedup : None where it samples no time.
-    random : whether it draws at random, and so goes by epsilon.
-    groups_whole, share_whole : kernel groups that it simulates whole although they have more launches than
-        the least number of samples, and their share of the total time.
-    bounds_groups : whether groups have a bound of their own.
+    ``groups_whole`` are kernel groups that it simulates whole although they have more launches than the least
+    number of samples, ``share_whole`` is their share of the total time.
     """
 
     method: str
@@ -112,35 +106,39 @@ class Evidence:
         return durations, np.bincount(inverse, weights=self.counts.count).astype(np.int64)
 
 
+class _Found(NamedTuple):
+    """What a check found; the severity where it is not that of the table."""
+
+    words: str
+    message: str
+    remedy: str
+    changes: tuple[Change, ...] = ()
+    severity: Severity | None = None
+
+
 def percent(share: float) -> str:
     """Return a share as text; one above 0 is never shown as 0."""
     return f"{100 * share:.1f} %" if share >= 0.001 else "under 0.1 %"
 
 
-def graph_level_trace(evidence: Evidence) -> Finding | None:
-    """CUDA graphs recorded as a whole."""
+def _graph_level_trace(evidence: Evidence) -> _Found | None:
     replays = evidence.profile.facts.hidden_graph_replays
     if not replays:
         return None
-    return Finding(
-        "graph-level-trace",
-        "warning",
+    return _Found(
         f"kernels of {counted(replays, 'graph replay')} missing",
         f"{replays:,} CUDA-graph replays were recorded as a whole: total and bounds leave their kernels out.",
         "record again with `nsys profile --cuda-graph-trace=node`",
     )
 
 
-def api_rows_missing(evidence: Evidence) -> Finding | None:
-    """Launches without the API call that issued them."""
+def _api_rows_missing(evidence: Evidence) -> _Found | None:
     missing, launches = evidence.profile.facts.api_rows_missing, evidence.profile.launches
     if not missing:
         return None
     bases = {"correlation": "correlation ids", "gpu-start": "start times on the GPU"}
     basis = bases.get(evidence.profile.facts.launch_order, "the file")
-    return Finding(
-        "api-rows-missing",
-        "note",
+    return _Found(
         f"{counted(missing, 'launch', 'launches')} without API call",
         f"{missing:,} of {launches:,} launches ({percent(missing / launches)}) "
         f"{'has' if missing == 1 else 'have'} no API call: their order, and so the ids, rest on {basis}.",
@@ -148,8 +146,7 @@ def api_rows_missing(evidence: Evidence) -> Finding | None:
     )
 
 
-def communication_kernels(evidence: Evidence) -> Finding | None:
-    """Kernels that wait for other GPUs."""
+def _communication_kernels(evidence: Evidence) -> _Found | None:
     counts = evidence.counts
     # Every name once: there may be a group of each for every process.
     names = {name for name in {group.name for group in counts.groups} if is_communication(name)}
@@ -159,9 +156,7 @@ def communication_kernels(evidence: Evidence) -> Finding | None:
     launches = int(counts.group_launches[chosen].sum())
     share = float(counts.group_duration_ns[chosen].sum()) / max(counts.total_duration_ns, 1)
     are, they_wait = ("is", "it waits") if launches == 1 else ("are", "they wait")
-    return Finding(
-        "communication-kernels",
-        "warning",
+    return _Found(
         f"communication takes {percent(share)}",
         f"{counted(launches, 'launch', 'launches')} {are} collective communication ({percent(share)} of the "
         f"time): {they_wait} for other GPUs, which a one-GPU simulator cannot do.",
@@ -170,8 +165,7 @@ def communication_kernels(evidence: Evidence) -> Finding | None:
     )
 
 
-def overlap(evidence: Evidence) -> Finding | None:
-    """Kernels that run side by side."""
+def _overlap(evidence: Evidence) -> _Found | None:
     shares = [time for time in evidence.device_times if time.overlap_share >= _OVERLAP_WORTH_SAYING]
     if not shares:
         return None
@@ -182,17 +176,14 @@ def overlap(evidence: Evidence) -> Finding | None:
         for time in shares
     )
     most = max(time.overlap_share for time in shares)
-    return Finding(
-        "overlap",
-        "warning",
+    return _Found(
         f"{'up to ' if several else ''}{percent(most)} of the time overlaps",
         f"Kernels run side by side: {places} is hidden behind others; totals and bounds are of the sum.",
         "read totals as kernel time, not as elapsed time; record with one stream to compare the two",
     )
 
 
-def idle(evidence: Evidence) -> Finding | None:
-    """Devices on which nothing runs for most of the time."""
+def _idle(evidence: Evidence) -> _Found | None:
     found = [time for time in evidence.device_times if time.busy_share < _IDLE_FROM]
     if not found:
         return None
@@ -201,9 +192,7 @@ def idle(evidence: Evidence) -> Finding | None:
     several = len(evidence.device_times) > 1
     where = f" {worst.sequence.device} of process {worst.sequence.process}" if several else ""
     gaps = [f"{duration_text(ns)} between launches {one:,} and {other:,}" for ns, one, other in worst.gaps]
-    return Finding(
-        "idle",
-        "note",
+    return _Found(
         f"idle {share} of the time",
         f"No kernel runs on the device{where} for {share} of the time, longest {', '.join(gaps)}: kernel "
         "time is not run time.",
@@ -211,16 +200,13 @@ def idle(evidence: Evidence) -> Finding | None:
     )
 
 
-def zero_durations(evidence: Evidence) -> Finding | None:
-    """Kernels shorter than the clock shows."""
+def _zero_durations(evidence: Evidence) -> _Found | None:
     durations, launches = evidence.duration_counts
     zeros = int(launches[durations == 0].sum())
     if not zeros:
         return None
     have, last = ("has", "lasts") if zeros == 1 else ("have", "last")
-    return Finding(
-        "zero-durations",
-        "note",
+    return _Found(
         f"{counted(zeros, 'launch', 'launches')} {last} 0 ns",
         f"{counted(zeros, 'launch', 'launches')} ({percent(zeros / evidence.counts.launches)}) {have} "
         "duration 0: shorter than the clock shows, and nothing to total, spread or bound.",
@@ -228,8 +214,7 @@ def zero_durations(evidence: Evidence) -> Finding | None:
     )
 
 
-def coarse_clock(evidence: Evidence) -> Finding | None:
-    """A clock whose steps make part of the spread."""
+def _coarse_clock(evidence: Evidence) -> _Found | None:
     durations, launches = evidence.duration_counts
     # One duration may be a multiple of a step by chance, and 0 is one of every step.
     if launches[durations > 0].sum() < 2:
@@ -239,9 +224,7 @@ def coarse_clock(evidence: Evidence) -> Finding | None:
     share = short / evidence.counts.launches
     if step_ns == 1 or share < _COARSE_FROM_SHARE:
         return None
-    return Finding(
-        "coarse-clock",
-        "note",
+    return _Found(
         f"clock ticks of {'1 us' if step_ns == 1000 else f'{step_ns} ns'}",
         f"Durations come in steps of {step_ns:,} ns and {percent(share)} of the launches last fewer than "
         f"{_STEPS_FOR_A_SPREAD} steps: part of their spread is rounding.",
@@ -262,8 +245,7 @@ def clock_step_ns(durations_ns: np.ndarray, launches: np.ndarray) -> int:
     return 1
 
 
-def no_grid(evidence: Evidence) -> Finding | None:
-    """Launches without grid and block."""
+def _no_grid(evidence: Evidence) -> _Found | None:
     counts = evidence.counts
     if not counts.grouping.needs_shape:
         return None
@@ -271,9 +253,7 @@ def no_grid(evidence: Evidence) -> Finding | None:
     launches = int(counts.group_launches[missing].sum())
     if not launches:
         return None
-    return Finding(
-        "no-grid",
-        "note",
+    return _Found(
         f"{counted(launches, 'launch', 'launches')} without grid",
         f"{counted(launches, 'launch', 'launches')} ({percent(launches / counts.launches)}) "
         f"{'has' if launches == 1 else 'have'} no grid and block: different shapes share a group, which "
@@ -283,16 +263,13 @@ def no_grid(evidence: Evidence) -> Finding | None:
     )
 
 
-def several_devices(evidence: Evidence) -> Finding | None:
-    """Processes and devices that are sampled apart."""
+def _several_devices(evidence: Evidence) -> _Found | None:
     sequences = selected_sequences(evidence.profile, evidence.counts.selected)
     if len(sequences) < 2 or evidence.counts.grouping.pool_devices:
         return None
     processes = len({sequence.process for sequence in sequences})
     devices = len({sequence.device for sequence in sequences})
-    return Finding(
-        "several-devices",
-        "note",
+    return _Found(
         f"{len(sequences)} devices sampled apart",
         f"Launches of {processes} process{'es' if processes > 1 else ''} and {devices} device "
         f"number{'s' if devices > 1 else ''} are sampled apart: a larger plan, with a bound of their sum.",
@@ -301,8 +278,7 @@ def several_devices(evidence: Evidence) -> Finding | None:
     )
 
 
-def identical_ranks(evidence: Evidence) -> Finding | None:
-    """Processes and devices that issue the same launches."""
+def _identical_ranks(evidence: Evidence) -> _Found | None:
     twins = None if evidence.order is None else evidence.order.twins
     if twins is None:
         return None
@@ -313,9 +289,7 @@ def identical_ranks(evidence: Evidence) -> Finding | None:
     slowest = "some of them take no time"
     if twins.time_ratio is not None:
         slowest = f"the slowest takes {percent(twins.time_ratio - 1)} longer than the fastest"
-    return Finding(
-        "identical-ranks",
-        "note",
+    return _Found(
         f"{ranks} ranks issue {'' if twins.in_order else 'almost '}the same launches",
         f"{ranks} processes or devices issue {same}: one of them takes 1/{ranks} of the simulations, but the "
         f"bound then covers it alone; {slowest}.",
@@ -345,8 +319,7 @@ def _one_of(sequences: Sequence[LaunchSequence], twins: Twins) -> tuple[str, tup
     return pooled, (Change("pool_devices"),)
 
 
-def drift(evidence: Evidence) -> Finding | None:
-    """Kernels whose durations grow or fall over the run."""
+def _drift(evidence: Evidence) -> _Found | None:
     found = None if evidence.order is None else evidence.order.drift
     share = 0.0 if found is None else found.time_ns / max(evidence.counts.total_duration_ns, 1)
     if found is None or share < _DRIFT_FROM_SHARE:
@@ -363,20 +336,18 @@ def drift(evidence: Evidence) -> Finding | None:
         why = f"the {evidence.plan.method} plan takes launches that last otherwise, and no bound covers that"
         remedy = Wording("take `method=joint`, which draws at random, or {}", later)
         change = Change("method", "joint")
-    return Finding(
-        "drift",
-        "note" if is_random else "warning",
+    return _Found(
         f"{percent(share)} of the time drifts",
         f"#{found.group + 1} {name} {verb} from {duration_text(found.from_ns)} to "
         f"{duration_text(found.to_ns)} over the run{more} {percent(share)} of the time drifts (rank "
         f"correlation {found.trend:.2f}): {why}.",
         remedy,
         (change,),
+        "note" if is_random else "warning",
     )
 
 
-def iterations(evidence: Evidence) -> Finding | None:
-    """The loop that a run spends most of its launches in."""
+def _iterations(evidence: Evidence) -> _Found | None:
     loop = None if evidence.order is None else evidence.order.loop
     if loop is None:
         return None
@@ -389,9 +360,7 @@ def iterations(evidence: Evidence) -> Finding | None:
     if loop.mean_ns:
         most = max(loop.longest_ns / loop.mean_ns - 1, 1 - loop.shortest_ns / loop.mean_ns)
         off = f"; one iteration alone may be off by {percent(most)}"
-    return Finding(
-        "iterations",
-        "note",
+    return _Found(
         f"a loop of {counted(loop.iterations, 'iteration')}",
         f"Launches {loop.first_id:,} to {loop.stop_id - 1:,}{where} are {loop.iterations:,} times the same "
         f"{loop.launches:,} launches ({percent(loop.share)} of all){off}.",
@@ -404,8 +373,7 @@ def iterations(evidence: Evidence) -> Finding | None:
     )
 
 
-def one_launch_dominates(evidence: Evidence) -> Finding | None:
-    """A launch that no plan can do without."""
+def _one_launch_dominates(evidence: Evidence) -> _Found | None:
     counts = evidence.counts
     total_ns = counts.total_duration_ns
     longest = int(np.argmax(counts.duration_ns))
@@ -415,9 +383,7 @@ def one_launch_dominates(evidence: Evidence) -> Finding | None:
     group = int(np.searchsorted(counts.offsets, longest, side="right")) - 1
     mean_ns = counts.group_duration_ns[group] / counts.group_launches[group]
     unlike = counts.group_launches[group] > 1 and counts.duration_ns[longest] > _UNLIKE_FROM * mean_ns
-    return Finding(
-        "one-launch-dominates",
-        "warning",
+    return _Found(
         f"one launch is {percent(share)} of the time",
         f"One launch of #{group + 1} {short_name(counts.groups[group].name)} takes {percent(share)} of the "
         f"time: no plan that simulates it whole is faster than {1 / share:.1f}x"
@@ -426,8 +392,7 @@ def one_launch_dominates(evidence: Evidence) -> Finding | None:
     )
 
 
-def not_worth_sampling(evidence: Evidence) -> Finding | None:
-    """A plan that leaves little out."""
+def _not_worth_sampling(evidence: Evidence) -> _Found | None:
     plan, launches = evidence.plan, evidence.counts.launches
     if plan is None:
         return None
@@ -462,20 +427,35 @@ def not_worth_sampling(evidence: Evidence) -> Finding | None:
         words, message, remedy = f"{counted(plan.groups_whole, 'group')} simulated whole", f"{whole}.", looser
     else:
         return None
-    return Finding("not-worth-sampling", "note", words, message, Wording(remedy))
+    return _Found(words, message, Wording(remedy))
 
 
-_CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
-    *(graph_level_trace, api_rows_missing, communication_kernels, overlap, idle, zero_durations),
-    *(coarse_clock, no_grid, several_devices, identical_ranks, drift, iterations, one_launch_dominates),
-    not_worth_sampling,
+_CHECKS: tuple[tuple[str, Severity, Callable[[Evidence], _Found | None]], ...] = (
+    ("graph-level-trace", "warning", _graph_level_trace),
+    ("api-rows-missing", "note", _api_rows_missing),
+    ("communication-kernels", "warning", _communication_kernels),
+    ("overlap", "warning", _overlap),
+    ("idle", "note", _idle),
+    ("zero-durations", "note", _zero_durations),
+    ("coarse-clock", "note", _coarse_clock),
+    ("no-grid", "note", _no_grid),
+    ("several-devices", "note", _several_devices),
+    ("identical-ranks", "note", _identical_ranks),
+    ("drift", "note", _drift),
+    ("iterations", "note", _iterations),
+    ("one-launch-dominates", "warning", _one_launch_dominates),
+    ("not-worth-sampling", "note", _not_worth_sampling),
 )
 
 #: The codes, in the order of the checks.
-CODES = tuple(check.__name__.replace("_", "-") for check in _CHECKS)
+CODES = tuple(code for code, _, _ in _CHECKS)
 
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:
     """Return what is found, in a fixed order."""
-    found = (check(evidence) for check in _CHECKS)
-    return tuple(finding for finding in found if finding is not None)
+    found = ((code, severity, check(evidence)) for code, severity, check in _CHECKS)
+    return tuple(
+        Finding(code, each.severity or severity, each.words, each.message, each.remedy, each.changes)
+        for code, severity, each in found
+        if each is not None
+    )

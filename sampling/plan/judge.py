@@ -17,8 +17,7 @@ from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import AnalysisError, ProfileError
 from sampling.methods.registry import method_named
 from sampling.parallel import ordered_map
-from sampling.plan.bernoulli_design import BernoulliDesign
-from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_of
+from sampling.plan.design import WHOLE_WORKLOAD_KEY, BernoulliDesign, Design, speedup_of
 from sampling.plan.drawn_launches import pair_finder
 from sampling.plan.other_recording import (
     Alignment,
@@ -29,7 +28,6 @@ from sampling.plan.other_recording import (
     made_from,
     refuse_other_order,
 )
-from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
@@ -56,14 +54,7 @@ _MOST_TOTAL_NS = 2.0**62
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The errors of repeated draws.
-
-    Attributes
-    ----------
-    errors : (repeats,) sampling error |t* - t_est| / t* of each draw; one for picks, which do not vary.
-    epsilon : the largest error that was asked for.
-    random : whether they vary, so that the share of them within epsilon has a meaning.
-    """
+    """The errors |t* - t_est| / t* (repeats,) of repeated draws; one for picks, which do not vary."""
 
     errors: FloatArray
     epsilon: float
@@ -91,16 +82,13 @@ class Judgement:
 
     @property
     def within_epsilon(self) -> float | None:
-        """The share of draws whose error is at most epsilon: the coverage, to compare with the confidence.
-
-        None for picks.
-        """
+        """The share of draws within epsilon: the coverage, to compare with the confidence; None for picks."""
         return float((self.errors <= self.epsilon).mean()) if self.random else None
 
 
 def judge_design(
     counts: DurationCounts,
-    design: AnyDesign,
+    design: Design,
     repeats: int,
     seed: int,
     progress: Progress | None = None,
@@ -108,13 +96,10 @@ def judge_design(
 ) -> Judgement:
     """Draw a design ``repeats`` times and return the errors against the known total.
 
-    Where the number of launches is random, each draw has another number.
-
-    Parameters
-    ----------
-    by_rank : (launches,) durations in another recording, see `durations_by_rank`; None: in this one.
+    Where the number of launches is random, each draw has another number. ``by_rank`` are durations in another
+    recording, see `durations_by_rank`.
     """
-    if isinstance(design, PickedDesign):
+    if not design.random:
         return Judgement(np.array([design.error]), design.target.epsilon, random=False)
     rng = generator(seed, Stream.JUDGE)
     counts = counts if design.counts is None else design.counts
@@ -342,12 +327,7 @@ def _all_durations_ns(profile: Profile, progress: Progress | None) -> IntArray:
 
 
 def _checked_total_ns(durations_ns: IntArray, profile: Profile) -> int:
-    """Return the sum of durations of a profile.
-
-    Raises
-    ------
-    ProfileError : it is larger than any recording lasts.
-    """
+    """Return the sum of durations of a profile."""
     if durations_ns.sum(dtype=np.float64) >= _MOST_TOTAL_NS:
         raise ProfileError(
             "the durations add up to more than any recording lasts",
@@ -359,15 +339,10 @@ def _checked_total_ns(durations_ns: IntArray, profile: Profile) -> int:
 
 
 def durations_by_rank(original: Profile, counts: DurationCounts, durations_ns: IntArray) -> IntArray:
-    """Return (n,) the other recording's durations of the launches that a reduction counts, by their ranks.
+    """Return (n,) other durations, given by id, of the launches that a reduction counts, by their ranks.
 
     Launches are ranked by (group, duration, id) in the plan's own recording, the order in which they are
     drawn; so the launches of a stratum, which is a range of pairs, follow each other.
-
-    Parameters
-    ----------
-    counts : the reduction of the plan's own recording.
-    durations_ns : (launches,) durations of the other recording, in id order.
     """
     find = pair_finder(counts.group_of_pairs, counts.duration_ns)
     next_rank = counts.launches_before[:-1].copy()

@@ -12,10 +12,8 @@ from msgspec import UNSET
 from sampling.arrays import FloatArray, IntArray
 from sampling.methods.method import DECLARED
 from sampling.methods.registry import draws_at_random, method_named
-from sampling.plan.design import speedup_of
-from sampling.plan.drawn_clusters import DrawnClusters
+from sampling.plan.design import Design, speedup_of
 from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
-from sampling.plan.picked_design import AnyDesign, PickedDesign
 from sampling.plan.plan_file import (
     PlanDocument,
     PlannedFile,
@@ -38,26 +36,19 @@ from sampling.strata.sizes import least_sampled_ns
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A design with its launches; without durations in the profile all its nanoseconds are 0, and no figure.
+    """A design with its launches.
 
     Attributes
     ----------
-    design : the strata and sizes, or the picks.
-    stratum : (n,) the stratum of each launch, ascending.
-    duration_ns, weight : (n,) of each launch; it stands for ``weight`` launches of its stratum.
-    total_duration_ns : of all selected launches.
-    floor_ns : the least any plan that visits every kernel group samples on average: the sum over groups of
-        min(m_min, N) mu.
-    estimate_ns : the total that these launches estimate.
-    seed : what the draw was seeded with.
+    stratum, duration_ns, weight : (n,) of each launch, strata ascending; it stands for ``weight`` launches.
+    total_duration_ns : of all selected launches; ``estimate_ns`` is what these launches estimate.
+    floor_ns : what any plan that visits every kernel group samples at least: the sum of min(m_min, N) mu.
     draw : which launches were drawn; None for picks, whose ids are known.
     cost : (n,) each launch's share of what all launches cost a simulator, a mean of those that last as long;
-        None where that is not known.
-    cost_metric : the metric that it is of.
-    cost_decides : whether the plan was asked for by it.
+        None where that is not known. ``cost_decides`` where the plan was asked for by that metric.
     """
 
-    design: AnyDesign
+    design: Design
     stratum: IntArray
     duration_ns: IntArray
     weight: FloatArray
@@ -105,44 +96,37 @@ class Plan:
         return abs(self.total_duration_ns - self.estimate_ns) / self.total_duration_ns
 
 
-def drawn_plan(counts: DurationCounts, design: AnyDesign, seed: int) -> Plan:
+def drawn_plan(counts: DurationCounts, design: Design, seed: int) -> Plan:
     """Draw from a design; the same seed draws the same launches, and picks do not depend on it."""
-    if isinstance(design, PickedDesign):
-        return _picked_plan(counts, design, seed)
-    # Strata that span kernel groups are ranges of a reduction of their own.
-    of_strata = counts if design.counts is None else design.counts
-    drawn = draw_nested(of_strata, design.strata, seed)
-    cost = of_strata.cost
+    drawn: Draw | None = None
+    if design.picked is not None:
+        launches, picks = design.picked
+        rows, cost, least_samples = picks.row[design.picked_order], launches.cost, 1
+        stratum, duration_ns = picks.stratum[rows], launches.duration_ns[rows]
+        weight, estimate_ns = picks.weight[design.picked_order], picks.estimate(launches.duration_ns)
+        shares = None if cost is None else cost.values[rows] / cost.values.sum()
+    else:
+        # Strata that span kernel groups are ranges of a reduction of their own.
+        of_strata = counts if design.counts is None else design.counts
+        drawn = draw_nested(of_strata, design.strata, seed)
+        cost, least_samples = of_strata.cost, design.strata.least_samples
+        stratum, duration_ns = drawn.stratum, of_strata.duration_ns[drawn.pair]
+        weight, estimate_ns = (
+            weights(design.strata, drawn),
+            estimate_total_ns(of_strata, design.strata, drawn),
+        )
+        shares = None if cost is None else cost.values[drawn.pair] / np.dot(cost.values, of_strata.count)
     return Plan(
         design=design,
-        stratum=drawn.stratum,
-        duration_ns=of_strata.duration_ns[drawn.pair],
-        weight=weights(design.strata, drawn),
+        stratum=stratum,
+        duration_ns=duration_ns,
+        weight=weight,
         total_duration_ns=counts.total_duration_ns,
-        floor_ns=float(least_sampled_ns(counts, design.strata.least_samples).sum()),
-        estimate_ns=estimate_total_ns(of_strata, design.strata, drawn),
+        floor_ns=float(least_sampled_ns(counts, least_samples).sum()),
+        estimate_ns=estimate_ns,
         seed=seed,
         draw=drawn,
-        cost=None if cost is None else cost.values[drawn.pair] / np.dot(cost.values, of_strata.count),
-        cost_metric=None if cost is None else cost.metric,
-        cost_decides=cost is not None and cost.decides,
-    )
-
-
-def _picked_plan(counts: DurationCounts, design: PickedDesign, seed: int) -> Plan:
-    picks, launches = design.picks, design.launches
-    order = np.argsort(picks.stratum[picks.row], kind="stable")
-    rows, cost = picks.row[order], launches.cost
-    return Plan(
-        design=design,
-        stratum=picks.stratum[rows],
-        duration_ns=launches.duration_ns[rows],
-        weight=picks.weight[order],
-        total_duration_ns=counts.total_duration_ns,
-        floor_ns=float(least_sampled_ns(counts, 1).sum()),
-        estimate_ns=picks.estimate(launches.duration_ns),
-        seed=seed,
-        cost=None if cost is None else cost.values[rows] / cost.values.sum(),
+        cost=shares,
         cost_metric=None if cost is None else cost.metric,
         cost_decides=cost is not None and cost.decides,
     )
@@ -152,13 +136,10 @@ def locate(
     profile: Profile, counts: DurationCounts, plan: Plan, progress: Progress | None = None
 ) -> DrawnLaunches:
     """Find the plan's launches in the profile: ids, ordinals, occurrences."""
-    if isinstance(plan.design, PickedDesign):
-        picks = plan.design.picks
-        order = np.argsort(picks.stratum[picks.row], kind="stable")
-        return find_launches_by_id(profile, plan.design.launches.id[picks.row[order]], progress)
+    ids = plan.design.ids(plan.draw)
+    if ids is not None:
+        return find_launches_by_id(profile, ids, progress)
     assert plan.draw is not None
-    if isinstance(plan.design, DrawnClusters):
-        return find_launches_by_id(profile, plan.design.ids(plan.draw), progress)
     return find_drawn_launches(profile, plan.design.counts or counts, plan.draw, progress)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,8 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.methods.registry import DEFAULT_METHOD, method_named
-from sampling.plan.design import Design, make_design
-from sampling.plan.drawn_clusters import make_design_by_launches
+from sampling.plan.design import Design, make_design, make_design_by_launches
 from sampling.plan.findings import Evidence, Finding, PlanCost, findings
-from sampling.plan.picked_design import AnyDesign
 from sampling.profile.profile import LaunchSequence, Part, Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
@@ -36,14 +34,45 @@ if TYPE_CHECKING:
 _MOST_LISTED_UNASKED = 1 << 22
 
 
-# Two studies are the same only if they are one object: comparing would compare arrays.
-@dataclass(frozen=True, eq=False)
-class Study:
-    """What is known of a workload once it is read and one method has designed a plan for it.
+Tell = Callable[["JoinReport"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class MethodChoice:
+    """Which method designs the plan, and what it is given.
 
     Attributes
     ----------
-    choice : which method designed it, and what the method was given.
+    settings : ``METHOD.NAME=VALUE``, see `method_options`.
+    overrides : the user's split decisions.
+    feature_paths : files with metrics of the launches, for a method that looks at them.
+    number_locale : how those files write their numbers.
+    cost : the metric that plans are made and stated by in place of time; None: time.
+    """
+
+    method: str = DEFAULT_METHOD
+    seed: int = 0
+    settings: tuple[str, ...] = ()
+    overrides: Overrides | None = None
+    feature_paths: tuple[str, ...] = ()
+    number_locale: NumberLocale = "C"
+    cost: str | None = None
+
+
+def method_grouping(method: str, by: GroupBy, *, pool_devices: bool = False) -> Grouping:
+    """Return the grouping for a method's plan; `published` is the key of the method's own paper."""
+    if by is GroupBy.PUBLISHED:
+        by = method_named(method).published_grouping
+    return Grouping(by, pool_devices)
+
+
+# Two are the same only if they are one object: comparing would compare arrays.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Workload:
+    """A profile looked at once, before a plan is designed.
+
+    Attributes
+    ----------
     counted : the launches that every filter of the region keeps, part by part.
     order : what the order of the launches shows.
     reports : how the feature files fitted.
@@ -52,14 +81,20 @@ class Study:
 
     profile: Profile
     counts: DurationCounts
-    choice: MethodChoice
     counted: tuple[Part, ...]
     device_times: tuple[DeviceTime, ...]
     order: RunOrder
-    design: AnyDesign
-    findings: tuple[Finding, ...]
     reports: tuple[JoinReport, ...] = ()
     unfit: str = ""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Study(Workload):
+    """A workload for which one method has designed a plan, and what was found."""
+
+    choice: MethodChoice
+    design: Design
+    findings: tuple[Finding, ...]
 
     @property
     def sequences(self) -> tuple[LaunchSequence, ...]:
@@ -101,13 +136,9 @@ class Study:
 class GroupStatistics:
     """One entry a kernel group, by rank; all (g,).
 
-    Attributes
-    ----------
-    share : of the total duration; cov : std / mean, 0 where the mean is 0.
-    running_share : of the group and all of smaller rank together.
-    clusters, samples : strata and drawn launches of the design; None where strata may span all groups. Those
-        of a group that is pooled are its pool's.
-    pooled : whether the design pools it with others.
+    ``share`` is of the total duration, ``running_share`` of the group and all of smaller rank, ``cov`` is 0
+    where the mean is 0. ``clusters`` and ``samples`` are those of the design, of a pooled group its pool's;
+    None where strata may span all groups.
     """
 
     launches: IntArray
@@ -124,11 +155,11 @@ class GroupStatistics:
     pooled: BoolArray
 
 
-def group_statistics(counts: DurationCounts, design: AnyDesign) -> GroupStatistics:
+def group_statistics(counts: DurationCounts, design: Design) -> GroupStatistics:
     """Return the statistics of every kernel group, by rank."""
     mean_ns = counts.group_duration_ns / counts.group_launches
     per_group, is_pooled = None, np.zeros(len(counts.groups), dtype=np.bool_)
-    if isinstance(design, Design) and design.groups is not None and (design.strata.group >= 0).all():
+    if design.groups is not None and (design.strata.group >= 0).all():
         groups = len(design.groups.is_pool)
         clusters = np.bincount(design.strata.group, minlength=groups)
         samples = np.zeros(groups, dtype=np.int64)
@@ -151,40 +182,6 @@ def group_statistics(counts: DurationCounts, design: AnyDesign) -> GroupStatisti
     )
 
 
-@dataclass(frozen=True, slots=True)
-class MethodChoice:
-    """Which method designs the plan, and what it is given.
-
-    Attributes
-    ----------
-    settings : ``METHOD.NAME=VALUE``, see `method_options`.
-    overrides : the user's split decisions.
-    feature_paths : files with metrics of the launches, for a method that looks at them.
-    number_locale : how those files write their numbers.
-    cost : the metric that plans are made and stated by in place of time; None: time.
-    """
-
-    method: str = DEFAULT_METHOD
-    seed: int = 0
-    settings: tuple[str, ...] = ()
-    overrides: Overrides | None = None
-    feature_paths: tuple[str, ...] = ()
-    number_locale: NumberLocale = "C"
-    cost: str | None = None
-
-
-def method_grouping(method: str, by: GroupBy, *, pool_devices: bool = False) -> Grouping:
-    """Return the grouping for a method's plan; `published` is the key of the method's own paper.
-
-    Raises
-    ------
-    OptionError : there is no such method.
-    """
-    if by is GroupBy.PUBLISHED:
-        by = method_named(method).published_grouping
-    return Grouping(by, pool_devices)
-
-
 def study(
     profile: Profile,
     grouping: Grouping,
@@ -192,7 +189,7 @@ def study(
     target: Target,
     choice: MethodChoice | None = None,
     progress: Progress | None = None,
-    tell: Callable[[JoinReport], None] | None = None,
+    tell: Tell | None = None,
 ) -> Study:
     """Reduce a profile, design a plan, and find where the profile breaks an assumption of the methods.
 
@@ -209,10 +206,16 @@ def study(
     counts = count_durations(profile, grouping, region, progress)
     counts, launches, reports, unfit = _with_cost(profile, counts, choice, progress, tell)
     counted = counted_parts(profile, counts)
-    times = device_times(profile, counted, progress)
-    order = run_order(profile, counts, progress)
-    read = _Read(profile, counts, counted, times, order, launches, reports, unfit)
-    return _studied(read, target, choice, progress, tell)
+    workload = Workload(
+        profile=profile,
+        counts=counts,
+        counted=counted,
+        device_times=device_times(profile, counted, progress),
+        order=run_order(profile, counts, progress),
+        reports=reports,
+        unfit=unfit,
+    )
+    return _studied(workload, launches, target, choice, progress, tell)
 
 
 def study_again(
@@ -220,34 +223,15 @@ def study_again(
     target: Target,
     choice: MethodChoice,
     progress: Progress | None = None,
-    tell: Callable[[JoinReport], None] | None = None,
+    tell: Tell | None = None,
 ) -> Study:
-    """Design another plan for launches that are read and reduced already.
-
-    Raises
-    ------
-    OptionError, NotApplicableError : see `make_design` and `make_design_by_launches`.
-    """
-    counts, launches, reports, unfit = read.counts, None, read.reports, read.unfit
+    """Design another plan for launches that are read and reduced already."""
+    workload, launches = Workload(**{each.name: getattr(read, each.name) for each in fields(Workload)}), None
     if (choice.feature_paths, choice.cost) != (read.choice.feature_paths, read.choice.cost):
-        fresh = replace(counts, cost=None)
+        fresh = replace(read.counts, cost=None)
         counts, launches, reports, unfit = _with_cost(read.profile, fresh, choice, progress, tell)
-    same = _Read(read.profile, counts, read.counted, read.device_times, read.order, launches, reports, unfit)
-    return _studied(same, target, choice, progress, tell)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Read:
-    """What is known of a workload before a plan is designed; see `Study`."""
-
-    profile: Profile
-    counts: DurationCounts
-    counted: tuple[Part, ...]
-    times: tuple[DeviceTime, ...]
-    order: RunOrder
-    launches: LaunchList | None = None
-    reports: tuple[JoinReport, ...] = ()
-    unfit: str = ""
+        workload = replace(workload, counts=counts, reports=reports, unfit=unfit)
+    return _studied(workload, launches, target, choice, progress, tell)
 
 
 def _with_cost(
@@ -255,7 +239,7 @@ def _with_cost(
     counts: DurationCounts,
     choice: MethodChoice,
     progress: Progress | None,
-    tell: Callable[[JoinReport], None] | None,
+    tell: Tell | None,
 ) -> tuple[DurationCounts, LaunchList | None, tuple[JoinReport, ...], str]:
     """Return the reduction with what launches cost, where that is asked for or known.
 
@@ -281,7 +265,7 @@ def _listed(
     counts: DurationCounts,
     choice: MethodChoice,
     progress: Progress | None,
-    tell: Callable[[JoinReport], None] | None,
+    tell: Tell | None,
 ) -> tuple[LaunchList, tuple[JoinReport, ...]]:
     """Return the launches with their features and what they cost; and how the feature files fitted."""
     # A plan by durations alone needs none of what reads features.
@@ -299,48 +283,41 @@ def _listed(
 
 
 def _studied(
-    read: _Read,
+    read: Workload,
+    launches: LaunchList | None,
     target: Target,
     choice: MethodChoice,
     progress: Progress | None,
-    tell: Callable[[JoinReport], None] | None,
+    tell: Tell | None,
 ) -> Study:
-    profile, counts = read.profile, read.counts
-    design, reports = _designed(read, target, choice, progress, tell)
-    cost = _plan_cost(counts, choice.method, design)
-    found = findings(Evidence(profile, counts, read.times, cost, read.order))
-    return Study(
-        profile, counts, choice, read.counted, read.times, read.order, design, found, reports, read.unfit
-    )
-
-
-def _designed(
-    read: _Read,
-    target: Target,
-    choice: MethodChoice,
-    progress: Progress | None,
-    tell: Callable[[JoinReport], None] | None,
-) -> tuple[AnyDesign, tuple[JoinReport, ...]]:
     profile, counts = read.profile, read.counts
     method, seed, settings = choice.method, choice.seed, choice.settings
     if method_named(method).draws_at_random:
-        overrides = choice.overrides
-        return make_design(
-            counts, method, target, seed, settings=settings, overrides=overrides, progress=progress
-        ), read.reports
-    launches, reports = read.launches, read.reports
-    if launches is None:
-        launches, reports = _listed(profile, counts, choice, progress, tell)
-    return make_design_by_launches(
-        launches, method, target, seed, settings=settings, progress=progress
-    ), reports
+        design = make_design(
+            counts,
+            method,
+            target,
+            seed,
+            settings=settings,
+            overrides=choice.overrides,
+            progress=progress,
+        )
+    else:
+        if launches is None:
+            launches, reports = _listed(profile, counts, choice, progress, tell)
+            read = replace(read, reports=reports)
+        design = make_design_by_launches(launches, method, target, seed, settings=settings, progress=progress)
+    cost = _plan_cost(counts, method, design)
+    found = findings(Evidence(profile, counts, read.device_times, cost, read.order))
+    known = {each.name: getattr(read, each.name) for each in fields(Workload)}
+    return Study(**known, choice=choice, design=design, findings=found)
 
 
-def _plan_cost(counts: DurationCounts, method: str, design: AnyDesign) -> PlanCost:
+def _plan_cost(counts: DurationCounts, method: str, design: Design) -> PlanCost:
     """Return what the plan costs; groups simulated whole are counted where a noise floor was asked for."""
     cost = PlanCost(method, design.samples, design.speedup, design.random)
     bounds_workload = "noise_floor" in method_named(method).target_fields
-    if not isinstance(design, Design) or design.groups is None or not bounds_workload:
+    if design.groups is None or not bounds_workload:
         return cost
     strata, counts = design.strata, design.groups.counts
     left_out = np.bincount(strata.group, strata.launches - strata.samples, minlength=len(counts.groups))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import starmap
 
 from sampling.errors import OptionError, OverrideError
 from sampling.methods.registry import method_named, method_names, method_options
-from sampling.plan.design import make_design
-from sampling.plan.picked_design import AnyDesign
+from sampling.plan.design import Design, make_design
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import Overrides
@@ -25,13 +25,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class TradeOffPoint:
-    """What a plan costs and promises at one epsilon, before any launch is drawn.
-
-    Attributes
-    ----------
-    samples, sampled_duration_ns, speedup : expected; ``speedup`` is None where no time is sampled.
-    bound, group_bound : fractions; ``group_bound`` is None where strata span kernel groups.
-    """
+    """What a plan is expected to cost and promises at one epsilon, as a `Design` has it."""
 
     epsilon: float
     samples: int
@@ -44,12 +38,7 @@ class TradeOffPoint:
 
 @dataclass(frozen=True, slots=True)
 class NoPoint:
-    """There is no plan at an epsilon: a decision of the user's fits no node of the trees there.
-
-    Attributes
-    ----------
-    problem : which decision, and why.
-    """
+    """There is no plan at an epsilon: a decision of the user's fits no node of the trees there."""
 
     epsilon: float
     problem: OverrideError
@@ -85,7 +74,18 @@ def trade_off(
     check_has_trade_off(method)
     method_options(method, settings)
     targets = [replace(target, epsilon=epsilon) for epsilon in epsilons]
-    return _points(counts, method, targets, seed, settings, overrides, progress)
+
+    def point(done: int, at: Target) -> TradeOffPoint | NoPoint:
+        telling = _at(progress, done, len(targets), at.epsilon)
+        try:
+            design = make_design(
+                counts, method, at, seed, settings=settings, overrides=overrides, progress=telling
+            )
+        except OverrideError as problem:
+            return NoPoint(at.epsilon, problem)
+        return point_of(design, at.epsilon)
+
+    return starmap(point, enumerate(targets))
 
 
 def check_has_trade_off(method: str) -> None:
@@ -109,33 +109,7 @@ def check_has_trade_off(method: str) -> None:
         )
 
 
-def _points(
-    counts: DurationCounts,
-    method: str,
-    targets: Sequence[Target],
-    seed: int,
-    settings: tuple[str, ...],
-    overrides: Overrides | None,
-    progress: Progress | None,
-) -> Iterator[TradeOffPoint | NoPoint]:
-    for done, target in enumerate(targets):
-        try:
-            design = make_design(
-                counts,
-                method,
-                target,
-                seed,
-                settings=settings,
-                overrides=overrides,
-                progress=_at(progress, done, len(targets), target.epsilon),
-            )
-        except OverrideError as problem:
-            yield NoPoint(target.epsilon, problem)
-            continue
-        yield point_of(design, target.epsilon)
-
-
-def point_of(design: AnyDesign, epsilon: float) -> TradeOffPoint:
+def point_of(design: Design, epsilon: float) -> TradeOffPoint:
     """Return what a plan costs that was made for this epsilon."""
     return TradeOffPoint(
         epsilon=epsilon,

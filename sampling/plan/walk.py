@@ -8,25 +8,22 @@ import numpy as np
 
 from sampling.arrays import FloatArray
 from sampling.errors import OptionError
-from sampling.methods.method import SplitRequest
+from sampling.methods.method import StrataRequest
 from sampling.methods.registry import method_options, split_trees_of
 from sampling.plan.design import Design, speedup_of
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import unpooled
-from sampling.splitting.tree import ClusterArrays, Overrides, Share, SplitNode, TreeGrower, Verdict, forest_of
+from sampling.splitting.tree import ClusterArrays, Overrides, Share, SplitNode, TreeGrower, Verdict
 from sampling.strata.strata import Clusters, Strata, declared_spread, total_variance
 from sampling.strata.target import Target
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a walk is, in terms that stay valid when decisions change.
+    """Where a walk is, also when decisions change: the group, and the path of the node decided on next.
 
-    Attributes
-    ----------
-    group : the kernel group in which the next decision falls; those of smaller rank are split to their end.
-    path : the node that is decided on next; None where the group is split to its end.
+    None where the group is split to its end; those of smaller rank are.
     """
 
     group: int = 0
@@ -54,34 +51,12 @@ class Running:
     group_bound: float
 
 
-def _of_design(design: Design, group_bound: float) -> Running:
-    bound, worst = design.bound, design.group_bound
-    assert bound is not None
-    assert worst is not None
-    return Running(
-        strata=design.strata_count,
-        samples=design.samples,
-        sampled_duration_ns=design.sampled_duration_ns,
-        speedup=design.speedup,
-        bound=bound,
-        worst_group_bound=worst,
-        group_bound=group_bound,
-    )
-
-
 class TreeWalk:
     """Goes through all decisions of a splitting method: the groups by rank, each in pre-order.
 
     A decision is made when it is first looked at, so a step costs one decision however large the profile is.
 
-    Parameters
-    ----------
-    overrides : the user's decisions in place of the method's.
-
-    Attributes
-    ----------
-    counts : the launches by kernel group.
-    design : the plan that all decisions together lead to.
+    ``design`` is the plan that all decisions, the user's overrides among them, lead to.
 
     Raises
     ------
@@ -99,9 +74,9 @@ class TreeWalk:
         progress: Progress | None = None,
     ) -> None:
         self._overrides = overrides or {}
-        self.counts, self._target, self._forest = counts, target, forest_of(counts)
+        self.counts, self._target = counts, target
         trees, options = split_trees_of(method), method_options(method, settings)
-        request = SplitRequest(
+        request = StrataRequest(
             counts=counts, target=target, options=options, overrides=self._overrides, progress=progress
         )
         strata, self._rule = trees.stratify(request), trees.rule(target, options)
@@ -109,8 +84,19 @@ class TreeWalk:
         cycles = declared_spread(plan_groups, target)
         self.design = Design(method, target, strata, groups=plan_groups, cycles=cycles)
         groups = len(counts.groups)
-        self._final = group_costs(strata, groups)
-        self._others = OtherGroups.of(self._final, group_costs(self._whole(), groups), counts)
+        self._final = _costs(strata, groups)
+        # Costs of all groups before each one, split to their end, and after it, kept whole.
+        whole = _costs(self._whole(), groups)
+        zero = np.zeros((len(whole), 1))
+        before = np.hstack([zero, np.cumsum(self._final, axis=1)[:, :-1]])
+        after = np.hstack([zero, np.cumsum(whole[:, ::-1], axis=1)[:, :-1]])[:, ::-1]
+        self._others = before + after
+        final_worst, whole_worst = (
+            np.sqrt(each[-1]) / np.maximum(counts.group_duration_ns, 1) for each in (self._final, whole)
+        )
+        worst_before = np.append(0.0, np.maximum.accumulate(final_worst)[:-1])
+        worst_after = np.append(0.0, np.maximum.accumulate(whole_worst[::-1])[:-1])[::-1]
+        self._others_worst = np.maximum(worst_before, worst_after)
         self._group = 0
         self._visited: dict[int, TreeGrower] = {}
 
@@ -165,7 +151,7 @@ class TreeWalk:
         steps = self._visited.get(self._group)
         if steps is None:
             decided = self._overrides.get(self.counts.groups[self._group].key)
-            steps = TreeGrower(self.counts, self._group, self._rule, decided, self._forest)
+            steps = TreeGrower(self.counts, self._group, self._rule, decided)
             self._visited[self._group] = steps
         return steps
 
@@ -242,46 +228,42 @@ class TreeWalk:
     @property
     def running(self) -> Running:
         """What the decisions so far would cost and promise; at the end of all the figures of the plan."""
-        group, others = self._group, self._others
-        here = self._final.row(group) if self.ahead is None else self._cost_here()
+        group, is_split = self._group, self.ahead is None
+        here = self._final[:, group] if is_split else self._cost_here()
         total_ns, z = self.counts.total_duration_ns, self._target.z
-        group_bound = self._bound_of(group, here)
+        if is_split:
+            group_bound = self.design.bound_of_group(group)
+        else:
+            group_bound = z * float(np.sqrt(here[-1])) / max(int(self.counts.group_duration_ns[group]), 1)
         if self.at_end:
-            return _of_design(self.design, group_bound)
-        row = others.before.row(group) + here + others.after.row(group)
-        worst = max(z * float(max(others.worst_before[group], others.worst_after[group])), group_bound)
+            design, bound, worst = self.design, self.design.bound, self.design.group_bound
+            assert bound is not None
+            assert worst is not None
+            sampled_ns, speedup = design.sampled_duration_ns, design.speedup
+            return Running(
+                design.strata_count, design.samples, sampled_ns, speedup, bound, worst, group_bound
+            )
+        strata, samples, sampled_ns, variance = (self._others[:, group] + here).tolist()
         return Running(
-            strata=int(row.strata),
-            samples=round(float(row.samples)),
-            sampled_duration_ns=float(row.sampled_ns),
-            speedup=speedup_of(total_ns, float(row.sampled_ns)),
-            bound=z * float(np.sqrt(row.variance)) / max(total_ns, 1),
-            worst_group_bound=worst,
+            strata=int(strata),
+            samples=round(samples),
+            sampled_duration_ns=sampled_ns,
+            speedup=speedup_of(total_ns, sampled_ns),
+            bound=z * float(np.sqrt(variance)) / max(total_ns, 1),
+            worst_group_bound=max(z * float(self._others_worst[group]), group_bound),
             group_bound=group_bound,
         )
 
-    def _bound_of(self, group: int, costs: GroupCosts) -> float:
-        """Return a group's bound on its own total; judged where it is split to its end."""
-        if self.ahead is None:
-            return self.design.bound_of_group(group)
-        total_ns = max(int(self.counts.group_duration_ns[group]), 1)
-        return self._target.z * float(np.sqrt(costs.variance)) / total_ns
-
-    def _cost_here(self) -> GroupCosts:
-        """Return what the present group's clusters cost."""
-        shares = self.shares
-        found = [share.cluster for share in shares]
-        clusters = Clusters(
-            np.full(len(found), self._group),
-            np.array([cluster.start for cluster in found]),
-            np.array([cluster.stop for cluster in found]),
-            np.array([cluster.launches for cluster in found]),
-            np.array([cluster.mean_ns for cluster in found]),
-            np.array([cluster.std_ns for cluster in found]),
+    def _cost_here(self) -> FloatArray:
+        """Return (4,) what the present group's clusters cost."""
+        found = [share.cluster for share in self.shares]
+        columns = (
+            np.array([getattr(cluster, name) for cluster in found])
+            for name in ("start", "stop", "launches", "mean_ns", "std_ns")
         )
-        samples = np.array([share.samples for share in shares])
-        strata = self._rule.sized(clusters, samples)
-        return group_costs(replace(strata, group=np.zeros_like(strata.group)), 1).row(0)
+        clusters = Clusters(np.full(len(found), self._group), *columns)
+        strata = self._rule.sized(clusters, np.array([share.samples for share in self.shares]))
+        return _costs(replace(strata, group=np.zeros_like(strata.group)), 1)[:, 0]
 
     def overridden(self, path: str, verdict: Verdict) -> Overrides:
         """Return the overrides with one more decision of the user's, on the present group.
@@ -329,83 +311,11 @@ def _split_above(path: str, other: str, decided: Verdict) -> Verdict:
     return Verdict.SPLIT if path.startswith(other) else decided
 
 
-@dataclass(frozen=True, slots=True)
-class GroupCosts:
-    """What strata cost, added up by kernel group: (groups,) each, or numbers for one group or several.
+def _costs(strata: Strata, groups: int) -> FloatArray:
+    """Return (4, groups) what strata cost by kernel group.
 
-    Attributes
-    ----------
-    strata : how many; samples : expected distinct launches; sampled_ns : their duration.
-    variance : of the estimated total, ns^2.
+    How many there are, their expected launches, the duration of these, and the variance of the total, ns^2.
     """
-
-    strata: FloatArray
-    samples: FloatArray
-    sampled_ns: FloatArray
-    variance: FloatArray
-
-    def row(self, group: int) -> GroupCosts:
-        """Return the costs of one group."""
-        return GroupCosts(
-            self.strata[group], self.samples[group], self.sampled_ns[group], self.variance[group]
-        )
-
-    def __add__(self, other: GroupCosts) -> GroupCosts:
-        return GroupCosts(
-            self.strata + other.strata,
-            self.samples + other.samples,
-            self.sampled_ns + other.sampled_ns,
-            self.variance + other.variance,
-        )
-
-
-def group_costs(strata: Strata, groups: int) -> GroupCosts:
-    """Return (groups,) what the strata cost."""
-    group, simulated = strata.group, strata.samples.astype(np.float64)
-
-    def added_up(values: FloatArray | None = None) -> FloatArray:
-        return np.bincount(group, values, minlength=groups).astype(np.float64)
-
-    return GroupCosts(
-        added_up(),
-        added_up(simulated),
-        added_up(simulated * strata.mean_ns),
-        added_up(total_variance(strata)),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class OtherGroups:
-    """What all groups but the present one cost, for each present group; all (groups,).
-
-    Attributes
-    ----------
-    before : all groups of smaller rank split to their end; after : all of larger rank kept whole.
-    worst_before, worst_after : the largest deviation over total among them.
-    """
-
-    before: GroupCosts
-    after: GroupCosts
-    worst_before: FloatArray
-    worst_after: FloatArray
-
-    @classmethod
-    def of(cls, final: GroupCosts, whole: GroupCosts, counts: DurationCounts) -> OtherGroups:
-        """Return the running sums."""
-
-        def before(values: FloatArray) -> FloatArray:
-            return np.concatenate([[0.0], np.cumsum(values)[:-1]])
-
-        def worst(costs: GroupCosts) -> FloatArray:
-            return np.asarray(np.sqrt(costs.variance) / np.maximum(counts.group_duration_ns, 1))
-
-        return cls(
-            before=GroupCosts(*(before(values) for values in _columns(final))),
-            after=GroupCosts(*(before(values[::-1])[::-1] for values in _columns(whole))),
-            worst_before=np.concatenate([[0.0], np.maximum.accumulate(worst(final))[:-1]]),
-            worst_after=np.concatenate([[0.0], np.maximum.accumulate(worst(whole)[::-1])[:-1]])[::-1],
-        )
-
-
-def _columns(costs: GroupCosts) -> tuple[FloatArray, ...]:
-    return costs.strata, costs.samples, costs.sampled_ns, costs.variance
+    simulated = strata.samples.astype(np.float64)
+    values = (np.ones(len(strata)), simulated, simulated * strata.mean_ns, total_variance(strata))
+    return np.array([np.bincount(strata.group, each, minlength=groups) for each in values])

@@ -174,15 +174,8 @@ def trace_pieces(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, int, int]]:
     cannot stand inside a string, where its quote, not escaped and followed by a letter, would end the string
     with no comma or bracket after it. The key is the first one of the file's first event.
 
-    Parameters
-    ----------
-    blocks : the decompressed bytes of the file in order.
-
-    Yields
-    ------
-    text : a JSON list of events; last the whole document without the events of earlier pieces.
-    opening_bytes : the bytes of ``text`` before its first event.
-    skipped_bytes : how many bytes later in the file than in ``text`` its events are.
+    A piece is a JSON list of events, the last one the whole document without the events of earlier pieces;
+    how many bytes it has before its first event; and how many bytes later in the file its events are.
     """
     opening, rest = b"", b""
     between: re.Pattern[bytes] | None = None
@@ -432,11 +425,11 @@ def _numbers(owners: Sequence[Any], field: str) -> FloatArray:
         except (TypeError, ValueError, OverflowError):
             return np.nan
 
-    values = list(map(attrgetter(field), owners))
+    get = attrgetter(field)
     try:
-        return np.array(values, dtype=np.float64).reshape(len(values))
+        return np.fromiter(map(get, owners), dtype=np.float64, count=len(owners))
     except (TypeError, ValueError, OverflowError):
-        return np.array(list(map(number, values)))
+        return np.array([number(get(owner)) for owner in owners])
 
 
 def _is_time(microseconds: FloatArray) -> BoolArray:

@@ -23,6 +23,7 @@ _SOURCE = re.compile(
     rb"template ?<|(int|void) \w+ ?\()",
     re.MULTILINE,
 )
+_PLAN = re.compile(rb'"kind":\s*"plan"')
 # A path, an assignment or a command line is no title of a column.
 _TITLE = re.compile(r"(?!.*(?:--|[=@\\]))[^/]{0,60}(?:[(\[][^()\[\]]{1,20}[)\]])?")
 
@@ -37,10 +38,11 @@ _LAUNCHES = (
     f"export the report with {_EXPORT}, or list its launches with "
     "`nsys stats --report cuda_gpu_trace --format csv REPORT.nsys-rep`"
 )
-_AS_CSV = "write it with `nsys stats --report cuda_gpu_trace --format csv REPORT.nsys-rep`"
 _PROFILE = f"record the program with `nsys profile --trace cuda` and export the report with {_EXPORT}"
-_UNPACK = "unpack it and give the profile in it (only gzip is read as it is)"
 _KERNEL_TRACE = "give the `*_kernel_trace.csv` that `rocprofv3 --kernel-trace --output-format csv` writes"
+
+
+Test = Callable[[InputFile], bool]
 
 
 class OtherFile(NamedTuple):
@@ -53,22 +55,26 @@ class OtherFile(NamedTuple):
         shell takes it, {detail} for what ``detail`` finds in the file.
     """
 
-    fits: Callable[[InputFile], bool]
+    fits: Test
     sentence: str
     remedy: str | Callable[[InputFile], str] = _READABLE
     detail: Callable[[InputFile], str | None] = lambda _: None
 
 
-def _head(pattern: bytes, sentence: str, remedy: str) -> OtherFile:
-    """Return the sort of files in whose head a pattern is found; ^ and $ match at lines."""
+def _head(pattern: bytes) -> Test:
+    """Return the test for a pattern in a file's head; ^ and $ match at lines."""
     compiled = re.compile(pattern, re.MULTILINE)
-    return OtherFile(lambda file: compiled.search(file.head) is not None, sentence, remedy)
+    return lambda file: compiled.search(file.head) is not None
 
 
-def _columns(names: str, sentence: str, remedy: str) -> OtherFile:
-    """Return the sort of CSV whose first line that is not empty names these columns, units left out."""
+def _columns(names: str) -> Test:
+    """Return the test for columns in the first line that is not empty, units left out."""
     wanted = frozenset(names.split())
-    return OtherFile(lambda file: wanted <= bare_names(header_cells(_first_line(file))), sentence, remedy)
+    return lambda file: wanted <= bare_names(header_cells(_first_line(file)))
+
+
+def _binary_named(*suffixes: str) -> Test:
+    return lambda file: is_binary(file) and file.path.casefold().endswith(suffixes)
 
 
 def is_table(file: InputFile) -> bool:
@@ -107,10 +113,6 @@ def _lines(file: InputFile) -> list[bytes]:
     return file.head.removeprefix(b"\xef\xbb\xbf").splitlines()[:200]
 
 
-def _is_binary_named(file: InputFile, *suffixes: str) -> bool:
-    return is_binary(file) and file.path.casefold().endswith(suffixes)
-
-
 _OTHER_FILES: tuple[OtherFile, ...] = (
     OtherFile(lambda file: not file.head, "an empty file", "record or export the profile again"),
     OtherFile(
@@ -120,42 +122,39 @@ _OTHER_FILES: tuple[OtherFile, ...] = (
         "`nsys export --type sqlite`",
     ),
     OtherFile(
-        lambda file: file.head.startswith(b"NVIDIA Tegra Profiler Report"),
+        _head(rb"\ANVIDIA Tegra Profiler Report"),
         "an Nsight Systems{detail} report that was not exported",
         _EXPORT_THIS,
         _nsys_version,
     ),
     OtherFile(
-        lambda file: _is_binary_named(file, ".nsys-rep", ".qdrep"),
-        "an Nsight Systems report that was not exported",
-        _EXPORT_THIS,
+        _binary_named(".nsys-rep", ".qdrep"), "an Nsight Systems report that was not exported", _EXPORT_THIS
     ),
     OtherFile(
-        lambda file: file.head.startswith(b"NVR\0") or _is_binary_named(file, ".ncu-rep"),
+        lambda file: file.head.startswith(b"NVR\0") or _binary_named(".ncu-rep")(file),
         "an Nsight Compute report: metrics of kernels under locked clocks, not a profile",
         f"{_PROFILE}; its metrics become features with `ncu --import {{path}} --page raw --csv`",
     ),
-    _head(rb"\A\x89HDF\r\n\x1a\n", "an HDF5 file, such as `nsys export --type hdf` writes", _EXPORTED),
-    _head(
-        rb"\A(?:ARROW1|\xff\xff\xff\xff)",
-        "a single Arrow file, such as `nsys export --type arrow` writes",
-        "export the report with `nsys export --type arrowdir REPORT.nsys-rep` and give the folder",
+    OtherFile(
+        _head(rb"\A(?:\x89HDF\r\n\x1a\n|ARROW1|\xff\xff\xff\xff)"),
+        "a single HDF5 or Arrow file, such as `nsys export` writes",
+        f"{_EXPORTED}, or a folder with `nsys export --type arrowdir REPORT.nsys-rep`",
     ),
-    _head(
-        rb"\A(?:\x37\x7f\x06[\x82\x83]|\xd9\xd5\x05\xf9\x20\xa1\x63\xd7)",
+    OtherFile(
+        _head(rb"\A(?:\x37\x7f\x06[\x82\x83]|\xd9\xd5\x05\xf9\x20\xa1\x63\xd7)"),
         "the log that SQLite keeps beside a database, not the database",
         "give the .sqlite file beside it",
     ),
-    _head(rb"\APK\x03\x04", "a zip archive", _UNPACK),
-    _head(rb"\A\xfd7zXZ\0", "xz data", _UNPACK),
-    _head(rb"\A\x28\xb5\x2f\xfd", "zstd data", _UNPACK),
-    _head(rb"\ABZh", "bzip2 data", _UNPACK),
-    _head(rb"\A7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
-    _head(rb"\A\x1f\x8b", "gzip data within gzip data", "unpack it once"),
-    _head(rb"\A[\s\S]{257}ustar", "a tar archive", _UNPACK),
-    _head(rb"\A(?:\x7fELF|MZ\x90)", "a program, not its profile", _PROFILE),
-    _head(
-        rb"\A(?:\xff\xfe|\xfe\xff)",
+    OtherFile(
+        _head(
+            rb"\A(?:PK\x03\x04|\xfd7zXZ\0|\x28\xb5\x2f\xfd|BZh|7z\xbc\xaf\x27\x1c|\x1f\x8b|[\s\S]{257}ustar)"
+        ),
+        "an archive or packed data: only gzip is read as it is",
+        "unpack it and give the profile in it",
+    ),
+    OtherFile(_head(rb"\A(?:\x7fELF|MZ\x90)"), "a program, not its profile", _PROFILE),
+    OtherFile(
+        _head(rb"\A(?:\xff\xfe|\xfe\xff)"),
         "UTF-16 text, as PowerShell writes it",
         "write it as UTF-8: give `nsys stats` the option --output in place of `>`",
     ),
@@ -167,72 +166,68 @@ _OTHER_FILES: tuple[OtherFile, ...] = (
         lambda file: skipped_report(file.head),
     ),
     OtherFile(
-        lambda file: other_report(file.head) == "summary",
-        "an nsys summary: it has no single launches",
-        _LAUNCHES,
-    ),
-    OtherFile(
         lambda file: other_report(file.head) is not None,
         "an nsys {detail}: it has no kernel launches with their durations",
         _LAUNCHES,
         lambda file: other_report(file.head),
     ),
-    _head(rb"^ ?\*\* .+ \(\w+\):\s*$", "an `nsys stats` report printed as text, not CSV", _AS_CSV),
-    _head(rb"\A\s*\[\s*\{\s*\"(API )?(Start|Time)[ (]", "an `nsys stats` report as JSON", _AS_CSV),
-    _head(rb"\A\s*\{\"(Type|data|name)\":.*(Event|NVIDIA)", "an nsys JSON export", _EXPORTED),
-    _head(
-        rb'^"?ID"?,"?Process ID"?,',
+    OtherFile(
+        _head(rb"^ ?\*\* .+ \(\w+\):\s*$|\A\s*\[\s*\{\s*\"(API )?(Start|Time)[ (]"),
+        "an `nsys stats` report printed as text or JSON, not CSV",
+        "write it with `nsys stats --report cuda_gpu_trace --format csv REPORT.nsys-rep`",
+    ),
+    OtherFile(_head(rb"\A\s*\{\"(Type|data|name)\":.*(Event|NVIDIA)"), "an nsys JSON export", _EXPORTED),
+    OtherFile(
+        _head(rb'^"?ID"?,"?Process ID"?,'),
         "an Nsight Compute CSV: features of kernels, not a profile, for ncu locks the clocks",
         _PROFILE,
     ),
-    _head(rb"^==PROF== ", "the console output of Nsight Compute, not a profile", _PROFILE),
-    _head(
-        rb"^==\d+== (NVPROF is profiling|Profiling (application|result))",
+    OtherFile(_head(rb"^==PROF== "), "the console output of Nsight Compute, not a profile", _PROFILE),
+    OtherFile(
+        _head(rb"^==\d+== (NVPROF is profiling|Profiling (application|result))"),
         "the output of nvprof without its GPU trace",
         "print the trace with `nvprof --print-gpu-trace --log-file FILE PROGRAM`",
     ),
-    _columns(
-        "Counter_Name Kernel_Name",
+    OtherFile(
+        _columns("Counter_Name Kernel_Name"),
         "rocprofv3's counters: a row for each counter of a launch, which was slowed down to read them",
         _KERNEL_TRACE,
     ),
-    _columns(
-        "Index KernelName grd wgr",
+    OtherFile(
+        _columns("Index KernelName grd wgr"),
         "a rocprof CSV without times",
         "record again with `rocprof --timestamp on`, or with `rocprofv3 --kernel-trace`",
     ),
-    _columns(
-        "Name Calls TotalDurationNs",
+    OtherFile(
+        _columns("Name Calls TotalDurationNs"),
         "a summary of ROCm's kernels or calls: it has no single launches",
         _KERNEL_TRACE,
     ),
-    _columns(
-        "Start_Timestamp End_Timestamp",
+    OtherFile(
+        _columns("Start_Timestamp End_Timestamp"),
         "a ROCm trace of something other than kernels, such as API calls, markers or copies",
         _KERNEL_TRACE,
     ),
     OtherFile(
-        lambda file: (
-            is_json(file)
-            and re.search(rb'"kind":\s*"plan"', file.head) is not None
-            and b'"schema":' in file.head
-        ),
+        lambda file: is_json(file) and _PLAN.search(file.head) is not None and b'"schema":' in file.head,
         "a plan written by kernelpoint, not a profile",
         "give the profile that it was made from, the plan alone, or `open PROFILE --plan`; plans go to "
         "`kernelpoint export` and `judge` too",
     ),
-    _head(
-        rb"^kernel \d+ - .+ - #thread-blocks \d+|^Warp ID,Basic Block|^kernel id, ?kernel mangled name",
+    OtherFile(
+        _head(
+            rb"^kernel \d+ - .+ - #thread-blocks \d+|^Warp ID,Basic Block|^kernel id, ?kernel mangled name"
+        ),
         "counts of instructions or blocks without durations: features of launches, not a profile",
         _PROFILE,
     ),
-    _head(
-        rb"^(kernel-\d+[\w.-]*\.traceg?\S*|MemcpyHtoD,0x)",
+    OtherFile(
+        _head(rb"^(kernel-\d+[\w.-]*\.traceg?\S*|MemcpyHtoD,0x)"),
         "an Accel-Sim kernel list: it has no durations",
         _PROFILE,
     ),
-    _head(
-        rb"^GPGPU-Sim (uArch|version)|^kernel_launch_uid = ",
+    OtherFile(
+        _head(rb"^GPGPU-Sim (uArch|version)|^kernel_launch_uid = "),
         "the output of a simulator, not a profile",
         "give the profile that was sampled",
     ),

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterator
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import IntArray
-from sampling.arrow import first_true, to_numpy
+from sampling.arrow import first_true, to_arrow, to_numpy
 from sampling.errors import ProfileError
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
@@ -33,6 +34,7 @@ from sampling.readers.table import (
     lines_before,
     lines_of,
     parse,
+    parse_plain,
 )
 
 FORMAT = "nvprof"
@@ -180,7 +182,7 @@ def _tables(file: InputFile, progress: Progress | None, units: dict[str, int]) -
         if has_ended and (again := _HEADER.search(body, len(rows))):
             raise _second(file, offset + start + again.start())
         if rows.strip():
-            yield parse(file, layout, offset + start, rows if is_csv else _marked(rows, len(layout.header)))
+            yield (parse if is_csv else _of_columns)(file, layout, offset + start, rows)
 
 
 def _second(file: InputFile, offset: int) -> ProfileError:
@@ -211,16 +213,27 @@ def _take_units(
         )
 
 
-def _marked(text: bytes, cells: int) -> bytes:
-    """Return rows printed in columns with a mark between cells; the last may have two blanks within."""
+def _of_columns(file: InputFile, layout: Layout, offset: int, text: bytes) -> Rows:
+    """Return rows printed in columns: two blanks or more between cells."""
     from pyarrow import compute
 
-    lines = compute.replace_substring_regex(lines_of(text), pattern="^ +", replacement="")
-    return joined_lines(
-        compute.replace_substring_regex(
-            lines, pattern=" {2,}", replacement=_BETWEEN_CELLS, max_replacements=cells - 1
-        )
+    mark = np.uint8(ord(_BETWEEN_CELLS))
+    characters = np.frombuffer(text, dtype=np.uint8)
+    blank = characters == ord(" ")
+    again = blank & np.append(False, blank[:-1])
+    marked = np.where(blank & ~again & np.append(blank[1:], False), mark, characters)[~again]
+    lines = b"\n" + marked.tobytes()
+    for at_start in (_BETWEEN_CELLS.encode(), b" "):
+        lines = lines.replace(b"\n" + at_start, b"\n")
+    if (rows := parse_plain(file, layout, offset, lines[1:])) is not None:
+        return rows
+    # A name may hold two blanks.
+    bare = compute.replace_substring_regex(lines_of(text), pattern="^ +", replacement="")
+    most = len(layout.header) - 1
+    cells = compute.replace_substring_regex(
+        bare, pattern=" {2,}", replacement=_BETWEEN_CELLS, max_replacements=most
     )
+    return parse(file, layout, offset, joined_lines(cells))
 
 
 def _times_with_units(rows: Rows, title: str) -> IntArray:
@@ -249,10 +262,19 @@ def _numbered_names(rows: Rows, kernels: KernelTable) -> tuple[NDArray[np.int32]
     from pyarrow import compute
 
     distinct, codes = rows.codes("Name")
-    name, digits = compute.extract_regex(distinct, _NAME).flatten()
     number: IntArray | None = None
-    if to_numpy(compute.greater(compute.binary_length(digits), 0)).all():
-        number = to_numpy(digits.cast(pa.string()).cast(pa.int64()))[codes]
+    # A search for the last bracket is quick; it suits where every name has its number.
+    split = compute.split_pattern(distinct, " [", max_splits=1, reverse=True)
+    if compute.all(compute.equal(compute.list_value_length(split), 2)).as_py():
+        places = np.arange(0, 2 * len(distinct), 2)
+        name, digits = (split.flatten().take(to_arrow(places + half)) for half in (0, 1))
+        with suppress(pa.ArrowInvalid):
+            digits = compute.ascii_rtrim(digits.cast(pa.string()), "] \r")
+            number = to_numpy(digits.cast(pa.int64()))[codes]
+    if number is None:
+        name, digits = compute.extract_regex(distinct, _NAME).flatten()
+        if to_numpy(compute.greater(compute.binary_length(digits), 0)).all():
+            number = to_numpy(digits.cast(pa.string()).cast(pa.int64()))[codes]
     encoded = name.dictionary_encode()
     spelt = [each.decode("utf-8", "replace") for each in encoded.dictionary.to_pylist()]
     return kernels.names.intern(spelt)[to_numpy(encoded.indices)][codes], number

@@ -17,14 +17,7 @@ MAGIC = b"SQLite format 3\0"
 
 @dataclass(frozen=True, slots=True)
 class OpenDatabase:
-    """A database that is open.
-
-    Attributes
-    ----------
-    location : the file on disk, decompressed.
-    connection : to it; texts that are no UTF-8 are mended.
-    tables : the names of its tables.
-    """
+    """A database that is open, its file on disk, decompressed, and the names of its tables."""
 
     location: Path
     connection: sqlite3.Connection
@@ -33,24 +26,26 @@ class OpenDatabase:
 
 @contextmanager
 def open_database(file: InputFile, remedy: str) -> Iterator[OpenDatabase]:
-    """Open a database for reading only.
-
-    Parameters
-    ----------
-    remedy : what to do where it is damaged.
+    """Open a database for reading only; its texts that are no UTF-8 are mended.
 
     Raises
     ------
-    ProfileError : it is damaged or cut short; raised by all that is done with it, too.
+    ProfileError : it is damaged or cut short, with this remedy; raised by all that is done with it, too.
     """
-    with (
-        file.on_disk() as location,
-        _damage_reported(file.path, remedy),
-        closing(_connected(location)) as connection,
-    ):
-        _refuse_truncated(file, location, remedy)
-        query = "SELECT name FROM sqlite_master WHERE type = 'table'"
-        yield OpenDatabase(location, connection, tuple(name for (name,) in connection.execute(query)))
+    with file.on_disk() as location:
+        try:
+            with closing(sqlite3.connect(uri(location), uri=True)) as connection:
+                connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
+                _refuse_truncated(file, location, remedy)
+                query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+                tables = tuple(name for (name,) in connection.execute(query))
+                yield OpenDatabase(location, connection, tables)
+        except sqlite3.DatabaseError as error:
+            # SQLite quotes the schema, line breaks too.
+            raise damaged(file.path, " ".join(str(error).split()), remedy) from error
+        except UnicodeDecodeError as error:
+            # So ends a message of SQLite's own that quotes what is no text.
+            raise damaged(file.path, "what it says of itself is no text", remedy) from error
 
 
 def uri(location: Path) -> str:
@@ -64,24 +59,6 @@ def uri(location: Path) -> str:
 def damaged(path: str, reason: str, remedy: str) -> ProfileError:
     """Return the error for a database that SQLite cannot read."""
     return ProfileError(f"the SQLite database is damaged or cut short ({reason})", path=path, remedy=remedy)
-
-
-def _connected(location: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(uri(location), uri=True)
-    connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
-    return connection
-
-
-@contextmanager
-def _damage_reported(path: str, remedy: str) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        # SQLite quotes the schema, line breaks too.
-        raise damaged(path, " ".join(str(error).split()), remedy) from error
-    except UnicodeDecodeError as error:
-        # So ends a message of SQLite's own that quotes what is no text.
-        raise damaged(path, "what it says of itself is no text", remedy) from error
 
 
 def _refuse_truncated(file: InputFile, location: Path, remedy: str) -> None:

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from sampling.errors import ProfileError, SamplingError
 from sampling.plan.plan_file import PlanFile
+from sampling.simulators import export
 from sampling.simulators.accel_sim_traces import LIST, TraceFolder, trace_head, traces_for
 from sampling.simulators.alignment import align, read_trace_list
 from sampling.simulators.caches import Filled, filled, write_loads, write_low_words
@@ -35,15 +36,6 @@ from sampling.simulators.export import (
     Exporter,
     Part,
     Shard,
-    manifest,
-    merged,
-    quoted,
-    range_text,
-    readme,
-    run_parts,
-    script,
-    slurm,
-    then_estimate,
 )
 from sampling.text import counted
 
@@ -169,13 +161,13 @@ def _for_accel_sim(plan: PlanFile, choices: ExportChoices) -> Exported:
     can_fill = choices.traces is not None and not choices.cold_check
     choices = replace(choices, caches=choices.caches or ("warm" if can_fill else "cold"))
     files: list[tuple[str, Content]] = []
-    parts = run_parts(plan, choices)
+    parts = export.run_parts(plan, choices)
     added = untraced = 0
     for part in parts:
         traces = _traces_of(part, choices, plan)
         fills = filled(traces, part.steps, choices) if traces and choices.caches in FILLED else None
         untraced += fills.untraced if fills else 0
-        numbers = merged(
+        numbers = export.merged(
             number
             for step in part.steps
             if step.ordinal < LOADS_FROM
@@ -188,8 +180,8 @@ def _for_accel_sim(plan: PlanFile, choices: ExportChoices) -> Exported:
             *_run_files(part, traces, choices, fills),
             (f"{part.folder}trace.sh", _trace_script(ranges, plan)),
             (f"{part.folder}list-kernels.sh", _dry_run(max(_BEYOND_ANY, 100 * plan.launches))),
-            manifest(part, names, choices.caches or ""),
-            *slurm(part),
+            export.manifest(part, names, choices.caches or ""),
+            *export.slurm(part),
         ]
     if choices.caches in FILLED:
         copies = _LOADS if choices.caches == "loads" else _FILLS
@@ -211,7 +203,7 @@ def _for_accel_sim(plan: PlanFile, choices: ExportChoices) -> Exported:
         bridged=more if added else "",
     )
     note = ACCEL_SIM.note
-    page = readme("Accel-Sim", note, text, plan, parts, choices, uses_nvbit=True, is_estimated=True)
+    page = export.readme("Accel-Sim", note, text, plan, parts, choices, uses_nvbit=True, is_estimated=True)
     return (*files, page)
 
 
@@ -269,14 +261,14 @@ def _run_files(
         text = _kernels_list(shard, traces, drop_copies=choices.drop_copies, fills=before)
         files += [
             (f"{part.folder}{name}", text),
-            (f"{part.folder}run{suffix}.sh", script(comment, body + then_estimate(part))),
+            (f"{part.folder}run{suffix}.sh", export.script(comment, body + export.then_estimate(part))),
         ]
     return files
 
 
 def _place(traces: TraceFolder | None) -> str:
     """Return where a script looks for the traces, as its shell reads it: beside itself if none are known."""
-    return '"$here"' if traces is None else quoted(Path(traces.path).absolute())
+    return '"$here"' if traces is None else export.quoted(Path(traces.path).absolute())
 
 
 def _trace_name(ordinal: int, traces: TraceFolder | None) -> str:
@@ -316,7 +308,7 @@ def _kernels_list(
 def _trace_script(ranges: list[tuple[int, int]], plan: PlanFile) -> str:
     held = _held(ranges)
     share_ms = plan.total_duration_ns * held / max(plan.launches, 1) / 1e6
-    text = quoted(" ".join(map(range_text, ranges)))
+    text = export.quoted(" ".join(map(export.range_text, ranges)))
     first, last = ranges[0][0], ranges[-1][1]
     body = _TRACE.format(start=_START.format(folder="traces"), go=_GO, ranges=text, first=first, last=last)
     size = (
@@ -325,13 +317,13 @@ def _trace_script(ranges: list[tuple[int, int]], plan: PlanFile) -> str:
     )
     said = f"printf '%s\\n' \"$0: {size}\" >&2\n"
     comment = f"Traces {held} launches: sh trace.sh PROGRAM [ARGUMENT...]"
-    return script(comment, said + body + _POST, takes_program=True)
+    return export.script(comment, said + body + _POST, takes_program=True)
 
 
 def _dry_run(beyond: int) -> str:
     body = _LIST.format(start=_START.format(folder="kernels"), go=_GO, beyond=beyond)
     comment = "Traces nothing, and lists all launches in stats.csv: sh list-kernels.sh PROGRAM [ARGUMENT...]"
-    return script(comment, body, takes_program=True)
+    return export.script(comment, body, takes_program=True)
 
 
 def _held(ranges: list[tuple[int, int]]) -> int:
@@ -344,7 +336,7 @@ def bridged(ranges: Sequence[tuple[int, int]], most_characters: int) -> list[tup
     The smallest gaps are bridged first, so that as little as possible is in them beyond what was given.
     """
     left = list(ranges)
-    while len(left) > 1 and (excess := len(" ".join(map(range_text, left))) - most_characters) > 0:
+    while len(left) > 1 and (excess := len(" ".join(map(export.range_text, left))) - most_characters) > 0:
         gaps = [after[0] - before[1] for before, after in pairwise(left)]
         # So many are needed at least, for a bridge saves two numbers and two signs at most.
         few = min(len(gaps), -(-excess // (2 * len(str(left[-1][1])) + 2)))
@@ -395,7 +387,7 @@ printf '%s\\n' "$PWD/run.log"
 def _for_mgpusim(plan: PlanFile, choices: ExportChoices) -> Exported:
     """Return the lists, the scripts and the manifest of each process and device."""
     choices = choices.without_filling("MGPUSim")
-    parts = run_parts(plan, choices)
+    parts = export.run_parts(plan, choices)
     files: list[tuple[str, str]] = []
     for part in parts:
         traces = _traces_of(part, choices, plan)
@@ -414,12 +406,12 @@ def _for_mgpusim(plan: PlanFile, choices: ExportChoices) -> Exported:
             text = _kernels_list(shard, traces, drop_copies=choices.drop_copies)
             files += [
                 (f"{part.folder}{folder}/kernelslist.g", text),
-                (f"{part.folder}{folder}.sh", script(comment, body)),
+                (f"{part.folder}{folder}.sh", export.script(comment, body)),
             ]
         called = {ordinal: name.split(".")[0] for ordinal, name in names.items()}
-        files += [manifest(part, called, choices.caches or ""), *slurm(part)]
+        files += [export.manifest(part, called, choices.caches or ""), *export.slurm(part)]
     text = _MGPUSIM_README.format(folder="run/" if all(len(part.shards) == 1 for part in parts) else "run-N/")
-    return (*files, readme("MGPUSim", MGPUSIM.note, text, plan, parts, choices))
+    return (*files, export.readme("MGPUSim", MGPUSIM.note, text, plan, parts, choices))
 
 
 MGPUSIM = Exporter(

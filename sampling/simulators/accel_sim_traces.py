@@ -8,7 +8,6 @@ that say which kernel it is of.
 
 from __future__ import annotations
 
-import csv
 import gzip
 import lzma
 import re
@@ -22,15 +21,14 @@ import numpy as np
 
 from sampling.dense_codes import dense_codes
 from sampling.errors import ProfileError
-from sampling.profile.profile import Dimensions
+from sampling.features.counts import REMEDY, is_stats, stats_rows
 from sampling.projection import IntervalLog
-from sampling.readers.accel_sim import BLOCK, ID, INSTRUCTIONS, NAME, REMEDY, has_header, read_rows
 from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.export import LOADS_FROM, Step
 from sampling.simulators.measured_run import (
-    LinesSoFar,
     SeenKernel,
     TraceList,
+    dimensions_of,
     is_same_name,
     kernels_apart,
 )
@@ -44,8 +42,6 @@ _LIST_SIGN = re.compile(rb"^(kernel-\d|MemcpyHtoD,)", re.MULTILINE)
 # A trace may have been packed, or made ready for the simulator, since its name was written into a list.
 _ENDINGS = ("", ".gz", ".xz", "g", "g.gz", "g.xz")
 _HEAD_BYTES = 1 << 14
-_SIZES = re.compile(r"\(?\s*(\d{1,18})\s*,\s*(\d{1,18})\s*,\s*(\d{1,18})\s*\)?")
-_COUNT = re.compile(r"\d{1,17}")
 _THREADS_OF_WARP = 32
 _REMEDY = "trace the program that was profiled, with the script that an export without traces writes"
 _LIST_REMEDY = "give a list beside its traces, or the stats.csv that the tracer wrote"
@@ -88,16 +84,13 @@ def opened(file: Path) -> IO[bytes]:
 
 
 def _kernel_of(head: Mapping[str, str]) -> SeenKernel:
-    sizes: list[Dimensions | None] = []
-    for what in ("grid dim", "block dim"):
-        found = _SIZES.fullmatch(head.get(what, "").strip())
-        sizes.append((int(found[1]), int(found[2]), int(found[3])) if found else None)
-    return SeenKernel(head.get("kernel name", ""), sizes[0], sizes[1])
+    grid, block = (dimensions_of(head.get(what, "")) for what in ("grid dim", "block dim"))
+    return SeenKernel(head.get("kernel name", ""), grid, block)
 
 
 def recognises_list(head: bytes) -> bool:
     """Return whether a file that starts like this is stats.csv, or names traces."""
-    return has_header(head) or _LIST_SIGN.search(head) is not None
+    return is_stats(head) or _LIST_SIGN.search(head) is not None
 
 
 def read_list(file: InputFile) -> TraceList:
@@ -105,8 +98,8 @@ def read_list(file: InputFile) -> TraceList:
 
     Raises ProfileError where there is none, a cell is wrong, or a trace is not there or begins like none.
     """
-    if has_header(file.head):
-        rows = read_rows(file)
+    if is_stats(file.head):
+        rows = stats_rows(file)
         codes, first_rows = dense_codes([rows.name, *rows.sizes.T])
         kernels = []
         for name, sizes in zip(rows.name[first_rows].tolist(), rows.sizes[first_rows].tolist(), strict=True):
@@ -254,15 +247,12 @@ def _contexts(path: str) -> list[TraceFolder]:
 
 
 def instructions_of_traces(path: str, logs: Sequence[IntervalLog]) -> list[int | None]:
-    """Return the thread instructions of each log's kernel, at most, from ``stats.csv``; None without a row.
+    """Return the thread instructions of each log's kernel, at most, from ``stats.csv``; None without a count.
 
     It counts the instructions of warps. A simulator counts those of threads: 32 a warp at most, fewer where a
     block's last warp is not full or lanes are off, which only running them tells.
 
-    Raises
-    ------
-    ProfileError : the file cannot be read, lacks a column, holds no count, is of other kernels, or no log
-        says which trace it is of.
+    Raises ProfileError where the file is damaged or of other kernels, or no log says of which trace it is.
     """
     if all(log.trace_id is None for log in logs):
         raise ProfileError(
@@ -271,25 +261,16 @@ def instructions_of_traces(path: str, logs: Sequence[IntervalLog]) -> list[int |
             remedy="give the output of Accel-Sim beside its log: it has a line -kernel id for each",
         )
     with open_input(path) as file:
-        text = b"".join(LinesSoFar(file)).decode("utf-8", "replace")
-    reader = csv.DictReader(text.splitlines(), skipinitialspace=True)
-    for column in (ID, NAME, INSTRUCTIONS):
-        if column not in (reader.fieldnames or ()):
-            raise ProfileError(f"no column {column}", path=path, row=1, remedy=REMEDY)
-    found: dict[int, tuple[str, int]] = {}
-    for row in reader:
-        trace, count = re.match(r"(?:.*/)?kernel-(\d+)\.trace", row[ID] or ""), row[INSTRUCTIONS] or ""
-        if trace is None or not _COUNT.fullmatch(count):
-            column = ID if trace is None else INSTRUCTIONS
-            wrong = f"{row[column]!r} is not {'a trace' if trace is None else 'a count'}"
-            raise ProfileError(wrong, path=path, row=reader.line_num, column=column, remedy=REMEDY)
-        sizes = [int(size) for name in BLOCK if _COUNT.fullmatch(size := row.get(name) or "")]
-        threads = sizes[0] * sizes[1] * sizes[2] if len(sizes) == len(BLOCK) else 0
-        a_warp = threads / -(-threads // _THREADS_OF_WARP) if threads else float(_THREADS_OF_WARP)
-        found[int(trace[1])] = (row[NAME] or "", int(int(count) * a_warp))
-    of_logs = [None if log.trace_id is None else found.get(log.trace_id) for log in logs]
-    for log, of_log in zip(logs, of_logs, strict=True):
-        if of_log is not None and of_log[0] != log.name:
-            wrong = f"kernel-{log.trace_id} is {of_log[0]} there, and {log.name} in the log"
+        rows = stats_rows(file, with_counts=True)
+    threads = np.maximum(rows.sizes[:, 3:].prod(axis=1), 1)
+    most = (rows.counts[:, 0] * (threads / -(-threads // _THREADS_OF_WARP))).astype(np.int64)
+    row_of = {number: row for row, number in enumerate(rows.number.tolist())}
+    found: list[int | None] = []
+    for log in logs:
+        row = None if log.trace_id is None else row_of.get(log.trace_id)
+        # A count beyond the 32 bits that the tracer prints is negative there.
+        found.append(None if row is None or most[row] < 0 else int(most[row]))
+        if row is not None and (name := rows.names[rows.name[row]]) != log.name:
+            wrong = f"kernel-{log.trace_id} is {name} there, and {log.name} in the log"
             raise ProfileError(wrong, path=path, remedy=REMEDY)
-    return [None if of_log is None else of_log[1] for of_log in of_logs]
+    return found

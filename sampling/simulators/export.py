@@ -3,9 +3,7 @@
 Every prefix of the order is as informative as it can be: first one launch of each stratum, those first whose
 stratum brings most of the variance, then a second of each, and so on. (docs/methods.md, 6 Drawing and
 judging)
-
-The manifest says which launch of the profile is which of the target's, and what it weighs: a row a launch
-that is run. It is read back with results.
+The manifest says of each launch that is run which one of the profile it is, and what it weighs.
 """
 
 from __future__ import annotations
@@ -95,39 +93,25 @@ class ExportChoices:
 
     def __post_init__(self) -> None:
         is_cold, is_filled = self.caches in {None, "cold"}, self.caches in FILLED
-        has_traces, ways = self.traces is not None, ", ".join(FILLED)
-        for is_wrong, template, *values in (
+        has_traces = self.traces is not None
+        lacks_traces = "`drop_copies` leaves out copies that `traces` list, and there are none"
+        reads_traces = f"`caches={self.caches}` reads what launches touch in `traces`, and there are none"
+        no_way = f"`caches` is {', '.join(FILLED)}, cold or after:N, not {{}}"
+        not_cold = "`cold_check` is of launches that start cold, not of `caches={}`"
+        no_spread = f"`cold_check` takes {FEWEST_PAIRS} launches or more: one tells no spread"
+        fills_nothing = "`config` says how much of L2 is filled, and nothing is filled"
+        can_fill = has_traces and (is_filled or self.caches is None)
+        for is_wrong, template, value in (
             (self.shards < 1, "`shards` is 1 or more, not {}", self.shards),
-            (
-                self.drop_copies and not has_traces,
-                "`drop_copies` leaves out copies that `traces` list, and there are none",
-            ),
-            (
-                not (is_cold or is_filled or self.predecessors),
-                f"`caches` is {ways}, cold or after:N, not {{}}",
-                self.caches,
-            ),
-            (
-                is_filled and not has_traces,
-                f"`caches={self.caches}` reads what launches touch in `traces`, and there are none",
-            ),
-            (
-                self.cold_check and not is_cold,
-                "`cold_check` is of launches that start cold, not of `caches={}`",
-                self.caches,
-            ),
-            (
-                0 < self.cold_check < FEWEST_PAIRS,
-                "`cold_check` takes {} launches or more: one tells no spread",
-                FEWEST_PAIRS,
-            ),
-            (
-                self.config and not (has_traces and (is_filled or self.caches is None)),
-                "`config` says how much of L2 is filled, and nothing is filled",
-            ),
+            (self.drop_copies and not has_traces, lacks_traces, None),
+            (not (is_cold or is_filled or self.predecessors), no_way, self.caches),
+            (is_filled and not has_traces, reads_traces, None),
+            (self.cold_check and not is_cold, not_cold, self.caches),
+            (0 < self.cold_check < FEWEST_PAIRS, no_spread, None),
+            (self.config and not can_fill, fills_nothing, None),
         ):
             if is_wrong:
-                raise OptionError(Wording(template, *values))
+                raise OptionError(Wording(template, *() if value is None else (value,)))
 
     @property
     def predecessors(self) -> int:
@@ -587,12 +571,9 @@ def readme(
 ) -> tuple[str, str]:
     """Return ``README.txt``: the note on the ids, what holds for all targets, and the target's own text.
 
-    Parameters
-    ----------
-    is_ordered : whether the target keeps the order that it is given.
-    uses_nvbit : whether a tool of NVBit records launches: it counts those of a process, not of each of its
-        devices, and kernels that wait for other devices hang in it.
-    is_estimated : whether `estimate` reads what its script leaves.
+    The target keeps the order that it is given (`is_ordered`); a tool of NVBit records launches, which counts
+    those of a process on all devices, and in which kernels that wait for other devices hang (`uses_nvbit`);
+    `estimate` reads what its script leaves (`is_estimated`).
     """
     steps = [step for part in parts for step in part.steps if step.launch is not None]
     checked = sum(step.is_check for step in steps)

@@ -26,23 +26,9 @@ import numpy as np
 
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
-from sampling.profile.profile import Dimensions
 from sampling.readers.input_file import InputFile, open_input
-from sampling.simulators.export import (
-    ExportChoices,
-    Exported,
-    Exporter,
-    Part,
-    Shard,
-    Step,
-    manifest,
-    quoted,
-    readme,
-    run_parts,
-    script,
-    slurm,
-    then_estimate,
-)
+from sampling.simulators import export
+from sampling.simulators.export import ExportChoices, Exported, Exporter, Part, Shard, Step
 from sampling.simulators.measured_run import (
     CYCLES,
     INSTRUCTIONS,
@@ -52,6 +38,7 @@ from sampling.simulators.measured_run import (
     TraceList,
     columns_of,
     differs,
+    dimensions_of,
     kernels_apart,
 )
 from sampling.text import counted
@@ -116,32 +103,32 @@ def _export(plan: PlanFile, choices: ExportChoices) -> Exported:
     """Return what the tracer and the simulator read of each process and device, scripts and manifest."""
     choices = choices.without_filling("MacSim")
     files: list[tuple[str, str]] = []
-    parts = run_parts(plan, choices)
+    parts = export.run_parts(plan, choices)
     for part in parts:
         where = '"$here"'
         if choices.traces is not None:
             folder = Path(choices.traces) / part.folder
             check_traces(str(folder), part.steps)
-            where = quoted(folder.absolute())
+            where = export.quoted(folder.absolute())
         for suffix, shard in part.files():
             name = f"kernel_config{suffix}.txt"
             comment = f"Simulates the {len(shard)} kernels of {name}, in its order."
             body = _RUN.format(traces=where, config=name, suffix=suffix)
             files += [
                 (f"{part.folder}{name}", kernel_config(shard)),
-                (f"{part.folder}run{suffix}.sh", script(comment, body + then_estimate(part))),
+                (f"{part.folder}run{suffix}.sh", export.script(comment, body + export.then_estimate(part))),
             ]
         names = {step.ordinal: f"Kernel{step.ordinal}" for step in part.steps}
         comment = f"Traces {len(names)} launches: sh trace.sh PROGRAM [ARGUMENT...]"
         files += [
             (f"{part.folder}sampled_kernels_info.txt", sampled_kernels_info(plan, part)),
-            (f"{part.folder}trace.sh", script(comment, _TRACE, takes_program=True)),
-            manifest(part, names, choices.caches or ""),
-            *slurm(part),
+            (f"{part.folder}trace.sh", export.script(comment, _TRACE, takes_program=True)),
+            export.manifest(part, names, choices.caches or ""),
+            *export.slurm(part),
         ]
     config = "kernel_config.txt" if all(len(part.shards) == 1 for part in parts) else "kernel_config-N.txt"
     text, note = _README.format(config=config), EXPORTER.note
-    page = readme("MacSim", note, text, plan, parts, choices, uses_nvbit=True, is_estimated=True)
+    page = export.readme("MacSim", note, text, plan, parts, choices, uses_nvbit=True, is_estimated=True)
     return (*files, page)
 
 
@@ -241,14 +228,9 @@ def _listed(file: InputFile) -> list[tuple[int, SeenKernel]]:
                 listed.append((int(found["number"]), SeenKernel(name)))
             elif listed:
                 number, kernel = listed[-1]
-                grid, block = _sizes(found["grid"]), _sizes(found["block"])
+                grid, block = (dimensions_of(found[each].decode()) for each in ("grid", "block"))
                 listed[-1] = (number, SeenKernel(kernel.name, grid, block))
     return listed
-
-
-def _sizes(text: bytes) -> Dimensions | None:
-    sizes = [int(size) for size in re.findall(rb"\d+", text)]
-    return (sizes[0], sizes[1], sizes[2]) if len(sizes) == 3 else None
 
 
 _LINE = re.compile(

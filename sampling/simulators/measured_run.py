@@ -233,3 +233,9 @@ def kernels_apart(planned: PlannedLaunch, seen: SeenKernel) -> tuple[str, str]:
 def dimensions_text(dimensions: Dimensions | None) -> str:
     """Return a grid or a block as 8x1x1; nothing where it is not known."""
     return "" if dimensions is None else "x".join(map(str, dimensions))
+
+
+def dimensions_of(text: str) -> Dimensions | None:
+    """Return a grid or a block that is written as (8, 1, 1); None where it is none."""
+    sizes = [int(size) for size in re.findall(r"\d{1,18}", text)]
+    return (sizes[0], sizes[1], sizes[2]) if len(sizes) == 3 else None

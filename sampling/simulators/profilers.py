@@ -32,21 +32,8 @@ from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.profile import Profile
 from sampling.reduction.grouping import group_key
 from sampling.reduction.region import Region
-from sampling.simulators.export import (
-    ExportChoices,
-    Exported,
-    Exporter,
-    Part,
-    Shard,
-    manifest,
-    merged,
-    quoted,
-    range_text,
-    readme,
-    run_parts,
-    script,
-    slurm,
-)
+from sampling.simulators import export
+from sampling.simulators.export import ExportChoices, Exported, Exporter, Part, Shard
 
 Item = TypeVar("Item")
 _TAKES = frozenset({"shards"})
@@ -85,7 +72,7 @@ def name_pattern(name: str) -> str:
 def _script(part: Part, name: str, comment: str, settings: str, runs: Sequence[str]) -> tuple[str, str]:
     """Return a script that defines how to measure, and then does so once for each run."""
     body = settings + "".join(f'profile {run} "$@"\n' for run in runs) + "printf '%s\\n' \"$results\"\n"
-    return f"{part.folder}{name}", script(comment, body, takes_program=True)
+    return f"{part.folder}{name}", export.script(comment, body, takes_program=True)
 
 
 _NCU_README = """\
@@ -120,17 +107,18 @@ profile() {
 
 
 def _for_ncu(plan: PlanFile, choices: ExportChoices) -> Exported:
-    parts = run_parts(plan, choices, together=lambda launch: launch.name)
+    parts = export.run_parts(plan, choices, together=lambda launch: launch.name)
     files: list[tuple[str, str]] = []
     for part in parts:
         for suffix, shard in part.files():
             by_name = [
-                f"--filter-mode per-launch-config --kernel-name-base {base} --kernel-id {quoted(kernel_id)}"
+                f"--filter-mode per-launch-config --kernel-name-base {base} "
+                f"--kernel-id {export.quoted(kernel_id)}"
                 for base, kernel_id in kernel_ids(shard)
             ]
             by_position = [
                 f"--filter-mode per-gpu --launch-skip {first} --launch-count {last - first + 1}"
-                for first, last in merged(step.ordinal for step in shard)
+                for first, last in export.merged(step.ordinal for step in shard)
             ]
             for name, report, runs in (
                 (f"run{suffix}.sh", f"kernel{suffix}", by_name),
@@ -143,8 +131,8 @@ def _for_ncu(plan: PlanFile, choices: ExportChoices) -> Exported:
                 ]
                 files.append(_script(part, name, comment, _NCU_SETTINGS, options))
         numbers = {step.ordinal: step.launch.occurrence + 1 for step in part.steps if step.launch is not None}
-        files += [manifest(part, numbers), *slurm(part, takes_program=True)]
-    page = readme("Nsight Compute", NCU.note, _NCU_README, plan, parts, choices, is_ordered=False)
+        files += [export.manifest(part, numbers), *export.slurm(part, takes_program=True)]
+    page = export.readme("Nsight Compute", NCU.note, _NCU_README, plan, parts, choices, is_ordered=False)
     return (*files, page)
 
 
@@ -194,7 +182,7 @@ profile() {
 
 def _for_rocprofv3(plan: PlanFile, choices: ExportChoices) -> Exported:
     known, why_not = iterations(plan)
-    parts = run_parts(plan, choices, together=lambda launch: launch.name)
+    parts = export.run_parts(plan, choices, together=lambda launch: launch.name)
     files: list[tuple[str, str]] = []
     for part in parts:
         for suffix, shard in part.files():
@@ -206,11 +194,11 @@ def _for_rocprofv3(plan: PlanFile, choices: ExportChoices) -> Exported:
             options = [f"kernel{suffix}-{number} {run} --" for number, run in enumerate(runs, start=1)]
             files.append(_script(part, f"run{suffix}.sh", comment, _ROCPROF_SETTINGS, options))
         numbers = {step.ordinal: known[step.id] for step in part.steps if step.id in known}
-        files += [manifest(part, numbers), *slurm(part, takes_program=True)]
+        files += [export.manifest(part, numbers), *export.slurm(part, takes_program=True)]
     drawn = sum(len(part.steps) for part in parts)
     unknown = _UNKNOWN.format(count=drawn - len(known), all=drawn, why=why_not) if why_not else ""
     text = _ROCPROF_README.format(unknown=unknown)
-    return (*files, readme("rocprofv3", ROCPROFV3.note, text, plan, parts, choices, is_ordered=False))
+    return (*files, export.readme("rocprofv3", ROCPROFV3.note, text, plan, parts, choices, is_ordered=False))
 
 
 def kernel_pattern(name: str) -> str:
@@ -224,13 +212,13 @@ def filters(shard: Shard, known: Mapping[int, int]) -> list[str]:
     runs = []
     for name, launches in _of_names(shard).items():
         spelt = "--mangled-kernels " if name.startswith("_Z") else ""
-        chosen = f"{spelt}--kernel-include-regex {quoted(kernel_pattern(name))}"
+        chosen = f"{spelt}--kernel-include-regex {export.quoted(kernel_pattern(name))}"
         if any(launch.id not in known for launch in launches):
             runs.append(chosen)
             continue
-        for some in in_pieces(merged(known[launch.id] for launch in launches)):
-            text = ",".join(f"[{range_text(each)}]" for each in some)
-            runs.append(f"{chosen} --kernel-iteration-range {quoted(text)}")
+        for some in in_pieces(export.merged(known[launch.id] for launch in launches)):
+            text = ",".join(f"[{export.range_text(each)}]" for each in some)
+            runs.append(f"{chosen} --kernel-iteration-range {export.quoted(text)}")
     return runs
 
 
@@ -315,23 +303,26 @@ printf '%s\\n' "$results"
 
 
 def _for_nvbit(plan: PlanFile, choices: ExportChoices) -> Exported:
-    parts = run_parts(plan, choices)
+    parts = export.run_parts(plan, choices)
     files: list[tuple[str, str]] = []
     for part in parts:
         for suffix, shard in part.files():
             name, run = f"ranges{suffix}.txt", f"run{suffix}.sh"
-            lines = [f"{first} {last + 1}\n" for first, last in merged(step.ordinal for step in shard)]
+            lines = [f"{first} {last + 1}\n" for first, last in export.merged(step.ordinal for step in shard)]
             comment = f"Runs the program {len(lines)} times, once a range: sh {run} PROGRAM [ARGUMENT...]"
             files += [
                 (f"{part.folder}{name}", "".join(lines)),
-                (part.folder + run, script(comment, _NVBIT_RUN.format(ranges=name), takes_program=True)),
+                (
+                    part.folder + run,
+                    export.script(comment, _NVBIT_RUN.format(ranges=name), takes_program=True),
+                ),
             ]
         numbers = {step.ordinal: step.ordinal for step in part.steps}
-        files += [manifest(part, numbers), *slurm(part, takes_program=True)]
+        files += [export.manifest(part, numbers), *export.slurm(part, takes_program=True)]
     ordinals = [step.ordinal for part in parts for step in part.steps]
     ranges = "ranges.txt" if choices.shards == 1 else "ranges-N.txt"
     text = _NVBIT_README.format(ranges=ranges, first=min(ordinals), end=max(ordinals) + 1)
-    page = readme("NVBit", NVBIT.note, text, plan, parts, choices, is_ordered=False, uses_nvbit=True)
+    page = export.readme("NVBit", NVBIT.note, text, plan, parts, choices, is_ordered=False, uses_nvbit=True)
     return (*files, page)
 
 

@@ -1,4 +1,8 @@
-"""Exact 1-D 2-means on (duration, launches) pairs."""
+"""Exact 1-D k-means on (duration, launches) pairs, sorted by duration; equal durations never part.
+
+Ranges ``start:stop`` are of pairs; ``launches_before`` and ``time_before_ns`` (p + 1,) are prefix sums over
+all of them, as `DurationCounts` has them.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +11,20 @@ from itertools import pairwise
 
 import numpy as np
 
-from sampling.arrays import IntArray
+from sampling.arrays import FloatArray, IntArray
 
 # Scores this close (relative) may be equal but for rounding; they are compared again as exact fractions.
 _NEARLY_EQUAL = 1e-12
+#: Ranges are split in runs of so many pairs, whose working arrays fit the cache.
 PAIRS_AT_ONCE = 1 << 18
 
 
-def best_split(launches_before: IntArray, time_before_ns: IntArray, start: int, stop: int) -> int | None:
-    """Return the pair where the right half of the best split of ``start:stop`` begins.
+def best_splits(
+    launches_before: IntArray, time_before_ns: IntArray, start: IntArray, stop: IntArray
+) -> IntArray:
+    """Return (k,) where the right half of the best split of each range of two pairs or more begins.
 
-    None if it is a single pair.
-
-    Parameters
-    ----------
-    launches_before, time_before_ns : (p + 1,) prefix sums over pairs sorted by duration, as
-        `DurationCounts` has them.
+    The ranges may overlap.
 
     Notes
     -----
@@ -30,73 +32,27 @@ def best_split(launches_before: IntArray, time_before_ns: IntArray, start: int, 
 
         n1 n2 / (n1 + n2) (mu1 - mu2)^2,
 
-    taken over every threshold between distinct durations (equal durations never part). No square of a
-    duration is summed, so nothing cancels. Of equal thresholds the lowest wins; ties are settled in exact
-    integers.
-    """
-    if stop - start < 2:
-        return None
-    left_launches = launches_before[start + 1 : stop] - launches_before[start]
-    left_time_ns = time_before_ns[start + 1 : stop] - time_before_ns[start]
-    launches = int(launches_before[stop] - launches_before[start])
-    time_ns = int(time_before_ns[stop] - time_before_ns[start])
-    # Times from the shortest duration on: of long launches that differ little, the means differ exactly.
-    shortest_ns = left_time_ns[0] // left_launches[0]
-    left_time_ns = left_time_ns - left_launches * shortest_ns
-    time_ns -= launches * int(shortest_ns)
-    right_launches = launches - left_launches
-    distance_ns = left_time_ns / left_launches - (time_ns - left_time_ns) / right_launches
-    between = (left_launches * (right_launches / launches)) * distance_ns**2
-    candidates = np.flatnonzero(between >= between.max() * (1 - _NEARLY_EQUAL))
-    best = max(
-        candidates.tolist(),
-        key=lambda at: (_exact_score(int(left_launches[at]), int(left_time_ns[at]), launches, time_ns), -at),
-    )
-    return start + 1 + int(best)
-
-
-def _exact_score(left_launches: int, left_time_ns: int, launches: int, time_ns: int) -> Fraction:
-    """Return the sum of squares between the halves, times the (constant) number of launches."""
-    numerator = (launches * left_time_ns - left_launches * time_ns) ** 2
-    return Fraction(numerator, left_launches * (launches - left_launches))
-
-
-def best_splits(
-    launches_before: IntArray,
-    time_before_ns: IntArray,
-    start: IntArray,
-    stop: IntArray,
-) -> IntArray:
-    """Return `best_split` of each of many ranges of two pairs or more: (k,), the same answers.
-
-    Parameters
-    ----------
-    start, stop : (k,) the ranges; they may overlap.
+    taken over every threshold between distinct durations. No square of a duration is summed, so nothing
+    cancels. Of equal thresholds the lowest wins; ties are settled in exact integers.
     """
     found = np.empty(len(start), dtype=np.int64)
-    for part in _parts(stop - start):
-        found[part] = _best_splits_at_once(launches_before, time_before_ns, start[part], stop[part])
+    part = np.cumsum(stop - start) // PAIRS_AT_ONCE
+    bounds = np.flatnonzero(np.diff(part, prepend=-1, append=part[-1] + 1 if len(part) else 0))
+    for low, high in pairwise(bounds.tolist()):
+        some = slice(low, high)
+        found[some] = _best_splits_at_once(launches_before, time_before_ns, start[some], stop[some])
     return found
 
 
-def _parts(pairs: IntArray) -> list[slice]:
-    """Cut the ranges into runs of a few hundred thousand pairs, whose working arrays fit the cache."""
-    part = np.cumsum(pairs) // PAIRS_AT_ONCE
-    bounds = np.flatnonzero(np.diff(part, prepend=-1, append=part[-1] + 1 if len(part) else 0))
-    return [slice(low, high) for low, high in pairwise(bounds.tolist())]
-
-
 def _best_splits_at_once(
-    launches_before: IntArray,
-    time_before_ns: IntArray,
-    start: IntArray,
-    stop: IntArray,
+    launches_before: IntArray, time_before_ns: IntArray, start: IntArray, stop: IntArray
 ) -> IntArray:
     thresholds = stop - start - 1
     first = np.cumsum(thresholds) - thresholds
     at = np.repeat(start + 1 - first, thresholds) + np.arange(int(thresholds.sum()))
     base_launches, base_time_ns = launches_before[start], time_before_ns[start]
     launches = launches_before[stop] - base_launches
+    # Times from the shortest duration on: of long launches that differ little, the means differ exactly.
     shortest_ns = (time_before_ns[start + 1] - base_time_ns) // (launches_before[start + 1] - base_launches)
     time_ns = time_before_ns[stop] - base_time_ns - launches * shortest_ns
     left_launches = launches_before[at] - np.repeat(base_launches, thresholds)
@@ -113,7 +69,83 @@ def _best_splits_at_once(
     found = np.empty(len(start), dtype=np.int64)
     found[of_range] = at[candidates]
     for tied in np.flatnonzero(np.bincount(of_range, minlength=len(start)) > 1).tolist():
-        place = best_split(launches_before, time_before_ns, int(start[tied]), int(stop[tied]))
-        assert place is not None
-        found[tied] = place
+        n, t = int(launches[tied]), int(time_ns[tied])
+
+        def between_exactly(threshold: int, n: int = n, t: int = t) -> Fraction:
+            left = int(left_launches[threshold])
+            return Fraction((n * int(left_time_ns[threshold]) - left * t) ** 2, left * (n - left))
+
+        # The first of the greatest is the lowest.
+        found[tied] = at[max(candidates[of_range == tied].tolist(), key=between_exactly)]
     return found
+
+
+def best_partitions(
+    launches_before: IntArray, time_before_ns: IntArray, start: int, stop: int, most: int
+) -> list[tuple[int, ...]]:
+    """Return the best partition of a range into k runs, for k = 2 to ``most`` or as many as it has pairs.
+
+    A partition is its k - 1 inner bounds: the pairs where runs begin.
+
+    Notes
+    -----
+    The least sum of squares within runs is the greatest between them, sum_j n_j (mu_j - mu)^2. With B_k(i)
+    the greatest for the first i pairs in k runs,
+
+        B_k(i) = max over j < i of  B_{k-1}(j) + n (mu_ji - mu)^2,  n = n_i - n_j,  mu_ji = (t_i - t_j) / n,
+
+    and the best j never falls as i grows, so each layer takes O(p log p). k = 2 is `best_splits`, whose ties
+    are exact; for larger k ties are settled by rounding.
+    """
+    pairs = stop - start
+    if pairs < 2:
+        return []
+    whole = np.array([start]), np.array([stop])
+    partitions: list[tuple[int, ...]] = [(int(best_splits(launches_before, time_before_ns, *whole)[0]),)]
+    launches = (launches_before[start : stop + 1] - launches_before[start]).astype(np.float64)
+    mean_ns = (time_before_ns[stop] - time_before_ns[start]) / launches[-1]
+    # Times are taken about the mean, so that only deviations are squared and no digits cancel.
+    time_ns = (time_before_ns[start : stop + 1] - time_before_ns[start]) - launches * mean_ns
+    score = np.concatenate([[-np.inf], time_ns[1:] ** 2 / launches[1:]])
+    choices: list[IntArray] = []
+    for runs in range(2, min(most, pairs) + 1 if most > 2 else 2):
+        score, choice = _next_layer(launches, time_ns, score, runs)
+        choices.append(choice)
+        if runs > 2:
+            bounds = [pairs]
+            for layer in reversed(choices):
+                bounds.append(int(layer[bounds[-1]]))
+            partitions.append(tuple(start + bound for bound in reversed(bounds[1:])))
+    return partitions
+
+
+def _next_layer(
+    launches: FloatArray, time_ns: FloatArray, score: FloatArray, runs: int
+) -> tuple[FloatArray, IntArray]:
+    """Return B_runs(i) and the best j for every i, given B_{runs-1}.
+
+    Divide and conquer, one level at a time: between two ends whose best j are known, the best j of the end
+    in the middle lies between theirs. All middles of a level are searched in one vectorised pass.
+    """
+    last = len(launches) - 1
+    best = np.full(last + 1, -np.inf)
+    choice = np.zeros(last + 1, dtype=np.int64)
+    ranges = np.array([[runs, last, runs - 1, last - 1]], dtype=np.int64)
+    while len(ranges):
+        first, stop, low, high = ranges.T
+        middle = (first + stop) // 2
+        top = np.minimum(high, middle - 1)
+        sizes = top - low + 1
+        begin = np.cumsum(sizes) - sizes
+        candidates = np.repeat(low - begin, sizes) + np.arange(sizes.sum())
+        ends = np.repeat(middle, sizes)
+        off_ns = time_ns[ends] - time_ns[candidates]
+        values = score[candidates] + off_ns**2 / (launches[ends] - launches[candidates])
+        best[middle] = np.maximum.reduceat(values, begin)
+        is_best = np.flatnonzero(values == np.repeat(best[middle], sizes))
+        owner = np.repeat(np.arange(len(middle)), sizes)[is_best]
+        choice[middle[owner[::-1]]] = candidates[is_best[::-1]]
+        below = np.stack([first, middle - 1, low, choice[middle]], axis=1)
+        above = np.stack([middle + 1, stop, choice[middle], high], axis=1)
+        ranges = np.concatenate([below[first < middle], above[middle < stop]])
+    return best, choice

@@ -1,11 +1,13 @@
-"""Random draws inside strata, all strata at once; which launches these are is found later.
+"""Random draws inside strata, all strata at once: those of a plan, those of many to judge a design.
 
-How far the errors of a design's draws really reach: it is drawn thousands of times.
+**Nested draws.** Each stratum has one order in which its launches are drawn, from a key that the seed and its
+place make: the same seed with larger sizes draws the same launches and more. The order is a row of hashes of
+key and number, by SplitMix64 [Steele, Lea, Flood, OOPSLA 2014], without those that were there before.
 
-The normal quantile fails where one stratum carries most of the variance with one or two samples and a skewed
-spread: the error of a draw is then far from normal. So the strata of most variance are drawn, and what all
-others add, small and of many, is taken as normal, as is what simulated time varies beyond durations.
-(docs/methods.md, 5 Joint)
+**Judged draws.** The normal quantile fails where one stratum carries most of the variance with one or two
+samples and a skewed spread: the error of a draw is then far from normal. So a design is drawn thousands of
+times: the strata of most variance as they are, and what all others add, small and of many, is taken as
+normal, as is what simulated time varies beyond durations. (docs/methods.md, 5 Joint)
 """
 
 from __future__ import annotations
@@ -23,22 +25,38 @@ from sampling.reduction.duration_counts import DurationCounts
 from sampling.seeds import Stream, generator
 from sampling.strata.strata import CycleSpread, Strata, total_variance
 
+#: How often a design is drawn to be judged.
+DRAWS = 4000
+#: So many strata are drawn then, those of most variance.
+MOST_DRAWN = 64
+#: Of draws with noise, which is normal by assumption, so many fewer may be within a limit: of 4,000 draws a
+#: share of 0.95 is off by 0.0034 (one standard error).
+NOISE_SLACK = 0.005
+# The mean of more launches than this is as good as normal; of a larger stratum no launch is drawn twice.
+_MANY = 256
+_LARGE = 1 << 20
+_MOST_NUMBERS_AT_ONCE = 1 << 21
+
+UIntArray = NDArray[np.uint64]
+# The constants of SplitMix64: the golden ratio, and those of its mixing.
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
+# Standard deviations by which more positions are hashed than are needed on average.
+_SLACK = 4.0
+
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Drawn launches; all arrays (n,), in the order of the strata.
+    """Drawn launches; all arrays (n,), in the order of the strata."""
 
-    Attributes
-    ----------
-    stratum : index into the strata.
-    pair : index of the launch's (group, duration) pair in the reduction.
-    occurrence : which launch of that pair it is, in id order, from 0.
-    rank : how many launches of its stratum were drawn before it; None where the draw has no order.
-    """
-
+    #: Index into the strata.
     stratum: IntArray
+    #: Index of the launch's (group, duration) pair in the reduction.
     pair: IntArray
+    #: Which launch of that pair it is, in id order, from 0.
     occurrence: IntArray
+    #: How many launches of its stratum were drawn before it; None where the draw has no order.
     rank: IntArray | None = None
 
 
@@ -52,14 +70,7 @@ def draw(counts: DurationCounts, strata: Strata, rng: np.random.Generator) -> Dr
 
 
 def draw_nested(counts: DurationCounts, strata: Strata, seed: int) -> Draw:
-    """Draw uniformly, so that the same seed with larger sizes draws the same launches and more.
-
-    Each stratum has one order in which its launches are drawn, see `sampling.strata.draw`.
-
-    Raises
-    ------
-    OptionError : the seed is negative.
-    """
+    """Draw uniformly, so that the same seed (0 or more) draws the same launches and more of larger sizes."""
     rng = generator(seed, Stream.DRAW)
     key = int(rng.integers(0, 2**64, dtype=np.uint64))
     identity = stratum_keys(key, (strata.group, strata.start, strata.launches))
@@ -85,10 +96,6 @@ def weights(strata: Strata, drawn: Draw) -> FloatArray:
     return np.asarray((strata.launches / strata.samples)[drawn.stratum])
 
 
-def _uniform(below: IntArray, rng: np.random.Generator) -> IntArray:
-    return rng.integers(0, below)
-
-
 def _distinct_places(
     launches: IntArray, samples: IntArray, base: IntArray, rng: np.random.Generator
 ) -> IntArray:
@@ -105,7 +112,7 @@ def _distinct_places(
     rest = chosen[by_rest[stratum]]
     crowded = np.flatnonzero(by_rest)
     places = np.concatenate([np.arange(base[i], base[i] + launches[i]) for i in crowded.tolist()])
-    drawn = places[~_is_in(places, rest)]
+    drawn = np.delete(places, np.searchsorted(places, rest))
     return np.sort(np.concatenate([chosen[~by_rest[stratum]], drawn]))
 
 
@@ -117,7 +124,7 @@ def _rejection_sampled(
     missing = wanted
     while missing.any():
         stratum = np.repeat(np.arange(len(launches)), missing)
-        places = np.concatenate([taken, base[stratum] + _uniform(launches[stratum], rng)])
+        places = np.concatenate([taken, base[stratum] + rng.integers(0, launches[stratum])])
         # Several times as fast as another sort, as most places stand in their order.
         places.sort(kind="stable")
         is_new = np.ones(len(places), dtype=np.bool_)
@@ -125,22 +132,6 @@ def _rejection_sampled(
         taken, again = places[is_new], places[~is_new]
         missing = np.bincount(np.searchsorted(base, again, side="right") - 1, minlength=len(launches))
     return taken
-
-
-def _is_in(sorted_values: IntArray, sorted_subset: IntArray) -> BoolArray:
-    found = np.zeros(len(sorted_values), dtype=np.bool_)
-    found[np.searchsorted(sorted_values, sorted_subset)] = True
-    return found
-
-
-UIntArray = NDArray[np.uint64]
-
-# The constants of SplitMix64 [Steele, Lea, Flood, OOPSLA 2014]: the golden ratio, and those of its mixing.
-_STEP = np.uint64(0x9E3779B97F4A7C15)
-_FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
-# Standard deviations by which more positions are hashed than are needed on average.
-_SLACK = 4.0
 
 
 def mixed(state: UIntArray) -> UIntArray:
@@ -151,12 +142,7 @@ def mixed(state: UIntArray) -> UIntArray:
 
 
 def stratum_keys(seed: int, parts: Sequence[IntArray]) -> UIntArray:
-    """Return (s,) a 64-bit key of each stratum, from the seed and the numbers (s,) that identify it.
-
-    Parameters
-    ----------
-    seed : 0 to 2^64 - 1.
-    """
+    """Return (s,) a 64-bit key of each stratum, from a seed below 2^64 and the numbers (s,) of its place."""
     key = np.full(len(parts[0]), seed, dtype=np.uint64)
     for part in parts:
         key = mixed((key ^ part.astype(np.uint64)) + _STEP)
@@ -224,40 +210,22 @@ def _distinct(key: UIntArray, launches: IntArray, hashed: IntArray) -> tuple[Int
     return stratum, position, np.arange(len(first)) - np.searchsorted(stratum, stratum)
 
 
-#: How often a design is drawn.
-DRAWS = 4000
-#: So many strata are drawn, those of most variance.
-MOST_DRAWN = 64
-#: Of draws with noise, which is normal by assumption, so many fewer may be within a limit: of 4,000 draws a
-#: share of 0.95 is off by 0.0034 (one standard error).
-NOISE_SLACK = 0.005
-# The mean of more launches than this is as good as normal; of a larger stratum no launch is drawn twice.
-_MANY = 256
-_LARGE = 1 << 20
-_MOST_NUMBERS_AT_ONCE = 1 << 21
-
-
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """The errors of repeated draws, in ns of the estimated total.
+    """The errors of repeated draws, in ns of the estimated total."""
 
-    Attributes
-    ----------
-    group : (s,) of the strata.
-    drawn : (k,) the strata that are drawn, ascending.
-    off_ns : (draws, k) the error of each one's total.
-    rest : (s,) variance of the profile's time in strata that are not drawn; 0 in those that are.
-    noise, own_noise : (s,) what the declared spread of simulated time adds to the variance, in the whole
-        total and in the group's own.
-    scores : (draws,) standard normal numbers, evenly spread and shuffled.
-    """
-
+    #: (s,) of the strata.
     group: IntArray
+    #: (k,) the strata that are drawn, ascending, and (draws, k) the error of each one's total.
     drawn: IntArray
     off_ns: FloatArray
+    #: (s,) variance of the profile's time in strata that are not drawn; 0 in those that are.
     rest: FloatArray
+    #: (s,) what the declared spread of simulated time adds to the variance, in the whole total and in the
+    #: group's own.
     noise: FloatArray
     own_noise: FloatArray
+    #: (draws,) standard normal numbers, evenly spread and shuffled.
     scores: FloatArray = field(repr=False)
 
     def errors_ns(self, *, with_noise: bool = False, group: int | None = None) -> FloatArray:
@@ -283,12 +251,7 @@ class Judged:
 def judged(
     counts: DurationCounts, strata: Strata, cycles: CycleSpread | None, rng: np.random.Generator
 ) -> Judged:
-    """Draw a design so often.
-
-    Parameters
-    ----------
-    cycles : how simulated time is declared to vary; None: it does not.
-    """
+    """Draw a design so often, with simulated time as it is declared to vary (None: it does not)."""
     variance = total_variance(strata)
     noise, own_noise = np.zeros((2, len(strata)))
     if cycles is not None:

@@ -1,15 +1,8 @@
-"""Strata: the final clusters of a plan, with how many launches to draw from each.
+"""Strata of launches: their moments, the variance of an estimated total, and the bound on its error.
 
-The variance of an estimated total, stratum by stratum, and the bound on its error that follows.
-
-Without more it covers PROFILE time, the durations that the plan was made from. How far simulated cycles may
-depart from them is declared: `sampling.strata.strata` gives the variance that they then have.
-
-
-How simulated cycles per profiled nanosecond are declared to vary: what a promise of the total allows for.
-
-Cycles per nanosecond vary by ``within`` between the launches of a kernel, and by ``between`` from kernel
-group to kernel group. (docs/methods.md, 5 Joint)
+Without more a bound covers PROFILE time, the durations that the plan was made from. How simulated cycles may
+depart from them is declared: cycles per profiled nanosecond vary by ``within`` between the launches of a
+kernel, and by ``between`` from kernel group to kernel group. (docs/methods.md, 5 Joint)
 """
 
 from __future__ import annotations
@@ -25,62 +18,23 @@ from sampling.strata.target import Target, normal_quantile, student_quantile
 
 #: The group of a stratum that spans the whole workload.
 WHOLE_WORKLOAD = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Strata:
-    """Disjoint ranges of a reduction's pairs that together hold every launch; all arrays (s,).
-
-    Attributes
-    ----------
-    group : index of the kernel group or pool, or WHOLE_WORKLOAD.
-    start, stop : the pairs ``start:stop`` of the reduction, ascending.
-    launches : N, how many launches the stratum has.
-    mean_ns, std_ns : mean and population standard deviation of their durations.
-    samples : m, how many to draw; 1 <= m <= N.
-    notes : what the user should know of how these came about.
-    least_samples : what every stratum gets at least, if it is that large.
-    groups : the groups whose pairs these are, where some kernel groups are pooled; None: kernel groups.
-    chance : the probability by which each launch is drawn, of which ``samples`` is one outcome; None where
-        the sizes do not depend on chance.
-    """
-
-    group: IntArray
-    start: IntArray
-    stop: IntArray
-    launches: IntArray
-    mean_ns: FloatArray
-    std_ns: FloatArray
-    samples: IntArray
-    notes: tuple[str, ...] = ()
-    least_samples: int = 1
-    groups: PlanGroups | None = None
-    chance: float | None = None
-
-    def __len__(self) -> int:
-        return len(self.group)
-
-    @property
-    def sampled_duration_ns(self) -> float:
-        """The expected duration of the drawn launches, sum of m mu (STEM+ROOT's tau)."""
-        return float(np.dot(self.samples, self.mean_ns))
+#: So many degrees of freedom the declared spreads count for, beside those that a sample shows.
+DECLARED_FREEDOM = 4.0
 
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Final clusters before their sizes are chosen: as Strata, without samples."""
+    """Disjoint ranges of a reduction's pairs that together hold every launch; all arrays (s,)."""
 
+    #: Index of the kernel group or pool, or WHOLE_WORKLOAD.
     group: IntArray
+    #: The pairs ``start:stop`` of the reduction, ascending.
     start: IntArray
     stop: IntArray
+    #: N, how many launches there are; mean and population standard deviation of their durations.
     launches: IntArray
     mean_ns: FloatArray
     std_ns: FloatArray
-
-    @property
-    def columns(self) -> tuple[IntArray, IntArray, IntArray, IntArray, FloatArray, FloatArray]:
-        """All arrays, in the order of the fields."""
-        return self.group, self.start, self.stop, self.launches, self.mean_ns, self.std_ns
 
     @property
     def group_offsets(self) -> IntArray:
@@ -90,7 +44,33 @@ class Clusters:
 
     def with_samples(self, samples: IntArray, *, notes: tuple[str, ...] = ()) -> Strata:
         """Return the strata."""
-        return Strata(*self.columns, samples, notes)
+        columns = self.group, self.start, self.stop, self.launches, self.mean_ns, self.std_ns
+        return Strata(*columns, samples, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Strata(Clusters):
+    """Clusters with how many launches to draw from each."""
+
+    #: m, 1 <= m <= N.
+    samples: IntArray
+    #: What the user should know of how these came about.
+    notes: tuple[str, ...] = ()
+    #: What every stratum gets at least, if it is that large.
+    least_samples: int = 1
+    #: The groups whose pairs these are, where some kernel groups are pooled; None: kernel groups.
+    groups: PlanGroups | None = None
+    #: The probability by which each launch is drawn, of which ``samples`` is one outcome; None where sizes do
+    #: not depend on chance.
+    chance: float | None = None
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+    @property
+    def sampled_duration_ns(self) -> float:
+        """The expected duration of the drawn launches, sum of m mu (STEM+ROOT's tau)."""
+        return float(np.dot(self.samples, self.mean_ns))
 
 
 def measured_clusters(counts: DurationCounts, group: IntArray, start: IntArray, stop: IntArray) -> Clusters:
@@ -116,21 +96,17 @@ def left_out(samples: IntArray, launches: IntArray) -> FloatArray:
 
 
 def total_variance(strata: Strata, variance: FloatArray | None = None) -> FloatArray:
-    """Return (s,) each stratum's part of the variance of the estimated total, ns^2.
-
-    N^2 (1 - m/N) S^2/m, drawn without replacement.
-    (docs/methods.md, 2 STEM: the error model)
+    """Return (s,) each stratum's part of the variance of the estimated total, ns^2: N^2 (1 - m/N) S^2/m.
 
     Parameters
     ----------
     variance : (s,) S^2 of the strata; None: that of their durations.
     """
     launches = strata.launches
-    squared_launches = launches.astype(np.float64) ** 2
     if variance is None:
         variance = sample_variance(launches, strata.std_ns)
     left = 1 - strata.samples / launches
-    return squared_launches * left * variance / strata.samples
+    return launches.astype(np.float64) ** 2 * left * variance / strata.samples
 
 
 def bound(strata: Strata, confidence: float, variance: FloatArray | None = None) -> float:
@@ -144,25 +120,20 @@ def bound(strata: Strata, confidence: float, variance: FloatArray | None = None)
 
 def group_bounds(strata: Strata, confidence: float, variance: FloatArray | None = None) -> FloatArray:
     """Return the bound of each group's own total, groups in the order of their strata."""
-    first = np.flatnonzero(np.append(True, strata.group[1:] != strata.group[:-1]))
+    first = strata.group_offsets[:-1]
     variance = np.add.reduceat(total_variance(strata, variance), first)
     total_ns = np.add.reduceat(strata.launches * strata.mean_ns, first)
     deviation_ns = normal_quantile(confidence) * np.sqrt(variance)
     return np.divide(deviation_ns, total_ns, out=np.zeros(len(first)), where=total_ns > 0)
 
 
-#: So many degrees of freedom the declared spreads count for, beside those that a sample shows.
-DECLARED_FREEDOM = 4.0
-
-
 @dataclass(frozen=True, eq=False)
 class CycleSpread:
-    """Declared coefficients of variation, for the groups of a plan.
+    """How cycles per profiled nanosecond are declared to vary, for the groups of a plan.
 
     Attributes
     ----------
-    within : of launches of one kernel group.
-    between : of kernel groups.
+    within, between : coefficients of variation, of launches of one kernel group and of kernel groups.
     spans_kernels : (groups + 1,) whether the strata of a group span kernel groups. The last entry is that of
         strata of the whole workload, whose group is -1.
     scale : (groups + 1,) what ``between`` makes of the variance that a group's total has, over the square of
@@ -182,50 +153,17 @@ class CycleSpread:
         S^2 = scale (s^2 + (within mu)^2 + between^2 (mu^2 + sigma^2)), the last only in strata that span
         kernels: each launch's duration is multiplied by its kernel's cycles per nanosecond.
         """
-        between = np.where(self.spans_kernels[group], self.between**2, 0.0)
-        return np.asarray(
-            self.scale[group]
-            * (
-                sample_variance(launches, std_ns)
-                + (self.within * mean_ns) ** 2
-                + between * (mean_ns**2 + std_ns**2)
-            )
-        )
+        between = np.where(self.spans_kernels[group], self.between**2, 0.0) * (mean_ns**2 + std_ns**2)
+        of_launches = sample_variance(launches, std_ns) + (self.within * mean_ns) ** 2
+        return np.asarray(self.scale[group] * (of_launches + between))
 
-    def of(self, strata: Strata | Clusters) -> FloatArray:
+    def of(self, strata: Clusters) -> FloatArray:
         """Return (s,) S^2 of simulated time in some strata."""
         return self.variance(strata.group, strata.launches, strata.mean_ns, strata.std_ns)
-
-    def relative(self, group: IntArray) -> FloatArray:
-        """Return (s,) the square of the spread that cycles per nanosecond have in strata of some groups."""
-        return np.asarray(self.within**2 + np.where(self.spans_kernels[group], self.between**2, 0.0))
 
     def of_own_totals(self) -> CycleSpread:
         """Return the spread about each group's own simulated total, which its kernel's cycles cancel from."""
         return replace(self, scale=np.ones(len(self.scale)))
-
-
-def expected_half_width(strata: Strata, cycles: CycleSpread, confidence: float) -> float:
-    """Return the half-width, over the total, that the interval from simulated values will have.
-
-    That is if cycles vary as declared: the interval of `sampling.estimation.interval`, with the profile's
-    time for cycles and f = 1. (docs/methods.md, 11 Back from the simulator)
-    """
-    single = (strata.samples == 1) & (strata.launches > 1)
-    # The strata of one launch of a kernel group tell one spread together, and so do those of all pools.
-    pool = cycles.spans_kernels[strata.group]
-    group = np.where(pool, len(cycles.scale), strata.group)
-    of_group = np.bincount(group, single)[group]
-    declared = (strata.launches * strata.mean_ns) ** 2 * cycles.relative(strata.group)
-    declared *= left_out(strata.samples, strata.launches)
-    freedom = np.where(single, of_group, strata.samples) - 1
-    seen = np.where(freedom > 0, declared, 0)
-    together = np.where(single, np.bincount(group, seen * single)[group], seen)
-    doubt = float((seen * together / np.maximum(freedom, 1)).sum())
-    variance, total_ns = float(declared.sum()), float(np.dot(strata.launches, strata.mean_ns))
-    behind = float(seen.sum()) ** 3 / (doubt * variance) if doubt else 0.0
-    t = student_quantile(confidence, (DECLARED_FREEDOM + behind) / 2)
-    return t * float(np.sqrt(variance)) / total_ns if total_ns else 0.0
 
 
 def declared_spread(groups: PlanGroups, target: Target) -> CycleSpread:
@@ -255,9 +193,27 @@ def cycle_spread(target: Target, share: FloatArray, group_of: IntArray, is_pool:
     scale = np.full(len(is_pool) + 1, of_all)
     own = ~is_pool[group_of]
     scale[group_of[own]] = np.maximum(of_all + squared * (1 - 4 * share[own]), 1.0)
-    return CycleSpread(
-        within=target.noise_floor,
-        between=target.kernel_spread,
-        spans_kernels=np.append(is_pool, True),
-        scale=scale,
-    )
+    return CycleSpread(target.noise_floor, target.kernel_spread, np.append(is_pool, True), scale)
+
+
+def expected_half_width(strata: Strata, cycles: CycleSpread, confidence: float) -> float:
+    """Return the half-width, over the total, that the interval from simulated values will have.
+
+    That is if cycles vary as declared: the interval of `sampling.estimation.interval`, with the profile's
+    time for cycles and f = 1. (docs/methods.md, 11 Back from the simulator)
+    """
+    single = (strata.samples == 1) & (strata.launches > 1)
+    # The strata of one launch of a kernel group tell one spread together, and so do those of all pools.
+    pool = cycles.spans_kernels[strata.group]
+    group = np.where(pool, len(cycles.scale), strata.group)
+    relative = np.asarray(cycles.within**2 + np.where(pool, cycles.between**2, 0.0))
+    declared = (strata.launches * strata.mean_ns) ** 2 * relative
+    declared *= left_out(strata.samples, strata.launches)
+    freedom = np.where(single, np.bincount(group, single)[group], strata.samples) - 1
+    seen = np.where(freedom > 0, declared, 0)
+    together = np.where(single, np.bincount(group, seen * single)[group], seen)
+    doubt = float((seen * together / np.maximum(freedom, 1)).sum())
+    variance, total_ns = float(declared.sum()), float(np.dot(strata.launches, strata.mean_ns))
+    behind = float(seen.sum()) ** 3 / (doubt * variance) if doubt else 0.0
+    t = student_quantile(confidence, (DECLARED_FREEDOM + behind) / 2)
+    return t * float(np.sqrt(variance)) / total_ns if total_ns else 0.0

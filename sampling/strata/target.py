@@ -73,26 +73,22 @@ class Target:
     pool: bool = True
 
     def __post_init__(self) -> None:
-        self._check_bounds()
-        self._check_declared()
-
-    def _check_bounds(self) -> None:
-        _check_fraction("epsilon", self.epsilon, 1)
-        if self.group_epsilon is not None:
-            _check_fraction("group_epsilon", self.group_epsilon, 1)
         # A confidence of 1 is not meant as 1 %, so that is not suggested.
-        _check_fraction("confidence", self.confidence, 2)
+        fractions = (
+            ("epsilon", self.epsilon, 1, LEAST_EPSILON),
+            ("group_epsilon", self.group_epsilon, 1, LEAST_EPSILON),
+            ("confidence", self.confidence, 2, LEAST_CONFIDENCE),
+        )
+        for name, value, least_per_cent, least in fractions:
+            if value is None:
+                continue
+            if not 0 < value < 1:
+                hint = f"; did you mean {value / 100:g}?" if least_per_cent <= value < 100 else ""
+                raise OptionError(Wording(f"`{name}` is a fraction between 0 and 1, not {value:g}{hint}"))
+            if value < least:
+                raise OptionError(Wording(f"`{name}` is at least {least:g}, not {value:g}"))
         if self.confidence > MOST_CONFIDENCE:
             raise OptionError(Wording("`confidence` is at most 1 - 1e-12, not {:.17g}", self.confidence))
-        for name, value in (("epsilon", self.epsilon), ("group_epsilon", self.group_epsilon)):
-            if value is not None and value < LEAST_EPSILON:
-                raise OptionError(Wording(f"`{name}` is at least {LEAST_EPSILON:g}, not {value:g}"))
-        if self.confidence < LEAST_CONFIDENCE:
-            raise OptionError(
-                Wording("`confidence` is at least {:g}, not {:g}", LEAST_CONFIDENCE, self.confidence)
-            )
-
-    def _check_declared(self) -> None:
         if not 1 <= self.min_samples <= MOST_LAUNCHES:
             raise OptionError(Wording("`min_samples` is 1 to 2^53, not {}", self.min_samples))
         if not 0 <= self.noise_floor < 1:
@@ -100,22 +96,14 @@ class Target:
                 Wording("`noise_floor` is a fraction from 0, below 1, not {:g}", self.noise_floor)
             )
         if not 0 <= self.kernel_spread <= MOST_KERNEL_SPREAD:
-            raise OptionError(
-                Wording(
-                    "`kernel_spread` is a fraction from 0 to {:g}, not {:g}",
-                    MOST_KERNEL_SPREAD,
-                    self.kernel_spread,
-                )
+            said = Wording(
+                "`kernel_spread` is a fraction from 0 to {:g}, not {:g}",
+                MOST_KERNEL_SPREAD,
+                self.kernel_spread,
             )
+            raise OptionError(said)
 
     @cached_property
     def z(self) -> float:
         """The two-sided normal quantile of the confidence."""
         return normal_quantile(self.confidence)
-
-
-def _check_fraction(name: str, value: float, least_per_cent: float) -> None:
-    if 0 < value < 1:
-        return
-    hint = f"; did you mean {value / 100:g}?" if least_per_cent <= value < 100 else ""
-    raise OptionError(Wording(f"`{name}` is a fraction between 0 and 1, not {value:g}{hint}"))

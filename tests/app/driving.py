@@ -32,7 +32,7 @@ from tui.app.split_tree import SplitTreeScreen
 from tui.app.timeline import TimelineScreen
 from tui.app.views import FIRST_VIEW, VIEWS
 from tui.charts.grid import plain
-from tui.options.commands import OpenOptions
+from tui.options.look import OpenOptions
 from tui.options.shared import MethodOptions
 
 GOLDEN = Path(__file__).parent / "golden"

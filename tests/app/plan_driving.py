@@ -31,7 +31,7 @@ from tui.app.plan.options import OptionField, OptionForm, OptionInput
 from tui.app.plan.presenter import PlanPane
 from tui.app.plan.screen import PlanScreen
 from tui.app.state import Session
-from tui.options.commands import SampleOptions
+from tui.options.plan import SampleOptions
 from tui.output.writer import Canvas
 from tui.text import facts
 

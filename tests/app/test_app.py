@@ -42,7 +42,8 @@ from tui.app.planning import load_study
 from tui.app.running import session_of
 from tui.app.session_app import LoadingScreen
 from tui.options.choices import GroupSort
-from tui.options.commands import OpenOptions, SampleOptions
+from tui.options.look import OpenOptions
+from tui.options.plan import SampleOptions
 from tui.text.groups import GroupList, list_groups
 
 

@@ -17,7 +17,8 @@ from tui.app.state import Session
 from tui.app.tree_walk import WalkQueue
 from tui.app.views import VIEWS
 from tui.options.choices import ColorMode, OutputFormat
-from tui.options.commands import OpenOptions, SampleOptions
+from tui.options.look import OpenOptions
+from tui.options.plan import SampleOptions
 
 GIVEN = OpenOptions(format=OutputFormat.JSON, output="somewhere.txt", color=ColorMode.ALWAYS)
 

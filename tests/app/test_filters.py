@@ -21,8 +21,9 @@ from tests.app.driving import App, Running, opened, planned, printed, screen_tex
 from tui.app import planning
 from tui.app.filters import FiltersScreen, LeastDuration, Numbers, Patterns, Words, filters_of
 from tui.app.plan.options import OptionForm, OptionInput
-from tui.options.commands import OpenOptions, SampleOptions
-from tui.options.flags import error_text
+from tui.options.command_line import error_text
+from tui.options.look import OpenOptions
+from tui.options.plan import SampleOptions
 
 DURATIONS_NS = {"gemm": 1000, "softmax": 500, "ncclDevKernel_AllReduce": 2000}
 EACH = 20

@@ -20,11 +20,10 @@ from tui.app.plan.presenter import whose_options
 from tui.app.plan.results import ResultsScreen
 from tui.app.running import session_of
 from tui.app.state import Session
-from tui.engine.beside import beside_profile
-from tui.engine.opened_plans import open_plan, options_of_plan
-from tui.engine.results_beside import results_beside
+from tui.engine.plan_files import beside_profile, open_plan, options_of_plan, results_beside
 from tui.engine.studies import study_as_asked
-from tui.options.commands import OpenOptions, SampleOptions
+from tui.options.look import OpenOptions
+from tui.options.plan import SampleOptions
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import pytest
 from tests.app.driving import opened, screen_text, wait_for
 from tests.app.plan_driving import form_of
 from tui.app.plan.options import OPTION_FIELDS, OptionField
-from tui.options.commands import SampleOptions
+from tui.options.plan import SampleOptions
 
 
 @pytest.mark.parametrize("field", OPTION_FIELDS, ids=lambda field: field.name)

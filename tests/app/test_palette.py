@@ -16,7 +16,7 @@ from tui.app.app import KernelPointApp
 from tui.app.palette import closeness, entries, found
 from tui.app.plan.options import OPTION_FIELDS, OptionForm
 from tui.app.views import VIEWS, View, view_named
-from tui.options.commands import OpenOptions
+from tui.options.look import OpenOptions
 
 
 def titles(here: str | None, *, has_profile: bool = True) -> list[str]:

@@ -19,7 +19,8 @@ from tests.app.driving import App, opened, planned, printed, screen_text, study_
 from tui.app import overrides_file, planning
 from tui.app.frame import wording
 from tui.app.state import Session, same_overrides
-from tui.options.commands import OpenOptions, SampleOptions
+from tui.options.look import OpenOptions
+from tui.options.plan import SampleOptions
 from tui.text.tones import plain
 
 

@@ -32,8 +32,8 @@ from tui.app.plan.results import (
     totals_words,
 )
 from tui.app.state import Session
-from tui.options.commands import SampleOptions
-from tui.options.estimate import EstimateOptions
+from tui.options.plan import SampleOptions
+from tui.options.simulate import EstimateOptions
 from tui.output.writer import Canvas
 from tui.text.estimate import compared_groups
 

@@ -9,7 +9,7 @@ import pytest
 from tests import small_recordings
 from tests.app.driving import opened, printed, screen_text, view_of
 from tui.app.frame.wording import workload_lines
-from tui.options.commands import OpenOptions
+from tui.options.look import OpenOptions
 from tui.text.header import header_forms
 from tui.text.tones import plain
 

@@ -25,8 +25,8 @@ from tui.app.frame.chart import Chart
 from tui.app.frame.heads import head_at, marked, sorted_by_head
 from tui.app.group_table import GroupTable
 from tui.options.choices import CompareSort, DifferenceSort, GroupSort
-from tui.options.commands import OpenOptions
-from tui.terminal.tables import Column
+from tui.options.look import OpenOptions
+from tui.terminal.printable import Column
 
 
 def test_the_first_head_that_is_there_has_the_mark_and_keeps_its_width() -> None:

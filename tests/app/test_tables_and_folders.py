@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.app.driving import opened, planned, screen_text, view_of
-from tui.options.commands import OpenOptions
+from tui.options.look import OpenOptions
 
 
 async def test_a_folder_of_tables_says_what_is_left_out_and_is_copied_as_it_was_given(tmp_path: Path) -> None:

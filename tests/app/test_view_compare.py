@@ -51,7 +51,8 @@ from tui.app.state import Session
 from tui.charts.grid import SELECTED
 from tui.engine.studies import grouping_of
 from tui.options.choices import CompareSort
-from tui.options.commands import OpenOptions, SampleOptions
+from tui.options.look import OpenOptions
+from tui.options.plan import SampleOptions
 from tui.text.compare import Blocks, Merged, comparison_row
 
 #: Those that run without features; by launch, stem and allegro come to one plan.

@@ -17,10 +17,9 @@ from tui.app import difference
 from tui.app.difference import DifferenceScreen, DifferenceTable, asked_of, kernel_table
 from tui.app.frame.line import tab_texts
 from tui.app.running import session_of
-from tui.engine.differing import found_difference
+from tui.engine.looking import found_difference
 from tui.options.choices import DifferenceSort
-from tui.options.commands import OpenOptions
-from tui.options.difference import DifferenceOptions
+from tui.options.look import DifferenceOptions, OpenOptions
 
 HEAD = "name,duration_ns\n"
 

@@ -10,7 +10,7 @@ from tests.app.driving import App, Running, drawn, opened, printed, screen_text,
 from tui.app import groups
 from tui.app.frame.chart import Chart
 from tui.app.group_table import GroupTable
-from tui.options.commands import OpenOptions
+from tui.options.look import OpenOptions
 
 
 async def copied(app: App, pilot: Running) -> tuple[str, str]:

@@ -37,7 +37,7 @@ from tui.app.frame.chart import Chart
 from tui.app.plan.options import OPTION_FIELDS
 from tui.app.plan.panes import PlanList
 from tui.app.plan.presenter import DETAILS, PlanPane
-from tui.options.commands import OpenOptions
+from tui.options.look import OpenOptions
 from tui.text.trade_off import level_text
 
 # What is seen.

@@ -26,7 +26,8 @@ from tui.app.plan.cheaper import (
     taken_words,
 )
 from tui.app.planning import load_study
-from tui.options.commands import OpenOptions, SampleOptions
+from tui.options.look import OpenOptions
+from tui.options.plan import SampleOptions
 
 BUDGET = "1h"
 ROOT = OpenOptions(method="root")

@@ -37,7 +37,7 @@ from tui.app import planning
 from tui.app.plan import details as plan_details
 from tui.app.plan.presenter import PlanPane, plan_figures
 from tui.app.plan.screen import PlanScreen
-from tui.options.commands import OpenOptions
+from tui.options.look import OpenOptions
 from tui.text.tones import plain
 
 # Figures and details.

@@ -27,7 +27,7 @@ from tests.app.plan_driving import (
 )
 from tui.app.plan import details as plan_details
 from tui.app.plan.panes import PlanPrompt
-from tui.options.commands import OpenOptions
+from tui.options.look import OpenOptions
 
 # What leaves the app.
 

@@ -38,7 +38,7 @@ from tui.app.frame.line import Line
 from tui.app.frame.page import help_text
 from tui.app.split_tree import SplitCard, SplitTreeScreen
 from tui.charts.quantities import share
-from tui.options.commands import OpenOptions
+from tui.options.look import OpenOptions
 from tui.text.tree import TreeStop
 
 ROOT = OpenOptions(method="root")

@@ -26,8 +26,9 @@ from tests.app.driving import (
 from tui.app.frame.chart import Chart
 from tui.app.planning import load_study, plan_again
 from tui.app.timeline import LEAST_SHOWN, RangeTree, RegionChoice, Shown, TimelineScreen
-from tui.engine.timelines import timeline_of_group
-from tui.options.commands import OpenOptions, SampleOptions
+from tui.engine.looking import timeline_of_group
+from tui.options.look import OpenOptions
+from tui.options.plan import SampleOptions
 
 
 async def settled(app: App, pilot: Running) -> TimelineScreen:

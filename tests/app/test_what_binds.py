@@ -35,7 +35,8 @@ from tui.app.plan.presenter import PlanPane
 from tui.app.state import Steps
 from tui.charts.quantities import hours, ratio
 from tui.engine.studies import target_of
-from tui.options.commands import OpenOptions, SampleOptions
+from tui.options.look import OpenOptions
+from tui.options.plan import SampleOptions
 from tui.text.promise import binding_forms
 
 DEAR = OpenOptions(no_pool=True, min_samples=2)

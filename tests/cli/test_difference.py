@@ -14,8 +14,7 @@ import pytest
 from tests.drawing import in_ascii
 from tests.rendered_markdown import rendered_tables
 from tui.app.difference import sides_lines
-from tui.options.difference import DifferenceOptions
-from tui.options.parts import file_and_part
+from tui.options.look import DifferenceOptions, file_and_part
 from tui.text.difference import paths_apart
 
 Kernelpoint = Callable[..., Any]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sampling.errors import OptionError
-from tui.engine.feature_paths import feature_file, workload_features
+from tui.engine.studies import feature_file, workload_features
 
 Kernelpoint = Callable[..., Any]
 SIEVE = ("--method", "sieve", "--judge", "0", "--format", "json")

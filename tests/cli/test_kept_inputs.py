@@ -25,8 +25,8 @@ from tui.app.overrides_file import kept_decisions, options_with_overrides
 from tui.app.plan.details import why_not_there
 from tui.app.state import Session
 from tui.engine.studies import study_as_asked
-from tui.options.commands import SampleOptions
-from tui.options.input_files import FeatureFile, is_read, reading, reads_of
+from tui.options.files import FeatureFile, is_read, reading, reads_of
+from tui.options.plan import SampleOptions
 from tui.registry import COMMANDS
 
 Kernelpoint = Callable[..., Any]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from sampling.errors import OptionError
+from sampling.methods.options import about_options
 from sampling.methods.registry import method_named, method_names, method_options
-from sampling.methods.settings import about_options
 
 Kernelpoint = Callable[..., Any]
 OPTIONS = [

@@ -111,7 +111,7 @@ def test_a_plan_of_an_unknown_method_is_refused(kernelpoint: Kernelpoint, tmp_pa
     plan.write_text(json.dumps(document))
     run = kernelpoint("judge", plan, path)
     assert run.code == 3
-    assert "there is no 'nope'" in run.err
+    assert "there is no method 'nope'" in run.err
 
 
 def test_overrides_need_a_method_that_splits(kernelpoint: Kernelpoint, tmp_path: Path) -> None:

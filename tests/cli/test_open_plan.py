@@ -16,12 +16,11 @@ from sampling.plan.plan import drawn_plan, find_planned_launches
 from tests.cli.conftest import Kernelpoint, cycles_of
 from tui.app import planning
 from tui.app.running import session_of
-from tui.engine.beside import beside_profile
-from tui.engine.opened_plans import find_profile, open_plan, options_of_plan, plan_notes
+from tui.engine.plan_files import beside_profile, find_profile, open_plan, options_of_plan, plan_notes
 from tui.engine.studies import study_as_asked
 from tui.options.choices import Theme
-from tui.options.commands import OpenOptions
-from tui.options.places import is_plan
+from tui.options.files import is_plan
+from tui.options.look import OpenOptions
 
 OPTIONS = (
     "--method root --epsilon 0.02 --seed 3 --exclude k2 --launches 3:800",

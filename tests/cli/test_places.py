@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tui.options import places
-from tui.options.places import check_file
+from tui.options import files as places
+from tui.options.files import check_file
 from tui.registry import COMMANDS
 
 Kernelpoint = Callable[..., Any]

@@ -447,7 +447,7 @@ def test_a_profile_replaced_while_it_is_sampled_gives_no_plan(
         profile.write_bytes(resnet.read_bytes())
         return plan_document(*given, **named)
 
-    monkeypatch.setattr("tui.commands.sample.plan_document", late)
+    monkeypatch.setattr("tui.commands.plan.plan_document", late)
     run = kernelpoint("sample", profile, "-o", plan)
     assert run.code != 0
     assert "has changed on disk since it was read" in run.err

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import math
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from scalemodel.measurements import MpkiUnit, Scaling
-from tui import cli
-from tui.options.command_line import command_line
-from tui.options.scale import (
-    ProportionalStart,
-    ScaleDeriveOptions,
-    ScaleMrcOptions,
-    ScalePredictOptions,
-    ScaleValidateOptions,
-    TraceForm,
-    with_flags_repeated,
-)
-from tui.registry import COMMANDS
 
 Run = Any
 Kernelpoint = Callable[..., Run]
@@ -153,36 +134,6 @@ def test_options_a_toml_and_words_one_after_the_other_ask_the_same(
     assert points(piped.results) == wanted
 
 
-@given(st.lists(st.sampled_from(["8=1", "a.csv", "--ipc", "--mpki=8=1", "-t", "32", "--quiet"]), max_size=8))
-def test_only_what_follows_a_value_gets_a_flag(words: list[str]) -> None:
-    repeated = with_flags_repeated(words)
-    assert [word for word in repeated if word in {"a.csv", "-t", "32", "8=1"}] == [
-        word for word in words if word in {"a.csv", "-t", "32", "8=1"}
-    ]
-    if "--ipc" not in words and "--mpki=8=1" not in words:
-        assert repeated == words
-
-
-def test_without_f_mem_there_is_a_bracket_and_a_warning(kernelpoint: Kernelpoint) -> None:
-    run = kernelpoint(*DCT, "--format", "json")
-    last = run.results["predictions"][-1]
-    assert last["ipc"] is None
-    assert last["high"] / last["low"] == pytest.approx(55.2)
-    assert "bracket" in last["note"]
-    assert run.json["warnings"] == ["f-mem-missing"]
-    text = said(kernelpoint(*DCT))
-    assert "warning: There is a cliff on the way" in text
-    assert "128 additive: bracket, no interval: f_mem is not known" in text
-    bounded = kernelpoint(*DCT, "--peak-ipc-per-sm", "40", "--format", "json").results["predictions"][-1]
-    assert bounded["high"] == pytest.approx(40 * 128)
-
-
-def test_an_assumed_f_mem_is_marked(kernelpoint: Kernelpoint) -> None:
-    last = kernelpoint(*DCT, "--assume-f-mem", "--format", "json").results["predictions"][-1]
-    assert last["ipc"] == pytest.approx(2 * last["low"])
-    assert "assumed" in last["note"]
-
-
 def test_the_text_says_rule_interval_class_and_what_a_cliff_gains(kernelpoint: Kernelpoint) -> None:
     text = said(kernelpoint(*DCT, "--f-mem", "0.52", "--confidence", "0.8"))
     for part in (
@@ -201,25 +152,6 @@ def test_the_text_says_rule_interval_class_and_what_a_cliff_gains(kernelpoint: K
     assert "Low to high" not in baseline
 
 
-def test_rules_by_commas_repeated_or_all(kernelpoint: Kernelpoint) -> None:
-    def methods(*words: str) -> list[str]:
-        results = kernelpoint(*DCT, *words, "--format", "json").results
-        return list(dict.fromkeys(row["method"] for row in results["predictions"]))
-
-    assert methods() == ["additive"]
-    assert methods("--rule", "published,linear") == methods("--rule", "published", "-r", "linear")
-    assert methods("--rule", "published,linear") == ["published", "linear"]
-    assert len(methods("--rule", "all")) == 7
-
-
-def test_proportional_from_the_model_asked_for(kernelpoint: Kernelpoint) -> None:
-    for start, ipc in (("smallest", 112.7 / 8 * 32), ("largest", 226.4 / 16 * 32)):
-        words = ("--rule", "proportional", "--proportional-from", start)
-        assert points(kernelpoint(*DCT, *words, "--format", "json").results)[
-            "proportional", 32
-        ] == pytest.approx(ipc)
-
-
 def test_a_table_predicts_all_benchmarks_beside_what_was_measured(
     kernelpoint: Kernelpoint, table: Path
 ) -> None:
@@ -236,37 +168,6 @@ def test_a_table_predicts_all_benchmarks_beside_what_was_measured(
     assert "--benchmark NAME draws one of them" in text
 
 
-def test_one_benchmark_of_a_table_is_drawn(kernelpoint: Kernelpoint, table: Path) -> None:
-    run = kernelpoint("scale", "predict", table, "-b", "two")
-    assert run.out.startswith("two: strong scaling, 8 and 16 SMs simulated\nIPC of each SM\n")
-    assert "x measured" in run.out
-    alone = kernelpoint("scale", "predict", table, "--benchmark", "two", "--format", "json").results
-    assert alone["benchmark"] == "two"
-    narrow = kernelpoint("scale", "predict", table, "-b", "two", "--width", "40", "--height", "9").out
-    assert max(map(len, narrow.split("\n")[:11])) <= 40
-    # Of the nine rows one has the sizes, two the signs in whole words; so few have no title.
-    assert sum("│" in line or "┤" in line or "└" in line for line in narrow.split("\n")) == 6
-
-
-def test_options_count_more_than_the_file(kernelpoint: Kernelpoint, table: Path) -> None:
-    words = ("scale", "predict", table, "-b", "two", "--format", "json")
-    other = kernelpoint(*words, "--target", "24,64", "--f-mem", "0.5").results["predictions"]
-    assert [row["target"] for row in other] == [24, 64]
-    weak = kernelpoint(*words, "--scaling", "weak").results
-    assert weak["cliff"] is None
-    assert weak["scaling"] == "weak"
-    named = kernelpoint(*words, "--simulated", "16,32", "--target", "64").results
-    assert [model["size"] for model in named["simulated"]] == [16, 32]
-    all_sizes = kernelpoint(*words, "--simulated", "8,16,32")
-    assert "no target" in all_sizes.failed(2)
-
-
-def test_mpki_of_warp_instructions_need_a_larger_drop(kernelpoint: Kernelpoint) -> None:
-    words = ("scale", "predict", *IPC, "--mpki", "16=30,32=1", "-t", "32", "--format", "json")
-    assert kernelpoint(*words, "--mpki-unit", "thread").results["cliff"] is not None
-    assert kernelpoint(*words, "--mpki-unit", "warp").results["cliff"] is None
-
-
 def test_validate_has_a_score_for_each_rule_and_target(kernelpoint: Kernelpoint, table: Path) -> None:
     results = kernelpoint("scale", "validate", table, "--format", "json").results
     assert list(results)[:2] == ["additive", "published"]
@@ -280,15 +181,6 @@ def test_validate_has_a_score_for_each_rule_and_target(kernelpoint: Kernelpoint,
     assert score["within_interval"] == 0.5
     rows = kernelpoint("scale", "validate", table, "--rule", "additive", "--format", "jsonl").jsonl
     assert rows == [{"method": "additive", "target": 32, **score}]
-
-
-def test_validate_names_what_a_rule_has_no_prediction_for(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
-    path = tmp_path / "flat.csv"
-    path.write_text("benchmark,size,ipc\nflat,8,100\nflat,16,95\nflat,32,90\n")
-    run = kernelpoint("scale", "validate", path, "--format", "json")
-    assert run.results["published"]["32"]["mean"] is None
-    assert run.results["published"]["32"]["without"] == ["flat"]
-    assert "published at 32: no prediction of flat" in said(kernelpoint("scale", "validate", path))
 
 
 def test_derive_writes_one_folder_a_scale_model(
@@ -309,43 +201,6 @@ def test_derive_writes_one_folder_a_scale_model(
     assert kernelpoint(*again, "--force").code == 0
 
 
-def test_derive_writes_all_or_nothing(kernelpoint: Kernelpoint, target: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "models"
-    (folder / "8-SMs" / "target.toml").mkdir(parents=True)
-    run = kernelpoint("scale", "derive", target, "--factor", "8,16", "-o", folder, "--force")
-    assert run.code == 1
-    assert not [path for path in folder.rglob("*") if path.is_file()]
-
-
-@pytest.mark.parametrize("form", ["stdin", "gzip", "byte order mark"])
-def test_derive_reads_what_other_commands_read(
-    kernelpoint: Kernelpoint, target: Path, tmp_path: Path, form: str
-) -> None:
-    text = target.read_bytes()
-    given, name, stdin = tmp_path / "gpu.toml", "gpu.toml", b""
-    if form == "stdin":
-        given, name, stdin = Path("-"), "target.toml", text
-    elif form == "gzip":
-        given = tmp_path / "gpu.toml.gz"
-        given.write_bytes(gzip.compress(text))
-    else:
-        given.write_bytes(b"\xef\xbb\xbf" + text)
-    folder = tmp_path / "models"
-    run = kernelpoint("scale", "derive", given, "--factor", "2", "-o", folder, stdin=stdin)
-    assert run.code == 0, run.err
-    (written,) = folder.rglob("*.*")
-    assert written == folder / "64-SMs" / name
-    plain = kernelpoint("scale", "derive", target, "--factor", "2", "-o", "-")
-    assert written.read_bytes() == plain.stdout
-
-
-def test_derive_from_stdin_twice_needs_force(kernelpoint: Kernelpoint, target: Path, tmp_path: Path) -> None:
-    words = ("scale", "derive", "-", "--factor", "2", "-o", tmp_path / "models")
-    assert kernelpoint(*words, stdin=target.read_bytes()).code == 0
-    assert "exists" in kernelpoint(*words, stdin=target.read_bytes()).failed(2)
-    assert kernelpoint(*words, "--force", stdin=target.read_bytes()).code == 0
-
-
 def test_derive_never_overwrites_its_target(kernelpoint: Kernelpoint, tmp_path: Path, target: Path) -> None:
     inside = tmp_path / "64-SMs" / "target.toml"
     inside.parent.mkdir()
@@ -353,25 +208,6 @@ def test_derive_never_overwrites_its_target(kernelpoint: Kernelpoint, tmp_path: 
     run = kernelpoint("scale", "derive", inside, "--factor", "2", "-o", tmp_path, "--force")
     assert "would overwrite" in run.failed(2)
     assert inside.read_bytes() == target.read_bytes()
-
-
-def test_derive_without_a_folder_writes_nothing(
-    kernelpoint: Kernelpoint, target: Path, tmp_path: Path
-) -> None:
-    run = kernelpoint("scale", "derive", target, "--factor", "8")
-    assert "-o FOLDER" in run.err
-    assert [path.name for path in tmp_path.iterdir()] == ["target.toml"]
-    (model,) = kernelpoint("scale", "derive", target, "--factor", "8", "--format", "json").results
-    assert model["sms"] == 16
-    assert model["changes"][0] == {"file": "target.toml", "option": "sms", "old": "128", "new": "16"}
-    printed = kernelpoint("scale", "derive", target, "--factor", "8", "-o", "-")
-    assert printed.out == model["files"][0]["content"]
-
-
-def test_a_size_is_the_factor_that_gives_it(kernelpoint: Kernelpoint, target: Path) -> None:
-    by_size = kernelpoint("scale", "derive", target, "--size", "16,8", "--format", "json").results
-    assert [model["factor"] for model in by_size] == [8, 16]
-    assert by_size == kernelpoint("scale", "derive", target, "--factor", "8,16", "--format", "json").results
 
 
 def test_sizes_that_divide_are_taken_where_the_papers_do_not(
@@ -421,28 +257,6 @@ def test_mrc_counts_misses_at_each_capacity(kernelpoint: Kernelpoint, trace: Pat
     assert "per thousand thread instructions, all counted" in text
 
 
-def test_mrc_of_a_sample_has_bounds_and_a_seed(kernelpoint: Kernelpoint, trace: Path) -> None:
-    words = ("scale", "mrc", trace, "--capacity", "512KiB,2MiB", "--instructions", "24576", "--rate", "0.1")
-    results = kernelpoint(*words, "--format", "json").results
-    for low, mpki, high in zip(results["low"], results["mpki"], results["high"], strict=True):
-        assert low <= mpki <= high
-    assert results["low"][1] < results["high"][1]
-    assert results["method"] == "shards"
-    assert results == kernelpoint(*words, "--format", "json", "--seed", "0").results
-    assert results != kernelpoint(*words, "--format", "json", "--seed", "1").results
-
-
-def test_mrc_without_instructions_has_a_miss_ratio_and_says_so(kernelpoint: Kernelpoint, trace: Path) -> None:
-    run = kernelpoint("scale", "mrc", trace, "--format", "json")
-    assert run.code == 0
-    assert len(run.results["capacity_bytes"]) == 12
-    assert set(run.results["mpki"]) == {None}
-    assert run.results["miss_ratio"][-1] == pytest.approx(1 / 3)
-    assert run.json["warnings"] == ["instructions-unknown"]
-    assert "--instructions" in run.err
-    assert "miss ratio" in kernelpoint("scale", "mrc", trace).out
-
-
 def test_a_curve_feeds_a_prediction(kernelpoint: Kernelpoint, trace: Path, tmp_path: Path) -> None:
     """As a file and through a pipe; the cliff is where the trace comes to fit."""
     words = ("scale", "mrc", trace, "--capacity", "8=256KiB", "16=512KiB", "32=1MiB", "--mpki-unit", "warp")
@@ -456,18 +270,6 @@ def test_a_curve_feeds_a_prediction(kernelpoint: Kernelpoint, trace: Path, tmp_p
     assert results["predictions"][0]["ipc"] == pytest.approx(80)
     assert kernelpoint(*asked, "--mpki-from", "-", stdin=curve.stdout).results == results
     assert "warp" in kernelpoint(*asked, "--mpki-from", path, "--mpki-unit", "thread").failed(2)
-
-
-def test_a_curve_goes_beside_a_file_in_its_own_unit(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
-    question, curve = tmp_path / "question.toml", tmp_path / "curve.csv"
-    question.write_text("f_mem = 0.5\ntargets = [32]\n[ipc]\n8 = 10\n16 = 20\n")
-    curve.write_text("size,mpki,unit\n16,33,warp\n32,0,warp\n")
-    asked = ("scale", "predict", question, "--mpki-from", curve, "--format", "json")
-    results = kernelpoint(*asked).results
-    assert results["mpki_unit"] == "warp"
-    assert results["predictions"][0]["ipc"] == pytest.approx(80)
-    question.write_text(question.read_text() + "[mpki]\n8 = 1\n")
-    assert "unit" in kernelpoint(*asked, "--quiet").failed(2)
 
 
 def test_a_curve_from_a_trace_needs_a_steeper_cliff(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
@@ -499,12 +301,6 @@ def test_a_curve_of_other_lines_is_not_mixed_with_measured_mpki(
         assert ("sectors of 32 bytes" in mixed.err) is (said is not None)
         assert said is None or said in mixed.err
     assert "sectors" not in kernelpoint(*asked).err, "all MPKI are of one curve"
-
-
-def test_a_curve_says_what_lines_it_counts(kernelpoint: Kernelpoint, trace: Path) -> None:
-    words = ("scale", "mrc", trace, "-c", "8=1MiB", "--line-bytes", "32", "--format", "csv")
-    header, row = kernelpoint(*words, "-q").out.splitlines()
-    assert dict(zip(header.split(","), row.split(","), strict=True))["line_bytes"] == "32"
 
 
 USAGE: dict[str, tuple[str, ...]] = {
@@ -559,102 +355,7 @@ def test_usage_errors_are_2(
         assert part in error
 
 
-@pytest.mark.parametrize("command", ["predict", "validate", "derive", "mrc"])
-@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe\x00", b"hello\n"])
-def test_what_cannot_be_read_is_3(
-    kernelpoint: Kernelpoint, tmp_path: Path, command: str, content: bytes | None
-) -> None:
-    path = tmp_path / "file"
-    if content is not None:
-        path.write_bytes(content)
-    assert f"{path}" in kernelpoint("scale", command, path).failed(3)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "mpki\n1\n",
-        "size,mpki\n",
-        "size,mpki\n8,x\n",
-        "size,mpki\n,5\n",
-        "size,mpki\n8,\n",
-        "size,mpki\n8.5,1\n",
-        "size,mpki\n8,-1\n",
-        "size,mpki,unit\n8,1,block\n",
-        "size,mpki,unit\n8,1,warp\n16,1,thread\n",
-        pytest.param('size,mpki\n8,"' + "1" * 200_000 + '"\n', id="a cell beyond what csv takes"),
-    ],
-)
-def test_what_is_no_curve_is_3(kernelpoint: Kernelpoint, tmp_path: Path, content: str) -> None:
-    path = tmp_path / "curve.csv"
-    path.write_text(content)
-    asked = ("scale", "predict", "--ipc", "8=10,16=20", "-t", "32", "--mpki-from", path)
-    assert ";" in kernelpoint(*asked).failed(3)
-
-
-def test_a_table_without_targets_is_1(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
-    path = tmp_path / "models.csv"
-    path.write_text("benchmark,size,ipc\none,8,10\none,16,20\n")
-    assert "nothing to check" in kernelpoint("scale", "validate", path).failed(1)
-
-
-def test_an_output_over_the_input_is_refused(kernelpoint: Kernelpoint, table: Path, trace: Path) -> None:
-    for line in (("predict", table), ("validate", table), ("mrc", trace)):
-        before = line[1].read_bytes()
-        assert "reads" in kernelpoint("scale", *line, "-o", line[1]).failed(2)
-        assert line[1].read_bytes() == before
-
-
 # What cannot be printed is quoted as bash knows it, and `shlex` does not.
-TEXT = st.text(st.characters(exclude_categories=["C", "Z"], include_characters=" "), min_size=1, max_size=12)
-TUPLES = st.lists(TEXT, max_size=2).map(tuple)
-FINITE = st.floats(0, 0.9)
-OPTIONS = {
-    "scale predict": st.builds(
-        ScalePredictOptions,
-        files=TUPLES,
-        scaling=st.none() | st.sampled_from(Scaling),
-        ipc=TUPLES,
-        mpki_from=st.none() | TEXT,
-        f_mem=st.none() | FINITE,
-        peak_ipc_per_sm=st.none() | FINITE,
-        assume_f_mem=st.booleans(),
-        rule=TUPLES,
-        proportional_from=st.sampled_from(ProportionalStart),
-        width=st.none() | st.integers(1, 99),
-    ),
-    "scale validate": st.builds(
-        ScaleValidateOptions,
-        files=st.lists(TEXT, min_size=1, max_size=2).map(tuple),
-        mpki_unit=st.none() | st.sampled_from(MpkiUnit),
-        simulated=TUPLES,
-    ),
-    "scale derive": st.builds(ScaleDeriveOptions, file=TEXT, factor=TUPLES, force=st.booleans()),
-    "scale mrc": st.builds(
-        ScaleMrcOptions,
-        traces=st.lists(TEXT, min_size=1, max_size=2).map(tuple),
-        capacity=TUPLES,
-        rate=st.none() | FINITE,
-        source=st.none() | st.sampled_from(TraceForm),
-        line_bytes=st.integers(1, 256),
-    ),
-}
-
-
-@pytest.mark.parametrize("command", OPTIONS)
-def test_a_line_made_from_options_gives_them_back(command: str) -> None:
-    @settings(max_examples=15)
-    @given(OPTIONS[command])
-    def check(options: Any) -> None:
-        caught: list[Any] = []
-        program, *words = shlex.split(command_line(command, options))
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(import_module(COMMANDS[command].module), "run", caught.append)
-            assert cli.run(words) == 0
-        assert program == "kernelpoint"
-        assert caught == [options]
-
-    check()
 
 
 def test_the_help_tells_the_keys_of_each_toml(kernelpoint: Kernelpoint) -> None:

@@ -10,10 +10,8 @@ import pytest
 
 from tui import cli
 from tui.app import running
-from tui.app.scale.screen import ScaleScreen
+from tui.app.scale import ScaleScreen
 from tui.app.state import Session
-from tui.options.command_line import command_line
-from tui.options.scale import ScaleOpenOptions
 from tui.terminal import tty as terminal
 
 Run = Any
@@ -69,12 +67,6 @@ def test_without_a_terminal_and_a_file_there_is_nothing_to_do(kernelpoint: Kerne
     assert "Usage" in kernelpoint("scale", "open", "--help").out
 
 
-def test_what_cannot_be_read_is_3(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
-    for path in (tmp_path / "missing.csv", tmp_path):
-        assert "cannot be read" in kernelpoint("scale", path).failed(3)
-    assert "./missing" in kernelpoint("scale", "./missing").failed(3)
-
-
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
@@ -93,16 +85,6 @@ def test_usage_errors_are_2(
     error = kernelpoint("scale", *(table if word == "TABLE" else word for word in words)).failed(2)
     for part in parts:
         assert part in error
-
-
-def test_a_file_with_the_name_of_no_command_is_a_file(
-    kernelpoint: Kernelpoint, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    # Equal runs are done once, and this word stands in no other test.
-    (tmp_path / "predictt").write_bytes(table.read_bytes())
-    assert kernelpoint("scale", "predictt").code == 0
-    assert kernelpoint("scale", "-b", "made-up cliff", "predictt").code == 0
 
 
 @pytest.fixture
@@ -146,8 +128,3 @@ def test_in_a_terminal_what_cannot_be_read_is_said_before_the_app(
     assert "missing.csv: cannot be read" in capsys.readouterr().err
     assert cli.run(["scale", "predct"]) == 2
     assert opened == []
-
-
-def test_its_command_line_reads_back() -> None:
-    options = ScaleOpenOptions(files=("a b.csv",), benchmark="x", app=True)
-    assert command_line("scale open", options) == "kernelpoint scale open 'a b.csv' --benchmark x --app"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import PROJECT, environment
-from tui.output import temporary
+from tui.output import files as temporary
 
 # Sends the signal when a module is looked for, or when the results are written.
 _ENDED = """

@@ -26,7 +26,7 @@ from textual.widgets import Input
 from tests.app.driving import SIZES, opened
 from tui.app.actions import ACTIONS
 from tui.app.views import VIEWS
-from tui.options.commands import OpenOptions
+from tui.options.look import OpenOptions
 
 _LEAVING = frozenset({"q", "ctrl+q", "ctrl+z", "slash"})
 _OFTEN = ("enter", "escape", "tab", "F", *(view.key for view in VIEWS))

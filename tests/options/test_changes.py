@@ -8,9 +8,8 @@ import pytest
 
 from sampling.plan.findings import Change
 from sampling.reduction.group_by import GroupBy
-from tui.options.changes import change_text, changed
-from tui.options.command_line import command_line
-from tui.options.commands import SampleOptions
+from tui.options.command_line import change_text, changed, command_line
+from tui.options.plan import SampleOptions
 
 OPTIONS = SampleOptions(profiles=("run.sqlite",), device=("0", "1"), exclude=("sort",))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import subprocess
 from dataclasses import fields, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from sampling.reduction.group_by import GroupBy
 from tui import cli, parser
 from tui.options.choices import ColorMode, GroupSort, OutputFormat, TimelineBy
 from tui.options.command_line import command_line, options_of
-from tui.options.commands import GroupsOptions, HistogramOptions, OpenOptions, SampleOptions, TimelineOptions
+from tui.options.look import GroupsOptions, HistogramOptions, OpenOptions, TimelineOptions
+from tui.options.plan import SampleOptions
 from tui.registry import COMMANDS
 
 
@@ -27,7 +27,7 @@ def parsed(line: str) -> Any:
     assert program == "kernelpoint"
     caught: list[Any] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module(COMMANDS[command].module), "run", caught.append)
+        patch.setattr(f"tui.commands.{COMMANDS[command].function.replace(':', '.')}", caught.append)
         # No file is written, so any name will do.
         patch.setattr(parser, "check_places", lambda _: None)
         assert cli.run([command, *words]) == 0

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 import sampling
-import tui.options.commands  # noqa: F401 - its options have the flags that are meant
+import tui.options.look  # noqa: F401 - its options have the flags that are meant
 from sampling.errors import OptionError, PlanFileError, ProfileError
 from sampling.plan.findings import Finding
 from sampling.strata.target import Target
 from sampling.text import Wording, joined_texts
-from tui.options.flags import error_text, findings_with_flags, flags_of_parameters, with_flags
+from tui.options.command_line import error_text, findings_with_flags, flags_of_parameters, with_flags
 from tui.registry import COMMANDS
 
 HOSTILE = "`epsilon` {epsilon} `kernel=x` {0} --set"

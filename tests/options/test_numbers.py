@@ -10,7 +10,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from tests.cli.conftest import kernelpoint
-from tui.options.numbers import NumberKind, why_no_number
+from tui.options.field import NumberKind, why_no_number
 from tui.registry import COMMANDS
 
 __all__ = ["kernelpoint"]

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.options.commands import OpenOptions
-from tui.options.parts import file_and_part, part_in_name, with_part
+from tui.options.look import OpenOptions, file_and_part, part_in_name, with_part
 
 
 @pytest.mark.parametrize("name", ["run.csv", "run@2.csv"])

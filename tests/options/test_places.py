@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.options.places import completed, home_expanded, last_completed
+from tui.options.files import completed, home_expanded, last_completed
 
 
 def test_home_is_written_as_in_a_shell(monkeypatch: pytest.MonkeyPatch) -> None:

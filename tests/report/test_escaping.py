@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.rendered_markdown import rendered_paragraph, rendered_tables
 from tui.output.markdown import fenced, in_markdown, table_text
 from tui.report.style import in_html, prose_in_html
-from tui.terminal.printable import printable
-from tui.terminal.tables import Column, names
+from tui.terminal.printable import Column, names, printable
 
 NASTY = st.text(
     alphabet=st.one_of(st.sampled_from("<>&\"'`\\|*_[]#-+.~$@0 \n\x1b\u202e\ud800"), st.characters())

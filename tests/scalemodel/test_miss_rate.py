@@ -1,17 +1,38 @@
-"""The miss-rate curve: units, bounds, what is known and what is refused."""
+"""Miss-rate curves: stack distances against a simulated cache, SHARDS within its bounds, StatStack, MPKI."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import OrderedDict
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
 from numpy.typing import NDArray
 
-from scalemodel.errors import AnalysisError, OptionError
+from scalemodel.errors import OptionError
 from scalemodel.measurements import MpkiUnit
-from scalemodel.miss_rate import CurveOptions, Method, MissRateCurve, miss_rate_curve
+from scalemodel.miss_rate import (
+    COLD,
+    CurveOptions,
+    Method,
+    MissCounts,
+    MissRateCurve,
+    draw_lines,
+    exact_misses,
+    expected_stack_distances,
+    larger_before,
+    miss_rate_curve,
+    shards_misses,
+    stack_distances,
+    stat_stack_misses,
+)
 from scalemodel.trace_file import AddressTrace
+
+# Distances of the whole range: few lines used often, many used rarely, and lines far apart in the address
+# space, which do not fit one number together with their place.
+
 
 LINE = 128
 # 100 lines, touched ten times over by 640,000 thread instructions in 20,000 warp instructions.
@@ -39,10 +60,10 @@ def mpki_of(curve: MissRateCurve) -> NDArray[np.float64]:
 
 def test_mpki_is_misses_per_thousand_thread_instructions() -> None:
     curve = curve_of()
-    assert curve.misses.tolist() == [1000, 1000, 100]
+    assert curve.counts.misses.tolist() == [1000, 1000, 100]
     assert mpki_of(curve).tolist() == pytest.approx([1000 * 1000 / 640_000] * 2 + [1000 * 100 / 640_000])
     assert curve.miss_ratio.tolist() == [1, 1, 0.1]
-    assert (curve.accesses, curve.cold, curve.line_bytes) == (1000, 100, LINE)
+    assert (curve.accesses, curve.counts.cold, curve.line_bytes) == (1000, 100, LINE)
     assert (curve.unit, curve.method, curve.rate, curve.confidence) == (
         MpkiUnit.THREAD,
         Method.EXACT,
@@ -52,41 +73,12 @@ def test_mpki_is_misses_per_thousand_thread_instructions() -> None:
     assert curve.capacity_bytes.tolist() == [LINE, 99 * LINE, 100 * LINE]
 
 
-def test_the_unit_travels_with_the_numbers() -> None:
-    thread, warp = curve_of(), curve_of(unit=MpkiUnit.WARP)
-    assert (warp.unit, warp.instructions) == (MpkiUnit.WARP, 20_000)
-    assert (mpki_of(warp) / mpki_of(thread)).tolist() == [MpkiUnit.WARP.threads] * 3
-
-
-def test_an_exact_curve_is_its_own_bounds() -> None:
-    curve = curve_of()
-    assert curve.low is not None
-    assert curve.high is not None
-    assert curve.low.tolist() == curve.high.tolist() == mpki_of(curve).tolist()
-
-
-def test_instructions_that_are_given_must_be_the_traces_own() -> None:
-    stated = CYCLIC.thread_instructions
-    assert stated is not None
-    assert mpki_of(curve_of(instructions=stated)).tolist() == mpki_of(curve_of()).tolist()
-    with pytest.raises(
-        OptionError, match=f"500 thread .* the trace states {stated:,}; leave their number out"
-    ):
-        curve_of(instructions=500)
-    assert curve_of(replace(CYCLIC, thread_instructions=None), instructions=500).instructions == 500
-
-
 def test_without_instructions_there_is_a_miss_ratio_and_no_mpki() -> None:
     for unit in MpkiUnit:
         curve = curve_of(AddressTrace(CYCLIC.line, LINE), unit=unit)
         assert (curve.mpki, curve.low, curve.high) == (None, None, None)
         assert curve.miss_ratio.tolist() == [1, 1, 0.1]
         assert curve_of(AddressTrace(CYCLIC.line, LINE), unit=unit, instructions=10**6).mpki is not None
-
-
-def test_instructions_of_the_other_unit_do_not_stand_in() -> None:
-    assert curve_of(replace(CYCLIC, warp_instructions=None), unit=MpkiUnit.WARP).mpki is None
-    assert curve_of(replace(CYCLIC, thread_instructions=None)).mpki is None
 
 
 def test_a_sampled_curve_says_how_it_was_sampled() -> None:
@@ -100,44 +92,9 @@ def test_a_sampled_curve_says_how_it_was_sampled() -> None:
     assert curve.high is not None
     assert ((curve.low < mpki_of(curve)) & (mpki_of(curve) < curve.high)).all()
     assert ((curve.low < exact) & (exact < curve.high)).all()
-    assert curve.sampled_lines is not None
-    assert abs(curve.sampled_lines - 0.2 * np.unique(trace.line).size) < 300
-    assert curve.cold == pytest.approx(curve.sampled_lines / 0.2)
-
-
-def test_a_sample_depends_on_the_generator_alone() -> None:
-    trace = AddressTrace(np.random.default_rng(2).integers(0, 5000, 40_000).astype(np.uint64), LINE, 10**6)
-    capacity, options = np.array([1000 * LINE]), CurveOptions(Method.SHARDS, rate=0.1)
-    one, same, other = (
-        miss_rate_curve(trace, capacity, options, np.random.default_rng(seed)).misses[0] for seed in (3, 3, 4)
-    )
-    assert one == same != other
-
-
-def test_stat_stack_states_no_bounds() -> None:
-    curve = curve_of(method=Method.STAT_STACK)
-    assert (curve.low, curve.high, curve.misses_low, curve.confidence) == (None, None, None, None)
-    assert (curve.method, curve.rate) == (Method.STAT_STACK, 1)
-    assert curve.misses.tolist() == [1000, 1000, 100]
-
-
-def test_a_part_of_a_line_holds_nothing_and_the_order_stays() -> None:
-    curve = curve_of(capacity_bytes=(100 * LINE + 1, 100 * LINE - 1, 2**62, LINE))
-    assert curve.misses.tolist() == [100, 1000, 100, 1000]
-
-
-@pytest.mark.parametrize(
-    ("capacity", "message"),
-    [((), "no cache capacity"), ((1000, 127), "at least one line"), ((-5,), "at least")],
-)
-def test_capacities_that_hold_nothing_are_refused(capacity: tuple[int, ...], message: str) -> None:
-    with pytest.raises(OptionError, match=message):
-        curve_of(capacity_bytes=capacity)
-
-
-def test_a_trace_without_an_access_is_refused() -> None:
-    with pytest.raises(AnalysisError, match="no access"):
-        curve_of(AddressTrace(np.zeros(0, dtype=np.uint64), LINE, 10, 10))
+    assert curve.counts.sampled_lines is not None
+    assert abs(curve.counts.sampled_lines - 0.2 * np.unique(trace.line).size) < 300
+    assert curve.counts.cold == pytest.approx(curve.counts.sampled_lines / 0.2)
 
 
 @pytest.mark.parametrize(
@@ -153,3 +110,167 @@ def test_a_trace_without_an_access_is_refused() -> None:
 def test_options_that_cannot_be_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         CurveOptions(**options)  # type: ignore[arg-type]
+
+
+few_lines = npst.arrays(np.uint64, st.integers(0, 200), elements=st.integers(0, 12))
+many_lines = npst.arrays(np.uint64, st.integers(0, 700), elements=st.integers(0, 300))
+far_lines = npst.arrays(np.uint64, st.integers(0, 60), elements=st.sampled_from([0, 1, 2**63, 2**64 - 1]))
+traces = st.one_of(few_lines, many_lines, far_lines)
+
+
+def lines(*numbers: int) -> np.ndarray:
+    return np.array(numbers, dtype=np.uint64)
+
+
+def distances_by_a_list(trace: np.ndarray) -> list[int]:
+    """The definition read aloud: the place in a list whose front is the line used last."""
+    stack: list[int] = []
+    distances = []
+    for line in trace.tolist():
+        distances.append(stack.index(line) if line in stack else COLD)
+        if line in stack:
+            stack.remove(line)
+        stack.insert(0, line)
+    return distances
+
+
+def misses_of_a_cache(trace: np.ndarray, capacity: int) -> int:
+    """A least-recently-used cache, access by access."""
+    cache: OrderedDict[int, None] = OrderedDict()
+    misses = 0
+    for line in trace.tolist():
+        if line in cache:
+            cache.move_to_end(line)
+            continue
+        misses += 1
+        cache[line] = None
+        if len(cache) > capacity:
+            cache.popitem(last=False)
+    return misses
+
+
+def cyclic(working_set: int, rounds: int) -> np.ndarray:
+    return np.tile(np.arange(working_set, dtype=np.uint64), rounds)
+
+
+def skewed(rng: np.random.Generator, accesses: int, distinct: int) -> np.ndarray:
+    """Some lines used more often than others, none so often that a sample stands or falls with it."""
+    return (distinct * rng.beta(1, 3, accesses)).astype(np.uint64)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 255, 256, 257, 1000])
+def test_larger_before_counts_every_pair(size: int) -> None:
+    permutation = np.random.default_rng(size).permutation(size).astype(np.int32)
+    expected = np.zeros(size, dtype=np.int64)
+    for place, value in enumerate(permutation.tolist()):
+        expected[value] = np.count_nonzero(permutation[:place] > value)
+    assert larger_before(permutation).tolist() == expected.tolist()
+
+
+def test_the_distance_is_the_number_of_distinct_lines_between() -> None:
+    trace = lines(1, 2, 3, 2, 2, 1, 4, 1)
+    assert stack_distances(trace).tolist() == [COLD, COLD, COLD, 1, 0, 2, COLD, 1]
+
+
+@given(traces)
+def test_stack_distances_are_those_of_a_list(trace: np.ndarray) -> None:
+    assert stack_distances(trace).tolist() == distances_by_a_list(trace)
+
+
+@given(traces, st.lists(st.integers(1, 400), min_size=1, max_size=5))
+def test_misses_are_those_of_a_simulated_cache(trace: np.ndarray, capacities: list[int]) -> None:
+    counts = exact_misses(trace, np.array(capacities))
+    assert counts.misses.tolist() == [misses_of_a_cache(trace, capacity) for capacity in capacities]
+    assert counts.cold == len(set(trace.tolist()))
+
+
+def test_a_long_trace_of_far_lines_is_sorted_either_way() -> None:
+    rng = np.random.default_rng(4)
+    near = rng.integers(0, 5000, 300_000).astype(np.uint64)
+    far = near * np.uint64(2**50 + 3)
+    distances = stack_distances(near)
+    assert np.array_equal(distances, stack_distances(far))
+    sampled = rng.integers(0, near.size, 40)
+    for place in sampled.tolist():
+        before = np.flatnonzero(near[:place] == near[place])
+        expected = np.unique(near[before[-1] + 1 : place]).size if before.size else COLD
+        assert distances[place] == expected
+
+
+def test_a_cyclic_working_set_misses_all_below_its_size_and_only_cold_from_it_on() -> None:
+    trace = cyclic(500, 6)
+    for method in (exact_misses, stat_stack_misses):
+        counts = method(trace, np.array([1, 100, 499, 500, 501, 10**9]))
+        assert counts.misses.tolist() == [3000, 3000, 3000, 500, 500, 500]
+        assert counts.cold == 500
+
+
+def test_the_sample_has_all_accesses_to_its_lines_and_none_else() -> None:
+    rng = np.random.default_rng(2)
+    trace = rng.integers(0, 20_000, 200_000).astype(np.uint64)
+    sample = draw_lines(trace, 0.1, rng)
+    chosen = np.unique(sample)
+    assert np.array_equal(sample, trace[np.isin(trace, chosen)])
+    # 2000 lines expected, with a standard deviation of 42.
+    assert abs(chosen.size - 2000) < 5 * 42
+    assert draw_lines(trace, 1.0, rng).size == trace.size
+
+
+def over_seeds(trace: np.ndarray, capacity: np.ndarray, rate: float, seeds: int) -> list[MissCounts]:
+    return [shards_misses(trace, capacity, rate, np.random.default_rng(seed)) for seed in range(seeds)]
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.1])
+def test_shards_is_unbiased_and_its_bounds_hold(rate: float) -> None:
+    trace = skewed(np.random.default_rng(5), 120_000, 12_000)
+    capacity = np.array([1000, 3000, 6000, 8000])
+    exact = exact_misses(trace, capacity).misses
+    drawn = over_seeds(trace, capacity, rate, 60)
+    misses = np.array([counts.misses for counts in drawn])
+    standard_error = misses.std(axis=0, ddof=1) / np.sqrt(len(drawn))
+    assert (np.abs(misses.mean(axis=0) - exact) < 4 * standard_error).all()
+    low, high = np.array([counts.low for counts in drawn]), np.array([counts.high for counts in drawn])
+    inside = ((low <= exact) & (exact <= high)).mean(axis=0)
+    # At least 95 % are promised; 60 draws fall below 87 % once in a hundred times at most.
+    assert (inside >= 0.87).all()
+    # Bounds of no use would hold as well.
+    assert ((high - low).mean(axis=0) < 12 * misses.std(axis=0, ddof=1)).all()
+
+
+def test_the_bounds_hold_at_a_cliff() -> None:
+    trace = cyclic(5000, 8)
+    # Just below the cliff, at it, and far from it on both sides.
+    capacity = np.array([2500, 4950, 5000, 5050, 9000])
+    exact = exact_misses(trace, capacity).misses
+    drawn = over_seeds(trace, capacity, 0.05, 60)
+    inside = [(counts.low <= exact) & (exact <= counts.high) for counts in drawn]
+    assert (np.mean(inside, axis=0) >= 0.87).all()
+    # Beside the cliff either side of it is possible; far from it the answer is clear.
+    low, high = np.array([counts.low for counts in drawn]), np.array([counts.high for counts in drawn])
+    assert np.mean(high[:, 1] - low[:, 1] > 30_000) >= 0.8
+    assert (high[:, 4] < 10_000).all()
+    assert (low[:, 0] > 25_000).all()
+
+
+def test_a_sample_without_a_line_is_refused() -> None:
+    with pytest.raises(OptionError, match="no line of the trace is chosen") as refused:
+        shards_misses(lines(1, 1, 1), np.array([1]), 1e-12, np.random.default_rng(0))
+    assert refused.value.remedy is not None
+
+
+def test_expected_stack_distances_by_hand() -> None:
+    # Reuse distances 0, 2, 2 and two accesses that are not used again:
+    # P(>= 1) = 4/5, P(>= 2) = 4/5, so 0, 4/5, 8/5 are expected for 0, 1, 2.
+    expected = expected_stack_distances(np.array([0, 2, 2]), 5)
+    assert expected.tolist() == pytest.approx([0, 0.8, 1.6])
+
+
+def test_stat_stack_is_close_where_accesses_are_random() -> None:
+    trace = np.random.default_rng(8).integers(0, 2000, 200_000).astype(np.uint64)
+    capacity = np.array([1, 100, 500, 1000, 1500])
+    exact, expected = exact_misses(trace, capacity), stat_stack_misses(trace, capacity)
+    assert np.abs(expected.misses - exact.misses).max() < 0.01 * trace.size
+    assert expected.low is None
+    assert expected.high is None
+    # Of uniformly random accesses to W lines a share 1 - C / W misses.
+    assert exact.misses[2] / trace.size == pytest.approx(0.75 + 2000 / trace.size * 0.25, abs=0.01)

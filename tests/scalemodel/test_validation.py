@@ -1,17 +1,19 @@
-"""Validation: the figures of the methods on the bundled and on constructed measurements."""
+"""Waves, launch by launch, and how well rules predict what was simulated too."""
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scalemodel.errors import AnalysisError, OptionError
 from scalemodel.inputs import read_benchmarks
 from scalemodel.measurements import Measurements, Scaling, measurements_of
-from scalemodel.rules import RULES
 from scalemodel.validate import Validation, validate
+from scalemodel.waves import Limit, predict_by_waves
 
 
 def line(name: str, *ipc: float) -> Measurements:
@@ -22,36 +24,6 @@ def line(name: str, *ipc: float) -> Measurements:
 
 
 # -- the bundled sample, made up, which is here always ----------------------------------------------------
-
-
-def test_the_figures_of_the_sample_by_hand(sample_data: Path) -> None:
-    """Each rule of docs/methods.md, 10 Scale model, from four IPC of a benchmark; the cliff gains 1/0.55."""
-    benchmarks = read_benchmarks(str(sample_data / "scale-model-example.csv"))
-    errors: dict[tuple[str, int], list[float]] = {}
-    for benchmark in benchmarks:
-        small, large = benchmark.ipc[:2]
-        assert small is not None
-        assert large is not None
-        c = large / small / 2
-        for size, actual in zip(benchmark.sizes[2:], benchmark.ipc[2:], strict=True):
-            assert actual is not None
-            k = math.log2(size / 16)
-            m = k * (k + 1) / 2
-            gain = 1 / 0.55 if benchmark.name == "made-up cliff" and size == 128 else 1.0
-            predicted = {
-                "additive": large / 16 * size / (1 + m * (1 / c - 1)) * gain,
-                "published": large / 16 * size * (2 - 1 / c) ** m * gain,
-                "equations": large / 16 * size * (c if gain == 1 else 1) * gain,
-                "proportional": small / 8 * size,
-                "linear": large + (large - small) / 8 * (size - 16),
-            }
-            for rule, ipc in predicted.items():
-                errors.setdefault((rule, size), []).append(abs(ipc / actual - 1))
-    scores = validate(benchmarks).scores
-    for (rule, size), each in errors.items():
-        assert scores[rule][size].mean == pytest.approx(sum(each) / 3)
-        assert scores[rule][size].max == pytest.approx(max(each))
-        assert scores[rule][size].n == 3
 
 
 @pytest.mark.parametrize("rule", ["additive", "published"])
@@ -114,27 +86,6 @@ def test_a_bracket_counts_as_held_or_not() -> None:
     assert assumed.scores["additive"][32].n == 2
 
 
-def test_an_open_bracket_holds_what_is_above_it() -> None:
-    curve = [(8, 10.0), (16, 10.0), (32, 0.0)]
-    measured = measurements_of([(8, 100.0), (16, 200.0), (32, 9000.0)], curve, name="a")
-    assert validate([measured], rules=["additive"]).scores["additive"][32].within_interval == 1.0
-
-
-def test_the_two_smallest_of_each_are_the_models() -> None:
-    other = measurements_of([(4, 50.0), (8, 100.0), (16, 200.0)], name="b", scaling=Scaling.WEAK)
-    validation = validate([line("a", 100, 200, 400), other])
-    assert {outcome.name: outcome.models for outcome in validation.outcomes} == {"a": (8, 16), "b": (4, 8)}
-    assert list(validation.scores) == list(RULES)
-    assert list(validation.scores["additive"]) == [16, 32]
-
-
-def test_models_by_name() -> None:
-    validation = validate([line("a", 100, 200, 400, 800)], simulated=[16, 32], rules=["additive"])
-    assert list(validation.scores["additive"]) == [64]
-    with pytest.raises(OptionError, match="b: there is no IPC at size 16"):
-        validate([line("a", 1, 2, 3), measurements_of([(8, 1.0), (32, 2.0)], name="b")], simulated=[8, 16])
-
-
 def test_nothing_to_check() -> None:
     some = validate([line("a", 100, 200, 400), line("short", 100, 200)])
     assert [finding.code for finding in some.findings["short"]] == ["nothing-to-check"]
@@ -147,3 +98,60 @@ def test_nothing_to_check() -> None:
         validate([line("a", 1, 2, 3), line("a", 1, 2, 3)])
     with pytest.raises(OptionError, match="a: one size alone is simulated"):
         validate([line("a", 1)])
+
+
+def one(ctas: int, small: float, large: float, target: int) -> tuple[float, str]:
+    found = predict_by_waves(np.array([ctas]), np.array([small]), np.array([large]), (8, 16), target)
+    return float(found.cycles[0]), found.limit[0]
+
+
+@pytest.mark.parametrize(
+    ("ctas", "small", "large", "target", "cycles", "limit"),
+    [
+        # 128 blocks are 16, 8 and 4 waves: 100 + 50 m before, so 300 at 4.
+        (128, 900, 500, 32, 300, Limit.NOTHING),
+        # ... and 2 waves of 64 SMs.
+        (128, 900, 500, 64, 200, Limit.NOTHING),
+        # One wave at 8 SMs already.
+        (8, 300, 280, 32, 280, Limit.FEW_BLOCKS),
+        # Two waves at 8, one from 16 on.
+        (16, 500, 300, 32, 300, Limit.FEW_BLOCKS),
+        (128, 500, 510, 32, 510, Limit.NO_GAIN),
+        # By the line -300 is left of 500: no launch gains more than its waves do.
+        (128, 2100, 500, 32, 250, Limit.SUPERLINEAR),
+    ],
+)
+def test_by_hand(ctas: int, small: float, large: float, target: int, cycles: float, limit: Limit) -> None:
+    assert one(ctas, small, large, target) == (pytest.approx(cycles), limit)
+
+
+@given(
+    ctas=st.integers(1, 10**6),
+    small=st.floats(1, 1e12),
+    ratio=st.floats(0.1, 3),
+    doublings=st.integers(1, 4),
+)
+def test_no_launch_gets_longer_or_gains_more_than_its_waves(
+    ctas: int, small: float, ratio: float, doublings: int
+) -> None:
+    large, target = small * ratio, 16 << doublings
+    cycles, _ = one(ctas, small, large, target)
+    waves = [-(-ctas // size) for size in (16, target)]
+    assert large * waves[1] / waves[0] * (1 - 1e-12) <= cycles <= large
+
+
+def test_the_interval_is_ten_per_cent_a_doubling_as_far_as_was_measured() -> None:
+    ones = np.ones(1)
+    of = [predict_by_waves(np.array([9]), ones, ones, (8, 16), target) for target in (32, 64, 128)]
+    assert [each.half_width for each in of] == [pytest.approx(0.1), pytest.approx(0.2), None]
+
+
+@pytest.mark.parametrize(("sizes", "target"), [((16, 8), 32), ((8, 8), 32), ((8, 16), 16), ((0, 8), 32)])
+def test_sizes_ascend_to_the_target(sizes: tuple[int, int], target: int) -> None:
+    with pytest.raises(OptionError, match="are not predicted from"):
+        predict_by_waves(np.array([1]), np.ones(1), np.ones(1), sizes, target)
+
+
+def test_a_grid_must_be_known() -> None:
+    with pytest.raises(OptionError, match="the grid of a launch is not known"):
+        predict_by_waves(np.array([0]), np.ones(1), np.ones(1), (8, 16), 32)

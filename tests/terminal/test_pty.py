@@ -262,7 +262,7 @@ def imported_with(*modules: str) -> set[str]:
 
 
 def test_the_first_paint_waits_for_neither_engine_nor_numpy_nor_views() -> None:
-    imported = imported_with("tui.commands.open_profile", "tui.app.running")
+    imported = imported_with("tui.commands.opening", "tui.app.running")
     assert "textual.app" in imported
     assert not imported & {"numpy", "sampling.plan.study", "tui.engine.studies", "tui.app.frame.view"}
 

@@ -11,7 +11,7 @@ from sampling.plan.study import Study
 from tests.drawing import in_ascii
 from tui.app.planning import load_study
 from tui.charts.grid import cluster_symbol, plain
-from tui.options.commands import SampleOptions
+from tui.options.plan import SampleOptions
 from tui.text.histogram import group_histogram, group_strata, strata_grid
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.drawing import in_ascii
 from tests.terminal.pseudo_terminal import Terminal
 from tui.engine.studies import study_as_asked
-from tui.options.commands import GroupsOptions
+from tui.options.look import GroupsOptions
 from tui.output.writer import Canvas
 from tui.text import facts
 from tui.text.groups import groups_text

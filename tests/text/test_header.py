@@ -11,7 +11,7 @@ from sampling.plan.findings import CODES, Finding
 from sampling.plan.study import Study
 from sampling.profile.profile import Device
 from tui.app.planning import load_study
-from tui.options.commands import SampleOptions
+from tui.options.plan import SampleOptions
 from tui.text.header import BRIEFEST, header_forms
 from tui.text.tones import Tone, Words, plain
 

@@ -36,14 +36,13 @@ from tui.app.planning import CancelledError, in_words, throttled
 from tui.app.state import Session, decisions
 from tui.charts import quantities
 from tui.charts.grid import AXIS, PLAIN, Grid, blank, fitted, put
-from tui.engine.comparing import comparison_of
+from tui.engine.planning import comparison_of
 from tui.engine.studies import grouping_of, target_of
 from tui.options.choices import CompareSort
-from tui.options.command_line import command_line, options_of
-from tui.options.commands import CompareOptions
-from tui.options.flags import error_text, with_flags
+from tui.options.command_line import command_line, error_text, options_of, with_flags
+from tui.options.plan import CompareOptions
 from tui.output.writer import Canvas
-from tui.terminal.tables import Column, table
+from tui.terminal.printable import Column, table
 from tui.text.compare import (
     Blocks,
     Row,

@@ -38,15 +38,13 @@ from tui.app.state import Session
 from tui.charts import quantities
 from tui.charts.grid import PLAIN, Grid, cluster_style
 from tui.charts.histogram import Side, two_histograms
-from tui.engine.differing import found_difference
+from tui.engine.looking import found_difference
 from tui.options.choices import DifferenceSort
 from tui.options.command_line import command_line, options_of
-from tui.options.difference import DifferenceOptions
-from tui.options.parts import file_and_part, part_in_name
-from tui.options.places import home_expanded
+from tui.options.files import home_expanded
+from tui.options.look import DifferenceOptions, file_and_part, part_in_name
 from tui.output.writer import Canvas
-from tui.terminal.printable import printable
-from tui.terminal.tables import Column
+from tui.terminal.printable import Column, printable
 from tui.text.difference import (
     compared_parts,
     difference_answer,

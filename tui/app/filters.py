@@ -35,10 +35,9 @@ from tui.app.plan.options import (
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.charts import quantities
-from tui.engine.feature_paths import workload_features
-from tui.engine.studies import region_of
-from tui.options.commands import SampleOptions
-from tui.options.flags import error_text, with_flags
+from tui.engine.studies import region_of, workload_features
+from tui.options.command_line import error_text, with_flags
+from tui.options.plan import SampleOptions
 from tui.text.selection import left_out_words, part_of_study
 
 _LEAST_DURATIONS_NS = tuple(digit * 10**power for power in range(3, 7) for digit in (1, 2, 5))

@@ -38,10 +38,10 @@ from tui.app.planning import silent, tell
 from tui.app.state import Session
 from tui.charts import quantities
 from tui.charts.grid import Grid, blank, put
-from tui.engine.timelines import GroupTimeline, is_quickly_listed, ranges_in, timeline_of_group
+from tui.engine.looking import GroupTimeline, is_quickly_listed, ranges_in, timeline_of_group
 from tui.options.choices import GroupSort
 from tui.options.command_line import command_line, options_of
-from tui.options.commands import GroupsOptions, HistogramOptions, TimelineOptions
+from tui.options.look import GroupsOptions, HistogramOptions, TimelineOptions
 from tui.output.writer import Canvas
 from tui.terminal.tty import app_dots
 from tui.text import facts

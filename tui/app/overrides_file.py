@@ -12,9 +12,8 @@ from sampling.errors import PlanFileError
 from sampling.plan.plan_file import overrides_text, read_overrides
 from tui.app.state import Session, decisions, same_overrides
 from tui.options.choices import ColorMode, OutputFormat
-from tui.options.commands import SampleOptions
-from tui.options.input_files import why_not_written
-from tui.options.places import other_folders
+from tui.options.files import other_folders, why_not_written
+from tui.options.plan import SampleOptions
 from tui.output.files import write_text
 
 _DIGITS = 8

@@ -16,8 +16,8 @@ from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.splitting.tree import Overrides, Verdict
 from tui.app.state import Session, decisions
-from tui.engine.budgets import binding_of, budget_of, hours_of
-from tui.engine.opened_plans import plan_notes, profile_check
+from tui.engine.plan_files import plan_notes, profile_check
+from tui.engine.planning import binding_of, budget_of, hours_of
 from tui.engine.studies import (
     choice_of,
     columns_of,
@@ -27,8 +27,8 @@ from tui.engine.studies import (
     target_of,
     with_flags_in_findings,
 )
-from tui.options.commands import SampleOptions
-from tui.options.flags import error_text
+from tui.options.command_line import error_text
+from tui.options.plan import SampleOptions
 
 # What says words alone needs no screen.
 if TYPE_CHECKING:

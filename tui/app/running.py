@@ -22,9 +22,8 @@ from tui.app.app import KernelPointApp
 from tui.app.state import Session, Undoable, decisions
 from tui.app.views import FIRST_VIEW
 from tui.options.choices import Theme
-from tui.options.command_line import options_of
-from tui.options.commands import SampleOptions
-from tui.options.flags import error_text
+from tui.options.command_line import error_text, options_of
+from tui.options.plan import SampleOptions
 from tui.options.shared import MethodOptions, OutputOptions
 from tui.output.writer import write_stdout
 from tui.terminal import interruption

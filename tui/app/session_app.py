@@ -19,9 +19,8 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from tui.app.state import Session, Steps, studied, taken_back, undoable
-from tui.options.changes import change_text, changed
-from tui.options.commands import SampleOptions
-from tui.options.flags import error_text
+from tui.options.command_line import change_text, changed, error_text
+from tui.options.plan import SampleOptions
 from tui.terminal.printable import is_ascii, printable
 
 # The engine is imported where it is needed: the first paint does not wait for numpy.
@@ -274,7 +273,7 @@ class SessionApp(App[None]):
 
     @work(thread=True, exit_on_error=False, group="beside")
     def _look_beside(self, session: Session, study: Study) -> None:
-        from tui.engine.beside import beside_profile
+        from tui.engine.plan_files import beside_profile
 
         named = [session.options.overrides, None if session.plan is None else session.plan.path]
         lines = beside_profile(session.profiles, study, [path for path in named if path is not None])

@@ -38,9 +38,8 @@ from tui.app.tree_walk import Change, WalkQueue, WalkSpec, begin, decide, method
 from tui.charts import quantities
 from tui.charts.grid import Grid, blank, copy, fitted
 from tui.charts.tree import tree
-from tui.options.command_line import command_line, options_of
-from tui.options.commands import TreeOptions
-from tui.options.flags import error_text
+from tui.options.command_line import command_line, error_text, options_of
+from tui.options.look import TreeOptions
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable
 from tui.text import facts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sampling.reduction.group_by import GroupBy
 from tui.options.choices import GroupSort
-from tui.options.commands import SampleOptions
+from tui.options.plan import SampleOptions
 
 # They import numpy, which the first paint must not wait for.
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sampling.plan.findings import Finding
     from sampling.plan.study import Study
     from sampling.splitting.tree import Overrides
-    from tui.engine.opened_plans import OpenedPlan
+    from tui.engine.plan_files import OpenedPlan
     from tui.scale.sheet import OpenTables
 
 

@@ -37,11 +37,12 @@ from tui.app.state import Session
 from tui.charts import quantities
 from tui.charts.grid import Grid, runs, style_name
 from tui.charts.timeline import LEFT, RIGHT, RunAxis
+from tui.engine.looking import GroupTimeline, is_quickly_listed, ranges_in, timeline_of_group
 from tui.engine.studies import region_of
-from tui.engine.timelines import GroupTimeline, is_quickly_listed, ranges_in, timeline_of_group
 from tui.options.choices import TimelineBy
 from tui.options.command_line import command_line, options_of
-from tui.options.commands import SampleOptions, TimelineOptions
+from tui.options.look import TimelineOptions
+from tui.options.plan import SampleOptions
 from tui.output.writer import Canvas
 from tui.terminal import tty as terminal
 from tui.terminal.printable import printable

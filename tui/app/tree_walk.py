@@ -16,7 +16,7 @@ from sampling.splitting.tree import Overrides, Verdict
 from tui.app.planning import CancelledError, silent, throttled
 from tui.app.state import Session, same_overrides
 from tui.engine.studies import target_of
-from tui.options.commands import SampleOptions
+from tui.options.plan import SampleOptions
 from tui.text.tree import TreeStop, stop_of
 
 _FOR_STUDY = ("root", "stem", "allegro")

@@ -42,7 +42,7 @@ VIEWS: tuple[View, ...] = (
     View("2", "Split tree", "split_tree:SplitTreeScreen"),
     View("3", "Plan", "plan.screen:PlanScreen"),
     View("4", "Compare", "compare:CompareScreen"),
-    View("5", "Scale model", "scale.screen:ScaleScreen", needs_profile=False),
+    View("5", "Scale model", "scale:ScaleScreen", needs_profile=False),
     View("6", "Timeline", "timeline:TimelineScreen"),
     View("7", "Difference", "difference:DifferenceScreen"),
 )

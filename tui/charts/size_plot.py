@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scalemodel.measurements import Measurements
-from scalemodel.predict import Outcome
-from scalemodel.validate import Validation
 from tui.charts.axis import Tick, ValueAxis, draw_across, draw_upward, left_of, place, value_axis
 from tui.charts.grid import (
     AXIS,
@@ -35,6 +32,9 @@ from tui.terminal.printable import is_ascii
 
 if TYPE_CHECKING:
     from sampling.plan.trade_off import TradeOffPoint
+    from scalemodel.measurements import Measurements
+    from scalemodel.predict import Outcome
+    from scalemodel.validate import Validation
 
 _BRAILLE = 0x2800
 # The dots of a braille cell, two columns of four rows, as bits of its code point.
@@ -389,12 +389,10 @@ def error_chart(validation: Validation, unit: str, width: int, height: int) -> G
 
 def _prediction_plot(measurements: Measurements, outcome: Outcome) -> SizePlot:
     symbols = _symbols(list(dict.fromkeys(each.method for each in outcome.predictions)))
-    models = [(size, ipc / size) for size in outcome.models if (ipc := measurements.ipc_at(size)) is not None]
+    models = [(size, measurements.ipc[size] / size) for size in outcome.models]
     simulated = Entry(_SIMULATED[is_ascii()], SIMULATED, ("simulated",) * 3)
     targets = {each.target for each in outcome.predictions} - set(outcome.models)
-    measured = [
-        (size, ipc / size) for size in sorted(targets) if (ipc := measurements.ipc_at(size)) is not None
-    ]
+    measured = [(size, measurements.ipc[size] / size) for size in sorted(targets) if size in measurements.ipc]
     cliff = outcome.cliff
     shaded = None if cliff is None else (cliff.smaller, cliff.larger)
     entries = [simulated, *_rule_entries(symbols)]

@@ -1,3 +1,3 @@
-"""The commands, one module each: parse, one engine call, output."""
+"""The commands, a file a family: parse, one engine call, output."""
 
 from __future__ import annotations

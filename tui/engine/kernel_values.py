@@ -9,7 +9,7 @@ from dataclasses import replace
 from sampling.errors import OptionError
 from sampling.projection import IntervalLog
 from sampling.simulators.accel_sim_traces import instructions_of_traces
-from tui.options.commands import ProjectOptions
+from tui.options.simulate import ProjectOptions
 from tui.terminal.diagnostics import note
 
 _COUNT = re.compile(r"\d{1,18}")

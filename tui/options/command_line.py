@@ -1,23 +1,158 @@
-"""A command with its options as the line a person would type, "copy as command", and the file it names."""
+"""Between options and what is typed: flags for parameters, values as typed, the whole command line."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Iterator
-from dataclasses import Field, fields
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import Field, fields, replace
+from enum import Enum
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
 
-from tui.options.commands import SampleOptions
-from tui.options.input_files import input_files, why_not_written
-from tui.options.places import Product, is_writable, place_for, why_not_replaced
+from sampling.errors import OptionError, SamplingError
+from sampling.text import Wording, nearest
+from tui.options.field import why_no_number
+from tui.options.files import Product, input_files, is_writable, place_for, why_not_replaced, why_not_written
+from tui.options.plan import SampleOptions
 from tui.options.shared import OutputOptions
 from tui.terminal.diagnostics import PROGRAM
 from tui.terminal.printable import ascii_within, is_ascii, printable
 
+if TYPE_CHECKING:
+    # The findings need numpy; an error message must not wait for its import.
+    from sampling.plan.findings import Change, Finding
+
+
+def with_flags(text: str, *, quote: str = "") -> str:
+    """Return a text of the engine with the flags of the options for its parameters.
+
+    Parameters
+    ----------
+    quote : what to put around a flag and its value.
+    """
+    return text.renamed(flags_of_parameters(), quote) if isinstance(text, Wording) else text
+
+
+def error_text(error: BaseException) -> str:
+    """Return what an error says, with the flags of the options for the engine's parameters."""
+    return with_flags(error.text) if isinstance(error, SamplingError) else str(error)
+
+
+def findings_with_flags(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return findings with the flags of the options, in backticks, for the engine's parameters."""
+    return tuple(
+        replace(each, message=with_flags(each.message, quote="`"), remedy=with_flags(each.remedy, quote="`"))
+        for each in findings
+    )
+
+
+def flags_of_parameters() -> dict[str, str]:
+    """Return what is typed for each parameter of the engine that an option of a command gives."""
+    return {
+        parameter: words
+        for options in _with_those_below(OutputOptions)
+        for option in fields(options)
+        for parameter, words in parameters_of(option).items()
+    }
+
+
+def parameters_of(option: Field[Any]) -> Mapping[str, str]:
+    """Return the parameters that an option gives, and what is typed for each."""
+    if option.metadata.get("argument"):
+        return {}
+    long = next(flag for flag in option.metadata["flags"] if flag.startswith("--"))
+    return option.metadata["parameters"] or {option.name: long}
+
+
+def _with_those_below(options: type[OutputOptions]) -> Iterator[type[OutputOptions]]:
+    yield options
+    for each in options.__subclasses__():
+        yield from _with_those_below(each)
+
+
+def typed_options(kind: type[OutputOptions], text: str, names: Collection[str]) -> dict[str, Any]:
+    """Return the values that a text gives to options of a command, by the names of their fields.
+
+    Parameters
+    ----------
+    names : the fields that may be given.
+
+    Raises
+    ------
+    OptionError : a word is no flag of theirs, a value is missing or means nothing.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise OptionError(f"{text}: {str(error).lower()}", remedy="close the quotes") from error
+    known = {
+        flag: option for option in fields(kind) if option.name in names for flag in option.metadata["flags"]
+    }
+    hints = get_type_hints(kind)
+    given: dict[str, Any] = {}
+    while words:
+        flag, equals, value = words.pop(0).partition("=")
+        if flag not in known:
+            raise OptionError(f"{flag} is no option here", remedy=nearest(flag, tuple(known)))
+        option = known[flag]
+        if hints[option.name] is bool:
+            given[option.name] = True
+            continue
+        if not equals:
+            if not words:
+                raise OptionError(f"{flag} needs a value")
+            value = words.pop(0)
+        read = _value(flag, option, hints[option.name], value)
+        is_repeated = get_origin(hints[option.name]) is tuple
+        given[option.name] = (*given.get(option.name, ()), read) if is_repeated else read
+    return given
+
+
+def _value(flag: str, option: Field[Any], hint: Any, text: str) -> Any:
+    kinds = {hint, *get_args(hint)}
+    if float not in kinds:
+        return text
+    try:
+        number = float(text)
+    except ValueError as error:
+        raise OptionError(f"{flag}: {why_no_number(text, option.metadata['kind'])}") from error
+    if option.metadata["fraction"] and not 0 <= number < 1:
+        raise OptionError(f"{flag} is a fraction from 0 up to 1, not {text}")
+    return number
+
+
 Options = TypeVar("Options", bound=OutputOptions)
+
+_ADDED_TO = frozenset({"include", "exclude"})
+"""Filters of which several hold at once; the value of any other option is replaced."""
+
+
+def changed(options: Options, changes: Iterable[Change]) -> Options:
+    """Return the options with these changes, as if they were typed."""
+    names = {parameter: option.name for option in fields(options) for parameter in parameters_of(option)}
+    given: dict[str, Any] = {}
+    for change in changes:
+        name = names[change.parameter]
+        given[name] = _relaxed(getattr(options, name), change)
+    return replace(options, **given)
+
+
+def change_text(changes: Iterable[Change]) -> str:
+    """Return the changes as they are typed."""
+    flags = flags_of_parameters()
+    return " ".join(
+        flags[change.parameter] + ("" if change.value is None else f" {change.value}") for change in changes
+    )
+
+
+def _relaxed(present: object, change: Change) -> object:
+    if change.value is None:
+        return True
+    if isinstance(present, tuple):
+        return (*present, change.value) if change.parameter in _ADDED_TO else (change.value,)
+    return type(present)(change.value) if isinstance(present, Enum) else change.value
 
 
 def command_line(command: str, options: OutputOptions, *, always: Collection[str] = ()) -> str:

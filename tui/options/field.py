@@ -1,16 +1,38 @@
-"""A field of a dataclass that is an option or an argument of a command.
-
-Its flags, help and panel lie in the field's metadata, so that Typer's parser and "copy as command" are both
-made from there and cannot drift apart.
-"""
+"""One option: a field of a frozen dataclass with its flag, its help and what a value may be."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import field
+from enum import StrEnum
 from typing import Any
 
-from tui.options.numbers import NumberKind
+
+class NumberKind(StrEnum):
+    """What a number with a point counts."""
+
+    FRACTION = "fraction"
+    PERCENT = "per cent"
+    OTHER = "other"
+
+
+def why_no_number(text: str, kind: NumberKind = NumberKind.FRACTION) -> str:
+    """Return why a text is no number; one in per cent is told what is typed instead.
+
+    >>> why_no_number("5%"), why_no_number("five")
+    ('fractions are meant, not per cent: 0.05', "'five' is no number")
+    """
+    share = None
+    if text.endswith("%"):
+        with suppress(ValueError):
+            share = float(text[:-1])
+    if share is not None and kind is NumberKind.FRACTION:
+        return f"fractions are meant, not per cent: {share / 100:g}"
+    if share is not None and kind is NumberKind.PERCENT:
+        return f"per cent are meant without their sign: {share:g}"
+    return f"{text!r} is no number"
+
 
 MOST_COLUMNS, MOST_ROWS = 10_000, 1_000
 """What a chart is drawn for at most: larger than any screen, and small beside the memory of a profile."""

@@ -1,4 +1,4 @@
-"""The frozen options of the commands of `scale`, as those of `tui.options.commands`, and their values."""
+"""The frozen options of the commands of `scale`, as those of `tui.options.look`, and their values."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from typing import Annotated
 from scalemodel.errors import OptionError
 from scalemodel.measurements import MpkiUnit, Scaling
 from tui.options.choices import Theme
-from tui.options.field import argument, height_option, option, width_option
-from tui.options.input_files import FeatureFile, InputFile
-from tui.options.numbers import NumberKind
-from tui.options.places import Product
+from tui.options.field import NumberKind, argument, height_option, option, width_option
+from tui.options.files import FeatureFile, InputFile, Product
 from tui.options.shared import OUTPUT_PANEL, OutputOptions, theme_option
 
 _MEASURED = "What was measured"

@@ -15,10 +15,8 @@ from tui.options.choices import (
     OutputFormat,
     Theme,
 )
-from tui.options.field import argument, option
-from tui.options.input_files import FeatureFile, InputFile
-from tui.options.numbers import NumberKind
-from tui.options.places import Product
+from tui.options.field import NumberKind, argument, option
+from tui.options.files import FeatureFile, InputFile, Product
 
 OUTPUT_PANEL = "Output"
 _REGION = "Which launches"

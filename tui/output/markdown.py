@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from tui.terminal.printable import printable
-from tui.terminal.tables import Column
+from tui.terminal.printable import Column, printable
 
 #: A page for people lists no more unless it is asked to.
 MOST_ROWS = 20

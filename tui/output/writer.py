@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from sampling.json_text import finite, json_text
 from tui.options.choices import OutputFormat
-from tui.options.places import replaced_plan
+from tui.options.files import replaced_plan
 from tui.options.shared import OutputOptions
 from tui.output.files import new_file, write_text
 from tui.output.markdown import Block, blocks_text

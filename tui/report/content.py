@@ -15,10 +15,10 @@ from sampling.text import counted
 from tui.charts import quantities
 from tui.charts.grid import plain
 from tui.charts.histogram_data import histogram_data, useful_bins
-from tui.engine.timelines import GroupTimeline
+from tui.engine.looking import GroupTimeline
 from tui.options.choices import CompareSort
-from tui.options.flags import with_flags
-from tui.options.report import ReportOptions
+from tui.options.command_line import with_flags
+from tui.options.look import ReportOptions
 from tui.report.facts import Facts, results_blocks
 from tui.report.sections import (
     Bars,
@@ -33,8 +33,7 @@ from tui.report.sections import (
     Table,
     cells_of,
 )
-from tui.terminal.printable import ascii_within
-from tui.terminal.tables import Column, names, pairs
+from tui.terminal.printable import Column, ascii_within, names, pairs
 from tui.text import facts
 from tui.text import facts as shown
 from tui.text.compare import (

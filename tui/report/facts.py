@@ -17,25 +17,21 @@ from sampling.plan.trade_off import default_epsilons, point_of
 from sampling.progress import Progress
 from sampling.text import counted
 from tui.charts import quantities
-from tui.engine.budgets import PlanCosts, binding_of, plan_costs, study_within_budget
-from tui.engine.comparing import comparison_of
-from tui.engine.estimating import estimated, missing_to_target
-from tui.engine.studies import target_of
-from tui.engine.timelines import GroupTimeline, timeline_of_group
-from tui.engine.trade_offs import traded
-from tui.engine.unused_options import note_unused_epsilon
-from tui.options.command_line import options_of
-from tui.options.commands import CompareOptions
-from tui.options.estimate import EstimateOptions, ResultsOptions
-from tui.options.flags import error_text
-from tui.options.report import ReportOptions
+from tui.engine.looking import GroupTimeline, timeline_of_group
+from tui.engine.plan_files import estimated, missing_to_target
+from tui.engine.planning import PlanCosts, binding_of, comparison_of, plan_costs, study_within_budget, traded
+from tui.engine.studies import note_unused_epsilon, target_of
+from tui.options.command_line import error_text, options_of
+from tui.options.look import ReportOptions
+from tui.options.plan import CompareOptions
 from tui.options.shared import OutputOptions
+from tui.options.simulate import EstimateOptions, ResultsOptions
 from tui.output.files import scratch_file
 from tui.output.writer import Answer
 from tui.report.sections import Block, Report, Table
 from tui.report.writers import Written
 from tui.terminal.diagnostics import CheckFailedError
-from tui.terminal.tables import pairs
+from tui.terminal.printable import pairs
 from tui.text.compare import NotedRows, workload_rows
 from tui.text.estimate import (
     NO_GROUPS,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tui.report.pictures import HEIGHT, WIDTH, legend_of, svg_of
 from tui.report.sections import Block, Commands, Figure, Listing, Report, Table
 from tui.report.style import STYLE, in_html, prose_in_html
-from tui.terminal.tables import Column
+from tui.terminal.printable import Column
 from tui.version import __version__
 
 # Should a name ever get past the escaping, the browser still neither loads nor runs anything.

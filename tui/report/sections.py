@@ -10,7 +10,7 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.reduction.timeline import GroupLaunches
 from tui.charts.histogram_data import HistogramData
-from tui.terminal.tables import Column
+from tui.terminal.printable import Column
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from sampling.errors import OptionError
-from tui.options.places import is_report
-from tui.options.report import ReportOptions
+from tui.options.files import is_report
+from tui.options.look import ReportOptions
 from tui.output.files import new_file, write_folder
 from tui.output.markdown import code, fenced, in_markdown, table_text
 from tui.report.html import html_text
@@ -28,7 +28,7 @@ def markdown_text(report: Report) -> str:
 def _parts(report: Report) -> Iterator[str]:
     yield f"# {in_markdown(report.title)}"
     yield in_markdown(report.about)
-    # By this `tui.options.places` knows a report from another document.
+    # By this `tui.options.files` knows a report from another document.
     yield f"<!-- generator: KernelPoint {__version__} -->"
     for section in report.sections:
         yield f"## {in_markdown(section.title)}"

@@ -1,48 +1,42 @@
-"""`scale predict` and `scale validate`: from options to questions and answers, and what is said of these.
+"""`scale predict`: from options to a question and its answer, and what is said of that.
 
 As data, and for a person, as the app copies it, a chart, a table and words.
 """
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from sampling.text import counted
 from scalemodel import inputs
 from scalemodel.errors import InputError, OptionError, listed
 from scalemodel.inputs import CurvePoints, ScaleQuestion, Tell, measured_above, read_questions
-from scalemodel.interval import BENCHMARKS, TARGETS, TARGETS_OF_THREE, Bounds, targets_held
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
 from scalemodel.predict import Outcome, Prediction, Region, predict
-from scalemodel.rules import DEFAULT_RULE, RULES
-from scalemodel.validate import Validation
+from scalemodel.rules import BENCHMARKS, DEFAULT_RULE, RULES, TARGETS, TARGETS_OF_THREE, Bounds, targets_held
 from tui.charts.grid import ansi, plain
 from tui.charts.quantities import UNKNOWN, ratio, share
-from tui.charts.size_plot import error_chart, prediction_chart
+from tui.charts.size_plot import prediction_chart
 from tui.options.scale import (
     ProportionalStart,
     ScaleOptions,
     ScalePredictOptions,
-    ScaleValidateOptions,
     pairs_of,
     sizes_of,
     words_of,
 )
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.terminal.printable import printable
-from tui.terminal.tables import Column, names, shortened, table
+from tui.terminal.printable import Column, names, printable, shortened, table, wrapped
 
 Pairs = Sequence[tuple[Measurements, Outcome]]
 
 # What one miss of the L2 fetches in the simulators that measure most scale models.
 _SECTOR_BYTES = 32
-_HEIGHT, _VALIDATE_HEIGHT = 16, 18
-_LONGEST_NAME = 20
+_HEIGHT = 16
+LONGEST_NAME = 20
 
 # What the engine asks of a curve, in the words of the command that makes one.
 _CURVE_REMEDIES = {
@@ -67,33 +61,6 @@ def predictions_of(options: ScalePredictOptions, tell: Tell | None = None) -> Pa
     InputError : a file cannot be read, or a value in it is wrong.
     OptionError : there is nothing to predict from, or options contradict each other or a file.
     """
-    return [
-        (
-            question.measurements,
-            predict(
-                question.measurements,
-                question.targets,
-                rules=rules_of(options.rule),
-                confidence=options.confidence,
-                simulated=question.simulated,
-                f_mem=options.f_mem,
-                assume_f_mem=options.assume_f_mem,
-                curve_is_modelled=options.modelled_curve
-                or (options.mpki_from is not None and question.measurements.scaling.has_cliffs),
-                proportional_from=options.proportional_from.value,
-            ),
-        )
-        for question in _questions(options, tell)
-    ]
-
-
-def rules_of(values: Sequence[str], default: Sequence[str] = (DEFAULT_RULE,)) -> tuple[str, ...]:
-    """Return the rules' names; `all` stands for all of them."""
-    named = tuple(words_of(values)) or tuple(default)
-    return tuple(RULES) if "all" in named else named
-
-
-def _questions(options: ScalePredictOptions, tell: Tell | None) -> tuple[ScaleQuestion, ...]:
     _check(options)
     curve = None if options.mpki_from is None else _curve(options.mpki_from, options.mpki_unit)
     questions = [
@@ -114,7 +81,29 @@ def _questions(options: ScalePredictOptions, tell: Tell | None) -> tuple[ScaleQu
             raise OptionError(what, remedy=f"name it by --benchmark: one of {known}")
     if curve is not None and any(question.measurements.curve for question in questions):
         _check_lines(curve, tell)
-    return tuple(_asked(question, options, curve) for question in questions)
+    pairs = []
+    for question in questions:
+        measurements, simulated, targets = _asked(question, options, curve)
+        outcome = predict(
+            measurements,
+            targets,
+            rules=rules_of(options.rule),
+            confidence=options.confidence,
+            simulated=simulated,
+            f_mem=options.f_mem,
+            assume_f_mem=options.assume_f_mem,
+            curve_is_modelled=options.modelled_curve
+            or (options.mpki_from is not None and measurements.scaling.has_cliffs),
+            proportional_from=options.proportional_from.value,
+        )
+        pairs.append((measurements, outcome))
+    return pairs
+
+
+def rules_of(values: Sequence[str], default: Sequence[str] = (DEFAULT_RULE,)) -> tuple[str, ...]:
+    """Return the rules' names; `all` stands for all of them."""
+    named = tuple(words_of(values)) or tuple(default)
+    return tuple(RULES) if "all" in named else named
 
 
 def _check(options: ScalePredictOptions) -> None:
@@ -153,17 +142,15 @@ def _check_lines(curve: CurvePoints, tell: Tell | None) -> None:
     OptionError : it says that it is of other lines.
     """
     how = f"make the curve with scale mrc --line-bytes {_SECTOR_BYTES}, or take all MPKI from it"
-    counted_in = (
-        f"GPGPU-Sim and Accel-Sim count sectors of {_SECTOR_BYTES} bytes, as many as four a line of 128"
-    )
+    sectors = f"GPGPU-Sim and Accel-Sim count sectors of {_SECTOR_BYTES} bytes, as many as four a line of 128"
     if curve.line_bytes is None and tell is not None:
         of = "the lines of the curve of --mpki-from are not known, and the MPKI beside it may be of others"
-        tell(f"{of}: {counted_in}; {how}")
+        tell(f"{of}: {sectors}; {how}")
     elif curve.line_bytes not in {None, _SECTOR_BYTES}:
         what = (
             f"the curve of --mpki-from counts lines of {curve.line_bytes} bytes, and stands beside other MPKI"
         )
-        raise OptionError(f"{what}: {counted_in}", remedy=how)
+        raise OptionError(f"{what}: {sectors}", remedy=how)
 
 
 def _curve(path: str, unit: MpkiUnit | None) -> CurvePoints:
@@ -187,8 +174,7 @@ def _typed(options: ScalePredictOptions, curve: CurvePoints | None, tell: Tell |
         from tui.scale.runs import read_runs
 
         whole = measurements_of_runs("", read_runs(options.run), f_mem_from_stalls=options.f_mem_from_stalls)
-        ipc = [(size, value) for size in whole.sizes if (value := whole.ipc_at(size)) is not None]
-        f_mem = [(size, value) for size in whole.sizes if (value := whole.f_mem_at(size)) is not None]
+        ipc, f_mem = sorted(whole.ipc.items()), sorted(whole.f_mem.items())
         if f_mem and tell is not None:
             tell(
                 f"f_mem of {f_mem[-1][0]} SMs is {f_mem[-1][1]:.3g}, W0_Scoreboard over all of the log's "
@@ -205,8 +191,10 @@ def _typed(options: ScalePredictOptions, curve: CurvePoints | None, tell: Tell |
     return ScaleQuestion(measurements, tuple(sorted(size for size, _ in ipc)), ())
 
 
-def _asked(question: ScaleQuestion, options: ScalePredictOptions, curve: CurvePoints | None) -> ScaleQuestion:
-    """Return the question with what the options say instead of the file."""
+def _asked(
+    question: ScaleQuestion, options: ScalePredictOptions, curve: CurvePoints | None
+) -> tuple[Measurements, tuple[int, ...], tuple[int, ...]]:
+    """Return measurements, scale models and targets, with what the options say instead of the file."""
     measurements = question.measurements if curve is None else _with_curve(question.measurements, curve)
     if options.name is not None:
         measurements = replace(measurements, name=options.name)
@@ -220,28 +208,16 @@ def _asked(question: ScaleQuestion, options: ScalePredictOptions, curve: CurvePo
     targets = sizes_of("--target", options.target) or targets
     if not targets:
         raise OptionError("no target is given", remedy="say which GPUs are asked for: --target 32,64,128")
-    return ScaleQuestion(measurements, simulated, targets)
+    return measurements, simulated, targets
 
 
 def _with_curve(measurements: Measurements, curve: CurvePoints) -> Measurements:
-    if measurements.curve and curve.unit not in {None, measurements.mpki_unit}:
-        unit = measurements.mpki_unit
+    unit = measurements.mpki_unit
+    if measurements.curve and curve.unit not in {None, unit}:
         what = f"the MPKI given count per {unit} instruction, the curve's per {curve.unit}"
         raise OptionError(what, remedy="give all in one unit")
-    ipc, f_mem = (
-        [(size, value) for size, value in zip(measurements.sizes, column, strict=True) if value is not None]
-        for column in (measurements.ipc, measurements.f_mem)
-    )
-    both = measurements_of(
-        ipc,
-        (*measurements.curve, *curve.mpki),
-        f_mem,
-        name=measurements.name,
-        peak_ipc_per_sm=measurements.peak_ipc_per_sm,
-        mpki_unit=curve.unit or measurements.mpki_unit,
-        scaling=measurements.scaling,
-    )
-    return replace(both, mpki_bounds=curve.bounds)
+    mpki = measurements_of((), (*measurements.curve, *curve.mpki)).mpki
+    return replace(measurements, mpki=mpki, mpki_unit=curve.unit or unit, mpki_bounds=curve.bounds)
 
 
 def unused_options(
@@ -266,7 +242,7 @@ def unused_options(
 def prediction_row(measurements: Measurements, prediction: Prediction) -> dict[str, Any]:
     """Return a prediction, beside what was measured; the error is predicted / measured - 1."""
     is_model = prediction.region is Region.LARGEST
-    measured = None if is_model else measurements.ipc_at(prediction.target)
+    measured = None if is_model else measurements.ipc.get(prediction.target)
     has_both = measured is not None and prediction.ipc is not None
     return {
         "target": prediction.target,
@@ -284,17 +260,14 @@ def prediction_row(measurements: Measurements, prediction: Prediction) -> dict[s
 
 def outcome_object(measurements: Measurements, outcome: Outcome) -> dict[str, Any]:
     """Return all that was found of a benchmark."""
-    cliff = None
-    if outcome.cliff is not None:
-        keys = ("smaller", "larger", "mpki_smaller", "mpki_larger", "ratio")
-        cliff = {key: getattr(outcome.cliff, key) for key in keys}
+    keys, cliff = ("smaller", "larger", "mpki_smaller", "mpki_larger", "ratio"), outcome.cliff
     return {
         "benchmark": outcome.name,
         "scaling": measurements.scaling.value,
-        "simulated": [{"size": size, "ipc": measurements.ipc_at(size)} for size in outcome.models],
+        "simulated": [{"size": size, "ipc": measurements.ipc[size]} for size in outcome.models],
         "mpki_unit": measurements.mpki_unit.value,
         "confidence": outcome.confidence,
-        "cliff": cliff,
+        "cliff": None if cliff is None else {key: getattr(cliff, key) for key in keys},
         "predictions": [prediction_row(measurements, each) for each in outcome.predictions],
         "correction": outcome.correction,
         "back_cast": dict(outcome.back_cast),
@@ -314,13 +287,12 @@ def predict_text(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -> 
     width = options.width or canvas.width
     lines: list[str] = []
     if len(pairs) == 1:
-        lines += textwrap.wrap(_heading(pairs), width)
         grid = prediction_chart(*pairs[0], width, options.height or _HEIGHT)
+        lines += wrapped(_heading(pairs), width)
         lines += [ansi(grid) if canvas.color else plain(grid), ""]
     lines.append(table(_columns(pairs), gap=" "))
-    if len(pairs) == 1:
-        lines += _wrapped(_notes(pairs[0][1]), width, "  ")
-    lines += ["", *_wrapped(_found(pairs), width, "  "), "", *_wrapped(_explained(pairs, options), width)]
+    lines += _lines(_notes(pairs), width)
+    lines += ["", *_lines(_found(pairs), width), "", *_lines(_explained(pairs, options), width, "")]
     return "\n".join([*lines, "--benchmark NAME draws one of them."] if len(pairs) > 1 else lines)
 
 
@@ -329,35 +301,25 @@ def predict_blocks(pairs: Pairs, options: ScalePredictOptions) -> Iterator[Block
     if len(pairs) == 1:
         yield _heading(pairs)
     yield _columns(pairs)
-    if len(pairs) == 1:
-        yield from _notes(pairs[0][1])
-    yield from _found(pairs)
-    yield from _explained(pairs, options)
+    yield from (*_notes(pairs), *_found(pairs), *_explained(pairs, options))
 
 
 def words_lines(pairs: Pairs, options: ScalePredictOptions, width: int) -> list[str]:
     """Return the words of one benchmark alone, what concerns all of it first, in lines of this width."""
-    parts = (
-        _wrapped(_found(pairs), width, "  "),
-        _wrapped(_notes(pairs[0][1]), width, "  "),
-        _wrapped(_explained(pairs, options), width),
-    )
-    return [line for lines in parts if lines for line in (*lines, "")][:-1]
+    found, notes = _lines(_found(pairs), width), _lines(_notes(pairs), width)
+    explained = _lines(_explained(pairs, options), width, "")
+    return [line for lines in (found, notes, explained) if lines for line in (*lines, "")][:-1]
 
 
-def _wrapped(texts: Iterable[str], width: int, indent: str = "") -> list[str]:
-    return [
-        line
-        for text in texts
-        for line in textwrap.wrap(printable(text), width, subsequent_indent=indent, break_on_hyphens=False)
-    ]
+def _lines(texts: Iterable[str], width: int, indent: str = "  ") -> list[str]:
+    return [line for text in texts for line in wrapped(printable(text), width, indent)]
 
 
 def _heading(pairs: Pairs) -> str:
     """Return of one benchmark what was simulated."""
     measurements, outcome = pairs[0]
     *smaller, largest = map(str, outcome.models)
-    name = shortened(outcome.name, _LONGEST_NAME)
+    name = shortened(outcome.name, LONGEST_NAME)
     sizes = f"{', '.join(smaller)} and {largest} {measurements.scaling.unit}"
     heading = f"{measurements.scaling} scaling, {sizes} simulated"
     return f"{name}: {heading}" if name else heading
@@ -372,25 +334,14 @@ def _found(pairs: Pairs) -> Iterator[str]:
             yield f"{name}{each.severity}: {each.message} To do: {each.remedy}."
 
 
-def _notes(outcome: Outcome) -> Iterator[str]:
-    """Yield the predictions' own notes, those of one text together."""
+def _notes(pairs: Pairs) -> Iterator[str]:
+    """Yield the predictions' own notes, those of one text together; of many benchmarks they are too many."""
     targets_of: dict[tuple[str, str], list[int]] = {}
-    for each in outcome.predictions:
+    for each in pairs[0][1].predictions if len(pairs) == 1 else ():
         if each.note:
             targets_of.setdefault((each.method, each.note), []).append(each.target)
     for (method, note), targets in targets_of.items():
         yield f"{', '.join(map(str, targets))} {method}: {note}"
-
-
-def _explained(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
-    """Yield what a cliff gains, of one benchmark that has one and an f_mem; the rules; the intervals."""
-    measurements, outcome = pairs[0]
-    f_mem = measurements.f_mem_at(outcome.models[-1]) if options.f_mem is None else options.f_mem
-    if len(pairs) == 1 and outcome.cliff is not None and f_mem is not None:
-        yield f"At the cliff IPC gains {ratio(1 / (1 - f_mem))}, 1/(1 - f_mem) of f_mem {f_mem:.3g}."
-    for method in dict.fromkeys(each.method for each in outcome.predictions):
-        yield f"Rule {method}: {RULES[method].source}."
-    yield from _intervals(pairs)
 
 
 def ipc_text(value: float) -> str:
@@ -404,32 +355,29 @@ def signed_share(error: float) -> str:
 
 
 def _columns(pairs: Pairs) -> list[Column]:
-    rows = [
-        (outcome.name, each, prediction_row(measurements, each))
-        for measurements, outcome in pairs
-        for each in outcome.predictions
-    ]
+    predictions = [each for _, outcome in pairs for each in outcome.predictions]
+    rows = [prediction_row(measured, each) for measured, outcome in pairs for each in outcome.predictions]
 
-    def shown(key: str, form: Callable[[float], str] = ipc_text) -> list[str]:
-        return [UNKNOWN if row[key] is None else form(row[key]) for _, _, row in rows]
+    def shown(key: str, form: Callable[[float], str] = ipc_text) -> Column:
+        return Column(
+            key if key != "ipc" else "IPC", [UNKNOWN if row[key] is None else form(row[key]) for row in rows]
+        )
 
     columns = [
-        Column("target", [str(each.target) for _, each, _ in rows]),
-        Column("rule", [each.method for _, each, _ in rows], to_right=False),
-        Column("IPC", shown("ipc")),
-        Column("low", shown("low")),
-        Column("high", shown("high")),
+        Column("target", [str(each.target) for each in predictions]),
+        Column("rule", [each.method for each in predictions], to_right=False),
+        *map(shown, ("ipc", "low", "high")),
     ]
     if len(pairs) > 1:
-        short = [shortened(name, _LONGEST_NAME) for name, _, _ in rows]
+        of_each = [outcome.name for _, outcome in pairs for _ in outcome.predictions]
+        short = [shortened(name, LONGEST_NAME) for name in of_each]
         columns.insert(0, names("benchmark", short))
-    if any(row["measured"] is not None for _, _, row in rows):
-        columns += [Column("measured", shown("measured")), Column("error", shown("error", signed_share))]
-    kinds = [_kind(each) for _, each, _ in rows]
+    if any(row["measured"] is not None for row in rows):
+        columns += [shown("measured"), shown("error", signed_share)]
+    kinds = [_kind(each) for each in predictions]
     if len(pairs) == 1:
-        columns.append(Column("region", [each.region.value for _, each, _ in rows], to_right=False))
+        columns.append(Column("region", [each.region.value for each in predictions], to_right=False))
     elif set(kinds) - {"interval", Bounds.NONE.value}:
-        # The notes of many benchmarks would be too many.
         columns.append(Column("low to high is", kinds, to_right=False))
     return columns
 
@@ -441,11 +389,16 @@ def _kind(prediction: Prediction) -> str:
     return "beyond calibration" if prediction.is_beyond else "interval"
 
 
-def _intervals(pairs: Pairs) -> Iterator[str]:
-    """Yield what low to high is of each kind of rows, then which rules have none."""
-    rows = [
-        each for _, outcome in pairs for each in outcome.predictions if each.bounds is not Bounds.SIMULATED
-    ]
+def _explained(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
+    """Yield what a cliff gains, of one benchmark that has one and an f_mem; the rules; the intervals."""
+    measurements, outcome = pairs[0]
+    f_mem = measurements.f_mem.get(outcome.models[-1]) if options.f_mem is None else options.f_mem
+    if len(pairs) == 1 and outcome.cliff is not None and f_mem is not None:
+        yield f"At the cliff IPC gains {ratio(1 / (1 - f_mem))}, 1/(1 - f_mem) of f_mem {f_mem:.3g}."
+    for method in dict.fromkeys(each.method for each in outcome.predictions):
+        yield f"Rule {method}: {RULES[method].source}."
+    predictions = [each for _, one in pairs for each in one.predictions]
+    rows = [each for each in predictions if each.bounds is not Bounds.SIMULATED]
     kinds = [kind for kind in Bounds if kind is not Bounds.NONE and any(row.bounds is kind for row in rows)]
     for kind in kinds:
         of_kind = [row for row in rows if row.bounds is kind]
@@ -455,8 +408,7 @@ def _intervals(pairs: Pairs) -> Iterator[str]:
             "Beyond the calibrated range, for other models, larger targets or efficiencies that change more "
             "than those, low to high is extrapolated, and what it holds is not known."
         )
-    baselines = dict.fromkeys(each.method for each in rows if RULES[each.method].is_baseline)
-    if baselines:
+    if baselines := dict.fromkeys(each.method for each in rows if RULES[each.method].is_baseline):
         yield f"{', '.join(baselines)}: no interval, as none was calibrated for baselines."
 
 
@@ -466,16 +418,29 @@ def _where(of_kind: Sequence[Prediction], rows: Sequence[Prediction], pairs: Pai
         return f" of {len(of_kind)} of the {len(rows)} predictions"
     methods = dict.fromkeys(each.method for each in of_kind)
     with_bounds = {each.method for each in rows if each.bounds is not Bounds.NONE}
-    by = f" by {listed(list(methods))}" if set(methods) != with_bounds else ""
-    targets = dict.fromkeys(str(each.target) for each in of_kind)
-    return f" at {listed(list(targets))} {pairs[0][0].scaling.unit}{by}"
+    by = f" by {listed(methods)}" if set(methods) != with_bounds else ""
+    return f" at {listed(dict.fromkeys(each.target for each in of_kind))} {pairs[0][0].scaling.unit}{by}"
 
 
 def _interval(kind: Bounds, of_kind: Sequence[Prediction], where: str, pairs: Pairs) -> str:
+    """Return what low to high is of the rows of one kind; a bracket of a known f_mem is widened."""
     outcome = pairs[0][1]
     level = f"{100 * outcome.confidence:.0f} %"
     if kind is Bounds.BRACKET:
-        return f"Low to high{where} is a bracket, no interval: {_between(pairs, level)}."
+        what, widened = (
+            "what the cliff gains at least and at most",
+            f"widened either way as an interval of {level} is",
+        )
+        is_known = {
+            all(finding.code != "f-mem-missing" for finding in one.findings)
+            for _, one in pairs
+            if any(each.bounds is Bounds.BRACKET for each in one.predictions)
+        }
+        if is_known == {True}:
+            what = f"nothing of what the cliff gains, or all of it, {widened}"
+        elif True in is_known:
+            what += f", where f_mem is known {widened}"
+        return f"Low to high{where} is a bracket, no interval: {what}."
     if kind is Bounds.NOT_CALIBRATED:
         return (
             f"Low to high{where} is twice as wide as the interval of {level}, as a cliff lies between the "
@@ -484,7 +449,7 @@ def _interval(kind: Bounds, of_kind: Sequence[Prediction], where: str, pairs: Pa
     is_of_three = kind is Bounds.BACK_CAST
     methods = list(dict.fromkeys(each.method for each in of_kind))
     held = {each: targets_held(each, outcome.confidence, of_three=is_of_three) for each in methods}
-    counts = listed([f"{count} by {method}" for method, count in held.items()])
+    counts = listed(f"{count} by {method}" for method, count in held.items())
     counts = str(held[methods[0]]) if len(methods) == 1 else counts
     meant = f"Low to high{where} is an interval meant to hold {level} of the targets"
     if not is_of_three:
@@ -493,112 +458,11 @@ def _interval(kind: Bounds, of_kind: Sequence[Prediction], where: str, pairs: Pa
             f"chiplets to 16, and tried on no others; of {TARGETS} targets of {BENCHMARKS} of them it holds "
             f"{counts}."
         )
-    errors = [
-        f"{method} {share(back)}"
-        for method, back in outcome.back_cast.items()
-        if back is not None and method in methods
-    ]
-    back_casts = f": {', '.join(errors)}" if errors and len(pairs) == 1 else ""
+    back_casts = outcome.back_cast.items() if len(pairs) == 1 else ()
+    errors = [f"{each} {share(back)}" for each, back in back_casts if back is not None and each in methods]
+    by = f": {', '.join(errors)}" if errors else ""
     return (
-        f"{meant}, from how well each model is predicted by those before it{back_casts}. Of "
-        f"{TARGETS_OF_THREE} targets of the public benchmarks, from 8, 16 and 32 SMs up to 128, it holds "
+        f"{meant}, from how well each model is predicted by those before it{by}. Of {TARGETS_OF_THREE} "
+        "targets of the public benchmarks, from 8, 16 and 32 SMs up to 128, it holds "
         f"{counts}; it was tried on no others."
     )
-
-
-def _between(pairs: Pairs, level: str) -> str:
-    """Return what a bracket's ends are: those of a known f_mem are widened as an interval is."""
-    gains = "what the cliff gains at least and at most"
-    widened = f"widened either way as an interval of {level} is"
-    is_known = {
-        all(finding.code != "f-mem-missing" for finding in outcome.findings)
-        for _, outcome in pairs
-        if any(each.bounds is Bounds.BRACKET for each in outcome.predictions)
-    }
-    if is_known == {True}:
-        return f"nothing of what the cliff gains, or all of it, {widened}"
-    return f"{gains}, where f_mem is known {widened}" if True in is_known else gains
-
-
-# -- how well the rules predict -----------------------------------------------------------------------------
-
-
-def validation_results(validation: Validation) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the scores by rule and target, as the contract's `scale validate` has them."""
-    return {
-        method: {
-            str(target): asdict(score) | {"without": list(score.without)}
-            for target, score in by_target.items()
-        }
-        for method, by_target in validation.scores.items()
-    }
-
-
-def validation_text(
-    validation: Validation, scalings: Sequence[Scaling], options: ScaleValidateOptions, canvas: Canvas
-) -> str:
-    """Return the chart of the errors, the table of the scores, and what to know of them.
-
-    Parameters
-    ----------
-    scalings : of the benchmarks, each once.
-    """
-    width, height = options.width or canvas.width, options.height or _VALIDATE_HEIGHT
-    heading, columns, *rest = validation_blocks(validation, scalings)
-    grid = error_chart(validation, scalings[0].unit, width, height)
-    words = [each for each in rest if isinstance(each, str)]
-    lines = [
-        *(textwrap.wrap(heading, width) if isinstance(heading, str) else ()),
-        ansi(grid) if canvas.color else plain(grid),
-        "",
-        "" if isinstance(columns, str) else table(columns),
-        "",
-        *_wrapped(words, width, "  "),
-    ]
-    return "\n".join(lines)
-
-
-def validation_blocks(validation: Validation, scalings: Sequence[Scaling]) -> Iterator[Block]:
-    """Yield the same without the chart."""
-    benchmarks = counted(len(validation.outcomes), "benchmark")
-    yield f"{' and '.join(scalings)} scaling, {benchmarks} with a measured target"
-    # By target, so that the rules stand below each other.
-    scores = sorted(
-        (
-            (target, method, score)
-            for method, each in validation.scores.items()
-            for target, score in each.items()
-        ),
-        key=lambda each: each[0],
-    )
-    worst = [shortened(score.worst or UNKNOWN, _LONGEST_NAME) for *_, score in scores]
-
-    def shares(key: str) -> list[str]:
-        values = [getattr(score, key) for *_, score in scores]
-        return [UNKNOWN if value is None else share(value) for value in values]
-
-    yield [
-        Column(scalings[0].unit, [str(target) for target, *_ in scores]),
-        Column("rule", [method for _, method, _ in scores], to_right=False),
-        Column("mean", shares("mean")),
-        Column("max", shares("max")),
-        names("worst", worst),
-        Column("n", [str(score.n) for *_, score in scores]),
-        Column("within", shares("within_interval")),
-    ]
-    yield (
-        "Errors are |predicted / measured - 1|; within is the share of the intervals that hold what was "
-        f"measured, meant to be {100 * validation.outcomes[0].confidence:.0f} %."
-    )
-    if any(check.prediction.is_beyond for check in validation.checks):
-        yield (
-            "Some models, targets or efficiencies are beyond the calibrated range: the intervals were set "
-            "from 8 and 16 SMs up to 128 and from 4 and 8 chiplets to 16."
-        )
-    for method, by_target in validation.scores.items():
-        for target, score in by_target.items():
-            if score.without:
-                yield f"{method} at {target}: no prediction of {', '.join(score.without)}."
-    for name, found in validation.findings.items():
-        for finding in found:
-            yield f"{name}: {finding.severity}: {finding.message} To do: {finding.remedy}."

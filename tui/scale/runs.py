@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,9 +16,9 @@ from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.profile.names import short_name
 from sampling.readers.columns import column_map
+from sampling.readers.gpgpu_sim_output import recognise
 from sampling.readers.input_file import open_input
 from sampling.readers.registry import read_profile
-from sampling.readers.simulator_log import recognise
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from sampling.text import counted
 from scalemodel.from_logs import (
@@ -39,8 +38,7 @@ from tui.charts.quantities import share
 from tui.options.scale import ScalePredictOptions, sizes_of
 from tui.output.markdown import Block
 from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import printable_lines
-from tui.terminal.tables import Column, names, table
+from tui.terminal.printable import Column, names, printable_lines, table, wrapped
 
 _CYCLES = "cycles"
 _LOG_NAME = re.compile(r"\.(log|txt|out)(\.gz|\.xz)?$")
@@ -77,9 +75,8 @@ def logs_in(folder: str) -> list[str]:
     found = sorted(str(path) for path in files if is_run(str(path)))
     if not found:
         what = f"{folder} has no log of a simulator in it, nor have its folders"
-        raise OptionError(
-            what, remedy="give one with what GPGPU-Sim or Accel-Sim printed, as run.log or run.txt"
-        )
+        remedy = "give one with what GPGPU-Sim or Accel-Sim printed, as run.log or run.txt"
+        raise OptionError(what, remedy=remedy)
     return found
 
 
@@ -104,16 +101,22 @@ def read_run(text: str, plan: PlanFile | None = None) -> tuple[Run, SimulatedLau
     if plan is None or results is None:
         whole = _whole_run(path, printed, is_log=is_log)
         return replace(whole, size=size_of(path, given, printed)), None
-    sms = size_of(path, given, printed)
     drawn = {launch.id: launch for launch in plan.drawn}
     cycles = results.metrics.get(_CYCLES, np.full(len(results.ids), np.nan))
     known = ~np.isnan(cycles)
     launches = [drawn[each] for each in results.ids[known].tolist()]
     grids = np.array([launch.grid or (0, 0, 0) for launch in launches], dtype=np.int64).reshape(-1, 3)
-    kernel = np.array([launch.name for launch in launches])
-    weight = np.array([launch.weight for launch in launches])
-    ids, ctas = results.ids[known], grids.prod(axis=1)
-    run = Run(sms, path, ids, kernel, _words(grids), ctas, cycles[known], printed=printed, weight=weight)
+    run = Run(
+        size_of(path, given, printed),
+        path,
+        results.ids[known],
+        np.array([launch.name for launch in launches]),
+        _words(grids),
+        grids.prod(axis=1),
+        cycles[known],
+        printed=printed,
+        weight=np.array([launch.weight for launch in launches]),
+    )
     return run, results
 
 
@@ -128,8 +131,7 @@ def _whole_run(path: str, printed: Printed, *, is_log: bool) -> Run:
         columns = column_map(",".join(words)) if _CYCLES in found else None
     profile = read_profile([path], columns=columns)
     launches = profile.load(("duration_ns", "signature"))
-    signature = launches["signature"]
-    shapes = profile.kernels.signature_rows()
+    signature, shapes = launches["signature"], profile.kernels.signature_rows()
     kernel = np.array([profile.kernels.names.full(name) for name in shapes[:, 0].tolist()])
     executed = None
     if "instructions" in profile.metric_names:
@@ -137,17 +139,8 @@ def _whole_run(path: str, printed: Printed, *, is_log: bool) -> Run:
         executed = float(np.concatenate(parts).sum())
     cycles = launches["duration_ns"].astype(np.float64)
     grids = shapes[:, 1:4].astype(np.int64)
-    return Run(
-        0,
-        path,
-        np.arange(len(cycles)),
-        kernel[signature],
-        _words(grids)[signature],
-        grids.prod(axis=1)[signature],
-        cycles,
-        executed,
-        printed,
-    )
+    ids, ctas = np.arange(len(cycles)), grids.prod(axis=1)[signature]
+    return Run(0, path, ids, kernel[signature], _words(grids)[signature], ctas, cycles, executed, printed)
 
 
 def _words(grids: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, np.dtype[np.str_]]:
@@ -208,9 +201,8 @@ def answer_by_waves(options: ScalePredictOptions) -> Answer:
     """
     stray = next((name for name in _OF_RULES if getattr(options, name) not in {None, False, ()}), None)
     if stray is not None:
-        what = (
-            f"--{stray.replace('_', '-')} is of the rules for whole runs, and launch by launch is asked for"
-        )
+        flag = f"--{stray.replace('_', '-')}"
+        what = f"{flag} is of the rules for whole runs, and launch by launch is asked for"
         raise OptionError(what, remedy="leave it out, or give --rule additive")
     plan = None if options.plan is None else read_plan(options.plan)
     read = sorted((read_run(text, plan) for text in options.run), key=lambda each: each[0].size)
@@ -219,9 +211,10 @@ def answer_by_waves(options: ScalePredictOptions) -> Answer:
     targets = sizes_of("--target", options.target) or tuple(run.size for run in runs[2:])
     if not targets:
         raise OptionError("no target is given", remedy="say which GPUs are asked for: --target 32,64,128")
-    results_of = {run.size: results for run, results in read}
-    found = larger_gpus(runs, targets, plan, results_of)
-    kernels = [asdict(row) for row in kernel_rows(found[-1].waves, found[-1].larger)]
+    found = larger_gpus(runs, targets, plan, {run.size: results for run, results in read})
+    kernels = (
+        [asdict(row) for row in kernel_rows(found[-1].waves, found[-1].larger)] if options.kernels else []
+    )
     rows = [each.row() for each in found]
     results = {
         "method": METHOD,
@@ -236,7 +229,7 @@ def answer_by_waves(options: ScalePredictOptions) -> Answer:
             for run in runs
         ],
         "predictions": rows,
-        "kernels": kernels if options.kernels else [],
+        "kernels": kernels,
     }
     return Answer(
         "scale predict",
@@ -271,12 +264,10 @@ def _larger(
         low, high = (None, None) if off is None else (total * (1 - off), total * (1 + off))
         return Larger(waves, larger, total, low, high, truth)
     results = results_of[larger.size]
-    known = np.isin(results.ids, larger.id) if results is not None else None
-    caches = (
-        ()
-        if results is None or known is None or not results.caches
-        else tuple(state for state, here in zip(results.caches, known, strict=True) if here)
-    )
+    caches: tuple[str, ...] = ()
+    if results is not None and results.caches:
+        known = np.isin(results.ids, larger.id)
+        caches = tuple(state for state, here in zip(results.caches, known, strict=True) if here)
     predicted = SimulatedLaunches(larger.id, {_CYCLES: waves.cycles}, caches=caches)
     estimate = estimate_plan(plan, predicted, scale_error=off or 0.0)
     low, high = (None, None) if off is None else (estimate.main.low, estimate.main.high)
@@ -368,7 +359,7 @@ def runs_lines(found: Sequence[Larger], width: int, *, kernels: bool = True) -> 
     lines: list[str] = []
     for block in runs_blocks(found, kernels=kernels):
         if isinstance(block, str):
-            lines += textwrap.wrap(block, width, subsequent_indent="  ", break_on_hyphens=False)
+            lines += wrapped(block, width, "  ")
         else:
             lines += ["", *table(block).splitlines(), ""]
     return lines

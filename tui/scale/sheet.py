@@ -7,7 +7,6 @@ numbers, or of its runs: it is turned into the options of that command, so that 
 from __future__ import annotations
 
 import shlex
-import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -20,7 +19,6 @@ from sampling.errors import SamplingError
 from sampling.text import counted
 from scalemodel.errors import OptionError, ScaleModelError
 from scalemodel.inputs import ScaleQuestion, Tell, read_questions
-from scalemodel.interval import DEFAULT_CONFIDENCE
 from scalemodel.measurements import (
     NUMBER_REMEDY,
     SIZE_REMEDY,
@@ -32,11 +30,11 @@ from scalemodel.measurements import (
     wrong_size,
 )
 from scalemodel.predict import Outcome, predict
-from scalemodel.rules import DEFAULT_RULE, RULES
+from scalemodel.rules import DEFAULT_CONFIDENCE, DEFAULT_RULE, RULES
 from tui.charts.grid import LETTERS, fitted
 from tui.charts.quantities import UNKNOWN
-from tui.engine.bundled import sample_scale_question
 from tui.options.command_line import command_line
+from tui.options.files import sample_scale_question
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
 from tui.scale.answers import (
@@ -47,6 +45,7 @@ from tui.scale.answers import (
     signed_share,
     words_lines,
 )
+from tui.terminal.printable import Column, wrapped
 
 if TYPE_CHECKING:
     from scalemodel.from_logs import Run
@@ -60,6 +59,9 @@ _BLANK_ROWS = 4
 
 ALL_RULES, WAVES = "all", "waves"
 CONFIDENCES = (0.8, 0.9, 0.95)
+
+#: What reading files raises that a person can mend.
+UNREADABLE = (ScaleModelError, SamplingError)
 
 Value = TypeVar("Value")
 
@@ -98,14 +100,12 @@ class SheetRow:
     @property
     def role(self) -> Role:
         """As marked; else a size with an IPC is simulated, and one without is asked for."""
-        if self.marked is not None:
-            return self.marked
-        return Role.SIMULATED if self.ipc.strip() else Role.TARGET
+        return self.marked or (Role.SIMULATED if self.ipc.strip() else Role.TARGET)
 
     @property
     def texts(self) -> Mapping[str, str]:
         """What is typed, by the names of `CELLS`."""
-        return {"size": self.size, "ipc": self.ipc, "mpki": self.mpki, "f_mem": self.f_mem}
+        return {cell: getattr(self, cell) for cell in CELLS}
 
     @property
     def is_blank(self) -> bool:
@@ -125,12 +125,10 @@ class SheetRow:
 
 @dataclass(frozen=True, slots=True)
 class ScaleSheet:
-    """The table of one benchmark.
+    """The table of one benchmark: rows in the order shown, in which targets are predicted.
 
     Attributes
     ----------
-    rows : in the order shown; targets are predicted in it.
-    scaling, mpki_unit : what the sizes and the MPKI mean.
     peak : peak IPC of an SM as typed, empty where it is not known.
     """
 
@@ -140,32 +138,13 @@ class ScaleSheet:
     mpki_unit: MpkiUnit = MpkiUnit.THREAD
     peak: str = ""
 
-    def with_next_scaling(self) -> ScaleSheet:
-        """Return the sheet with the next kind of scaling."""
-        return replace(self, scaling=_next_of(list(Scaling), self.scaling))
-
-    def with_next_unit(self) -> ScaleSheet:
-        """Return the sheet with the MPKI counted per instruction of the other unit."""
-        return replace(self, mpki_unit=_next_of(list(MpkiUnit), self.mpki_unit))
-
     def with_cell(self, row: int, cell: str, text: str) -> ScaleSheet:
         """Return the sheet with another text in a cell, which is one of `CELLS`."""
         change: dict[str, Any] = {cell: text.strip()}
-        return self._spliced(row, 1, replace(self.rows[row], **change))
+        return self.spliced(row, 1, replace(self.rows[row], **change))
 
-    def with_role(self, row: int, role: Role | None) -> ScaleSheet:
-        """Return the sheet with a row marked."""
-        return self._spliced(row, 1, replace(self.rows[row], marked=role))
-
-    def with_new_row(self, place: int) -> ScaleSheet:
-        """Return the sheet with a blank row that comes to stand at this place."""
-        return self._spliced(place, 0, SheetRow())
-
-    def without_row(self, row: int) -> ScaleSheet:
-        """Return the sheet without a row."""
-        return self._spliced(row, 1)
-
-    def _spliced(self, place: int, left_out: int, *rows: SheetRow) -> ScaleSheet:
+    def spliced(self, place: int, left_out: int, *rows: SheetRow) -> ScaleSheet:
+        """Return the sheet with these rows in place of so many from a place on."""
         return replace(self, rows=(*self.rows[:place], *rows, *self.rows[place + left_out :]))
 
 
@@ -176,12 +155,12 @@ def blank_sheet() -> ScaleSheet:
 
 def sheet_of(question: ScaleQuestion) -> ScaleSheet:
     """Return a question as a sheet, by ascending size, the roles marked where they would be others."""
-    measurements = question.measurements
-    mpki, rows = dict(measurements.curve), []
+    measurements, rows = question.measurements, []
     for size in sorted({*measurements.sizes, *question.targets}):
-        values = (measurements.ipc_at(size), mpki.get(size), measurements.f_mem_at(size))
-        ipc_cell, mpki_cell, f_mem_cell = map(number_text, values)
-        row = SheetRow(str(size), ipc_cell, mpki_cell, f_mem_cell)
+        ipc, mpki, f_mem = (
+            number_text(each.get(size)) for each in (measurements.ipc, measurements.mpki, measurements.f_mem)
+        )
+        row = SheetRow(str(size), ipc, mpki, f_mem)
         role = Role.TARGET if size in question.targets else Role.CURVE
         if size in question.simulated:
             role = Role.BOTH if role is Role.TARGET else Role.SIMULATED
@@ -197,12 +176,12 @@ def number_text(value: float | None) -> str:
 
 def next_role(row: SheetRow) -> Role:
     """Return the role after a row's own, the first after the last; only what has an IPC can be simulated."""
-    roles = list(Role) if row.ipc.strip() else [Role.TARGET, Role.CURVE]
-    return _next_of(roles, row.role) if row.role in roles else roles[0]
+    return next_of(list(Role) if row.ipc.strip() else [Role.TARGET, Role.CURVE], row.role)
 
 
-def _next_of(values: Sequence[Value], value: Value) -> Value:
-    return values[(values.index(value) + 1) % len(values)]
+def next_of(values: Sequence[Value], value: Value) -> Value:
+    """Return the value after this one; the first after the last, and for one that is none of them."""
+    return values[(values.index(value) + 1) % len(values)] if value in values else values[0]
 
 
 # -- what is wrong with it ----------------------------------------------------------------------------------
@@ -245,51 +224,41 @@ def _wrong(sheet: ScaleSheet) -> Iterator[WrongCell]:
     for place, row in enumerate(sheet.rows):
         if row.is_blank:
             continue
-        yield from _wrong_size(place, row, places)
+        try:
+            size = int(row.size)
+            wrong = wrong_size(size)
+        except ValueError:
+            size, given = 0, f"not {row.size!r}" if row.size.strip() else "and here is none"
+            wrong = f"a size is a whole number, {given}"
+        if wrong is not None:
+            yield WrongCell(place, "size", wrong, SIZE_REMEDY)
+        elif size in places:
+            message = f"size {size} is in row {places[size] + 1} already"
+            yield WrongCell(place, "size", message, "keep one of the two")
+        places.setdefault(size, place)
         for cell, wrong_value in WRONG_VALUE.items():
-            wrong = _wrong_number(
-                row.texts[cell], wrong_value, "correct it, or empty the cell if it was not measured"
-            )
-            if wrong is not None:
-                yield WrongCell(place, cell, *wrong)
+            remedy = "correct it, or empty the cell if it was not measured"
+            yield from _wrong_number(place, cell, row.texts[cell], wrong_value, remedy)
         if row.is_simulated and not row.ipc.strip():
             yield WrongCell(place, "ipc", "a simulated size has no IPC", "give it, or mark the row otherwise")
-        size = _size_in(row)
-        if row.is_target and size is not None and size < largest:
+        if row.is_target and wrong is None and size < largest:
             message = f"a target of {size} is below the largest simulated size, {largest}"
             yield WrongCell(place, ROLE, message, "mark it as simulated, or as a point of the curve")
-    wrong = _wrong_number(sheet.peak, wrong_ipc, "correct it, or leave it out")
-    if wrong is not None:
-        yield WrongCell(None, PEAK, f"the peak IPC of an SM: {wrong[0]}", wrong[1])
-
-
-def _wrong_size(place: int, row: SheetRow, places: dict[int, int]) -> Iterator[WrongCell]:
-    """Yield what is wrong with a size; ``places`` are those of the sizes above it, and gets its own."""
-    try:
-        size = int(row.size)
-    except ValueError:
-        what = f"not {row.size!r}" if row.size.strip() else "and here is none"
-        yield WrongCell(place, "size", f"a size is a whole number, {what}", SIZE_REMEDY)
-        return
-    wrong = wrong_size(size)
-    if wrong is not None:
-        yield WrongCell(place, "size", wrong, SIZE_REMEDY)
-    elif size in places:
-        message = f"size {size} is in row {places[size] + 1} already"
-        yield WrongCell(place, "size", message, "keep one of the two")
-    places.setdefault(size, place)
+    for each in _wrong_number(None, PEAK, sheet.peak, wrong_ipc, "correct it, or leave it out"):
+        yield replace(each, message=f"the peak IPC of an SM: {each.message}")
 
 
 def _wrong_number(
-    text: str, wrong_value: Callable[[float], str | None], remedy: str
-) -> tuple[str, str] | None:
-    """Return what is wrong with a text, and what to do; None where nothing is, or nothing is typed."""
+    place: int | None, cell: str, text: str, wrong_value: Callable[[float], str | None], remedy: str
+) -> Iterator[WrongCell]:
+    """Yield what is wrong with a cell, and what to do; nothing where nothing is, or nothing is typed."""
     try:
         value = _number_in(text)
     except ValueError:
-        return f"{text!r} is not a number", NUMBER_REMEDY
-    wrong = None if value is None else wrong_value(value)
-    return None if wrong is None else (wrong, remedy)
+        yield WrongCell(place, cell, f"{text!r} is not a number", NUMBER_REMEDY)
+        return
+    if value is not None and (wrong := wrong_value(value)) is not None:
+        yield WrongCell(place, cell, wrong, remedy)
 
 
 def _number_in(text: str) -> float | None:
@@ -300,10 +269,9 @@ def _number_in(text: str) -> float | None:
 def _size_in(row: SheetRow) -> int | None:
     """Return the size of a row, None where there is none that can be used."""
     try:
-        size = int(row.size)
+        return int(row.size) if wrong_size(int(row.size)) is None else None
     except ValueError:
         return None
-    return size if wrong_size(size) is None else None
 
 
 # -- what is asked, and where it was read from ---------------------------------------------------------------
@@ -327,15 +295,7 @@ class HowToPredict:
     def with_next_rule(self, *, has_runs: bool = False) -> HowToPredict:
         """Return the same by the next rule; by all of them after the last, of runs then launch by launch."""
         rules = [*RULES, ALL_RULES, *([WAVES] if has_runs else [])]
-        return replace(self, rule=_next_of(rules, self.rule) if self.rule in rules else rules[1])
-
-    def with_next_confidence(self) -> HowToPredict:
-        """Return the same at the next level, the least after the greatest."""
-        return replace(self, confidence=_next_of(CONFIDENCES, self.confidence))
-
-    def with_other_f_mem(self) -> HowToPredict:
-        """Return the same with f_mem assumed where it was not, and the other way round."""
-        return replace(self, assume_f_mem=not self.assume_f_mem)
+        return replace(self, rule=next_of(rules, self.rule if self.rule in rules else DEFAULT_RULE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,7 +334,7 @@ def read_sheets(
     InputError, ProfileError : a file cannot be read, or a value in it is wrong.
     OptionError : the benchmark is not in a CSV.
     """
-    from tui.scale.runs import is_run, logs_in
+    from tui.scale.runs import is_run, logs_in, read_run
 
     sources: list[SheetSource] = []
     logs: list[str] = []
@@ -387,46 +347,20 @@ def read_sheets(
             name = question.measurements.name if len(questions) > 1 or benchmark is not None else None
             in_order = all(first < second for first, second in pairwise(question.targets))
             sources.append(SheetSource(sheet_of(question), file, name, in_order))
-    return (*sources, *(_sources_of_runs(logs) if logs else ()))
+    if logs:
+        from scalemodel.from_logs import measurements_of_runs, programs_of
 
-
-def _sources_of_runs(logs: Sequence[str]) -> Iterator[SheetSource]:
-    """Yield the sheets of runs: the two largest below the measured ones' targets, then two doublings more."""
-    from scalemodel.from_logs import measurements_of_runs, programs_of
-    from tui.scale.runs import read_run
-
-    for name, runs in programs_of([read_run(text)[0] for text in logs]).items():
-        measurements = measurements_of_runs(name, runs)
-        targets = default_targets([run.size for run in runs])
-        models = tuple(run.size for run in runs if run.size not in targets)
-        sheet = sheet_of(ScaleQuestion(measurements, models, targets))
-        yield SheetSource(sheet, name, None, in_order=False, runs=tuple(runs))
+        for name, runs in programs_of([read_run(text)[0] for text in logs]).items():
+            targets = default_targets([run.size for run in runs])
+            models = tuple(run.size for run in runs if run.size not in targets)
+            question = ScaleQuestion(measurements_of_runs(name, runs), models, targets)
+            sources.append(SheetSource(sheet_of(question), name, None, in_order=False, runs=tuple(runs)))
+    return tuple(sources)
 
 
 def default_targets(sizes: Sequence[int]) -> tuple[int, ...]:
     """Return what is predicted from runs where nothing is asked: the third on, else two doublings."""
-    measured = tuple(sizes[2:])
-    return measured or (2 * sizes[-1], 4 * sizes[-1])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SheetAnswer:
-    """What is predicted from a sheet.
-
-    Attributes
-    ----------
-    pairs : the sheet's measurements and the outcome, one pair.
-    asked : the options that gave it, with every number of the sheet.
-    command : options that give the same, shorter where the sheet is as its file has it.
-    words : what is said of it, in lines of a width.
-    text : what the command prints.
-    """
-
-    pairs: Sequence[tuple[Measurements, Outcome]]
-    asked: ScalePredictOptions
-    command: ScalePredictOptions
-    words: Callable[[int], list[str]]
-    text: Callable[[ScalePredictOptions, Canvas], str]
+    return tuple(sizes[2:]) or (2 * sizes[-1], 4 * sizes[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,18 +394,19 @@ class OpenTables:
         return self.sources[self.place]
 
     @property
+    def has_runs(self) -> bool:
+        """Whether the open one is of simulated runs."""
+        return self.source is not None and bool(self.source.runs)
+
+    @property
     def is_edited(self) -> bool:
         """Whether the open sheet is another than the one read; one that was typed is not."""
         return self.source is not None and self.source.sheet != self.sheet
 
     @property
     def rule(self) -> str:
-        """The rule that is asked for, of what the open sheet has."""
-        return rule_of(self.how, self.source)
-
-    def answer(self) -> SheetAnswer:
-        """Return what is predicted from the open sheet; see `answer_of`."""
-        return answer_of(self.sheet, self.how, self.source)
+        """The rule that is asked for: launch by launch there are runs alone."""
+        return DEFAULT_RULE if self.how.rule == WAVES and not self.has_runs else self.how.rule
 
     def edited(self, sheet: ScaleSheet) -> OpenTables:
         """Return the tables with another sheet in the place of the open one."""
@@ -480,21 +415,9 @@ class OpenTables:
         sheets = (*self.sheets[: self.place], sheet, *self.sheets[self.place + 1 :])
         return replace(self, sheets=sheets, before=self)
 
-    def emptied(self) -> OpenTables:
-        """Return a blank sheet alone."""
-        return OpenTables((blank_sheet(),), (None,), how=self.how, before=self)
-
     def undone(self) -> OpenTables:
         """Return the tables before the last edit, asked as now; these where nothing was edited."""
         return self if self.before is None else replace(self.before, how=self.how)
-
-    def next(self) -> OpenTables:
-        """Return the tables with the next sheet open, the first after the last."""
-        return replace(self, place=(self.place + 1) % len(self.sheets))
-
-    def asked(self, how: HowToPredict) -> OpenTables:
-        """Return the tables with something else asked."""
-        return replace(self, how=how)
 
     def opened(self, sources: Sequence[SheetSource]) -> OpenTables:
         """Return these sheets, one at least, asked as now; runs launch by launch."""
@@ -515,122 +438,36 @@ def made_up_tables() -> OpenTables:
     return tables_of(read_sheets([str(sample_scale_question())]), is_made_up=True)
 
 
-def rule_of(how: HowToPredict, source: SheetSource | None) -> str:
-    """Return the rule that is asked for: launch by launch there are runs alone."""
-    return DEFAULT_RULE if how.rule == WAVES and (source is None or not source.runs) else how.rule
+def files_typed(text: str) -> list[str]:
+    """Return the files that a line names: one with blanks in its name, or several apart by blanks."""
+    try:
+        return [text] if Path(text).exists() else shlex.split(text)
+    except ValueError:
+        return [text]
 
 
 # -- what it predicts ----------------------------------------------------------------------------------------
 
 
-def answer_of(sheet: ScaleSheet, how: HowToPredict, source: SheetSource | None = None) -> SheetAnswer:
-    """Return what `scale predict` predicts from the numbers of a sheet, or from its runs.
+@dataclass(frozen=True, slots=True, eq=False)
+class SheetAnswer:
+    """What is predicted from a sheet.
 
-    f_mem is given where a cliff makes use of it only: else it would be said that it is of no use.
-
-    Parameters
+    Attributes
     ----------
-    source : of the sheet, as it was before it was edited.
-
-    Raises
-    ------
-    OptionError : a cell is wrong, or nothing can be predicted from the sheet.
+    measurements, outcome : of the sheet.
+    asked : the options that gave it, with every number of the sheet.
+    command : options that give the same, shorter where the sheet is as its file has it.
+    words : what is said of it, in lines of a width.
+    text : what the command prints.
     """
-    wrong = next(iter(wrong_cells(sheet)), None)
-    if wrong is not None:
-        raise OptionError(f"{place_text(sheet, wrong)}: {wrong.message}", remedy=wrong.remedy)
-    rows = [row for row in sheet.rows if not row.is_blank]
-    if source is not None and rule_of(how, source) == WAVES:
-        return _answer_of_runs(rows, source)
-    asked = _numbers(sheet, rows, how, rule_of(how, source))
-    pairs = predictions_of(asked)
-    # The largest scale model's f_mem is the only one that is made use of.
-    largest = max((row for row in rows if row.is_simulated), key=lambda row: int(row.size))
-    f_mem = _number_in(largest.f_mem)
-    if f_mem is not None and pairs[0][1].cliff is not None:
-        asked = replace(asked, f_mem=f_mem)
-        pairs = predictions_of(asked)
-    command = asked
-    if source is not None and source.in_order and source.sheet == sheet:
-        given = ScalePredictOptions(files=(source.file,), benchmark=source.benchmark)
-        command = replace(
-            given, rule=asked.rule, confidence=asked.confidence, assume_f_mem=asked.assume_f_mem
-        )
-    return SheetAnswer(
-        pairs,
-        asked,
-        command,
-        lambda width: words_lines(pairs, asked, width),
-        lambda options, canvas: predict_text(pairs, options, canvas),
-    )
 
-
-def _numbers(
-    sheet: ScaleSheet, rows: Sequence[SheetRow], how: HowToPredict, rule: str
-) -> ScalePredictOptions:
-    """Return all that the sheet says but f_mem."""
-    simulated = [row.size for row in rows if row.is_simulated]
-    if len(simulated) < 2:
-        count = "one size alone is" if simulated else "no size is"
-        what = f"{count} simulated, which shows no trend"
-        raise OptionError(what, remedy="type the IPC of two simulated sizes or more")
-    targets = [row.size for row in rows if row.is_target]
-    if not targets:
-        raise OptionError("no target is given", remedy="type the size of the system to predict")
-
-    def pairs(cell: str) -> tuple[str, ...]:
-        known = [(row.size, _number_in(row.texts[cell])) for row in rows]
-        words = [f"{int(size)}={number_text(value)}" for size, value in known if value is not None]
-        return (",".join(words),) if words else ()
-
-    def listed(sizes: Sequence[str]) -> tuple[str, ...]:
-        return (",".join(str(int(size)) for size in sizes),) if sizes else ()
-
-    return ScalePredictOptions(
-        name=sheet.name or None,
-        ipc=pairs("ipc"),
-        mpki=pairs("mpki"),
-        simulated=() if simulated == [row.size for row in rows if row.ipc.strip()] else listed(simulated),
-        target=listed(targets),
-        peak_ipc_per_sm=_number_in(sheet.peak),
-        scaling=None if sheet.scaling is Scaling.STRONG else sheet.scaling,
-        mpki_unit=None if sheet.mpki_unit is MpkiUnit.THREAD else sheet.mpki_unit,
-        rule=() if rule == DEFAULT_RULE else (rule,),
-        confidence=how.confidence,
-        # Where there are no cliffs there is nothing to assume it for.
-        assume_f_mem=how.assume_f_mem and sheet.scaling.has_cliffs,
-    )
-
-
-def _answer_of_runs(rows: Sequence[SheetRow], source: SheetSource) -> SheetAnswer:
-    """Return what the runs predict launch by launch at the sheet's targets."""
-    from scalemodel.from_logs import measurements_of_runs, predicted_by_waves
-    from tui.scale.runs import larger_gpus, runs_lines, runs_text
-
-    as_read = {(row.size, row.ipc) for row in source.sheet.rows if row.ipc}
-    if not {(row.size, row.ipc) for row in rows if row.ipc} <= as_read:
-        what = "launch by launch there are the runs as they were read alone"
-        raise OptionError(what, remedy="undo the edit, or take a rule for numbers by r")
-    sizes = {int(row.size) for row in rows if row.ipc}
-    runs = [run for run in source.runs if run.size in sizes]
-    targets = [int(row.size) for row in rows if row.is_target]
-    if not targets:
-        raise OptionError("no target is given", remedy="type the size of the system to predict")
-    measurements = measurements_of_runs(source.sheet.name, runs)
-    predictions = tuple(predicted_by_waves(runs, target) for target in targets)
-    models = sorted(size for size in sizes if size < max(targets))[:2] if len(sizes) > 2 else None
-    outcome = predict(measurements, [max(sizes, default=1) * 2], simulated=models)
-    found = larger_gpus(runs, targets)
-    asked = ScalePredictOptions(
-        run=tuple(f"{run.size}={run.path}" for run in runs), target=(",".join(map(str, targets)),)
-    )
-    return SheetAnswer(
-        [(measurements, replace(outcome, predictions=predictions, cliff=None, findings=()))],
-        asked,
-        asked,
-        lambda width: runs_lines(found, width),
-        lambda options, canvas: runs_text(found, options, canvas),
-    )
+    measurements: Measurements
+    outcome: Outcome
+    asked: ScalePredictOptions
+    command: ScalePredictOptions
+    words: Callable[[int], list[str]]
+    text: Callable[[ScalePredictOptions, Canvas], str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -646,9 +483,116 @@ def result_of(tables: OpenTables) -> SheetResult:
     """Predict from the open sheet; it takes a millisecond or two."""
     wrong = wrong_cells(tables.sheet)
     try:
-        return SheetResult(tables.answer(), None, wrong)
+        return SheetResult(answer_of(tables), None, wrong)
     except ScaleModelError as error:
         return SheetResult(None, error, wrong)
+
+
+def answer_of(tables: OpenTables) -> SheetAnswer:
+    """Return what `scale predict` predicts from the numbers of the open sheet, or from its runs.
+
+    f_mem is given where a cliff makes use of it only: else it would be said that it is of no use.
+
+    Raises
+    ------
+    OptionError : a cell is wrong, or nothing can be predicted from the sheet.
+    """
+    sheet, source = tables.sheet, tables.source
+    for wrong in wrong_cells(sheet):
+        raise OptionError(f"{place_text(sheet, wrong)}: {wrong.message}", remedy=wrong.remedy)
+    rows = [row for row in sheet.rows if not row.is_blank]
+    models = [int(row.size) for row in rows if row.is_simulated]
+    targets = [int(row.size) for row in rows if row.is_target]
+    if len(models) < 2 and tables.rule != WAVES:
+        what = f"{'one size alone is' if models else 'no size is'} simulated, which shows no trend"
+        raise OptionError(what, remedy="type the IPC of two simulated sizes or more")
+    if not targets:
+        raise OptionError("no target is given", remedy="type the size of the system to predict")
+    if source is not None and tables.rule == WAVES:
+        return _answer_of_runs(rows, targets, source)
+    asked = _options(tables, rows, models, targets)
+    pairs = predictions_of(asked)
+    # The largest scale model's f_mem is the only one that is made use of.
+    f_mem = _number_in(next(row.f_mem for row in rows if int(row.size) == max(models)))
+    if f_mem is not None and pairs[0][1].cliff is not None:
+        asked = replace(asked, f_mem=f_mem)
+        pairs = predictions_of(asked)
+    command = asked
+    if source is not None and source.in_order and source.sheet == sheet:
+        command = ScalePredictOptions(
+            files=(source.file,),
+            benchmark=source.benchmark,
+            rule=asked.rule,
+            confidence=asked.confidence,
+            assume_f_mem=asked.assume_f_mem,
+        )
+    return SheetAnswer(
+        *pairs[0],
+        asked,
+        command,
+        lambda width: words_lines(pairs, asked, width),
+        lambda options, canvas: predict_text(pairs, options, canvas),
+    )
+
+
+def _options(
+    tables: OpenTables, rows: Sequence[SheetRow], models: Sequence[int], targets: Sequence[int]
+) -> ScalePredictOptions:
+    """Return all that the open sheet says but f_mem."""
+    sheet, how = tables.sheet, tables.how
+
+    def pairs(cell: str) -> tuple[str, ...]:
+        known = [(int(row.size), _number_in(row.texts[cell])) for row in rows]
+        return _by_commas(f"{size}={number_text(value)}" for size, value in known if value is not None)
+
+    measured = [int(row.size) for row in rows if row.ipc.strip()]
+    return ScalePredictOptions(
+        name=sheet.name or None,
+        ipc=pairs("ipc"),
+        mpki=pairs("mpki"),
+        simulated=() if models == measured else _by_commas(models),
+        target=_by_commas(targets),
+        peak_ipc_per_sm=_number_in(sheet.peak),
+        scaling=None if sheet.scaling is Scaling.STRONG else sheet.scaling,
+        mpki_unit=None if sheet.mpki_unit is MpkiUnit.THREAD else sheet.mpki_unit,
+        rule=() if tables.rule == DEFAULT_RULE else (tables.rule,),
+        confidence=how.confidence,
+        # Where there are no cliffs there is nothing to assume it for.
+        assume_f_mem=how.assume_f_mem and sheet.scaling.has_cliffs,
+    )
+
+
+def _by_commas(words: Iterator[str] | Sequence[int]) -> tuple[str, ...]:
+    joined = ",".join(map(str, words))
+    return (joined,) if joined else ()
+
+
+def _answer_of_runs(rows: Sequence[SheetRow], targets: Sequence[int], source: SheetSource) -> SheetAnswer:
+    """Return what the runs predict launch by launch at the sheet's targets."""
+    from scalemodel.from_logs import measurements_of_runs, predicted_by_waves
+    from tui.scale.runs import larger_gpus, runs_lines, runs_text
+
+    as_read = {(row.size, row.ipc) for row in source.sheet.rows if row.ipc}
+    if not {(row.size, row.ipc) for row in rows if row.ipc} <= as_read:
+        what = "launch by launch there are the runs as they were read alone"
+        raise OptionError(what, remedy="undo the edit, or take a rule for numbers by r")
+    sizes = {int(row.size) for row in rows if row.ipc}
+    runs = [run for run in source.runs if run.size in sizes]
+    predictions = tuple(predicted_by_waves(runs, target) for target in targets)
+    measurements = measurements_of_runs(source.sheet.name, runs)
+    models = sorted(size for size in sizes if size < max(targets))[:2] if len(sizes) > 2 else None
+    outcome = predict(measurements, [max(sizes, default=1) * 2], simulated=models)
+    found = larger_gpus(runs, targets)
+    words = tuple(f"{run.size}={run.path}" for run in runs)
+    asked = ScalePredictOptions(run=words, target=_by_commas(targets))
+    return SheetAnswer(
+        measurements,
+        replace(outcome, predictions=predictions, cliff=None, findings=()),
+        asked,
+        asked,
+        lambda width: runs_lines(found, width),
+        lambda options, canvas: runs_text(found, options, canvas),
+    )
 
 
 # -- the columns of the table --------------------------------------------------------------------------------
@@ -659,13 +603,8 @@ _MOST_TYPED = 9
 _DROPPED_FIRST = ("low to high", "error", "predicted")
 
 
-@dataclass(frozen=True, slots=True)
-class SheetColumn:
+class SheetColumn(Column):
     """One column: a text a row, none wider than the width, in terminal cells."""
-
-    heading: str
-    cells: Sequence[str]
-    to_right: bool = True
 
     @property
     def width(self) -> int:
@@ -677,20 +616,12 @@ class SheetColumn:
         return text.rjust(self.width) if self.to_right else text.ljust(self.width)
 
 
-def sheet_columns(
-    sheet: ScaleSheet,
-    answer: SheetAnswer | None,
-    wrong: Sequence[WrongCell],
-    width: int,
-) -> list[SheetColumn]:
+def sheet_columns(sheet: ScaleSheet, result: SheetResult, width: int) -> list[SheetColumn]:
     """Return the columns that fit in `width` cells: those to type in first, by the order of `CELLS`.
 
-    Parameters
-    ----------
-    answer : None where nothing can be predicted.
-    wrong : cells to mark, with a sign that follows their text.
+    Wrong cells are marked with a sign that follows their text.
     """
-    marked = {(each.row, each.cell) for each in wrong}
+    marked = {(each.row, each.cell) for each in result.wrong}
 
     def typed(place: int, row: SheetRow, cell: str) -> str:
         text = row.texts[cell]
@@ -700,19 +631,19 @@ def sheet_columns(
         return (text if len(text) <= _MOST_TYPED else f"{_number_in(text):.4g}"[:_MOST_TYPED]) + " "
 
     def role(place: int, row: SheetRow) -> str:
-        mark = WRONG_MARK if (place, ROLE) in marked else ""
-        if row.is_blank:
-            return mark
-        if row.role is Role.CURVE:
-            return ("curve" if row.mpki else "unused") + mark
-        return ("measured" if row.role is Role.TARGET and row.ipc else row.role.value) + mark
+        shown = row.role.value
+        if row.role is Role.CURVE and not row.mpki:
+            shown = "unused"
+        if row.role is Role.TARGET and row.ipc:
+            shown = "measured"
+        return ("" if row.is_blank else shown) + (WRONG_MARK if (place, ROLE) in marked else "")
 
     rows = list(enumerate(sheet.rows))
     columns = [
         SheetColumn(f"{_HEADINGS[cell]} ", [typed(place, row, cell) for place, row in rows]) for cell in CELLS
     ]
     columns.append(SheetColumn("role", [role(place, row) for place, row in rows], to_right=False))
-    columns += _predicted(sheet, answer)
+    columns += _predicted(sheet, result.answer)
     for heading in _DROPPED_FIRST:
         if sum(column.width + GAP for column in columns) - GAP <= width:
             break
@@ -728,10 +659,9 @@ def _predicted(sheet: ScaleSheet, answer: SheetAnswer | None) -> Iterator[SheetC
     found: dict[int, Mapping[str, float | None]] = {}
     mark = ""
     if answer is not None:
-        measurements, outcome = answer.pairs[0]
-        for prediction in outcome.predictions:
-            found.setdefault(prediction.target, prediction_row(measurements, prediction))
-        if len({prediction.method for prediction in outcome.predictions}) > 1:
+        for prediction in answer.outcome.predictions:
+            found.setdefault(prediction.target, prediction_row(answer.measurements, prediction))
+        if len({prediction.method for prediction in answer.outcome.predictions}) > 1:
             mark = f"{LETTERS[0]} "
     points, ranges, errors = [], [], []
     for row in sheet.rows:
@@ -755,12 +685,7 @@ Title = tuple[str, str]
 
 
 def table_title(tables: OpenTables, row: int | None) -> Title:
-    """Return what is open, and which of how many.
-
-    Parameters
-    ----------
-    row : where the cursor is, if not all rows are in sight.
-    """
+    """Return what is open, and which of how many; the row is the cursor's, if not all rows are in sight."""
     rows, sheets = len(tables.sheet.rows), len(tables.sheets)
     right = [] if row is None else [f"row {row + 1} of {rows}"]
     right += [f"[b] {tables.place + 1} of {sheets}"] if sheets > 1 else []
@@ -771,37 +696,28 @@ def table_title(tables: OpenTables, row: int | None) -> Title:
         made_up = "Sizes, from made-up numbers" if tables.is_edited else "Made-up numbers, no real GPU"
         return f"[5] {made_up}", ", ".join(right or ["[N] empty", "[o] open"])
     file = counted(len(source.runs), "run") if source.runs else Path(source.file).name
-    edited = ", edited" if tables.is_edited else ""
-    return f"[5] {file}: {name}{edited}" if name else f"[5] {file}{edited}", ", ".join(right)
+    return f"[5] {file}{name and ': '}{name}{', edited' * tables.is_edited}", ", ".join(right)
 
 
 def chart_title(tables: OpenTables, answer: SheetAnswer | None) -> Title:
     """Return which rule is drawn, and where the cliff is."""
-    if answer is None:
-        return "[tab] Chart: no prediction", ""
-    measurements, outcome = answer.pairs[0]
-    if tables.rule == WAVES:
-        return "[tab] Chart: launch by launch", ""
-    cliff, unit = outcome.cliff, measurements.scaling.unit
+    if answer is None or tables.rule == WAVES:
+        return f"[tab] Chart: {'no prediction' if answer is None else 'launch by launch'}", ""
+    cliff, unit = answer.outcome.cliff, answer.measurements.scaling.unit
     where = "no cliff" if cliff is None else f"cliff {cliff.smaller} to {cliff.larger} {unit}"
     return f"[tab] Chart: {_rule(tables)}, {_level(tables)}", where
 
 
-def words_title(answer: SheetAnswer | None, wrong: int, *, has_more: bool) -> Title:
-    """Return how much there is to read: of what is found, or how many cells are wrong.
-
-    Parameters
-    ----------
-    has_more : whether there is more below what is in sight.
-    """
-    more = ["j more"] if has_more else []
-    if answer is None:
-        return "[f] What is wrong", ", ".join([counted(wrong, "wrong cell")] * bool(wrong) + more)
-    outcome = answer.pairs[0][1]
-    warnings = len(outcome.warnings)
-    numbers = ((warnings, "warning"), (len(outcome.findings) - warnings, "note"))
+def words_title(result: SheetResult, *, has_more: bool) -> Title:
+    """Return how much there is to read, of what is found or wrong, and whether there is more below."""
+    numbers, title = [(len(result.wrong), "wrong cell")], "[f] What is wrong"
+    if result.answer is not None:
+        outcome = result.answer.outcome
+        warnings = len(outcome.warnings)
+        numbers = [(warnings, "warning"), (len(outcome.findings) - warnings, "note")]
+        title = f"[f] In words: {outcome.classification.scaling}"
     counts = [counted(number, what) for number, what in numbers if number]
-    return f"[f] In words: {outcome.classification.scaling}", ", ".join(counts + more)
+    return title, ", ".join(counts + ["j more"] * has_more)
 
 
 def status_lines(tables: OpenTables, result: SheetResult, row: int, cell: str) -> list[str]:
@@ -810,13 +726,25 @@ def status_lines(tables: OpenTables, result: SheetResult, row: int, cell: str) -
     It is said in the longest form first.
     """
     here = [each for each in result.wrong if (each.row, each.cell) == (row, cell)]
-    wrong = next(iter((*here, *result.wrong)), None)
-    if wrong is not None:
+    for wrong in (*here, *result.wrong):
         place = place_text(tables.sheet, wrong)
         return [f"{place}: {wrong.message}; {wrong.remedy}", f"{place}: {wrong.message}", wrong.message]
     if result.problem is not None:
         return [str(result.problem), result.problem.message]
-    return settings_lines(tables)
+    sheet, rule = tables.sheet, f"[r] {_rule(tables)}"
+    if tables.rule == WAVES:
+        return [f"{rule}, launch by launch from the two largest runs below each target", rule]
+    scaling, level = f"[s] {sheet.scaling}", f"[i] {_level(tables)}"
+    f_mem = f"[a] f_mem {'assumed' if tables.how.assume_f_mem else 'as known'}"
+    rest = (rule, level, f_mem, f"[p] peak {sheet.peak}" if sheet.peak else "[p] no peak")
+    forms = (
+        (f"{scaling} scaling", f"[t] MPKI per {sheet.mpki_unit}", *rest),
+        (scaling, f"[t] MPKI per {sheet.mpki_unit}", *rest),
+        (scaling, f"[t] per {sheet.mpki_unit}", *rest),
+        (scaling, rule, level, f_mem),
+        (scaling, rule, level),
+    )
+    return ["  ".join(form) for form in forms]
 
 
 def result_lines(sheet: ScaleSheet, result: SheetResult, width: int) -> list[str]:
@@ -824,30 +752,7 @@ def result_lines(sheet: ScaleSheet, result: SheetResult, width: int) -> list[str
     if result.answer is not None:
         return result.answer.words(width)
     said = [f"{place_text(sheet, each)}: {each.message}; {each.remedy}." for each in result.wrong]
-    return [
-        line
-        for text in said or [f"{result.problem}."]
-        for line in textwrap.wrap(text, width, subsequent_indent="  ", break_on_hyphens=False)
-    ]
-
-
-def settings_lines(tables: OpenTables) -> list[str]:
-    """Return what is asked, with the keys that change it, the longest form first."""
-    sheet, rule = tables.sheet, f"[r] {_rule(tables)}"
-    if tables.rule == WAVES:
-        return [f"{rule}, launch by launch from the two largest runs below each target", rule]
-    scaling, level = f"[s] {sheet.scaling}", f"[i] {_level(tables)}"
-    unit = f"[t] MPKI per {sheet.mpki_unit}"
-    f_mem = f"[a] f_mem {'assumed' if tables.how.assume_f_mem else 'as known'}"
-    peak = f"[p] peak {sheet.peak}" if sheet.peak else "[p] no peak"
-    forms = (
-        (f"{scaling} scaling", unit, rule, level, f_mem, peak),
-        (scaling, unit, rule, level, f_mem, peak),
-        (scaling, f"[t] per {sheet.mpki_unit}", rule, level, f_mem, peak),
-        (scaling, rule, level, f_mem),
-        (scaling, rule, level),
-    )
-    return ["  ".join(form) for form in forms]
+    return [line for text in said or [f"{result.problem}."] for line in wrapped(text, width, "  ")]
 
 
 def _rule(tables: OpenTables) -> str:
@@ -858,31 +763,15 @@ def _level(tables: OpenTables) -> str:
     return f"{100 * tables.how.confidence:.0f} %"
 
 
-def files_typed(text: str) -> list[str]:
-    """Return the files that a line names: one with blanks in its name, or several apart by blanks."""
-    if Path(text).exists():
-        return [text]
-    try:
-        return shlex.split(text)
-    except ValueError:
-        return [text]
-
-
-#: What reading files raises that a person can mend.
-UNREADABLE = (ScaleModelError, SamplingError)
-
-
 def farewell(tables: OpenTables) -> str | None:
     """Return the largest target's prediction and the command that gives it; None of numbers as bundled."""
-    if tables.is_made_up and not tables.is_edited:
-        return None
-    answer = result_of(tables).answer
+    answer = None if tables.is_made_up and not tables.is_edited else result_of(tables).answer
     if answer is None:
         # A wrong cell has been said beside the table.
         return None
-    measurements, outcome = answer.pairs[0]
     line = command_line("scale predict", answer.command)
-    last = max(outcome.predictions, key=lambda each: each.target)
+    last = max(answer.outcome.predictions, key=lambda each: each.target)
     if last.ipc is None:
         return line
-    return f"{last.target} {measurements.scaling.unit}: IPC {last.ipc:.4g} by {last.method}\n{line}"
+    unit = answer.measurements.scaling.unit
+    return f"{last.target} {unit}: IPC {last.ipc:.4g} by {last.method}\n{line}"

@@ -13,8 +13,7 @@ from sampling.text import counted
 from tui.options.choices import OutputFormat
 from tui.output.markdown import Block
 from tui.output.writer import Answer
-from tui.terminal.printable import printable
-from tui.terminal.tables import Column, names, shortened
+from tui.terminal.printable import Column, names, printable, shortened
 
 _SHOWN = 5
 _NAME_WIDTH = 48

@@ -17,16 +17,15 @@ from sampling.readers.registry import refuse_unused_columns
 from tui.charts import quantities
 from tui.charts.grid import LETTERS, Grid, ansi, cluster_style, plain
 from tui.charts.scatter import Point, scatter
-from tui.engine.comparing import check_feature_reports, comparison_of
+from tui.engine.planning import check_feature_reports, comparison_of
 from tui.engine.studies import columns_of, grouping_of, note_what_is_read, open_profile
 from tui.options.choices import CompareSort, OutputFormat
-from tui.options.commands import CompareOptions
-from tui.options.flags import with_flags
+from tui.options.command_line import with_flags
+from tui.options.plan import CompareOptions
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
 from tui.terminal.diagnostics import note
-from tui.terminal.printable import printable
-from tui.terminal.tables import Column, shortened, table
+from tui.terminal.printable import Column, printable, shortened, table
 from tui.text.selection import Part, part_of
 
 FIGURES = ("strata", "samples", "speedup", "bound", "group_bound")

@@ -17,11 +17,10 @@ from sampling.text import counted
 from tui.charts import quantities
 from tui.charts.grid import fitted
 from tui.options.choices import DifferenceSort
-from tui.options.difference import DifferenceOptions
+from tui.options.look import DifferenceOptions
 from tui.output.markdown import MOST_ROWS, Block
 from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import is_ascii, wrapped
-from tui.terminal.tables import Column, names, shortened, table
+from tui.terminal.printable import Column, is_ascii, names, shortened, table, wrapped
 from tui.text.labels.kernel_labels import KernelLabels, Place, place_lines, place_names
 from tui.text.selection import Part
 

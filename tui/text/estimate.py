@@ -18,11 +18,10 @@ from sampling.plan.plan_file import PlannedLaunch
 from sampling.text import counted
 from tui.charts import quantities
 from tui.options.command_line import command_line
-from tui.options.estimate import EstimateOptions
+from tui.options.simulate import EstimateOptions
 from tui.output.markdown import Block
 from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import wrapped
-from tui.terminal.tables import Column
+from tui.terminal.printable import Column, wrapped
 from tui.text.labels.kernel_labels import (
     KernelLabels,
     Place,

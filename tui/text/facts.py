@@ -13,7 +13,6 @@ import numpy as np
 from sampling.plan.design import Design
 from sampling.plan.findings import Finding
 from sampling.plan.judge import Judgement
-from sampling.plan.picked_design import AnyDesign
 from sampling.plan.study import Study
 from sampling.profile.kinds import shares_by_kind
 from sampling.reduction.duration_counts import DurationCounts
@@ -21,8 +20,7 @@ from sampling.strata.draw import DRAWS
 from sampling.text import counted
 from tui.charts import quantities
 from tui.output.writer import Canvas
-from tui.terminal.printable import printable, wrapped
-from tui.terminal.tables import Column, names
+from tui.terminal.printable import Column, names, printable, wrapped
 from tui.text.labels.kernel_labels import KernelLabels, Place, place_lines, place_names
 from tui.text.promise import promise_words
 
@@ -256,7 +254,7 @@ def judged_row(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def calibrated_row(design: AnyDesign) -> dict[str, Any] | None:
+def calibrated_row(design: Design) -> dict[str, Any] | None:
     """Return how many of the draws that a design was judged by stay within epsilon; None for picks."""
     share = design.share_within_epsilon
     if share is None:
@@ -299,7 +297,7 @@ def strata_text(strata: int) -> str:
     return counted(strata, "stratum", "strata")
 
 
-def bounds_line(design: AnyDesign, judgement: Judgement | None) -> str:
+def bounds_line(design: Design, judgement: Judgement | None) -> str:
     """Return both bounds in words, and the judged coverage beside the stated confidence."""
     if design.bound is None:
         return "no bound: the launches are not drawn at random"
@@ -307,7 +305,7 @@ def bounds_line(design: AnyDesign, judgement: Judgement | None) -> str:
     text += f"\nprofile's own durations: {quantities.share(design.bound)} of the total"
     if design.group_bound is not None:
         text += f", {quantities.share(design.group_bound)} of any kernel group's"
-        is_pooling = isinstance(design, Design) and design.groups is not None and design.groups.is_pool.any()
+        is_pooling = design.groups is not None and design.groups.is_pool.any()
         text += " that is not pooled" if is_pooling else ""
     if design.group_bound_with_noise is not None:
         text += f" ({quantities.share(design.group_bound_with_noise)} simulated)"
@@ -335,7 +333,7 @@ def clusters_of_group(study: Study, group: int) -> list[tuple[int, int]]:
     durations_ns, _ = study.counts.group_pairs(group)
     design = study.design
     whole = [(int(durations_ns[0]), int(durations_ns[-1]))]
-    if not isinstance(design, Design) or design.groups is None:
+    if design.groups is None:
         return whole
     strata, of_strata = design.strata, design.groups.counts
     rows = np.flatnonzero(strata.group == design.groups.group_of[group])

@@ -13,7 +13,7 @@ from tui.charts import quantities
 from tui.charts.grid import bar
 from tui.options.choices import GroupSort
 from tui.output.writer import Canvas
-from tui.terminal.tables import Column, names, table
+from tui.terminal.printable import Column, names, table
 from tui.text import facts
 
 

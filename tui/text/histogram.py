@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from sampling.plan.design import Design
 from sampling.plan.study import Study
 from tui.charts import quantities
 from tui.charts.grid import (
@@ -27,7 +26,7 @@ from tui.charts.histogram import LEFT, DurationAxis, histogram
 from tui.charts.histogram_data import HistogramData
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.terminal.tables import Column
+from tui.terminal.printable import Column
 from tui.text import facts
 from tui.text.groups import POOLED
 from tui.text.labels.kernel_labels import group_title
@@ -79,7 +78,7 @@ def _drawn(study: Study, group: int, clusters: int) -> list[int | None]:
     design, of = study.design, study.groups
     if of.pooled[group]:
         return [None] * clusters
-    if isinstance(design, Design) and design.groups is not None:
+    if design.groups is not None:
         rows = np.flatnonzero(design.strata.group == design.groups.group_of[group])
         if len(rows) == clusters:
             return list(design.strata.samples[rows].tolist())

@@ -11,8 +11,7 @@ from sampling.plan.study import Study
 from tui.charts import quantities
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.terminal.printable import printable
-from tui.terminal.tables import pairs
+from tui.terminal.printable import pairs, printable
 from tui.text import facts
 
 _LABEL = 14

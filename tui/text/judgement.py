@@ -9,7 +9,7 @@ from sampling.plan.judge import PlanJudgement
 from sampling.plan.plan_file import PlanFile
 from sampling.text import counted
 from tui.charts import quantities
-from tui.options.commands import JudgeOptions
+from tui.options.plan import JudgeOptions
 from tui.terminal.printable import wrapped
 from tui.text import facts
 

@@ -8,11 +8,11 @@ from dataclasses import asdict
 from typing import Any
 
 from sampling.features.metric_names import NCU_COMMAND
+from sampling.methods.options import about_options
 from sampling.methods.registry import DEFAULT_METHOD, method_named, method_names, method_options
-from sampling.methods.settings import about_options
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.terminal.tables import Column, names
+from tui.terminal.printable import Column, names
 
 _RECORDING = "to record the metrics of Nsight Compute that they need:"
 

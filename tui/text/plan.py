@@ -9,20 +9,17 @@ from typing import Any
 
 from sampling.features.metric_names import INSTRUCTIONS
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, StratumFacts
-from sampling.plan.drawn_clusters import DrawnClusters
 from sampling.plan.judge import Judgement
-from sampling.plan.picked_design import PickedDesign
 from sampling.plan.plan import Plan
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.study import Study
 from sampling.reduction.plan_groups import is_pool_key
 from tui.charts import quantities
-from tui.engine.budgets import PlanCosts
+from tui.engine.planning import PlanCosts
 from tui.options.choices import PlanList
-from tui.options.flags import with_flags
+from tui.options.command_line import with_flags
 from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import wrapped
-from tui.terminal.tables import Column, names, shortened
+from tui.terminal.printable import Column, names, shortened, wrapped
 from tui.text import facts
 from tui.text.labels.kernel_labels import KernelLabels, Labels, RowLabels, key_parts, row_labels
 from tui.text.promise import (
@@ -83,7 +80,7 @@ def plan_answer(
         "judged": None if judgement is None else facts.judged_row(judgement),
         "epsilon": design.target.epsilon if design.random else None,
         **cost_rows(plan.total_duration_ns, costs),
-        "details": dict(design.picks.details) if isinstance(design, PickedDesign | DrawnClusters) else None,
+        "details": None if design.picks is None else dict(design.picks.details),
     }
 
     def said(canvas: Canvas) -> str:

@@ -12,10 +12,10 @@ from tui.charts.grid import ansi, plain
 from tui.charts.ipc import IpcCurve, ipc_chart
 from tui.charts.quantities import UNKNOWN, ratio, share, si
 from tui.engine.kernel_values import numbers_of
-from tui.options.commands import ProjectOptions
+from tui.options.simulate import ProjectOptions
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.terminal.tables import Column, names, shortened, table
+from tui.terminal.printable import Column, names, shortened, table
 
 _HEIGHT = 16
 _LEAST_REASON = 40

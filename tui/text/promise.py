@@ -9,20 +9,19 @@ from sampling.methods.registry import method_named
 from sampling.plan.binding import Relaxation
 from sampling.plan.budget import SimulationHours, hours
 from sampling.plan.design import Design
-from sampling.plan.picked_design import AnyDesign
 from sampling.plan.plan import Plan
 from sampling.plan.study import Study
 from sampling.text import counted
 from tui.charts import quantities
-from tui.engine.budgets import PlanCosts
-from tui.options.flags import flags_of_parameters
-from tui.terminal.tables import Column, table
+from tui.engine.planning import PlanCosts
+from tui.options.command_line import flags_of_parameters
+from tui.terminal.printable import Column, table
 from tui.text.tones import Tone
 
 PICKED = "nothing: the launches are not drawn at random"
 
 
-def verdict(design: AnyDesign) -> tuple[str, Tone]:
+def verdict(design: Design) -> tuple[str, Tone]:
     """Return whether the plan's promise is within the epsilon asked for, in a word, and the word's tone."""
     bound = design.bound if design.bound_with_noise is None else design.bound_with_noise
     if bound is None:
@@ -35,7 +34,7 @@ def sure_words(confidence: float) -> str:
     return f"{100 * confidence:.4g} % sure"
 
 
-def simulate_sentence(design: AnyDesign, launches: int, total_ns: int, plan: Plan | None = None) -> str:
+def simulate_sentence(design: Design, launches: int, total_ns: int, plan: Plan | None = None) -> str:
     """Return what is simulated, and how much less than the whole run that is.
 
     Parameters
@@ -55,7 +54,7 @@ def simulate_sentence(design: AnyDesign, launches: int, total_ns: int, plan: Pla
     return f"{chosen}: {quantities.ratio(speedup)} less GPU time {time}." if speedup else f"{chosen} {time}."
 
 
-def known_sentence(design: AnyDesign) -> str:
+def known_sentence(design: Design) -> str:
     """Return how well the whole run is known then, what that assumes, and whether it was asked for."""
     if not design.random:
         return "How far off the whole run may then be is not known: these launches are not drawn at random."
@@ -76,7 +75,7 @@ def known_sentence(design: AnyDesign) -> str:
     return f"The whole run's cycles are then known {within}, if {assumed}; `estimate` checks that."
 
 
-def promise_words(design: AnyDesign) -> str:
+def promise_words(design: Design) -> str:
     """Return the promise, with its bound, its confidence and what is assumed of the simulator."""
     if not design.random:
         return PICKED
@@ -88,7 +87,7 @@ def promise_words(design: AnyDesign) -> str:
     return f"{within} at confidence {confidence}, if {assumed_words(design)}"
 
 
-def assumed_words(design: AnyDesign) -> str:
+def assumed_words(design: Design) -> str:
     """Return how cycles per nanosecond are declared to vary."""
     target = design.target
     words = f"cycles per ns vary by at most {quantities.share(target.noise_floor)} within a stratum"
@@ -112,13 +111,13 @@ def pooled_words(study: Study) -> str | None:
         f"{row['groups']} of {counted(len(study.counts.groups), 'kernel group', 'kernel groups')} pooled, "
         f"{quantities.share(row['share'])} of the time"
     )
-    if isinstance(design, Design) and design.groups is not None:
+    if design.groups is not None:
         strata = design.groups.is_pool[design.strata.group]
         words += f", in {counted(int(strata.sum()), 'stratum', 'strata')}"
     return f"{words}: they have no bound of their own"
 
 
-def interval_lines(design: AnyDesign) -> list[str]:
+def interval_lines(design: Design) -> list[str]:
     """Return how far the interval from simulated values is expected to reach."""
     if not design.expected_half_width:
         return []
@@ -153,7 +152,7 @@ def _hours(step: Relaxation, total_duration_ns: int, slowdown: float) -> float:
     return hours(total_duration_ns / step.speedup, slowdown)
 
 
-def hours_lines(design: AnyDesign, costs: PlanCosts) -> list[str]:
+def hours_lines(design: Design, costs: PlanCosts) -> list[str]:
     """Return the epsilon that a budget led to, and what the plan takes at a slowdown."""
     lines = []
     if costs.budget is not None:
@@ -183,7 +182,7 @@ def hours_forms(taken: SimulationHours | None) -> tuple[str, ...]:
 
 
 def binding_text(
-    found: Sequence[Relaxation], design: AnyDesign, total_duration_ns: int, slowdown: float | None
+    found: Sequence[Relaxation], design: Design, total_duration_ns: int, slowdown: float | None
 ) -> str:
     """Return which option to type for which speedup, the largest first."""
     if not found:
@@ -191,7 +190,7 @@ def binding_text(
     return f"Faster: {', '.join(_way(each, total_duration_ns, slowdown) for each in found)}"
 
 
-def why_none(design: AnyDesign) -> str:
+def why_none(design: Design) -> str:
     """Return why no option binds."""
     if not design.random:
         return f"Faster: no option, for nothing is asked of {design.method}"
@@ -222,7 +221,7 @@ def option_label(step: Relaxation) -> str:
 
 def binding_forms(
     found: Sequence[Relaxation],
-    design: AnyDesign,
+    design: Design,
     total_duration_ns: int = 0,
     slowdown: float | None = None,
 ) -> list[str]:

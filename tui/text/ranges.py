@@ -14,12 +14,11 @@ from sampling.text import counted
 from tui.charts import quantities
 from tui.charts.grid import AXIS, HEADING, LABEL, MARKER, SELECTED, Grid, blank, glyph_set, put
 from tui.charts.timeline import LEFT, RunAxis
-from tui.engine.ranges import FoundRanges
-from tui.options.ranges import RangesOptions
+from tui.engine.looking import FoundRanges
+from tui.options.look import RangesOptions
 from tui.output.markdown import Block
 from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import is_ascii, printable
-from tui.terminal.tables import Column, names, shortened, table
+from tui.terminal.printable import Column, is_ascii, names, printable, shortened, table
 from tui.text.selection import Part, stated
 
 NO_RANGES = "there are no named ranges with launches, and no sequence of kernels that most launches repeat"

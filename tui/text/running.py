@@ -10,7 +10,7 @@ from typing import Any
 from sampling.running import Asked, Job, Now, Ran
 from sampling.text import counted
 from tui.charts import quantities
-from tui.options.estimate import EstimateOptions
+from tui.options.simulate import EstimateOptions
 from tui.output.writer import Answer, Canvas
 from tui.text.estimate import estimate_answer, fitted, missing_text
 

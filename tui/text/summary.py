@@ -11,14 +11,14 @@ from sampling.plan.study import Study
 from sampling.reduction.duration_counts import fewest_holding
 from sampling.text import counted
 from tui.charts import quantities
-from tui.engine.budgets import PlanCosts
+from tui.engine.planning import PlanCosts
 from tui.options.command_line import command_line, options_of, printed_plan_name
-from tui.options.commands import CompareOptions, SampleOptions, TreeOptions
+from tui.options.look import TreeOptions
+from tui.options.plan import CompareOptions, SampleOptions
 from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.terminal.printable import wrapped
-from tui.terminal.tables import table
+from tui.terminal.printable import table, wrapped
 from tui.text import facts
 from tui.text.groups import short_group_columns
 from tui.text.header import MOST_SHARE

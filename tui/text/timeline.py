@@ -15,10 +15,10 @@ from tui.charts import quantities
 from tui.charts.grid import Grid, ansi, plain
 from tui.charts.quantities import duration
 from tui.charts.timeline import LEFT, RIGHT, Look, Marks, RunAxis, clusters_of, timeline_chart
-from tui.engine.timelines import GroupTimeline
+from tui.engine.looking import GroupTimeline
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.terminal.tables import Column, shortened
+from tui.terminal.printable import Column, shortened
 from tui.terminal.tty import Dots
 from tui.text import facts
 from tui.text.ranges import RangeForest, TreeMarks, left_of, range_rows, tree_grid

@@ -16,12 +16,11 @@ from sampling.text import counted
 from tui.charts import quantities
 from tui.charts.grid import Grid, ansi, plain
 from tui.charts.size_plot import trade_off_chart
-from tui.engine.budgets import PlanCosts
-from tui.options.commands import TradeOffOptions
-from tui.options.flags import with_flags
+from tui.engine.planning import PlanCosts
+from tui.options.command_line import with_flags
+from tui.options.plan import TradeOffOptions
 from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import printable, wrapped
-from tui.terminal.tables import Column, table
+from tui.terminal.printable import Column, printable, table, wrapped
 from tui.text.promise import binding_row, binding_text
 
 _NOTHING_ASKED = PlanCosts()

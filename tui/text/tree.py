@@ -18,7 +18,7 @@ from tui.charts.histogram import DurationAxis, histogram
 from tui.charts.tree import tree
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
-from tui.terminal.tables import Column
+from tui.terminal.printable import Column
 from tui.text import facts
 from tui.text.labels.kernel_labels import group_title
 

@@ -124,11 +124,7 @@ class NsysTables(ABC):
 
     @abstractmethod
     def row_count(self, table: str) -> int:
-        """Return the number of rows; may scan the table."""
-
-    def row_bound(self, table: str) -> int:
-        """Return at once a number of rows that the table does not exceed, for progress."""
-        return self.row_count(table)
+        """Return the number of rows, at once; that of rows once written where some were deleted."""
 
     @abstractmethod
     def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
@@ -176,21 +172,16 @@ def read_export(
     progress: Progress | None,
     opened: Callable[[], AbstractContextManager[NsysTables]],
 ) -> Profile:
-    """Read the launches of an export.
-
-    Parameters
-    ----------
-    file : what it was read from; its number of launches is filled in.
-    opened : opens the export once more, for its ranges.
+    """Read the launches of an export; ``opened`` opens it once more, for its ranges.
 
     Raises
     ------
     ProfileError : there are no launches in it (with the reason), or it is damaged.
     """
-    if tables.row_bound(KERNEL) == 0:
+    if tables.row_count(KERNEL) == 0:
         raise _without_kernels(tables)
     columns = _columns_present(tables)
-    done, total = 0, 0 if progress is None else tables.row_bound(KERNEL) + tables.row_bound(RUNTIME)
+    done, total = 0, 0 if progress is None else tables.row_count(KERNEL) + tables.row_count(RUNTIME)
 
     def advance(rows: int) -> None:
         nonlocal done
@@ -198,20 +189,17 @@ def read_export(
         if progress is not None:
             progress(min(done, total), total, f"reading {Path(tables.path).name}")
 
-    builder = LaunchTableBuilder(tables.path, kernels)
-    texts: dict[int, str] = {}
+    builder, texts = LaunchTableBuilder(tables.path, kernels), dict[int, str]()
     parts: list[_Keys] = []
     places: set[tuple[int, int]] = set()
     for arrays in tables.integers(KERNEL, columns):
         part = dict(zip(columns, arrays, strict=True))
         for column in _TIMES:
             if part[column].min() == NULL:
+                row = done + int(np.argmax(part[column] == NULL)) + 1
+                remedy = "record the profile again; nsys lost the end of this launch"
                 raise ProfileError(
-                    "a launch has no time",
-                    path=tables.path,
-                    row=done + int(np.argmax(part[column] == NULL)) + 1,
-                    column=column,
-                    remedy="record the profile again; nsys lost the end of this launch",
+                    "a launch has no time", path=tables.path, row=row, column=column, remedy=remedy
                 )
         keys = _keys_of(part)
         device = part.get("deviceId")
@@ -266,12 +254,9 @@ def _columns_present(tables: NsysTables) -> list[str]:
     present = tables.columns(KERNEL)
     for column in (*_TIMES, *(() if present.intersection(_NAMES) else _NAMES[:1])):
         if column not in present:
-            raise ProfileError(
-                f"the table {KERNEL} of this nsys export has no such column",
-                path=tables.path,
-                column=column,
-                remedy="export the report again with a released version of nsys",
-            )
+            what = f"the table {KERNEL} of this nsys export has no such column"
+            remedy = "export the report again with a released version of nsys"
+            raise ProfileError(what, path=tables.path, column=column, remedy=remedy)
     return [column for column in (*_TIMES, *_NAMES, *_PLACE, *_GRID, *_BLOCK) if column in present]
 
 
@@ -342,13 +327,9 @@ def _put_in_order(
     """Read the API calls, and overwrite in place what is known of the launches by what orders them.
 
     Of each globalPid becomes the number of its process, and of each correlation id what sorts the launches
-    of one process into API order. So launches are in memory only once.
-
-    Returns
-    -------
-    api_starts : for each part when the API call behind each launch began, ``NO_CALL`` where there is none.
-    kind : what the launches are ordered by, in the process where that is least reliable.
-    numbers : the process number of every globalPid.
+    of one process into API order. So launches are in memory only once. Returned is for each part when the API
+    call behind each launch began, ``NO_CALL`` where there is none; what the launches are ordered by, in the
+    process where that is least reliable; and the process number of every globalPid.
     """
     api_starts = [np.full(len(pid), NO_CALL) for pid, *_ in parts]
     launches: defaultdict[int, list[_Own]] = defaultdict(list)

@@ -1,15 +1,13 @@
 """Reports of Nsight Systems (`.nsys-rep`, `.qdrep`), exported by `nsys` itself where it is installed.
 
 The export lies in the user's cache folder and is found there again for as long as the report is unchanged. It
-is written under a temporary name and renamed once it is whole, so what is found under its own name is whole.
-Of one report one process makes it, under a lock that ends with the process; others wait for it. The program
-is ended with all that it started if this one is interrupted or told to stop; what is left of one that was
-killed outright is removed before the next export.
+is written under a temporary name and renamed once it is whole, so what is found under its own name is whole,
+whoever else makes it at the same time. The program is ended with all that it started if this one is told to
+stop, or if it takes too long; so what is left unfinished for longer is of one that was killed.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shlex
@@ -18,9 +16,9 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -37,6 +35,7 @@ LONGEST_EXPORT_SECONDS = 3600.0
 _MAGIC = b"NVIDIA Tegra Profiler Report"
 _ASKED_EVERY_SECONDS = 0.05
 _MOST_QUOTED = 300
+_UNFINISHED = "unfinished-"
 
 
 def recognise(file: InputFile) -> bool:
@@ -85,7 +84,7 @@ def cache_folder() -> Path:
 
 
 def new_export(nsys: str, path: str, report: Path, progress: Progress | None) -> Path:
-    """Return the SQLite export of a report, made now, here or by another process, and kept in the cache.
+    """Return the SQLite export of a report, made now and kept in the cache.
 
     ``nsys`` is the program; the report lies at ``report``, and is called ``path`` in messages.
 
@@ -97,20 +96,17 @@ def new_export(nsys: str, path: str, report: Path, progress: Progress | None) ->
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for left in folder.glob("unfinished-*.lock"):
-            with _locked(left):
-                pass
-        name = f"unfinished-{same_report}"
-        with _locked(
-            folder / f"{name}.lock", lambda: _tell(progress, f"waiting for another export of {path}")
-        ):
-            if not (folder / export).is_file():
-                with tempfile.TemporaryDirectory(prefix=f"{name}-", dir=folder) as unfinished:
-                    made = Path(unfinished) / "export.sqlite"
-                    _run(nsys, path, report.resolve(), made, progress)
-                    for older in folder.glob(f"{same_report}-*.sqlite"):
-                        older.unlink(missing_ok=True)
-                    made.replace(folder / export)
+        for left in folder.glob(f"{_UNFINISHED}*"):
+            with suppress(FileNotFoundError):
+                if time.time() - left.stat().st_mtime > 2 * LONGEST_EXPORT_SECONDS:
+                    shutil.rmtree(left, ignore_errors=True)
+        with tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=folder) as unfinished:
+            made = Path(unfinished) / "export.sqlite"
+            _run(nsys, path, report.resolve(), made, progress)
+            for older in folder.glob(f"{same_report}-*.sqlite"):
+                if older.name != export:
+                    older.unlink(missing_ok=True)
+            made.replace(folder / export)
     except OSError as error:
         raise ProfileError(
             f"its export cannot be kept in {folder} ({error.strerror or error})",
@@ -127,41 +123,6 @@ def _names(report: Path) -> tuple[str, str]:
     now = hashlib.sha256(b"%s\0%d\0%d" % (place, state.st_size, state.st_mtime_ns)).hexdigest()
     same_report = hashlib.sha256(place).hexdigest()[:16]
     return same_report, f"{same_report}-{now}.sqlite"
-
-
-@contextmanager
-def _locked(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
-    """Hold a lock file, which is there for as long; what a killed process left under its name is removed.
-
-    ``waiting`` is called again and again while another holds it; None: it is not waited for, and not held.
-    """
-    while True:
-        with path.open("wb") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # Who held it may have removed it since it was opened; another is held then, or is to be made.
-                if not os.path.samestat(os.fstat(lock.fileno()), path.stat()):
-                    continue
-                is_locked = True
-            except FileNotFoundError:
-                continue
-            except BlockingIOError:
-                if waiting is not None:
-                    time.sleep(_ASKED_EVERY_SECONDS)
-                    waiting()
-                    continue
-                is_locked = False
-            except OSError:
-                # A file system without locks: each makes its own export, as if it were alone.
-                is_locked = False
-            for left in path.parent.glob(f"{path.stem}-*") if is_locked else ():
-                shutil.rmtree(left, ignore_errors=True)
-            try:
-                yield
-            finally:
-                if is_locked:
-                    path.unlink(missing_ok=True)
-            return
 
 
 def _run(nsys: str, path: str, report: Path, made: Path, progress: Progress | None) -> None:
@@ -209,14 +170,10 @@ def _waited_for(program: subprocess.Popen[bytes], path: str, progress: Progress 
     while time.monotonic() < until:
         with suppress(subprocess.TimeoutExpired):
             return program.wait(_ASKED_EVERY_SECONDS)
-        _tell(progress, f"exporting {path} with nsys")
+        # By this the work can be cancelled, too.
+        if progress is not None:
+            progress(0, 0, f"exporting {path} with nsys")
     return None
-
-
-def _tell(progress: Progress | None, what: str) -> None:
-    # By this the work can be cancelled, too.
-    if progress is not None:
-        progress(0, 0, what)
 
 
 def _words(said: IO[bytes]) -> str:

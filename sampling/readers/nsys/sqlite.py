@@ -90,9 +90,6 @@ class _SqliteTables(NsysTables):
         stored = (self.stored_name(table) or table).replace('"', '""')
         return f'SELECT {what} FROM "{stored}"'  # noqa: S608
 
-    def _number(self, what: str, table: str) -> int:
-        return int(self._connection.execute(self._select(what, table)).fetchone()[0])
-
     def _nullable(self, table: str) -> dict[str, bool]:
         """Return the columns of a table and whether they may hold NULL."""
         query = 'SELECT name, NOT "notnull" FROM pragma_table_info(?)'
@@ -103,17 +100,17 @@ class _SqliteTables(NsysTables):
         return frozenset(self._nullable(table))
 
     def row_count(self, table: str) -> int:
-        """Count the rows."""
-        return self._number("COUNT(*)", table) if self.has(table) else 0
-
-    def row_bound(self, table: str) -> int:
         """Return how far the row numbers span."""
-        first, last = self._row_numbers(table) if self.has(table) else (1, 0)
-        return last - first + 1
+        first, stop = self._row_numbers(table) if self.has(table) else (0, 0)
+        return stop - first
 
     def _row_numbers(self, table: str) -> tuple[int, int]:
         # Two queries: SQLite finds a minimum or maximum at once only if it is asked for nothing else.
-        return self._number("IFNULL(MIN(rowid), 1)", table), self._number("IFNULL(MAX(rowid), 0)", table)
+        ends = (
+            self._select(f"IFNULL({end}(rowid), {none})", table) for end, none in (("MIN", 1), ("MAX", 0))
+        )
+        first, last = (int(self._connection.execute(query).fetchone()[0]) for query in ends)
+        return first, last + 1
 
     def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
         """Yield the rows in parts: row by row from a small file, by several threads from a big one."""
@@ -214,11 +211,11 @@ class _SqliteTables(NsysTables):
         return texts
 
 
-def row_ranges(first: int, last: int, file_bytes: int) -> list[tuple[int, int]]:
-    """Return ranges [from, to) that cover the row numbers ``first`` to ``last`` in steps of one query.
+def row_ranges(first: int, stop: int, file_bytes: int) -> list[tuple[int, int]]:
+    """Return ranges [from, to) that cover the row numbers from ``first`` on in steps of one query.
 
     Where rows were deleted the numbers have gaps: there are at most as many ranges as the file has room for.
     """
     most = 1 + file_bytes // (_FEWEST_BYTES_OF_A_ROW * ROWS_OF_ONE_QUERY)
-    ranges = max(1, min(most, 1 + (last - first) // ROWS_OF_ONE_QUERY))
-    return list(pairwise(first + (last + 1 - first) * each // ranges for each in range(ranges + 1)))
+    ranges = max(1, min(most, 1 + (stop - 1 - first) // ROWS_OF_ONE_QUERY))
+    return list(pairwise(first + (stop - first) * each // ranges for each in range(ranges + 1)))

@@ -14,7 +14,7 @@ from tui.app.group_table import row_runs, table_columns
 from tui.app.planning import load_study
 from tui.charts.quantities import share
 from tui.options.choices import GroupSort
-from tui.options.commands import SampleOptions
+from tui.options.plan import SampleOptions
 from tui.text import facts
 
 EVERY = [

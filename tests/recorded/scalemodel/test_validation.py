@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from scalemodel.inputs import read_benchmarks
-from scalemodel.interval import BENCHMARKS, TARGETS, TARGETS_OF_THREE, targets_held
 from scalemodel.measurements import Measurements, Scaling
+from scalemodel.rules import BENCHMARKS, TARGETS, TARGETS_OF_THREE, targets_held
 from scalemodel.validate import validate
 
 FILES = {Scaling.STRONG: "strong.csv", Scaling.WEAK: "weak.csv", Scaling.CHIPLET: "mcm.csv"}
@@ -85,10 +86,7 @@ def test_the_cliff_of_dct_is_found_alone_and_worth_it(
     assert check.prediction.ipc is not None
     assert check.prediction.ipc / check.actual - 1 == pytest.approx(-0.033, abs=0.0005)
     # Without the cliff it is 54 % short.
-    flat = [
-        Measurements(it.name, it.sizes, it.ipc, (None,) * 5, it.f_mem)
-        for it in published_sets[Scaling.STRONG]
-    ]
+    flat = [replace(it, mpki={}) for it in published_sets[Scaling.STRONG]]
     score = validate(flat, rules=["published"]).scores["published"][128]
     assert (score.worst, score.max) == ("dct", pytest.approx(0.54, abs=0.005))
 

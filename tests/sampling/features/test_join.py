@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.features.join import JoinReport, ScatteredMetrics, with_features
-from sampling.features.matching import occurrences
 from sampling.features.names import demangled
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
@@ -111,16 +110,6 @@ def test_the_sentence_names_the_first_three_of_many(launch_table: Build, tmp_pat
     )
 
 
-def test_a_sentence_of_a_whole_match_is_short(launch_table: Build, tmp_path: Path) -> None:
-    profile = launch_table(["a"] * 1500, [1] * 1500)
-    path = table_file(tmp_path, [{"id": number, "m": number} for number in range(1500)])
-    _, (report,) = joined(profile, path, region=Region(launches=(0, 1400)))
-    assert report.sentence == (
-        f"{path} (csv): 1,400 of 1,500 rows joined by id; 0 of 1,400 launches have none; "
-        "100 rows are of launches that are not selected"
-    )
-
-
 def test_an_id_of_another_kernel_is_not_joined(launch_table: Build, tmp_path: Path) -> None:
     profile = launch_table(["a", "b", "a"], [1, 2, 3])
     path = table_file(
@@ -147,18 +136,6 @@ def test_occurrences_count_over_the_whole_profile(launch_table: Build, tmp_path:
     later, (report,) = joined(profile, path, region=Region(launches=(3, None)))
     equal(later.metrics["m"], [11, 12])
     assert (report.matched, report.rows_not_selected, report.unmatched_rows) == (2, 3, 0)
-
-
-def test_fewer_and_more_rows_than_launches(launch_table: Build, tmp_path: Path) -> None:
-    profile = launch_table(["a", "a", "b"], [1, 2, 3], grid_x=[8, 8, 8])
-    rows = [("a", 1), ("b", 2), ("b", 3), ("c", 4)]
-    path = raw_page(tmp_path, [(1, 0, name, "(8, 1, 1)", "(8, 1, 1)", value) for name, value in rows])
-    features, (report,) = joined(profile, path)
-    equal(features.metrics["m"], [1, NAN, 2])
-    assert (report.matched, report.unmatched_rows, report.launches_without) == (2, 2, 1)
-    assert any("1 of 2 kernels has fewer rows than launches" in note for note in report.notes)
-    assert report.first_unmatched == ("row 6 'b'", "row 7 'c'")
-    assert report.first_without == ("launch 1 'a'",)
 
 
 def test_a_file_or_profile_without_shapes_joins_by_name(launch_table: Build, tmp_path: Path) -> None:
@@ -204,12 +181,6 @@ def test_the_join_is_that_of_a_dictionary(launch_table: Build, tmp_path: Path, d
     assert report.matched == len(kept)
 
 
-@given(st.lists(st.integers(0, 4), max_size=40))
-def test_occurrences_are_counted_as_by_hand(labels: list[int]) -> None:
-    found = occurrences(np.array(labels, dtype=np.int64)).tolist()
-    assert found == [labels[:place].count(label) for place, label in enumerate(labels)]
-
-
 def two_sequences(launch_table: Build, *, processes: Sequence[int], devices: Sequence[int]) -> LaunchTable:
     """Return a profile of two sequences with two launches of one kernel each, values 0 to 3 by id."""
     return launch_table(
@@ -236,18 +207,6 @@ def test_processes_with_the_same_numbers_are_the_same(launch_table: Build, tmp_p
     assert report.notes == ()
     only, (report,) = joined(profile, pages(tmp_path, (9, 0)))
     equal(only.metrics["m"], [NAN, NAN, 0, 1])
-
-
-def test_rows_of_a_grid_that_the_profile_lacks_are_counted_as_no_others(
-    launch_table: Build, tmp_path: Path
-) -> None:
-    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
-    rows = [(5, 9), (9, 8), (9, 8), (5, 8)]
-    page = raw_page(
-        tmp_path, [(process, 0, "f", f"({x}, 1, 1)", "(8, 1, 1)", at) for at, (process, x) in enumerate(rows)]
-    )
-    features, _ = joined(profile, page)
-    equal(features.metrics["m"], [3, NAN, 1, 2])
 
 
 def test_as_many_processes_of_another_run_go_in_order_and_the_report_says_so(
@@ -300,27 +259,6 @@ def many_sequences(launch_table: Build, *places: tuple[int, int]) -> LaunchTable
         process=[process for process, _ in every],
         device=[device for _, device in every],
     )
-
-
-def test_a_file_of_one_device_of_several_is_known_by_it(launch_table: Build, tmp_path: Path) -> None:
-    profile = many_sequences(launch_table, (5, 0), (6, 1), (7, 2))
-    features, (report,) = joined(profile, pages(tmp_path, (99, 2)))
-    equal(features.metrics["m"], [NAN] * 4 + [0, 1])
-    assert any("by their devices (99:2 is 7:2)" in note for note in report.notes)
-    assert "it has rows of 1 of the 3 processes and devices selected" in report.notes
-    features, (report,) = joined(profile, pages(tmp_path, (98, 2), (99, 0)), region=Region(processes=(5, 7)))
-    equal(features.metrics["m"], [2, 3, 0, 1])
-    assert not any("selected" in note for note in report.notes)
-
-
-def test_a_file_for_each_device_fills_its_own(launch_table: Build, tmp_path: Path) -> None:
-    profile = many_sequences(launch_table, (5, 0), (6, 1))
-    files = []
-    for device in (1, 0):
-        page = pages(tmp_path, (70, device))
-        files.append(page.rename(tmp_path / f"{device}.csv"))
-    features, _ = joined(profile, *files)
-    equal(features.metrics["m"], [0, 1, 0, 1])
 
 
 def test_a_file_of_more_devices_than_the_profile_gives_those_that_it_has(
@@ -385,20 +323,6 @@ def test_logs_may_be_as_many_as_the_processes_that_are_selected(launch_table: Bu
     assert "give a file for each of the profile's, in this order, or choose" in caught.value.remedy
 
 
-def test_pages_of_processes_on_one_device_go_in_the_order_given(launch_table: Build, tmp_path: Path) -> None:
-    profile = many_sequences(launch_table, (5, 0), (6, 0), (7, 1))
-    files = [
-        pages(tmp_path, place).rename(tmp_path / f"{place[0]}.csv") for place in ((92, 0), (91, 0), (90, 1))
-    ]
-    for place, path in enumerate(files):
-        path.write_text(path.read_text().replace('"0"\n', f'"{place}0"\n').replace('"1"\n', f'"{place}1"\n'))
-    features, (first, second, third) = joined(profile, *files)
-    equal(features.metrics["m"], [0, 1, 10, 11, 20, 21])
-    assert any("as file 1 of 2 in the order given it was taken for 5:0" in note for note in first.notes)
-    assert any("as file 2 of 2 in the order given it was taken for 6:0" in note for note in second.notes)
-    assert any("by their devices (90:1 is 7:1)" in note for note in third.notes)
-
-
 def test_short_names_match_where_they_are_alone(launch_table: Build, tmp_path: Path) -> None:
     names = ["void n::f<int>(T1)", "void n::f<long>(T1)", "void n::g<int>(T1)", "void n::f<int>(T1)"]
     profile = launch_table(names, [1] * 4, grid_x=[8, 4, 8, 2])
@@ -410,20 +334,6 @@ def test_short_names_match_where_they_are_alone(launch_table: Build, tmp_path: P
     features, (report,) = joined(profile, path)
     equal(features.metrics["m"], [0, 1, 3, 2])
     assert any("4 rows were found by a kernel's short name and shape" in note for note in report.notes)
-
-
-def test_short_names_of_several_kernels_are_left_unmatched(launch_table: Build, tmp_path: Path) -> None:
-    profile = launch_table(["f<int>()", "f<long>()", "g<int>()"], [1] * 3, grid_x=[8, 8, 8])
-    shape = {"grid": "8x1x1", "block": "8x1x1"}
-    rows = [
-        {"name": "f", "m": 1},
-        {"name": "g<A>()", "m": 2},
-        {"name": "g<B>()", "m": 3},
-        {"name": "f<int>()", "m": 4},
-    ]
-    features, (report,) = joined(profile, table_file(tmp_path, [{**row, **shape} for row in rows]))
-    equal(features.metrics["m"], [4, NAN, NAN])
-    assert report.unmatched_rows == 3
 
 
 def test_a_name_that_stays_ambiguous_is_said_beside_one_that_does_not(
@@ -478,14 +388,6 @@ def test_without_strict_a_file_of_something_else_is_a_report(launch_table: Build
             with_features(profile, listed(profile), [path])
 
 
-def test_without_strict_an_unreadable_file_is_still_an_error(launch_table: Build, tmp_path: Path) -> None:
-    profile = launch_table(["a"], [1])
-    (tmp_path / "f").write_text("hello\nworld\n")
-    for path in (tmp_path / "f", tmp_path / "none"):
-        with pytest.raises(ProfileError):
-            with_features(profile, listed(profile), [str(path)], strict=False)
-
-
 def nvbit_log(folder: Path, *launches: tuple[str, int, int], skipped: Sequence[int] = ()) -> Path:
     """Write a log of instr_count; a launch is (name, blocks, instructions). Some may have no line."""
     path = folder / "log.txt"
@@ -534,36 +436,6 @@ def test_numbers_that_one_launch_disagrees_with_are_not_gone_by(
     assert any(why in note and "taken for earlier ones" in note for note in report.notes)
 
 
-def test_rows_of_unknown_kernels_and_beyond_the_profile_do_not_speak_against_numbers(
-    launch_table: Build, tmp_path: Path
-) -> None:
-    profile = launch_table(["a", "b", "a"], [1] * 3, grid_x=[8, 4, 8])
-    path = nvbit_log(tmp_path, ("a", 8, 1), ("?", 9, 2), ("a", 8, 3), ("a", 8, 4), skipped=[0])
-    features, (report,) = joined(profile, path)
-    equal(features.metrics["instructions"], [NAN, NAN, 3])
-    assert report.joined_by.startswith(BY_NUMBER)
-    assert report.first_unmatched == ("row 1 '?'", "row 3 'a'")
-
-
-def test_numbers_are_checked_by_name_alone_where_the_profile_has_no_sizes(
-    launch_table: Build, tmp_path: Path
-) -> None:
-    profile = launch_table(["a", "b", "a"], [1] * 3)
-    features, (report,) = joined(
-        profile, nvbit_log(tmp_path, ("a", 8, 1), ("b", 9, 2), ("a", 8, 3), skipped=[0])
-    )
-    equal(features.metrics["instructions"], [NAN, 2, 3])
-    assert report.joined_by == BY_NUMBER
-
-
-def test_a_log_without_gaps_is_joined_by_occurrence(launch_table: Build, tmp_path: Path) -> None:
-    # Its numbers leave out what the tool does not hook, so they are gone by only where they are needed.
-    profile = launch_table(["graph", "a", "b"], [1] * 3, grid_x=[8, 8, 4])
-    features, (report,) = joined(profile, nvbit_log(tmp_path, ("a", 8, 1), ("b", 4, 2)))
-    equal(features.metrics["instructions"], [NAN, 1, 2])
-    assert report.joined_by == "name, occurrence"
-
-
 def test_instruction_counts_join_by_name_and_are_checked_by_their_blocks(
     launch_table: Build, tmp_path: Path
 ) -> None:
@@ -577,16 +449,6 @@ def test_instruction_counts_join_by_name_and_are_checked_by_their_blocks(
     assert "1 row was left out" in note
     assert "row 2 has 5, launch 1 has 4" in note
     assert features.first_of(("smsp__inst_executed.sum", "instructions")) == "instructions"
-
-
-def test_mangled_names_of_nvbit_find_their_kernels(launch_table: Build, tmp_path: Path) -> None:
-    pytest.importorskip("cxxfilt")
-    profile = launch_table(["void <unnamed>::foo<(int)4>(const float *)", "g"], [1, 2], grid_x=[8, 4])
-    features, (report,) = joined(
-        profile, nvbit_log(tmp_path, ("_ZN12_GLOBAL__N_13fooILi4EEEvPKf", 8, 100), ("g", 4, 7))
-    )
-    equal(features.metrics["instructions"], [100, 7])
-    assert any("1 of 2 kernel names was found under another spelling" in note for note in report.notes)
 
 
 def block_file(
@@ -634,17 +496,6 @@ def test_block_vectors_with_gaps_are_joined_by_their_numbers(launch_table: Build
     assert report.joined_by == "name, occurrence"
     assert features.block_vectors is not None
     assert features.block_vectors.warps.tolist() == [79, 80, 0]
-
-
-def test_block_vectors_whose_numbers_start_anew_have_none(launch_table: Build, tmp_path: Path) -> None:
-    profile = launch_table(["f", "g"], [1] * 2)
-    path = block_file(tmp_path, ("f", 8, [1]))
-    path.write_text(path.read_text() + "Kernel0,1,4,g\n5,\n")
-    features, (report,) = joined(profile, path)
-    assert report.joined_by == "name, occurrence"
-    assert report.notes == ()
-    assert features.block_vectors is not None
-    assert features.block_vectors.warps.tolist() == [8, 4]
 
 
 def test_later_files_fill_in_and_disagreement_is_noted(launch_table: Build, tmp_path: Path) -> None:
@@ -728,13 +579,6 @@ def test_own_metrics_follow_launches_that_had_to_be_put_in_order(tmp_path: Path)
     equal(features.metrics["m"], durations.tolist())
 
 
-def test_own_metrics_of_sequences_that_share_a_row_group(tmp_path: Path) -> None:
-    columns = {"name": ["a"] * 5, "duration_ns": [1] * 5, "process": [0, 1, 1, 1, 2], "m": [1, 2, 3, 4, 5]}
-    profile = read_profile([str(parquet(tmp_path, columns))])
-    features, _ = joined(profile)
-    equal(features.metrics["m"], [1, 2, 3, 4, 5])
-
-
 def test_files_of_a_workload_need_not_have_the_same_metrics(tmp_path: Path) -> None:
     one = parquet(tmp_path, {"name": ["a", "b"], "duration_ns": [1, 2], "m": [1, 2], "n": [7, 8]}, "1")
     two = parquet(tmp_path, {"name": ["a"], "duration_ns": [3], "k": [9], "m": [3]}, "2")
@@ -744,12 +588,6 @@ def test_files_of_a_workload_need_not_have_the_same_metrics(tmp_path: Path) -> N
     equal(features.metrics["m"], [1, 2, 3])
     equal(features.metrics["n"], [7, 8, NAN])
     equal(features.metrics["k"], [NAN, NAN, 9])
-
-
-def test_a_profile_without_metrics_reads_nan(launch_table: Build) -> None:
-    profile = launch_table(["a", "b"], [1, 2])
-    assert profile.metric_names == ()
-    equal(profile.parts[0].metrics(["m"])["m"], [NAN, NAN])
 
 
 def test_progress_is_told_and_can_cancel(launch_table: Build, tmp_path: Path) -> None:

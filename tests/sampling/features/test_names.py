@@ -89,11 +89,6 @@ def test_any_text_has_a_spelling(name: str) -> None:
     assert isinstance(bare_spelling(name), str)
 
 
-def test_names_nested_without_bound_are_spelt() -> None:
-    deep = "f" + "<A" * 20_000 + ">" * 20_000
-    assert common_spelling(deep) == deep
-
-
 def test_mangled_names_are_demangled() -> None:
     pytest.importorskip("cxxfilt")
     assert demangled("_ZN12_GLOBAL__N_13fooEv") == "(anonymous namespace)::foo()"
@@ -112,10 +107,6 @@ def table(*names: str | tuple[str, str]) -> NameTable:
 def codes(names: NameTable, *others: str) -> list[int]:
     """Return the kernel of each name."""
     return reconcile_names(names, np.ones(len(names), dtype=np.bool_), others).code.tolist()
-
-
-def test_the_name_as_it_is_comes_first() -> None:
-    assert codes(table("f<(int)4>()", "f<(long)4>()"), "f<(long)4>()", "f<(int)4>()") == [1, 0]
 
 
 def test_the_mangled_name_that_the_profile_recorded_counts() -> None:
@@ -153,11 +144,6 @@ def test_what_could_be_either_of_two_kernels_is_left_unmatched() -> None:
     assert codes(table("f<(int)4>()"), "f<(int)4>()", "f<(long)4>()") == [0, -1]
     assert codes(table("void f<int>(T1)"), "void f<int>(int)", "void f<int>(long)") == [-1, -1]
     assert codes(table("void f<int>(T1)"), "void f<int>(int)") == [0]
-
-
-def test_kernels_without_launches_are_no_candidates() -> None:
-    names = table("f<(int)4>()", "f<(long)4>()")
-    assert reconcile_names(names, np.array([False, True]), ["f<4>()"]).code.tolist() == [1]
 
 
 def check_names_of_the_other_demangler(profile: Profile, kernels: int, differing: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,6 @@ from ncu_file import as_ncu_spells
 
 from sampling.errors import ProfileError
 from sampling.features.reading import FeatureRows, read_features
-from sampling.readers.input_file import HEAD_BYTES
 from sampling.readers.table import NumberLocale
 from tests import small_recordings
 
@@ -85,12 +83,6 @@ def test_rules_chatter_and_program_output_are_no_rows(tmp_path: Path) -> None:
     assert rows.line.tolist() == [5, 10]
 
 
-def test_rows_of_one_metric_may_have_different_units(tmp_path: Path) -> None:
-    rows = read(tmp_path, details(metric(0, "A", "m", "Kbyte", "2"), metric(1, "A", "m", "Mbyte", "1.5")))
-    assert values(rows, "m") == [2_000, 1_500_000]
-    assert rows.features.units == {"m": "byte"}
-
-
 def test_one_name_in_two_sections(tmp_path: Path) -> None:
     same = [metric(0, "A", "same", "", "1"), metric(0, "B", "same", "", "1"), metric(1, "B", "same", "", "4")]
     other = [
@@ -103,12 +95,6 @@ def test_one_name_in_two_sections(tmp_path: Path) -> None:
     assert values(rows, "same") == [1, 4]
     assert values(rows, "other") == [1, 5]
     np.testing.assert_array_equal(values(rows, "B: other"), [2, np.nan])
-
-
-def test_of_two_rows_for_one_metric_the_first_counts_and_a_note_says_so(tmp_path: Path) -> None:
-    rows = read(tmp_path, details(metric(0, "A", "m", "", "1"), metric(0, "A", "m", "", "2")))
-    assert values(rows, "m") == [1]
-    assert any("of which the first counts: m" in note for note in rows.notes)
 
 
 def test_ids_put_launches_in_order_within_their_process(tmp_path: Path) -> None:
@@ -153,15 +139,6 @@ def test_the_raw_page_scales_by_its_second_row(tmp_path: Path) -> None:
     assert any("text" in note for note in rows.notes)
 
 
-def test_a_raw_page_longer_than_the_head_is_whole(tmp_path: Path) -> None:
-    names = [f"metric__{'of_a_long_name_' * 20}number_{index}.sum" for index in range(500)]
-    page = raw(names, ["inst"] * 500, (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, *range(500)))
-    assert page.index(b"\n") > 2 * HEAD_BYTES
-    rows = read(tmp_path, gzip.compress(page))
-    assert len(rows.features.metrics) == 500
-    assert values(rows, names[-1]) == [499]
-
-
 def test_a_header_far_behind_the_lines_of_progress_is_found(tmp_path: Path) -> None:
     page = raw(["m"], ["inst"], (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, 5))
     rows = read(tmp_path, CHATTER * 2000 + page)
@@ -186,29 +163,6 @@ def test_units_that_are_not_known_or_not_there_are_noted(tmp_path: Path) -> None
     rows = read(tmp_path, details(metric(0, "A", "x", "furlong", "2"), metric(0, "A", "y", "us", "2")))
     assert values(rows, "x") == [2]
     assert rows.notes == ("units that are not known are left as they are: furlong (x)",)
-
-
-def test_infinite_values_are_noted(tmp_path: Path) -> None:
-    page = raw(
-        ["a", "b"],
-        ["inst", "inst"],
-        (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "inf", "1"),
-        (1, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "2", "3"),
-    )
-    rows = read(tmp_path, page)
-    np.testing.assert_array_equal(values(rows, "a"), [np.nan, 2])
-    assert rows.notes == ("infinite values count as none: a",)
-    rows = read(tmp_path, details(metric(0, "A", "x", "us", "inf"), metric(1, "A", "x", "us", "2")))
-    np.testing.assert_array_equal(values(rows, "x"), [np.nan, 2000])
-    assert rows.notes == ("infinite values count as none: x",)
-
-
-def test_a_metric_that_stands_twice_is_noted(tmp_path: Path) -> None:
-    rows = read(
-        tmp_path, raw(["a", "a"], ["inst", "inst"], (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "1", "2"))
-    )
-    assert values(rows, "a") == [1]
-    assert rows.notes == ("several columns have one name, of which the first counts: a",)
 
 
 def test_german_numbers_need_the_option(tmp_path: Path) -> None:
@@ -317,16 +271,3 @@ def test_a_small_details_page_reads_as_its_text_says(tmp_path: Path) -> None:
     # Every metric row of the file is a value of a launch, but for those that are text.
     known = sum(int(np.isfinite(column).sum()) for column in rows.features.metrics.values())
     assert known == len(numbers_printed(path)) == 5 * small_recordings.LAUNCHES
-
-
-def test_both_small_pages_agree(tmp_path: Path) -> None:
-    long = read_features(str(small_recordings.ncu_details(tmp_path)))
-    wide = read_features(str(small_recordings.ncu_raw(tmp_path)))
-    assert (long.format, wide.format) == ("ncu-details", "ncu-raw")
-    assert long.names == wide.names
-    assert long.name is not None
-    np.testing.assert_array_equal(long.name, wide.name)
-    assert values(long, "Elapsed Cycles") == values(wide, "gpc__cycles_elapsed.avg")
-    assert values(long, "Executed Instructions") == values(wide, "smsp__inst_executed.sum")
-    assert values(long, "Grid Size") == values(wide, "launch__grid_size")
-    assert not any("units" in note for rows in (long, wide) for note in rows.notes)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import sys
+from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as numpy_strategies
 from workload import Recording
 
 from sampling.errors import ProfileError
+from sampling.features.join import with_features
 from sampling.features.reading import FeatureRows, read_features
+from sampling.profile.launch_table import LaunchTable
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.launch_list import LaunchList, list_launches
+from sampling.reduction.region import Region
 from tests import small_recordings
 
 
@@ -65,17 +71,6 @@ def test_names_and_shapes_in_all_their_spellings(tmp_path: Path, columns: str, c
     assert listed(rows.block) == [[8, 4, 1]]
     assert listed(rows.occurrence) == [3]
     assert list(rows.features.metrics) == ["m"]
-
-
-def test_what_describes_a_launch_is_no_metric_and_text_is_left_out(tmp_path: Path) -> None:
-    rows = csv_rows(
-        tmp_path,
-        "id,process,device,duration_ns,start_ns,stream,comment,m\n0,7,1,55,1,2,slow,3\n1,7,1,5,1,2,,4\n",
-    )
-    assert list(rows.features.metrics) == ["m"]
-    assert listed(rows.process) == [7, 7]
-    assert listed(rows.device) == [1, 1]
-    assert rows.notes == ("columns that hold text are left out: comment",)
 
 
 def test_a_byte_order_mark_blank_lines_and_thousands(tmp_path: Path) -> None:
@@ -133,22 +128,6 @@ def test_a_spreadsheet_of_de_de(tmp_path: Path) -> None:
         csv_rows(tmp_path, text.replace("31,87", "31").replace("1.234,5", "1"))
 
 
-def test_rows_in_many_pieces_keep_their_lines_under_any_separator(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sampling.readers.input_file.PIECE_BYTES", 64)
-    body = "".join(f'"k, {index}";{index}\n' for index in range(100))
-    rows = csv_rows(tmp_path, "name;m\n" + body)
-    assert rows.names == tuple(f"k, {index}" for index in range(100))
-    assert listed(rows.line) == list(range(2, 102))
-    with pytest.raises(ProfileError, match=r"row 92, column m: 'x' is not a number"):
-        csv_rows(tmp_path, "name;m\n" + body.replace(";90\n", ";x\n"))
-    with pytest.raises(ProfileError, match=r"row 92, column name: a quote is not closed"):
-        csv_rows(tmp_path, "name;m\n" + body.replace('"k, 90"', '"k, 90'))
-    with pytest.raises(ProfileError, match=r"row 92"):
-        csv_rows(tmp_path, "name;m\n" + body.replace(";90\n", ";90;1\n"))
-
-
 def test_names_of_ours_may_be_written_in_any_case(tmp_path: Path) -> None:
     rows = csv_rows(tmp_path, "ID,Instructions,CYCLES,elapsed cycles,Mine\n0,1,2,3,4\n")
     assert listed(rows.id) == [0]
@@ -159,17 +138,6 @@ def test_names_of_ours_may_be_written_in_any_case(tmp_path: Path) -> None:
     assert table.names == ("f",)
     assert listed(table.grid) == [[2, 1, 1]]
     assert {name: listed(values) for name, values in table.features.metrics.items()} == {"instructions": [5]}
-
-
-def test_a_column_of_our_spelling_keeps_its_name_to_itself(tmp_path: Path) -> None:
-    rows = csv_rows(tmp_path, "ID,id,Cycles,cycles\n7,0,1,2\n")
-    assert listed(rows.id) == [0]
-    assert {name: listed(values) for name, values in rows.features.metrics.items()} == {
-        "ID": [7],
-        "Cycles": [1],
-        "cycles": [2],
-    }
-    assert rows.notes == ()
 
 
 def test_of_columns_of_one_name_the_first_counts_and_a_note_says_so(tmp_path: Path) -> None:
@@ -200,16 +168,6 @@ def test_infinite_values_count_as_none_and_a_note_says_so(
     assert table.notes == ("infinite values count as none: m",)
 
 
-def test_gzip_and_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    packed = gzip.compress(b"id,m\n0,1\n")
-    (tmp_path / "f").write_bytes(packed)
-    assert listed(read_features(str(tmp_path / "f")).features.metrics["m"]) == [1]
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(packed)))
-    rows = read_features("-")
-    assert rows.path == "-"
-    assert listed(rows.features.metrics["m"]) == [1]
-
-
 def test_parquet_rows(tmp_path: Path) -> None:
     rows = parquet_rows(
         tmp_path,
@@ -233,16 +191,6 @@ def test_parquet_rows(tmp_path: Path) -> None:
     assert listed(rows.features.metrics["count"]) == [3, 2**40]
     assert listed(rows.features.metrics["flag"]) == [1, 0]
     np.testing.assert_array_equal(rows.features.metrics["bad"], [np.nan, 1])
-
-
-def test_the_row_labels_of_pandas_are_no_metric(tmp_path: Path) -> None:
-    import pandas as pd
-
-    path = tmp_path / "f"
-    pd.DataFrame({"id": [3, 1], "m": [1.0, 2.0]}, index=[10, 20]).to_parquet(path)
-    rows = read_features(str(path))
-    assert list(rows.features.metrics) == ["m"]
-    assert listed(rows.id) == [3, 1]
 
 
 @pytest.mark.parametrize(
@@ -313,7 +261,7 @@ def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
             "without a CSV of metrics in it; write it with `ncu --import",
         ),
         (b"hello\nworld\n", "text, not features"),
-        (b"PK\x03\x04" + bytes(100), "a zip archive"),
+        (b"PK\x03\x04" + bytes(100), "an archive or packed data"),
         (b"Start (ns),End (ns),Duration (ns),Name,RangeId\n1,2,1,x,3\n", "no kernel launches"),
         (
             b"Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Name\n1,2,3,1,1,1,1,1,1,f\n",
@@ -329,28 +277,6 @@ def test_what_has_no_features_is_refused_with_the_reason(
     with pytest.raises(ProfileError, match=message) as caught:
         read_features(str(path))
     assert caught.value.remedy
-
-
-def test_a_plan_is_called_a_plan(tmp_path: Path) -> None:
-    path = tmp_path / "plan.json"
-    path.write_text('{\n "schema": 1,\n "kind": "plan",\n "strata": []\n}\n')
-    with pytest.raises(ProfileError, match=r"a plan written by kernelpoint, not features; give a CSV"):
-        read_features(str(path))
-
-
-def test_a_trace_of_the_processor_alone_is_not_called_a_profile(tmp_path: Path) -> None:
-    path = tmp_path / "trace.json"
-    event = '{"ph": "X", "cat": "cpu_op", "name": "add", "ts": 1, "dur": 2, "pid": 1, "tid": 1}'
-    path.write_text(f'{{"schemaVersion": 1, "traceEvents": [{event}]}}')
-    with pytest.raises(ProfileError, match=r"without a GPU kernel.*it has no features of launches either"):
-        read_features(str(path))
-
-
-def test_folders_and_missing_files_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ProfileError, match="a folder"):
-        read_features(str(tmp_path))
-    with pytest.raises(ProfileError, match="no such file"):
-        read_features(str(tmp_path / "none"))
 
 
 @pytest.mark.parametrize(
@@ -377,8 +303,136 @@ def test_a_small_trace_without_launches_is_not_called_a_profile(
     assert "it has no features of launches either; give a CSV of Nsight Compute" in str(caught.value)
 
 
-def test_small_profiles_are_no_features(tmp_path: Path) -> None:
-    written = [small_recordings.nsys_sqlite(tmp_path, "2020.4"), small_recordings.kineto(tmp_path, "old")]
-    for path in (*written, small_recordings.nsys_csv(tmp_path, "2022.4")):
-        with pytest.raises(ProfileError, match="a profile"):
-            read_features(str(path))
+def saved(path: Path, array: Any, **options: Any) -> str:
+    """Write an array as numpy.save does."""
+    with path.open("wb") as stream:
+        np.save(stream, array, **options)
+    return str(path)
+
+
+@pytest.mark.parametrize("kind", ["<f4", ">f8", "<i2", "|u1", "|b1", "<f2", ">i8"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_are_launches_in_id_order_whatever_the_kind_of_number(
+    tmp_path: Path, kind: str, order: Any
+) -> None:
+    array = np.array([[1, 0, 1], [0, 0, 1]]).astype(kind, order=order)
+    rows = read_features(saved(tmp_path / "v.npy", array))
+    assert rows.format == "npy"
+    assert rows.id is not None
+    assert rows.id.tolist() == [0, 1]
+    assert {name: values.tolist() for name, values in rows.features.metrics.items()} == {
+        "vector_0": [1, 0],
+        "vector_1": [0, 0],
+        "vector_2": [1, 1],
+    }
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@given(
+    array=numpy_strategies.arrays(
+        st.sampled_from([np.float64, np.int32]), st.tuples(st.integers(1, 9), st.integers(1, 4))
+    )
+)
+def test_what_numpy_loads_is_what_is_read(tmp_path: Path, array: Any) -> None:
+    path = saved(tmp_path / "v.npy", array)
+    metrics = read_features(path).features.metrics
+    loaded = np.load(path).astype(np.float64)
+    loaded[np.isinf(loaded)] = np.nan
+    np.testing.assert_array_equal(np.stack(list(metrics.values()), axis=1), loaded)
+
+
+class _Bomb:
+    """Says so if it is ever unpickled."""
+
+    def __reduce__(self) -> Any:
+        return (pytest.fail, ("it was unpickled",))
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.array([["a", "b"]]), "an array of 1 x 2 of <U1, not rows of numbers"),
+        (np.array([[b"a"]]), "not rows of numbers"),
+        (np.array([[1j]]), "of complex128, not rows of numbers"),
+        (np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]), "not rows of numbers"),
+        (np.zeros((2, 3, 4)), "an array of 2 x 3 x 4 of float64, not rows of numbers"),
+        (np.zeros((0, 3)), "an array of 0 x 3"),
+        (np.zeros((3, 0)), "an array of 3 x 0"),
+        (np.array(5.0), "an array of no dimension"),
+    ],
+)
+def test_what_is_no_table_of_numbers_is_refused(tmp_path: Path, array: Any, message: str) -> None:
+    with pytest.raises(ProfileError, match=message) as caught:
+        read_features(saved(tmp_path / "v.npy", array))
+    assert (
+        caught.value.remedy
+        == "write numbers with numpy.save, a row for every launch in the order of their ids"
+    )
+
+
+def test_objects_are_refused_and_never_unpickled(tmp_path: Path) -> None:
+    path = saved(tmp_path / "v.npy", np.array([[_Bomb()]], dtype=object), allow_pickle=True)
+    with pytest.raises(ProfileError, match="holds no numbers"):
+        read_features(path)
+
+
+def header(text: str) -> bytes:
+    """A file with this header, version 1, and 16 bytes of numbers."""
+    body = text.encode().ljust(117) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(body).to_bytes(2, "little") + body + bytes(16)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x93NUMPY",
+        b"\x93NUMPY\x09\x00" + bytes(20),
+        header("{'descr': '<f8', 'fortran_order': False}"),
+        header("no header"),
+        header("{'descr': 'quatsch', 'fortran_order': False, 'shape': (2,)}"),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (3,)}"),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (9**99, 2)}"),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999, 2)}"),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 2)}"),
+    ],
+)
+def test_damaged_files_are_said_to_be(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "v.npy"
+    path.write_bytes(content)
+    with pytest.raises(ProfileError, match="cut short or damaged"):
+        read_features(str(path))
+
+
+@pytest.fixture
+def launches(table: LaunchTable) -> LaunchList:
+    """The launches of a small profile."""
+    return list_launches(table, count_durations(table, Grouping()))
+
+
+@pytest.fixture
+def table(launch_table: Callable[..., LaunchTable]) -> LaunchTable:
+    """Six launches of two kernels."""
+    return launch_table(["f", "g", "f", "g", "f", "f"], [1, 2, 3, 4, 5, 6])
+
+
+def test_rows_are_of_the_whole_profile_also_where_a_part_is_selected(
+    tmp_path: Path, table: LaunchTable
+) -> None:
+    path = saved(tmp_path / "v.npy", np.arange(12).reshape(6, 2))
+    chosen = list_launches(table, count_durations(table, Grouping(), Region(launches=(2, 5))))
+    listed, (report,) = with_features(table, chosen, [path])
+    assert listed.features is not None
+    assert listed.features.metrics["vector_1"].tolist() == [5, 7, 9]
+    assert (report.rows, report.matched, report.rows_not_selected) == (6, 3, 3)
+
+
+@pytest.mark.parametrize("rows", [1, 5, 7])
+def test_another_number_of_rows_is_another_profile(
+    tmp_path: Path, table: LaunchTable, launches: LaunchList, rows: int
+) -> None:
+    path = saved(tmp_path / "v.npy", np.zeros((rows, 2)))
+    with pytest.raises(ProfileError, match="for 6 launches, and it has nothing but their order") as caught:
+        with_features(table, launches, [path])
+    assert "column id" in str(caught.value.remedy)
+    _, (report,) = with_features(table, launches, [path], strict=False)
+    assert report.matched == 0

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
-from sampling.errors import NotApplicableError, OptionError
+from sampling.errors import NotApplicableError
 from sampling.methods import embedding
 from sampling.methods import embedding as embedding_module
-from sampling.methods.method import PickRequest
-from sampling.methods.picks import Picks
+from sampling.methods.method import Picks
 from sampling.methods.registry import method_options
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
@@ -46,7 +45,7 @@ def vectors(table: Any, duration_ns: Any = None) -> LaunchList:
 
 def picks_of(launches: LaunchList, **options: Any) -> Picks:
     """Return what embedding picks."""
-    return embedding.pick(PickRequest(launches, embedding.Options(**options), np.random.default_rng(0)))
+    return embedding.pick(launches, embedding.Options(**options), np.random.default_rng(0), None)
 
 
 def blobs(seed: int, centres: int, launches: int, columns: int = 3, apart: float = 10.0) -> NDArray[Any]:
@@ -180,15 +179,14 @@ def test_the_nearest_centre_is_the_one_of_least_distance() -> None:
     rng = np.random.default_rng(0)
     values, centres = rng.normal(size=(500, 3)) + 1e5, rng.normal(size=(9, 3)) + 1e5
     distance = np.linalg.norm(values[:, None] - centres, axis=2)
-    found = embedding_module._nearest(values, centres)
+    found = embedding_module.nearest(values, centres)
     assert found.tolist() == distance.argmin(axis=1).tolist()
 
 
 def test_the_seed_of_the_plan_does_not_move_the_clusters() -> None:
     launches = vectors(blobs(2, 4, 90))
     first, second = (
-        embedding.pick(PickRequest(launches, embedding.Options(), np.random.default_rng(seed)))
-        for seed in (1, 2)
+        embedding.pick(launches, embedding.Options(), np.random.default_rng(seed), None) for seed in (1, 2)
     )
     assert first.row.tolist() == second.row.tolist()
 
@@ -198,6 +196,3 @@ def test_settings() -> None:
         "embedding", ("embedding.k=7", "embedding.columns=e", "embedding.scale=standard")
     )
     assert (options.k, options.columns, options.scale) == (7, "e", "standard")
-    for wrong in ("k=0", "k_max=0", "samples=0", "draw=best", "scale=log"):
-        with pytest.raises(OptionError, match=wrong.partition("=")[0]):
-            method_options("embedding", (f"embedding.{wrong}",))

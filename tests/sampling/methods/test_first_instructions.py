@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.errors import NotApplicableError, OptionError
+from sampling.errors import NotApplicableError
 from sampling.methods import first_instructions
-from sampling.methods.method import PickRequest
-from sampling.methods.picks import Picks
+from sampling.methods.method import Picks
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_list import Features, LaunchList
@@ -40,7 +39,7 @@ def launch_list(
 def picked(launches: LaunchList, instructions: float = 1e9) -> Picks:
     """Return the picks of the method."""
     return first_instructions.pick(
-        PickRequest(launches, first_instructions.Options(instructions), np.random.default_rng(0))
+        launches, first_instructions.Options(instructions), np.random.default_rng(0), None
     )
 
 
@@ -112,9 +111,3 @@ def test_it_estimates_cycles_as_instructions_over_ipc(counts: list[int], limit: 
 def test_missing_counts_are_refused() -> None:
     with pytest.raises(NotApplicableError, match=r"first-instructions needs .* and 1 of 2 have none; give "):
         picked(launch_list([1, math.nan]))
-
-
-@pytest.mark.parametrize("instructions", [0, -1, math.inf, math.nan])
-def test_a_number_of_instructions_that_is_none_is_refused(instructions: float) -> None:
-    with pytest.raises(OptionError, match="instructions is above 0"):
-        first_instructions.Options(instructions)

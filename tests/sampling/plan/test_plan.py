@@ -187,21 +187,6 @@ def test_a_plan_of_very_many_groups_is_a_line_a_stratum(launch_table: Build, tmp
     assert text.count("\n") <= len(strata) + processes + 60
 
 
-@pytest.mark.parametrize("launches", [1, 300, 70_000])
-def test_a_sequence_takes_the_same_room_however_long_it_is(
-    launches: int, launch_table: Build, tmp_path: Path
-) -> None:
-    path = tmp_path / "profile"
-    path.touch()
-    profile = launch_table(["a"] * launches, [1] * launches, location=path)
-    write_plan(make_plan(profile), tmp_path / "plan.json")
-    (line,) = (line for line in (tmp_path / "plan.json").read_text().split("\n") if "digest" in line)
-    assert (
-        len(line.replace(str(launches), ""))
-        == len('   {"process":0,"device":0,"launches":,"digest":""}') + 16
-    )
-
-
 def test_every_planned_launch_is_that_launch_of_the_profile(profile: LaunchTable, tmp_path: Path) -> None:
     region = Region(launches=(40, None), devices=(1,))
     plan = plan_of_profile(profile, tmp_path / "plan.json", region=region)

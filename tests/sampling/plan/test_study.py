@@ -9,14 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from sampling.plan import design
 from sampling.plan.comparison import MethodComparison
-from sampling.plan.design import make_design
 from sampling.plan.plan import drawn_plan, find_planned_launches
 from sampling.plan.study import MethodChoice, study, study_again
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Column, Profile, Source, Table
-from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region, selected_parts
@@ -124,29 +121,3 @@ def test_methods_of_several_groupings_are_compared_on_one_selection(counted: Cou
             assert compared.counts(Grouping(by)).launches == 230
 
     assert reads_of_starts(counted, work) == for_selection
-
-
-def test_the_bounds_of_a_design_are_computed_once(
-    counted: CountedProfile, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = make_design(count_durations(counted, Grouping()), "joint", Target(), 0)
-    calls: Counter[str] = Counter()
-    for name in ("bound", "group_bounds"):
-        monkeypatch.setattr(design, name, counting(name, getattr(design, name), calls))
-    for _ in range(3):
-        assert made.bound is not None
-        assert made.group_bound is not None
-        assert made.bound_with_noise is not None
-        assert made.group_bound_with_noise is not None
-    # Without noise, and with it.
-    assert calls == {"bound": 2, "group_bounds": 2}
-
-
-def counting(name: str, function: Callable[..., float], calls: Counter[str]) -> Callable[..., float]:
-    """Return a function that counts its calls."""
-
-    def counted(*given: object) -> float:
-        calls[name] += 1
-        return function(*given)
-
-    return counted

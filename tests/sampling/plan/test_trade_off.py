@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError
-from sampling.methods.method import SplitRequest
+from sampling.methods.method import StrataRequest
 from sampling.methods.registry import method_names, method_options, split_trees_of
 from sampling.plan.design import make_design
 from sampling.plan.trade_off import NoPoint, TradeOffPoint, default_epsilons, trade_off
@@ -180,7 +180,7 @@ def only_tight(counts: DurationCounts) -> tuple[str, str]:
 
 
 def _tree(counts: DurationCounts, group: int, epsilon: float) -> SplitTree:
-    request = SplitRequest(counts=counts, target=Target(epsilon=epsilon), options=method_options("root"))
+    request = StrataRequest(counts=counts, target=Target(epsilon=epsilon), options=method_options("root"))
     return split_trees_of("root").split_tree(request, group)
 
 

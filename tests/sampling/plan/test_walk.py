@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError
-from sampling.methods.method import SplitRequest
+from sampling.methods.method import StrataRequest
 from sampling.methods.registry import method_options, split_trees_of
 from sampling.plan.design import Design, make_design
 from sampling.plan.plan_file import overrides_text, read_overrides
@@ -55,7 +55,7 @@ def trees_of(
     """Return the whole tree of every group."""
     method, settings_, target = ALL[name]
     options = method_options(method, settings_)
-    request = SplitRequest(counts=counts, target=target, options=options, overrides=overrides or {})
+    request = StrataRequest(counts=counts, target=target, options=options, overrides=overrides or {})
     return [split_trees_of(method).split_tree(request, group).nodes for group in range(len(counts.groups))]
 
 

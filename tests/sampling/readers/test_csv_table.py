@@ -9,8 +9,12 @@ import math
 import tempfile
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -67,26 +71,6 @@ class TestColumns:
             Told(1, 0, "f<int, 4>(float*)", 3000, 12500, 7, (8, 1, 1), (128, 1, 1)),
         ]
 
-    def test_our_own_names_need_not_be_given(self, tmp_path: Path) -> None:
-        text = (
-            "id,name,duration_ns,grid_x,grid_y,grid_z,block_x,start_ns,stream,device\n5,k,7,1,2,3,4,9,2,1\n"
-        )
-        profile = read(written(tmp_path, text))
-        # One axis of a block says too little.
-        assert told(profile) == [Told(0, 1, "k", 9, 7, 2, (1, 2, 3), None)]
-        assert profile.metric_names == ()
-        assert profile.named_columns is None
-
-    def test_our_own_names_serve_beside_the_given_ones(self, tmp_path: Path) -> None:
-        profile = read(written(tmp_path, "name,Time,grid,stream\nk,7,8x1,3\n"), "duration_ns=Time:ms")
-        assert (durations(profile), profile.metric_names) == ([7_000_000], ())
-        assert profile.kernels.signature(0).grid == (8, 1, 1)
-
-    def test_a_column_may_have_any_name(self, tmp_path: Path) -> None:
-        text = '"a,b",c=d:us,é\nk,5,2\n'
-        profile = read(written(tmp_path, text), 'name="a,b",duration_ns="c=d:us":us')
-        assert (durations(profile), profile.metric_names) == ([5000], ("é",))
-
     def test_one_column_may_serve_twice(self, tmp_path: Path) -> None:
         profile = read(
             written(tmp_path, "k,t,rank\na,1,3\n"), "name=k,duration_ns=t,process=rank,device=rank"
@@ -110,13 +94,6 @@ class TestColumns:
         assert message in error.message
         assert error.remedy is not None
         assert remedy in error.remedy
-
-    def test_one_that_is_there_twice(self, tmp_path: Path) -> None:
-        error = refused(written(tmp_path, "k,t,t\na,1,2\n"), "name=k,duration_ns=t")
-        assert (error.column, "2 columns of this name" in error.message) == ("t", True)
-
-    def test_one_that_is_to_be_a_name_and_a_number(self, tmp_path: Path) -> None:
-        assert "of another kind" in refused(written(tmp_path, "k,t\na,1\n"), "name=k,duration_ns=k").message
 
     def test_an_unknown_table_is_shown_what_to_type(self, tmp_path: Path) -> None:
         error = refused(written(tmp_path, THEIRS))
@@ -158,15 +135,6 @@ class TestText:
         path = written(tmp_path, "id,name,weight,duration_ns\n1,k,2.0,5\n")
         assert "that a plan draws" in refused(path).message
         assert durations(read(path, "name=name")) == [5]
-
-    def test_names_may_read_as_source(self, tmp_path: Path) -> None:
-        path = written(tmp_path, "k,t\nvoid add(int),5\nvoid add(int),6\n")
-        assert durations(read(path, "name=k,duration_ns=t")) == [5, 6]
-        assert "a CSV with the columns 'k', 't'" in refused(path).message
-
-    @pytest.mark.parametrize("text", ["name,duration_ns\n", "name,duration_ns", "\n\nname,duration_ns\n\n\n"])
-    def test_no_row(self, tmp_path: Path, text: str) -> None:
-        assert "without a single row" in refused(written(tmp_path, text)).message
 
 
 class TestMetrics:
@@ -255,3 +223,91 @@ def test_as_the_standard_library_reads_it(rows: list[tuple[str, Decimal, int | N
     for (_, duration, _), row in zip(found, oracle, strict=True):
         exact = Decimal(row["T"]) * UNITS[unit]
         assert abs(duration - exact) <= Decimal("0.5") + exact * Decimal("1e-15")
+
+
+TABLE: dict[str, Any] = {
+    "Kernel": ["f", "g", "g", "f", "g"],
+    "Dur": [1.5, 2.0004, 0.25, 7.0, 3.0],
+    "Begin": [50, 40, 30, 20, 10],
+    "Grid": ["8x1", "(2, 2, 2)", "8x1", None, "7"],
+    "bx": [32, 64, 32, 32, 32],
+    "by": [1, 1, 1, 2, 1],
+    "bz": [1, 1, 1, 1, 1],
+    "Queue": [3, None, 4, 5, 6],
+    "Rank": [1, 0, 1, 0, 1],
+    "grid_x": [9, 9, 9, 9, 9],
+    "insts": [10, 20, 30, 40, 50],
+}
+OF_PARQUET = (
+    "name=Kernel,duration_ns=Dur:us,start_ns=Begin:ms,grid=Grid,block_x=bx,block_y=by,block_z=bz,"
+    "stream=Queue,process=Rank"
+)
+
+
+def parquet_of(folder: Path, table: dict[str, Any], **how: Any) -> Path:
+    path = folder / "table.parquet"
+    pq.write_table(pa.table(table), path, **how)
+    return path
+
+
+def metric(profile: Profile, name: str) -> list[float]:
+    return np.concatenate([span.metrics([name])[name] for span in profile.parts]).tolist()
+
+
+@pytest.mark.parametrize("rank", [[1, 0, 1, 0, 1], [0, 0, 1, 1, 1]], ids=["interleaved", "in order"])
+def test_parquet_is_the_same_as_csv(tmp_path: Path, rank: list[int]) -> None:
+    table = TABLE | {"Rank": rank}
+    parquet = read(parquet_of(tmp_path, table, row_group_size=2), OF_PARQUET)
+    text = tmp_path / "table.csv"
+    pa.csv.write_csv(pa.table(table), text)
+    plain = read(text, OF_PARQUET)
+    assert told(parquet) == told(plain)
+    assert {launch.duration_ns for launch in told(parquet)} == {1500, 2000, 250, 7000, 3000}
+    assert parquet.metric_names == plain.metric_names == ("insts",)
+    assert metric(parquet, "insts") == metric(plain, "insts")
+
+
+def test_units_of_whole_numbers(tmp_path: Path) -> None:
+    path = parquet_of(tmp_path, {"k": ["a"], "t": pa.array([3], pa.uint8()), "duration_ns": [5]})
+    profile = read(path, "name=k,duration_ns=t:s")
+    assert profile.parts[0].load(["duration_ns"])["duration_ns"].tolist() == [3_000_000_000]
+    assert profile.metric_names == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "columns", "row", "column", "message"),
+    [
+        ({"Dur": [1, -2, 1, 1, 1]}, OF_PARQUET, 2, "Dur", "-2 is negative"),
+        ({"Dur": [1, None, 1, 1, 1]}, OF_PARQUET, 2, "Dur", "no value"),
+        ({"Dur": [1.0, 1, float("nan"), 1, 1]}, OF_PARQUET, 3, "Dur", "not a number that fits"),
+        ({"Dur": [1, 1, 1, 2**60, 1]}, OF_PARQUET, 4, "Dur", "is too large"),
+        ({"Dur": ["a"] * 5}, OF_PARQUET, None, "Dur", "holds string, not whole numbers"),
+        ({"Kernel": ["a", "b", None, "c", "d"]}, OF_PARQUET, 3, "Kernel", "no value"),
+        ({"Kernel": [1] * 5}, OF_PARQUET, None, "Kernel", "holds int64, not text"),
+        ({"Kernel": [["a"]] * 5}, OF_PARQUET, None, "Kernel", "not text"),
+        ({"Grid": ["8", "8", "8", "8", "a"]}, OF_PARQUET, 5, "Grid", "'a' is not one to three whole numbers"),
+        ({"Grid": [["8"]] * 5}, OF_PARQUET, None, "Grid", "not text"),
+        ({"bx": [1, 1, -1, 1, 1]}, OF_PARQUET, 3, "bx", "-1 is negative"),
+        ({}, "name=Kernel,duration_ns=Duration", None, None, "no column 'Duration', which `columns` gives"),
+        ({}, "name=Kernel", None, None, "without a column duration_ns"),
+    ],
+)
+def test_what_is_wrong_in_parquet_is_pointed_at(
+    tmp_path: Path,
+    change: dict[str, Any],
+    columns: str,
+    row: int | None,
+    column: str | None,
+    message: str,
+) -> None:
+    path = parquet_of(tmp_path, TABLE | change, row_group_size=2)
+    with pytest.raises(ProfileError, match=r"table\.parquet") as caught:
+        told(read(path, columns))
+    assert (caught.value.row, caught.value.column) == (row, column)
+    assert message in caught.value.message
+
+
+def test_an_unknown_parquet_is_shown_what_to_type(tmp_path: Path) -> None:
+    with pytest.raises(ProfileError) as caught:
+        read_profile([str(parquet_of(tmp_path, TABLE))])
+    assert "`columns=name=Kernel,duration_ns=Dur`" in str(caught.value.remedy)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import random
 import shutil
 import sqlite3
 import tempfile
 import threading
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,9 +19,9 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
-from sampling.readers.launch_parquet import write_launch_parquet
+from sampling.readers.input_file import open_input, pieces
 from sampling.readers.registry import read_profile
-from sampling.reduction.region import Region
+from sampling.simulators.measured_run import LinesSoFar
 
 PIPIT_HEADER = (
     "Name,streamId,type,bytes,Trace Type,Event Type,Timestamp (ns),_matching_event,_matching_timestamp,"
@@ -91,35 +94,11 @@ def test_ranges_come_through_a_pipe(
     assert not list(tmp_path.glob("kernelpoint-*"))
 
 
-def test_parquet_comes_through_a_pipe(tmp_path: Path, sample_data: Path) -> None:
-    profile = read_profile([str(sample_data / "gpt2-like.json.gz")])
-    write_launch_parquet(profile, Region(), tmp_path / "x.parquet")
-    piped = through_a_pipe(tmp_path, (tmp_path / "x.parquet").read_bytes())
-    assert launches_of(piped) == launches_of(profile)
-
-
 def test_the_copy_of_a_pipe_lasts_as_long_as_its_parquet_profile(tmp_path: Path) -> None:
     """Without processes and devices only the footer is read before launches are asked for."""
     pq.write_table(pa.table({"name": ["k"] * 3, "duration_ns": [5, 6, 7]}), tmp_path / "x.parquet")
     piped = through_a_pipe(tmp_path, (tmp_path / "x.parquet").read_bytes())
     assert [batch["duration_ns"].tolist() for batch in piped.batches(("duration_ns",))] == [[5, 6, 7]]
-
-
-def test_ids_of_several_files_survive_conversion(tmp_path: Path, sample_data: Path) -> None:
-    """The first file's process number is the larger one; the second records none."""
-    paths = [str(sample_data / name) for name in ("resnet50-like.sqlite", "gpt2-like.json.gz")]
-    workload = read_profile(paths)
-    processes = [sequence.process for sequence in workload.sequences]
-    assert processes != sorted(processes)
-    write_launch_parquet(workload, Region(), tmp_path / "both.parquet")
-    converted = read_profile([str(tmp_path / "both.parquet")])
-    assert launches_of(converted) == launches_of(workload)
-
-
-def test_a_converted_profile_keeps_what_the_recording_lacks(tmp_path: Path, sample_data: Path) -> None:
-    profile = read_profile([str(sample_data / "resnet50-like.sqlite")])
-    write_launch_parquet(profile, Region(), tmp_path / "x.parquet")
-    assert read_profile([str(tmp_path / "x.parquet")]).facts == profile.facts
 
 
 def test_each_file_names_its_own_devices(sample_data: Path) -> None:
@@ -136,3 +115,39 @@ def test_lines_that_end_in_a_carriage_return_alone_are_refused(tmp_path: Path) -
     with pytest.raises(ProfileError, match="its lines end in a carriage return alone") as refused:
         read_profile([str(path)])
     assert f"tr '\\r' '\\n' < {path}" in str(refused.value.remedy)
+
+
+TEXT = "".join(f"{random.Random(line).random()},{line}\n" for line in range(400_000)).encode()
+
+
+class CancelledError(Exception):
+    """Of this test."""
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("read", [LinesSoFar, lambda file: (piece for _, piece in pieces(file))])
+def test_the_bytes_are_the_same_and_the_place_is_told(tmp_path: Path, read: object, packed: bool) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(gzip.compress(TEXT, 1) if packed else TEXT)
+    told: list[tuple[int, int, str]] = []
+    with open_input(str(path)) as file:
+        content = b"".join(read(replace(file, progress=lambda *given: told.append(given))))  # type: ignore[operator]
+    assert content == TEXT
+    places = [place for place, _, _ in told]
+    assert places == sorted(places)
+    assert len(set(places)) > 2
+    assert places[-1] == path.stat().st_size
+    assert {tuple(rest) for _, *rest in told} == {(path.stat().st_size, f"reading {path}")}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_what_tells_can_cancel(tmp_path: Path, packed: bool) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(gzip.compress(TEXT, 1) if packed else TEXT)
+
+    def cancel(done: int, *_: object) -> None:
+        if done:
+            raise CancelledError
+
+    with open_input(str(path)) as file, pytest.raises(CancelledError):
+        list(LinesSoFar(replace(file, progress=cancel)))

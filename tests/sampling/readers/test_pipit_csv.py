@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
-from sampling.readers import input_file, pipit_csv
+from sampling.readers import pipit_csv
 from sampling.readers.input_file import InputFile, open_input
 
 HEADER = (
@@ -63,11 +62,6 @@ def test_entered_kernels_are_launches_in_order_of_start(tmp_path: Path) -> None:
     assert [int(stream) for batch in profile.batches(["stream"]) for stream in batch["stream"]] == [13, 7]
 
 
-def test_times_that_pandas_wrote_as_fractions(tmp_path: Path) -> None:
-    rows = [row.replace("1320,", "1320.0,").replace("2064,", "2064.0,") for row in ROWS]
-    assert launches(read(write(tmp_path, rows))) == [("add", 1000, 320), ("k<int, 4>(float*)", 2000, 64)]
-
-
 def test_without_streams(tmp_path: Path) -> None:
     header = HEADER.replace("streamId,", "")
     rows = [row.replace(",7,", ",", 1).replace(",13,", ",", 1) for row in ROWS]
@@ -76,40 +70,11 @@ def test_without_streams(tmp_path: Path) -> None:
     assert "stream" not in profile.columns
 
 
-def test_pieces_meet_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(tmp_path, ROWS * 20)
-    whole = launches(read(path))
-    for size in (1, 100, 257):
-        monkeypatch.setattr(input_file, "PIECE_BYTES", size)
-        assert launches(read(path)) == whole
-
-
-def test_gzip(tmp_path: Path) -> None:
-    path = tmp_path / "trace.csv.gz"
-    path.write_bytes(gzip.compress("\n".join((HEADER, *ROWS)).encode()))
-    assert read(path).launches == 2
-
-
 def test_an_enter_without_leave_is_refused(tmp_path: Path) -> None:
     rows = [*ROWS, "add,13,kernel,,gpu_trace,Enter,5000,,,0,,"]
     error = refusal_of(write(tmp_path, rows))
     assert (error.row, error.column) == (8, "_matching_timestamp")
     assert "never left" in str(error)
-
-
-def test_a_leave_before_its_enter_is_refused(tmp_path: Path) -> None:
-    error = refusal_of(write(tmp_path, [row.replace("Enter,1000", "Enter,9000") for row in ROWS]))
-    assert (error.row, error.column) == (6, "_matching_timestamp")
-
-
-def test_a_row_cut_short_is_refused(tmp_path: Path) -> None:
-    error = refusal_of(write(tmp_path, [*ROWS, "add,13,kernel,,gpu_tr"]))
-    assert (error.row, error.column) == (8, "Event Type")
-
-
-def test_a_time_that_is_no_number_is_refused(tmp_path: Path) -> None:
-    error = refusal_of(write(tmp_path, [row.replace("Enter,1000", "Enter,soon") for row in ROWS]))
-    assert (error.row, error.column) == (6, "Timestamp (ns)")
 
 
 @pytest.mark.parametrize("rows", [(), ROWS[2:4], ROWS[1:2]])

@@ -96,13 +96,6 @@ def test_a_damaged_profile_is_not_left_out(tmp_path: Path) -> None:
     assert caught.value.path == str(whole)
 
 
-def test_a_damaged_parquet_is_not_left_out(tmp_path: Path) -> None:
-    table(tmp_path, "rank0.csv")
-    (tmp_path / "rank1.parquet").write_bytes(b"PAR1 and no more")
-    with pytest.raises(ProfileError, match=r"rank1\.parquet: a Parquet file that is cut short"):
-        read_profile([str(tmp_path)])
-
-
 @pytest.mark.parametrize("content", [{}, {"a.txt": "notes\n"}, {"b.csv": "a,b\n1,2\n"}])
 def test_nothing_to_read(tmp_path: Path, content: dict[str, str]) -> None:
     for name, text in content.items():
@@ -110,15 +103,6 @@ def test_nothing_to_read(tmp_path: Path, content: dict[str, str]) -> None:
     with pytest.raises(ProfileError) as caught:
         read_profile([str(tmp_path)])
     assert ("nothing is a profile" if content else "an empty folder") in caught.value.message
-
-
-def test_a_folder_beside_files(tmp_path: Path) -> None:
-    folder = tmp_path / "ranks"
-    folder.mkdir()
-    table(folder, "rank0.csv", 2)
-    profile = read_profile([str(table(tmp_path, "alone.csv")), str(folder)])
-    assert names(profile) == ["alone.csv", "rank0.csv"]
-    assert profile.launches == 3
 
 
 def test_natural_order() -> None:

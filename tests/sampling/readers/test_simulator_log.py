@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from sampling.api import read_profile
@@ -112,31 +111,9 @@ def test_what_is_of_no_whole_launch_is_refused(
         assert caught.value.row == row
 
 
-def test_a_limit_that_no_launch_reaches_ends_none(tmp_path: Path) -> None:
-    path = tmp_path / "run.log"
-    path.write_text(PROGRAM.replace("-gpgpu_max_cycle 0", "-gpgpu_max_cycle 6000"))
-    assert read_profile(str(path)).launches == 2
-
-
-def test_a_number_that_another_thread_breaks_is_no_count(tmp_path: Path) -> None:
-    path = tmp_path / "run.log"
-    path.write_text(PROGRAM.replace("gpu_sim_insn = 26624", "gpu_sim_insn = 26half 624"))
-    assert read_profile(str(path)).launches == 1
-
-
 def test_a_log_without_a_launch_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.log"
     path.write_text(BANNER + CONFIG)
     for read in (read_profile, read_features):
         with pytest.raises(ProfileError, match="no launch has ended"):
             read(str(path))
-
-
-def test_pieces_of_a_long_log_are_one(tmp_path: Path) -> None:
-    path = tmp_path / "run.log"
-    filler = "gpgpu_n_tot_thrd_icount = 1\n" * 3000
-    path.write_text(
-        BANNER + "".join(traced(number, f"k{number % 3}", number) + filler for number in range(1, 101))
-    )
-    profile = read_profile(str(path))
-    assert profile.parts[0].load(("duration_ns",))["duration_ns"].tolist() == list(np.arange(1, 101))

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampling.arrow import to_arrow_texts
 from sampling.features.ncu import base_unit
-from sampling.readers.table import NumberLocale, numbers_of
+from sampling.readers.table import NumberLocale, numbers_of, sizes_of
 
 
 def read(cell: str, locale: NumberLocale = "C") -> float | str:
@@ -115,3 +116,30 @@ def test_bytes_that_are_no_text_are_no_number() -> None:
 )
 def test_units_of_all_versions_come_down_to_base_units(unit: str, factor: float, base: str) -> None:
     assert base_unit(unit) == (pytest.approx(factor, rel=1e-12), base)
+
+
+numbers = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=3)
+between = st.sampled_from(["x", "X", ",", ", ", " ", " x ", "  ", ";", "*"])
+around = st.sampled_from([("", ""), ("(", ")"), ("[", "]"), (" ( ", " ) "), ("{", "}"), (" ", "")])
+
+
+@given(st.lists(st.tuples(numbers, between, around), max_size=6))
+def test_cells(cells: list[tuple[list[int], str, tuple[str, str]]]) -> None:
+    texts = [first + mark.join(map(str, values)) + last for values, mark, (first, last) in cells]
+    found, bad = sizes_of(to_arrow_texts(texts))
+    assert bad == -1
+    assert found.tolist() == [[*values, 1, 1][:3] for values, _, _ in cells]
+
+
+def test_an_empty_cell_is_not_known() -> None:
+    found, bad = sizes_of(to_arrow_texts(["8", "", "  "]))
+    assert bad == -1
+    assert found.tolist() == [[8, 1, 1], [0, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    "cell", ["a", "-8", "8.5", "1x2x3x4", "8x", "x8", "8xx1", "(8", "1e3", "12345678901", "8-1", "\u0663"]
+)
+def test_what_is_none_is_pointed_at(cell: str) -> None:
+    _, bad = sizes_of(to_arrow_texts(["8x1", cell, "9"]))
+    assert bad == (1 if cell != "(8" else -1)

@@ -1,10 +1,9 @@
-"""A plan for Accel-Sim: its list, its tracer's ranges, and the scripts run with stand-ins for the tools."""
+"""A plan for Accel-Sim and MGPUSim: lists, the tracer's ranges, scripts run with stand-ins."""
 
 from __future__ import annotations
 
 import gzip
 import lzma
-import re
 import shlex
 from pathlib import Path
 
@@ -130,16 +129,6 @@ def test_the_program_is_started_with_the_tracer(
     assert shell(tmp_path / "out" / "trace.sh", traced).returncode != 0, "it wants the tracer"
 
 
-def test_the_dry_run_asks_for_launches_that_there_are_none_of(
-    ten: PlanFile, written: Write, tmp_path: Path
-) -> None:
-    written(ten, "accel-sim")
-    (tmp_path / "tracer.so").write_text(OLD_TRACER)
-    traced = program(tmp_path / "traced", 'echo "$DYNAMIC_KERNEL_RANGE $DYNAMIC_KERNEL_LIMIT_START"')
-    ran = shell(tmp_path / "out" / "list-kernels.sh", traced, TRACER=tmp_path / "tracer.so")
-    assert ran.stdout.splitlines()[0] == "1000000 1000000"
-
-
 SIMULATOR = """\
 [ "$1 $3 $5" = "-trace -config -config" ] || exit 9
 cat "$4" "$6"
@@ -185,21 +174,6 @@ def test_the_list_is_simulated_with_its_traces_beside_it(
     )
     assert failed.returncode == 1
     assert "the simulator failed" in failed.stderr
-
-
-def test_a_trace_that_is_not_there_is_named_by_the_script(
-    ten: PlanFile, written: Write, tmp_path: Path
-) -> None:
-    written(ten, "accel-sim")
-    ran = shell(
-        tmp_path / "out" / "run.sh",
-        TRACES=tmp_path,
-        GPGPUSIM_CONFIG=tmp_path / "g",
-        TRACE_CONFIG=tmp_path / "t",
-        ACCELSIM="true",
-    )
-    assert ran.returncode == 1
-    assert "kernel-6.traceg is not in" in ran.stderr
 
 
 @pytest.mark.parametrize("listed", [True, False])
@@ -264,16 +238,6 @@ def test_traces_of_other_launches_are_refused(ten: PlanFile, written: Write, tmp
         written(ten, "accel-sim", traces=str(traces))
 
 
-def test_ids_beyond_the_traces_are_refused(ten: PlanFile, written: Write, tmp_path: Path) -> None:
-    traces = traces_in(tmp_path / "traces")
-    beyond = plan_of(*ten.strata, stratum("d", 9, 1, 1, [launch(20, 0, "d"), launch(30, 1, "d")]))
-    words = (
-        "launch 20 would be kernel-21, which is not among the 10 traces from kernel-1 to kernel-10; so for 2"
-    )
-    with pytest.raises(ProfileError, match=re.escape(words)):
-        written(beyond, "accel-sim", traces=str(traces))
-
-
 @pytest.mark.parametrize("files", [(), ("kernel-1.trace", "kernelslist")])
 def test_a_folder_without_traces_is_refused(
     ten: PlanFile, written: Write, tmp_path: Path, files: tuple[str, ...]
@@ -284,13 +248,6 @@ def test_a_folder_without_traces_is_refused(
         written(ten, "accel-sim", traces=str(tmp_path))
     with pytest.raises(ProfileError, match="no folder of traces is there"):
         written(ten, "accel-sim", traces=str(tmp_path / "none"))
-
-
-def test_a_damaged_packed_trace_is_named(ten: PlanFile, written: Write, tmp_path: Path) -> None:
-    traces = traces_in(tmp_path / "traces", ending=".traceg.xz")
-    (traces / "kernel-5.traceg.xz").write_bytes(b"no xz")
-    with pytest.raises(ProfileError, match=r"kernel-5\.traceg\.xz: cannot be read"):
-        written(ten, "accel-sim", traces=str(traces))
 
 
 HEAD = (
@@ -339,3 +296,31 @@ def test_each_process_and_device_has_traces_of_its_own(written: Write, tmp_path:
     assert files["process-0-device-1/kernelslist.g"] == f"{COPY.format(1)}\nkernel-3.traceg\n"
     with pytest.raises(ProfileError, match="put the traces of each in a folder of this name"):
         written(plan, "accel-sim", traces=str(tmp_path / "process-0-device-0"))
+
+
+def test_the_list_of_mgpusim_by_hand(ten: PlanFile, written: Write, tmp_path: Path) -> None:
+    files = written(ten, "mgpusim")
+    assert files["run/kernelslist.g"] == (
+        "kernel-6.traceg\nkernel-5.traceg\nkernel-3.traceg\nkernel-9.traceg\nkernel-10.traceg\n"
+    )
+    sharded = written(ten, "mgpusim", shards=2, traces=str(traces_in(tmp_path / "traces")))
+    assert sharded["run-1/kernelslist.g"].splitlines() == [COPY.format(1), COPY.format(4), "kernel-6.traceg"]
+    for name, text in (*files.items(), *sharded.items()):
+        if name.endswith("kernelslist.g"):
+            assert all(line.startswith(("MemcpyHtoD,0x", "kernel-")) for line in text.splitlines())
+
+
+def test_it_is_run_on_a_folder_with_these_traces(ten: PlanFile, written: Write, tmp_path: Path) -> None:
+    written(ten, "mgpusim", traces=str(traces_in(tmp_path / "traces")))
+    simulator = program(tmp_path / "nvidia", '[ "$1" = -trace-dir ] && cat "$2"/kernel-3.traceg && ls "$2"')
+    ran = shell(tmp_path / "out" / "run.sh", MGPUSIM=simulator)
+    assert ran.returncode == 0, ran.stderr
+    log = (tmp_path / "out" / "run" / "run.log").read_text()
+    assert "-kernel id = 3\n" in log
+    assert "kernelslist.g" in log
+
+
+def test_packed_traces_are_refused(ten: PlanFile, written: Write, tmp_path: Path) -> None:
+    traces = traces_in(tmp_path / "traces", ending=".traceg.xz")
+    with pytest.raises(ProfileError, match=r"kernel-6\.traceg\.xz is packed, and MGPUSim reads text alone"):
+        written(ten, "mgpusim", traces=str(traces))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sampling.errors import AnalysisError, OptionError, PlanFileError, ProfileError
+from sampling.errors import OptionError, PlanFileError, ProfileError
 from sampling.profile.launch_table import LaunchTable
 from sampling.simulators import alignment
 from sampling.simulators.alignment import (
@@ -56,16 +56,6 @@ def grids(codes: Sequence[int]) -> list[int]:
     return [code + 4 for code in codes]
 
 
-def test_the_same_launches(launch_table: Table) -> None:
-    found = aligned(launch_table, CODES, trace_of(CODES, grids(CODES)), [2, 5])
-    assert found.by == "number"
-    assert found.ids.tolist() == list(range(9))
-    assert found.numbers.tolist() == list(range(1, 10))
-    assert (len(found.missing_in_trace), len(found.missing_in_profile)) == (0, 0)
-    assert found.first_difference is None
-    assert (found.drawn, found.drawn_missing) == (2, ())
-
-
 def test_some_of_them_in_any_order_are_known_by_their_numbers(launch_table: Table) -> None:
     found = aligned(launch_table, CODES, trace_of([0, 1], [4, 5], [8, 5]), [2, 7])
     assert found.by == "number"
@@ -99,14 +89,6 @@ def test_a_launch_of_another_grid_is_another(launch_table: Table) -> None:
     assert found.missing_in_profile.tolist() == [4]
     other = found.there(4)
     assert (other.number, other.kernel.grid) == (5, (99, 1, 1))
-
-
-def test_kernels_that_the_profile_lacks_are_named(launch_table: Table) -> None:
-    codes = [3, *CODES, 4]
-    found = aligned(launch_table, CODES, trace_of(codes, grids(codes)))
-    assert found.ids.tolist() == list(range(9))
-    assert [found.there(place).number for place in found.missing_in_profile] == [1, 11]
-    assert found.first_difference is not None
 
 
 def test_a_profile_without_grids_is_matched_by_names(launch_table: Table) -> None:
@@ -143,16 +125,6 @@ def test_launches_lacking_on_either_side_are_found(
     assert len(found.numbers) + len(found.missing_in_profile) == len(there)
     pairs = zip(found.ids.tolist(), found.numbers.tolist(), strict=True)
     assert all(codes[launch] == there[number - 1] for launch, number in pairs)
-
-
-def test_recordings_of_two_programs_are_given_up(
-    launch_table: Table, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(alignment, "MOST_STEPS", 20)
-    codes = [0, 1] * 10
-    other = [0] * 10 + [1] * 10
-    with pytest.raises(AnalysisError, match="differ in too many launches"):
-        aligned(launch_table, codes, trace_of(other, grids(other)))
 
 
 def test_the_traced_process_is_that_of_the_plan(launch_table: Table) -> None:
@@ -198,13 +170,6 @@ def check(one: list[int], other: list[int]) -> int:
 @example([1, 1, 1], [1])
 def test_none_is_longer(one: list[int], other: list[int]) -> None:
     assert check(one, other) == longest(one, other)
-
-
-@given(st.lists(st.integers(0, 3), max_size=200), st.data())
-def test_lists_that_lack_a_few_entries(whole: list[int], data: st.DataObject) -> None:
-    gone = data.draw(st.sets(st.integers(0, max(len(whole) - 1, 0)), max_size=8))
-    some = [value for place, value in enumerate(whole) if place not in gone]
-    assert check(whole, some) == len(some)
 
 
 @given(FEW_CODES, FEW_CODES)
@@ -265,22 +230,6 @@ def test_every_launch_of_stats(tmp_path: Path) -> None:
     assert (found.first_number, len(found.kernels)) == (1, 2)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("kernel-2.trace", "two", "row 3, column kernel id"),
-        (" 2, 3, 1, 6", " 2, x, 1, 6", "row 3, column grid_dimY"),
-        ("block_dimY", "dimY", "no column block_dimY"),
-        (STATS[STATS.index("kernel-1") :], "", "lists no launch"),
-    ],
-)
-def test_what_is_wrong_in_stats_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
-    path = tmp_path / "stats.csv"
-    path.write_text(STATS.replace(old, new, 1))
-    with pytest.raises(ProfileError, match=said):
-        read_trace_list(str(path))
-
-
 def test_names_of_macsims_tracer_also_cut_short(tmp_path: Path) -> None:
     path = tmp_path / "kernel_names.txt"
     path.write_text(NAMES + "Kernel2 name: step(float *)\n")
@@ -319,13 +268,6 @@ def test_a_folder_is_known_by_its_fullest_list(tmp_path: Path) -> None:
     (tmp_path / "kernelslist").write_text("kernel-1.trace\n")
     (tmp_path / "stats.csv").write_text(STATS)
     assert np.array_equal(read_trace_list(str(tmp_path)).number, [1, 2, 3])
-
-
-def test_bytes_that_are_no_text_are_an_error_of_their_row(tmp_path: Path) -> None:
-    path = tmp_path / "stats.csv"
-    path.write_bytes(STATS.encode().replace(b"kernel-2.trace", b"\xff\xfe"))
-    with pytest.raises(ProfileError, match="row 3, column kernel id"):
-        read_trace_list(str(path))
 
 
 @pytest.mark.parametrize("text", ["hello\n", "", "id,cycles\n1,5\n"])

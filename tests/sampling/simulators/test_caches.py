@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from msgspec import structs
 
 from sampling.estimation.caches import Caches, ColdCheck, caches_of, unlike_caches
-from sampling.estimation.total import PlanEstimate, estimate_plan
-from sampling.plan.plan_file import PlanFile, ToppedUp
+from sampling.estimation.total import estimate_plan
+from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import LOADS_FROM, checks
 from sampling.simulators.measured_run import MeasuredRun, caches_of_run
 from sampling.simulators.results import SimulatedLaunches, read_result_files
@@ -142,25 +141,6 @@ def test_a_check_has_no_bias_and_its_interval_holds(pairs: int, spread: float) -
     assert held >= 0.9 * len(errors)
 
 
-def test_a_check_of_all_launches_is_exact_and_of_one_is_none() -> None:
-    plan = made(0, launches=5)
-    results, truth = both_ways(plan, 5, 0.2, 0)
-    check = caches_of(plan, results).check
-    assert check is not None
-    assert (check.ratio, check.standard_error) == (pytest.approx(truth), 0.0)
-    assert results.again is not None
-    one = SimulatedLaunches(
-        results.again.ids[:1], {"cycles": results.again.metrics["cycles"][:1]}, caches=("after:16",)
-    )
-    alone = caches_of(plan, replace(results, again=one))
-    assert alone.check is None
-    assert alone.is_cold
-
-
-def checked(plan: PlanFile) -> PlanEstimate:
-    return estimate_plan(plan, both_ways(plan, 6, 0.1, 0)[0])
-
-
 def test_the_total_of_a_checked_plan_is_corrected_and_keeps_a_target() -> None:
     plan = made(0)
     results, _ = both_ways(plan, 6, 0.1, 0)
@@ -179,16 +159,6 @@ def test_the_total_of_a_checked_plan_is_corrected_and_keeps_a_target() -> None:
     assert f"multiplied by {check.ratio:.3f}" in said
     assert said.endswith(f"widens the interval from {100 * before:.1f} % to {100 * now:.1f} %")
     assert "the cold check alone reaches" in unmet_text(found, 0.001)
-
-
-def test_what_is_topped_up_to_a_target_can_keep_it_with_a_check() -> None:
-    """No narrower than what was waited for, which is the whole interval."""
-    found = checked(made(0))
-    assert found.main.half_width is not None
-    target = 1.2 * found.main.half_width / found.main.total
-    topped_up = checked(structs.replace(made(0), topped_up=ToppedUp(1, target)))
-    assert topped_up.main.half_width == pytest.approx(target * topped_up.main.total)
-    assert topped_up.is_within(target)
 
 
 @pytest.mark.parametrize(("kind", "pairs"), [("cold", 2), ("after:16", 2), (None, 3)])

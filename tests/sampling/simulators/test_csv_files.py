@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sampling.errors import ProfileError
 from sampling.projection import IntervalLog, KernelFacts
 from sampling.readers.input_file import open_input
-from sampling.simulators.csv_files import read_results, recognises_results
+from sampling.simulators.csv_files import read_results
 from sampling.simulators.measured_run import MeasuredRun
 from sampling.simulators.registry import read_interval_logs
 
@@ -81,18 +81,6 @@ def test_results_that_are_written_are_read(
     assert dict(zip(run.number.tolist(), run.metrics["cycles"].tolist(), strict=True)) == cycles
 
 
-def test_recognised_by_its_header() -> None:
-    assert recognises_results(b"\xef\xbb\xbfname,id,cycles\n")
-    assert not recognises_results(b"kernel,cycles\n")
-
-
-def test_a_table_of_launches_may_call_its_ids_so(tmp_path: Path) -> None:
-    run = read_table(tmp_path, "launch,cycles\n7,100\n")
-    assert (run.number.tolist(), run.metrics["cycles"].tolist()) == ([7], [100])
-    both = read_table(tmp_path, "launch,id,cycles\n7,2,100\n")
-    assert (both.number.tolist(), list(both.metrics)) == ([2], ["cycles"])
-
-
 def read(folder: Path, text: str, source: str | None = None) -> tuple[IntervalLog, ...]:
     path = folder / "log.csv"
     path.write_text(text)
@@ -140,12 +128,6 @@ def test_kernels_are_apart_by_name_and_where_the_cycle_does_not_rise(tmp_path: P
     assert [log.cycle.tolist() for log in logs] == [[500, 1000], [1500], [1400, 2000], [100], [200]]
 
 
-def test_without_names_the_cycle_alone_tells(tmp_path: Path) -> None:
-    logs = read(tmp_path, "cycle,instructions,ctas\n500,1,1\n1000,2,1\n500,3,1\n700,4,1\n")
-    assert [log.name for log in logs] == ["kernel 1", "kernel 2"]
-    assert [log.cycle.tolist() for log in logs] == [[500, 1000], [500, 700]]
-
-
 def test_a_cycle_that_falls_once_is_no_length(tmp_path: Path) -> None:
     logs = read(tmp_path, "cycle,instructions,ctas\n500,1,1\n400,2,1\n")
     assert [log.cycle.tolist() for log in logs] == [[500], [400]]
@@ -182,11 +164,6 @@ def test_both_remedies_for_such_numbers_help(tmp_path: Path) -> None:
     )
     text = "\n".join(named).replace("a,500,2", "a,900,2")
     assert [log.cycle.tolist() for log in read(tmp_path, text)] == [[500, 900], [300], [500], [500]]
-
-
-def test_the_same_cycle_in_kernels_of_other_names_is_none_of_that(tmp_path: Path) -> None:
-    text = "kernel,cycle,instructions,ctas\na,500,1,1\nb,500,2,1\nb,1000,3,1\nc,1000,3,1\n"
-    assert [log.cycle.tolist() for log in read(tmp_path, text)] == [[500], [500, 1000], [1000]]
 
 
 def test_counts_since_the_start_begin_anew_with_every_kernel(tmp_path: Path) -> None:
@@ -240,18 +217,6 @@ def test_what_is_written_is_read(
     assert [log.name for log in logs] == [f"k{number}" for number in range(len(kernels))]
     written = [(log.name, *row) for log in logs for row in zip(*columns(log), strict=True)]
     assert written == rows
-
-
-def test_a_large_log_is_read_in_pieces(tmp_path: Path) -> None:
-    rows = 400_000
-    text = "cycle,cumulative_instructions,ctas\n" + "".join(
-        f"{i * 500},{i * 5001},3\n" for i in range(1, rows + 1)
-    )
-    assert len(text) > 2 * (4 << 20)
-    (log,) = read(tmp_path, text)
-    assert log.cycle.size == rows
-    assert (log.instructions == 5001).all()
-    assert (np.diff(log.cycle) == 500).all()
 
 
 WRONG = {

@@ -1,8 +1,12 @@
-"""Which launches are run, in which order, on which machine; and as which ranges."""
+"""Which launches are run, in which order, on which machine; scripts, manifest and page of every target."""
 
 from __future__ import annotations
 
+import csv
+import io
+import subprocess
 from itertools import pairwise, product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,7 +31,9 @@ from sampling.simulators.export import (
     shared_out,
     simulated,
 )
-from tests.sampling.simulators.conftest import launch, plan_of, stratum
+from sampling.simulators.profilers import name_pattern
+from sampling.simulators.registry import export_plan, exporter_names, starts_cold
+from tests.sampling.simulators.conftest import Write, launch, plan_of, shell, stratum
 
 
 def ids(shard: Shard) -> list[int]:
@@ -116,15 +122,6 @@ def test_what_runs_for_the_caches_sake_is_in_the_speedup(
     assert found.speedup == pytest.approx(ten.total_duration_ns / (drawn_ns + beside * mean_ns))
 
 
-def test_a_launch_that_is_checked_runs_twice_and_its_predecessors_once(ten: PlanFile) -> None:
-    found = simulated(ten, ExportChoices(caches="cold", cold_check=9))
-    drawn_ns = sum(each.duration_ns or 0 for each in ten.drawn)
-    # All five are checked; of the ten launches 0, 1, 3, 6 and 7 run before them.
-    assert (found.launches, found.beside) == (5, 5 + 5)
-    before_ns = 5 * ten.total_duration_ns / ten.launches
-    assert found.speedup == pytest.approx(ten.total_duration_ns / (2 * drawn_ns + before_ns))
-
-
 @given(sizes=SIZES, before=st.integers(0, 4), data=st.data())
 def test_shards_have_every_launch_once_and_those_before_each_its_launch(
     sizes: list[tuple[int, int, int]], before: int, data: st.DataObject
@@ -205,11 +202,6 @@ def test_each_process_and_device_is_a_part_of_its_own() -> None:
     ]
 
 
-def test_what_belongs_together_stays_on_one_machine(ten: PlanFile) -> None:
-    (part,) = run_parts(ten, ExportChoices(shards=3), together=lambda each: each.name)
-    assert sorted(map(ids, part.shards)) == [[2, 8, 9], [4], [5]]
-
-
 def test_what_is_checked_is_drawn_by_the_time_it_stands_for(ten: PlanFile) -> None:
     """5,000 of 8,600 ns are c's, 3,000 b's: both are certain, and 8 and 9 of a share the third with 2."""
     chance = dict(zip([each.id for each in checkable(ten)], check_chances(checkable(ten), 3), strict=True))
@@ -233,17 +225,6 @@ def test_the_first_launch_of_a_device_starts_cold_in_the_program_too() -> None:
     assert [step.id for step in checks(plan, 99)[0, 0]] == [1, 2]
 
 
-@pytest.mark.parametrize(("apart", "shards"), [(False, [[5, 4, 2, 8, 9]]), (True, [[5], [4], [2], [8], [9]])])
-def test_what_is_checked_runs_by_itself_after_those_before_it(
-    ten: PlanFile, apart: bool, shards: list[list[int]]
-) -> None:
-    """Among those that start cold its own data would lie in L2."""
-    (part,) = run_parts(ten, ExportChoices(apart=apart, cold_check=99))
-    assert [ids(shard) for shard in part.shards] == [*shards, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]
-    assert [step.id for step in part.shards[-1] if step.is_check] == [2, 4, 5, 8, 9]
-    assert all(step.launch is not None and not step.is_check for shard in part.shards[:-1] for step in shard)
-
-
 def numbers_of(text: str) -> list[int]:
     """The numbers that a tracer takes a text for: blank-separated N and A-B, both ends in it."""
     numbers: list[int] = []
@@ -255,14 +236,6 @@ def numbers_of(text: str) -> list[int]:
 
 def text_of(numbers: list[int]) -> str:
     return " ".join(map(range_text, merged(numbers)))
-
-
-@pytest.mark.parametrize(
-    ("numbers", "text"),
-    [([5], "5"), ([5, 6], "5-6"), ([9, 1, 2, 3, 7, 2], "1-3 7 9"), ([0, 2, 4], "0 2 4"), ([], "")],
-)
-def test_ranges_by_hand(numbers: list[int], text: str) -> None:
-    assert text_of(numbers) == text
 
 
 @given(st.lists(st.integers(0, 60)))
@@ -288,9 +261,145 @@ def test_the_smallest_gaps_are_bridged() -> None:
     assert bridged(ranges, 22) == [(10, 11), (50, 54), (90, 91)]
 
 
-def test_ten_thousand_ranges_are_bridged_soon() -> None:
-    ranges = merged(range(0, 3_000_000, 30))
-    made = bridged(ranges, 100_000)
-    assert sum(len(range_text(each)) + 1 for each in made) - 1 <= 100_000
-    assert made[0][0] == 0
-    assert made[-1][1] == 2_999_970
+FOLDERS = [name for name in exporter_names() if name != "csv"]
+KEEPS_ORDER = ["accel-sim", "macsim", "mgpusim"]
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+@pytest.mark.parametrize("target", FOLDERS)
+def test_scripts_are_accepted_by_the_shell(
+    ten: PlanFile, target: str, shards: int, written: Write, tmp_path: Path
+) -> None:
+    files = written(ten, target, shards=shards)
+    scripts = [name for name in files if name.endswith(".sh")]
+    assert {"run.sh"} if shards == 1 else {"run-1.sh", "run-2.sh", "slurm.sh"} <= set(scripts)
+    for name in scripts:
+        subprocess.run(["sh", "-n", str(tmp_path / "out" / name)], check=True)
+        assert files[name].startswith("#!/bin/sh\n")
+        assert "\nset -eu\n" in files[name]
+
+
+@pytest.mark.parametrize("target", FOLDERS)
+def test_the_manifest_has_every_launch_with_its_weight(ten: PlanFile, target: str, written: Write) -> None:
+    manifest = rows(written(ten, target, shards=2)["manifest.csv"])
+    weights = {each.id: each.weight for each in ten.drawn}
+    assert {int(row["id"]): float(row["weight"]) for row in manifest} == weights
+    assert {int(row["id"]): int(row["stratum"]) for row in manifest} == {2: 0, 8: 0, 9: 0, 4: 1, 5: 2}
+    assert {row["shard"] for row in manifest} == {"1", "2"}
+    assert [row["name"] for row in manifest if row["id"] == "2"] == ["a(int)"]
+    assert [(row["grid"], row["block"]) for row in manifest if row["id"] == "5"] == [("", "")]
+
+
+@pytest.mark.parametrize("target", KEEPS_ORDER)
+def test_the_manifest_of_a_simulator_is_in_the_order_of_the_run(
+    ten: PlanFile, target: str, written: Write
+) -> None:
+    manifest = rows(written(ten, target, caches="after:1")["manifest.csv"])
+    assert [int(row["id"]) for row in manifest] == [1, 2, 3, 4, 5, 7, 8, 9]
+    assert [int(row["order"]) for row in manifest] == list(range(1, 9))
+    warm_ups = [row for row in manifest if row["warm_up"] == "1"]
+    assert [row["id"] for row in warm_ups] == ["1", "3", "7"]
+    assert all((row["weight"], row["stratum"], row["name"]) == ("0", "", "") for row in warm_ups)
+
+
+@pytest.mark.parametrize(
+    ("target", "choice"),
+    [
+        ("csv", "caches"),
+        ("macsim", "config"),
+        ("nvbit", "traces"),
+        ("rocprofv3", "trace_before"),
+        ("macsim", "drop_copies"),
+    ],
+)
+def test_a_choice_that_means_nothing_is_refused(ten: PlanFile, target: str, choice: str) -> None:
+    chosen = {
+        "traces": ExportChoices(traces="traces"),
+        "caches": ExportChoices(caches="after:1"),
+        "config": ExportChoices(traces="traces", config="gpgpusim.config"),
+        "trace_before": ExportChoices(trace_before=4),
+        "drop_copies": ExportChoices(traces="traces", drop_copies=True),
+    }
+    with pytest.raises(OptionError, match=f"`{choice}` means nothing to {target}"):
+        export_plan(ten, target, chosen[choice])
+
+
+@pytest.mark.parametrize("target", FOLDERS)
+def test_processes_and_devices_have_a_folder_each(target: str, written: Write, tmp_path: Path) -> None:
+    both = [launch(3, 0, "a", id=3), launch(3, 0, "a", id=9, device=1)]
+    files = written(plan_of(stratum("a", 12, 1, 1, both)), target)
+    for device, launch_id in ((0, 3), (1, 9)):
+        folder = f"process-0-device-{device}"
+        (row,) = rows(files[f"{folder}/manifest.csv"])
+        assert (row["id"], row["device"], row["ordinal"]) == (str(launch_id), str(device), "3")
+        assert f"{folder}/run.sh" in files
+    # What is new of a plan that was topped up may be of one alone.
+    new = structs.replace(plan_of(stratum("a", 12, 1, 1, both)), simulated=(9,))
+    assert "process-0-device-0/manifest.csv" in written(new, target)
+    assert "2 processes and devices" in files["README.txt"]
+    assert ("Run a process a device" in files["README.txt"]) == (target in {"accel-sim", "macsim", "nvbit"})
+
+
+@pytest.mark.parametrize("target", FOLDERS)
+def test_the_job_array_runs_a_shard_a_task(
+    ten: PlanFile, target: str, written: Write, tmp_path: Path
+) -> None:
+    files = written(ten, target, shards=3)
+    assert "#SBATCH --array=1-3\n" in files["slurm.sh"]
+    out = tmp_path / "out"
+    for number in (1, 2, 3):
+        (out / f"run-{number}.sh").write_text(f'echo shard {number} "$@"\n')
+        ran = shell(out / "slurm.sh", "x y", SLURM_SUBMIT_DIR=out, SLURM_ARRAY_TASK_ID=number)
+        assert ran.stdout == f"shard {number} x y\n"
+
+
+def test_a_pattern_has_no_sign_that_a_tool_or_shell_reads() -> None:
+    name = "void at::f<(int)4, 'x\"$`*>(float *)\u00e9"
+    assert name_pattern(name) == "^void.at..f..int.4...x......float....+$"
+
+
+@pytest.mark.parametrize("target", FOLDERS)
+def test_communication_kernels_are_pointed_out_where_they_hang(target: str, written: Write) -> None:
+    nccl = [launch(place, place, "ncclDevKernel_SendRecv(args)") for place in (3, 7)]
+    page = written(plan_of(stratum("nccl", 8, 1, 1, nccl)), target)["README.txt"]
+    assert ("2 of them are of communication kernels" in page) == (target in {"accel-sim", "macsim", "nvbit"})
+
+
+def test_a_check_is_drawn_of_a_whole_plan(ten: PlanFile) -> None:
+    with pytest.raises(OptionError, match="`cold_check` is drawn of a whole plan"):
+        export_plan(structs.replace(ten, simulated=(2,)), "macsim", ExportChoices(cold_check=3))
+
+
+@pytest.mark.parametrize(
+    ("target", "chosen", "is_cold"),
+    [
+        ("macsim", {}, True),
+        ("macsim", {"caches": "after:16"}, False),
+        ("macsim", {"caches": "after:2"}, True),
+        ("macsim", {"cold_check": 6}, False),
+        ("accel-sim", {"traces": "t"}, False),
+        ("accel-sim", {"traces": "t", "caches": "cold"}, True),
+        ("csv", {}, False),
+        ("ncu", {}, False),
+    ],
+)
+def test_what_starts_cold_is_known_beforehand(target: str, chosen: dict[str, Any], is_cold: bool) -> None:
+    assert starts_cold(target, ExportChoices(**chosen)) == is_cold
+
+
+def test_what_is_checked_is_recorded_once(ten: PlanFile, written: Write) -> None:
+    files = written(ten, "macsim", cold_check=99)
+    assert "Traces 10 launches" in files["trace.sh"]
+    assert files["sampled_kernels_info.txt"].split("\n")[2:-1] == [
+        "6 3 2 8 9",
+        "3 1 4",
+        "1 1 5",
+        "0 5 0 1 3 6 7",
+    ]
+    page = " ".join(files["README.txt"].split())
+    assert "5 launches of a plan" in page
+    assert "5 of them run a second time, after the 16 launches before each" in page

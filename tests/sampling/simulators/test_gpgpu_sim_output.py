@@ -144,6 +144,19 @@ def test_counts_by_kind_run_on_within_a_stream(read: Read) -> None:
     assert known(read(output, BY_KIND), BY_KIND) == [5, 9, 1, 2]
 
 
+def test_two_launches_with_one_block_have_no_cycles_of_their_own(read: Read) -> None:
+    output = Output().pushed(100)
+    push = "GPGPU-Sim PTX: pushing kernel '_Z4{}Pf' to stream 0, gridDim= (4,1,1) blockDim = (32,8,1) \n"
+    output.text += push.format("step") + push.format("last")
+    output.block(70)
+    one = "_Z4stepPf \nkernel_launch_uid = 2"
+    run = read(output.text.replace(one, "_Z4stepPf _Z4lastPf \nkernel_launch_uid = 2 3"))
+    assert run.number.tolist() == [1, 2, 3]
+    assert [each.name for each in run.kernels] == ["_Z4stepPf", "_Z4stepPf", "_Z4lastPf"]
+    assert known(run, "cycles") == [100, None, None]
+    assert "2 and 3 are printed as one" in run.missing[1]
+
+
 def test_launches_are_numbered_by_their_traces_or_in_the_program(read: Read) -> None:
     run = read(Output().pushed(100).pushed(50))
     assert (run.number.tolist(), run.kernels[0].block) == ([1, 2], (32, 8, 1))
@@ -227,25 +240,6 @@ def test_what_is_no_count_of_one_launch_is_refused(
     assert old in WHOLE
     with pytest.raises(ProfileError, match=said):
         read(WHOLE.replace(old, new, 1), counter)
-
-
-def test_two_launches_with_one_block_have_no_cycles_of_their_own(read: Read) -> None:
-    output = Output().pushed(100)
-    push = "GPGPU-Sim PTX: pushing kernel '_Z4{}Pf' to stream 0, gridDim= (4,1,1) blockDim = (32,8,1) \n"
-    output.text += push.format("step") + push.format("last")
-    output.block(70)
-    one = "_Z4stepPf \nkernel_launch_uid = 2"
-    run = read(output.text.replace(one, "_Z4stepPf _Z4lastPf \nkernel_launch_uid = 2 3"))
-    assert run.number.tolist() == [1, 2, 3]
-    assert [each.name for each in run.kernels] == ["_Z4stepPf", "_Z4stepPf", "_Z4lastPf"]
-    assert known(run, "cycles") == [100, None, None]
-    assert "2 and 3 are printed as one" in run.missing[1]
-
-
-def test_a_launch_of_0_cycles_is_a_gap(read: Read) -> None:
-    run = read(Output().traced(1).traced(2, 0).traced(3))
-    assert known(run, "cycles") == [100, None, 100]
-    assert "0 cycles" in run.missing[1]
 
 
 def inserted(draw: Draw) -> str:

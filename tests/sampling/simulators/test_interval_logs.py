@@ -157,36 +157,6 @@ def test_an_unknown_grid_leaves_all_that_follow_unsure(tmp_path: Path) -> None:
     assert [log.has_carried_ctas for log in (gemm, axpy, last)] == [False, True, True]
 
 
-def test_an_output_is_of_the_run_in_its_place(tmp_path: Path) -> None:
-    """A kernel cut off fits any record after it: here it has none of its own."""
-    cut = (Kernel("a", 5000, 500_000, 1000), Kernel("cut", 400, 300, 70))
-    second = (Kernel("b", 4000, 400_000, 800),)
-    text = output(cut) + BREAK
-    _, b = read(tmp_path, visualizer_log(cut), visualizer_log(second), text, output(second))
-    assert (b.name, b.is_cut_short) == ("b", False)
-
-
-def test_without_grids_in_the_output_they_stay(tmp_path: Path) -> None:
-    text = "".join(f"{line}\n" for line in OUTPUT.splitlines() if not line.startswith("-grid"))
-    _, axpy = read(tmp_path, VISUALIZER, text)
-    assert axpy.ctas[0] == 209
-    assert axpy.has_carried_ctas
-    assert axpy.facts.ctas is None
-
-
-def test_ctas_a_core_are_printed_only_when_they_change(tmp_path: Path) -> None:
-    first, _, last = OUTPUT.partition("kernel_launch_uid = 1")
-    lines = [line for line in last.splitlines() if "uArch" not in line]
-    _, axpy = read(tmp_path, VISUALIZER, first + "\n" + "\n".join(lines) + "\n")
-    assert axpy.facts.ctas_per_core == 4
-
-
-def test_the_cores_are_counted_in_the_log_where_the_output_has_none(tmp_path: Path) -> None:
-    text = OUTPUT.replace("-gpgpu_n_clusters", "-clusters")
-    gemm, _ = read(tmp_path, visualizer_log(KERNELS, cores=46), text)
-    assert gemm.facts.wave_ctas == 4 * 46
-
-
 BROKEN_OFF = {
     "newer, what the kernel has done so far comes first": OUTPUT + BREAK,
     "older, nothing is printed of the kernel": OUTPUT[: OUTPUT.rindex("kernel_name")] + BREAK,
@@ -201,11 +171,6 @@ def test_a_kernel_broken_off_is_cut_short(tmp_path: Path, order: str) -> None:
     assert axpy.facts == KernelFacts(None, None, 640, 4, 80)
     assert not gemm.is_cut_short
     assert gemm.facts.cycles == 5210
-
-
-def test_a_limit_met_before_any_kernel_cuts_none(tmp_path: Path) -> None:
-    gemm, axpy = read(tmp_path, VISUALIZER, BREAK + OUTPUT)
-    assert (gemm.is_cut_short, axpy.is_cut_short) == (False, False)
 
 
 def test_gzip_in_several_members_is_read_as_it_is(tmp_path: Path) -> None:
@@ -235,36 +200,10 @@ def test_a_log_cut_short_has_its_whole_records(tmp_path_factory: pytest.TempPath
         assert log.instructions.tolist() == all_of_it.instructions[: log.cycle.size].tolist()
 
 
-def test_kernels_of_one_record_each_are_kernels(tmp_path: Path) -> None:
-    """The count does not rise from one to the next: it need not fall."""
-    kernels = tuple(Kernel(f"k{i}", 600, 6000, 600) for i in range(3))
-    logs = read(tmp_path, visualizer_log(kernels), output(kernels))
-    assert [log.name for log in logs] == ["k0", "k1", "k2"]
-    assert [log.ctas.tolist() for log in logs] == [[500]] * 3
-    assert [log.instructions.tolist() for log in logs] == [[5000]] * 3
-
-
 def test_a_kernel_as_long_as_the_interval_has_its_record(tmp_path: Path) -> None:
     kernels = (Kernel("short", 499, 9, 9), Kernel("exact", 500, 6000, 600), Kernel("long", 1000, 90, 8))
     logs = read(tmp_path, visualizer_log(kernels), output(kernels))
     assert [(log.name, log.cycle.tolist()) for log in logs] == [("exact", [500]), ("long", [500, 1000])]
-
-
-def test_two_runs_are_read_one_after_the_other(tmp_path: Path) -> None:
-    logs = read(tmp_path, VISUALIZER, VISUALIZER)
-    assert [log.cycle.size for log in logs] == [10, 4, 10, 4]
-    assert logs[3].name == "kernel 4"
-
-
-def test_the_order_of_the_lines_of_a_record_does_not_matter(tmp_path: Path) -> None:
-    lines = VISUALIZER.splitlines()
-    turned = "".join(f"{line}\n" for line in lines[::-1])
-    backwards = read(tmp_path, turned)
-    assert sum(log.cycle.size for log in backwards) == 14
-    shifted = [line for i in range(0, len(lines), 7) for line in (*lines[i + 4 : i + 7], *lines[i : i + 4])]
-    for log, other in zip(read(tmp_path, "\n".join(shifted) + "\n"), read(tmp_path, VISUALIZER), strict=True):
-        assert log.ctas.tolist() == other.ctas.tolist()
-        assert log.instructions.tolist() == other.instructions.tolist()
 
 
 def line_of(text: str, mark: str, which: int) -> int:
@@ -317,19 +256,6 @@ def test_an_output_of_another_run_is_refused(tmp_path: Path) -> None:
     assert "number 2 of the log" in str(refused(tmp_path, VISUALIZER, output(longer)))
     fewer = (Kernel("a", 5210, 3, 1042), KERNELS[2])
     assert "number 1 of the log" in str(refused(tmp_path, VISUALIZER, output(fewer)))
-
-
-def test_a_gzip_that_ends_early_has_its_whole_records(tmp_path: Path) -> None:
-    """A run that is still going, or was killed, has not written the end of its file."""
-    path = tmp_path / "log.gz"
-    packed = b"".join(
-        gzip.compress(f"WarpDiv{record}".encode()) for record in VISUALIZER.split("WarpDiv")[1:]
-    )
-    path.write_bytes(packed[: len(packed) // 2])
-    logs = read_interval_logs([str(path)])
-    assert 0 < sum(log.cycle.size for log in logs) < 14
-    assert logs[-1].is_cut_short
-    assert "killed" in logs[-1].why_cut
 
 
 def test_a_damaged_gzip_is_refused(tmp_path: Path) -> None:
@@ -405,11 +331,6 @@ PROGRAM = (
 )
 
 
-def test_the_distribution_of_issues_is_no_record(tmp_path: Path) -> None:
-    """`ctas_completed 16, Shader 0 ...` ends what is printed of every kernel."""
-    assert [log.cycle.tolist() for log in read(tmp_path, TWO, PROGRAM)] == [[500, 1000], [500, 1000]]
-
-
 def test_the_grid_of_a_program_stands_where_its_kernel_is_pushed(tmp_path: Path) -> None:
     smooth, residual = read(tmp_path, TWO, PROGRAM)
     assert (smooth.name, residual.name) == ("_Z6smoothPKf", "_Z8residualPKf")
@@ -417,11 +338,6 @@ def test_the_grid_of_a_program_stands_where_its_kernel_is_pushed(tmp_path: Path)
     assert residual.facts.ctas == 16
     # 64 - 60 of the first and the short one's ended after the last record before.
     assert (residual.ctas.tolist(), residual.has_carried_ctas) == ([0, 0], False)
-
-
-def test_a_push_after_half_a_line_of_another_thread_is_seen(tmp_path: Path) -> None:
-    text = PROGRAM.replace("GPGPU-Sim PTX: pushing", "Destroy streams for kernel 1: GPGPU-Sim PTX: pushing")
-    assert [log.facts.ctas for log in read(tmp_path, TWO, text)] == [64, 16]
 
 
 def test_launches_have_their_numbers_and_those_without_a_record_are_counted(tmp_path: Path) -> None:
@@ -448,18 +364,6 @@ def test_a_run_that_goes_on_or_was_killed_is_a_result(
         assert bool(each.why_cut) == each.is_cut_short
 
 
-def test_the_last_kernel_of_a_killed_run_is_cut_short(tmp_path: Path) -> None:
-    for end in (PROGRAM.index("kernel_name = _Z8residual"), PROGRAM.index("gpu_sim_cycle = 1300")):
-        smooth, residual = read(tmp_path, TWO, PROGRAM[:end])
-        assert (residual.name, residual.is_cut_short, residual.facts.ctas) == ("_Z8residualPKf", True, 16)
-        assert residual.facts.cycles is None
-        assert "killed" in residual.why_cut
-        assert not smooth.is_cut_short
-    # The output is written in pieces: the log is ahead of it.
-    _, ahead = read(tmp_path, TWO, PROGRAM[: PROGRAM.index("GPGPU-Sim PTX: pushing kernel '_Z5short")])
-    assert (ahead.name, ahead.is_cut_short) == ("kernel 2", True)
-
-
 BANKS = "".join(f"dramglobal_acc_r: {i // 16} {i % 16} 0\n" for i in range(5000))
 CONTROL_FLOW = "".join(f"CFLog{core:02}: {'457 4096 ' * 80}\n" for core in range(1, 132))
 PROGRAMS_OWN = "".join(f"step {step} residual 0.5\n" for step in range(10_000))
@@ -480,21 +384,6 @@ PROGRAMS_OWN = "".join(f"step {step} residual 0.5\n" for step in range(10_000))
 )
 def test_a_log_is_recognised_by_its_content(tmp_path: Path, texts: tuple[str, ...]) -> None:
     assert len(read(tmp_path, *texts, source=None)) == 2
-
-
-def test_two_launches_with_one_block_are_one_entry(tmp_path: Path) -> None:
-    """The second was pushed before the first one's block was printed."""
-    text = (
-        CONFIG
-        + pushed("_Z12norm_partialPKf", "(128,1,1)")
-        + pushed("_Z10norm_finalPKf", "(1,1,1)")
-        + block("_Z12norm_partialPKf _Z10norm_finalPKf", "59 60", 2157, 15838, issued=129)
-        + EXIT
-    )
-    (both,) = read(tmp_path, records((500, 1000, 0), (1000, 2000, 60)), text)
-    assert both.launches == (59, 60)
-    assert both.name == "_Z12norm_partialPKf + _Z10norm_finalPKf"
-    assert (both.facts.ctas, both.facts.cycles) == (129, 2157)
 
 
 def test_kernels_that_ran_at_once_are_refused(tmp_path: Path) -> None:
@@ -552,11 +441,6 @@ def test_a_kernel_ended_by_a_limit_is_not_whole(tmp_path: Path, limit: str) -> N
     assert cut.unrecorded_after == ("cta" in limit)
 
 
-def test_a_limit_not_reached_cuts_nothing(tmp_path: Path) -> None:
-    limits = "".join(f"{limit}  {10**6} # limit\n" for limit in CUT)
-    assert not any(log.is_cut_short for log in read(tmp_path, TWO, limits + PROGRAM))
-
-
 STATS = (
     "kernel id, kernel mangled name, grid_dimX, grid_dimY, grid_dimZ, #blocks, block_dimX, block_dimY, "
     "block_dimZ, #threads, total_insts, total_reported_insts\n"
@@ -594,10 +478,3 @@ def test_stats_of_other_traces_are_refused(tmp_path: Path, old: str, new: str, s
     (log,) = read(tmp_path, records((500, 1000, 0)), CONFIG + traced("_Z9axpy_loopPKf", 7, 1, "(80,1,1)"))
     with pytest.raises(ProfileError, match=said):
         instructions_of_traces(str(stats), [log])
-
-
-def test_a_log_that_names_no_trace_has_no_stats(tmp_path: Path) -> None:
-    stats = tmp_path / "stats.csv.gz"
-    stats.write_bytes(gzip.compress(STATS.encode()))
-    with pytest.raises(ProfileError, match="which trace"):
-        instructions_of_traces(str(stats), read(tmp_path, TWO))

@@ -177,13 +177,6 @@ def test_an_l2_that_cannot_be_filled_is_refused(tmp_path: Path, text: str, refus
         l2_lines(str(config), by_copies=True)
 
 
-def test_addresses_below_4_gib_are_left_as_they_are(ten: PlanFile, written: Write, tmp_path: Path) -> None:
-    written_traces(tmp_path / "traces", {number: [load(0x1000 * number)] for number in NAMES})
-    files = written(ten, "accel-sim", traces=str(tmp_path / "traces"))
-    assert "MemcpyHtoD,0x0000000000001000,128" in files["kernelslist.g"]
-    assert not list((tmp_path / "out").glob("kernel-*"))
-
-
 def test_copies_of_the_program_count_where_the_simulator_makes_them(
     ten: PlanFile, written: Write, tmp_path: Path
 ) -> None:
@@ -310,13 +303,3 @@ def test_ways_that_are_none_are_refused(choices: dict[str, object], words: str) 
 def test_caches_that_nothing_fills_but_launches(ten: PlanFile, target: str) -> None:
     with pytest.raises(OptionError, match="nothing can fill the caches of M"):
         export_plan(ten, target, ExportChoices(traces="traces", caches="warm"))
-
-
-def test_progress_counts_the_bytes_of_the_traces(ten: PlanFile, tmp_path: Path) -> None:
-    texts = written_traces(tmp_path / "traces", {})
-    seen: list[tuple[int, int, str]] = []
-    choices = ExportChoices(traces=str(tmp_path / "traces"), progress=lambda *each: seen.append(each))
-    export_plan(ten, "accel-sim", choices)
-    size = sum(len(text) for _, text in texts)
-    assert [each[0] for each in seen] == sorted({each[0] for each in seen})
-    assert seen[-1] == (size, size, "bytes of traces")

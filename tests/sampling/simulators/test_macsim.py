@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.errors import OptionError, ProfileError
+from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.readers.input_file import open_input
 from sampling.simulators.macsim import read_results, recognises_results
@@ -88,15 +88,6 @@ def test_the_kernels_are_simulated(ten: PlanFile, written: Write, tmp_path: Path
             link.unlink()
     log = (tmp_path / "out" / "run" / "run.log").read_text()
     assert log == "knob\n1\n./kernel_config.txt\n5\n4\n2\n8\n9\n"
-
-
-def test_a_kernel_that_is_not_there_is_named_by_the_script(
-    ten: PlanFile, written: Write, tmp_path: Path
-) -> None:
-    written(ten, "macsim")
-    ran = shell(tmp_path / "out" / "run.sh", MACSIM="true", PARAMS=tmp_path / "p.in", TRACES=tmp_path)
-    assert ran.returncode == 1
-    assert "Kernel5 is not in" in ran.stderr
 
 
 def test_traces_of_other_launches_are_refused(ten: PlanFile, written: Write, tmp_path: Path) -> None:
@@ -189,8 +180,3 @@ def test_what_follows_a_kernel_that_is_not_whole_has_no_start(tmp_path: Path) ->
 def test_what_cannot_be_told_is_refused(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(ProfileError, match=said):
         read(tmp_path, text)
-
-
-def test_other_metrics_are_not_printed(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="cycles and instructions"):
-        read(tmp_path, TWO, "L2_misses")

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from sampling.errors import OptionError, ProfileError
-from sampling.plan.plan_file import PlannedLaunch
 from sampling.profile import names
-from sampling.simulators.measured_run import SeenKernel, is_same_name, kernels_apart
+from sampling.simulators.measured_run import is_same_name
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tests.small_plans import plan_of
 
@@ -62,18 +61,6 @@ def test_trace_numbers_are_ids_counted_from_1(written: Written) -> None:
     assert found.notes == ()
 
 
-def test_ids_run_on_from_process_to_process(written: Written) -> None:
-    """Traces are numbered by process; this one's first launch is 1000."""
-    plan = plan_of([(1003, *STEP)], first_id=1000)
-    assert cycles_of(read_result_files(plan, written(printed((4, STEP, 100))))) == {1003: 100}
-
-
-def test_shards_are_one_result(written: Written) -> None:
-    plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
-    paths = written(printed((9, LAST, 50)), printed((4, STEP, 100)))
-    assert cycles_of(read_result_files(plan, paths)) == {3: 100, 8: 50}
-
-
 def test_gzip_is_read_also_without_its_end(tmp_path: Path) -> None:
     plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
     path = tmp_path / "run.log.gz"
@@ -93,22 +80,6 @@ def test_a_launch_without_a_number_is_left_out(written: Written) -> None:
     assert found.notes[1] == "1 launch of the plan is not in the results: 3"
     with pytest.raises(ProfileError, match="which launch is which"):
         read_result_files(plan, written(printed((4, STEP, 100)).partition("kernel_launch")[2]))
-
-
-def test_a_whole_run_gives_the_launches_of_the_plan(written: Written) -> None:
-    plan = plan_of([(1, *STEP), (2, *LAST)], whole=4)
-    found = read_result_files(plan, written(printed((1, STEP, 9), (2, STEP, 7), (3, LAST, 5), (4, STEP, 3))))
-    assert cycles_of(found) == {1: 7, 2: 5}
-    assert found.notes == (
-        "2 launches of the results left out: not drawn by the plan, or simulated once more",
-    )
-
-
-def test_launches_that_are_missing_are_named(written: Written) -> None:
-    plan = plan_of([(3, *STEP), (5, *STEP), (8, *LAST)], whole=20)
-    found = read_result_files(plan, written(printed((4, STEP, 100))))
-    assert cycles_of(found) == {3: 100}
-    assert found.notes == ("2 launches of the plan are not in the results: 5, 8",)
 
 
 def test_a_launch_that_was_cut_is_a_gap_until_it_is_whole(written: Written) -> None:
@@ -176,11 +147,6 @@ def test_without_a_demangler_names_are_left_unsure(written: Written, monkeypatch
 def test_files_of_no_results_are_refused(written: Written, text: str) -> None:
     with pytest.raises(ProfileError, match=r"is empty|neither what Accel-Sim"):
         read_result_files(plan_of([(3, *STEP)]), written(text))
-
-
-def test_an_output_after_many_lines_of_the_program_is_found(written: Written) -> None:
-    text = "step 3 residual 0.5\n" * 5000 + printed((4, STEP, 100))
-    assert cycles_of(read_result_files(plan_of([(3, *STEP)]), written(text))) == {3: 100}
 
 
 def test_standard_input_can_be_read_once() -> None:
@@ -327,33 +293,3 @@ def test_any_part_of_a_plan_simulated_in_any_order_has_its_own_cycles(
 )
 def test_spellings(planned: str, traced: str, is_same: bool) -> None:
     assert is_same_name(planned, traced) is is_same
-
-
-def test_without_a_demangler_the_functions_own_name_tells(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(names, "installed_demangler", lambda: None)
-    is_same_name.cache_clear()
-    assert is_same_name("ns::vecadd(float*)", "_ZN2ns6vecaddEPf") is None
-    assert is_same_name("_ZN2ns6vecaddEPf", "ns::vecadd(float*)") is None
-    assert is_same_name("ns::vecsub(float*)", "_ZN2ns6vecaddEPf") is False
-    assert is_same_name("_Z1fv", "_Z1gv") is False
-    is_same_name.cache_clear()
-
-
-@pytest.mark.parametrize(
-    ("seen", "planned_text", "seen_text"),
-    [
-        (SeenKernel("f", (8, 1, 2)), "f <<<4x1x1, 64x1x1>>>", "f <<<8x1x2, ?>>>"),
-        (SeenKernel(warps=9), "f <<<4x1x1, 64x1x1>>> of 8 warps", "a kernel of 9 warps"),
-    ],
-)
-def test_two_kernels_as_a_message_names_them(seen: SeenKernel, planned_text: str, seen_text: str) -> None:
-    planned = PlannedLaunch(3, 0, 0, 3, "f", (4, 1, 1), (64, 1, 1), 0, 1.0, 5)
-    assert kernels_apart(planned, seen) == (planned_text, seen_text)
-
-
-def test_names_that_differ_in_their_middle_alone_are_shown_apart() -> None:
-    name = "void " + "a" * 90 + "<{}>" + "b" * 90
-    planned = PlannedLaunch(3, 0, 0, 3, name.format("int"), None, None, 0, 1.0, 5)
-    one, other = kernels_apart(planned, SeenKernel(name.format("long")))
-    assert "<int>" in one
-    assert "<long>" in other

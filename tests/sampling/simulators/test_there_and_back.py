@@ -52,7 +52,9 @@ def macsim(numbers: list[int], warps: list[int]) -> str:
     ("shards", "caches"),
     [*((shards, caches) for shards in (1, 2, 3) for caches in ("cold", "after:1")), (1, "after:3")],
 )
-def test_accel_sim(ten: PlanFile, tmp_path: Path, shards: int, caches: str) -> None:
+def test_what_is_exported_and_simulated_comes_back(
+    ten: PlanFile, tmp_path: Path, shards: int, caches: str
+) -> None:
     """Warm-ups may be drawn launches too, and take other cycles there."""
     files = dict(export_plan(ten, "accel-sim", ExportChoices(shards=shards, caches=caches)))
     lists = sorted(name for name in files if name.startswith("kernelslist"))
@@ -73,33 +75,6 @@ def test_accel_sim(ten: PlanFile, tmp_path: Path, shards: int, caches: str) -> N
     if caches == "cold":
         # The numbers of the traces are enough.
         assert read_result_files(ten, paths).metrics["cycles"].tolist() == found.metrics["cycles"].tolist()
-
-
-def test_macsim(ten: PlanFile, tmp_path: Path) -> None:
-    files = dict(export_plan(ten, "macsim", ExportChoices()))
-    (tmp_path / "manifest.csv").write_text(files["manifest.csv"])
-    rows = list(csv.DictReader(files["manifest.csv"].splitlines()))
-    numbers = [int(row["simulator_id"].removeprefix("Kernel")) for row in rows]
-    warps = [32 if row["grid"] == "8x1x1" else 16 for row in rows]
-    (tmp_path / "out").write_text(macsim(numbers, warps))
-    for manifests in ([], [str(tmp_path / "manifest.csv")]):
-        found = read_result_files(ten, [str(tmp_path / "out")], manifests=manifests)
-        truth = {int(row["id"]): 100 + place for place, row in enumerate(rows)}
-        assert dict(zip(found.ids.tolist(), found.metrics["cycles"].tolist(), strict=True)) == truth
-
-
-def test_csv(ten: PlanFile, tmp_path: Path) -> None:
-    """The list that is exported, with a column of cycles behind it."""
-    (content,) = [text for name, text in export_plan(ten, "csv", ExportChoices()) if name.endswith(".csv")][
-        :1
-    ]
-    rows = content.splitlines()
-    (tmp_path / "results.csv").write_text(
-        "\n".join([f"{rows[0]},cycles", *(f"{row},{place}" for place, row in enumerate(rows[1:], start=5))])
-    )
-    found = read_result_files(ten, [str(tmp_path / "results.csv")])
-    assert list(found.metrics) == ["cycles"]
-    assert len(found.ids) == len(ten.drawn)
 
 
 @pytest.mark.parametrize("target", ["accel-sim", "macsim", "csv"])

@@ -1,7 +1,8 @@
-"""1-D 2-means, held against exact fractions and against k-means programs."""
+"""1-D 2-means and k-means, held against every partition, exact fractions and against k-means programs."""
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from fractions import Fraction
 
@@ -10,17 +11,21 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sampling.splitting.two_means import best_split, best_splits
+from sampling.splitting.two_means import best_partitions, best_splits
 
 Pairs = list[tuple[int, int]]
 
 
-def split(pairs: Pairs) -> int | None:
-    """Return the first pair of the right half, for (duration, count) pairs in ascending order."""
+def prefix_sums(pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
+    """Return launches and time before each pair."""
     durations, count = (np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True))
-    launches_before = np.concatenate([[0], np.cumsum(count)])
-    time_before = np.concatenate([[0], np.cumsum(count * durations)])
-    return best_split(launches_before, time_before, 0, len(pairs))
+    return np.concatenate([[0], np.cumsum(count)]), np.concatenate([[0], np.cumsum(count * durations)])
+
+
+def split(pairs: Pairs, start: int = 0, stop: int | None = None) -> int:
+    """Return the first pair of the right half, for (duration, count) pairs in ascending order."""
+    place = np.array([start]), np.array([len(pairs) if stop is None else stop])
+    return int(best_splits(*prefix_sums(pairs), *place)[0])
 
 
 def within(pairs: Pairs) -> Fraction:
@@ -28,6 +33,13 @@ def within(pairs: Pairs) -> Fraction:
     launches = sum(count for _, count in pairs)
     mean = Fraction(sum(duration * count for duration, count in pairs), launches)
     return sum((count * (duration - mean) ** 2 for duration, count in pairs), Fraction(0))
+
+
+def cost(pairs: Pairs, bounds: tuple[int, ...]) -> Fraction:
+    """Return the sum of squares within the runs of a partition."""
+    return sum(
+        (within(pairs[low:high]) for low, high in itertools.pairwise((0, *bounds, len(pairs)))), Fraction(0)
+    )
 
 
 def exact_split(pairs: Pairs) -> int:
@@ -87,22 +99,6 @@ def test_scaling_durations_or_repeating_launches_leaves_the_split(pairs: Pairs, 
     assert split([(duration, count * factor) for duration, count in pairs]) == split(pairs)
 
 
-@given(pairs=pairs_from(st.integers(0, 50), most=20), cut=st.data())
-def test_a_part_of_the_pairs_splits_as_it_would_alone(pairs: Pairs, cut: st.DataObject) -> None:
-    start = cut.draw(st.integers(0, len(pairs) - 2))
-    stop = cut.draw(st.integers(start + 2, len(pairs)))
-    durations, count = (np.array(column) for column in zip(*pairs, strict=True))
-    launches_before = np.concatenate([[0], np.cumsum(count)])
-    time_before = np.concatenate([[0], np.cumsum(count * durations)])
-    alone = split(pairs[start:stop])
-    assert alone is not None
-    assert best_split(launches_before, time_before, start, stop) == start + alone
-
-
-def test_equal_durations_never_part() -> None:
-    assert split([(7, 1000)]) is None
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_k_means_programs_never_find_a_lower_cost(seed: int) -> None:
     import kmeans1d
@@ -125,22 +121,11 @@ def test_k_means_programs_never_find_a_lower_cost(seed: int) -> None:
 
 @given(pairs=pairs_from(st.integers(0, 60), most=30), data=st.data())
 def test_many_ranges_at_once_are_split_as_one_by_one(pairs: Pairs, data: st.DataObject) -> None:
-    durations, count = (np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True))
-    launches_before = np.concatenate([[0], np.cumsum(count)])
-    time_before = np.concatenate([[0], np.cumsum(count * durations)])
     places = st.lists(st.integers(0, len(pairs)), min_size=2, max_size=2, unique=True).map(sorted)
     ranges = data.draw(st.lists(places.filter(lambda place: place[1] - place[0] > 1), min_size=1, max_size=9))
     start, stop = np.array(ranges, dtype=np.int64).T
-    one_by_one = [best_split(launches_before, time_before, low, high) for low, high in ranges]
-    assert best_splits(launches_before, time_before, start, stop).tolist() == one_by_one
-
-
-def test_of_equal_thresholds_the_lowest_wins_in_many_ranges_too() -> None:
-    """1, 2, 3: both thresholds are as good."""
-    durations = np.array([1, 2, 3, 10, 20, 30])
-    launches_before, time_before = np.arange(7), np.concatenate([[0], np.cumsum(durations)])
-    found = best_splits(launches_before, time_before, np.array([0, 3]), np.array([3, 6]))
-    assert found.tolist() == [1, 4]
+    alone = [low + split(pairs[low:high]) for low, high in ranges]
+    assert best_splits(*prefix_sums(pairs), start, stop).tolist() == alone
 
 
 def test_ranges_are_split_in_parts_of_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,3 +137,58 @@ def test_ranges_are_split_in_parts_of_bounded_size(monkeypatch: pytest.MonkeyPat
     whole = best_splits(launches_before, time_before, start, stop).tolist()
     monkeypatch.setattr("sampling.splitting.two_means.PAIRS_AT_ONCE", 40)
     assert best_splits(launches_before, time_before, start, stop).tolist() == whole
+
+
+@given(
+    counts=st.dictionaries(st.integers(0, 40), st.integers(1, 9), min_size=1, max_size=8),
+    base=st.sampled_from([0, 10**6, 10**9]),
+    most=st.integers(2, 8),
+)
+def test_no_partition_into_as_many_runs_is_better(counts: dict[int, int], base: int, most: int) -> None:
+    pairs = sorted(counts.items())
+    shifted = [(base + duration, count) for duration, count in pairs]
+    found = best_partitions(*prefix_sums(shifted), 0, len(pairs), most)
+    assert [len(bounds) + 1 for bounds in found] == list(range(2, min(most, len(pairs)) + 1))
+    for bounds in found:
+        assert list(bounds) == sorted(set(bounds))
+        all_bounds = itertools.combinations(range(1, len(pairs)), len(bounds))
+        assert cost(pairs, bounds) == min(cost(pairs, others) for others in all_bounds)
+    if found:
+        assert found[0] == (split(shifted),)
+
+
+@given(
+    counts=st.dictionaries(st.integers(0, 100), st.integers(1, 9), min_size=6, max_size=15), data=st.data()
+)
+def test_a_part_of_the_pairs_is_parted_as_it_would_be_alone(
+    counts: dict[int, int], data: st.DataObject
+) -> None:
+    pairs = sorted(counts.items())
+    start = data.draw(st.integers(0, len(pairs) - 4))
+    stop = data.draw(st.integers(start + 4, len(pairs)))
+    alone = pairs[start:stop]
+    for inside, bounds in zip(
+        best_partitions(*prefix_sums(pairs), start, stop, 4),
+        best_partitions(*prefix_sums(alone), 0, len(alone), 4),
+        strict=True,
+    ):
+        moved = tuple(bound - start for bound in inside)
+        assert cost(alone, moved) == cost(alone, bounds)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("clusters", [3, 5, 8])
+def test_a_k_means_program_finds_the_same_cost(clusters: int, seed: int) -> None:
+    import kmeans1d
+
+    rng = np.random.default_rng(seed)
+    modes = rng.lognormal(9, 1.5, size=6)
+    durations = np.sort(np.rint(modes[rng.integers(0, 6, 500)] * rng.lognormal(0, 0.2, 500)).astype(np.int64))
+    values, count = np.unique(durations, return_counts=True)
+    pairs = list(zip(values.tolist(), count.tolist(), strict=True))
+    found = best_partitions(*prefix_sums(pairs), 0, len(pairs), clusters)[-1]
+    labels = np.array(kmeans1d.cluster(durations.tolist(), clusters).clusters)
+    theirs = sum(
+        float(((durations[labels == k] - durations[labels == k].mean()) ** 2).sum()) for k in range(clusters)
+    )
+    assert float(cost(pairs, found)) <= theirs * (1 + 1e-9)

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from sampling.errors import SamplingError
 from tui.app.frame.line import PaneTitle
 from tui.app.planning import failure_words
-from tui.options.places import completed, home_expanded, is_there, last_completed, place_for
+from tui.options.files import completed, home_expanded, is_there, last_completed, place_for
 from tui.terminal.printable import printable
 
 _MOST_NAMES = 12

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from tui.options.choices import SortWord
-from tui.terminal.printable import is_ascii
-from tui.terminal.tables import Column
+from tui.terminal.printable import Column, is_ascii
 
 _MARKS = {True: ("↓", "v"), False: ("↑", "^")}
 _WORDS = re.compile(r"\S+")

@@ -24,7 +24,7 @@ from tui.app.actions import Action
 from tui.app.frame.line import PaneTitle
 from tui.app.session_app import SessionApp
 from tui.app.state import KEYS, remedy_keys
-from tui.options.changes import change_text
+from tui.options.command_line import change_text
 from tui.output.files import new_file
 from tui.output.writer import Canvas
 from tui.text import facts

@@ -17,7 +17,7 @@ from tui.app.frame.line import HeaderLine, KeysLine, Line
 from tui.app.frame.page import CopyingScreen, FindingsScreen, PaneText
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
-from tui.options.flags import error_text
+from tui.options.command_line import error_text
 from tui.output.writer import heading_text
 from tui.terminal.printable import printable_lines
 from tui.text.header import header_forms

@@ -13,8 +13,7 @@ from tui.app.state import Session, decisions
 from tui.charts import quantities
 from tui.options.command_line import command_line, printed_plan_name
 from tui.scale import sheet as scale_sheet
-from tui.terminal.printable import printable
-from tui.terminal.tables import shortened
+from tui.terminal.printable import printable, shortened
 from tui.text import facts
 from tui.text.promise import binding_forms, hours_forms, option_label, value_text, verdict
 from tui.text.selection import part_of_study

@@ -28,10 +28,9 @@ from tui.app.session_app import SessionApp
 from tui.charts import quantities
 from tui.charts.grid import PLAIN
 from tui.charts.grid import fitted as fitted_cells
-from tui.engine.budgets import budget_of, study_that_fits
-from tui.options.command_line import typed_value
-from tui.options.commands import SampleOptions
-from tui.options.flags import with_flags
+from tui.engine.planning import budget_of, study_that_fits
+from tui.options.command_line import typed_value, with_flags
+from tui.options.plan import SampleOptions
 
 _NEARLY_WHOLE = 1.05
 """A speedup below which the budget has room for nearly all launches."""

@@ -28,12 +28,10 @@ from sampling.progress import Progress
 from sampling.simulators.registry import exported_folder, exporter_named
 from sampling.strata.target import Target
 from tui.app.state import Session
-from tui.engine.budgets import PlanCosts
+from tui.engine.planning import PlanCosts
 from tui.engine.studies import plan_options, target_of
-from tui.options.command_line import PLAN_NAME
-from tui.options.flags import error_text
-from tui.options.input_files import why_not_written
-from tui.options.places import is_writable
+from tui.options.command_line import PLAN_NAME, error_text
+from tui.options.files import is_writable, why_not_written
 from tui.output.files import write_folder, write_text
 from tui.text.plan import Listing, launch_listing, stratum_listing
 from tui.text.trade_off import TradeOff

@@ -31,10 +31,9 @@ from tui.app.frame.field import PathInput
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.charts.grid import fitted
-from tui.engine.studies import target_of
-from tui.engine.unused_options import unused_settings
-from tui.options.commands import SampleOptions
-from tui.options.flags import error_text, with_flags
+from tui.engine.studies import target_of, unused_settings
+from tui.options.command_line import error_text, with_flags
+from tui.options.plan import SampleOptions
 from tui.terminal.printable import printable
 
 _OPTIONS = {option.name: option.metadata for option in fields(SampleOptions)}

@@ -30,7 +30,7 @@ from tui.app.plan.presenter import Figure
 from tui.app.session_app import SessionApp
 from tui.charts.grid import fitted
 from tui.options.command_line import PLAN_NAME, free_name
-from tui.options.places import home_expanded, place_for
+from tui.options.files import home_expanded, place_for
 from tui.text.plan import NO_ROWS, Listing
 from tui.text.tones import words
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from sampling.plan.binding import Relaxation
-from sampling.plan.picked_design import AnyDesign
+from sampling.plan.design import Design
 from sampling.text import counted
 from tui.app.overrides_file import options_with_overrides
 from tui.app.plan.details import PlanDetails
@@ -16,7 +16,7 @@ from tui.app.state import Session, decisions, same_overrides
 from tui.charts.quantities import count, duration, hours, ratio, share
 from tui.options.choices import PlanList
 from tui.options.command_line import command_line, options_of
-from tui.options.commands import TradeOffOptions
+from tui.options.plan import TradeOffOptions
 from tui.output.writer import Canvas
 from tui.text.facts import draws_text
 from tui.text.plan import plan_text
@@ -173,7 +173,7 @@ def _figures(details: PlanDetails) -> Iterator[Figure]:
         yield "decisions", (f"{count(number)} of yours, in the split tree", count(number))
 
 
-def _bounds(design: AnyDesign) -> Iterator[Figure]:
+def _bounds(design: Design) -> Iterator[Figure]:
     forms: tuple[str, ...]
     if design.bound is None:
         forms = "none: the launches are not drawn at random", "none: nothing is random", "none"

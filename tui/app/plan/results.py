@@ -36,12 +36,10 @@ from tui.app.planning import failure_words, in_words, tell
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.charts import quantities
-from tui.engine.estimating import estimated, missing_to_target
-from tui.engine.results_beside import results_beside
-from tui.options.command_line import PLAN_NAME, command_line, free_name
-from tui.options.estimate import EstimateOptions
-from tui.options.places import home_expanded, is_there
-from tui.options.typed import typed_options
+from tui.engine.plan_files import estimated, missing_to_target, results_beside
+from tui.options.command_line import PLAN_NAME, command_line, free_name, typed_options
+from tui.options.files import home_expanded, is_there
+from tui.options.simulate import EstimateOptions
 from tui.output.files import write_text
 from tui.output.writer import Canvas
 from tui.terminal.printable import printable_lines

@@ -52,7 +52,7 @@ from tui.app.plan.presenter import (
 from tui.app.plan.results import ResultsScreen
 from tui.app.planning import failure_words, silent, tell
 from tui.app.state import Session, decisions
-from tui.options.commands import SampleOptions
+from tui.options.plan import SampleOptions
 from tui.output.writer import Canvas
 from tui.text.promise import option_label, value_text
 from tui.text.tones import Words

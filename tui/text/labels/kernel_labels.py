@@ -15,8 +15,7 @@ from typing import Protocol
 
 from sampling.reduction.grouping import KernelGroup
 from sampling.text import counted
-from tui.terminal.printable import is_ascii, printable
-from tui.terminal.tables import shortened
+from tui.terminal.printable import is_ascii, printable, shortened
 from tui.text.labels.short_names import ShortNames
 from tui.text.labels.squeezed import cut
 

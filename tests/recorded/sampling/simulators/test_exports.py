@@ -7,16 +7,13 @@ import gzip
 import io
 import re
 import sqlite3
-import subprocess
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
 import sampling
-from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import ExportChoices
 from sampling.simulators.measured_run import is_same_name
@@ -89,45 +86,6 @@ def test_what_is_left_in_l2_of_real_traces(
     drawn = {f"kernel-{launch.id + 1}.traceg" for launch in plan.drawn}
     assert str(files["kernelslist.g"]).splitlines() == plain_l2.list_of(texts, drawn)
     assert drawn < set(files), "each is written anew, with low addresses"
-
-
-def test_the_chosen_kernels_of_a_real_run(runs: Path, plan_of: Callable[..., PlanFile]) -> None:
-    """A list written by hand, which Accel-Sim ran: the same kernels, in any order."""
-    by_hand = kernels((runs / "traces" / "kernelslist-some.g").read_text())
-    plan = plan_of("trace-8", method="random", settings=["random.launches=24"])
-    (stratum,) = plan.strata
-    chosen = tuple(launch for launch in stratum.launches if launch.id + 1 in by_hand)
-    some = structs.replace(plan, strata=(structs.replace(stratum, launches=chosen),))
-    files = dict(export_plan(some, "accel-sim", ExportChoices(traces=str(runs / "traces"))))
-    assert sorted(kernels(str(files["kernelslist.g"]))) == by_hand
-
-
-def test_the_script_puts_the_real_traces_beside_the_list(
-    runs: Path, plan_of: Callable[..., PlanFile], tmp_path: Path
-) -> None:
-    plan = plan_of("trace-8", method="random", settings=["random.launches=4"])
-    choices = ExportChoices(traces=str(runs / "traces"), caches="cold")
-    for name, content in export_plan(plan, "accel-sim", choices):
-        (tmp_path / name).write_text(str(content))
-    simulator = tmp_path / "simulator"
-    simulator.write_text('#!/bin/sh\ncd "${2%/*}" && grep ^kernel "$2" | xargs head -q -n 2 | grep id\n')
-    simulator.chmod(0o755)
-    config = runs / "trace-8"
-    environ = {
-        "PATH": "/usr/bin:/bin",
-        "ACCELSIM": str(simulator),
-        "GPGPUSIM_CONFIG": str(config / "gpgpusim.config"),
-        "TRACE_CONFIG": str(config / "trace.config"),
-    }
-    subprocess.run(["sh", str(tmp_path / "run.sh")], check=True, env=environ, capture_output=True)
-    numbers = [f"-kernel id = {number}" for number in kernels((tmp_path / "kernelslist.g").read_text())]
-    assert (tmp_path / "run" / "run.log").read_text().splitlines() == numbers
-
-
-def test_a_plan_of_another_program_is_refused(runs: Path, plan_of: Callable[..., PlanFile]) -> None:
-    plan = plan_of("solver-8")
-    with pytest.raises(ProfileError, match=r"which is not among the 24 traces|in the plan, and kernel-"):
-        export_plan(plan, "accel-sim", ExportChoices(traces=str(runs / "traces")))
 
 
 def test_kernels_for_macsim_are_written_as_those_that_it_ran(

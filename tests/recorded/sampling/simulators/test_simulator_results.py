@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import sampling
 from sampling.errors import ProfileError
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.readers.registry import read_profile
@@ -84,16 +83,6 @@ def test_counters_add_up_to_the_last_total_of_the_run(runs: Path, name: str) -> 
             )
 
 
-def test_counts_of_all_streams_add_up_to_those_of_the_l2(runs: Path) -> None:
-    """By kind of access the simulator prints each stream's own total; of all kinds, that of the run."""
-    kinds = [f"L2_cache_stats_breakdown[GLOBAL_ACC_{kind}][TOTAL_ACCESS]" for kind in "RW"]
-    for name in ("solver-8", "solver-16"):
-        found = read(plan_of(rows_of(runs, name)), runs, name, "L2_total_cache_accesses", *kinds)
-        assert not np.isnan(found.metrics[kinds[0]]).any()
-        by_launch = found.metrics[kinds[0]] + found.metrics[kinds[1]]
-        assert by_launch.tolist() == found.metrics["L2_total_cache_accesses"].tolist()
-
-
 def test_chosen_traces_are_known_by_their_numbers(runs: Path) -> None:
     rows = rows_of(runs, "trace-8")
     found = read(plan_of(rows, [0, 4, 5, 10, 17, 23]), runs, "trace-8-some")
@@ -103,13 +92,6 @@ def test_chosen_traces_are_known_by_their_numbers(runs: Path) -> None:
     whole = {int(row["launch"]) - 1: int(row["instructions"]) for row in rows}
     assert found.metrics["instructions"].tolist() == [whole[each] for each in found.ids.tolist()]
     assert found.notes == ()
-
-
-def test_of_a_whole_run_a_plan_takes_its_own_launches(runs: Path) -> None:
-    rows = rows_of(runs, "trace-8")
-    found = read(plan_of(rows, [2, 9, 16]), runs, "trace-8")
-    assert found.metrics["cycles"].tolist() == [int(rows[each]["cycles"]) for each in (2, 9, 16)]
-    assert found.notes[0].startswith("21 launches of the results")
 
 
 @pytest.mark.parametrize(
@@ -146,19 +128,6 @@ def test_a_killed_run_is_a_partial_result(runs: Path, tmp_path: Path, kept: floa
 def test_concurrent_kernels_are_refused(runs: Path, name: str) -> None:
     with pytest.raises(ProfileError, match="ran concurrently"):
         read_result_files(plan_of(rows_of(runs, "trace-8")), [str(runs / "concurrent" / f"{name}.log.gz")])
-
-
-@pytest.mark.parametrize(("plan", "run"), [("trace-8", "solver-8"), ("solver-8", "trace-8")])
-def test_results_of_another_program_are_refused(runs: Path, plan: str, run: str) -> None:
-    with pytest.raises(ProfileError, match="another program or plan"):
-        read(plan_of(rows_of(runs, plan)), runs, run)
-
-
-def test_a_visualizer_log_has_no_results(runs: Path) -> None:
-    with pytest.raises(ProfileError, match="neither what Accel-Sim"):
-        read_result_files(
-            plan_of(rows_of(runs, "trace-8")), [str(runs / "trace-8" / "gpgpusim_visualizer.log.gz")]
-        )
 
 
 def vectors(blocks: int, ids: list[int]) -> PlanFile:
@@ -238,17 +207,3 @@ def test_a_launch_taken_out_of_the_tracers_list_is_found(runs: Path, tmp_path: P
     assert found.by == "order"
     assert found.missing_in_trace.tolist() == [6]
     assert found.drawn_missing == (6,)
-
-
-def test_a_counter_that_is_not_there_is_answered_in_a_line(runs: Path, tmp_path: Path) -> None:
-    profile = sampling.read_profile(runs / "solver-16.gpu-trace.csv")
-    sampling.write_plan(sampling.make_plan(profile), tmp_path / "plan.json")
-    plan = sampling.read_plan(tmp_path / "plan.json")
-    log = [str(runs / "solver-16" / "run.log.gz")]
-    with pytest.raises(ProfileError, match=r"did you mean 'L2_total_cache_misses'\?$"):
-        sampling.read_result_files(plan, log, metrics=["L2_total_cache_miss"])
-    with pytest.raises(
-        ProfileError, match="give its name as it is printed, as L2_total_cache_misses"
-    ) as found:
-        sampling.read_result_files(plan, log, metrics=["nonsense"])
-    assert len(str(found.value)) < 300

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sampling.errors import ProfileError
 from sampling.projection import IntervalLog, ProjectionRule, project
 from sampling.simulators.accel_sim_traces import instructions_of_traces
 from sampling.simulators.registry import read_interval_logs
@@ -68,14 +67,6 @@ def test_launches_are_those_that_the_run_lists(runs: Path, name: str) -> None:
         assert int(log.ctas.sum()) <= ctas
 
 
-def test_two_launches_with_one_block_are_not_taken_for_a_kernel(runs: Path) -> None:
-    logs = read(runs / "solver-32")
-    (both,) = [log for log in logs if len(log.launches) > 1]
-    assert both.launches == (59, 60)
-    assert (both.facts.cycles, both.facts.instructions, both.facts.ctas) == (2157, 1583872, 129)
-    assert "59, 60" in project(both, ProjectionRule()).reason
-
-
 @pytest.mark.parametrize(
     ("name", "why"),
     [
@@ -91,23 +82,6 @@ def test_kernels_that_the_simulator_cut_are_not_whole(runs: Path, name: str, why
     # launch 7 of trace-8 is the same trace, simulated whole
     whole = launches_of(runs / "trace-8.launches.csv")[log.trace_id or 0]
     assert most == int(whole["instructions"])
-
-
-def test_the_tracers_instructions_are_the_most_there_can_be(runs: Path) -> None:
-    logs = read(runs / "trace-8")
-    for log, most in zip(logs, instructions_of_traces(str(runs / "traces" / "stats.csv"), logs), strict=True):
-        assert log.facts.instructions is not None
-        assert most is not None
-        assert log.facts.instructions <= most <= 1.1 * log.facts.instructions
-
-
-@pytest.mark.parametrize(
-    "name", ["benchmark_1_stream_tip", "benchmark_1_stream_tip_serialized", "l2_lat_4stream_tip"]
-)
-def test_concurrent_kernels_are_refused(runs: Path, name: str) -> None:
-    log = runs / "trace-8" / "gpgpusim_visualizer.log.gz"
-    with pytest.raises(ProfileError, match="ran concurrently"):
-        read_interval_logs([str(log), str(runs / "concurrent" / f"{name}.log.gz")])
 
 
 def test_a_log_of_132_cores_is_recognised(runs: Path) -> None:

@@ -137,7 +137,7 @@ def test_deleted_rows_leave_no_trace(export_path: Path) -> None:
 def test_row_ranges_cover_every_row_once() -> None:
     step = nsys_sqlite.ROWS_OF_ONE_QUERY
     for first, last in [(1, 0), (1, 1), (1, step), (1, step + 1), (-5, 10 * step), (7, 1 << 62)]:
-        ranges = nsys_sqlite.row_ranges(first, last, 1 << 30)
+        ranges = nsys_sqlite.row_ranges(first, last + 1, 1 << 30)
         assert ranges[0][0] == first
         assert ranges[-1][1] == last + 1
         assert all(before[1] == after[0] for before, after in pairwise(ranges))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.readers import input_file
 from tests.sampling.readers.launches_told import Told, read, refusal_of, told
 
 ADD, COPY = "void add<float, 4>(float*, int)", "__amd_rocclr_copyBuffer"
@@ -230,22 +228,6 @@ def test_without_numbers_the_start_orders_launches(tmp_path: Path) -> None:
     profile = read(written(tmp_path, text_of(V3_EARLY.replace("Correlation_Id", "Other"))))
     assert [launch.start_ns for launch in told(profile)] == [5_000, 7_000, 9_000]
     assert profile.facts.launch_order == "gpu-start"
-
-
-def test_without_sizes(tmp_path: Path) -> None:
-    text = "Dispatch_Id,Queue_Id,Kernel_Name,Start_Timestamp,End_Timestamp\n1,0,add.kd,5,9\n"
-    assert told(read(written(tmp_path, text))) == [Told(0, 0, "add", 5, 4, 0, None, None)]
-
-
-def test_pieces_meet_anywhere_and_gzip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    many = [{**DISPATCHES[n % 3], "n": n, "start": 10 * n, "end": 10 * n + 7} for n in range(60)]
-    whole = told(read(written(tmp_path, text_of(V3, many))))
-    assert len(whole) == 60
-    path = tmp_path / "kernels.csv.gz"
-    path.write_bytes(gzip.compress(text_of(V3, many).encode()))
-    for size in (1, 100, 257):
-        monkeypatch.setattr(input_file, "PIECE_BYTES", size)
-        assert told(read(path)) == whole
 
 
 @pytest.mark.parametrize(

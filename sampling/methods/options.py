@@ -1,0 +1,96 @@
+"""An option of a method, declared once: its default, what it may be and what it means.
+
+The declaration is what texts are read by, and what `kernelpoint methods` shows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from sampling.errors import OptionError
+
+# Above this float64 skips whole numbers.
+_MOST = 2**53
+#: Limits of a number above 0 and below 1.
+FRACTION: Mapping[str, Any] = {"gt": 0, "lt": 1}
+
+
+def setting(default: Any, meaning: str, *, values: str = "", **limits: float) -> Any:
+    """Return a field that is an option of a method: a number, one of a few words (Literal), or a text.
+
+    Parameters
+    ----------
+    meaning : a phrase; of choices, what each does.
+    values : in words, what a text may be.
+    limits : ``ge, gt, le, lt`` of a number, as `msgspec.Meta` has them.
+    """
+    return field(default=default, metadata={"meaning": meaning, "values": values, "limits": limits})
+
+
+@dataclass(frozen=True, slots=True)
+class AboutOption:
+    """What is to be known of an option: the words it may be, what it may be in words, what it means."""
+
+    name: str
+    default: Any
+    choices: tuple[str, ...]
+    values: str
+    meaning: str
+
+
+def about_options(options_type: type[Any]) -> tuple[AboutOption, ...]:
+    """Return what is to be known of each option of a method, in their order."""
+    found = []
+    for each in fields(options_type):
+        kind, is_optional = _kind(options_type, each.name)
+        choices = get_args(kind) if get_origin(kind) is Literal else ()
+        values = ", ".join(choices) or each.metadata["values"] or _in_words(**each.metadata["limits"])
+        values += ", or none" if is_optional else ""
+        found.append(AboutOption(each.name, each.default, choices, values, each.metadata["meaning"]))
+    return tuple(found)
+
+
+def option_value(method: str, options_type: type[Any], name: str, text: str) -> Any:
+    """Return the value that a text means for an option.
+
+    Raises
+    ------
+    OptionError : it is none that the option may be.
+    """
+    kind, is_optional = _kind(options_type, name)
+    if is_optional and text == "none":
+        return None
+    (declared,) = (each for each in fields(options_type) if each.name == name)
+    try:
+        limits = msgspec.Meta(**declared.metadata["limits"])
+        value = msgspec.convert(text, Annotated[kind, limits], strict=False)
+    except msgspec.ValidationError:
+        value = math.inf
+    if value == math.inf or (isinstance(value, int) and value > _MOST):
+        (about,) = (each for each in about_options(options_type) if each.name == name)
+        what = "one of " if about.choices else "a whole number, " if kind is int else ""
+        raise OptionError(f"{method}.{name} is {what}{about.values}, not {text!r}")
+    return value
+
+
+def _kind(options_type: type[Any], name: str) -> tuple[Any, bool]:
+    """Return the type of an option, and whether it may be None, written "none", too."""
+    hint = get_type_hints(options_type)[name]
+    if type(None) not in get_args(hint):
+        return hint, False
+    return next(each for each in get_args(hint) if each is not type(None)), True
+
+
+def _in_words(
+    ge: float | None = None, gt: float | None = None, le: float | None = None, lt: float | None = None
+) -> str:
+    """Return limits in words: "2 to 8", "1 or more", "above 0, below 1"."""
+    if ge is not None and le is not None:
+        return f"{ge:g} to {le:g}"
+    words = (("{:g} or more", ge), ("above {:g}", gt), ("at most {:g}", le), ("below {:g}", lt))
+    return ", ".join(text.format(end) for text, end in words if end is not None)

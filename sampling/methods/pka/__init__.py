@@ -1,1 +1,0 @@
-"""Principal Kernel Analysis: selection, two-level profiling, and TBPoint as it compares it."""

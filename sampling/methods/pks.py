@@ -1,0 +1,360 @@
+"""Principal Kernel Selection, and TBPoint as its paper compares it. [Principal Kernel Analysis 3.1, 5.1]
+
+Launches are compared by the metrics of the paper's Table 2. Which number of groups, or which threshold of
+TBPoint, is taken is decided by the measured total, so the error they report is no prediction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.errors import NotApplicableError
+from sampling.features.metric_names import CHARACTERISTICS, COSTS, CYCLES, is_cost
+from sampling.methods.clusters import (
+    DistinctRows,
+    Groups,
+    as_picks,
+    distinct_rows,
+    grouped,
+    k_means_groupings,
+)
+from sampling.methods.method import Method, Picks
+from sampling.methods.options import FRACTION, setting
+from sampling.progress import Progress
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.launch_list import Features, LaunchList
+from sampling.text import Wording
+
+#: Metrics of this prefix are tensor shapes: light profiling gives them, so they are no characteristics.
+TENSOR_PREFIX = "tensor_"
+#: What to record for methods that need characteristics, and how to pass it on.
+RECORDING = Wording(
+    f"record {len(CHARACTERISTICS) + 1} metrics with the ncu command that `kernelpoint methods` prints, "
+    "and give the page to `features`"
+)
+#: Distances between all pairs of so many launches take 1.6 GB, and are held twice.
+MOST_LAUNCHES = 20_000
+#: Of TBPoint: 0.20, 0.19, ... 0.01, in units of standardised characteristics.
+THRESHOLDS = tuple(hundredths / 100 for hundredths in range(20, 0, -1))
+# Fixed, so that the plan's seed does not move the groups. (docs/methods.md, 7 Principal Kernel Analysis)
+_SEED = 0
+# Below this coefficient of variation a column is noise, and standardising would blow the noise up.
+_LEAST_COV = 1e-3
+# Components are kept until they hold this share of the variance.
+_VARIANCE_SHARE = 0.9995
+# Scores closer than this are equal but for rounding; a standardised column has the unit 1.
+_SCORE_DECIMALS = 9
+# The most names that a note lists.
+_MOST_NAMED = 3
+_MOST_CYCLES = 2.0**63
+
+
+@dataclass(frozen=True, slots=True)
+class CharacteristicOptions:
+    """Which metrics launches are compared by."""
+
+    columns: Literal["published", "all"] = setting(
+        "published",
+        "published: the metrics of Principal Kernel Analysis, Table 2, that the profile has; all: every "
+        f"metric but {COSTS}",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Options(CharacteristicOptions):
+    """How launches are grouped."""
+
+    error: float = setting(
+        0.05,
+        "the fewest groups are taken that project the total with an error below this fraction",
+        **FRACTION,
+    )
+    k_max: int = setting(20, "the most groups tried", ge=1)
+    restarts: int = setting(
+        10, "how often k-means starts anew, from a fixed seed, for each number of groups", ge=1
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TBPointOptions(CharacteristicOptions):
+    """How launches are grouped."""
+
+    error: float = setting(
+        0.05,
+        "the largest threshold is taken that projects the total with an error below this fraction",
+        **FRACTION,
+    )
+
+
+def pick(launches: LaunchList, options: Options, _: np.random.Generator, progress: Progress | None) -> Picks:
+    """Return the first launch of each group, for all launches of the group.
+
+    Raises
+    ------
+    NotApplicableError : some launch lacks the metrics.
+    """
+    columns, complete, notes = characteristics(launches, options.columns)
+    _require(complete, "pks")
+    group, representative, more_notes, details = select_kernels(
+        launches, columns, len(launches), options, progress
+    )
+    return as_picks(launches, group, representative, notes + more_notes, details)
+
+
+def select_kernels(
+    launches: LaunchList, columns: tuple[str, ...], first: int, options: Options, progress: Progress | None
+) -> tuple[IntArray, IntArray, tuple[str, ...], dict[str, Any]]:
+    """Return the principal kernels of the first j launches, all of which are complete.
+
+    Returns
+    -------
+    group : (j,) of each launch; representative : (k,) the first launch of each group; notes and details.
+    """
+    rng = np.random.default_rng(_SEED)
+    rows, notes, kept = _standardised_first(launches, columns, first)
+    components = principal_components(rows)
+    groupings = k_means_groupings(components, options.k_max, options.restarts, rng, progress)
+    name, cost = measured_cost(launches, first)
+    groups, _, chosen, unmet = choose(groupings, cost, options.error, "numbers of groups")
+    details = {
+        "k": len(groups),
+        "truth": name,
+        **chosen,
+        "components": components.values.shape[1],
+        **kept,
+        "distinct_rows": len(components),
+    }
+    return groups.of_row[components.row_of], groups.representative, notes + unmet, details
+
+
+def pick_tbpoint(
+    launches: LaunchList, options: TBPointOptions, _: np.random.Generator, progress: Progress | None
+) -> Picks:
+    """Return the launch nearest to the mean of each group, for all launches of the group.
+
+    In place of TBPoint's threshold, tuned by hand for each program, 20 are tried, and one is chosen by
+    Principal Kernel Selection's criterion.
+
+    Raises
+    ------
+    NotApplicableError : some launch lacks the metrics, or there are more than 20,000 launches.
+    """
+    # First, for whatever metrics are recorded, so many launches stay too many.
+    if len(launches) > MOST_LAUNCHES:
+        raise NotApplicableError(
+            f"tbpoint compares all pairs of launches: {len(launches):,} would need "
+            f"{len(launches) ** 2 * 8 / 1e9:,.0f} GB of memory, so it takes at most {MOST_LAUNCHES:,}",
+            remedy=Wording("select fewer by `launches=A:B`, or choose pks"),
+        )
+    columns, complete, notes = characteristics(launches, options.columns)
+    _require(complete, "tbpoint")
+    rows, more_notes, kept = _standardised_first(launches, columns, len(launches))
+    name, cost = measured_cost(launches, len(launches))
+    if progress is not None:
+        progress(0, 0, "comparing all pairs of launches")
+    groups, index, chosen, unmet = choose(linkage_groupings(rows), cost, options.error, "thresholds")
+    details = {"k": len(groups), "truth": name, "threshold": THRESHOLDS[index], **chosen, **kept}
+    details["distinct_rows"] = len(rows)
+    stratum = groups.of_row[rows.row_of]
+    return as_picks(launches, stratum, groups.representative, notes + more_notes + unmet, details)
+
+
+def linkage_groupings(rows: DistinctRows) -> Iterator[Groups]:
+    """Yield the groups of each of ``THRESHOLDS``: clusters merge at an average distance below it."""
+    if len(rows) == 1:
+        yield grouped(rows, np.zeros(1, dtype=np.int64), by_centre=True)
+        return
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    # All launches, not the distinct rows: each weighs in the average distances between clusters.
+    tree: FloatArray = linkage(rows.values[rows.row_of], method="average", metric="euclidean")
+    for threshold in THRESHOLDS:
+        # SciPy merges at a distance up to its threshold, scikit-learn and the text below it.
+        labels = fcluster(tree, np.nextafter(threshold, 0), criterion="distance")
+        yield grouped(rows, labels[rows.first], by_centre=True)
+
+
+def characteristics(launches: LaunchList, choice: str) -> tuple[tuple[str, ...], BoolArray, tuple[str, ...]]:
+    """Return by which metrics to compare the launches, (n,) which launches have them, and notes.
+
+    With ``published`` a launch is complete that has all of the paper's characteristics that any launch has.
+    With ``all`` it is one that has at least half as many metrics as the launch that has most: tools leave
+    single metrics of single launches out, and a launch is not refused for that.
+    """
+    features = launches.features or Features()
+    notes: tuple[str, ...] = ()
+    if choice == "published":
+        found = {names[0]: features.first_of(names) for names in CHARACTERISTICS}
+        columns = tuple(name for name in found.values() if name is not None)
+        lacking = ", ".join(first for first, name in found.items() if name is None)
+        if lacking:
+            used = f"{len(columns)} of the {len(found)} published characteristics are used"
+            notes = (f"{used}; the profile lacks {lacking}",)
+    else:
+        known = [
+            name
+            for name, values in features.metrics.items()
+            if not name.startswith(TENSOR_PREFIX) and np.isfinite(values).any()
+        ]
+        costs = [name for name in known if is_cost(name, features.units.get(name))]
+        columns = tuple(name for name in known if name not in costs)
+        if costs:
+            more = len(costs) - _MOST_NAMED
+            named = ", ".join(costs[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+            of_all = f"{len(columns):,} of {len(known):,} metrics are gone by"
+            notes = (f"{of_all}, not {named}: {COSTS}",)
+    measured = np.zeros(len(launches), dtype=np.int64)
+    for name in columns:
+        measured += np.isfinite(features.metrics[name])
+    needed = len(columns) if choice == "published" else -(-int(measured.max(initial=0)) // 2)
+    return columns, measured >= max(needed, 1), notes
+
+
+def _require(complete: BoolArray, method: str) -> None:
+    """Check that every launch has its characteristics."""
+    lacking = int(np.count_nonzero(~complete))
+    if lacking == len(complete):
+        raise NotApplicableError(
+            f"{method} needs metrics of every launch, and the profile has none of those it goes by",
+            remedy=RECORDING,
+        )
+    if lacking:
+        raise NotApplicableError(
+            f"{method} needs metrics of every launch; {lacking:,} of {len(complete):,} launches lack them",
+            remedy=Wording("{}, or choose two-level", RECORDING) if complete[0] else RECORDING,
+        )
+
+
+def _standardised_first(
+    launches: LaunchList, columns: tuple[str, ...], first: int
+) -> tuple[DistinctRows, tuple[str, ...], dict[str, list[str]]]:
+    """Return the first launches as `standardise` does, and the columns used and left out."""
+    metrics = (launches.features or Features()).metrics
+    rows, kept, left_out, notes = standardise({name: metrics[name][:first] for name in columns})
+    return rows, notes, {"columns": kept, "columns_left_out": left_out}
+
+
+def standardise(
+    columns: Mapping[str, FloatArray],
+) -> tuple[DistinctRows, list[str], list[str], tuple[str, ...]]:
+    """Return launches as rows of mean 0 and population standard deviation 1; what hardly varies is dropped.
+
+    A column is dropped whose coefficient of variation, population standard deviation / |mean|, is below 1e-3;
+    mean 0 with variation stays. One that some launch lacks is dropped as well.
+
+    Parameters
+    ----------
+    columns : name -> (n,).
+
+    Returns
+    -------
+    rows : no columns, and so one row, where nothing varies; the names that are kept, and dropped; notes.
+    """
+    launches = len(next(iter(columns.values())))
+    whole = {name: values for name, values in columns.items() if np.isfinite(values).all()}
+    distinct = distinct_rows(list(whole.values()), launches)
+    # Neither the coefficient of variation nor the standardised column depends on the unit, and squares of
+    # values up to 1 cannot overflow.
+    largest = np.abs(distinct.values).max(axis=0)
+    values = distinct.values / np.where(largest > 0, largest, 1.0)
+    mean = np.average(values, axis=0, weights=distinct.count)
+    centred = values - mean
+    std = np.sqrt(np.average(centred**2, axis=0, weights=distinct.count))
+    varies = (std > 0) & (std >= _LEAST_COV * np.abs(mean))
+    kept = [name for name, one in zip(whole, varies.tolist(), strict=True) if one]
+    gappy = [name for name in columns if name not in whole]
+    notes = []
+    if gappy:
+        notes.append(f"{len(gappy)} metrics are left out, as some launches lack them, {gappy[0]} for one")
+    if not kept:
+        notes.append("no metric tells the launches apart, so all of them are one group")
+    rows = distinct.with_values(centred[:, varies] / std[varies])
+    return rows, kept, [*(name for name in whole if name not in kept), *gappy], tuple(notes)
+
+
+def principal_components(rows: DistinctRows) -> DistinctRows:
+    """Return the launches on the fewest principal axes that hold 99.95 % of the variance.
+
+    It is scikit-learn's ``PCA(0.9995)`` of all launches, from the distinct rows and their counts alone.
+    Scores that differ by rounding only count as equal.
+    """
+    if rows.values.shape[1] == 0:
+        return rows
+    covariance = np.atleast_2d(np.cov(rows.values, rowvar=False, fweights=rows.count, bias=True))
+    variance, axes = np.linalg.eigh(covariance)
+    share = np.cumsum(variance[::-1].clip(0)) / variance.clip(0).sum()
+    kept = min(int(np.searchsorted(share, _VARIANCE_SHARE)) + 1, len(share))
+    return rows.with_values(rows.values @ axes[:, ::-1][:, :kept], _SCORE_DECIMALS)
+
+
+def measured_cost(launches: LaunchList, first: int) -> tuple[str, FloatArray]:
+    """Return what a choice is compared with: elapsed cycles if each of the first has them, else durations.
+
+    Cycles that are all zero were not counted, and those beyond 64 bits are no count.
+    """
+    metrics = (launches.features or Features()).metrics
+    for name in CYCLES:
+        cycles = metrics[name][:first] if name in metrics else np.zeros(1)
+        if cycles.any() and (np.abs(cycles) < _MOST_CYCLES).all():
+            return name, cycles
+    return "duration_ns", launches.duration_ns[:first].astype(np.float64)
+
+
+def choose(
+    candidates: Iterable[Groups], cost: FloatArray, threshold: float, tried: str
+) -> tuple[Groups, int, dict[str, Any], tuple[str, ...]]:
+    """Return the first candidate that projects the total with an error below the threshold.
+
+    The error is |sum of size * cost of the representative - total| / total. If none is below, it is the
+    candidate of least error, the first of equals. Candidates after the one taken are not made.
+
+    Parameters
+    ----------
+    cost : (n,) the measured cost of each launch.
+    tried : what the candidates are, in the plural.
+
+    Returns
+    -------
+    The groups, which candidate they are, the errors as details, and a note where none met the threshold.
+    """
+    total = float(cost.sum())
+    found: list[Groups] = []
+    errors: list[float] = []
+    for groups in candidates:
+        projected = float(np.dot(groups.size, cost[groups.representative]))
+        # Where the total is 0 every launch costs 0, and the projection is 0 too.
+        errors.append(abs(projected - total) / total if total else 0.0)
+        found.append(groups)
+        if errors[-1] < threshold:
+            break
+    index = int(np.argmin(errors))
+    chosen, error = found[index], errors[index]
+    notes: tuple[str, ...] = ()
+    if error >= threshold:
+        taken = f"the {len(chosen)} groups taken miss it by {100 * error:.1f} %"
+        notes = (f"none of the {tried} tried projects the total within {100 * threshold:g} %: {taken}",)
+    return chosen, index, {"projected_error": error, "projected_errors": errors}, notes
+
+
+METHOD = Method(
+    name="pks",
+    source="Principal Kernel Analysis, section 3.1",
+    needs=("metrics of Nsight Compute of every launch",),
+    published_grouping=GroupBy.LAUNCH,
+    options_type=Options,
+    pick=pick,
+)
+
+TBPOINT = Method(
+    name="tbpoint",
+    source="TBPoint, as Principal Kernel Analysis, section 5.1, compares it",
+    needs=("metrics of Nsight Compute of every launch", "at most 20,000 launches"),
+    published_grouping=GroupBy.LAUNCH,
+    options_type=TBPointOptions,
+    pick=pick_tbpoint,
+)

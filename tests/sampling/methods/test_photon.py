@@ -1,0 +1,256 @@
+"""Photon between kernels: what is kept, what a launch matches, and whose weight it adds to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import NotApplicableError
+from sampling.methods import photon
+from sampling.methods.method import Picks
+from sampling.methods.photon import distinct_vectors, padded, within
+from sampling.profile.profile import KernelTable
+from sampling.reduction.grouping import KernelGroup
+from sampling.reduction.launch_list import BlockVectors, Features, LaunchList
+
+Launch = tuple[Sequence[float], int]
+
+
+def block_vectors(rows: Sequence[Launch]) -> BlockVectors:
+    """Return the vectors of launches given as (counts, warps)."""
+    lengths = [len(counts) for counts, _ in rows]
+    return BlockVectors(
+        offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        counts=np.array([count for counts, _ in rows for count in counts], dtype=np.float64),
+        warps=np.array([warps for _, warps in rows], dtype=np.int64),
+    )
+
+
+def launch_list(
+    rows: Sequence[Launch], threads: Sequence[int] = (), features: bool = True, first_id: int = 0
+) -> LaunchList:
+    """Return launches of one kernel, two blocks each where ``threads`` a block are given."""
+    kernels = KernelTable()
+    launches = len(rows)
+    name = kernels.names.intern(["kernel"] * launches)
+    block = np.array(threads or [0] * launches, dtype=np.int64)
+    one = (block > 0).astype(np.int64)
+    return LaunchList(
+        id=first_id + np.arange(launches),
+        sequence=np.zeros(launches, dtype=np.int64),
+        signature=kernels.intern(name, [2 * one, one, one], [block, one, one]).astype(np.int64),
+        group=np.zeros(launches, dtype=np.int64),
+        duration_ns=np.ones(launches, dtype=np.int64),
+        kernels=kernels,
+        groups=(KernelGroup("kernel", "kernel", None, None, 0, 0),),
+        features=Features(block_vectors=block_vectors(rows)) if features else None,
+    )
+
+
+def picked(rows: Sequence[Launch], distance: float = 0.05, threads: Sequence[int] = ()) -> Picks:
+    """Return Photon's picks of launches given as (counts, warps)."""
+    return photon.pick(launch_list(rows, threads), photon.Options(distance), np.random.default_rng(0), None)
+
+
+def scanned(rows: Sequence[Launch], distance: float) -> tuple[list[int], list[int]]:
+    """Return the kept launches and which of them each launch matches, by a plain scan."""
+    blocks = max(len(counts) for counts, _ in rows)
+    vectors = np.zeros((len(rows), blocks))
+    for index, (counts, _) in enumerate(rows):
+        vectors[index, : len(counts)] = counts
+    kept: list[int] = []
+    matched = []
+    for index, (_, warps) in enumerate(rows):
+        norm = np.linalg.norm(vectors[index])
+        best = None
+        for place, other in enumerate(kept):
+            apart = np.linalg.norm(vectors[index] - vectors[other])
+            near = apart == 0 if norm == 0 else apart / norm < distance
+            if near and (best is None or abs(warps - rows[other][1]) < abs(warps - rows[kept[best]][1])):
+                best = place
+        if best is None:
+            best = len(kept)
+            kept.append(index)
+        matched.append(best)
+    return kept, matched
+
+
+def check_against_scan(rows: Sequence[Launch], distance: float) -> None:
+    """Picks equal those of the plain scan."""
+    kept, matched = scanned(rows, distance)
+    picks = picked(rows, distance)
+    assert picks.row.tolist() == kept
+    assert picks.stratum.tolist() == matched
+    assert picks.weight.tolist() == np.bincount(matched).tolist()
+    assert picks.weight.sum() == len(rows)
+    assert len(set(picks.labels)) == len(kept)
+
+
+# Few and small numbers, so that vectors repeat, differ in trailing zeros, tie and lie near the threshold.
+SMALL = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from([0, 1, 19, 20, 21, 22, 100, 105]), min_size=1, max_size=3),
+        st.sampled_from([1, 2, 4, 5, 9]),
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+@given(rows=SMALL, distance=st.sampled_from([0.01, 0.05, 0.06, 0.2, 0.9]))
+def test_a_plain_scan_finds_the_same(rows: list[Launch], distance: float) -> None:
+    check_against_scan(rows, distance)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    spread=st.sampled_from([0.003, 0.02, 0.05, 0.3]),
+    blocks=st.integers(1, 12),
+    distance=st.sampled_from([0.02, 0.05, 0.3]),
+)
+def test_a_plain_scan_finds_the_same_among_clouds_of_vectors(
+    seed: int, spread: float, blocks: int, distance: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    centres = rng.integers(1, 10**6, (4, blocks))
+    rows: list[Launch] = []
+    for _ in range(80):
+        length = int(rng.integers(max(1, blocks - 2), blocks + 1))
+        counts = np.rint(centres[rng.integers(4), :length] * rng.normal(1, spread, length))
+        rows.append((np.abs(counts).tolist(), int(rng.integers(1, 40))))
+    check_against_scan(rows, distance)
+
+
+def test_vectors_taken_a_few_at_a_time_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(11)
+    base = rng.integers(50, 150, 3)
+    rows = [
+        ((base * rng.normal(1, 0.06, 3)).round().tolist(), int(warps)) for warps in rng.integers(1, 30, 400)
+    ]
+    monkeypatch.setattr(photon, "MOST_ROWS", 3)
+    monkeypatch.setattr(photon, "MOST_CELLS", 40)
+    assert 10 < len(scanned(rows, 0.05)[0]) < 390
+    check_against_scan(rows, 0.05)
+
+
+def test_the_distance_is_relative_to_the_launch_at_hand() -> None:
+    """1000 against a kept 951: 0.049 of its own norm; the other way round 0.0515."""
+    assert picked([((951,), 1), ((1000,), 1)]).row.tolist() == [0]
+    assert picked([((1000,), 1), ((951,), 1)]).row.tolist() == [0, 1]
+
+
+def test_exactly_five_per_cent_is_no_match() -> None:
+    assert picked([((105,), 1), ((100,), 1)]).row.tolist() == [0, 1]
+    assert picked([((104.999,), 1), ((100,), 1)]).row.tolist() == [0]
+    # Large counts, where a product of matrices would not tell 5 % from a little less.
+    for large in (10**9, 123_456_789, 987_654_321_987):
+        assert picked([((21 * large,), 1), ((20 * large,), 1)]).row.tolist() == [0, 1]
+
+
+def test_vectors_are_padded_with_zeros() -> None:
+    assert picked([((100, 0, 0), 1), ((100,), 1), ((100, 6), 1)]).stratum.tolist() == [0, 0, 1]
+    assert picked([((100, 4), 1), ((100,), 1)]).stratum.tolist() == [0, 0]
+
+
+def test_of_several_matches_the_nearest_warps_win_and_the_first_kept_of_equals() -> None:
+    # 100 and 106 are kept (6 %), 103 lies within 3 % of both.
+    rows = [((100,), 10), ((106,), 20), ((103,), 14), ((103,), 16), ((103,), 15)]
+    assert picked(rows).stratum.tolist() == [0, 1, 0, 1, 0]
+
+
+def test_a_later_launch_may_match_one_that_was_kept_in_between() -> None:
+    # The third launch equals the first in vector and warps, but by then a nearer one was kept.
+    rows = [((100,), 10), ((103,), 20), ((106,), 20), ((103,), 20), ((100,), 10)]
+    picks = picked(rows)
+    assert picks.row.tolist() == [0, 2]
+    assert picks.stratum.tolist() == [0, 0, 1, 1, 0]
+    assert picks.weight.tolist() == [3, 2]
+
+
+def test_a_vector_of_zeros_matches_zeros_alone() -> None:
+    rows = [((5,), 1), ((0,), 1), ((0, 0), 7), ((5,), 1)]
+    assert picked(rows, distance=0.99).stratum.tolist() == [0, 1, 1, 0]
+
+
+def test_warps_come_from_the_shape_where_the_file_has_none() -> None:
+    # 33 threads are 2 warps, 2 blocks have 4; 100 threads are 4 warps, 2 blocks have 8.
+    rows = [((100,), 4), ((106,), 8), ((103,), 0), ((103,), 0), ((103,), 8)]
+    assert picked(rows, threads=[32, 32, 33, 100, 33]).stratum.tolist() == [0, 1, 0, 1, 1]
+
+
+def test_labels_name_the_launch_and_its_kernel() -> None:
+    launches = launch_list([((1,), 1), ((5,), 1)], first_id=70)
+    picks = photon.pick(launches, photon.Options(), np.random.default_rng(0), None)
+    assert picks.labels == ("like launch 70, kernel", "like launch 71, kernel")
+    assert picks.details == {"distinct_vectors": 2, "blocks": 1}
+
+
+def test_progress_ends_at_its_totals() -> None:
+    seen: list[tuple[int, int, str]] = []
+    photon.pick(
+        launch_list([((1,), 1), ((5,), 1), ((5,), 2)]),
+        photon.Options(),
+        np.random.default_rng(0),
+        lambda *step: seen.append(step),
+    )
+    assert seen == [
+        (2, 2, "comparing basic-block vectors"),
+        (2, 2, "comparing with the launches kept"),
+        (3, 3, "matching launches"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "features", "message"),
+    [
+        ([((1,), 1)] * 3, False, "photon needs the basic-block vector .* 3 of 3 have none; .*`features`"),
+        ([((1,), 1), ((), 1), ((), 1)], True, "2 of 3 have none; .*NVBit"),
+        ([((1,), 1), ((2,), 0)], True, "photon needs the warps of every launch, and 1 of 2"),
+        ([((1,), 1), ((-2,), 1)], True, "negative or no number"),
+        ([((1,), 1), ((np.nan,), 1)], True, "negative or no number"),
+    ],
+)
+def test_missing_or_wrong_vectors_are_refused(rows: list[Launch], features: bool, message: str) -> None:
+    launches = launch_list(rows, features=features)
+    with pytest.raises(NotApplicableError, match=message):
+        photon.pick(launches, photon.Options(), np.random.default_rng(0), None)
+
+
+def test_distinct_vectors_are_coded_in_order_of_appearance() -> None:
+    codes, first = distinct_vectors(block_vectors([((2, 1), 1), ((1,), 1), ((2, 1), 9), ((3,), 1)]))
+    assert (codes.tolist(), first.tolist()) == ([0, 1, 0, 2], [0, 1, 3])
+
+
+def test_padded_takes_any_rows() -> None:
+    vectors = block_vectors([((1, 2), 1), ((3,), 1), ((4, 5, 6), 1)])
+    assert padded(vectors, np.array([2, 1, 2]), 4).tolist() == [[4, 5, 6, 0], [3, 0, 0, 0], [4, 5, 6, 0]]
+
+
+@given(seed=st.integers(0, 1000), distance=st.sampled_from([1e-9, 1e-7, 0.05, 0.5]))
+def test_within_equals_differences_of_vectors(seed: int, distance: float) -> None:
+    rng = np.random.default_rng(seed)
+    others = rng.integers(0, 10**7, (6, 5)).astype(np.float64)
+    vectors = np.concatenate(
+        [others[:3], others[3:] * (1 + 2 * distance * rng.random((3, 5))), np.zeros((1, 5))]
+    )
+    norm = np.linalg.norm(vectors, axis=1)[:-1]
+    apart = np.linalg.norm(vectors[:-1, None] - others, axis=2)
+    expected = apart / norm[:, None] < distance
+    assert np.array_equal(within(vectors, others, distance)[:-1], expected)
+    assert not within(vectors, others, distance)[-1].any()
+    assert expected[:3, :3].diagonal().all()
+
+
+def test_too_many_unlike_launches_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is unlike all others: comparing grows with their square."""
+    rows = [([float(2**index), 1.0], 4) for index in range(12)]
+    assert len(picked(rows).row) == 12
+    monkeypatch.setattr("sampling.methods.photon.MOST_COMPARISONS", 100)
+    with pytest.raises(NotApplicableError, match="12 distinct vectors") as caught:
+        picked(rows)
+    assert caught.value.remedy is not None
+    assert "photon.distance" in caught.value.remedy

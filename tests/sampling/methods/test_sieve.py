@@ -1,0 +1,387 @@
+"""Sieve: tiers, the cut at the density's valleys, representatives and weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.errors import NotApplicableError
+from sampling.methods import sieve
+from sampling.methods.method import Picks
+from sampling.methods.sieve import log_density, silverman_bandwidth, valleys
+from sampling.profile.profile import KernelTable
+from sampling.reduction.grouping import KernelGroup
+from sampling.reduction.launch_list import Features, LaunchList
+
+Launch = tuple[str, float, int]
+
+
+def launch_list(rows: Sequence[Launch], metric: str = "instructions", first_id: int = 0) -> LaunchList:
+    """Return launches given as (kernel, instructions, threads a block), 0 threads for an unknown block."""
+    kernels = KernelTable()
+    names = [name for name, _, _ in rows]
+    threads = np.array([block for _, _, block in rows], dtype=np.int64)
+    known = (threads > 0).astype(np.int64)
+    keys = list(dict.fromkeys(names))
+    return LaunchList(
+        id=first_id + np.arange(len(rows)),
+        sequence=np.zeros(len(rows), dtype=np.int64),
+        signature=kernels.intern(
+            kernels.names.intern(names), [known, known, known], [threads, known, known]
+        ).astype(np.int64),
+        group=np.array([keys.index(name) for name in names]),
+        duration_ns=np.ones(len(rows), dtype=np.int64),
+        kernels=kernels,
+        groups=tuple(KernelGroup(key, key, None, None, 0, 0) for key in keys),
+        features=Features({metric: np.array([count for _, count, _ in rows], dtype=np.float64)}),
+    )
+
+
+def picked(rows: Sequence[Launch], **options: object) -> Picks:
+    """Return Sieve's picks of launches given as (kernel, instructions, threads a block)."""
+    return sieve.pick(
+        launch_list(rows),
+        sieve.Options(**options),  # type: ignore[arg-type]
+        np.random.default_rng(0),
+        None,
+    )
+
+
+def tier(picks: Picks, number: int) -> tuple[int, int, int]:
+    """Return kernel groups, launches and strata of a tier."""
+    found = picks.details["tiers"][number - 1]
+    assert found["tier"] == number
+    return found["kernel_groups"], found["launches"], found["strata"]
+
+
+def test_equal_counts_are_tier_one_and_the_first_launch_stands_for_all() -> None:
+    picks = picked([("a", 7, 32), ("b", 9, 32), ("a", 7, 64), ("a", 7, 64)])
+    assert picks.stratum.tolist() == [0, 1, 0, 0]
+    assert picks.labels == ("a", "b")
+    # Two of three have 64 threads, but the dominant CTA size matters in tier 2 only.
+    assert (picks.row.tolist(), picks.weight.tolist()) == ([0, 1], [3, 1])
+    assert [tier(picks, number) for number in (1, 2, 3)] == [(2, 4, 2), (0, 0, 0), (0, 0, 0)]
+
+
+def test_tier_two_takes_the_first_launch_of_the_dominant_cta_size() -> None:
+    picks = picked([("a", 90, 32), ("a", 100, 64), ("a", 110, 64), ("a", 100, 128)])
+    assert (picks.row.tolist(), picks.weight.tolist()) == ([1], [4])
+    assert tier(picks, 2) == (1, 4, 1)
+
+
+@pytest.mark.parametrize(
+    ("threads", "row"),
+    [
+        # 64 and 32 twice each: 64 was seen first.
+        ([128, 64, 32, 32, 64], 1),
+        # An unknown block is no CTA size.
+        ([0, 0, 0, 96, 32], 3),
+        ([0, 0, 0, 0, 0], 0),
+    ],
+)
+def test_ties_and_unknown_blocks_of_tier_two(threads: list[int], row: int) -> None:
+    counts = [90, 100, 110, 100, 100]
+    picks = picked([("a", count, block) for count, block in zip(counts, threads, strict=True)])
+    assert picks.row.tolist() == [row]
+
+
+def test_cta_size_is_threads_not_the_shape_of_the_block() -> None:
+    launches = launch_list([("a", 90, 8), ("a", 100, 8), ("a", 110, 8)])
+    kernels = KernelTable()
+    one, two, name = np.ones(3, dtype=np.int64), np.array([1, 32, 2]), kernels.names.intern(["a"] * 3)
+    # 64 = 64 x 1 = 2 x 32 against 1 x 1 x 8 before them.
+    signature = kernels.intern(name, [one, one, one], [np.array([8, 2, 32]), two, one])
+    shaped = LaunchList(
+        launches.id,
+        launches.sequence,
+        signature.astype(np.int64),
+        launches.group,
+        launches.duration_ns,
+        kernels,
+        launches.groups,
+        launches.features,
+    )
+    assert shaped.shapes()[:, 4:].prod(axis=1).tolist() == [8, 64, 64]
+    picks = sieve.pick(shaped, sieve.Options(), np.random.default_rng(0), None)
+    assert picks.row.tolist() == [1]
+
+
+@pytest.mark.parametrize(("counts", "number"), [([6, 14], 3), ([6.01, 14], 2), ([10, 10], 1)])
+def test_the_tiers_part_at_a_cov_of_two_fifths(counts: list[float], number: int) -> None:
+    """6 and 14: mean 10, population deviation 4, CoV exactly 0.4."""
+    picks = picked([("a", count, 32) for count in counts])
+    assert tier(picks, number)[1] == 2
+
+
+def test_tier_three_is_cut_between_its_modes() -> None:
+    rng = np.random.default_rng(3)
+    low, high = rng.normal(1e6, 1e4, 300).round(), rng.normal(1e9, 1e7, 200).round()
+    counts = np.concatenate([low, high])
+    order = rng.permutation(500)
+    picks = picked([("a", count, 32) for count in counts[order]])
+    assert len(picks.labels) == 2
+    assert np.array_equal(picks.stratum, (counts[order] > 3e7).astype(int))
+    # In tier 3 the first launch stands for the stratum, whatever its CTA size.
+    firsts = [int(np.flatnonzero(picks.stratum == each)[0]) for each in (0, 1)]
+    assert picks.row.tolist() == sorted(firsts)
+    assert dict(zip(picks.row.tolist(), picks.weight.tolist(), strict=True)) == {
+        firsts[0]: 300,
+        firsts[1]: 200,
+    }
+    assert picks.labels[0].startswith("a, ")
+    assert tier(picks, 3) == (1, 500, 2)
+
+
+@pytest.mark.parametrize("launches", [4, 10, 1000, 1001])
+def test_two_counts_in_turn_are_parted(launches: int) -> None:
+    """The density is symmetric, so its minimum lies between two grid points that may be equally low."""
+    picks = picked([("a", 10.0 if index % 2 else 1000.0, 32) for index in range(launches)])
+    assert picks.labels == ("a, 10 instructions", "a, 1,000 instructions")
+    assert picks.stratum.tolist() == [1 - index % 2 for index in range(launches)]
+
+
+def test_parts_that_vary_are_cut_again() -> None:
+    """Outliers far off widen the first bandwidth so far that it sees one mode where there are two."""
+    counts = [100.0] * 60 + [1000.0] * 60 + [1e30] * 60
+    logs, launches = np.log(np.unique(counts)), np.full(3, 60)
+    assert len(valleys(logs, launches)) == 1
+    picks = picked([("a", count, 32) for count in counts])
+    assert [label.split(", ", 1)[1] for label in picks.labels][:2] == [
+        "100 instructions",
+        "1,000 instructions",
+    ]
+    assert picks.weight.tolist() == [60, 60, 60]
+
+
+def test_launches_without_instructions_are_a_stratum_of_their_own_in_tier_three() -> None:
+    picks = picked([("a", count, 32) for count in [0, 500, 510, 0, 500]])
+    assert picks.labels == ("a, 0 instructions", "a, 500 to 510 instructions")
+    assert picks.stratum.tolist() == [0, 1, 1, 0, 1]
+    assert picked([("a", 0, 32), ("a", 0, 32)]).labels == ("a",)
+
+
+def test_without_the_density_a_varied_kernel_stays_whole() -> None:
+    rows = [("a", 10.0 if index % 2 else 1000.0, 32) for index in range(40)]
+    picks = picked(rows, kde="off")
+    assert (picks.labels, picks.row.tolist(), picks.weight.tolist()) == (("a",), [0], [40])
+    assert tier(picks, 3) == (1, 40, 1)
+
+
+def test_weights_by_instructions_project_instructions_exactly() -> None:
+    rng = np.random.default_rng(5)
+    counts = np.concatenate([rng.lognormal(8, 0.2, 50), rng.lognormal(12, 1.5, 80)]).round()
+    rows = [("ab"[index >= 50], count, 32) for index, count in enumerate(counts.tolist())]
+    picks = picked(rows, weights="instructions")
+    assert picks.estimate(counts) == pytest.approx(counts.sum(), rel=1e-12)
+    assert picks.weight.sum() != pytest.approx(len(rows), rel=1e-3)
+    by_launches = picked(rows)
+    assert np.array_equal(by_launches.stratum, picks.stratum)
+    assert by_launches.weight.sum() == len(rows)
+    assert by_launches.estimate(counts) != pytest.approx(counts.sum(), rel=1e-3)
+
+
+def test_a_representative_without_instructions_is_weighed_by_launches() -> None:
+    # CoV 0.2: tier 2, and its first launch has no instructions.
+    rows = [("a", 0, 32)] + [("a", 100, 32)] * 24
+    assert np.std([count for _, count, _ in rows]) < 0.4 * np.mean([count for _, count, _ in rows])
+    picks = picked(rows, weights="instructions")
+    assert (picks.row.tolist(), picks.weight.tolist()) == ([0], [25])
+    assert picks.notes == ("1 strata have a representative without instructions and are weighed by launches",)
+    assert picked(rows).notes == ()
+
+
+def oracle_parts(counts: list[float], threshold: float) -> list[list[float]]:
+    """Part counts above 0 as the text has it, one observation at a time, with SciPy's density."""
+    from scipy.stats import gaussian_kde
+
+    values = np.array(sorted(counts))
+    if values.std() < threshold * values.mean() or values[0] == values[-1]:
+        return [values.tolist()]
+    logs = np.log(values)
+    density = gaussian_kde(logs, bw_method="silverman")
+    bandwidth = float(np.sqrt(density.covariance[0, 0]))
+    grid = np.linspace(logs[0] - 3 * bandwidth, logs[-1] + 3 * bandwidth, 512)
+    level = density.logpdf(grid)
+    minima = [i for i in range(1, len(grid) - 1) if level[i] < min(level[i - 1], level[i + 1]) - 1e-12]
+    edges = [-math.inf, *(float(grid[i]) for i in minima), math.inf]
+    parts = [
+        [value for value, log in zip(values.tolist(), logs.tolist(), strict=True) if low < log <= high]
+        for low, high in pairwise(edges)
+    ]
+    parts = [part for part in parts if part]
+    if len(parts) == 1:
+        return parts
+    return [final for part in parts for final in oracle_parts(part, threshold)]
+
+
+MODES = st.lists(
+    st.tuples(st.floats(5, 25), st.floats(0.01, 1.0), st.integers(1, 40)), min_size=1, max_size=5
+)
+
+
+@given(modes=MODES, seed=st.integers(0, 10_000), cov=st.sampled_from([0.2, 0.4, 0.8]))
+def test_the_cut_equals_one_by_scipys_density(
+    modes: list[tuple[float, float, int]], seed: int, cov: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    counts = np.concatenate([rng.lognormal(mean, spread, size) for mean, spread, size in modes])
+    # Irregular counts: the lowest grid points of regular ones may tie, which the oracle does not see.
+    counts = counts[rng.permutation(len(counts))]
+    picks = picked([("a", count, 32) for count in counts.tolist()], cov=cov)
+    found = [sorted(counts[picks.stratum == each].tolist()) for each in range(len(picks.labels))]
+    assert found == oracle_parts(counts.tolist(), cov)
+
+
+def test_the_density_is_scipys_far_from_all_values_too() -> None:
+    from scipy.stats import gaussian_kde
+
+    rng = np.random.default_rng(1)
+    logs = np.concatenate([rng.normal(10, 0.01, 3000).round(3), [30.0]])
+    values, count = np.unique(logs, return_counts=True)
+    theirs = gaussian_kde(logs, bw_method="silverman")
+    bandwidth = silverman_bandwidth(values, count)
+    assert bandwidth == pytest.approx(math.sqrt(theirs.covariance[0, 0]), rel=1e-12)
+    grid = np.linspace(9, 31, 200)
+    level = log_density(grid, values, count, bandwidth)
+    # Down to a density of e^-3900, where a plain sum is 0.
+    assert level.min() < -3000
+    assert np.diff(level) == pytest.approx(np.diff(theirs.logpdf(grid)), rel=1e-9, abs=1e-9)
+
+
+def test_a_valley_is_the_lowest_of_512_grid_points() -> None:
+    values, count = np.array([0.0, 1.0]), np.array([100, 300])
+    bandwidth = silverman_bandwidth(values, count)
+    # Sample deviation of 100 zeros and 300 ones.
+    assert bandwidth == pytest.approx(math.sqrt(75 / 399) * (4 / 1200) ** 0.2)
+    grid = np.linspace(-3 * bandwidth, 1 + 3 * bandwidth, 512)
+    level = np.exp(-((grid / bandwidth) ** 2) / 2) + 3 * np.exp(-(((grid - 1) / bandwidth) ** 2) / 2)
+    between = (grid > 0.2) & (grid < 0.8)
+    assert valleys(values, count) == pytest.approx([grid[between][np.argmin(level[between])]], rel=1e-12)
+
+
+def test_many_distinct_values_are_summed_in_parts() -> None:
+    rng = np.random.default_rng(2)
+    values = np.sort(rng.normal(0, 1, 5000))
+    count = rng.integers(1, 9, 5000)
+    grid = np.linspace(-5, 5, 40)
+    terms = count * np.exp(-(((grid[:, None] - values) / 0.05) ** 2) / 2)
+    assert log_density(grid, values, count, 0.05) == pytest.approx(np.log(terms.sum(axis=1)), rel=1e-12)
+
+
+def test_rounding_makes_no_valleys() -> None:
+    """A geometric row of counts: its density is flat to the last bit in the middle."""
+    values = np.linspace(0, 1000, 20_001)
+    assert len(valleys(values, np.ones(len(values), dtype=np.int64))) == 0
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from("abc"), st.sampled_from([0, 1, 5, 6, 90, 1e5]), st.sampled_from([0, 32, 64])
+        ),
+        min_size=1,
+        max_size=60,
+    )
+)
+def test_strata_part_the_launches_of_their_kernels(rows: list[Launch]) -> None:
+    picks = picked(rows)
+    again = picked(rows)
+    assert np.array_equal(picks.stratum, again.stratum)
+    assert np.array_equal(picks.row, again.row)
+    strata = len(picks.labels)
+    assert len(set(picks.labels)) == strata
+    assert sorted(set(picks.stratum.tolist())) == list(range(strata))
+    assert (np.diff(picks.row) > 0).all()
+    assert sorted(picks.stratum[picks.row].tolist()) == list(range(strata))
+    assert np.array_equal(picks.weight, np.bincount(picks.stratum)[picks.stratum[picks.row]])
+    names = np.array([name for name, _, _ in rows])
+    assert all(len(set(names[picks.stratum == each])) == 1 for each in range(strata))
+    assert sum(each["launches"] for each in picks.details["tiers"]) == len(rows)
+    assert sum(each["strata"] for each in picks.details["tiers"]) == strata
+
+
+def test_a_group_without_selected_launches_is_passed_over() -> None:
+    launches = launch_list([("a", 5, 32), ("b", 6, 32)])
+    more = LaunchList(
+        launches.id,
+        launches.sequence,
+        launches.signature,
+        np.array([0, 2]),
+        launches.duration_ns,
+        launches.kernels,
+        (launches.groups[0], KernelGroup("none", "none", None, None, 0, 0), launches.groups[1]),
+        launches.features,
+    )
+    picks = sieve.pick(more, sieve.Options(), np.random.default_rng(0), None)
+    assert (picks.labels, picks.stratum.tolist()) == (("a", "b"), [0, 1])
+    assert tier(picks, 1) == (2, 2, 2)
+
+
+def test_progress_counts_the_kernels_that_are_cut() -> None:
+    rows = [(name, 10.0 if index % 2 else 1000.0, 32) for index in range(20) for name in "ab"]
+    seen: list[tuple[int, int, str]] = []
+    sieve.pick(launch_list(rows), sieve.Options(), np.random.default_rng(0), lambda *step: seen.append(step))
+    assert seen == [(each, 2, "cutting kernels by instruction count") for each in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        (None, r"sieve needs the instruction count of every launch, and 3 of 3 have none; .*instr_count"),
+        ({"cycles": [1, 2, 3]}, "3 of 3 have none"),
+        ({"instructions": [1, np.nan, 3]}, "1 of 3 have none; .*smsp__inst_executed.sum"),
+        ({"instructions": [1, -7, 3]}, "instructions of launch 41 is -7 .*1 of 3 launches.*overflows"),
+        ({"instructions": [1, 2, np.inf]}, "launch 42 is inf"),
+    ],
+)
+def test_missing_or_wrong_counts_are_refused(metrics: dict[str, list[float]] | None, message: str) -> None:
+    launches = launch_list([("a", 1, 32)] * 3, first_id=40)
+    features = (
+        None if metrics is None else Features({name: np.array(values) for name, values in metrics.items()})
+    )
+    lacking = LaunchList(
+        launches.id,
+        launches.sequence,
+        launches.signature,
+        launches.group,
+        launches.duration_ns,
+        launches.kernels,
+        launches.groups,
+        features,
+    )
+    with pytest.raises(NotApplicableError, match=message):
+        sieve.pick(lacking, sieve.Options(), np.random.default_rng(0), None)
+
+
+def test_a_metric_that_every_launch_has_is_preferred() -> None:
+    launches = launch_list([("a", 1, 32)] * 3)
+    features = Features(
+        {"instructions": np.array([1, np.nan, 3]), "sm__inst_executed.sum": np.array([5.0, 5.0, 5.0])}
+    )
+    both = LaunchList(
+        launches.id,
+        launches.sequence,
+        launches.signature,
+        launches.group,
+        launches.duration_ns,
+        launches.kernels,
+        launches.groups,
+        features,
+    )
+    picks = sieve.pick(both, sieve.Options(), np.random.default_rng(0), None)
+    assert (picks.details["metric"], picks.details["counts"]) == (
+        "sm__inst_executed.sum",
+        "warp instructions",
+    )
+    assert picked([("a", 1, 32)]).details["counts"] == "instructions as the file counts them"
+
+
+def test_weights_by_instructions_where_none_has_any_are_by_launches() -> None:
+    picks = picked([("a", 0, 32), ("a", 0, 32), ("b", 0, 32)], weights="instructions")
+    assert picks.weight.tolist() == [2, 1]

@@ -1,0 +1,261 @@
+"""Designs that are judged or drawn otherwise than by fixed sizes of ranges of durations.
+
+A method that draws how many launches it takes is judged over all numbers, a plan by its own; draws within
+clusters told by features against each launch's cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.stats import binom, chisquare
+
+from sampling.methods.random_launches import NumberDrawn
+from sampling.plan.comparison import Comparison, MethodComparison
+from sampling.plan.design import BernoulliDesign, Design, design_of_method, make_design
+from sampling.plan.judge import judge_design
+from sampling.plan.plan import drawn_plan, locate
+from sampling.plan.study import MethodChoice, Study, study
+from sampling.profile.launch_table import LaunchTable
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
+from sampling.strata.target import Target
+
+CountsOf = Callable[..., DurationCounts]
+
+LAUNCHES, PROBABILITY = 1000, 0.004
+DURATIONS = np.random.default_rng(3).integers(1, 1000, LAUNCHES)
+
+
+@pytest.fixture(scope="module")
+def profile(launch_table: Callable[..., LaunchTable]) -> LaunchTable:
+    return launch_table(["k"] * LAUNCHES, DURATIONS.tolist())
+
+
+def compared(profile: LaunchTable, seed: int, repeats: int) -> Comparison:
+    """Return what `compare` says of random launches by probability."""
+    asked = (f"random.probability={PROBABILITY}",)
+    comparison = MethodComparison(profile, Region(), Target(), repeats=repeats, seed=seed, settings=asked)
+    return comparison.compare("random", Grouping())
+
+
+def simulated_errors(repeats: int) -> np.ndarray:
+    """Return errors of draws made launch by launch, those of none again."""
+    rng = np.random.default_rng(11)
+    errors: list[float] = []
+    while len(errors) < repeats:
+        drawn = DURATIONS[rng.random(LAUNCHES) < PROBABILITY]
+        if len(drawn):
+            errors.append(abs(drawn.mean() * LAUNCHES / DURATIONS.sum() - 1))
+    return np.array(errors)
+
+
+def test_every_draw_of_the_method_has_its_own_number_of_launches(profile: LaunchTable) -> None:
+    expected = simulated_errors(6000)
+    spread = expected.std() * np.sqrt(1 / 2000 + 1 / 6000)
+    for seed in range(4):
+        found = compared(profile, seed, 2000)
+        assert found.judgement is not None
+        assert abs(found.judgement.error_mean - expected.mean()) < 4 * spread
+        assert found.judgement.error_p95 == pytest.approx(np.quantile(expected, 0.95), rel=0.12)
+
+
+def test_the_figures_of_the_method_do_not_depend_on_the_seed(profile: LaunchTable) -> None:
+    first = compared(profile, 0, 1).design
+    assert isinstance(first, BernoulliDesign)
+    # The number of launches given that it is not 0: N p / (1 - (1 - p)^N).
+    mean = LAUNCHES * PROBABILITY / (1 - (1 - PROBABILITY) ** LAUNCHES)
+    assert first.samples == round(mean) == 4
+    assert first.sampled_duration_ns == pytest.approx(mean * DURATIONS.mean())
+    assert first.speedup == pytest.approx(LAUNCHES / mean)
+    numbers = np.arange(1, LAUNCHES + 1)
+    chances = binom.pmf(numbers, LAUNCHES, PROBABILITY) / binom.sf(0, LAUNCHES, PROBABILITY)
+    variance = LAUNCHES**2 * DURATIONS.var(ddof=1) * (chances @ (1 / numbers) - 1 / LAUNCHES)
+    assert first.bound == pytest.approx(Target().z * np.sqrt(variance) / DURATIONS.sum())
+    for seed in range(1, 5):
+        other = compared(profile, seed, 1).design
+        assert other is not None
+        assert (other.samples, other.speedup, other.bound) == (first.samples, first.speedup, first.bound)
+    assert first.notes == (
+        "random.probability 0.004 draws none of 1,000 launches in 1.8 % of the draws; these are made again",
+    )
+
+
+def test_a_plan_is_judged_by_its_own_number(counts_of: CountsOf) -> None:
+    counts = counts_of({"k": DURATIONS.tolist()})
+    design = make_design(counts, "random", Target(), 0, settings=(f"random.probability={PROBABILITY}",))
+    plan = drawn_plan(counts, design, 0)
+    number = int(design.strata.samples[0])
+    assert plan.samples == design.samples == number
+    assert design.notes[0].startswith(
+        f"each launch is drawn with probability 0.004, {number} launches this time"
+    )
+    fixed = make_design(counts, "random", Target(), 0, settings=(f"random.launches={number}",))
+    ours, theirs = (judge_design(counts, each, 50, 1).errors.tolist() for each in (design, fixed))
+    assert ours == theirs
+    assert design_of_method(fixed) is fixed
+
+
+@given(launches=st.integers(1, 40), probability=st.floats(0.001, 1))
+def test_numbers_are_binomial_without_none(launches: int, probability: float) -> None:
+    numbers, chances = NumberDrawn(launches, probability).possible()
+    assert numbers.tolist() == list(range(1, launches + 1))
+    expected = binom.pmf(numbers, launches, probability) / binom.sf(0, launches, probability)
+    assert chances == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("launches", [1, 5000, 50_000_000])
+def test_large_numbers_keep_their_mean(launches: int) -> None:
+    number = NumberDrawn(launches, 0.25)
+    numbers, chances = number.possible()
+    assert numbers @ chances == pytest.approx(launches / 4 / (1 - 0.75**launches), rel=1e-6)
+    assert number.share_empty == pytest.approx(0.75**launches)
+
+
+def test_drawn_numbers_come_as_often_as_they_should() -> None:
+    number = NumberDrawn(30, 0.1)
+    drawn = number.draw(20_000, np.random.default_rng(0))
+    seen = np.bincount(np.minimum(drawn, 8), minlength=9)[1:]
+    numbers, chances = number.possible()
+    expected = 20_000 * np.bincount(np.minimum(numbers, 8), weights=chances, minlength=9)[1:]
+    assert chisquare(seen, expected).pvalue > 1e-3
+
+
+CLUSTERS = 5
+
+
+@pytest.fixture(scope="module")
+def made(
+    launch_table: Callable[..., LaunchTable], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[LaunchTable, NDArray[Any], NDArray[Any], str]:
+    """3,000 launches of three kernels, their durations, clusters and vectors; clusters cross kernels."""
+    rng = np.random.default_rng(0)
+    cluster = rng.permutation(np.repeat(np.arange(CLUSTERS), [1500, 900, 500, 97, 3]))
+    mean_ns = np.array([1_000, 5_000, 20_000, 300, 100_000])
+    duration_ns = np.rint(mean_ns[cluster] * rng.lognormal(0, 0.3, 3000)).astype(int)
+    names = [f"kernel{index % 3}" for index in range(3000)]
+    path = tmp_path_factory.mktemp("vectors") / "vectors.npy"
+    np.save(path, 10.0 * np.eye(CLUSTERS)[cluster] + rng.normal(0, 0.2, (3000, CLUSTERS)))
+    return launch_table(names, duration_ns.tolist()), duration_ns, cluster, str(path)
+
+
+def studied(made: Any, target: Target | None = None, *settings: str, region: Region | None = None) -> Study:
+    """Return the profile's study with a random draw."""
+    given = ("embedding.draw=random", "embedding.k=5", *settings)
+    choice = MethodChoice("embedding", settings=given, feature_paths=(made[3],))
+    return study(made[0], Grouping(), region or Region(), target or Target(), choice)
+
+
+def clusters_of(known: Study) -> Design:
+    assert known.design.picks is not None
+    assert known.design.random
+    return known.design
+
+
+def test_strata_are_the_clusters_with_their_own_figures(made: Any) -> None:
+    known = studied(made)
+    design = clusters_of(known)
+    _, duration_ns, cluster, _ = made
+    assert len(design.strata) == CLUSTERS
+    for index, facts in enumerate(design.facts(known.counts)):
+        here = np.flatnonzero(design.picks.stratum == index)
+        (of,) = set(cluster[here].tolist())
+        assert facts.size == np.count_nonzero(cluster == of) == len(here)
+        assert facts.mean_ns == pytest.approx(duration_ns[here].mean())
+        assert facts.std_ns == pytest.approx(duration_ns[here].std())
+        assert (facts.low_ns, facts.high_ns) == (duration_ns[here].min(), duration_ns[here].max())
+        assert 2 <= facts.samples <= facts.size
+        assert facts.key == design.picks.labels[index]
+    assert design.random
+    assert design.group_bound is None
+    assert known.groups.clusters is None
+
+
+def test_sizes_are_the_fewest_that_keep_epsilon(made: Any) -> None:
+    strata = clusters_of(studied(made)).strata
+    total_ns = float(made[1].sum())
+    # S^2 = sigma^2 N / (N - 1); the variance of the total is the sum of N^2 (1/m - 1/N) S^2.
+    squares = strata.launches**2 * strata.std_ns**2 * strata.launches / (strata.launches - 1)
+    left = 1 / strata.samples - 1 / strata.launches
+    half = 1.959964 * np.sqrt((squares * left).sum()) / total_ns
+    assert 0.045 < half <= 0.05
+    bound = clusters_of(studied(made)).bound
+    assert bound is not None
+    assert bound == pytest.approx(0.05, rel=0.1)
+    least = clusters_of(studied(made, Target(), "embedding.samples=50")).strata
+    assert least.samples.tolist() == np.maximum(np.minimum(50, least.launches), least.samples).tolist()
+    # A launch of 100,000 ns in three: simulated whole, or two of them.
+    assert strata.samples[strata.launches == 3].tolist() in ([2], [3])
+
+
+@pytest.mark.parametrize("region", [Region(), Region(launches=(500, 2500))])
+def test_drawn_launches_are_of_their_cluster_and_last_as_long_as_the_plan_says(
+    made: Any, region: Region
+) -> None:
+    known = studied(made, region=region)
+    design = clusters_of(known)
+    plan = drawn_plan(known.counts, design, 7)
+    ids = locate(known.profile, known.counts, plan).id
+    _, duration_ns, cluster, _ = made
+    assert len(set(ids.tolist())) == len(ids) == design.samples
+    assert duration_ns[ids].tolist() == plan.duration_ns.tolist()
+    of_stratum = {
+        int(stratum): set(cluster[ids[plan.stratum == stratum]].tolist()) for stratum in plan.stratum
+    }
+    assert all(len(of) == 1 for of in of_stratum.values())
+    assert np.bincount(plan.stratum).tolist() == design.strata.samples.tolist()
+    assert plan.estimate_ns == pytest.approx(float(np.dot(plan.weight, duration_ns[ids])))
+    selected = slice(*(region.launches or (0, 3000)))
+    assert plan.total_duration_ns == duration_ns[selected].sum()
+    assert (ids >= (selected.start or 0)).all()
+
+
+def test_every_launch_is_drawn_equally_often(made: Any) -> None:
+    known = studied(made, Target(0.2))
+    design = clusters_of(known)
+    times = np.zeros(3000)
+    seeds = 400
+    for seed in range(seeds):
+        plan = drawn_plan(known.counts, design, seed)
+        assert plan.draw is not None
+        times[design.ids(plan.draw)] += 1
+    for index in range(CLUSTERS):
+        here = design.picks.stratum == index
+        share = design.strata.samples[index] / design.strata.launches[index]
+        assert times[here].sum() == pytest.approx(seeds * share * here.sum())
+        spread = np.sqrt(seeds * share * (1 - share))
+        assert np.abs(times[here] - seeds * share).max() <= 5 * spread + 1
+
+
+def test_a_smaller_epsilon_draws_the_same_launches_and_more(made: Any) -> None:
+    ids = []
+    for epsilon in (0.1, 0.05):
+        known = studied(made, Target(epsilon))
+        ids.append(set(locate(known.profile, known.counts, drawn_plan(known.counts, known.design, 3)).id))
+    assert ids[0] < ids[1]
+
+
+@pytest.mark.parametrize("target", [Target(), Target(0.02, 0.9)])
+def test_the_stated_share_of_draws_is_within_the_bound(made: Any, target: Target) -> None:
+    known = studied(made, target)
+    judged = judge_design(known.counts, known.design, 1000, 5)
+    bound = known.design.bound
+    assert bound is not None
+    # Of 1,000 draws at 95 % a share has the standard deviation 0.7 %.
+    assert (judged.errors <= bound).mean() >= target.confidence - 0.03
+    assert judged.within_epsilon is not None
+    assert judged.within_epsilon >= target.confidence - 0.03
+
+
+def test_nearest_draws_nothing(made: Any, tmp_path: Path) -> None:
+    choice = MethodChoice("embedding", feature_paths=(made[3],))
+    known = study(made[0], Grouping(), Region(), Target(), choice)
+    assert (known.design.random, known.design.bound, known.design.samples) == (False, None, CLUSTERS)

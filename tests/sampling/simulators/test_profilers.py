@@ -1,0 +1,230 @@
+"""A plan for what measures a running program: which launches each run of ncu, nvbit and rocprofv3 takes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+import sampling
+from sampling.plan.plan_file import PlanFile
+from sampling.simulators.export import Step
+from sampling.simulators.profilers import filters, iterations, kernel_ids, kernel_pattern
+from tests.sampling.simulators.conftest import Write, launch, plan_of, program, shell, stratum
+
+#: What a stand-in for ncu is started with, one word a line, and a line for its end.
+ECHO = 'for word in "$@"; do echo "$word"; done; echo end'
+
+
+def runs(folder: Path, name: str) -> list[list[str]]:
+    """The words of each run of a script, from the device on."""
+    ncu = program(folder / "ncu", ECHO)
+    ran = shell(folder / "out" / name, "prog", "x y", NCU=ncu, NCU_OPTIONS="--set full", RESULTS=folder / "r")
+    assert ran.returncode == 0, ran.stderr
+    found: list[list[str]] = [[]]
+    for line in ran.stdout.splitlines()[:-1]:
+        found[-1 if line != "end" else len(found) :] = [[]] if line == "end" else [[*found[-1], line]]
+    assert all(words[:2] == ["--set", "full"] for words in found[:-1])
+    assert all(words[-2:] == ["prog", "x y"] for words in found[:-1])
+    return [words[words.index("--devices") : -2] for words in found[:-1]]
+
+
+def test_a_run_a_kernel_with_its_occurrences_from_1(ten: PlanFile, written: Write, tmp_path: Path) -> None:
+    written(ten, "ncu")
+    common = ["--devices", "0", "--filter-mode", "per-launch-config", "--kernel-name-base", "demangled"]
+    assert runs(tmp_path, "run.sh") == [
+        [*common, "--kernel-id", "::regex:^c$:^(1)$"],
+        [*common, "--kernel-id", "::regex:^b$:^(2)$"],
+        [*common, "--kernel-id", "::regex:^a.int.$:^(2|5|6)$"],
+    ]
+
+
+def test_a_run_a_range_of_positions_from_0(ten: PlanFile, written: Write, tmp_path: Path) -> None:
+    """Launches 2, 4, 5, 8, 9: after two launches one, after four two, after eight two."""
+    written(ten, "ncu")
+    common = ["--devices", "0", "--filter-mode", "per-gpu", "--launch-skip"]
+    assert runs(tmp_path, "run-by-position.sh") == [
+        [*common, "2", "--launch-count", "1"],
+        [*common, "4", "--launch-count", "2"],
+        [*common, "8", "--launch-count", "2"],
+    ]
+
+
+def test_a_kernel_id_has_the_fields_that_ncu_splits_at_colons() -> None:
+    name = "void at::native::f<(int)4, at::T>(float *)"
+    step = Step(0, 0, launch(0, 6, name), 0)
+    ((base, kernel_id),) = kernel_ids((step,))
+    assert base == "demangled"
+    context, stream, operator, pattern, number = kernel_id.split(":")
+    assert (context, stream, operator, number) == ("", "", "regex", "^(7)$")
+    assert len(pattern) == len(name) + 2
+
+
+def test_mangled_names_are_looked_for_as_such_and_many_numbers_are_split() -> None:
+    steps = tuple(Step(place, place, launch(place, place, "_Z1fv"), 0) for place in range(2001))
+    (base, first), (_, second) = kernel_ids(steps)
+    assert base == "mangled"
+    assert first.startswith("::regex:^_Z1fv$:^(1|2|3|")
+    assert first.endswith("|2000)$")
+    assert second == "::regex:^_Z1fv$:^(2001)$"
+
+
+def test_the_ranges_by_hand(ten: PlanFile, written: Write) -> None:
+    """Launches 2, 4, 5, 8, 9."""
+    files = written(ten, "nvbit")
+    assert files["ranges.txt"] == "2 3\n4 6\n8 10\n"
+    assert "START_GRID_NUM=2 END_GRID_NUM=10" in files["README.txt"]
+    sharded = written(ten, "nvbit", shards=2)
+    assert (sharded["ranges-1.txt"], sharded["ranges-2.txt"]) == ("5 6\n", "2 3\n4 5\n8 10\n")
+
+
+def test_the_program_is_run_once_a_range(ten: PlanFile, written: Write, tmp_path: Path) -> None:
+    written(ten, "nvbit")
+    (tmp_path / "count.so").touch()
+    counted = program(
+        tmp_path / "counted", 'cat; echo "$START_GRID_NUM $END_GRID_NUM ${CUDA_INJECTION64_PATH##*/} $1"'
+    )
+    ran = shell(tmp_path / "out" / "run.sh", counted, "x y", TOOL=tmp_path / "count.so")
+    assert ran.returncode == 0, ran.stderr
+    results = tmp_path / "out" / "results"
+    assert {file.name: file.read_text() for file in results.iterdir()} == {
+        "launches-2-3.txt": "2 3 count.so x y\n",
+        "launches-4-6.txt": "4 6 count.so x y\n",
+        "launches-8-10.txt": "8 10 count.so x y\n",
+    }
+
+
+def iterations_of(text: str) -> set[int]:
+    """What rocprofv3 takes a range for: parts between brackets, commas and blanks, N or A-B."""
+    numbers: set[int] = set()
+    for part in re.split(r"[\[\], ]+", text.strip("[], ")):
+        first, _, last = part.partition("-")
+        numbers |= set(range(int(first), int(last or first) + 1))
+    return numbers
+
+
+def single_size_plan() -> PlanFile:
+    key = "f(int) <<<8x1x1, 128x1x1>>> process 0 device 0"
+    launches = [
+        launch(ordinal, occurrence, "f(int)") for ordinal, occurrence in ((7, 0), (9, 2), (10, 3), (15, 8))
+    ]
+    return plan_of(stratum(key, 9, 100, 10, launches), method="root")
+
+
+def test_iterations_count_from_1(written: Write, tmp_path: Path) -> None:
+    files = written(single_size_plan(), "rocprofv3")
+    rocprof = program(tmp_path / "rocprofv3", 'for word in "$@"; do echo "$word"; done')
+    ran = shell(tmp_path / "out" / "run.sh", "prog", "x y", ROCPROFV3=rocprof, RESULTS=tmp_path / "r")
+    words = ran.stdout.splitlines()
+    assert words[:-1] == [
+        *("--pmc", "SQ_WAVES", "-d", str(tmp_path / "r"), "-o", "kernel-1"),
+        *("--kernel-include-regex", r"^f.int.(\.kd| .clone.*)?$"),
+        *("--kernel-iteration-range", "[1],[3-4],[9]", "--", "prog", "x y"),
+    ]
+    assert iterations_of(words[9]) == {1, 3, 4, 9}
+    assert "\n7,1,0," in files["manifest.csv"]
+    assert "it is not known" not in files["README.txt"]
+
+
+@pytest.mark.parametrize("name", ["f(int)", "f(int) [clone .kd]", "f(int).kd", "ns::g<4>(float*)"])
+def test_a_kernel_is_found_with_and_without_its_suffix(name: str) -> None:
+    pattern = re.compile(kernel_pattern(name))
+    plain = name.removesuffix(".kd").removesuffix(" [clone .kd]")
+    assert all(pattern.search(plain + suffix) for suffix in ("", ".kd", " [clone .kd]"))
+    assert not pattern.search(f"x{plain}")
+    assert not pattern.search(f"{plain}x")
+
+
+def test_a_kernel_of_which_a_launch_is_not_known_is_measured_whole() -> None:
+    steps = tuple(
+        Step(place, place, launch(place, 0, name), 0) for place, name in enumerate(("f", "g", "f", "_Z1hv"))
+    )
+    runs = filters(steps, {0: 1, 1: 4, 3: 2})
+    assert runs == [
+        r"--kernel-include-regex '^f(\.kd| .clone.*)?$'",
+        r"--kernel-include-regex '^g(\.kd| .clone.*)?$' --kernel-iteration-range '[4]'",
+        r"--mangled-kernels --kernel-include-regex '^_Z1hv(\.kd| .clone.*)?$' --kernel-iteration-range '[2]'",
+    ]
+
+
+HEADER = (
+    "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),"
+    "Bytes (MB),Throughput (MBps),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name\n"
+)
+
+
+def of_launches(folder: Path, kernels: list[tuple[str, int]], devices: int = 1) -> PlanFile:
+    """A plan of a profile with these names and grids, on devices in turn, in which all launches are drawn."""
+    path = folder / "trace.csv"
+    lines = [
+        f"{1000 * place},{10 + place},{place},{grid},1,1,64,1,1,32,0.000,0.000,,,,,"
+        f'GPU ({place % devices}),1,7,"{name}"\n'
+        for place, (name, grid) in enumerate(kernels)
+    ]
+    path.write_text(HEADER + "".join(lines))
+    made = sampling.make_plan(
+        sampling.read_profile(path), method="random", settings=[f"random.launches={len(kernels)}"]
+    )
+    target = folder / "plan.json"
+    sampling.write_plan(made, str(target))
+    return sampling.read_plan(str(target))
+
+
+def test_sizes_of_one_kernel_are_counted_together_from_the_profile(tmp_path: Path) -> None:
+    kernels = [("f", 1), ("f", 2), ("g", 1), ("f", 1), ("f", 2), ("g", 9), ("f", 3), ("h", 1), ("f", 1)]
+    plan = of_launches(tmp_path, kernels)
+    seen: Counter[str] = Counter()
+    wanted = {}
+    for launch_id, (name, _) in enumerate(kernels):
+        seen[name] += 1
+        wanted[launch_id] = seen[name]
+    assert iterations(plan) == (wanted, "")
+    (tmp_path / "trace.csv").unlink()
+    known, why_not = iterations(plan)
+    assert known == {}
+    assert "is not there" in why_not
+
+
+def single(name: str, ordinal: int, occurrence: int, grid: int) -> PlanFile:
+    each = launch(ordinal, occurrence, name, grid=(grid, 1, 1))
+    key = f"{name} <<<{grid}x1x1, 128x1x1>>> process 0 device 0"
+    return plan_of(stratum(key, 5, 1, 1, [each]), method="root")
+
+
+def test_a_kernel_of_one_size_needs_no_profile() -> None:
+    f, g, other_g = (single(*each).strata[0] for each in (("f", 7, 3, 1), ("g", 2, 0, 1), ("g", 3, 0, 2)))
+    assert iterations(plan_of(f, g, method="root")) == ({7: 4, 2: 1}, "")
+    known, why_not = iterations(plan_of(f, g, other_g, method="root"))
+    assert known == {7: 4}
+    assert why_not
+
+
+def test_a_plan_that_may_leave_sizes_out_says_nothing() -> None:
+    """A filter, picks that are not random, and strata of several kernels hide sizes that were launched."""
+    (f,) = single("f", 7, 3, 1).strata
+    assert iterations(plan_of(f, method="pks"))[0] == {}
+    assert iterations(plan_of(f, method="root", exclude=["x"]))[0] == {}
+    assert iterations(plan_of(f, method="root", group_by="name"))[0] == {}
+    pooled = structs.replace(f, key="pooled process 0 device 0")
+    assert iterations(plan_of(f, pooled, method="root"))[0] == {}
+
+
+@given(
+    kernels=st.lists(st.tuples(st.sampled_from("fg"), st.integers(1, 2)), min_size=4, max_size=20),
+    devices=st.integers(1, 2),
+)
+def test_any_order_of_sizes(
+    tmp_path_factory: pytest.TempPathFactory, kernels: list[tuple[str, int]], devices: int
+) -> None:
+    plan = of_launches(tmp_path_factory.mktemp("profile"), kernels, devices)
+    found, why_not = iterations(plan)
+    assert not why_not
+    assert len(plan.drawn) == len(kernels)
+    for each in plan.drawn:
+        names = [name for name, _ in kernels[each.device :: devices]]
+        assert found[each.id] == names[: each.ordinal + 1].count(each.name)

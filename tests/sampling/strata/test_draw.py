@@ -1,0 +1,291 @@
+"""Draws: distinct, uniform, nested, each stratum's own; judged ones against the chance of every draw."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations, permutations
+from operator import itemgetter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import hypergeom, norm
+
+from sampling.arrays import IntArray
+from sampling.errors import OptionError
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.plan_groups import unpooled
+from sampling.seeds import Stream, generator
+from sampling.strata.draw import DRAWS as JUDGED
+from sampling.strata.draw import (
+    Draw,
+    draw,
+    draw_nested,
+    estimate_total_ns,
+    first_launches,
+    judged,
+    mixed,
+    stratum_keys,
+    weights,
+)
+from sampling.strata.strata import Strata, declared_spread, measured_clusters, total_variance
+from sampling.strata.target import Target
+from tests.sampling.methods.test_joint import reduced
+
+CountsOf = Callable[..., DurationCounts]
+Mixture = Callable[..., dict[str, list[int]]]
+
+DRAWS = 6000
+
+
+def cut(counts: DurationCounts, bounds: list[int], samples: list[int]) -> Strata:
+    """Return strata of group 0 between the given pairs."""
+    start, stop = np.array(bounds[:-1]), np.array(bounds[1:])
+    group = np.zeros(len(start), dtype=np.int64)
+    return measured_clusters(counts, group, start, stop).with_samples(np.array(samples))
+
+
+def launches_of(drawn: Draw) -> list[tuple[int, int]]:
+    """Return (pair, occurrence) of every drawn launch."""
+    return list(zip(drawn.pair.tolist(), drawn.occurrence.tolist(), strict=True))
+
+
+@given(
+    data=st.data(),
+    durations=st.lists(st.integers(1, 12), min_size=1, max_size=60),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_a_draw_is_of_its_strata(
+    data: st.DataObject, durations: list[int], seed: int, counts_of: CountsOf
+) -> None:
+    counts = counts_of({"k": durations})
+    pairs = len(counts.count)
+    inner = data.draw(st.sets(st.integers(1, pairs - 1))) if pairs > 1 else set()
+    bounds = [0, *sorted(inner), pairs]
+    sizes = np.diff(counts.launches_before[bounds]).tolist()
+    samples = [data.draw(st.integers(1, size)) for size in sizes]
+    strata = cut(counts, bounds, samples)
+    drawn = draw(counts, strata, np.random.default_rng(seed))
+    launches = launches_of(drawn)
+    assert len(set(launches)) == len(launches)
+    assert launches == sorted(launches)
+    for index, size in enumerate(samples):
+        of_stratum = drawn.stratum == index
+        assert of_stratum.sum() == size
+        assert (drawn.pair[of_stratum] >= bounds[index]).all()
+        assert (drawn.pair[of_stratum] < bounds[index + 1]).all()
+        assert weights(strata, drawn)[of_stratum].sum() == pytest.approx(sizes[index])
+    assert (drawn.occurrence >= 0).all()
+    assert (drawn.occurrence < counts.count[drawn.pair]).all()
+    expected = sum(
+        size / sample * float(counts.duration_ns[drawn.pair][drawn.stratum == index].sum())
+        for index, (size, sample) in enumerate(zip(sizes, samples, strict=True))
+    )
+    assert estimate_total_ns(counts, strata, drawn) == pytest.approx(expected)
+
+
+@given(durations=st.lists(st.integers(1, 12), min_size=1, max_size=60))
+def test_a_census_estimates_the_total_exactly(durations: list[int], counts_of: CountsOf) -> None:
+    counts = counts_of({"k": durations})
+    strata = cut(counts, [0, len(counts.count)], [len(durations)])
+    drawn = draw(counts, strata, np.random.default_rng(0))
+    assert len(drawn.pair) == len(durations)
+    assert estimate_total_ns(counts, strata, drawn) == sum(durations)
+
+
+# 2 of 6 is drawn by rejection, 4 of 6 by what is left out, 3 of 6 at the border between them.
+@pytest.mark.parametrize("samples", [1, 2, 3, 4, 5])
+def test_every_set_of_launches_is_equally_likely(samples: int, counts_of: CountsOf) -> None:
+    counts = counts_of({"k": [10, 10, 10, 20, 20, 30]})
+    strata = cut(counts, [0, 3], [samples])
+    rng = np.random.default_rng(17)
+    seen: Counter[object] = Counter(frozenset(launches_of(draw(counts, strata, rng))) for _ in range(DRAWS))
+    sets = len(list(itertools.combinations(range(6), samples)))
+    assert len(seen) == sets
+    assert abs(deviations(seen, sets)) < 5
+
+
+def test_every_use_has_a_stream_of_its_own() -> None:
+    streams = [generator(7, stream).integers(0, 2**62, 4).tolist() for stream in Stream]
+    assert len({tuple(numbers) for numbers in streams}) == len(Stream)
+
+
+KEYS = stratum_keys(2026, [np.arange(DRAWS)])
+
+
+def orders(launches: int, samples: int) -> list[tuple[int, ...]]:
+    """Return the first ``samples`` launches of many strata of one size, in the order of drawing."""
+    size = np.full(DRAWS, launches)
+    _, position, rank = first_launches(KEYS, size, np.full(DRAWS, samples))
+    ordered = np.empty((DRAWS, samples), dtype=np.int64)
+    ordered[np.repeat(np.arange(DRAWS), samples), rank] = position
+    return [tuple(row) for row in ordered.tolist()]
+
+
+def deviations(observed: Counter[object], kinds: int) -> float:
+    """Return chi squared against equal frequencies, in standard deviations of its distribution."""
+    expected = DRAWS / kinds
+    statistic = sum((count - expected) ** 2 / expected for count in observed.values())
+    statistic += (kinds - len(observed)) * expected
+    return (statistic - (kinds - 1)) / math.sqrt(2 * (kinds - 1))
+
+
+def test_the_hash_is_splitmix64() -> None:
+    # The published test vector of SplitMix64, seed 1234567.
+    states = np.uint64(1234567) + np.arange(1, 6, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    assert mixed(states).tolist() == [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+        4593380528125082431,
+        16408922859458223821,
+    ]
+
+
+@pytest.mark.parametrize(("launches", "samples"), [(4, 1), (4, 2), (6, 3), (5, 4), (7, 2)])
+def test_every_set_of_launches_is_equally_likely_in_an_order(launches: int, samples: int) -> None:
+    seen = Counter[object](frozenset(order) for order in orders(launches, samples))
+    assert abs(deviations(seen, len(list(combinations(range(launches), samples))))) < 4
+
+
+@pytest.mark.parametrize(("launches", "samples"), [(4, 2), (4, 3), (5, 3)])
+def test_every_order_is_equally_likely(launches: int, samples: int) -> None:
+    seen = Counter[object](orders(launches, samples))
+    assert abs(deviations(seen, len(list(permutations(range(launches), samples))))) < 4
+
+
+def test_strata_are_drawn_independently() -> None:
+    """Of two strata that differ in one number only, every pair of launches is equally likely."""
+    sizes, ones = np.full(DRAWS, 4), np.ones(DRAWS, dtype=np.int64)
+    group = np.zeros(DRAWS, dtype=np.int64)
+    for other in ((group + 1, group), (group, group + 1)):
+        pairs = []
+        for seed in range(3):
+            place = [
+                first_launches(stratum_keys(seed, [np.arange(DRAWS), *parts]), sizes, ones)[1].tolist()
+                for parts in ((group, group), other)
+            ]
+            pairs.append(abs(deviations(Counter[object](zip(*place, strict=True)), 16)))
+        assert max(pairs) < 4
+
+
+@given(
+    sizes=st.lists(st.tuples(st.integers(1, 60), st.integers(1, 60), st.integers(1, 60)), min_size=1),
+    seed=st.integers(0, 2**64 - 1),
+)
+def test_a_smaller_sample_is_the_beginning_of_a_larger(sizes: list[tuple[int, int, int]], seed: int) -> None:
+    launches = np.array([size for size, _, _ in sizes])
+    small, large = (
+        np.minimum(launches, np.array([pick(size) for size in sizes]))
+        for pick in (
+            lambda size: min(size[1:]),
+            lambda size: max(size[1:]),
+        )
+    )
+    key = stratum_keys(seed, [np.arange(len(sizes))])
+    first, more = first_launches(key, launches, small), first_launches(key, launches, large)
+    assert np.bincount(first[0], minlength=len(sizes)).tolist() == small.tolist()
+    assert (first[1] < launches[first[0]]).all()
+    assert list(zip(*first[:2], strict=True)) == sorted(set(zip(*first[:2], strict=True)))
+    longer = set(zip(*(column.tolist() for column in more), strict=True))
+    for stratum, position, rank in zip(*(column.tolist() for column in first), strict=True):
+        if large[stratum] < launches[stratum]:
+            assert (stratum, position, rank) in longer
+        assert rank < small[stratum]
+
+
+def strata_of(counts: DurationCounts, samples: IntArray) -> Strata:
+    """Return a stratum for every pair of the reduction."""
+    start = np.arange(len(counts.count))
+    group = np.searchsorted(counts.offsets, start, side="right") - 1
+    return measured_clusters(counts, group, start, start + 1).with_samples(samples)
+
+
+def rows(drawn: Draw) -> list[tuple[int, int, int]]:
+    """Return stratum, pair and occurrence of each launch in the order of drawing."""
+    assert drawn.rank is not None
+    listed = zip(
+        *(column.tolist() for column in (drawn.stratum, drawn.rank, drawn.pair, drawn.occurrence)),
+        strict=True,
+    )
+    return [
+        (stratum, pair, occurrence) for stratum, _, pair, occurrence in sorted(listed, key=itemgetter(0, 1))
+    ]
+
+
+def test_a_plan_with_larger_sizes_contains_the_smaller_one(counts_of: CountsOf) -> None:
+    counts = counts_of({"a": [5] * 400 + [9] * 3, "b": [7] * 50})
+    size = counts.count
+    small = draw_nested(counts, strata_of(counts, np.minimum(size, 2)), 3)
+    large = draw_nested(counts, strata_of(counts, np.minimum(size, 20)), 3)
+    assert set(rows(small)) < set(rows(large))
+    by_stratum = [row for row in rows(large) if row[0] == 0]
+    assert by_stratum[:2] == [row for row in rows(small) if row[0] == 0]
+    assert rows(draw_nested(counts, strata_of(counts, np.minimum(size, 2)), 4)) != rows(small)
+
+
+def test_a_negative_seed_is_refused(counts_of: CountsOf) -> None:
+    counts = counts_of({"a": [5, 5]})
+    with pytest.raises(OptionError, match="`seed` is 0 or more"):
+        draw_nested(counts, strata_of(counts, np.array([1])), -1)
+
+
+# Four standard errors of a share of so many draws.
+NEAR = 4 * np.sqrt(0.25 / JUDGED)
+LOW, HIGH = 10_000, 11_290
+
+
+def skewed(samples: int) -> tuple[object, Strata]:
+    counts = reduced({"k": {LOW: 915, HIGH: 85}})
+    clusters = measured_clusters(counts, np.array([0]), np.array([0]), np.array([2]))
+    return counts, clusters.with_samples(np.array([samples]))
+
+
+@pytest.mark.parametrize("samples", [1, 2, 3, 500, 998, 999])
+def test_a_skewed_stratum_is_judged_as_it_is(samples: int) -> None:
+    """One stratum with two durations: how many of the longer ones are drawn is hypergeometric."""
+    counts, strata = skewed(samples)
+    found = judged(counts, strata, None, np.random.default_rng(1))  # type: ignore[arg-type]
+    longer = np.arange(min(samples, 85) + 1)
+    chance = hypergeom(1000, 85, samples).pmf(longer)
+    total = 915 * LOW + 85 * HIGH
+    errors = np.abs(1000 * (LOW + (HIGH - LOW) * longer / samples) - total)
+    limit = norm.ppf(0.975) * np.sqrt(total_variance(strata).sum())
+    assert found.share_within(limit) == pytest.approx(chance[errors <= limit].sum(), abs=NEAR)
+    reach = found.reach_ns(0.95)
+    assert chance[errors <= reach * (1 + 1e-9)].sum() >= 0.95 - NEAR
+    assert chance[errors < reach * (1 - 1e-9)].sum() <= 0.95 + NEAR
+
+
+def test_noise_and_groups_add_up() -> None:
+    counts = reduced({"a": {10: 400, 14: 300}, "b": {70: 50, 90: 50}})
+    ends = counts.offsets
+    strata = measured_clusters(counts, np.array([0, 1]), ends[:-1], ends[1:]).with_samples(np.array([6, 3]))
+    cycles = declared_spread(unpooled(counts), Target())
+    found = judged(counts, strata, cycles, np.random.default_rng(2))
+    plain, noisy = (found.errors_ns(with_noise=noise) for noise in (False, True))
+    assert np.sqrt((plain**2).mean()) == pytest.approx(np.sqrt(total_variance(strata).sum()), rel=0.05)
+    declared = total_variance(strata, cycles.of(strata)).sum()
+    assert np.sqrt((noisy**2).mean()) == pytest.approx(np.sqrt(declared), rel=0.05)
+    own = total_variance(strata, cycles.of_own_totals().of(strata))
+    for group in (0, 1):
+        errors = found.errors_ns(with_noise=True, group=group)
+        assert np.sqrt((errors**2).mean()) == pytest.approx(np.sqrt(own[group]), rel=0.06)
+
+
+def test_what_is_too_much_to_draw_is_normal() -> None:
+    counts = reduced({"k": {1000 + 7 * step: 900 for step in range(2000)}})
+    clusters = measured_clusters(counts, np.array([0]), np.array([0]), np.array([2000]))
+    for samples, is_drawn in ((5, True), (300, False)):
+        strata = clusters.with_samples(np.array([samples]))
+        found = judged(counts, strata, None, np.random.default_rng(3))
+        assert (len(found.drawn) == 1) is is_drawn
+        limit = norm.ppf(0.975) * np.sqrt(total_variance(strata).sum())
+        assert found.share_within(limit) == pytest.approx(0.95, abs=0.03)
+    census = replace(strata, samples=strata.launches)
+    assert judged(counts, census, None, np.random.default_rng(4)).reach_ns(0.99) == 0

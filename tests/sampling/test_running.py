@@ -1,0 +1,385 @@
+"""A run from its plan to its answer, with a shell script for the simulator: its results are tables by id."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from msgspec import structs
+
+import sampling
+from sampling.errors import AnalysisError, OptionError
+from sampling.plan.plan_file import PlanFile, read_plan
+from sampling.running import Asked, Now, Ran, run, write_job_array
+from sampling.simulators.export import ExportChoices, manifests_in
+from sampling.simulators.results import read_result_files
+
+LAUNCHES, KERNELS = 120, ("copy", "gemm", "reduce")
+DURATION_NS = np.random.default_rng(3).integers(900, 1100, LAUNCHES) * (1 + np.arange(LAUNCHES) % 3 * 4)
+CYCLES = (DURATION_NS * np.random.default_rng(4).uniform(2.9, 3.1, LAUNCHES)).astype(int)
+PROJECT = Path(__file__).resolve().parents[2]
+
+Asking = Callable[..., Asked]
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> PlanFile:
+    """A plan of three kernels, of 40 launches each."""
+    rows = (f"{KERNELS[each % 3]},{DURATION_NS[each]}\n" for each in range(LAUNCHES))
+    (tmp_path / "profile.csv").write_text("name,duration_ns\n" + "".join(rows))
+    profile = sampling.read_profile(str(tmp_path / "profile.csv"))
+    sampling.write_plan(sampling.make_plan(profile, epsilon=0.03), tmp_path / "plan.json")
+    return read_plan(str(tmp_path / "plan.json"))
+
+
+@pytest.fixture
+def asking(plan: PlanFile, tmp_path: Path) -> Asking:
+    """Ask for a run of a script that is told an id, notes it in ``calls`` and then does something."""
+    (tmp_path / "cycles").write_text("".join(f"{each}\n" for each in CYCLES))
+
+    def asked(then: str = "", **more: object) -> Asked:
+        script = tmp_path / "simulate"
+        script.write_text(
+            f'#!/bin/sh\ncd {tmp_path}\necho "$1" >> calls\n{then}\necho of launch "$1"\n'
+            'sed -n "$(($1 + 1))p" cycles\n'
+        )
+        script.chmod(0o755)
+        return Asked(
+            **{"plan": plan, "folder": tmp_path / "run", "to": "csv", "command": f"{script} {{id}}"} | more
+        )  # type: ignore[arg-type]
+
+    return asked
+
+
+def ran(asked: Asked) -> Ran:
+    return run(asked, lambda _: None)
+
+
+def calls(tmp_path: Path) -> list[int]:
+    path = tmp_path / "calls"
+    return [int(line) for line in path.read_text().split()] if path.exists() else []
+
+
+def test_it_ends_as_soon_as_the_total_is_within_the_target(
+    asking: Asking, tmp_path: Path, plan: PlanFile
+) -> None:
+    told: list[Now] = []
+    found = run(asking(target=0.3), told.append).found
+    assert found is not None
+    assert found.main.is_within(0.3)
+    assert 3 <= len(calls(tmp_path)) < len(plan.drawn)
+    # It was looked at after each launch: what was waited for is what is claimed.
+    assert found.main.half_width == pytest.approx(0.3 * found.main.total)
+    assert told[-1].done == len(calls(tmp_path)) == told[-1].of - len(plan.drawn) + told[-1].done
+    again = read_result_files(
+        read_plan(str(tmp_path / "run")), sorted(map(str, (tmp_path / "run" / "results").iterdir()))
+    )
+    assert again.metrics["cycles"].tolist() == found.results.metrics["cycles"].tolist()
+
+
+def test_it_draws_more_until_the_target_holds(asking: Asking, tmp_path: Path, plan: PlanFile) -> None:
+    found = ran(asking(target=0.005, processes=2)).found
+    assert found is not None
+    assert found.main.is_within(0.005)
+    assert found.main.total == pytest.approx(CYCLES.sum(), rel=0.005)
+    assert len(calls(tmp_path)) > len(plan.drawn)
+    assert len(calls(tmp_path)) == len(set(calls(tmp_path)))
+    larger = read_plan(str(tmp_path / "run"))
+    assert {launch.id for launch in plan.drawn} < {launch.id for launch in larger.drawn}
+    assert larger.topped_up_to == 0.005
+
+
+def test_without_a_target_the_plan_is_run(asking: Asking, tmp_path: Path, plan: PlanFile) -> None:
+    found = ran(asking()).found
+    assert found is not None
+    assert sorted(calls(tmp_path)) == [launch.id for launch in plan.drawn]
+    assert found.main.total == pytest.approx(CYCLES.sum(), rel=0.05)
+
+
+def test_what_is_finished_is_not_run_again(asking: Asking, tmp_path: Path, plan: PlanFile) -> None:
+    def stop_at_two(now: Now) -> None:
+        if now.done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(asking(), stop_at_two)
+    assert len(calls(tmp_path)) == 2
+    whole = ran(asking()).found
+    assert sorted(calls(tmp_path)) == [launch.id for launch in plan.drawn]
+    again = ran(asking("exit 1")).found
+    assert len(calls(tmp_path)) == len(plan.drawn)
+    assert whole is not None
+    assert again is not None
+    assert again.main.total == whole.main.total
+
+
+@pytest.mark.parametrize(
+    ("then", "why"),
+    [
+        ("echo -gpgpu_deadlock_detect 1; exit 3", "exit code 3"),
+        ("echo no memory >&2; exit 3", "exit code 3: no memory"),
+        ("kill -SEGV $$", "ended by SIGSEGV"),
+        ("echo GPGPU-Sim uArch: ERROR ** deadlock detected; exit 1", "exit code 1, a deadlock"),
+        ("sleep 20", "ran past 0.3 s"),
+        ("echo nothing; exit 0", "it gave no number of cycles"),
+    ],
+)
+def test_a_launch_that_fails_is_replaced_by_another_of_its_stratum(
+    asking: Asking, tmp_path: Path, plan: PlanFile, then: str, why: str
+) -> None:
+    bad = plan.strata[0].launches[0].id
+    asked = asking(f"if [ $1 = {bad} ]; then {then}; fi", processes=2, timeout_seconds=0.3)
+    # Not all of the first are to fail.
+    came = ran(asked)
+    (failed,) = came.failed
+    assert failed.id == bad
+    assert failed.why == why
+    assert failed.instead not in {None, *(launch.id for launch in plan.drawn)}
+    larger = read_plan(str(tmp_path / "run"))
+    assert failed.instead in {launch.id for launch in larger.strata[0].launches}
+    assert set(calls(tmp_path)) == {failed.instead, *(launch.id for launch in plan.drawn)}
+    assert came.found is not None
+    assert not came.found.main.is_incomplete
+    # A failure is kept too.
+    before = len(calls(tmp_path))
+    assert ran(asked).failed == came.failed
+    assert len(calls(tmp_path)) == before
+
+
+def test_a_command_that_always_fails_is_told_after_three_launches(asking: Asking, tmp_path: Path) -> None:
+    with pytest.raises(AnalysisError, match=r"the first 3 launches failed: exit code 9; see run.log"):
+        ran(asking("exit 9"))
+    assert len(calls(tmp_path)) == 3
+    assert not list((tmp_path / "run").rglob("*.failed"))
+    assert ran(asking(command=f"{tmp_path}/simulate {{id}}")).found is not None
+
+
+def test_results_of_a_stratum_are_taken_in_the_order_of_its_draw(asking: Asking, tmp_path: Path) -> None:
+    """Else the quick ones of those that run at once would stand for all."""
+    seen: list[set[str]] = []
+
+    def watch(_: Now) -> None:
+        seen.append({path.stem for path in (tmp_path / "run" / "results").glob("*.csv")})
+
+    first = []
+    run(asking(), lambda now: first.append(now.news))
+    order = [job.id for job in first if job is not None and not isinstance(job, int)]
+    slow = order[0]
+    (tmp_path / "other").mkdir()
+    asked = asking(f"if [ $1 = {slow} ]; then sleep 0.5; fi", processes=8, folder=tmp_path / "other" / "run")
+    (tmp_path / "run").rename(tmp_path / "before")
+    (tmp_path / "run").symlink_to(tmp_path / "other" / "run")
+    run(asked, watch)
+    stratum = next(
+        {launch.id for launch in each.launches}
+        for each in asked.plan.strata
+        if slow in {launch.id for launch in each.launches}
+    )
+    assert len(stratum) > 1
+    for names in seen:
+        ids = {int(name.partition("-")[2]) for name in names}
+        assert slow in ids or not ids & stratum
+
+
+def test_another_run_or_folder_is_refused(asking: Asking, tmp_path: Path, plan: PlanFile) -> None:
+    def second(_: Now) -> None:
+        with pytest.raises(OptionError, match="another run is at work in"):
+            ran(asking())
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(asking(), second)
+    for other, changed in (
+        ("simulator", {"command": "true {id}"}),
+        ("plan", {"plan": structs.replace(plan, options=structs.replace(plan.options, seed=7))}),
+    ):
+        with pytest.raises(OptionError, match=f"is a run of another {other}: results of both"):
+            ran(asking(**changed))
+    with pytest.raises(OptionError, match="is there, and no run"):
+        ran(asking(folder=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"command": "no-such-program {id}"}, "no-such-program: there is no such program"),
+        ({"command": "true"}, r"does not say what to simulate, \{id\}"),
+        ({"command": "true '{id}"}, "cannot be read: No closing quotation"),
+        ({"to": "ncu"}, "nothing runs ncu here; there is accel-sim, macsim, csv"),
+        ({"to": "accel-sim", "command": "true {list}"}, "accel-sim runs `traces`, and there are none"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_and_leaves_nothing(
+    asking: Asking, tmp_path: Path, changed: dict[str, str], said: str
+) -> None:
+    with pytest.raises(OptionError, match=said):
+        ran(asking(**changed))
+    assert not (tmp_path / "run").exists()
+
+
+def test_traces_that_do_not_fit_leave_no_folder(asking: Asking, tmp_path: Path) -> None:
+    (tmp_path / "traces").mkdir()
+    choices = ExportChoices(traces=str(tmp_path / "traces"))
+    with pytest.raises(sampling.SamplingError, match=r"has no kernelslist.g"):
+        ran(asking(to="accel-sim", command="true {list}", choices=choices))
+    assert not (tmp_path / "run").exists()
+
+
+ACCEL_SIM = """\
+#!/bin/sh
+[ "$1" = -trace ] && [ "$3" = -config ] && [ -e net.icnt ] || exit 7
+echo "Accel-Sim [build 1]"
+grep '^kernel' "$2" | while read -r name; do
+  number=${name#kernel-}; number=${number%.traceg}
+  cycles=$(sed -n "${number}p" CYCLES); cycles=${cycles:-7}
+  echo "Processing kernel $name"
+  cat "${2%/*}/$name" || exit 8
+  kernel=$(sed -n 's/-kernel name = //p' "${2%/*}/$name")
+  printf 'launching kernel name: %s uid: 1 cuda_stream_id: 0\\nkernel_name = %s\\n' "$kernel" "$kernel"
+  echo "kernel_launch_uid = 1"
+  printf 'gpu_sim_cycle = %s\\ngpu_sim_insn = 9\\ngpu_tot_sim_cycle = %s\\n' "$cycles" "$cycles"
+  echo "gpgpu_simulation_rate = 9 (inst/sec)"
+done
+"""
+
+
+@pytest.mark.parametrize("caches", [None, "cold", "loads", "after:2", "check:6", "check:2"])
+def test_accel_sim_runs_a_list_of_its_own_for_each_launch(
+    asking: Asking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caches: str | None
+) -> None:
+    pairs = (caches or "").partition("check:")[2]
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    names = [f"kernel-{number}.traceg" for number in range(1, LAUNCHES + 1)]
+    for number, name in enumerate(names, start=1):
+        kernel = KERNELS[(number - 1) % 3]
+        (traces / name).write_text(f"-kernel name = {kernel}\n-kernel id = {number}\n")
+    (traces / "kernelslist.g").write_text("\n".join(names) + "\n")
+    for name in ("gpgpusim.config", "net.icnt"):
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    simulator = Path("accel-sim.out")
+    simulator.write_text(ACCEL_SIM.replace("CYCLES", str(tmp_path / "cycles")))
+    simulator.chmod(0o755)
+    asked = asking(
+        to="accel-sim",
+        command="./accel-sim.out -trace {list} -config gpgpusim.config",
+        choices=ExportChoices(traces="traces", cold_check=int(pairs))
+        if pairs
+        else ExportChoices(traces="traces", caches=caches),
+        target=0.1 if caches else 0.005,
+    )
+    found = ran(asked).found
+    assert found is not None
+    measured = dict(zip(found.results.ids.tolist(), found.results.metrics["cycles"].tolist(), strict=True))
+    assert measured == {each: CYCLES[each] for each in measured}
+    assert len(measured) > len(asked.plan.drawn) / 2
+    logs = sorted(map(str, (tmp_path / "run" / "results").glob("*.log")))
+    manifests = list(map(str, manifests_in(tmp_path / "run")))
+    assert len(manifests) > 1 or caches
+    again = read_result_files(read_plan(str(tmp_path / "run")), logs, manifests=manifests)
+    assert again.metrics["cycles"].tolist() == found.results.metrics["cycles"].tolist()
+    # A check is done before a total is believed; one that leaves nothing of the target ends the run.
+    check = found.caches.check
+    assert (0 if check is None else check.pairs) == int(pairs or 0)
+    assert found.is_within(0.1) == (caches in {None, "loads", "check:6"})
+
+
+def test_a_command_that_is_told_an_id_can_check_nothing(asking: Asking) -> None:
+    with pytest.raises(OptionError, match="`cold_check` means nothing here"):
+        ran(asking(choices=ExportChoices(cold_check=3)))
+
+
+def test_macsim_finds_what_it_looks_for_in_its_folder(
+    asking: Asking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in range(LAUNCHES):
+        (tmp_path / f"Kernel{each}").mkdir()
+        (tmp_path / f"Kernel{each}" / "trace.txt").touch()
+    (tmp_path / "params.in").touch()
+    (tmp_path / "macsim").write_text(
+        "#!/bin/sh\n[ -e params.in ] || exit 7\n"
+        "name=$(sed -n 4p kernel_config.txt); name=${name#./}; name=${name%/trace.txt}\n"
+        '[ -e "$name/trace.txt" ] || exit 8\n'
+        f'cycles=$(sed -n "$((${{name#Kernel}} + 1))p" {tmp_path}/cycles)\n'
+        "printf 'setup_process:0 ./%s/trace.txt current_index:0 (9)\\nthread_count: 1\\n' $name\n"
+        "printf '**Core 00 Thread 00 Finished:   insts:13    cycles:%s   (9)\\n' $cycles\n"
+    )
+    (tmp_path / "macsim").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    found = ran(asking(to="macsim", command="./macsim", choices=ExportChoices(traces="."), target=0.1)).found
+    assert found is not None
+    measured = dict(zip(found.results.ids.tolist(), found.results.metrics["cycles"].tolist(), strict=True))
+    assert measured == {each: CYCLES[each] for each in measured}
+
+
+def test_a_job_array_is_written_collected_and_written_again(
+    asking: Asking, tmp_path: Path, plan: PlanFile
+) -> None:
+    asked = asking(target=0.005, processes=4)
+    rounds = 0
+    while (came := write_job_array(asked, lambda _: None)).job_array is not None:
+        script, launches = came.job_array
+        assert f"#SBATCH --array=1-{launches}%4\n" in script.read_text()
+        before = len(calls(tmp_path))
+        for task in range(1, launches + 1):
+            subprocess.run(
+                ["sh", str(script)], env=os.environ | {"SLURM_ARRAY_TASK_ID": str(task)}, check=True
+            )
+        assert len(calls(tmp_path)) == before + launches
+        rounds += 1
+    assert rounds > 1
+    assert came.found is not None
+    assert came.found.main.is_within(0.005)
+    assert ran(asked).found is not None
+
+
+def test_a_task_that_was_begun_is_left_alone(asking: Asking, tmp_path: Path, plan: PlanFile) -> None:
+    came = write_job_array(asking(), lambda _: None)
+    place = next((tmp_path / "run" / "launches").iterdir())
+    (place / "run.log").touch()
+    again = write_job_array(asking(), lambda _: None)
+    assert came.job_array is not None
+    assert again.job_array is not None
+    assert again.job_array[1] == came.job_array[1] - 1
+    assert again.begun == (place,)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_children_and_keeps_what_is_finished(
+    asking: Asking, tmp_path: Path, number: signal.Signals
+) -> None:
+    """The third launch starts a child of its own, and neither heeds SIGTERM."""
+    asked = asking('if [ "$(wc -l < calls)" = 3 ]; then trap "" TERM; sleep 60 & echo $! > child; wait; fi')
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from tui.cli import main; main()"
+    )
+    words = ("run", asked.plan.path, "--to", "csv", "-o", str(asked.folder), "--simulator", asked.command)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *words], cwd=PROJECT, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 20
+    while not (tmp_path / "child").exists() or not (tmp_path / "child").read_text():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=10)
+    assert process.returncode == (130 if number == signal.SIGINT else -number)
+    assert f"what is finished is kept in {asked.folder}; the same command goes on\n" in said
+    status = Path(f"/proc/{(tmp_path / 'child').read_text().strip()}/status")
+    # Where nobody waits for orphans a dead one stays listed.
+    assert not status.exists() or "State:\tZ" in status.read_text()
+    kept = list((asked.folder / "results").iterdir())
+    assert len(kept) == 2
+    before = len(calls(tmp_path))
+    assert ran(asking(folder=asked.folder)).found is not None
+    assert len(calls(tmp_path)) == before + len(asked.plan.drawn) - 2

@@ -1,1 +1,0 @@
-"""View 5: the scale model."""

@@ -1,0 +1,55 @@
+"""The commands that write a file for others: a report, a profile as Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sampling.errors import OptionError
+from sampling.readers.launch_parquet import write_launch_parquet
+from sampling.text import counted
+from tui.charts import quantities
+from tui.engine.studies import columns_of, note_what_is_read, open_profile, progress_of, region_of
+from tui.options.look import ConvertOptions, ReportOptions
+from tui.output.files import new_file, scratch_file
+from tui.output.writer import STDOUT, Answer, copy_to_stdout, emit
+from tui.report.content import report_of
+from tui.report.facts import check_target, facts_of, report_answer
+from tui.report.writers import report_files
+from tui.text.selection import Part, part_of_study, stated
+
+
+def run_report(options: ReportOptions) -> None:
+    """Read, study, write, say how much."""
+    with report_files(options) as write:
+        with progress_of(options) as progress:
+            facts = facts_of(options, progress)
+        report = report_of(facts, options)
+        written = write(report)
+    answer = report_answer(report, written, facts.study, options)
+    emit(stated(answer, part_of_study(facts.study)), options, redirect=False)
+    check_target(facts.simulated, options)
+
+
+def run_convert(options: ConvertOptions) -> None:
+    """Read, write, say how much."""
+    if options.output is None:
+        raise OptionError("convert needs -o FILE.parquet (or - for stdout)")
+    target = None if options.output == STDOUT else Path(options.output)
+    region, columns = region_of(options), columns_of(options)
+    with progress_of(options) as progress:
+        profile = open_profile(options.profiles, progress, columns)
+        note_what_is_read(profile, quiet=options.quiet)
+        with scratch_file() if target is None else new_file(target) as path:
+            kept = write_launch_parquet(profile, region, path, progress)
+            written = path.stat().st_size
+            if target is None:
+                copy_to_stdout(path)
+    results = {"launches": kept.launches, "bytes": written}
+    said = f"{counted(kept.launches, 'launch', 'launches')}, {quantities.count(written)} bytes"
+    part = Part(region, kept.launches, kept.total_duration_ns, profile.launches, kept.left_out)
+    emit(
+        stated(Answer("convert", results, lambda _: said), part),
+        options,
+        to_stderr=target is None,
+        redirect=False,
+    )

@@ -1,0 +1,240 @@
+"""The commands that look at a profile, or at two: read, study, show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sampling.errors import EmptySelectionError
+from sampling.methods.registry import DEFAULT_METHOD, split_trees_of
+from sampling.plan.study import Study
+from sampling.plan.walk import TreeWalk
+from sampling.reduction.range_list import RangeList
+from sampling.reduction.timeline import timeline_bins
+from sampling.text import counted
+from tui.charts.histogram_data import histogram_data
+from tui.engine.looking import (
+    GroupTimeline,
+    found_difference,
+    found_ranges,
+    is_quickly_listed,
+    ranges_of,
+    timeline_of,
+)
+from tui.engine.planning import study_costs, study_within_budget
+from tui.engine.studies import (
+    chosen_kernel,
+    note_unused_epsilon,
+    overrides_of,
+    progress_of,
+    study_as_asked,
+    study_of,
+    target_of,
+)
+from tui.options.choices import OutputFormat
+from tui.options.look import (
+    DifferenceOptions,
+    GroupsOptions,
+    HistogramOptions,
+    InfoOptions,
+    RangesOptions,
+    SummaryOptions,
+    TimelineOptions,
+    TreeOptions,
+)
+from tui.options.shared import SlowdownOptions
+from tui.output.markdown import MOST_ROWS
+from tui.output.writer import Answer, Canvas, emit
+from tui.terminal.diagnostics import CheckFailedError, note
+from tui.text import facts
+from tui.text.difference import compared_parts, difference_answer, growth_text, slower_text, sorted_difference
+from tui.text.groups import group_blocks, groups_text, list_groups
+from tui.text.histogram import histogram_blocks, histogram_results, histogram_rows, histogram_text
+from tui.text.info import info_blocks, info_results, info_text
+from tui.text.ranges import NO_RANGES, above_chart, ranges_answer
+from tui.text.selection import part_of_study, stated
+from tui.text.summary import following_commands, summary_blocks, summary_results, summary_text
+from tui.text.timeline import bin_rows, timeline_blocks, timeline_results, timeline_text
+from tui.text.tree import node_at, stop_of, tree_blocks, tree_rows, tree_text, whole_tree
+
+
+def run_summary(options: SummaryOptions) -> None:
+    """Read, study, show_summary."""
+    note_unused_epsilon(options)
+    show_summary(options.profiles, options)
+
+
+def show_summary(profiles: tuple[str, ...], options: SlowdownOptions, command: str = "summary") -> None:
+    """Print the summary of these files; also what `open` and `demo` do without a terminal."""
+    study = study_within_budget(profiles, options)
+    costs = study_costs(options, study)
+    following = following_commands(profiles, options)
+    answer = Answer(
+        command,
+        summary_results(study, following, costs),
+        human=lambda canvas: summary_text(
+            study, profiles, following, costs, canvas, details=getattr(options, "details", False)
+        ),
+        blocks=lambda canvas: summary_blocks(study, profiles, following, costs, canvas),
+        warnings=tuple(finding.code for finding in study.findings),
+    )
+    emit(stated(answer, part_of_study(study)), options)
+
+
+def run_info(options: InfoOptions) -> None:
+    """Read, study, show."""
+    study = study_of(options.profiles, options, method=DEFAULT_METHOD)
+    results = info_results(study)
+    codes = tuple(finding.code for finding in study.findings)
+    answer = Answer(
+        "info",
+        results,
+        lambda canvas: info_text(study, results, canvas),
+        blocks=lambda _: info_blocks(study, results),
+        warnings=codes,
+    )
+    emit(stated(answer, part_of_study(study)), options)
+
+
+def run_groups(options: GroupsOptions) -> None:
+    """Read, study, list."""
+    study = study_as_asked(options.profiles, options)
+    listed = list_groups(study, options.sort, options.filter or "", options.top, reverse=options.reverse)
+    if not listed.groups:
+        raise EmptySelectionError(
+            f"--filter {options.filter!r}: no kernel group's key contains it",
+            remedy="`kernelpoint groups` lists them",
+        )
+    groups = listed.groups
+    if options.format is OutputFormat.MARKDOWN and options.top is None:
+        groups = groups[:MOST_ROWS]
+    rows = [facts.group_row(study, index) for index in groups]
+    codes = tuple(finding.code for finding in study.findings)
+    answer = Answer(
+        "groups",
+        rows,
+        lambda canvas: groups_text(study, rows, canvas),
+        blocks=lambda _: (
+            *group_blocks(study, rows),
+            *_left_out(len(listed.groups) - len(rows)),
+        ),
+        warnings=codes,
+    )
+    emit(stated(answer, part_of_study(study)), options)
+
+
+def _left_out(number: int) -> tuple[str, ...]:
+    return (f"and {counted(number, 'smaller group')}: `--top`",) if number else ()
+
+
+_HISTOGRAM_BINS = 60
+_HISTOGRAM_HEIGHT = 20
+
+
+def run_histogram(options: HistogramOptions) -> None:
+    """Read, study, draw."""
+    study = study_as_asked(options.profiles, options)
+    group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
+    clusters = facts.clusters_of_group(study, group)
+    durations_ns, launches = study.counts.group_pairs(group)
+    data = histogram_data(durations_ns, launches, clusters, options.width or _HISTOGRAM_BINS, log=options.log)
+    answer = Answer(
+        "histogram",
+        histogram_results(study, group, clusters, data),
+        lambda canvas: _histogram_text(study, group, options, canvas),
+        rows=histogram_rows(clusters, data),
+        blocks=lambda _: histogram_blocks(study, group, data),
+        warnings=tuple(finding.code for finding in study.findings),
+    )
+    emit(stated(answer, part_of_study(study)), options)
+
+
+def _histogram_text(study: Study, group: int, options: HistogramOptions, canvas: Canvas) -> str:
+    sized = replace(canvas, width=options.width or canvas.width)
+    return histogram_text(
+        study, group, sized, options.height or _HISTOGRAM_HEIGHT, log=options.log, whole=options.all
+    )
+
+
+_TIMELINE_BINS = 60
+_TIMELINE_HEIGHT = 20
+
+
+def run_timeline(options: TimelineOptions) -> None:
+    """Read, study, draw."""
+    study = study_as_asked(options.profiles, options)
+    timeline = timeline_of(study, options)
+    bins = timeline_bins(timeline.launches, options.bins or _TIMELINE_BINS, timeline.by, timeline.drawn_ids)
+    # The two formats with room for them. Looking for them takes long where launches are many.
+    is_drawn = options.format is OutputFormat.TABLE
+    wanted = options.format is OutputFormat.JSON or (is_drawn and is_quickly_listed(study))
+    listed = ranges_of(study, options) if wanted else None
+    answer = Answer(
+        "timeline",
+        timeline_results(timeline, bins, listed),
+        lambda canvas: _timeline_text(timeline, listed, options, canvas),
+        rows=bin_rows(bins),
+        blocks=lambda _: timeline_blocks(timeline, bins),
+        warnings=tuple(finding.code for finding in study.findings),
+    )
+    emit(stated(answer, part_of_study(study)), options)
+
+
+def _timeline_text(
+    timeline: GroupTimeline, listed: RangeList | None, options: TimelineOptions, canvas: Canvas
+) -> str:
+    sized = replace(canvas, width=options.width or canvas.width)
+    above = above_chart(listed, is_looked_for=is_quickly_listed(timeline.study))
+    height = options.height or _TIMELINE_HEIGHT
+    return timeline_text(timeline, sized, height, log=options.log, above=above, dots=canvas.dots)
+
+
+def run_ranges(options: RangesOptions) -> None:
+    """Read, add up, show."""
+    with progress_of(options) as progress:
+        found = found_ranges(options, progress)
+    if not len(found.listed):
+        note(NO_RANGES, quiet=options.quiet)
+    emit(ranges_answer(found, options), options)
+
+
+def run_tree(options: TreeOptions) -> None:
+    """Read, split one group, draw."""
+    overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
+    split_trees_of(options.method)
+    study = study_of(options.profiles, options, method=options.method, overrides=overrides)
+    choice, counts = study.choice, study.counts
+    walk = TreeWalk(
+        counts, choice.method, target_of(options), settings=choice.settings, overrides=choice.overrides
+    )
+    walk.enter(chosen_kernel(counts, options.kernel, quiet=options.quiet))
+    if options.decisions is None:
+        stop = whole_tree(walk)
+    else:
+        walk.enter(walk.group, options.decisions)
+        stop = stop_of(walk)
+    if options.node is not None:
+        seen = stop.nodes if stop.ahead is None else (*stop.nodes, stop.ahead)
+        stop = replace(stop, node=node_at(seen, options.node))
+    answer = Answer(
+        "tree",
+        tree_rows(stop),
+        lambda canvas: tree_text(stop, canvas, options.max_depth, log=options.log),
+        blocks=lambda _: tree_blocks(stop),
+        warnings=tuple(finding.code for finding in study.findings),
+    )
+    emit(stated(answer, part_of_study(study)), options)
+
+
+def run_difference(options: DifferenceOptions) -> None:
+    """Read both, compare, show, check the growth."""
+    with progress_of(options) as progress:
+        found = found_difference(options, progress)
+    found = sorted_difference(found, options.sort, reverse=options.reverse)
+    answer = stated(difference_answer(found, options), compared_parts(found))
+    for text in answer.warnings:
+        note(text, quiet=options.quiet)
+    emit(answer, options)
+    if options.fail_above is not None and found.is_above(options.fail_above):
+        raise CheckFailedError(growth_text(found, options.fail_above))
+    if options.fail_kernel_above is not None and (slower := slower_text(found, options.fail_kernel_above)):
+        raise CheckFailedError(slower)

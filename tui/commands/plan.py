@@ -1,0 +1,151 @@
+"""The commands that make plans and say how good they are."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+from sampling.plan.judge import judge_plan
+from sampling.plan.plan import plan_document
+from sampling.plan.plan_file import read_plan
+from sampling.plan.trade_off import check_has_trade_off
+from tui.charts.quantities import share_above
+from tui.engine.planning import (
+    PlanCosts,
+    binding_of,
+    budget_of,
+    epsilons_of,
+    methods_of,
+    plan_costs,
+    sampled_plan,
+    shows_figures,
+    shows_rows,
+    study_within_budget,
+    traded,
+    workloads_of,
+)
+from tui.engine.studies import (
+    columns_of,
+    note_unused_in_comparison,
+    note_unused_in_sample,
+    open_judged,
+    plan_options,
+    progress_of,
+    study_as_asked,
+    target_of,
+)
+from tui.options.choices import AlignBy
+from tui.options.command_line import command_line, printed_plan_name, with_flags
+from tui.options.plan import CompareOptions, JudgeOptions, SampleOptions, TradeOffOptions
+from tui.options.shared import OutputOptions
+from tui.output.writer import STDOUT, Answer, emit, write_plan
+from tui.terminal.diagnostics import CheckFailedError, note
+from tui.text.compare import compared_workloads, comparison_blocks, note_missing_in_scatter, table_or_scatter
+from tui.text.judgement import judgement_results, judgement_text, judgement_warnings
+from tui.text.methods import method_rows, methods_blocks, methods_text
+from tui.text.plan import launch_rows, list_answer, plan_answer
+from tui.text.selection import part_of_plan, part_of_study, stated
+from tui.text.trade_off import TradeOff, trade_off_answer
+
+
+def run_sample(options: SampleOptions) -> None:
+    """Read, plan, judge, write."""
+    study = study_within_budget(options.profiles, options)
+    is_figures = shows_figures(options)
+    note_unused_in_sample(options, shows_figures=is_figures)
+    for text in study.design.notes:
+        note(with_flags(text), quiet=options.quiet)
+    found = sampled_plan(study, options)
+    if options.output is not None:
+        made_by = plan_options(options, study, found.plan)
+        text = plan_document(study, found.plan, found.launches, made_by).text()
+        write_plan(text, options.output, quiet=options.quiet)
+    if options.list is None:
+        rows = launch_rows(found.launches) if shows_rows(options) else ()
+        # The plan is written by now: what binds it takes longer.
+        asked = plan_costs(options, study, found.plan, binding=options.binding) if is_figures else PlanCosts()
+        following = (
+            f"kernelpoint export {shlex.quote(options.output)} --to accel-sim --traces DIR -o chosen"
+            if options.output not in {None, STDOUT}
+            else command_line("sample", replace(options, output=printed_plan_name(options)))
+        )
+        answer = plan_answer(
+            study, found.plan, found.judgement, rows, asked, details=options.details, following=following
+        )
+    else:
+        answer = list_answer(study, found.plan, found.launches, options.list)
+    answer = stated(answer, part_of_study(study))
+    emit(answer, options, to_stderr=options.output == STDOUT, redirect=False)
+
+
+def run_trade_off(options: TradeOffOptions) -> None:
+    """Read once, design a plan at each epsilon, draw."""
+    check_has_trade_off(options.method)
+    target = target_of(options)
+    budget_of(options)
+    epsilons = epsilons_of(options.epsilons, target, with_plan=options.binding)
+    study = study_as_asked(options.profiles, options)
+    with progress_of(options) as progress:
+        points, missing = traded(study, options, target, epsilons, progress)
+        binding = binding_of(options, study, progress) if options.binding else None
+    if not points:
+        raise missing[0].problem
+    known = TradeOff(options.method, target, epsilons, points, missing, PlanCosts(binding, options.slowdown))
+    emit(stated(trade_off_answer(study, known, options), part_of_study(study)), options)
+
+
+def run_compare(options: CompareOptions) -> None:
+    """Read each profile once, design and judge each method, sum up over profiles."""
+    methods, workloads = methods_of(options.methods), workloads_of(options)
+    # Columns that do not parse are refused before a note on anything else.
+    columns_of(options)
+    note_unused_in_comparison(options, methods, len(workloads))
+    with progress_of(options) as progress:
+        compared = compared_workloads(workloads, methods, options, progress)
+    rows, notes, parts = compared.found.rows, compared.found.notes, compared.parts
+    for text in notes:
+        note(text, quiet=options.quiet)
+    note_missing_in_scatter(rows, options)
+    answer = Answer(
+        "compare",
+        rows,
+        lambda canvas: table_or_scatter(rows, options, canvas),
+        blocks=lambda _: comparison_blocks(rows, options),
+        warnings=tuple(notes),
+    )
+    emit(stated(answer, parts if len(parts) > 1 else next(iter(parts.values()))), options)
+
+
+def run_judge(options: JudgeOptions) -> None:
+    """Read both, judge the plan on the profile, show."""
+    plan = read_plan(options.plan)
+    with progress_of(options) as progress:
+        judged = judge_plan(
+            plan,
+            open_judged(plan, options, progress),
+            repeats=options.repeats,
+            seed=options.seed,
+            names_may_differ=options.align is AlignBy.ORDER,
+            progress=progress,
+        )
+    results, warnings = judgement_results(plan, judged, options), tuple(judgement_warnings(judged))
+    for text in warnings:
+        note(text, quiet=options.quiet)
+    answer = Answer(
+        "judge",
+        results,
+        lambda canvas: judgement_text(results, canvas.width, details=options.details),
+        warnings=warnings,
+    )
+    emit(stated(answer, part_of_plan(plan)), options)
+    if options.fail_above is not None and results["error"] > options.fail_above:
+        raise CheckFailedError(f"the plan's error is {share_above(results['error'], options.fail_above)}")
+
+
+def run_methods(options: OutputOptions) -> None:
+    """List them."""
+    rows = method_rows()
+    answer = Answer(
+        "methods", rows, lambda canvas: methods_text(rows, canvas), blocks=lambda _: methods_blocks(rows)
+    )
+    emit(answer, options)

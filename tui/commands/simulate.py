@@ -1,0 +1,240 @@
+"""The commands between a plan and the whole run's cost."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+from sampling import running
+from sampling.errors import OptionError
+from sampling.estimation.total import PlanEstimate
+from sampling.plan.budget import written_seconds
+from sampling.plan.plan_file import IN_FOLDER, read_plan
+from sampling.projection import Lack, ProjectionRule, project
+from sampling.running import NEEDED
+from sampling.simulators.alignment import align, read_trace_list
+from sampling.simulators.export import ExportChoices, Simulated, simulated
+from sampling.simulators.registry import exported_folder, exporter_named, read_interval_logs, starts_cold
+from sampling.text import counted
+from tui.charts.quantities import ratio
+from tui.engine.kernel_values import chosen_log, numbers_of, with_given_values
+from tui.engine.plan_files import estimated, larger_plan
+from tui.engine.studies import progress_of
+from tui.options.files import check_folder
+from tui.options.shared import OutputOptions
+from tui.options.simulate import AlignOptions, EstimateOptions, ExportOptions, ProjectOptions, RunOptions
+from tui.output.files import write_folder
+from tui.output.writer import STDOUT, Answer, emit, write_plan, write_stdout
+from tui.terminal import tty
+from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note
+from tui.text.alignment import alignment_answer
+from tui.text.estimate import estimate_answer, missing_text, unmet_text
+from tui.text.projection import (
+    projection_blocks,
+    projection_row,
+    projection_text,
+    unrecorded_text,
+    what_to_give,
+)
+from tui.text.running import COLD, news_line, progress_line, run_answer
+from tui.text.selection import part_of_plan, stated
+
+
+def run_export(options: ExportOptions) -> None:
+    """Read the plan, write what the target understands."""
+    note_of_target = exporter_named(options.to).note
+    folder = Path(options.output or f"{options.to}-export")
+    if options.output is None:
+        check_folder(folder)
+    plan = read_plan(options.plan)
+    # Garbled options are refused before anything is written.
+    part = part_of_plan(plan)
+    with progress_of(options) as progress:
+        choices = ExportChoices(
+            shards=options.shards,
+            traces=options.traces,
+            caches=options.caches,
+            cold_check=options.cold_check,
+            config=options.config,
+            trace_before=options.trace_before,
+            drop_copies=options.drop_copies,
+            progress=progress,
+        )
+        if starts_cold(options.to, choices):
+            note(COLD, quiet=options.quiet)
+        files = exported_folder(plan, options.to, choices)
+    if options.output == STDOUT or Path(plan.path).resolve() == (folder / IN_FOLDER).resolve():
+        files = tuple(file for file in files if file[0] != IN_FOLDER)
+    if options.output == STDOUT:
+        if len(files) != 1:
+            raise OptionError(f"{options.to} writes {len(files)} files", remedy="name a folder with -o")
+        write_stdout(str(files[0][1]))
+        written = [STDOUT]
+    else:
+        written = write_folder(folder, files, force=options.force)
+    note(f"{options.to}: {note_of_target}", quiet=options.quiet)
+    found = simulated(plan.to_simulate(), choices)
+    results = {
+        "files": written,
+        "launches": found.launches,
+        "beside": found.beside,
+        "speedup": found.speedup,
+    }
+    emit(
+        stated(Answer("export", results, lambda _: "\n".join(_export_lines(found, written, options))), part),
+        options,
+        to_stderr=options.output == STDOUT,
+        redirect=False,
+    )
+
+
+def _export_lines(found: Simulated, written: list[str], options: ExportOptions) -> list[str]:
+    """Return how much is simulated, and how much less that is than the whole run; the files; what is next."""
+    words = f"{counted(found.launches, 'launch', 'launches')} for {options.to}"
+    if found.beside:
+        words += f", and {found.beside:,} beside them for the caches' sake, which have no weight"
+    words += "." if found.speedup is None else f": {ratio(found.speedup)} less than the whole run."
+    page = next((each for each in written if each.endswith("README.txt")), None)
+    how = "run them" if page is None else f"run them as {page} says"
+    return [words, *written, f"Next: {how}, then kernelpoint estimate {shlex.quote(options.plan)} RESULTS"]
+
+
+def run_run(options: RunOptions) -> None:
+    """Go on with the run of the plan, or begin it; show how far it is, and what it came to."""
+    with progress_of(options) as meter:
+        asked = _asked_of_run(options, meter)
+        part = part_of_plan(asked.plan)
+        wants_warm = asked.target is not None and not options.accept_cold
+        if wants_warm and asked.to in NEEDED and starts_cold(asked.to, asked.choices):
+            note(COLD, quiet=options.quiet)
+        try:
+            ran = (running.write_job_array if options.slurm else running.run)(
+                asked, lambda now: _show_run(now, options, meter)
+            )
+        except KeyboardInterrupt:
+            meter.close()
+            note(f"what is finished is kept in {asked.folder}; the same command goes on", quiet=options.quiet)
+            raise
+    same = {each.name: getattr(options, each.name) for each in fields(OutputOptions)}
+    of_folder = EstimateOptions(
+        **same, plan=str(asked.folder), target=options.target, accept_cold=options.accept_cold
+    )
+    answer = run_answer(ran, asked, of_folder, f"kernelpoint {shlex.join(sys.argv[1:])}")
+    emit(stated(answer, part), options, redirect=False)
+    if ran.job_array is None and not ran.begun:
+        _check_run(ran.found, options)
+
+
+def _check_run(found: PlanEstimate | None, options: RunOptions) -> None:
+    assert found is not None
+    target = options.target
+    if found.main.is_incomplete:
+        raise CheckFailedError(f"incomplete: {missing_text(found.main)}")
+    if target is not None and not found.is_within(target, accept_cold=options.accept_cold):
+        raise CheckFailedError(unmet_text(found, target))
+
+
+def _asked_of_run(options: RunOptions, progress: ProgressMeter) -> running.Asked:
+    if not options.simulator:
+        raise OptionError(
+            "how launches are simulated is not said",
+            remedy="give --simulator 'accel-sim.out -trace {list} -config ... -config ...', {list} as it is",
+        )
+    given = Path(options.plan)
+    is_run = (given / "run.json").is_file()
+    beside = given if is_run else Path("plan" if options.plan == "-" else given).with_suffix(".run")
+    folder = beside if options.output is None else Path(options.output)
+    if options.output is None and not is_run:
+        check_folder(folder)
+    # The same whatever folder the run is gone on with from.
+    traces, config = (
+        None if each is None else str(Path(each).absolute()) for each in (options.traces, options.config)
+    )
+    return running.Asked(
+        read_plan(str(given / "rounds" / "1") if is_run else options.plan),
+        folder,
+        options.to,
+        options.simulator,
+        options.target,
+        options.jobs,
+        None if options.timeout is None else written_seconds(options.timeout, "timeout"),
+        ExportChoices(
+            traces=traces,
+            caches=options.caches,
+            cold_check=options.cold_check,
+            config=config,
+            progress=progress,
+        ),
+    )
+
+
+def _show_run(now: running.Now, options: RunOptions, meter: ProgressMeter) -> None:
+    """Show the line in place on a terminal, failures above it; elsewhere a line for each launch."""
+    news = news_line(now, options.target)
+    if news is not None and (not meter.is_shown or "failed" in news):
+        meter.close()
+        note(news, quiet=options.quiet)
+    meter.draw(progress_line(now, options.target, tty.width({}, sys.stderr) - 1))
+
+
+def run_align(options: AlignOptions) -> None:
+    """Read the plan, its profile and the trace's list, match them, show."""
+    plan = read_plan(options.plan)
+    trace = read_trace_list(options.trace)
+    with progress_of(options) as progress:
+        found = align(plan, trace, process=options.process, device=options.device, progress=progress)
+    for text in found.notes:
+        note(text, quiet=options.quiet)
+    emit(stated(alignment_answer(found, options.format), part_of_plan(plan)), options)
+
+
+def run_estimate(options: EstimateOptions) -> None:
+    """Read the plan and the results, estimate, show, and write what to simulate next."""
+    with progress_of(options) as progress:
+        found = estimated(options, progress)
+    larger = larger_plan(found, options)
+    if larger is not None and options.top_up is not None:
+        write_plan(larger.text, options.top_up, quiet=options.quiet)
+    answer = stated(estimate_answer(found, larger, options), part_of_plan(found.plan))
+    emit(answer, options, to_stderr=options.top_up == STDOUT)
+    main = found.main
+    if main.is_incomplete:
+        raise CheckFailedError(f"incomplete: {missing_text(main)}")
+    if options.target is not None and not found.is_within(options.target, accept_cold=options.accept_cold):
+        raise CheckFailedError(unmet_text(found, options.target))
+
+
+_UNRECORDED = "launches-unrecorded"
+
+
+def run_project(options: ProjectOptions) -> None:
+    """Read, project every kernel, draw one."""
+    rule = ProjectionRule(options.stability, options.window, artifact=options.artifact)
+    logs = with_given_values(read_interval_logs(options.logs, options.source), options)
+    chosen = chosen_log(logs, options.kernel, quiet=options.quiet)
+    projections = [project(log, rule) for log in logs]
+    for lack in Lack:
+        lacking = [projection for projection in projections if lack in projection.lacks]
+        if lacking:
+            some = f" ({len(lacking)} of {len(logs)} kernels)" if len(logs) > 1 else ""
+            note(what_to_give(lack, lacking, options) + some, quiet=options.quiet)
+    unrecorded = unrecorded_text(logs)
+    if unrecorded:
+        note(unrecorded, quiet=options.quiet)
+    rows = [
+        projection_row(number, log, projection)
+        for number, log, projection in zip(numbers_of(logs), logs, projections, strict=True)
+    ]
+    lacks = tuple(lack for lack in Lack if any(lack in found.lacks for found in projections))
+    emit(
+        Answer(
+            "project",
+            rows,
+            lambda canvas: projection_text(logs, projections, chosen, options, canvas),
+            blocks=lambda _: projection_blocks(logs, projections),
+            warnings=(*lacks, _UNRECORDED) if unrecorded else lacks,
+        ),
+        options,
+    )

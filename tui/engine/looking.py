@@ -1,0 +1,201 @@
+"""What is looked at beside the plan: launches over the run, ranges, and what changed between two profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sampling.arrays import IntArray
+from sampling.difference import Difference, ProfilePart, difference_between
+from sampling.errors import EmptySelectionError, NotApplicableError
+from sampling.methods.registry import DEFAULT_METHOD
+from sampling.plan.plan import drawn_plan, locate
+from sampling.plan.study import Study
+from sampling.profile.profile import Profile
+from sampling.progress import Progress
+from sampling.readers.registry import refuse_unused_columns
+from sampling.reduction.idle_gaps import IdleGaps, idle_gaps
+from sampling.reduction.range_list import RangeList, list_ranges
+from sampling.reduction.region import Region, written_window
+from sampling.reduction.run_order import MOST_LAUNCHES
+from sampling.reduction.timeline import By, GroupLaunches, launches_of_group
+from tui.engine.studies import (
+    check_standard_input,
+    chosen_kernel,
+    columns_of,
+    grouping_of,
+    note_what_is_read,
+    open_profile,
+    progress_of,
+    region_of,
+)
+from tui.options.choices import TimelineBy
+from tui.options.look import DifferenceOptions, RangesOptions, TimelineOptions, file_and_part, with_part
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupTimeline:
+    """A kernel group's launches, and which of them the plan draws.
+
+    Attributes
+    ----------
+    group : its index, rank - 1.
+    drawn_ids : ids of all launches that the plan draws.
+    gaps : when its device is idle; None where that is not known.
+    cluster : (n,) the stratum of each launch, by `tui.text.facts.clusters_of_group`; None until it is known.
+    """
+
+    study: Study
+    group: int
+    launches: GroupLaunches
+    drawn_ids: IntArray
+    by: By = "launch"
+    gaps: IdleGaps | None = None
+    cluster: npt.NDArray[np.integer] | None = None
+
+    def part(self, first: int, stop: int, by: By | None = None) -> GroupTimeline:
+        """Return the launches from the place ``first`` up to, not with, ``stop``, by what is wanted."""
+        cluster = None if self.cluster is None else self.cluster[first:stop]
+        return replace(self, launches=self.launches.part(first, stop), cluster=cluster, by=by or self.by)
+
+
+def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
+    """Return the timeline of the kernel group that the options name.
+
+    Raises
+    ------
+    NotApplicableError : it is to go by time, and the profile has no starts.
+    """
+    if options.by is TimelineBy.TIME and "start_ns" not in study.profile.columns:
+        raise NotApplicableError(
+            "--by time needs the start of every launch, and this profile does not have it",
+            remedy="leave it out: launches stand in the order in which they were issued",
+        )
+    group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
+    with progress_of(options) as progress:
+        found = timeline_of_group(study, group, options.seed, progress)
+    return _within(replace(found, by=options.by.value), options.window)
+
+
+def timeline_of_group(
+    study: Study,
+    group: int,
+    seed: int,
+    progress: Progress | None = None,
+    *,
+    before: GroupTimeline | None = None,
+) -> GroupTimeline:
+    """Return the launches of a kernel group, and which launches the plan draws with a seed.
+
+    Parameters
+    ----------
+    before : of another group; where it is of the same study, what that draws is not looked for again.
+    """
+    launches = launches_of_group(study.profile, study.counts, group, progress)
+    if before is not None and before.study is study:
+        drawn_ids = before.drawn_ids
+    else:
+        plan = drawn_plan(study.counts, study.design, seed)
+        drawn_ids = locate(study.profile, study.counts, plan, progress).id
+    gaps = idle_gaps(study.profile, study.counts, group, progress)
+    return GroupTimeline(study, group, launches, drawn_ids, gaps=gaps)
+
+
+def is_quickly_listed(study: Study) -> bool:
+    """Return whether ranges and iterations are looked for unasked: among few enough launches."""
+    return study.counts.launches <= MOST_LAUNCHES
+
+
+def ranges_of(study: Study, options: TimelineOptions) -> RangeList | None:
+    """Return the named ranges and the found iterations of the launches; None where there are none."""
+    with progress_of(options) as progress:
+        return ranges_in(study.profile, study.counts.region, progress)
+
+
+def ranges_in(profile: Profile, region: Region, progress: Progress | None = None) -> RangeList | None:
+    """Return the named ranges and the found iterations of a region; None where none has launches of it."""
+    try:
+        listed = list_ranges(profile, region, progress)
+    except EmptySelectionError:
+        # There are launches, but none of them in a range.
+        return None
+    return listed if len(listed) else None
+
+
+def _within(timeline: GroupTimeline, window: str | None) -> GroupTimeline:
+    """Return the launches of a timeline whose ids lie in a window.
+
+    Raises
+    ------
+    EmptySelectionError : there are none.
+    """
+    if window is None:
+        return timeline
+    launches = timeline.launches
+    low, high = written_window("window", window)
+    first, stop = np.searchsorted(launches.id, [low or 0, np.iinfo(np.int64).max if high is None else high])
+    if first == stop:
+        raise EmptySelectionError(
+            f"--window {window} holds no launch of the group",
+            remedy=f"its launches have ids from {launches.id[0]} to {launches.id[-1]}",
+        )
+    return timeline.part(int(first), int(stop))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRanges:
+    """The ranges of a region of a profile."""
+
+    profile: Profile
+    region: Region
+    listed: RangeList
+
+
+def found_ranges(options: RangesOptions, progress: Progress) -> FoundRanges:
+    """Read the workload and list its ranges.
+
+    Raises
+    ------
+    OptionError : a filter is wrong.
+    """
+    region = region_of(options)
+    profile = open_profile(options.profiles, progress, columns_of(options))
+    note_what_is_read(profile, quiet=options.quiet)
+    return FoundRanges(profile, region, list_ranges(profile, region, progress))
+
+
+def found_difference(
+    options: DifferenceOptions, progress: Progress, read: Mapping[str, Profile] | None = None
+) -> Difference:
+    """Read both profiles, or one file once, and compare them kernel by kernel.
+
+    Parameters
+    ----------
+    read : the profiles by file that were read already, by the same columns.
+
+    Raises
+    ------
+    OptionError : a part of a profile is named twice, or both are standard input.
+    """
+    named = [file_and_part(text) for text in (options.before, options.after)]
+    regions = [region_of(with_part(options, part)) for _, part in named]
+    grouping = grouping_of(options, DEFAULT_METHOD)
+    paths = dict.fromkeys(path for path, _ in named)
+    check_standard_input(*paths)
+    columns = columns_of(options)
+    known = read or {}
+    profiles = {
+        path: known[path] if path in known else open_profile((path,), progress, columns, needs_table=False)
+        for path in paths
+    }
+    if columns is not None:
+        refuse_unused_columns(list(profiles.values()))
+    for profile in profiles.values():
+        note_what_is_read(profile, quiet=options.quiet)
+    before, after = (
+        ProfilePart(profiles[path], region) for (path, _), region in zip(named, regions, strict=True)
+    )
+    return difference_between(before, after, grouping, confidence=options.confidence, progress=progress)

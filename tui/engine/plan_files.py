@@ -1,0 +1,470 @@
+"""Plans that were written: opened with their profile and results, estimated, and found beside a profile."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
+
+from sampling.errors import AnalysisError, OptionError, PlanFileError, SamplingError
+from sampling.estimation.total import PlanEstimate, estimate_plan
+from sampling.plan.other_recording import align, find_original, made_from, refuse_other_order
+from sampling.plan.plan import drawn_plan
+from sampling.plan.plan_file import PlanFile, read_overrides, read_plan
+from sampling.plan.study import Study
+from sampling.profile.identity import content_sha256
+from sampling.profile.profile import Profile
+from sampling.progress import Progress
+from sampling.readers.input_file import open_input
+from sampling.readers.registry import read_profile
+from sampling.simulators.export import manifests_in
+from sampling.simulators.registry import looks_like_results
+from sampling.simulators.results import SimulatedLaunches, read_result_files
+from sampling.strata.target import Target
+from sampling.text import counted
+from tui.engine.studies import progress_of
+from tui.options.command_line import command_line
+from tui.options.files import head_of, is_plan
+from tui.options.look import OpenOptions
+from tui.options.simulate import EstimateOptions
+
+if TYPE_CHECKING:
+    from sampling.estimation.top_up import ToppedUp
+
+
+def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
+    """Return the estimate.
+
+    Parameters
+    ----------
+    progress : of reading the results.
+
+    Raises
+    ------
+    OptionError : a ratio is not made of two metrics, or --top-up has no target.
+    """
+    if options.top_up is not None and options.target is None:
+        raise OptionError(
+            "--top-up needs a --target", remedy="say how narrow the total is to be: --target 0.05"
+        )
+    ratios = tuple(_ratio(text) for text in options.ratios)
+    plan = read_plan(options.plan)
+    exported = Path(options.plan).is_dir() and not options.manifests
+    manifests = tuple(map(str, manifests_in(Path(options.plan)))) if exported else options.manifests
+    wanted = dict.fromkeys([*options.metrics, *(name for pair in ratios for name in pair)])
+    metrics = ("cycles", "instructions", *(name for name in wanted if name not in ("cycles", "instructions")))
+
+    def read(paths: tuple[str, ...], manifests: tuple[str, ...]) -> SimulatedLaunches:
+        return read_result_files(
+            plan,
+            paths,
+            source=options.source,
+            metrics=metrics if wanted else (),
+            manifests=manifests,
+            progress=progress,
+        )
+
+    return estimate_plan(
+        plan,
+        read(options.results, manifests),
+        against=read(options.against, manifests) if options.against else None,
+        ratios=ratios,
+        confidence=options.confidence,
+        projection_error=options.projection_error,
+        scale_error=options.scale_error or 0.0,
+        partial=options.partial,
+    )
+
+
+def _ratio(text: str) -> tuple[str, str]:
+    numerator, _, denominator = text.partition("/")
+    if not numerator or not denominator:
+        raise OptionError(f"--ratio takes two metrics, as misses/accesses, not {text!r}")
+    return numerator, denominator
+
+
+def larger_plan(found: PlanEstimate, options: EstimateOptions) -> ToppedUp | None:
+    """Return the plan topped up; None where none is asked for, or the target is met.
+
+    Raises
+    ------
+    AnalysisError, ProfileError : see `top_up`.
+    """
+    if options.top_up is None:
+        return None
+    with progress_of(options) as progress:
+        return missing_to_target(found, options, progress)
+
+
+def missing_to_target(found: PlanEstimate, options: EstimateOptions, progress: Progress) -> ToppedUp | None:
+    """Return the plan with what the next round is to simulate; None without a target, or where it is met.
+
+    Raises
+    ------
+    AnalysisError, ProfileError : see `top_up`.
+    """
+    main = found.main
+    if options.target is None or main.is_within(options.target):
+        return None
+    # Needs a reader of profiles, which most estimates do not.
+    from sampling.estimation.top_up import top_up
+
+    beside = found.beside_sampling
+    return top_up(found.plan, found.results, main, options.target, beside=beside, progress=progress)
+
+
+_MOST_LISTED, _MOST_OPENED = 5_000, 20
+_LOGS = (".log", ".out", ".log.gz", ".out.gz")
+
+
+def results_beside(plan: str) -> tuple[str, ...]:
+    """Return the files beside a plan that are named after it, or after results, and look like results.
+
+    Of logs that are named after neither the newest is meant. Nothing where none is there.
+    """
+    folder, stem = Path(plan).parent, Path(plan).stem
+    kinds: tuple[list[Path], list[Path], list[Path]] = ([], [], [])
+    with suppress(OSError):
+        for path in _newest_first(folder):
+            name = path.name.lower()
+            if path.name == Path(plan).name or name.endswith(".json"):
+                continue
+            if path.name.startswith((f"{stem}.", f"{stem}-", f"{stem}_")):
+                kinds[0].append(path)
+            elif "result" in name:
+                kinds[1].append(path)
+            elif name.endswith(_LOGS):
+                kinds[2].append(path)
+    for paths, most in zip(kinds, (_MOST_OPENED, _MOST_OPENED, 1), strict=True):
+        found = sorted(str(path) for path in paths[:_MOST_OPENED] if _looks_like_results(path))[:most]
+        if found:
+            return tuple(found)
+    return ()
+
+
+def _newest_first(folder: Path) -> list[Path]:
+    with os.scandir(folder) as entries:
+        files = [entry for entry, _ in zip(entries, range(_MOST_LISTED), strict=False) if entry.is_file()]
+    return [folder / entry.name for entry in sorted(files, key=lambda each: -each.stat().st_mtime_ns)]
+
+
+def _looks_like_results(path: Path) -> bool:
+    try:
+        with open_input(str(path)) as file:
+            return looks_like_results(file)
+    except (SamplingError, OSError):
+        return False
+
+
+_MOST_LISTED, _MOST_OPENED, _MOST_BYTES = 5_000, 100, 1 << 20
+_PATH = re.compile(r'"path":\s*("(?:[^"\\]|\\.)*")')
+_MOST_NAMED = 3
+_TAIL_BYTES = 64
+
+
+def beside_profile(profiles: Collection[str], study: Study, opened: Collection[str]) -> tuple[str, ...]:
+    """Return a line on the plans, and one on the split decisions, that lie beside a profile or here.
+
+    A plan is of the profile if the files it names are called as its files; opening it checks their content.
+
+    Parameters
+    ----------
+    opened : files that are open already.
+    """
+    names = {Path(file.path).name for file in study.profile.files}
+    keys = {group.key for group in study.counts.groups}
+    plans: list[str] = []
+    decided: list[tuple[str, int]] = []
+    known = {Path(each).resolve() for each in opened}
+    for path in _json_files({Path(), *(Path(profile).parent for profile in profiles)}):
+        if path.resolve() in known:
+            continue
+        with suppress(OSError, SamplingError, ValueError):
+            if is_plan(str(path)):
+                of_files = _names_in(path)
+                if of_files and of_files <= names and _is_whole(path):
+                    plans.append(str(path))
+            elif number := _decisions_on(path, keys):
+                decided.append((str(path), number))
+    return (*_plan_words(plans), *_decision_words(tuple(profiles), decided))
+
+
+def _json_files(folders: Collection[Path]) -> Iterator[Path]:
+    """Yield the newest JSON files of some folders."""
+    for folder in {each.resolve(): each for each in sorted(folders)}.values():
+        with suppress(OSError), os.scandir(folder) as entries:
+            listed = [entry for entry, _ in zip(entries, range(_MOST_LISTED), strict=False)]
+            files = [each for each in listed if each.name.endswith(".json") and each.is_file()]
+            files.sort(key=lambda each: -each.stat().st_mtime_ns)
+            yield from (folder / each.name for each in files[:_MOST_OPENED])
+
+
+def _names_in(path: Path) -> set[str]:
+    """Return the names of the files that a plan was made from, as far as they stand at its beginning."""
+    head = head_of(path).decode("utf-8", "replace").partition('"options"')[0]
+    return {Path(json.loads(text)).name for text in _PATH.findall(head)}
+
+
+def _is_whole(path: Path) -> bool:
+    """Return whether an object of JSON ends where its file does; one that was cut off does not."""
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - _TAIL_BYTES, 0))
+        return file.read().rstrip().endswith(b"}")
+
+
+def _decisions_on(path: Path, keys: Collection[str]) -> int:
+    """Return how many split decisions a file has, 0 where none is on these kernel groups."""
+    if path.stat().st_size > _MOST_BYTES or b'"overrides"' not in head_of(path):
+        return 0
+    found = read_overrides(str(path)).overrides
+    return sum(map(len, found.values())) if any(key in keys for key in found) else 0
+
+
+def _plan_words(plans: list[str]) -> Iterator[str]:
+    if len(plans) == 1:
+        yield f"{plans[0]} lies beside: `{_opening(plans[0])}` opens it"
+    elif plans:
+        more = f" and {len(plans) - _MOST_NAMED} more" if len(plans) > _MOST_NAMED else ""
+        named = ", ".join(plans[:_MOST_NAMED])
+        yield f"plans lie beside, {named}{more}: `{_opening(plans[0])}` opens the newest"
+
+
+def _decision_words(profiles: tuple[str, ...], decided: list[tuple[str, int]]) -> Iterator[str]:
+    if decided:
+        path, number = decided[0]
+        line = _opening(*profiles, overrides=path)
+        held = counted(number, "split decision", "split decisions")
+        yield f"{path} has {held} on these kernel groups: `{line}` opens with them"
+
+
+def _opening(*profiles: str, overrides: str | None = None) -> str:
+    line = command_line("open", OpenOptions(profiles=profiles, overrides=overrides))
+    return line.replace(" open ", " ", 1)
+
+
+# What may be said beside a plan; all else is the plan's own.
+_NOT_OF_THE_PLAN = {
+    "profiles",
+    "plan",
+    "format",
+    "output",
+    "force",
+    "quiet",
+    "ascii",
+    "color",
+    "slowdown",
+    "app",
+    "no_mouse",
+    "theme",
+}
+_COPIED = (
+    *("method", "epsilon", "confidence", "seed", "set", "group_by", "pool_devices"),
+    *("include", "exclude", "launches", "time", "range", "min_duration", "columns"),
+)
+_OF_SOME = ("group_epsilon", "min_samples", "noise_floor", "kernel_spread")
+
+
+@dataclass(frozen=True)
+class OpenedPlan:
+    """A plan file that the app, or a summary, is opened on.
+
+    Attributes
+    ----------
+    path : of the plan file, as typed.
+    profiles : the files of its profile, where they lie now.
+    results : a simulator's results of its launches that were named with it.
+    """
+
+    path: str
+    plan: PlanFile
+    profiles: tuple[str, ...]
+    results: tuple[str, ...] = ()
+
+
+def open_plan(path: str, given: Sequence[str] = (), results: Sequence[str] = ()) -> OpenedPlan:
+    """Read a plan file and find its profile.
+
+    Parameters
+    ----------
+    given : the profile, as the user named it; none: it is looked for.
+
+    Raises
+    ------
+    PlanFileError : it is no plan, or its profile is not there.
+    """
+    plan = read_plan(path)
+    return OpenedPlan(path, plan, tuple(given) or find_profile(plan), tuple(results))
+
+
+def find_profile(plan: PlanFile) -> tuple[str, ...]:
+    """Return where the files of a plan's profile lie: beside the plan, or where they lay.
+
+    Where a name is found in both places, the file whose content the plan knows is meant.
+
+    Raises
+    ------
+    PlanFileError : one of them is in neither, or the plan names none.
+    """
+    if not plan.profile.files:
+        raise PlanFileError("names no profile", path=plan.path, remedy=_naming_it(plan))
+    return tuple(_found(plan, file.path, file.sha256) for file in plan.profile.files)
+
+
+def _found(plan: PlanFile, recorded: str, sha256: str) -> str:
+    # A pipe or a device may never end.
+    there = [path for path in _places(plan.path, recorded) if path.is_file() or path.is_dir()]
+    # Hashing takes as long as reading, so it is done only where it has to tell two files apart.
+    distinct = [path for place, path in enumerate(there) if not any(map(path.samefile, there[:place]))]
+    if len(distinct) > 1:
+        distinct.sort(key=lambda path: content_sha256(path) != sha256)
+    if distinct:
+        return str(distinct[0])
+    what = "standard input" if recorded == "-" else recorded
+    raise PlanFileError(
+        f"made from {what}, which lies neither beside it nor where it lay",
+        path=plan.path,
+        remedy=_naming_it(plan),
+    )
+
+
+def _naming_it(plan: PlanFile) -> str:
+    profiles = "PROFILE" if len(plan.profile.files) <= 1 else "PROFILE..."
+    return f"name the profile: `kernelpoint open {profiles} --plan {shlex.quote(plan.path)}`"
+
+
+def _places(plan_path: str, recorded: str) -> Iterator[Path]:
+    if recorded not in {"", "-"}:
+        yield Path(plan_path).parent / Path(recorded).name
+        yield Path(plan_path).parent / recorded
+        yield Path(recorded)
+
+
+def options_of_plan(opened: OpenedPlan, given: OpenOptions) -> OpenOptions:
+    """Return the options that made a plan, with what was typed of how to show it.
+
+    Raises
+    ------
+    OptionError : something was typed that only the plan can say.
+    PlanFileError : an option of the plan, or a split decision in it, means nothing.
+    """
+    refuse_what_the_plan_says(opened.path, given)
+    recorded = opened.plan.options
+    copied = {
+        name: getattr(recorded, name) for name in _COPIED if getattr(recorded, name) not in {UNSET, None}
+    }
+    return replace(
+        given,
+        **copied,
+        **_of_some_methods(opened.plan),
+        profiles=opened.profiles,
+        device=tuple(map(str, recorded.device)),
+        process=tuple(map(str, recorded.process)),
+        features=tuple(_feature_file(opened.path, each) for each in recorded.features),
+        no_pool=recorded.pool is False,
+        overrides=opened.path if opened.plan.overrides else None,
+    )
+
+
+def refuse_what_the_plan_says(path: str, given: OpenOptions) -> None:
+    """Refuse options beside a plan that say how it was made.
+
+    Raises
+    ------
+    OptionError : one of them was typed.
+    """
+    for option in fields(given):
+        if option.name not in _NOT_OF_THE_PLAN and getattr(given, option.name) != option.default:
+            flag = next(each for each in option.metadata["flags"] if each.startswith("--"))
+            raise OptionError(
+                f"{flag} is said by the plan {path}",
+                remedy=f"change it in the app, or open the profile: `kernelpoint open PROFILE {flag} ...`",
+            )
+
+
+def _of_some_methods(plan: PlanFile) -> dict[str, Any]:
+    """Return the options that only some methods look at; those with their default are not given."""
+    target, default = plan.options.target, Target()
+    found: dict[str, Any] = {}
+    for name in _OF_SOME:
+        value = getattr(target, name)
+        if value != getattr(default, name):
+            found[name] = value if name != "group_epsilon" else "none" if value is None else f"{value!r}"
+    return found
+
+
+def _feature_file(plan_path: str, recorded: str) -> str:
+    """Return a file of features as it was named, or beside the plan where it is not there."""
+    beside = Path(plan_path).parent / Path(recorded).name
+    return str(beside) if not Path(recorded).exists() and beside.exists() else recorded
+
+
+def check_profile(opened: OpenedPlan, profile: Profile) -> None:
+    """Refuse a profile that the plan was not made from, for the reason that `judge` gives where it has one.
+
+    Raises
+    ------
+    AnalysisError : it is another one.
+    """
+    plan = opened.plan
+    if made_from(profile, plan):
+        return
+    refuse_other_order(profile, plan)
+    judging = f"`kernelpoint judge {shlex.quote(opened.path)} PROFILE`"
+    remedy = f"give that profile; {judging} tries it on another recording"
+    named = ", ".join(opened.profiles)
+    try:
+        align(plan, profile, find_original(plan).profile)
+    except AnalysisError as error:
+        # Its own remedy is of `judge`, which may match other names.
+        raise AnalysisError(
+            f"{named} is not what {opened.path} was made from: {error.message}", remedy=remedy
+        ) from error
+    raise AnalysisError(f"{named} is not, byte for byte, what {opened.path} was made from", remedy=remedy)
+
+
+def check_files(opened: OpenedPlan) -> None:
+    """Refuse a profile that the plan was not made from, read only where its bytes are not those.
+
+    Raises
+    ------
+    AnalysisError : see `check_profile`.
+    ProfileError : it cannot be read.
+    """
+    expected = [file.sha256 for file in opened.plan.profile.files]
+    paths = [Path(path) for path in opened.profiles]
+    if not all(map(Path.exists, paths)) or [content_sha256(path) for path in paths] != expected:
+        # What was hashed may lie elsewhere, as of a report, or be several files of a folder.
+        columns = opened.plan.options.column_map
+        check_profile(opened, read_profile(opened.profiles, None, columns, needs_table=False))
+
+
+def profile_check(opened: OpenedPlan | None) -> Callable[[Profile], None] | None:
+    """Return what is to be done with the profile once it is read; None where no plan is opened."""
+    return None if opened is None else lambda profile: check_profile(opened, profile)
+
+
+def plan_notes(opened: OpenedPlan, study: Study) -> tuple[str, ...]:
+    """Return in what the plan by its options is not the plan of the file, in words."""
+    file = opened.plan
+    plan = drawn_plan(study.counts, study.design, file.options.seed)
+    drawn = file.drawn
+    sampled_ns = sum(launch.duration_ns or 0 for launch in drawn)
+    if (plan.samples, plan.sampled_duration_ns) == (len(drawn), sampled_ns):
+        return ()
+    held, shown = counted(len(drawn), "launch", "launches"), counted(plan.samples, "launch", "launches")
+    why = (
+        "it was topped up after a simulation"
+        if file.simulated
+        else "it was made by another version, or edited"
+    )
+    return (
+        f"{opened.path} draws {held}, its options alone {shown}, as shown here: {why}; results (o) go by it",
+    )

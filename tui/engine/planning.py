@@ -1,0 +1,326 @@
+"""What is asked of plans: the draw, a budget, what binds, one epsilon after another, all methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sampling.errors import OptionError
+from sampling.methods.registry import check_settings, method_named, method_names
+from sampling.plan.binding import Relaxation, what_binds
+from sampling.plan.budget import (
+    Budget,
+    SimulationHours,
+    check_slowdown,
+    simulation_hours,
+    study_within,
+    written_budget,
+)
+from sampling.plan.comparison import FeatureFiles, MethodComparison
+from sampling.plan.judge import Judgement, judge_design
+from sampling.plan.plan import Plan, drawn_plan, find_planned_launches
+from sampling.plan.plan_file import PlannedLaunch
+from sampling.plan.study import Study
+from sampling.plan.trade_off import NoPoint, TradeOffPoint, check_has_trade_off, default_epsilons, trade_off
+from sampling.profile.profile import Profile
+from sampling.progress import Progress
+from sampling.strata.target import Target
+from tui.engine.studies import (
+    check_standard_input,
+    feature_file,
+    progress_of,
+    region_of,
+    study_as_asked,
+    target_of,
+    with_flags_in_findings,
+    workload_features,
+)
+from tui.options.choices import OutputFormat, PlanList
+from tui.options.command_line import with_flags
+from tui.options.field import why_no_number
+from tui.options.plan import CompareOptions, SampleOptions
+from tui.options.shared import BudgetOptions, MethodOptions, SlowdownOptions
+
+if TYPE_CHECKING:
+    from sampling.features.join import JoinReport
+
+
+_ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampledPlan:
+    """A plan, drawn.
+
+    Attributes
+    ----------
+    judgement : None where it is not asked for.
+    launches : empty where single launches are not wanted.
+    """
+
+    plan: Plan
+    judgement: Judgement | None
+    launches: Sequence[PlannedLaunch]
+
+
+def shows_rows(options: SampleOptions) -> bool:
+    """Return whether the results are a row a drawn launch."""
+    return options.list is None and options.format in _ROW_FORMATS
+
+
+def shows_figures(options: SampleOptions) -> bool:
+    """Return whether the results are the plan's figures."""
+    return options.list is None and not shows_rows(options)
+
+
+def sampled_plan(study: Study, options: SampleOptions) -> SampledPlan:
+    """Draw the plan of a study, and find out what the options ask to be said of it."""
+    plan = drawn_plan(study.counts, study.design, options.seed)
+    judgement = None
+    launches: tuple[PlannedLaunch, ...] = ()
+    with progress_of(options) as progress:
+        if options.judge and options.list is None:
+            judgement = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
+        # Finding single launches is a second pass over the profile.
+        if options.output is not None or options.list is PlanList.LAUNCHES or shows_rows(options):
+            launches = find_planned_launches(study, plan, progress)
+    return SampledPlan(plan, judgement, launches)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanCosts:
+    """What is said of a plan beside its own figures, each None where it was not asked for.
+
+    Attributes
+    ----------
+    binding : what each option alone would give, the largest speedup first.
+    slowdown : seconds of simulation for a second on the GPU; with it ``hours``, what the plan takes.
+    budget : what the plan had to fit.
+    """
+
+    binding: tuple[Relaxation, ...] | None = None
+    slowdown: float | None = None
+    hours: SimulationHours | None = None
+    budget: Budget | None = None
+
+
+def budget_of(options: SlowdownOptions) -> Budget | None:
+    """Return the budget; None where none is given.
+
+    Raises
+    ------
+    OptionError : it or the slowdown means nothing, or the method looks at no epsilon that could fit it.
+    """
+    if options.slowdown is not None:
+        check_slowdown(options.slowdown)
+    if not isinstance(options, BudgetOptions) or options.budget is None:
+        return None
+    budget = written_budget(options.budget, options.slowdown)
+    check_has_trade_off(options.method)
+    return budget
+
+
+def study_within_budget(profiles: tuple[str, ...], options: SlowdownOptions) -> Study:
+    """Read the workload and study it as the options ask, with the smallest epsilon that a budget allows.
+
+    Raises
+    ------
+    BudgetError : none fits it.
+    """
+    # What the options mean is wrong or right before anything is read.
+    budget = budget_of(options)
+    read = study_as_asked(profiles, options)
+    if budget is None:
+        return read
+    with progress_of(options) as progress:
+        return with_flags_in_findings(
+            study_within(read, target_of(options), options.group_by, budget, progress)
+        )
+
+
+def study_that_fits(options: BudgetOptions, read: Study, progress: Progress) -> tuple[Study, SimulationHours]:
+    """Return the study with the smallest epsilon that a budget allows, and what its plan takes.
+
+    Parameters
+    ----------
+    options : with a budget and a slowdown.
+    read : of the same launches by the same method.
+
+    Raises
+    ------
+    BudgetError : none fits it.
+    OptionError : see `budget_of` and `study_within`.
+    """
+    budget = written_budget(str(options.budget), options.slowdown)
+    found = study_within(read, target_of(options), options.group_by, budget, progress)
+    return found, simulation_hours(drawn_plan(found.counts, found.design, options.seed), budget.slowdown)
+
+
+def plan_costs(options: SlowdownOptions, study: Study, plan: Plan, *, binding: bool) -> PlanCosts:
+    """Return what the options ask to be said of a plan.
+
+    Parameters
+    ----------
+    binding : whether what binds is asked for.
+    """
+    hours = None if options.slowdown is None else simulation_hours(plan, options.slowdown)
+    found = None
+    if binding:
+        with progress_of(options) as progress:
+            found = binding_of(options, study, progress)
+    return PlanCosts(found, options.slowdown, hours, budget_of(options))
+
+
+def study_costs(options: SlowdownOptions, study: Study) -> PlanCosts:
+    """Return what binds the plan of a study, and what it takes to simulate, for which it is drawn."""
+    with progress_of(options) as progress:
+        found = binding_of(options, study, progress)
+    return PlanCosts(found, options.slowdown, hours_of(options, study), budget_of(options))
+
+
+def hours_of(options: SlowdownOptions, study: Study) -> SimulationHours | None:
+    """Return what the plan of a study takes, drawn as the options say; None where no slowdown is known."""
+    if options.slowdown is None:
+        return None
+    return simulation_hours(drawn_plan(study.counts, study.design, options.seed), options.slowdown)
+
+
+def binding_of(options: MethodOptions, study: Study, progress: Progress) -> tuple[Relaxation, ...]:
+    """Return what each option alone, relaxed one step, would give the plan of a study by these options."""
+    # Of a plan within a budget the epsilon is the one that was found.
+    target = replace(target_of(options), epsilon=study.design.target.epsilon)
+    return what_binds(study, target, options.group_by, progress)
+
+
+def traded(
+    study: Study, options: MethodOptions, target: Target, epsilons: Sequence[float], progress: Progress
+) -> tuple[tuple[TradeOffPoint, ...], tuple[NoPoint, ...]]:
+    """Return the plans at some epsilons, in their order, and the epsilons at which there is none."""
+    tried = list(
+        trade_off(
+            study.counts,
+            options.method,
+            target,
+            options.seed,
+            epsilons,
+            settings=options.set,
+            overrides=study.choice.overrides,
+            progress=progress,
+        )
+    )
+    points = tuple(each for each in tried if isinstance(each, TradeOffPoint))
+    return points, tuple(each for each in tried if isinstance(each, NoPoint))
+
+
+def epsilons_of(given: str | None, target: Target, *, with_plan: bool = False) -> tuple[float, ...]:
+    """Return the epsilons asked for, each once; round ones around the plan's if none is named.
+
+    Parameters
+    ----------
+    with_plan : whether the plan's own has to be among them.
+
+    Raises
+    ------
+    OptionError : one is no number, or no fraction.
+    """
+    if given is None:
+        return default_epsilons(target.epsilon)
+    words = [word.strip() for word in given.split(",") if word.strip()]
+    try:
+        named = [replace(target, epsilon=float(word)).epsilon for word in words]
+    except ValueError as error:
+        wrong = next((word for word in words if word.endswith("%")), None)
+        why = "fractions by commas are meant" if wrong is None else why_no_number(wrong)
+        raise OptionError(f"--epsilons {given}: {why}") from error
+    except OptionError as error:
+        raise OptionError(f"--epsilons {given}: {with_flags(error.message)}", remedy=error.remedy) from error
+    if not named:
+        raise OptionError("--epsilons names no epsilon", remedy="give fractions by commas, such as 0.01,0.02")
+    return tuple(dict.fromkeys([*named, *([target.epsilon] if with_plan else [])]))
+
+
+def methods_of(given: str | None) -> tuple[str, ...]:
+    """Return the methods asked for, each once; all if none is named.
+
+    Raises
+    ------
+    OptionError : a name is not a method's, or there is none.
+    """
+    if given is None:
+        return method_names()
+    names = tuple(dict.fromkeys(filter(None, (name.strip() for name in given.split(",")))))
+    if not names:
+        raise OptionError("--methods names no method", remedy=f"there are {', '.join(method_names())}")
+    for name in names:
+        method_named(name)
+    return names
+
+
+def workloads_of(options: CompareOptions) -> list[tuple[str, ...]]:
+    """Return the files of each workload.
+
+    Raises
+    ------
+    OptionError : an option is wrong; found here, before the profiles are read.
+    """
+    check_settings(options.set)
+    region_of(options)
+    target_of(options)
+    files = [feature_file(text, options.profiles)[1] for text in options.features]
+    check_standard_input(*options.profiles, *files)
+    return [options.profiles] if options.one_workload else [(path,) for path in options.profiles]
+
+
+def comparison_of(
+    profile: Profile, paths: tuple[str, ...], options: CompareOptions, progress: Progress
+) -> MethodComparison:
+    """Return the comparison of methods on one workload.
+
+    Parameters
+    ----------
+    profile, paths : the workload, and the files of the options that it was read from.
+
+    Raises
+    ------
+    OptionError : a filter or a target is wrong, or a file of features is given for an unknown profile.
+    """
+    return MethodComparison(
+        profile,
+        region_of(options),
+        target_of(options),
+        repeats=options.repeats,
+        seed=options.seed,
+        settings=options.set,
+        features=FeatureFiles(
+            _features_of(options, paths),
+            options.number_locale.value,
+            # With several workloads, a file may belong to any of them.
+            strict=len(paths) == len(options.profiles),
+        ),
+        progress=progress,
+    )
+
+
+def _features_of(options: CompareOptions, paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the files of features of a workload: those given for it, and those given for no profile."""
+    if len(paths) == len(options.profiles):
+        return workload_features(options.features, paths)
+    files = [feature_file(text, options.profiles) for text in options.features]
+    return tuple(path for of_profile, path in files if of_profile is None or of_profile in paths)
+
+
+def check_feature_reports(reports: Sequence[JoinReport], options: CompareOptions) -> None:
+    """Check, if there are several workloads, that a feature file with launch ids names its profile.
+
+    Raises
+    ------
+    OptionError : it names none; launch ids occur in every profile, so it could be of any.
+    """
+    files = [feature_file(text, options.profiles) for text in options.features]
+    for report in reports:
+        if report.joined_by == "id" and (None, report.path) in files:
+            raise OptionError(
+                f"--features {report.path} goes by launch ids, which every profile has",
+                remedy="say whose they are: --features PROFILE=FILE",
+            )

@@ -1,0 +1,405 @@
+"""Files that options name: which are read, where products may go, the sample data."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields
+from enum import Enum
+from itertools import takewhile
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+from sampling.errors import OptionError, PlanFileError
+
+_SAMPLE = "resnet50-like.sqlite"
+_SCALE_QUESTION = "scale-model-example.toml"
+
+
+def sample_profile() -> Path:
+    """Return the path of the sample that `demo` shows."""
+    return _bundled(_SAMPLE)
+
+
+def sample_scale_question() -> Path:
+    """Return the path of the made-up numbers that the view of scale models starts with."""
+    return _bundled(_SCALE_QUESTION)
+
+
+def _bundled(name: str) -> Path:
+    package = Path(__file__).resolve().parents[1]
+    folders = (package.parent / "sample_data", package / "sample_data")
+    return next((folder / name for folder in folders if (folder / name).exists()), folders[0] / name)
+
+
+_STDIN = "-"
+
+# One command runs in a process. The app's threads write too, so this is no context variable.
+_being_read: list[str] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Marks the type of an option or argument whose value names a file to read.
+
+    Attributes
+    ----------
+    after_equals : whether the file may follow an equals sign, as in NAME=FILE.
+    before_at : whether a part of the file may be named behind an at sign, as in FILE@RANGE.
+    """
+
+    after_equals: bool = False
+    before_at: bool = False
+
+    def paths(self, text: str) -> Iterator[str]:
+        """Yield what the file may be called."""
+        yield text
+        if self.after_equals:
+            # The name and the path may both contain equals signs.
+            yield from (text[place + 1 :] for place, letter in enumerate(text) if letter == "=")
+        if self.before_at:
+            yield from (text[:place] for place, letter in enumerate(text) if letter == "@")
+
+
+InputFile = Annotated[str, Reads()]
+FeatureFile = Annotated[str, Reads(after_equals=True)]
+PartOfFile = Annotated[str, Reads(before_at=True)]
+
+
+def input_files(options: Any) -> tuple[str, ...]:
+    """Return the names of the files that the options ask to read, as typed; "-" is standard input."""
+    hints = get_type_hints(type(options), include_extras=True)
+    paths: list[str] = []
+    for option in fields(options):
+        mark, value = reads_of(hints[option.name]), getattr(options, option.name)
+        if mark is not None and value is not None:
+            paths += [
+                path for text in ([value] if isinstance(value, str) else value) for path in mark.paths(text)
+            ]
+    return tuple(paths)
+
+
+def reads_of(hint: Any) -> Reads | None:
+    """Return the `Reads` mark of a type, of a tuple's items or of a union's members; None without one."""
+    if get_origin(hint) is Annotated:
+        return next((mark for mark in hint.__metadata__ if isinstance(mark, Reads)), None)
+    return next(filter(None, map(reads_of, get_args(hint))), None)
+
+
+@contextmanager
+def reading(paths: Iterable[str]) -> Iterator[None]:
+    """Keep these files from being written over for as long as this lasts."""
+    before = len(_being_read)
+    _being_read.extend(paths)
+    try:
+        yield
+    finally:
+        del _being_read[before:]
+
+
+def is_read(path: Path) -> bool:
+    """Return whether a file is being read now, under this name, another name or a link."""
+    return why_not_written(path) is not None
+
+
+def why_not_written(path: Path, inputs: Iterable[str] | None = None) -> str | None:
+    """Return in words why a file must not be written, to follow its name in a message; None where it may be.
+
+    Nothing is written into a folder that is read, neither over a file nor as a new one: a recording that is
+    a folder consists of all files in it, so a new file could be read as one of its tables.
+
+    Parameters
+    ----------
+    inputs : what is read; by default what is being read now.
+    """
+    there = _identity(path)
+    for given in list(_being_read if inputs is None else inputs):
+        if there is not None and there == _identity(given):
+            return "is what the command reads"
+        if given and Path(given).is_dir() and _is_within(path, there, Path(given)):
+            return f"is in the folder {given}, which the command reads"
+    return None
+
+
+def _is_within(path: Path, there: tuple[int, int] | None, folder: Path) -> bool:
+    """Return whether a file is or would be in a folder; `there` is the file's identity, if it exists."""
+    resolved = folder.resolve()
+    named, meant = path.parent.resolve() / path.name, path.resolve()
+    if resolved in named.parents or resolved in meant.parents:
+        return True
+    # A link in the folder to a file elsewhere, or another name of the same file.
+    return there is not None and there in map(_identity, folder.iterdir())
+
+
+def _identity(path: str | Path) -> tuple[int, int] | None:
+    """Return what identifies a file under any of its names, links followed; None if there is no such file."""
+    try:
+        found = os.fstat(sys.stdin.fileno()) if path == _STDIN else Path(path).stat()
+    except (OSError, ValueError, AttributeError):
+        # Standard input is closed or is no file, or the name cannot be that of a file.
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+_STDOUT = "-"
+_HEAD_BYTES, _FOOTER_BYTES = 1 << 16, 1 << 20
+_KIND = re.compile(rb'\A\s*\{[^{\[]*"kind"\s*:\s*"plan"')
+_MADE_HERE = re.compile(rb'<(meta name="generator" content="|!-- generator: |metadata>)KernelPoint [0-9]')
+
+
+class Product(Enum):
+    """What is written to a place."""
+
+    RESULTS = "text"
+    PLAN = "plan"
+    PROFILE = "Parquet profile of `convert`"
+    REPORT = "report of kernelpoint's"
+    FOLDER = "folder"
+
+
+def check_places(options: Any) -> None:
+    """Refuse the places that the options name for what is written, before a long work.
+
+    Raises
+    ------
+    OptionError : what lies there is not replaced unasked; or see `check_file` and `check_folder`.
+    OSError : nothing can be written there.
+    """
+    hints = get_type_hints(type(options), include_extras=True)
+    for option in fields(options):
+        marks, place = getattr(hints[option.name], "__metadata__", ()), getattr(options, option.name)
+        product = next((mark for mark in marks if isinstance(mark, Product)), None)
+        if product is None or place in {None, _STDOUT}:
+            continue
+        path, named = Path(place), f"{option.metadata['flags'][0]} {place}"
+        if product is Product.FOLDER:
+            check_folder(path, named)
+            continue
+        check_file(path, named)
+        why_not = None if options.force else why_not_replaced(path, product)
+        if why_not is not None:
+            raise OptionError(f"{named} {why_not}", remedy="give another name, or --force to replace it")
+
+
+def check_file(path: Path, named: str | None = None) -> Path:
+    """Return a file that can be written, or a pipe or a device, links followed.
+
+    Parameters
+    ----------
+    named : what messages call it; the path if not given.
+
+    Raises
+    ------
+    OptionError : the command reads it, or the folder it is in; a recording cannot be made again.
+    OSError : it is a folder or a disk, or nothing can be written there.
+    """
+    mode = _mode(path, named or str(path))
+    path = path.resolve()
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(21, "is a folder, a file is meant", str(path))
+    if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
+        raise OSError(6, "is a disk or a socket, a file is meant", str(path))
+    if mode and not os.access(path, os.W_OK):
+        raise PermissionError(13, "cannot be written (Permission denied)", str(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(2, "there is no such folder to write in", str(path.parent))
+    if (not mode or stat.S_ISREG(mode)) and not is_writable(path.parent):
+        raise PermissionError(13, "nothing can be written there", str(path.parent))
+    return path
+
+
+def check_folder(folder: Path, named: str | None = None) -> None:
+    """Refuse a folder that files could not be written into.
+
+    Raises
+    ------
+    OptionError : it is a file, or the command reads it.
+    OSError : nothing can be written there.
+    """
+    _mode(folder, named or str(folder))
+    refuse_files([folder, *folder.parents])
+    if why_not_written(folder / "any") is not None:
+        raise OptionError(f"{folder} is what the command reads", remedy="give another folder")
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not is_writable(there):
+        raise PermissionError(13, "nothing can be written there", str(there))
+
+
+def refuse_files(folders: Iterable[Path]) -> None:
+    """Raise OptionError if one of these is there and no folder."""
+    for folder in folders:
+        if folder.exists() and not folder.is_dir():
+            raise OptionError(f"{folder} is a file, a folder is meant", remedy="give another name with -o")
+
+
+def _mode(path: Path, named: str) -> int:
+    """Return of which kind the file is that lies there, 0 for none; refuse one that the command reads."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        mode = 0
+    except OSError as error:
+        raise type(error)(error.errno, f"cannot be written ({error.strerror})", str(path)) from error
+    why_not = why_not_written(path)
+    if why_not is not None:
+        raise OptionError(f"{named} {why_not}", remedy="give another file to write")
+    return mode
+
+
+def why_not_replaced(path: Path, product: Product) -> str | None:
+    """Return why a file is not replaced unasked, to follow its name; None where it may be, or is empty."""
+    if not path.is_file() or not path.stat().st_size:
+        return None
+    plan = _plan_there(path)
+    if plan is not None and plan.get("topped_up") is not None:
+        return "is a plan that was topped up after a simulation"
+    is_own = {
+        Product.RESULTS: lambda: b"\0" not in head_of(path),
+        Product.PROFILE: lambda: _is_converted(path),
+        Product.REPORT: lambda: is_report(path),
+    }
+    if plan is not None:
+        return None if product is Product.PLAN else "is a plan"
+    return None if product in is_own and is_own[product]() else f"exists and is no {product.value}"
+
+
+def replaced_plan(path: Path) -> str | None:
+    """Return in words which plan lies there; None where none does."""
+    plan = _plan_there(path) if path.is_file() else None
+    if plan is None:
+        return None
+    # What is read of it may be garbled.
+    with suppress(LookupError, TypeError, AttributeError):
+        files, made_by = plan["profile"]["files"], plan["options"]
+        names = ", ".join(Path(file["path"]).name for file in files)
+        return (
+            f"another: {made_by['method']}, epsilon {made_by['epsilon']}, seed {made_by['seed']}, of {names}"
+        )
+    return "another, which cannot be read"
+
+
+def _plan_there(path: Path) -> dict[str, Any] | None:
+    from sampling.json_text import read_json_object
+
+    with suppress(PlanFileError):
+        return read_json_object(str(path)) if is_plan(str(path)) else None
+    return None
+
+
+def is_plan(path: str) -> bool:
+    """Return whether a file looks like a plan file, by its head: the app's first paint must not wait."""
+    with suppress(OSError):
+        return Path(path).is_file() and _KIND.search(head_of(Path(path))) is not None
+    return False
+
+
+def is_report(path: Path) -> bool:
+    """Return whether a file is a report that was made here, or a chart of one."""
+    return _MADE_HERE.search(head_of(path)) is not None
+
+
+def _is_converted(path: Path) -> bool:
+    from sampling.readers.launch_parquet import METADATA_KEY
+
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - _FOOTER_BYTES))
+        footer = stream.read()
+    return footer.endswith(b"PAR1") and METADATA_KEY in footer
+
+
+def head_of(path: Path) -> bytes:
+    """Return the first bytes of a file.
+
+    Raises
+    ------
+    OSError : it cannot be read.
+    """
+    with path.open("rb") as stream:
+        return stream.read(_HEAD_BYTES)
+
+
+_LAST_WORD = re.compile(r"""(?:[^\s'"\\]|\\.?|'[^']*'?|"(?:[^"\\]|\\.)*"?)*""")
+"""A word as a shell takes it, its last quote perhaps still open; matched wherever one may begin."""
+
+
+def is_writable(folder: Path) -> bool:
+    """Return whether the system lets files be made in a folder; a full disk is not told so."""
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def home_expanded(text: str) -> Path:
+    """Return a path with ~ as a shell replaces it; that of nobody stays as it is."""
+    with suppress(RuntimeError):
+        return Path(text).expanduser()
+    return Path(text)
+
+
+def completed(text: str) -> tuple[str, list[str]]:
+    """Return a path as far as the names that are there agree on how it goes on, and these names.
+
+    As in a shell, ~ stays as it is typed, a folder ends in /, and a hidden name is meant by its point alone.
+    """
+    if re.fullmatch("~[^/]*", text) and home_expanded(text).is_dir():
+        return f"{text}/", []
+    folder, slash, begun = text.rpartition("/")
+    names: list[str] = []
+    with suppress(OSError, ValueError):
+        names = sorted(
+            f"{each.name}/" if each.is_dir() else each.name
+            for each in home_expanded(folder + slash).iterdir()
+            if each.name.startswith(begun)
+            and each.name.isprintable()
+            and (begun or not each.name.startswith("."))
+        )
+    agreed = takewhile(lambda letters: len({*letters}) == 1, zip(*names, strict=False))
+    return folder + slash + ("".join(letter for letter, *_ in agreed) or begun), names
+
+
+def last_completed(text: str) -> tuple[str, list[str]]:
+    """Return a text of words quoted as in a shell, the last of them `completed`; of A=B it may be B."""
+    word = next(found for found in _LAST_WORD.finditer(text) if found.end() == len(text))
+    plain = ""
+    for closing in ("", "'", '"'):
+        with suppress(ValueError):
+            plain = "".join(shlex.split(word[0] + closing))
+            break
+    given, equals, path = plain.rpartition("=")
+    whole, names = completed(plain)
+    if equals and not names:
+        path, names = completed(path)
+        whole = given + equals + path
+    if whole == plain:
+        return text, names
+    home = "~/" if whole.startswith("~/") else ""
+    rest = whole.removeprefix(home)
+    return text[: word.start()] + home + (rest and shlex.quote(rest)), names
+
+
+def is_there(path: Path) -> bool:
+    """Return whether a file or folder is there; none is under a name that the system does not take."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def other_folders() -> Iterator[Path]:
+    """Yield the folders to write to where the current one takes no file: home, the temporary one."""
+    import tempfile
+
+    # An account may have no home.
+    with suppress(RuntimeError):
+        yield Path.home()
+    yield Path(tempfile.gettempdir())
+
+
+def place_for(name: str) -> str:
+    """Return a name in the current folder, or the path in another one where that takes no file."""
+    if is_writable(Path()):
+        return name
+    return next((str(folder / name) for folder in other_folders() if is_writable(folder)), name)

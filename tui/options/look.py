@@ -1,0 +1,316 @@
+"""The options of the commands that look at a profile, or at two, whole or in part: FILE@RANGE, FILE@A:B."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+from sampling.errors import OptionError
+from tui.options.choices import (
+    DifferenceSort,
+    GroupSort,
+    RangeSort,
+    Theme,
+    TimelineBy,
+)
+from tui.options.field import MOST_COLUMNS, argument, height_option, option, width_option
+from tui.options.files import InputFile, PartOfFile, Product
+from tui.options.shared import (
+    OUTPUT_PANEL,
+    PLAN_PANEL,
+    BudgetOptions,
+    MethodOptions,
+    PlanningOptions,
+    ProfileOptions,
+    RegionOptions,
+    SlowdownOptions,
+    details_option,
+    theme_option,
+)
+from tui.options.simulate import RESULTS_PANEL, ResultsOptions
+
+
+@dataclass(frozen=True)
+class ConvertOptions(ProfileOptions):
+    """`convert`."""
+
+    output: Annotated[str | None, Product.PROFILE] = option(
+        None, "Where the Parquet goes; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="FILE"
+    )
+
+
+@dataclass(frozen=True)
+class InfoOptions(PlanningOptions, ProfileOptions):
+    """`info`."""
+
+
+@dataclass(frozen=True)
+class SummaryOptions(BudgetOptions, ProfileOptions):
+    """`summary`."""
+
+    details: bool = details_option()
+
+
+@dataclass(frozen=True)
+class OpenOptions(SlowdownOptions, ProfileOptions):
+    """`open`."""
+
+    profiles: tuple[PartOfFile, ...] = argument(
+        (), "Profile files; several are one workload. Or a plan file, and a simulator's results.", "PROFILE"
+    )
+    difference: bool = option(
+        False,
+        "Compare two: open the second, and show what changed since the first; either may be FILE@RANGE.",
+        "--difference",
+    )
+    plan: InputFile | None = option(
+        None,
+        "Show this plan on the profile: its options, filters and decisions; PLAN alone finds its profile.",
+        "--plan",
+        panel=PLAN_PANEL,
+        metavar="PLAN",
+    )
+    app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
+    no_mouse: bool = option(False, "Leave the mouse to the terminal.", "--no-mouse")
+    theme: Theme = theme_option()
+
+
+@dataclass(frozen=True)
+class DemoOptions(SlowdownOptions):
+    """`demo`."""
+
+    app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
+    no_mouse: bool = option(False, "Leave the mouse to the terminal.", "--no-mouse")
+    theme: Theme = theme_option()
+
+
+@dataclass(frozen=True)
+class GroupsOptions(MethodOptions, ProfileOptions):
+    """`groups`."""
+
+    top: int | None = option(None, "Only the first N.", "--top", "-n", metavar="N", least=1)
+    sort: GroupSort = option(GroupSort.TOTAL, "What to sort by: a word of the table's head.", "--sort")
+    reverse: bool = option(False, "The other way round.", "--reverse")
+    filter: str | None = option(
+        None, "Only groups whose key contains this, in any case.", "--filter", metavar="TEXT"
+    )
+
+
+@dataclass(frozen=True)
+class HistogramOptions(MethodOptions, ProfileOptions):
+    """`histogram`."""
+
+    all: bool = option(
+        False, "A linear axis to the longest launch, whatever room the last few take.", "--all"
+    )
+
+    kernel: str | None = option(
+        None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
+    )
+    log: bool = option(False, "A logarithmic duration axis.", "--log")
+    width: int | None = width_option("Columns; bins in data formats.")
+    height: int | None = height_option("Rows.")
+
+
+@dataclass(frozen=True)
+class TimelineOptions(MethodOptions, ProfileOptions):
+    """`timeline`."""
+
+    kernel: str | None = option(
+        None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
+    )
+    by: TimelineBy = option(
+        TimelineBy.LAUNCH, "Go by the order of the launches, or by when they started.", "--by"
+    )
+    window: str | None = option(
+        None, "Show launch ids A up to, not with, B; the plan stays.", "--window", metavar="A:B"
+    )
+    bins: int | None = option(
+        None, "Bins in data formats (60).", "--bins", metavar="N", least=1, most=MOST_COLUMNS
+    )
+    log: bool = option(False, "A logarithmic duration axis.", "--log")
+    width: int | None = width_option("Columns.")
+    height: int | None = height_option("Rows.")
+
+
+@dataclass(frozen=True)
+class TreeOptions(PlanningOptions, ProfileOptions):
+    """`tree`."""
+
+    kernel: str | None = option(
+        None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
+    )
+    method: str = option("root", "Whose rule grows the tree.", "--method", "-m")
+    overrides: InputFile | None = option(
+        None, "Split decisions of yours, as JSON.", "--overrides", panel=PLAN_PANEL, metavar="FILE"
+    )
+    max_depth: int | None = option(None, "Draw no deeper than this.", "--max-depth", metavar="N", least=0)
+    decisions: int | None = option(
+        None, "Only the first N decisions; the next is proposed.", "--decisions", metavar="N", least=0
+    )
+    node: str | None = option(None, "Show this node: root, or L or R a step.", "--node", metavar="PATH")
+    log: bool = option(False, "A logarithmic duration axis.", "--log")
+
+
+@dataclass(frozen=True)
+class RangesOptions(ProfileOptions):
+    """`ranges`."""
+
+    top: int | None = option(
+        None,
+        "Only the N of most time; in the table 100 if not given, in data all.",
+        "--top",
+        "-n",
+        metavar="N",
+        least=1,
+    )
+    depth: int | None = option(
+        None, "No deeper: 0 lists those that lie in no other.", "--depth", metavar="N", least=0
+    )
+    sort: RangeSort = option(RangeSort.START, "What those of one level are sorted by.", "--sort")
+
+
+@dataclass(frozen=True)
+class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
+    """`report`."""
+
+    output: Annotated[str | None, Product.REPORT] = option(
+        None,
+        "Where the report goes: .html with drawn charts, .md with charts as text.",
+        "-o",
+        "--output",
+        panel=OUTPUT_PANEL,
+        metavar="FILE",
+    )
+    svg: Annotated[str | None, Product.FOLDER] = option(
+        None,
+        "Write each chart as an .svg file of its own too, for a paper; those of the last time are replaced. "
+        "A .md report then shows these files.",
+        "--svg",
+        panel=OUTPUT_PANEL,
+        metavar="FOLDER",
+    )
+    top: int = option(20, "List the N largest kernel groups.", "--top", "-n", metavar="N", least=1)
+    charts: int = option(
+        4, "Draw the durations of the N largest kernel groups.", "--charts", metavar="N", least=0, most=100
+    )
+    judge: int = option(
+        200, "Draw the plan so often to see its error; 0: not.", "--judge", metavar="R", least=0
+    )
+    compare: bool = option(False, "Compare all methods too; that takes longer.", "--compare")
+    results: tuple[InputFile, ...] = option(
+        (),
+        "What a simulator wrote of the plan's launches, as for `estimate` (repeat).",
+        "--results",
+        panel=RESULTS_PANEL,
+        metavar="FILE",
+    )
+    plan: InputFile | None = option(
+        None,
+        "The plan file of --results, where these options do not make it, as one that was topped up.",
+        "--plan",
+        panel=RESULTS_PANEL,
+        metavar="PLAN",
+    )
+
+
+@dataclass(frozen=True)
+class DifferenceOptions(RegionOptions):
+    """`difference`."""
+
+    before: PartOfFile = argument(
+        "",
+        "A profile, whole or a part of it: @TEXT is an NVTX or annotation range as --range takes it, @A:B "
+        "launch ids as --launches takes them. A file whose own name is all of this is that file.",
+        "A[@RANGE]",
+    )
+    after: PartOfFile = argument("", "What it is compared with; it may be the same file.", "B[@RANGE]")
+    top: int | None = option(
+        None,
+        "Only the first N kernels, those that changed most unless sorted otherwise; tables and Markdown have "
+        "20 where it is not given.",
+        "--top",
+        "-n",
+        metavar="N",
+        least=1,
+    )
+    sort: DifferenceSort = option(
+        DifferenceSort.CHANGE, "What to sort by: a word of the table's head.", "--sort"
+    )
+    reverse: bool = option(False, "The other way round.", "--reverse")
+    confidence: float = option(
+        0.95, "Of the intervals of the ratios.", "--confidence", metavar="X", fraction=True
+    )
+    fail_above: float | None = option(
+        None,
+        "Exit 4 if the total kernel time of B is above that of A by more than this fraction of A's.",
+        "--fail-above",
+        metavar="X",
+        fraction=True,
+    )
+    fail_kernel_above: float | None = option(
+        None,
+        "Exit 4 if the interval of a kernel's mean duration lies above that of A by more than this fraction.",
+        "--fail-kernel-above",
+        metavar="X",
+        fraction=True,
+    )
+
+
+Options = TypeVar("Options", bound=RegionOptions)
+
+_LAUNCH_IDS = re.compile(r"\d+:\d*|:\d+")
+
+
+def file_and_part(text: str) -> tuple[str, str | None]:
+    """Return the file and the part of it that are named as FILE@PART; None where there is no part.
+
+    A file of the whole name is that file. Else the longest beginning before an at sign that is a file is
+    the file, as both may have at signs of their own; where none is, the first at sign parts them.
+    """
+    if "@" not in text or _is_there(text):
+        return text, None
+    ends = [place for place, letter in enumerate(text) if letter == "@"]
+    end = next((place for place in reversed(ends) if _is_there(text[:place])), ends[0])
+    return text[:end], text[end + 1 :]
+
+
+def _is_there(path: str) -> bool:
+    return path == "-" or Path(path).exists()
+
+
+def with_part(options: Options, part: str | None) -> Options:
+    """Return the options with a part of one profile among its filters.
+
+    Raises
+    ------
+    OptionError : a filter of the options already says which launches count.
+    """
+    if part is None:
+        return options
+    is_ids = _LAUNCH_IDS.fullmatch(part) is not None
+    flag, given = ("--launches", options.launches) if is_ids else ("--range", options.range)
+    if given is not None:
+        raise OptionError(
+            f"@{part} and {flag} {given} both say which launches count", remedy="give one of them"
+        )
+    return replace(options, launches=part) if is_ids else replace(options, range=part)
+
+
+def part_in_name(path: str, options: Options) -> tuple[str, Options]:
+    """Return a file with the part that its options name behind an at sign, and the options without it.
+
+    A part that would not be understood there stays with the options.
+    """
+    for part, without in (
+        (options.range, replace(options, range=None)),
+        (options.launches, replace(options, launches=None)),
+    ):
+        if part is not None and file_and_part(named := f"{path}@{part}") == (path, part):
+            with suppress(OptionError):
+                if with_part(without, part) == options:
+                    return named, without
+    return path, options
