@@ -25,8 +25,7 @@ from sampling.plan.plan_file import (
     override_records,
 )
 from sampling.plan.study import Study
-from sampling.profile.file_state import refuse_changed, sha256_as_read
-from sampling.profile.fingerprint import fingerprints
+from sampling.profile.identity import fingerprints, refuse_changed, sha256_as_read
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from sampling.errors import OptionError
-from sampling.profile.file_state import content_sha256, disk_state
+from sampling.profile.identity import content_sha256, disk_state
 from sampling.profile.profile import KernelTable, Profile, joined_profiles
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input

@@ -13,7 +13,7 @@ import pytest
 
 from sampling.errors import EmptySelectionError, NotApplicableError
 from sampling.profile.profile import Profile
-from sampling.readers.launch_parquet_writer import write_launch_parquet
+from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.region import Region
 from tests import small_recordings
