@@ -304,7 +304,7 @@ def test_ranks_go_by_group_duration_and_id(
     assert found.tolist() == [1000 + row for _, _, row in expected]
     # What a draw calls its launch by leads to the launch that the second pass finds.
     design = make_design(counts, "random", Target(), 0)
-    drawn = draw(counts, design.strata, np.random.default_rng(0))
+    drawn = draw(counts, design.strata, 0)
     at_rank = found[counts.launches_before[drawn.pair] + drawn.occurrence] - 1000
     assert at_rank.tolist() == find_drawn_launches(profile, counts, drawn).id.tolist()
 
