@@ -116,7 +116,7 @@ def errors_of_draws(
     place = first[stratum] + position
     drawn_ns = counts.duration_ns[_launches(counts, place)[0]] if by_rank is None else by_rank[place]
     off_ns = weight.ravel()[row] * (drawn_ns - mean_ns[stratum])
-    return np.bincount(row // of_each, off_ns, minlength=draws)
+    return np.asarray(np.bincount(row // of_each, off_ns, minlength=draws), dtype=np.float64)
 
 
 def mixed(state: UIntArray) -> UIntArray:
