@@ -18,7 +18,7 @@ from sampling.plan.design import make_design
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
-from sampling.strata.strata import WHOLE_WORKLOAD, Strata, group_bounds
+from sampling.strata.strata import WHOLE_WORKLOAD, Strata, bound, group_bounds
 from sampling.strata.target import Target
 
 CountsOf = Callable[..., DurationCounts]

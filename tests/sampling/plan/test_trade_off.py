@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from sampling.errors import OptionError
 from sampling.methods.registry import method_names
+from sampling.methods.root import RootRule
 from sampling.plan.design import make_design
-from sampling.plan.trade_off import TradeOffPoint, default_epsilons, trade_off
+from sampling.plan.trade_off import NoPoint, TradeOffPoint, default_epsilons, trade_off
 from sampling.reduction.duration_counts import DurationCounts
+from sampling.splitting.tree import TreeGrower, Verdict
 from sampling.strata.target import LEAST_EPSILON, Target
 from tests.targets import UNPOOLED
 
@@ -110,3 +112,14 @@ def test_default_epsilons_grow_from_the_chosen_one(chosen: float) -> None:
     for epsilon in epsilons:
         Target(epsilon=epsilon)
     assert all(above / below > 1.09 for below, above in pairwise(sorted(epsilons)))
+
+
+def test_where_a_decision_fits_no_node_there_is_no_point(counts: DurationCounts) -> None:
+    """A node of the tree at a tight epsilon that the tree at a loose one does not have."""
+    rules = [RootRule(Target(epsilon)) for epsilon in (0.001, 0.9)]
+    tight, loose = ({node.path for node in TreeGrower(counts, 0, rule).run().nodes} for rule in rules)
+    decided = {counts.groups[0].key: {max(tight - loose): Verdict.KEEP}}
+    first, second = trade_off(counts, "root", Target(), 0, (0.001, 0.9), overrides=decided)
+    assert isinstance(first, TradeOffPoint)
+    assert isinstance(second, NoPoint)
+    assert "no node" in str(second.problem)
