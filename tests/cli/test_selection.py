@@ -74,7 +74,7 @@ def check(kernelpoint: Kernelpoint, short: tuple[int, int]) -> Callable[[Sequenc
     return check
 
 
-@pytest.mark.parametrize("command", OF_A_PROFILE.keys() - UNSAID)
+@pytest.mark.parametrize("command", sorted(OF_A_PROFILE.keys() - UNSAID))
 def test_what_is_left_out_of_a_profile_is_said(
     check: Callable[..., None], kernelpoint: Kernelpoint, small: Path, here: Path, command: str
 ) -> None:
