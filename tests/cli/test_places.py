@@ -7,10 +7,8 @@ import os
 import shlex
 import shutil
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import Field, fields, replace
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -19,15 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sampling.plan.plan_file import overrides_text, read_overrides
-from sampling.reduction.group_by import GroupBy
+from sampling.plan.plan_file import read_overrides
 from sampling.splitting.tree import Verdict
 from tests.cli.conftest import Kernelpoint
-from tui.app.frame.wording import farewell
-from tui.app.overrides_file import kept_decisions, options_with_overrides
-from tui.app.plan.details import why_not_there
+from tui.app.overrides_file import options_with_overrides
 from tui.app.state import Session
-from tui.engine.studies import study_as_asked
 from tui.options.files import FeatureFile, check_file, is_read, reading, reads_of
 from tui.options.plan import SampleOptions
 from tui.registry import COMMANDS
@@ -267,17 +261,6 @@ def test_no_command_writes_over_what_it_reads(
     assert own.read_text() == "recorded once"
 
 
-def test_what_standard_input_is_taken_from_is_kept(resnet: Path, tmp_path: Path) -> None:
-    own = tmp_path / "own.sqlite"
-    shutil.copy(resnet, own)
-    words = [sys.executable, "-m", "tui", "groups", "-", "-o", own]
-    with own.open("rb") as stream:
-        run = subprocess.run(words, stdin=stream, capture_output=True, check=False)
-    assert run.returncode == 2
-    assert b"is what the command reads" in run.stderr
-    assert own.read_bytes() == resnet.read_bytes()
-
-
 @pytest.fixture
 def recording(tmp_path: Path) -> Path:
     """A recording that is a folder of tables, of two kernels of which one can be split."""
@@ -343,43 +326,6 @@ def test_the_plan_that_a_summary_proposes_is_not_what_it_reads(
     assert again[-4:] == ["--overrides", "plan.json", "-o", "plan-3.json"]
     assert kernelpoint(*again).code == 0
     assert Path("plan-2.json").read_text() == "mine"
-
-
-@pytest.mark.parametrize("is_decided", [False, True])
-def test_the_plan_that_the_app_proposes_is_not_what_it_reads(
-    kernelpoint: Kernelpoint, recording: Path, monkeypatch: pytest.MonkeyPatch, is_decided: bool
-) -> None:
-    monkeypatch.chdir(recording.parent)
-    options = SampleOptions(profiles=("rec",), method="root", group_by=GroupBy.NAME)
-    study = study_as_asked(("rec",), options)
-    overrides = {study.counts.groups[0].key: {"": Verdict.SPLIT}} if is_decided else {}
-    Path("plan.json").write_text(overrides_text(overrides, "root"))
-    options = replace(options, overrides="plan.json" if is_decided else None)
-    session = Session(options, study=study, overrides=overrides)
-    said = farewell(session)
-    assert said is not None
-    words = shlex.split(said.partition("\nkernelpoint ")[2])
-    assert words[-1] == "plan-2.json"
-    assert kernelpoint(*words).code == 0
-
-
-def test_the_app_writes_nothing_into_a_recording_that_is_a_folder(
-    recording: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    home = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.chdir(recording)
-    before = set(recording.iterdir())
-    options = SampleOptions(profiles=(".",), method="root", group_by=GroupBy.NAME)
-    overrides = {"gemm": {"": Verdict.SPLIT}}
-    session = Session(options, study=study_as_asked((".",), options), overrides=overrides)
-    with reading(["."]):
-        kept = kept_decisions(session)
-        problem = why_not_there("plan.json", Path("plan.json"), is_folder=False)
-    (decisions,) = home.iterdir()
-    assert kept == f"your split decisions are in {decisions}"
-    assert problem == "plan.json is in the folder ., which the command reads"
-    assert set(recording.iterdir()) == before
 
 
 def test_not_even_force_writes_over_what_is_read(
