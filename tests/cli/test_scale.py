@@ -212,16 +212,6 @@ def test_derive_writes_one_folder_a_scale_model(
     assert kernelpoint(*again, "--force").code == 0
 
 
-def test_sizes_that_divide_are_taken_where_the_papers_do_not(
-    kernelpoint: Kernelpoint, tmp_path: Path
-) -> None:
-    path = tmp_path / "qv100.toml"
-    path.write_text("[gpu]\nsms = 80\nllc_mib = 6\nllc_slices = 64\nmemory_controllers = 32\n")
-    words = ("scale", "derive", path, *JSON)
-    assert [model["size"] for model in kernelpoint(*words).results] == [10, 20]
-    assert "the sizes are 5, 10, 20, 40 and 80" in kernelpoint(*words, "--size", "8").failed(2)
-
-
 def test_mrc_counts_misses_at_each_capacity(kernelpoint: Kernelpoint, trace: Path) -> None:
     """Lines that come round in turn all miss until the cache holds them all."""
     words = ("scale", "mrc", trace, "--capacity", "512KiB,1MiB,2097152", "--instructions", "24576")
