@@ -100,17 +100,17 @@ def stratify(request: StrataRequest) -> Strata:
     would stop sooner after long launches, and so underestimate.
     """
     counts, options = request.counts, request.options
-    chance, notes = None, tuple[str, ...]()
+    chance, notes = None, list[str]()
     if options.launches is not None:
         samples = options.launches
     elif options.like is not None:
         wanted_ns, wanted = _sampled_time(options.like, request)
         mean_ns = max(counts.total_duration_ns / counts.launches, 1e-300)
         samples = max(1, round(min(wanted_ns / mean_ns, float(counts.launches))))
-        notes += (
+        notes.append(
             f"random.like={options.like}: {counted(samples, 'launch', 'launches')}, as many as take {wanted} "
             "on average; drawing until the time is used up would stop sooner after long launches, and so "
-            "underestimate",
+            "underestimate"
         )
     else:
         chance = options.probability
@@ -118,17 +118,18 @@ def stratify(request: StrataRequest) -> Strata:
             never = f"never draws one of {counts.launches} launches"
             raise OptionError(f"random.probability {chance:g} {never}")
         samples = int(NumberDrawn(counts.launches, chance).draw(1, request.rng)[0])
-        notes += (
-            f"each launch is drawn with probability {chance:g}, {counted(samples, 'launch', 'launches')} this "
-            "time; the bound, what is expected and the judged draws are of that number",
+        drawn = counted(samples, "launch", "launches")
+        notes.append(
+            f"each launch is drawn with probability {chance:g}, {drawn} this time; the bound, what is "
+            "expected and the judged draws are of that number"
         )
     if samples > counts.launches:
-        notes += (f"there are {counts.launches:,} launches; all are drawn, not {samples:,}",)
+        notes.append(f"there are {counts.launches:,} launches; all are drawn, not {samples:,}")
         samples = counts.launches
     whole = measured_clusters(
         counts, np.array([WHOLE_WORKLOAD]), np.array([0]), np.array([len(counts.count)], dtype=np.int64)
     )
-    return replace(whole.with_samples(np.array([samples]), notes=notes), chance=chance)
+    return replace(whole.with_samples(np.array([samples]), notes=tuple(notes)), chance=chance)
 
 
 def _sampled_time(like: str, request: StrataRequest) -> tuple[float, str]:
