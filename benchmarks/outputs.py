@@ -99,7 +99,7 @@ def of_a_profile(path: str) -> Iterator[tuple[str, ...]]:
     )
     yield ("sample", path, "--epsilon", "0.02", "--seed", "3", "--format", "jsonl")
     yield ("sample", path, "--set", "root.variant=script", "--method", "root", "--format", "csv")
-    yield ("sample", path, "--set", "root.k_max=4", "--method", "root", "--with-replacement")
+    yield ("sample", path, "--set", "root.k_max=4", "--method", "root")
     yield ("sample", path, "--list", "strata", "--format", "csv")
     yield ("sample", path, "--time", "1000000:900000000", "--format", "json", "-o", PLAN)
     yield ("trade-off", path, "--format", "csv")
