@@ -41,23 +41,22 @@ from tui.engine.studies import grouping_of, target_of
 from tui.options.choices import CompareSort
 from tui.options.command_line import command_line, error_text, options_of, with_flags
 from tui.options.plan import CompareOptions
-from tui.output.writer import Canvas
+from tui.output.writer import Canvas, drawn
 from tui.terminal.printable import Column, table
-from tui.text.compare import (
+from tui.text.methods import (
     Blocks,
     Row,
     blocks,
     cannot_run_text,
+    comparison_blocks,
     comparison_columns,
     comparison_row,
     comparison_scatter,
-    comparison_text,
     falls,
     method_mark,
     promises,
-    scatter_text,
 )
-from tui.text.facts import draws_text
+from tui.text.plan import draws_text
 
 CANNOT_RUN = ""
 """Stands for all methods that cannot run, where they are one line."""
@@ -585,9 +584,12 @@ class CompareScreen(ViewScreen):
         if not rows:
             return PaneText("kernelpoint-compare", "")
         if self._is_scatter_meant():
-            text = scatter_text(rows, canvas, *self.query_one(Chart).printed_size)
+            width, height = self.query_one(Chart).printed_size
+            asked = replace(self._asked(), scatter=True, width=width, height=height)
+            text = drawn(comparison_blocks(rows, asked, canvas), canvas)
             return PaneText("kernelpoint-compare-scatter", text + "\n")
-        return PaneText("kernelpoint-compare", comparison_text(rows, self._asked(), canvas) + "\n")
+        text = drawn(comparison_blocks(rows, replace(self._asked(), scatter=False), canvas), canvas)
+        return PaneText("kernelpoint-compare", text + "\n")
 
     def _asked(self) -> CompareOptions:
         """Return the options of the command that prints the table."""

@@ -23,8 +23,7 @@ from tui.charts.grid import AXIS, PLAIN, cluster_style, sparkline
 from tui.charts.histogram_data import histogram_data, useful_bins
 from tui.options.choices import GroupSort
 from tui.terminal.printable import is_ascii
-from tui.text import facts
-from tui.text.groups import GroupList, of_group, share_bar
+from tui.text.groups import GroupList, clusters_of_group, group_label, group_row, of_group, share_bar
 
 _LEAST_LABEL = 24
 _ROOMY_LABEL = 36
@@ -171,7 +170,7 @@ def _cell(study: Study, group: int, column: GroupColumn) -> Runs:
     if column.name == "durations":
         return _sparkline(study, group, column.width)
     if column.name == "kernel group":
-        return [(facts.group_label(study, group, column.width), PLAIN)]
+        return [(group_label(study, group, column.width), PLAIN)]
     return [(_FIGURES[column.name](study, group), PLAIN)]
 
 
@@ -182,9 +181,9 @@ _FIGURES: dict[str, Callable[[Study, int], str]] = {
     "launches": lambda study, group: quantities.count(int(study.groups.launches[group])),
     "total": lambda study, group: quantities.duration(int(study.groups.total_duration_ns[group])),
     "mean": lambda study, group: quantities.duration(float(study.groups.mean_ns[group])),
-    "CoV": lambda study, group: _cov(facts.group_row(study, group)["cov"]),
-    "strata": lambda study, group: of_group(facts.group_row(study, group), "clusters"),
-    "drawn": lambda study, group: of_group(facts.group_row(study, group), "samples"),
+    "CoV": lambda study, group: _cov(group_row(study, group)["cov"]),
+    "strata": lambda study, group: of_group(group_row(study, group), "clusters"),
+    "drawn": lambda study, group: of_group(group_row(study, group), "samples"),
 }
 
 
@@ -208,7 +207,7 @@ def _sparkline(study: Study, group: int, cells: int) -> Runs:
     values_ns, launches = values_ns[first : last + 1], launches[first : last + 1]
     clusters = {
         cluster: (low, high)
-        for cluster, (low, high) in enumerate(facts.clusters_of_group(study, group))
+        for cluster, (low, high) in enumerate(clusters_of_group(study, group))
         if high >= values_ns[0] and low <= values_ns[-1]
     }
     data = histogram_data(values_ns, launches, list(clusters.values()), useful_bins(values_ns, cells))

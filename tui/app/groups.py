@@ -42,13 +42,20 @@ from tui.engine.looking import GroupTimeline, is_quickly_listed, ranges_in, time
 from tui.options.choices import GroupSort
 from tui.options.command_line import command_line, options_of
 from tui.options.look import GroupsOptions, HistogramOptions, TimelineOptions
-from tui.output.writer import Canvas
+from tui.output.writer import Canvas, drawn
 from tui.terminal.tty import app_dots
-from tui.text import facts
-from tui.text.groups import GroupList, groups_text, list_groups
-from tui.text.histogram import group_histogram, histogram_text
-from tui.text.ranges import RangeForest, above_chart
-from tui.text.timeline import group_timeline, timeline_text, with_clusters
+from tui.text.groups import (
+    GroupList,
+    devices_named,
+    group_blocks,
+    group_histogram,
+    group_label,
+    group_row,
+    histogram_blocks,
+    list_groups,
+    places_of,
+)
+from tui.text.timeline import RangeForest, above_chart, group_timeline, timeline_blocks, with_clusters
 
 MOST_ROWS = 100_000
 """The most rows of the table: more would make listing, copying and writing slow."""
@@ -84,8 +91,8 @@ def table_title(session: Session, study: Study, listed: GroupList) -> tuple[str,
 
 def devices_lines(study: Study) -> list[str]:
     """Return what the devices in labels are, the longest form first; nothing where there is one."""
-    lines = facts.devices_named(study)
-    short = [f"{name}: process {process}" for (process, _), name in facts.places_of(study).items()]
+    lines = devices_named(study)
+    short = [f"{name}: process {process}" for (process, _), name in places_of(study).items()]
     return ["; ".join(lines), "; ".join(short), f"{'; '.join(short[:2])} ..."] if lines else []
 
 
@@ -221,7 +228,8 @@ class RunPane(Vertical):
             return ""
         width, height = self.chart.printed_size
         canvas = Canvas(width, color=False)
-        return timeline_text(at, canvas, height, log=session.log, above=self._above[1]) + "\n"
+        blocks = timeline_blocks(at, canvas, height, log=session.log, above=self._above[1])
+        return drawn(blocks, canvas) + "\n"
 
     @property
     def chart(self) -> Chart:
@@ -379,7 +387,7 @@ class GroupsScreen(ViewScreen):
             return
         name, selected = "no kernel group", session.selected
         if selected is not None:
-            label = facts.group_label(study, selected, _MOST_TITLE)
+            label = group_label(study, selected, _MOST_TITLE)
             name = f"#{selected + 1} {label}"
         title = self.query_one("#chart-pane PaneTitle", PaneTitle)
         title.show(f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}")
@@ -455,11 +463,13 @@ class GroupsScreen(ViewScreen):
         if self._is_meant(self._histogram):
             width, height = self._histogram.printed_size
             canvas = Canvas(width, color=False)
-            text = histogram_text(study, group, canvas, height, log=session.log) + "\n"
+            text = drawn(histogram_blocks(study, group, width, height, log=session.log), canvas) + "\n"
             return PaneText(f"kernelpoint-histogram-{group + 1}", text)
-        rows = [facts.group_row(study, index) for index in self.query_one(GroupTable).listed.groups]
+        rows = [group_row(study, index) for index in self.query_one(GroupTable).listed.groups]
         canvas = Canvas(self.app.size.width, color=False)
-        return PaneText("kernelpoint-groups", groups_text(study, rows, canvas) + "\n" if rows else "")
+        return PaneText(
+            "kernelpoint-groups", drawn(group_blocks(study, rows, canvas), canvas) + "\n" if rows else ""
+        )
 
     def command(self) -> str:
         """`histogram` of the selected group as large as it is drawn, or `groups` as they are listed."""

@@ -32,8 +32,9 @@ from tui.engine.planning import PlanCosts
 from tui.engine.studies import plan_options, target_of
 from tui.options.command_line import PLAN_NAME, error_text
 from tui.options.files import is_writable, why_not_written
+from tui.output.blocks import Listing
 from tui.output.files import write_folder, write_text
-from tui.text.plan import Listing, launch_listing, stratum_listing
+from tui.text.plan import launch_listing, stratum_listing
 from tui.text.trade_off import TradeOff
 
 _SOON_JUDGED = 4_000_000

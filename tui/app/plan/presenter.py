@@ -17,12 +17,18 @@ from tui.charts.quantities import count, duration, hours, ratio, share
 from tui.options.choices import PlanList
 from tui.options.command_line import command_line, options_of
 from tui.options.plan import TradeOffOptions
-from tui.output.writer import Canvas
-from tui.text.facts import draws_text
-from tui.text.plan import plan_text
-from tui.text.promise import assumed_words, binding_table, pooled_row, verdict, why_none
-from tui.text.tones import Tone, Words, toned
-from tui.text.trade_off import TradeOff, level_forms, missing_forms, trade_off_text
+from tui.output.blocks import Tone, Words, toned
+from tui.output.writer import Canvas, drawn
+from tui.text.plan import (
+    assumed_words,
+    binding_table,
+    draws_text,
+    plan_blocks,
+    pooled_row,
+    verdict,
+    why_none,
+)
+from tui.text.trade_off import TradeOff, level_forms, missing_forms, trade_off_blocks
 
 Figure = tuple[str, tuple[str | Words, ...]]
 """Its name, and its wordings, the longest first."""
@@ -236,12 +242,13 @@ def pane_text(
     known = details.trade_off
     if pane is PlanPane.TRADE_OFF and known.points:
         # As the command sees it, which is told of those epsilons alone.
-        return trade_off_text(replace(known, epsilons=_tried(known)), *size, canvas) + "\n"
+        return drawn(trade_off_blocks(replace(known, epsilons=_tried(known)), size), canvas) + "\n"
     listing = details.strata if pane is PlanPane.STRATA else details.launches
     if pane in {PlanPane.STRATA, PlanPane.LAUNCHES} and listing is not None:
         return listing.text(canvas.width) + "\n"
     costs = replace(details.costs, binding=binding if pane is PlanPane.BINDING else None)
-    return plan_text(details.study, details.plan, canvas, costs, details.judgement) + "\n"
+    blocks = plan_blocks(details.study, details.plan, costs, details.judgement, details=True)
+    return drawn(blocks, canvas) + "\n"
 
 
 def pane_command(

@@ -40,11 +40,11 @@ from tui.engine.plan_files import estimated, missing_to_target, results_beside
 from tui.options.command_line import PLAN_NAME, command_line, free_name, typed_options
 from tui.options.files import home_expanded, is_there
 from tui.options.simulate import EstimateOptions
+from tui.output.blocks import Listing
 from tui.output.files import write_text
-from tui.output.writer import Canvas
+from tui.output.writer import Canvas, drawn
 from tui.terminal.printable import printable_lines
-from tui.text.estimate import NO_GROUPS, estimate_text, group_listing, next_listing
-from tui.text.plan import Listing
+from tui.text.estimate import NO_GROUPS, estimate_blocks, group_listing, next_listing
 
 OTHERS = ("source", "metrics", "ratios", "partial", "confidence", "projection_error", "scale_error")
 """What may be typed among the other options: what has no field, and nothing that writes a file."""
@@ -250,7 +250,7 @@ def table_of(pane: ResultsPane, known: Known | None) -> tuple[Listing | None, st
     if known is None:
         return None, ""
     if pane is ResultsPane.GROUPS:
-        return (known.groups, "") if len(known.groups.labels) else (None, NO_GROUPS)
+        return (known.groups, "") if len(known.groups) else (None, NO_GROUPS)
     if known.next is not None:
         return known.next, ""
     if known.asked.target is None:
@@ -295,7 +295,7 @@ def totals_words(known: Known | None, canvas: Canvas) -> str:
     """Return the totals in words, and after them why there is no larger plan, if one is missing."""
     if known is None:
         return ""
-    words = estimate_text(known.found, known.larger, known.asked, canvas, "")
+    words = drawn(estimate_blocks(known.found, known.larger, known.asked, ""), canvas)
     return f"{words}\nnothing to run next: {known.why_no_larger}" if known.why_no_larger else words
 
 
@@ -304,7 +304,7 @@ def pane_text(pane: ResultsPane, known: Known | None, canvas: Canvas) -> str:
     if known is None:
         return ""
     options = replace(known.asked, groups=pane is ResultsPane.GROUPS)
-    return estimate_text(known.found, known.larger, options, canvas, "") + "\n"
+    return drawn(estimate_blocks(known.found, known.larger, options, ""), canvas) + "\n"
 
 
 def pane_command(pane: ResultsPane, known: Known) -> str:
