@@ -21,7 +21,7 @@ from textual.pilot import Pilot
 from tui.app.app import KernelPointApp
 from tui.app.compare import THREAD
 from tui.app.running import session_of
-from tui.options.commands import OpenOptions
+from tui.options.look import OpenOptions
 
 PROJECT = Path(__file__).resolve().parent.parent
 SCREENSHOTS = Path(__file__).parent / "screenshots"

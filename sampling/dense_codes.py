@@ -15,6 +15,7 @@ IMPORT_PAYS_FROM_ROWS = 400_000
 HASHING_PAYS_FROM_ROWS = 5_000
 _TABLE_ENTRIES = 1 << 20
 _KEY_BITS = 63
+_EARLY_ROWS = 1 << 14
 
 
 def dense_codes(columns: Sequence[AnyIntArray]) -> tuple[IntArray, IntArray]:
@@ -80,6 +81,9 @@ def _codes_by_table(key: IntArray) -> tuple[IntArray, IntArray]:
 def _first_rows(values: IntArray, size: int) -> IntArray:
     """Return (size,) the first row of each value, -1 for one that does not occur."""
     first_row = np.full(size, -1, dtype=np.int64)
-    # Backwards, so that the last of several assignments to one index, which numpy keeps, is the first row.
-    first_row[values[::-1]] = np.arange(len(values) - 1, -1, -1)
+    # Most values occur early, and only what does not is looked for further on.
+    for begin, stop in ((0, _EARLY_ROWS), (_EARLY_ROWS, len(values))):
+        rows = begin + np.flatnonzero(first_row.take(values[begin:stop]) < 0)[::-1]
+        # Backwards, so that the last of several assignments to one index, which numpy keeps, is the first.
+        first_row[values[rows]] = rows
     return first_row

@@ -102,7 +102,6 @@ class ScaledModel:
 
     Attributes
     ----------
-    factor : how many times smaller than the target; 1 is the target itself, with no change.
     unchanged : name and value of what one SM has, one slice or one channel, and of the clocks, as the file
         states them.
     files : (name, content) of the configuration, which comes first, and of the files it names that change.
@@ -125,12 +124,7 @@ class Target(ABC):
 
     @abstractmethod
     def scaled(self, factor: int) -> ScaledModel:
-        """Return the scale model of a factor that divides all of them.
-
-        Raises
-        ------
-        InputError : the target's files cannot express it.
-        """
+        """Return the scale model of such a factor; raise InputError where the files cannot express it."""
 
     @property
     def factors(self) -> tuple[int, ...]:
@@ -308,19 +302,15 @@ def read_options(text: str, path: str) -> dict[str, Option]:
 class GpgpuSimConfig(Target):
     """A target configuration of Accel-Sim or GPGPU-Sim.
 
-    What the SMs share follows from two options. `-gpgpu_n_clusters`: a cluster is a port of the network, with
-    `-gpgpu_n_cores_per_cluster` SMs. `-gpgpu_n_mem`: a channel is a memory controller with its own bandwidth
-    and `-gpgpu_n_sub_partition_per_mchannel` slices of the last-level cache, each of the size in
-    `-gpgpu_cache:dl2` and each a port of the network. Divided by F, the two divide SMs, cache, slices,
-    network and memory bandwidth by F. In a network of BookSim, a crossbar whose file is looked for beside the
-    configuration, the number of ports goes with them. The bandwidth of the network is nominal: flits through
-    the narrower side of the crossbar in one direction, not the paper's bisection bandwidth.
+    Two options divide all that the SMs share: clusters, each a port of the network with its SMs, and memory
+    channels, each a controller with its bandwidth and slices of the last-level cache, ports as well. In a
+    network of BookSim, a crossbar whose file is looked for beside the configuration, the number of ports goes
+    with them. Its bandwidth is nominal: flits through the narrower side of the crossbar in one direction.
 
-    Two things stand in the way of small scale models. The hash of addresses over slices that most
-    configurations ask for, IPOLY, has polynomials for 16, 32 and 64 slices, in some versions for more, and
-    the simulator stops at fewer: there the indexing is changed to bitwise XOR or, where the channels are no
-    power of two, to none. And a number of channels that is no power of two is decoded by division, any other
-    by address bits. Both are noted, and so are options that the simulator at hand does not know.
+    The hash of addresses over slices that most configurations ask for, IPOLY, is for 16 slices or more; below
+    it the indexing is changed to bitwise XOR or, where the channels are no power of two, to none. A number of
+    channels that is no power of two is decoded by division, any other by address bits. Both are noted, and so
+    are options that the simulator at hand does not know.
 
     Written from the tool's grammar and public source (option_parser.cc, addrdec.cc, hashing.cc, gpu-cache.h).
 

@@ -21,9 +21,9 @@ import numpy as np
 
 from scalemodel.arrays import BoolArray, FloatArray, IntArray
 from scalemodel.errors import InputError, OptionError, Place
-from scalemodel.interval import Bounds
 from scalemodel.measurements import Measurements, measurements_of
 from scalemodel.predict import Prediction, Region
+from scalemodel.rules import Bounds
 from scalemodel.trace_file import open_trace
 from scalemodel.waves import ByWaves, predict_by_waves
 
@@ -48,13 +48,9 @@ _SAME = (
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What a simulator's log says beside its launches.
+    """What a simulator's log says beside its launches: options by name, with their hyphens, and an f_mem.
 
-    Attributes
-    ----------
-    options : name, with its hyphen -> value, of the configuration; empty where none is printed.
-    unfinished : launches that began and did not end.
-    f_mem : by the formula above; None where no line counts what was waited for.
+    `unfinished`: launches that began and did not end.
     """
 
     options: Mapping[str, str] = field(default_factory=dict)
@@ -268,14 +264,7 @@ def measurements_of_runs(name: str, runs: Sequence[Run], *, f_mem_from_stalls: b
 
 @dataclass(frozen=True, slots=True)
 class KernelRow:
-    """A kernel on a larger GPU.
-
-    Attributes
-    ----------
-    share : of the predicted cycles.
-    speedup : cycles on the larger of the simulated GPUs over those predicted.
-    limit : what limits most of it.
-    """
+    """A kernel on a larger GPU: its share of the predicted cycles, those of the larger run over them."""
 
     kernel: str
     launches: int

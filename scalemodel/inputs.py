@@ -38,7 +38,7 @@ import sys
 import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
@@ -53,7 +53,6 @@ from scalemodel.measurements import (
     Measurements,
     MpkiUnit,
     Scaling,
-    measurements_of,
     wrong_mpki,
     wrong_size,
 )
@@ -220,13 +219,14 @@ _CHOICES: Mapping[str, type[StrEnum]] = {"scaling": Scaling, "mpki_unit": MpkiUn
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """A row of the table: what was measured, by column, and what that means."""
+class _Found:
+    """What the rows of a benchmark say: where each size is, values by column and size, choices."""
 
-    place: Place
-    size: int
-    values: Mapping[str, float]
-    choices: Mapping[str, StrEnum]
+    rows: dict[int, Place] = field(default_factory=dict)
+    values: dict[str, dict[int, float]] = field(
+        default_factory=lambda: {column: {} for column in WRONG_VALUE}
+    )
+    choices: dict[str, tuple[StrEnum, Place]] = field(default_factory=dict)
 
 
 def read_benchmarks(
@@ -261,29 +261,27 @@ def _benchmarks(
     tell: Tell | None,
 ) -> tuple[Measurements, ...]:
     """Return the benchmarks of a table, or the one that is named."""
-    rows_of = _rows_by_benchmark(text, path, tell)
-    if not rows_of:
+    there = _by_benchmark(text, path, tell)
+    if not there:
         raise InputError(
             "no row of measurements", Place(path), remedy="give a row for each benchmark and size"
         )
-    if benchmark is not None and benchmark not in rows_of:
+    if benchmark is not None and benchmark not in there:
         what = f"{path} has no benchmark {benchmark!r}"
-        raise OptionError(what, remedy=f"name one of {', '.join(rows_of)}")
+        raise OptionError(what, remedy=f"name one of {', '.join(there)}")
     found, left_out = [], []
-    for name in rows_of if benchmark is None else [benchmark]:
-        of_name = list(rows_of[name].values())
-        ipc, mpki, f_mem = (
-            [(row.size, row.values[column]) for row in of_name if column in row.values]
-            for column in WRONG_VALUE
-        )
-        unit = mpki_unit or _one_choice(name, of_name, "mpki_unit", MpkiUnit.THREAD)
-        kind = scaling or _one_choice(name, of_name, "scaling", Scaling.STRONG)
+    for name in there if benchmark is None else [benchmark]:
+        of, ipc = there[name], there[name].values["ipc"]
         if len(ipc) < 2:
             what = f"{name} has an IPC at {'one size alone' if ipc else 'no size'}, which shows no trend"
-            last = of_name[-1].place.in_column("ipc")
+            last = list(of.rows.values())[-1].in_column("ipc")
             left_out.append(InputError(what, last, remedy="give two sizes or more"))
             continue
-        found.append(measurements_of(ipc, mpki, f_mem, name=name, mpki_unit=unit, scaling=kind))
+        said = {column: choice.value for column, (choice, _) in of.choices.items()}
+        unit = mpki_unit or MpkiUnit(said.get("mpki_unit", MpkiUnit.THREAD))
+        kind = scaling or Scaling(said.get("scaling", Scaling.STRONG))
+        columns = (of.values["ipc"], of.values["mpki"], of.values["f_mem"])
+        found.append(Measurements(name, *columns, mpki_unit=unit, scaling=kind))
     if not found:
         raise left_out[0]
     if tell is not None:
@@ -292,52 +290,43 @@ def _benchmarks(
     return tuple(found)
 
 
-def _rows_by_benchmark(text: str, path: str, tell: Tell | None) -> dict[str, dict[int, _Row]]:
-    rows_of: dict[str, dict[int, _Row]] = {}
+def _by_benchmark(text: str, path: str, tell: Tell | None) -> dict[str, _Found]:
+    found: dict[str, _Found] = {}
     rows = _csv_rows(text, path)
     place, names = next(rows)
     header = _checked_header(names, place, tell)
     for place, cells in rows:
-        by_column = dict(zip(header, cells, strict=True))
-        name, row = by_column["benchmark"], _row(by_column, place)
+        row = dict(zip(header, cells, strict=True))
+        name, size = (
+            row["benchmark"],
+            int(_number(row["size"], place.in_column("size"), wrong_size, SIZE_REMEDY)),
+        )
         if not name:
             raise InputError("no benchmark is named", place.in_column("benchmark"), remedy="name it")
-        others = rows_of.setdefault(name, {})
-        if row.size in others:
-            what = f"{name} has size {row.size} already, in row {others[row.size].place.row}"
+        if not (row.get("ipc") or row.get("mpki")):
+            raise InputError("neither an IPC nor an MPKI", place, remedy="give one of them, or drop the row")
+        of = found.setdefault(name, _Found())
+        if of.rows.setdefault(size, place) is not place:
+            what = f"{name} has size {size} already, in row {of.rows[size].row}"
             raise InputError(what, place.in_column("size"), remedy="keep one of the two")
-        others[row.size] = row
-    return rows_of
+        _take_row(name, size, row, place, of)
+    return found
 
 
-def _row(by_column: Mapping[str, str], place: Place) -> _Row:
-    size = _number(by_column["size"], place.in_column("size"), wrong_size, SIZE_REMEDY)
+def _take_row(name: str, size: int, row: Mapping[str, str], place: Place, of: _Found) -> None:
+    """Add what a row says to what its benchmark's others say."""
     correct = f"correct it, {NUMBER_REMEDY}, or leave the cell empty if it was not measured"
-    values = {
-        column: _number(cell, place.in_column(column), wrong_value, correct)
-        for column, wrong_value in WRONG_VALUE.items()
-        if (cell := by_column.get(column))
-    }
-    if not values.keys() & {"ipc", "mpki"}:
-        raise InputError("neither an IPC nor an MPKI", place, remedy="give one of them, or drop the row")
-    choices = {
-        column: _choice(cell, kind, place.in_column(column))
-        for column, kind in _CHOICES.items()
-        if (cell := by_column.get(column))
-    }
-    return _Row(place, int(size), values, choices)
-
-
-def _one_choice(name: str, rows: Sequence[_Row], column: str, default: Choice) -> Choice:
-    """Return what the rows of a benchmark say; the default where none does."""
-    said = [row for row in rows if column in row.choices]
-    for row in said[1:]:
-        if row.choices[column] is not said[0].choices[column]:
-            first = f"{said[0].choices[column]} in row {said[0].place.row}"
-            what = f"{name} has {row.choices[column]} here and {first}"
-            remedy = "give a benchmark one, or two benchmarks two names"
-            raise InputError(what, row.place.in_column(column), remedy=remedy)
-    return type(default)(said[0].choices[column]) if said else default
+    for column, wrong_value in WRONG_VALUE.items():
+        if cell := row.get(column):
+            of.values[column][size] = _number(cell, place.in_column(column), wrong_value, correct)
+    for column, kind in _CHOICES.items():
+        if cell := row.get(column):
+            choice = _choice(cell, kind, place.in_column(column))
+            first, where = of.choices.setdefault(column, (choice, place))
+            if first is not choice:
+                what = f"{name} has {choice} here and {first} in row {where.row}"
+                remedy = "give a benchmark one, or two benchmarks two names"
+                raise InputError(what, place.in_column(column), remedy=remedy)
 
 
 def _checked_header(cells: Sequence[str], place: Place, tell: Tell | None) -> list[str]:

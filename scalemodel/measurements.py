@@ -102,8 +102,6 @@ class Measurements:
     ipc : size -> instructions per cycle of the whole system, above 0.
     mpki : size -> last-level cache misses per thousand instructions, 0 or more.
     f_mem : size -> share of the cycles in which an SM fetches nothing as all warps wait for memory, [0, 1).
-    peak_ipc_per_sm : the most an SM can do.
-    mpki_unit : whose instructions the MPKI counts.
     mpki_bounds : (size, low, high) of the MPKI that have a sampling error.
 
     Raises

@@ -61,12 +61,8 @@ class Method(StrEnum):
 class CurveOptions:
     """How to make a miss-rate curve.
 
-    Attributes
-    ----------
-    rate : of SHARDS, the share of the lines to look at; above 0 and at most 1.
-    confidence : of SHARDS, of the bounds; between 0 and 1.
-    unit : what to count instructions in.
-    instructions : their number in that unit, where the trace does not say it.
+    Of SHARDS are `rate`, the share of the lines to look at, and `confidence`, that of the bounds.
+    `instructions` is their number in the unit, where the trace does not say it.
     """
 
     method: Method = Method.EXACT
@@ -235,31 +231,26 @@ def _by_line(line: AddressArray) -> tuple[IntArray, BoolArray]:
 def stack_distances(line: AddressArray) -> IntArray:
     """Return the stack distance of each access: the distinct other lines since the line's previous access.
 
-    Parameters
-    ----------
-    line : (n,) uint64, the cache line of each access, in the order of the accesses.
+    Of (n,) lines in the order of the accesses; 0 where one is touched twice in a row, ``COLD`` (-1) where it
+    is touched first. OptionError says that there are more than 2**31 accesses.
 
-    Returns
-    -------
-    (n,) int64; 0 where the line is touched twice in a row, ``COLD`` (-1) where it is touched first.
-
-    Raises
-    ------
-    OptionError : there are more than 2**31 accesses.
-
-    Notes
-    -----
     Between an access i and the previous one p to its line there are i - p - 1 accesses. One that is followed
     by another to its own line before i counts that line a second time; the others are as many as there are
     lines. These repeats are the pairs (earlier, later) that lie within (p, i): in the order of the later
     access, the earlier ones that are larger than p and stand before it. O(n log n), no Python step an access.
     """
+    later, distance = _stack_distances_again(line)
+    distances = np.full(line.size, COLD, dtype=np.int64)
+    distances[later] = distance
+    return distances
+
+
+def _stack_distances_again(line: AddressArray) -> tuple[IntArray, IntArray]:
+    """Return the places of the accesses that are not the first to their line, and their distances."""
     earlier, later = find_reuses(line)
     rank_at = np.full(line.size, -1, dtype=np.int32)
     rank_at[later] = np.arange(later.size, dtype=np.int32)
-    distances = np.full(line.size, COLD, dtype=np.int64)
-    distances[later] = later - earlier - 1 - larger_before(rank_at[rank_at >= 0])
-    return distances
+    return later, later - earlier - 1 - larger_before(rank_at[rank_at >= 0])
 
 
 # Groups this small are compared pair by pair: 255 larger values at most, which a byte can count.
@@ -271,16 +262,9 @@ _CACHED = 1 << 18
 def larger_before(permutation: Int32Array) -> Int32Array:
     """Return, for each value, how many larger values stand before it.
 
-    Parameters
-    ----------
-    permutation : (n,) int32, each of 0 .. n - 1 once.
+    Of a permutation of 0 .. n - 1; at index v the count for value v: in the order of the values, not of their
+    places.
 
-    Returns
-    -------
-    (n,) int32, at index v the count for value v: in the order of the values, not of their places.
-
-    Notes
-    -----
     Inversions counted by the values' bits from the highest on: a group of consecutive values, kept in the
     order of their places, is halved into its lower and its upper values, and each lower one counts the upper
     ones before it. Pairs that stay together are counted in a later halving. O(n log n).
@@ -349,8 +333,7 @@ def count_at_least(distance: IntArray, threshold: IntArray) -> IntArray:
 
 def exact_misses(line: AddressArray, capacity_lines: IntArray) -> MissCounts:
     """Return the misses of fully associative caches with least-recently-used replacement."""
-    distance = stack_distances(line)
-    again = distance[distance != COLD]
+    again = _stack_distances_again(line)[1]
     cold = line.size - again.size
     misses = (count_at_least(again, capacity_lines) + cold).astype(np.float64)
     return MissCounts(misses, misses, misses, float(cold))

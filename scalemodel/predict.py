@@ -1,7 +1,7 @@
 """From the scale models to the targets: trend, cliff, interval, class, and what is to be said of each.
 
-Source: GPU scale-model simulation, sections IV and V; for intervals and more than two models see `interval`
-and `rules`. With f = f_mem, r the share of the misses left, and w the interval's half-width in ln IPC:
+Source: GPU scale-model simulation, sections IV and V; for intervals and more than two models see `rules`.
+With f = f_mem, r the share of the misses left, and w the interval's half-width in ln IPC:
 
     on the trend             trend * e^(-w), trend, trend * e^w
     at a cliff and beyond    trend / (1 - f (1 - r)) * e^(-w), trend / (1 - f) [Eq. 3], trend / (1 - f) * e^w
@@ -23,17 +23,22 @@ from itertools import pairwise
 
 from scalemodel.cliff import CurveReading, CurveStep, read_curve
 from scalemodel.errors import Finding, OptionError
-from scalemodel.interval import (
+from scalemodel.measurements import Measurements, wrong_f_mem, wrong_size
+from scalemodel.rules import (
     DEFAULT_CONFIDENCE,
+    DEFAULT_RULE,
     Bounds,
     Calibration,
+    ModelPair,
+    ProportionalFrom,
+    Rule,
+    Trend,
     beyond_benchmarks,
     calibrated_up_to,
     calibration,
     half_width,
+    rule_named,
 )
-from scalemodel.measurements import Measurements, wrong_f_mem, wrong_size
-from scalemodel.rules import DEFAULT_RULE, ModelPair, ProportionalFrom, Rule, Trend, rule_named
 
 ASSUMED_F_MEM = 0.5
 # In ln IPC, of an interval either way: one that is wider says nothing.
@@ -74,14 +79,9 @@ class Classification:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What one rule says of one target.
+    """What one rule says of one target: no IPC where there is no point, low alone where the top is open.
 
-    Attributes
-    ----------
-    ipc : None where there is no point.
-    low, high : the interval, or the bracket where the note says so. Low alone: open at the top; neither:
-        there is none.
-    is_beyond : whether models, target or efficiency are others than the intervals were calibrated on.
+    `is_beyond`: whether models, target or efficiency are others than the intervals were calibrated on.
     """
 
     target: int

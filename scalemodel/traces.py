@@ -75,10 +75,9 @@ def read_address_trace(
 
     Parameters
     ----------
-    paths : the files, "-" for standard input; a folder or a list of kernels stands for its traces. What a
-        kernel leaves in the cache the next one finds there.
+    paths : "-" for standard input; a folder or a list of kernels stands for its traces.
     trace_format : of all files; None recognises each by its content. Binary must be named.
-    line_bytes : bytes of a cache line, a power of two. An access to several lines counts once for each.
+    line_bytes : a power of two. An access to several lines counts once for each.
     with_local : whether to include accesses to the threads' local memory, for Accel-Sim's traces.
     tell : is told, once, that no file is of a format that ``with_local`` matters for.
 
@@ -107,7 +106,7 @@ def read_address_trace(
             found = trace_format or _recognised(file)
             formats.add(found)
             parts.append(_read(file, found, line_bytes, with_local=with_local))
-    line = np.concatenate([part.line for part in parts])
+    line = parts[0].line if len(parts) == 1 else np.concatenate([part.line for part in parts])
     if not line.size:
         raise InputError("has no access to memory", Place(", ".join(paths)))
     if with_local and tell is not None and TraceFormat.ACCEL_SIM not in formats:
@@ -126,7 +125,7 @@ def _read(file: TraceFile, found: TraceFormat, line_bytes: int, *, with_local: b
     if found is TraceFormat.CSV:
         return AddressTrace(_of_csv(file, line_bytes), line_bytes)
     if found is TraceFormat.TEXT:
-        return AddressTrace(lines_of(_of_text(file), line_bytes), line_bytes)
+        return AddressTrace(_of_text(file, line_bytes), line_bytes)
     address = _of_binary(file, 4 if found is TraceFormat.BINARY_32 else 8)
     return AddressTrace(lines_of(address, line_bytes), line_bytes)
 
@@ -187,9 +186,9 @@ def _of_binary(file: TraceFile, width: int) -> AddressArray:
     return np.frombuffer(content, dtype=f"<u{width}").astype(np.uint64, copy=False)
 
 
-def _of_text(file: TraceFile) -> AddressArray:
-    """Read addresses, one a line; raise InputError where a line is not one of at most 64 bits."""
-    addresses = [np.zeros(0, dtype=np.uint64)]
+def _of_text(file: TraceFile, line_bytes: int) -> AddressArray:
+    """Read the lines of addresses, one a row; raise InputError where a line is not one of at most 64 bits."""
+    lines = [np.zeros(0, dtype=np.uint64)]
     rows_before = 0
     for piece in file.line_pieces():
         found = split_lines(_COMMENT.sub(b"", piece) if b"#" in piece else piece)
@@ -203,9 +202,9 @@ def _of_text(file: TraceFile) -> AddressArray:
                 Place(file.path, rows_before + int(found.row[wrong]) + 1),
                 remedy="write one address a line, decimal (at most 19 digits) or hexadecimal after 0x",
             )
-        addresses.append(address)
+        lines.append(lines_of(address, line_bytes))
         rows_before += found.rows
-    return np.concatenate(addresses)
+    return np.concatenate(lines)
 
 
 def _header(head: bytes) -> list[str]:

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scalemodel.errors import AnalysisError, Finding, OptionError
-from scalemodel.interval import DEFAULT_CONFIDENCE
 from scalemodel.measurements import Measurements
 from scalemodel.predict import Outcome, Prediction, predict
-from scalemodel.rules import RULES, ProportionalFrom
+from scalemodel.rules import DEFAULT_CONFIDENCE, RULES, ProportionalFrom
 
 if TYPE_CHECKING:
     from scalemodel.from_logs import Run
@@ -44,13 +43,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One rule at one target.
+    """One rule at one target: mean and largest of the errors, whose that is, and how many have a point.
 
     Attributes
     ----------
-    mean, max : of the errors, fractions; None where no benchmark has a point.
-    worst : the benchmark of the largest error.
-    n : benchmarks with a point.
     within_interval : share of the intervals and brackets that hold the simulated IPC; None without any.
     without : benchmarks that the rule has no point for.
     """
@@ -141,7 +137,9 @@ def validate(
             curve_is_modelled=curve_is_modelled,
             proportional_from=proportional_from,
         )
-        found = outcome.findings if targets else (_NOTHING_TO_CHECK,)
+        # Of runs no MPKI is asked for: without a curve there is nothing to mend.
+        known = tuple(each for each in outcome.findings if runs is None or each.code != "no-curve")
+        found = known if targets else (_NOTHING_TO_CHECK,)
         findings |= {benchmark.name: found} if found else {}
         if targets:
             outcomes.append(outcome)

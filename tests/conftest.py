@@ -5,10 +5,13 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tui.terminal.printable import draw_in_ascii
 
 # Tests cluster a few hundred rows: threads would wait for one another longer than they compute.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -27,6 +30,13 @@ settings.register_profile("long", deadline=None, max_examples=300, print_blob=Tr
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 PROJECT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True)
+def any_glyph_again() -> Iterator[None]:
+    """An app settles for the whole program whether ASCII alone is drawn, which is over with its test."""
+    yield
+    draw_in_ascii(False)
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from sampling.plan.plan_file import (
     read_plan,
 )
 from sampling.plan.study import MethodChoice, study
-from sampling.profile.fingerprint import SequenceFingerprint
+from sampling.profile.identity import SequenceFingerprint
 from sampling.profile.profile import Profile
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping

@@ -3,7 +3,8 @@
 A line of NVBit's instr_count is ``kernel N - NAME - #thread-blocks B,  kernel instructions I, total
 instructions T``, among whatever the program itself prints; its numbers count the launches that the tool sees
 (NVBit leaves out graphs and cooperative launches), so they are no launch ids. Accel-Sim's tracer writes a
-stats.csv. The NVBit tool that comes with STEM writes basic-block vectors, as Photon needs them: below ``Warp
+stats.csv beside the traces, a row a launch of one context, in their order; a launch that was not traced has a
+count of 0. The NVBit tool that comes with STEM writes basic-block vectors, as Photon needs them: below ``Warp
 ID,Basic Block Counts`` two lines a launch, ``Kernel<id>,<blocks>,<warps>,<name>`` and the counts
 ``c0,c1,...,`` summed over its warps.
 """
@@ -11,18 +12,27 @@ ID,Basic Block Counts`` two lines a launch, ``Kernel<id>,<blocks>,<warps>,<name>
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sampling.arrays import IntArray
+from sampling.arrays import BoolArray, IntArray
 from sampling.arrow import to_numpy
 from sampling.errors import ProfileError
 from sampling.features.reading import FeatureRows, gap_notes
 from sampling.progress import Progress
-from sampling.readers import accel_sim, simulator_log
+from sampling.readers import gpgpu_sim_output as simulator_log
 from sampling.readers.input_file import InputFile, pieces
-from sampling.readers.table import NumberLocale, lines_of, unified, whole_counts
+from sampling.readers.table import (
+    Layout,
+    NumberLocale,
+    first_line,
+    header_cells,
+    lines_of,
+    read_rows,
+    unified,
+)
 from sampling.reduction.launch_list import BlockVectors, Features
 from sampling.text import Wording, counted
 
@@ -37,10 +47,101 @@ _LAUNCH = r"^Kernel ?(?P<number>\d+),(?P<blocks>\d+),(?P<warps>\d+),(?P<name>.+)
 _BLOCK_COUNTS = r"^\d+(?:,\d+)*,?$"
 
 
+ID, NAME = "kernel id", "kernel mangled name"
+GRID = tuple(f"grid_dim{axis}" for axis in "XYZ")
+BLOCK = tuple(f"block_dim{axis}" for axis in "XYZ")
+#: Warp instructions of a launch, and those of them that went into its trace; 0 for a launch not traced.
+INSTRUCTIONS, REPORTED = "total_insts", "total_reported_insts"
+REMEDY = "give the stats.csv that the tracer wrote beside the traces"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StatsRows:
+    """All rows of a file.
+
+    Attributes
+    ----------
+    line : (n,) 1-based line of each.
+    number : (n,) the N of kernel-N, from 1.
+    names, name : the distinct names, and (n,) the index of each row's.
+    sizes : (n, 6) grid x, y, z and block x, y, z.
+    counts : (n, 2) all instructions of the launch and those in its trace; (n, 0) where they were not read.
+    """
+
+    path: str
+    line: IntArray
+    number: IntArray
+    names: tuple[str, ...]
+    name: IntArray
+    sizes: IntArray
+    counts: IntArray
+
+    def refuse(self, wrong: BoolArray, column: str, message: str, remedy: str) -> None:
+        """Raise ProfileError for the first row that is wrong, if there is one."""
+        if wrong.any():
+            row = int(self.line[np.argmax(wrong)])
+            raise ProfileError(message, path=self.path, row=row, column=column, remedy=remedy)
+
+
+def is_stats(head: bytes) -> bool:
+    """Return whether a file that starts like this has the header of stats.csv."""
+    return {ID, NAME} <= {cell.strip() for cell in header_cells(first_line(head))}
+
+
+def stats_rows(file: InputFile, *, with_counts: bool = False, progress: Progress | None = None) -> StatsRows:
+    """Return the rows, with the instructions beside names and sizes where these are asked for.
+
+    Raises
+    ------
+    ProfileError : a column is missing, a cell is no number, an id no trace; there is no row.
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    header = tuple(cell.strip() for cell in header_cells(first_line(file.head)))
+    numeric = (*GRID, *BLOCK, *((INSTRUCTIONS, REPORTED) if with_counts else ()))
+    for column in (ID, NAME, *numeric):
+        if column not in header:
+            raise ProfileError(f"no column {column}", path=file.path, row=1, remedy=REMEDY)
+    layout = Layout(
+        header,
+        {column: (header.index(column), "text") for column in (ID, NAME)}
+        | {column: (header.index(column), "integer") for column in numeric},
+        remedy=REMEDY,
+    )
+    parts: list[IntArray] = []
+    names: dict[str, int] = {}
+    for rows in read_rows(file, layout, progress):
+        distinct, code = rows.codes(ID)
+        found = compute.extract_regex(distinct, r"kernel-(?P<number>\d{1,18})")
+        rows.refuse(to_numpy(found.is_null())[code], ID, "is no trace kernel-N")
+        digits = compute.struct_field(found, "number").cast(pa.string())
+        spelt, named = rows.texts(NAME)
+        codes = [names.setdefault(each.strip(), len(names)) for each in spelt]
+        name = np.array(codes, dtype=np.int64)[named]
+        number = to_numpy(digits.cast(pa.int64()))[code]
+        parts.append(np.stack([rows.lines, number, name, *(rows.numbers(column) for column in numeric)]))
+    if not parts:
+        raise ProfileError("lists no launch", path=file.path, remedy=REMEDY)
+    line, number, name, *others = np.concatenate(parts, axis=1)
+    table_of = np.stack(others, axis=1)
+    return StatsRows(file.path, line, number, tuple(names), name, table_of[:, :6], table_of[:, 6:])
+
+
+def _overflowed(rows: StatsRows) -> BoolArray:
+    """Return (n,) whether the count of a launch is beyond the 32 bits that the tracer prints.
+
+    The instructions that went into a trace are at most all of the launch, so more of them tell an overflow
+    too. They stand in for none: they leave some out, and are printed in 32 bits themselves.
+    """
+    total, reported = rows.counts.T
+    return np.asarray((total < 0) | (reported < 0) | (reported > total))
+
+
 def recognise(file: InputFile) -> bool:
     """Return whether this is a title or line of one of them, or NVBit introduces itself."""
     return (
-        accel_sim.has_header(file.head)
+        is_stats(file.head)
         or _COUNT_SIGN.search(file.head) is not None
         or _is_of_blocks(file)
         or simulator_log.recognise(file)
@@ -63,7 +164,7 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
     ProfileError : no line is whole, a cell is no number, or the numbers of the launches do not ascend, so
         that it is of several processes or runs; of a simulator's log, see `logged_launches`.
     """
-    if accel_sim.has_header(file.head):
+    if is_stats(file.head):
         return _of_accel_sim(file, progress)
     if _is_of_blocks(file):
         return _of_blocks(file, progress)
@@ -71,13 +172,17 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
 
 
 def _of_accel_sim(file: InputFile, progress: Progress | None) -> FeatureRows:
-    rows = accel_sim.read_rows(file, with_counts=True, progress=progress)
-    rows.refuse_several_runs()
+    rows = stats_rows(file, with_counts=True, progress=progress)
+    falls = np.diff(rows.number, prepend=rows.number[:1] - 1) <= 0
+    row = int(np.argmax(falls))
+    before = f"kernel-{int(rows.number[row])} follows kernel-{int(rows.number[row - 1])}"
+    several = f"{before}: the statistics of several contexts or runs"
+    rows.refuse(falls, ID, several, "give each a file of its own")
     return _instructions(
         file.path,
         rows.line,
         rows.number - 1,
-        np.where(accel_sim.overflowed(rows), -1, rows.counts[:, 0]),
+        np.where(_overflowed(rows), -1, rows.counts[:, 0]),
         ("accel-sim-stats", "not traced", "beyond the 32 bits in which total_insts is printed"),
         names=rows.names,
         name=rows.name,
@@ -96,7 +201,7 @@ def _of_nvbit(file: InputFile, progress: Progress | None) -> FeatureRows:
         line = np.flatnonzero(to_numpy(found.is_valid())) + lines_past + 1
         found = compute.drop_null(found)
         columns = ("number", "blocks", "instructions")
-        parts.append((line, *(whole_counts(found.field(of), line, file.path) for of in columns)))
+        parts.append((line, *(_whole_counts(found.field(of), line, file.path) for of in columns)))
         names.append(found.field("name"))
         lines_past += text.count(b"\n")
     line, number, blocks, executed = map(np.concatenate, zip(*parts, strict=True))
@@ -163,7 +268,7 @@ def _of_blocks(file: InputFile, progress: Progress | None) -> FeatureRows:
                 raise refused(f"'{other[:60]}' is neither a launch nor its counts", lines_past + place + 1)
         groups = compute.drop_null(launch)
         line = np.flatnonzero(is_launch) + lines_past + 1
-        numbers = [whole_counts(groups.field(of), line, file.path) for of in ("number", "blocks", "warps")]
+        numbers = [_whole_counts(groups.field(of), line, file.path) for of in ("number", "blocks", "warps")]
         launches.append((line, *numbers))
         names.append(groups.field("name"))
         bare = compute.replace_substring_regex(lines.filter(has_counts), ",$", "")
@@ -224,3 +329,27 @@ def _of_simulator(file: InputFile, progress: Progress | None) -> FeatureRows:
         launch_number=ascending,
         notes=() if ascending is None else gap_notes(ascending),
     )
+
+
+def _whole_counts(cells: Any, line: IntArray, path: str) -> IntArray:
+    """Return (k,) the whole numbers of an Arrow array of digits, found in these 1-based lines of a file.
+
+    Raises
+    ------
+    ProfileError : one is too large for 64 bits.
+    """
+    import pyarrow as pa
+
+    texts = cells.cast(pa.string())
+    # As floats, numbers just beyond 64 bits are equal to the last ones within them.
+    large = np.abs(to_numpy(texts.cast(pa.float64()))) >= 2.0**63
+    if large.any():
+        row = int(np.argmax(large))
+        raise ProfileError(
+            f"{texts[row].as_py()[:40]} is too large for a count",
+            path=path,
+            row=int(line[row]),
+            remedy="record the file again, or leave the launch out",
+        )
+    numbers: IntArray = to_numpy(texts.cast(pa.int64()))
+    return numbers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -371,13 +371,10 @@ def sequences_of_rows(
     every = dict(enumerate(sequences))
     selected = {index: every[index] for index in chosen.tolist()}
 
-    def same_numbers(pair: _Pair, sequence: LaunchSequence) -> bool:
-        return (rows.process is None or sequence.process == pair[0]) and (
-            rows.device is None or sequence.device == pair[1]
-        )
-
-    numbered = rows.process is not None or rows.device is not None
-    found = _assigned(pairs, every, same_numbers) if numbered else None
+    has_process, has_device = rows.process is not None, rows.device is not None
+    same = {index: (each.process if has_process else _UNKNOWN, each.device if has_device else _UNKNOWN)
+            for index, each in every.items()}  # fmt: skip
+    found = _assigned(pairs, same) if has_process or has_device else None
     if found is None:
         found, how = _of_another_run(rows, pairs, every, selected, position)
         notes += [how] if how else []
@@ -391,20 +388,16 @@ def sequences_of_rows(
     return np.array(found, dtype=np.int64)[codes]
 
 
-def _assigned(
-    pairs: Sequence[_Pair],
-    sequences: Mapping[int, LaunchSequence],
-    fits: Callable[[_Pair, LaunchSequence], bool],
-) -> list[int] | None:
-    """Return the sequences that pairs fit, None where one pair or one sequence fits several.
+def _assigned(wanted: Sequence[object], of_sequence: Mapping[int, object]) -> list[int] | None:
+    """Return the sequences that are as wanted, None where one of either fits several of the other.
 
-    A pair may fit none only if every sequence has a pair: the file then has more than the profile.
+    One may fit none only if every sequence is wanted: the file then has more than the profile.
     """
-    fitting = [[index for index, each in sequences.items() if fits(pair, each)] for pair in pairs]
+    fitting = [[index for index, each in of_sequence.items() if each == want] for want in wanted]
     taken = Counter(index for each in fitting for index in each)
     if any(len(each) > 1 for each in fitting) or any(count > 1 for count in taken.values()):
         return None
-    if not all(fitting) and len(taken) < len(sequences):
+    if not all(fitting) and len(taken) < len(of_sequence):
         return None
     return [each[0] if each else _UNKNOWN for each in fitting]
 
@@ -426,7 +419,8 @@ def _of_another_run(
     if len(every) == len(pairs) == 1:
         return [0], ""
     if rows.device is not None:
-        by_device = _assigned(pairs, every, lambda pair, sequence: pair[1] == sequence.device)
+        devices = {index: each.device for index, each in every.items()}
+        by_device = _assigned([device for _, device in pairs], devices)
         if by_device is not None:
             return by_device, f"{_TAKEN}by their devices ({words(by_device)})"
     place, files = position
@@ -445,16 +439,14 @@ def _of_another_run(
                 f"as file {place + 1} of {files} in the order given it was taken for "
                 f"{_numbers(every[fitting[place]])} (process:device) of the profile"
             )
-    raise _refusal(rows.path, len(pairs), every.values(), files)
-
-
-def _refusal(path: str, pairs: int, every: Collection[LaunchSequence], files: int) -> ProfileError:
-    have = "one process and device" if pairs == 1 else f"{pairs:,} pairs of process and device"
+    have = "one process and device" if len(pairs) == 1 else f"{len(pairs):,} pairs of process and device"
     together = f", as have {files} files in all" if files > 1 else ""
-    places = ", ".join([_numbers(each) for each in every][:_LISTED] + ["..."] * (len(every) > _LISTED))
-    return ProfileError(
+    places = ", ".join(
+        [_numbers(each) for each in every.values()][:_LISTED] + ["..."] * (len(every) > _LISTED)
+    )
+    raise ProfileError(
         f"has rows of {have}{together}, and the profile launches of {len(every):,} ({places})",
-        path=path,
+        path=rows.path,
         remedy=Wording(
             "leave other processes' rows out, give a file for each of the profile's, in this order, or "
             "choose what it describes with `processes` or `devices`"

@@ -196,26 +196,18 @@ def launch_cost(launches: LaunchList, metric: str | None) -> LaunchCost | None:
     """
     metrics: Mapping[str, FloatArray] = {} if launches.features is None else launches.features.metrics
     names = INSTRUCTIONS if metric in {None, "instructions"} else (metric,)
-    whole = (name for name in names if name in metrics and _can_be_paid(metrics[name]))
-    found = next(whole, None)
-    if found is not None:
-        return LaunchCost(found, metrics[found], decides=metric is not None)
+    there = {name: metrics[name] for name in names if name in metrics}
+    for name, values in there.items():
+        if (values >= 0).all() and 0 < values.sum() < np.inf:
+            return LaunchCost(name, values, decides=metric is not None)
     if metric is None:
         return None
-    unusable = next((name for name in names if name in metrics), None)
-    why = (
-        f"there {'is' if len(metrics) == 1 else 'are'} {listed(list(metrics))}"
-        if metrics
-        else "there are none"
-    )
-    if unusable is not None:
-        lacking = int((~(metrics[unusable] >= 0)).sum())
+    if there:
+        lacking = int((~(next(iter(there.values())) >= 0)).sum())
         why = f"{lacking:,} of {len(launches):,} have none" if lacking else "all have 0"
+    else:
+        why = f"there {'is' if len(metrics) == 1 else 'are'} {listed(list(metrics)) or 'none'}"
     raise NotApplicableError(
         Wording(f"`cost={metric}` needs that metric of every launch, above 0 in all, and {why}"),
         remedy=_RECORD_COUNTS if metric == "instructions" else Wording("give `features` a file that has it"),
     )
-
-
-def _can_be_paid(values: FloatArray) -> bool:
-    return bool((values >= 0).all() and 0 < values.sum() < np.inf)

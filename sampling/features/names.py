@@ -88,56 +88,32 @@ def reconcile_names(names: NameTable, used: BoolArray, others: Sequence[str]) ->
     respelt = [place for place, code in found.items() if code < 0]
     if not respelt:
         return ReconciledNames(np.array(list(found.values()), dtype=np.int64), 0, ())
-    spelt = {code: _demangled_forms(names.full(code), names.mangled(code)) for code in codes}
+    # How a kernel of the profile may be spelt: as recorded, and as its mangled name reads.
+    spelt = {code: (readable_name(names.full(code)), demangled(names.mangled(code) or "")) for code in codes}
     of_file = [readable_name(name) for name in others]
     unclear: set[int] = set()
     for form in (common_spelling, bare_spelling):
-        owners = _owners(spelt, form)
-        sharing = _sharing(others, of_file, form)
+        owners, sharing = defaultdict[str, set[int]](set), defaultdict[str, set[str]](set)
+        for code, spellings in spelt.items():
+            for spelling in filter(None, spellings):
+                owners[form(spelling)].add(code)
+        # Two names of one demangler are two kernels. Two mangled names may be one kernel to a profile:
+        # functions of unnamed namespaces in two sources read the same.
+        for name, readable in zip(others, of_file, strict=True):
+            sharing[form(readable)].add(name if readable == name else common_spelling(readable))
         for place in respelt:
-            if found[place] >= 0:
-                continue
             key = form(of_file[place])
             fitting = owners.get(key, set())
-            if len(fitting) == len(sharing[key]) == 1:
+            if found[place] < 0 and len(fitting) == len(sharing[key]) == 1:
                 found[place] = next(iter(fitting))
                 unclear.discard(place)
-            elif fitting:
+            elif found[place] < 0 and fitting:
                 unclear.add(place)
     return ReconciledNames(
         code=np.array(list(found.values()), dtype=np.int64),
         respelt=sum(found[place] >= 0 for place in respelt),
         ambiguous=tuple(others[place] for place in sorted(unclear)),
     )
-
-
-def _demangled_forms(full: str, mangled: str | None) -> tuple[str, ...]:
-    """Return how a kernel of the profile may be spelt: as recorded, and as its mangled name reads."""
-    forms = (readable_name(full), None if mangled is None else demangled(mangled))
-    return tuple(form for form in forms if form is not None)
-
-
-def _owners(spelt: dict[int, tuple[str, ...]], form: Callable[[str], str]) -> dict[str, set[int]]:
-    """Return the kernels of the profile that have each form."""
-    owners: defaultdict[str, set[int]] = defaultdict(set)
-    for code, spellings in spelt.items():
-        for spelling in spellings:
-            owners[form(spelling)].add(code)
-    return owners
-
-
-def _sharing(
-    others: Sequence[str], of_file: Sequence[str], form: Callable[[str], str]
-) -> dict[str, set[str]]:
-    """Return the kernels of the file that have each form.
-
-    Two names of one demangler are two kernels. Two mangled names may be one kernel to a profile: functions of
-    unnamed namespaces in two sources read the same.
-    """
-    sharing: defaultdict[str, set[str]] = defaultdict(set)
-    for name, readable in zip(others, of_file, strict=True):
-        sharing[form(readable)].add(name if readable == name else common_spelling(readable))
-    return sharing
 
 
 @lru_cache(maxsize=1 << 14)

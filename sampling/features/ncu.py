@@ -22,13 +22,18 @@ from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.arrow import to_arrow_texts
 from sampling.dense_codes import dense_codes
 from sampling.errors import ProfileError
-from sampling.features.reading import FeatureRows, infinite_notes, refuse_repeated, repeated_notes
+from sampling.features.reading import (
+    FeatureRows,
+    NumberColumn,
+    infinite_notes,
+    refuse_repeated,
+    repeated_notes,
+)
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import (
     WRITTEN,
     Layout,
-    NumberColumn,
     NumberLocale,
     Rows,
     header_cells,

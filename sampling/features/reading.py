@@ -11,23 +11,25 @@ which launch of a profile is decided by `sampling.features.join`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 
 import numpy as np
 
-from sampling.arrays import IntArray
+from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.dense_codes import dense_codes
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.registry import reader_of
-from sampling.readers.table import NumberLocale
+from sampling.readers.table import NumberLocale, Rows, floats
 from sampling.reduction.launch_list import Features
-from sampling.text import counted, listed, shortened
+from sampling.text import Wording, counted, listed, shortened
 
+_NUMBER_ELSEWHERE = re.compile(r"[+-]?(\d+|\d{1,3}([.,]\d{3})+)([.,]\d*)?")
 # The tables are asked last: many other files are CSV too.
 _MODULES = ("ncu", "counts", "tables")
 _READABLE = (
@@ -137,6 +139,66 @@ def _no_features(file: InputFile) -> tuple[str, str]:
         message = "what Nsight Compute wrote, without a CSV of metrics in it"
         remedy = f"write it with `ncu --import {shell_path(file)} --csv --page raw`"
     return message.replace("not a profile", "not features").replace("not its profile", "not features"), remedy
+
+
+class NumberColumn:
+    """A column that arrives piece by piece, and may hold numbers or text; an infinite cell has no value."""
+
+    def __init__(self, name: str, locale: NumberLocale) -> None:
+        self.name = name
+        self.has_infinite = False
+        self._locale: NumberLocale = locale
+        self._parts: list[FloatArray] = []
+        self._mixed: ProfileError | None = None
+
+    def read(self, rows: Rows) -> tuple[FloatArray, BoolArray]:
+        """Return (n,) the numbers of some rows, NaN where there is none, and which cells are text.
+
+        Raises
+        ------
+        ProfileError : a cell is a number in another way of writing than the locale's.
+        """
+        numbers, is_text = floats(rows, self.name, self._locale)
+        if is_text.any():
+            distinct, codes = rows.texts(self.name)
+            for code in np.unique(codes[is_text]).tolist():
+                if self._mixed is None:
+                    said = ", and other cells of the column are"
+                    self._mixed = self._error(rows, codes == code, distinct[code], said)
+                if _NUMBER_ELSEWHERE.fullmatch(distinct[code].strip()):
+                    said = f" under the locale {self._locale}"
+                    raise self._error(rows, codes == code, distinct[code], said)
+        return numbers, is_text
+
+    def take(self, rows: Rows) -> None:
+        """Add some rows; see `read`."""
+        numbers, _ = self.read(rows)
+        infinite = np.isinf(numbers)
+        self.has_infinite |= bool(infinite.any())
+        self._parts.append(np.where(infinite, np.nan, numbers) if self.has_infinite else numbers)
+
+    def values(self) -> FloatArray | None:
+        """Return (n,) the numbers; None for a column of text.
+
+        Raises
+        ------
+        ProfileError : some cells are numbers and others are text.
+        """
+        numbers = np.concatenate([np.zeros(0), *self._parts])
+        if self._mixed is None:
+            return numbers
+        if np.isnan(numbers).all() and not self.has_infinite:
+            return None
+        raise self._mixed
+
+    def _error(self, rows: Rows, wrong: BoolArray, text: str, said: str) -> ProfileError:
+        remedy = (
+            "correct the cell, or leave `number_locale` out"
+            if self._locale == "de_DE"
+            else "correct the cell, or say how the file writes numbers: `number_locale=de_DE`"
+        )
+        marked = replace(rows, layout=replace(rows.layout, remedy=Wording(remedy)))
+        return marked.error(int(np.argmax(wrong)), f"'{text}' is not a number{said}", self.name)
 
 
 def gap_notes(number: IntArray) -> tuple[str, ...]:

@@ -16,7 +16,13 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.arrow import arrow_file, to_arrow_texts
 from sampling.errors import ProfileError
 from sampling.features.metric_names import SPELLINGS
-from sampling.features.reading import FeatureRows, infinite_notes, refuse_repeated, repeated_notes
+from sampling.features.reading import (
+    FeatureRows,
+    NumberColumn,
+    infinite_notes,
+    refuse_repeated,
+    repeated_notes,
+)
 from sampling.progress import Progress
 from sampling.readers.columns import DIMENSIONS, NO_METRIC
 from sampling.readers.input_file import InputFile
@@ -25,7 +31,6 @@ from sampling.readers.table import (
     WRITTEN,
     Kind,
     Layout,
-    NumberColumn,
     NumberLocale,
     float_values,
     header_cells,

@@ -33,14 +33,7 @@ Value = float | int | str
 
 @dataclass(frozen=True, slots=True)
 class Relaxation:
-    """One option relaxed one step, all others as they are.
-
-    Attributes
-    ----------
-    option : the parameter.
-    before, after : its value in the plan and the relaxed one, as they are typed.
-    speedup_before, speedup : expected, of the plan and of the relaxed one.
-    """
+    """One option relaxed one step, all others as they are: its values as typed, and the speedups expected."""
 
     option: str
     before: Value

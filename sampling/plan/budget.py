@@ -34,14 +34,7 @@ _MOST_TRIED = 1 + math.ceil(math.log2(_IN_A_DECADE * _DECADES))
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How long may be simulated, on one machine.
-
-    Attributes
-    ----------
-    written : as it was given, such as "24h".
-    hours : the same in hours.
-    slowdown : seconds of simulation for each second on the GPU.
-    """
+    """How long may be simulated on one machine, that takes ``slowdown`` seconds for a second on the GPU."""
 
     written: str
     hours: float
@@ -50,13 +43,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class SimulationHours:
-    """What it takes to simulate a plan.
-
-    Attributes
-    ----------
-    drawn, expected : hours of one machine for the drawn launches, and for a draw on average.
-    longest_launch : hours of the longest drawn launch, below which no number of machines brings the time.
-    """
+    """Hours of one machine for the drawn launches, for a draw on average, for the longest launch alone."""
 
     drawn: float
     expected: float
@@ -79,12 +66,7 @@ def hours(duration_ns: float, slowdown: float) -> float:
 
 
 def check_slowdown(slowdown: float) -> float:
-    """Return a slowdown that can be one.
-
-    Raises
-    ------
-    OptionError : it is below 1, or not finite.
-    """
+    """Return a slowdown; one below 1 or not finite is an OptionError."""
     if not 1 <= slowdown < math.inf:
         raise OptionError(
             Wording(

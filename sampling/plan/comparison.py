@@ -51,13 +51,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class FeatureFiles:
-    """Files with metrics of the launches.
-
-    Attributes
-    ----------
-    number_locale : how they write their numbers.
-    strict : whether a file that fits no launch is an error; else it is taken to be of another profile.
-    """
+    """Files with metrics of the launches; without ``strict`` one that fits none is of another profile."""
 
     paths: tuple[str, ...] = ()
     number_locale: NumberLocale = "C"

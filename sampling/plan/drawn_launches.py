@@ -14,6 +14,7 @@ import numpy as np
 
 from sampling.arrays import AnyIntArray, BoolArray, IntArray
 from sampling.parallel import ordered_map
+from sampling.profile.identity import HashArray, SequenceDigests
 from sampling.profile.profile import Column, Part, Profile, Table
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, group_of_label
@@ -102,7 +103,7 @@ def _located(
     due: Callable[[Part, Any], tuple[IntArray, IntArray]],
     progress: Progress | None,
 ) -> DrawnLaunches:
-    """Go through the parts until all draws are found.
+    """Go through the parts and find all draws; the profile's fingerprints, of all launches, are known then.
 
     Launches before the region or of other kernels count towards the occurrence too, so all parts are read.
 
@@ -113,14 +114,18 @@ def _located(
     """
     wanted = tuple(dict.fromkeys((*columns, "signature")))
 
-    def looked(index: int) -> tuple[AnyIntArray, Any]:
-        table = profile.parts[index].load(wanted)
-        return table["signature"], look(index, table)
+    digests = SequenceDigests(profile)
+
+    def looked(index: int) -> tuple[AnyIntArray, HashArray, Any]:
+        part = profile.parts[index]
+        table = part.load(wanted)
+        return table["signature"], digests.of_part(part, table["signature"]), look(index, table)
 
     found = np.zeros((5, draws), dtype=np.int64)
-    seen, sequence, left = np.zeros(0, dtype=np.int64), -1, draws
-    for index, (signature, what) in enumerate(ordered_map(looked, range(len(profile.parts)))):
+    seen, sequence = np.zeros(0, dtype=np.int64), -1
+    for index, (signature, digest, what) in enumerate(ordered_map(looked, range(len(profile.parts)))):
         part = profile.parts[index]
+        digests.add(part, digest)
         if part.sequence != sequence:
             sequence, seen = part.sequence, np.zeros_like(seen)
         here = np.bincount(signature)
@@ -131,12 +136,10 @@ def _located(
             occurrence = seen[code] + occurrences_of_rows(signature, rows)
             ordinal = ids - profile.sequences[sequence].first_id
             found[:, places] = ids, np.full(len(ids), sequence), ordinal, code, occurrence
-            left -= len(places)
         seen[: len(here)] += here
         if progress is not None:
             progress(index + 1, len(profile.parts), "finding drawn launches")
-        if left == 0:
-            break
+    digests.finish()
     return DrawnLaunches(*found)
 
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from sampling.profile.names import is_communication, short_name
 from sampling.profile.profile import LaunchSequence, Profile
+from sampling.reduction.device_time import DeviceTime
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.overlap import DeviceTime
 from sampling.reduction.region import COMMUNICATION, selected_sequences
 from sampling.reduction.run_order import RunOrder, Twins
 from sampling.text import Wording, counted, duration_text, joined_texts
@@ -70,14 +70,8 @@ class Finding:
 class PlanCost:
     """What a plan is expected to cost.
 
-    Attributes
-    ----------
-    launches : how many it simulates.
-    speedup : None where it samples no time.
-    random : whether it draws at random, and so goes by epsilon.
-    groups_whole, share_whole : kernel groups that it simulates whole although they have more launches than
-        the least number of samples, and their share of the total time.
-    bounds_groups : whether groups have a bound of their own.
+    ``groups_whole`` are kernel groups that it simulates whole although they have more launches than the least
+    number of samples, ``share_whole`` is their share of the total time.
     """
 
     method: str

@@ -18,6 +18,7 @@ from sampling.errors import AnalysisError, ProfileError
 from sampling.methods.registry import method_named
 from sampling.parallel import ordered_map
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, BernoulliDesign, Design, speedup_of
+from sampling.plan.drawn_launches import pair_finder
 from sampling.plan.other_recording import (
     Alignment,
     Original,
@@ -27,11 +28,10 @@ from sampling.plan.other_recording import (
     made_from,
     refuse_other_order,
 )
-from sampling.plan.pair_lookup import PairLookup
 from sampling.plan.plan_file import PlanFile
-from sampling.profile.profile import Column, Profile
+from sampling.profile.profile import Profile
 from sampling.progress import Progress
-from sampling.reduction.duration_counts import DurationCounts, count_durations, group_of_label
+from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_launches
 from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pooled, unpooled
 from sampling.reduction.region import names_passing
 from sampling.seeds import Stream, generator
@@ -50,19 +50,11 @@ _NOT_RANDOM = "its launches were not drawn at random"
 _BY_FEATURES = "its clusters are told by features, which the plan does not hold"
 _ITS_OWN = "give the profile the plan was made from"
 _MOST_TOTAL_NS = 2.0**62
-_ROW_BITS = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The errors of repeated draws.
-
-    Attributes
-    ----------
-    errors : (repeats,) sampling error |t* - t_est| / t* of each draw; one for picks, which do not vary.
-    epsilon : the largest error that was asked for.
-    random : whether they vary, so that the share of them within epsilon has a meaning.
-    """
+    """The errors |t* - t_est| / t* (repeats,) of repeated draws; one for picks, which do not vary."""
 
     errors: FloatArray
     epsilon: float
@@ -90,10 +82,7 @@ class Judgement:
 
     @property
     def within_epsilon(self) -> float | None:
-        """The share of draws whose error is at most epsilon: the coverage, to compare with the confidence.
-
-        None for picks.
-        """
+        """The share of draws within epsilon: the coverage, to compare with the confidence; None for picks."""
         return float((self.errors <= self.epsilon).mean()) if self.random else None
 
 
@@ -107,11 +96,8 @@ def judge_design(
 ) -> Judgement:
     """Draw a design ``repeats`` times and return the errors against the known total.
 
-    Where the number of launches is random, each draw has another number.
-
-    Parameters
-    ----------
-    by_rank : (launches,) durations in another recording, see `durations_by_rank`; None: in this one.
+    Where the number of launches is random, each draw has another number. ``by_rank`` are durations in another
+    recording, see `durations_by_rank`.
     """
     if not design.random:
         return Judgement(np.array([design.error]), design.target.epsilon, random=False)
@@ -353,35 +339,21 @@ def _checked_total_ns(durations_ns: IntArray, profile: Profile) -> int:
 
 
 def durations_by_rank(original: Profile, counts: DurationCounts, durations_ns: IntArray) -> IntArray:
-    """Return (n,) the other recording's durations of the launches that a reduction counts, by their ranks.
+    """Return (n,) other durations, given by id, of the launches that a reduction counts, by their ranks.
 
     Launches are ranked by (group, duration, id) in the plan's own recording, the order in which they are
     drawn; so the launches of a stratum, which is a range of pairs, follow each other.
-
-    Parameters
-    ----------
-    counts : the reduction of the plan's own recording.
-    durations_ns : (launches,) durations of the other recording, in id order.
     """
-    label: Column = "signature" if counts.grouping.needs_shape else "name"
-    groups_of = group_of_label(original, counts)
-    group = np.repeat(np.arange(len(counts.groups)), np.diff(counts.offsets))
-    lookup = PairLookup(group, counts.duration_ns)
+    find = pair_finder(counts.group_of_pairs, counts.duration_ns)
     next_rank = counts.launches_before[:-1].copy()
     by_rank = np.empty(counts.launches, dtype=np.int64)
-    for selection in counts.selected:
-        table = selection.load((label, "duration_ns"))
-        groups = groups_of[selection.sequence].take(table[label])
-        rows, pair = lookup.matches(groups, table["duration_ns"])
-        # One sort of (pair, row) in one number: several times faster than a stable argsort of the pairs.
-        packed = (pair.astype(np.int64) << _ROW_BITS) | rows
-        packed.sort()
-        pair_of, row = packed >> _ROW_BITS, packed & ((1 << _ROW_BITS) - 1)
-        first = np.flatnonzero(np.diff(pair_of, prepend=-1))
-        launches = np.diff(first, append=len(packed))
-        distinct = pair_of[first]
-        rank = np.repeat(next_rank[distinct] - first, launches) + np.arange(len(packed))
-        by_rank[rank] = durations_ns[selection.ids(row)]
+    for part, groups, table in counted_launches(original, counts, ("duration_ns",)):
+        rows, pair = find(groups, table["duration_ns"])
+        first = np.flatnonzero(np.diff(pair, prepend=-1))
+        launches = np.diff(first, append=len(pair))
+        distinct = pair[first]
+        rank = np.repeat(next_rank[distinct] - first, launches) + np.arange(len(pair))
+        by_rank[rank] = durations_ns[part.ids(rows)]
         next_rank[distinct] += launches
     return by_rank
 

@@ -19,8 +19,7 @@ from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, ProfileError
 from sampling.plan.drawn_launches import find_launches_by_id
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.profile.file_state import sha256_as_read
-from sampling.profile.fingerprint import SequenceFingerprint, fingerprints, signature_hashes
+from sampling.profile.identity import SequenceFingerprint, fingerprints, sha256_as_read, signature_hashes
 from sampling.profile.profile import Dimensions, Profile
 from sampling.progress import Progress
 from sampling.readers.registry import read_profile

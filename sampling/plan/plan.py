@@ -25,8 +25,7 @@ from sampling.plan.plan_file import (
     override_records,
 )
 from sampling.plan.study import Study
-from sampling.profile.file_state import refuse_changed, sha256_as_read
-from sampling.profile.fingerprint import fingerprints
+from sampling.profile.identity import fingerprints, refuse_changed, sha256_as_read
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
@@ -41,19 +40,12 @@ class Plan:
 
     Attributes
     ----------
-    design : the strata and sizes, or the picks.
-    stratum : (n,) the stratum of each launch, ascending.
-    duration_ns, weight : (n,) of each launch; it stands for ``weight`` launches of its stratum.
-    total_duration_ns : of all selected launches.
-    floor_ns : the least any plan that visits every kernel group samples on average: the sum over groups of
-        min(m_min, N) mu.
-    estimate_ns : the total that these launches estimate.
-    seed : what the draw was seeded with.
+    stratum, duration_ns, weight : (n,) of each launch, strata ascending; it stands for ``weight`` launches.
+    total_duration_ns : of all selected launches; ``estimate_ns`` is what these launches estimate.
+    floor_ns : what any plan that visits every kernel group samples at least: the sum of min(m_min, N) mu.
     draw : which launches were drawn; None for picks, whose ids are known.
     cost : (n,) each launch's share of what all launches cost a simulator, a mean of those that last as long;
-        None where that is not known.
-    cost_metric : the metric that it is of.
-    cost_decides : whether the plan was asked for by it.
+        None where that is not known. ``cost_decides`` where the plan was asked for by that metric.
     """
 
     design: Design

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from sampling.errors import OptionError, PlanFileError, ProfileError
 from sampling.json_text import json_rows_text, json_text, read_json_object
 from sampling.methods.registry import draws_at_random, method_names
-from sampling.profile.fingerprint import SequenceFingerprint
+from sampling.profile.identity import SequenceFingerprint
 from sampling.readers.columns import ColumnMap, column_map
 from sampling.readers.input_file import open_input
 from sampling.readers.registry import reader_of

@@ -25,13 +25,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class TradeOffPoint:
-    """What a plan costs and promises at one epsilon, before any launch is drawn.
-
-    Attributes
-    ----------
-    samples, sampled_duration_ns, speedup : expected; ``speedup`` is None where no time is sampled.
-    bound, group_bound : fractions; ``group_bound`` is None where strata span kernel groups.
-    """
+    """What a plan is expected to cost and promises at one epsilon, as a `Design` has it."""
 
     epsilon: float
     samples: int
@@ -44,12 +38,7 @@ class TradeOffPoint:
 
 @dataclass(frozen=True, slots=True)
 class NoPoint:
-    """There is no plan at an epsilon: a decision of the user's fits no node of the trees there.
-
-    Attributes
-    ----------
-    problem : which decision, and why.
-    """
+    """There is no plan at an epsilon: a decision of the user's fits no node of the trees there."""
 
     epsilon: float
     problem: OverrideError

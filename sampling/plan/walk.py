@@ -21,12 +21,9 @@ from sampling.strata.target import Target
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a walk is, in terms that stay valid when decisions change.
+    """Where a walk is, also when decisions change: the group, and the path of the node decided on next.
 
-    Attributes
-    ----------
-    group : the kernel group in which the next decision falls; those of smaller rank are split to their end.
-    path : the node that is decided on next; None where the group is split to its end.
+    None where the group is split to its end; those of smaller rank are.
     """
 
     group: int = 0
@@ -59,14 +56,7 @@ class TreeWalk:
 
     A decision is made when it is first looked at, so a step costs one decision however large the profile is.
 
-    Parameters
-    ----------
-    overrides : the user's decisions in place of the method's.
-
-    Attributes
-    ----------
-    counts : the launches by kernel group.
-    design : the plan that all decisions together lead to.
+    ``design`` is the plan that all decisions, the user's overrides among them, lead to.
 
     Raises
     ------

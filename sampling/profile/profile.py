@@ -144,8 +144,6 @@ class KernelTable:
         name : (n,) name codes of ``names``.
         grid, block : three (n,) arrays x, y, z each; all zero in a row whose dimensions are unknown.
         """
-        if grid is None and block is None:
-            return self._bare_signatures(name)
         codes, first_rows = dense_codes([name, *(grid or ()), *(block or ())])
         distinct = np.zeros((len(first_rows), 7), dtype=np.int64)
         distinct[:, 0] = name[first_rows]
@@ -154,15 +152,7 @@ class KernelTable:
                 distinct[:, offset + axis] = column[first_rows]
         with self._lock:
             table = np.fromiter(map(self._intern_one, map(tuple, distinct.tolist())), dtype=np.int32)
-        return table[codes] if len(codes) else np.zeros(0, dtype=np.int32)
-
-    def _bare_signatures(self, name: AnyIntArray) -> NDArray[np.int32]:
-        """Return the codes of signatures that are a name alone, by a table over all names."""
-        used = np.flatnonzero(np.bincount(name))
-        table = np.zeros(int(used[-1]) + 1 if len(used) else 0, dtype=np.int32)
-        with self._lock:
-            table[used] = [self._intern_one((code, 0, 0, 0, 0, 0, 0)) for code in used.tolist()]
-        return table.take(name)
+        return table.take(codes) if len(codes) else np.zeros(0, dtype=np.int32)
 
     def _intern_one(self, row: tuple[int, ...]) -> int:
         code = self._codes.setdefault(row, len(self._rows))

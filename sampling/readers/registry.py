@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from sampling.errors import OptionError
-from sampling.profile.file_state import content_sha256, disk_state
+from sampling.profile.identity import content_sha256, disk_state
 from sampling.profile.profile import KernelTable, Profile, joined_profiles
 from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input
@@ -48,7 +48,7 @@ MODULES = (
     "sampling.readers.rocm.json_trace",
     "sampling.readers.rocm.csv_trace",
     "sampling.readers.nvprof",
-    "sampling.readers.simulator_log",
+    "sampling.readers.gpgpu_sim_output",
     "sampling.readers.csv_table",
 )
 
@@ -169,13 +169,13 @@ def _profiles_of(
     for name in sorted(recognised, key=lambda name: forms[name][1]):
         best.setdefault(forms[name][0], name)
     kept = [name for name in recognised if best[forms[name][0]] == name]
-    others = [entry.name for entry in entries if entry.name not in forms]
-    again = [name for name in recognised if best[forms[name][0]] != name]
-    left_out = [f"{listed(others)}: no profiles"] * bool(others)
-    left_out += [f"{listed(again)}: other forms of what is read"] * bool(again)
+    left_out = {
+        "no profiles": [entry.name for entry in entries if entry.name not in forms],
+        "other forms of what is read": [name for name in recognised if name not in kept],
+    }
+    told = "; ".join(f"{listed(names)}: {why}" for why, names in left_out.items() if names)
     what = counted(len(kept), "profile is read", "profiles are read as one workload")
-    notes = [f"{path}: {what}; left out: {'; '.join(left_out)}"] if left_out else []
-    return [str(Path(path) / name) for name in kept], notes
+    return [str(Path(path) / name) for name in kept], [f"{path}: {what}; left out: {told}"] if told else []
 
 
 def natural_order(name: str) -> tuple[Any, ...]:

@@ -26,7 +26,6 @@ from sampling.profile.profile import KernelTable, ProfileFile, RecordingFacts
 from sampling.progress import Progress
 from sampling.readers.columns import NO_METRIC
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
-from sampling.text import Wording
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,7 +48,6 @@ _GROUPED = {
     "C": r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$",
     "de_DE": r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)(,\d*)?([eE][+-]?\d+)?$",
 }
-_NUMBER_ELSEWHERE = re.compile(r"[+-]?(\d+|\d{1,3}([.,]\d{3})+)([.,]\d*)?")
 _SIZE = r"^\s*[(\[{<]?\s*\d{1,10}(?:(?:\s*[xX*,;]\s*|\s+)\d{1,10}){0,2}\s*[)\]}>]?\s*$"
 _LARGEST_NUMBER = float(1 << 62)
 _ROUNDED_FROM = float(1 << 53)
@@ -538,66 +536,6 @@ class Launches:
         return self._builder.finish(format_name=format_name, file=file, facts=facts, metrics=metrics)
 
 
-class NumberColumn:
-    """A column that arrives piece by piece, and may hold numbers or text; an infinite cell has no value."""
-
-    def __init__(self, name: str, locale: NumberLocale) -> None:
-        self.name = name
-        self.has_infinite = False
-        self._locale: NumberLocale = locale
-        self._parts: list[FloatArray] = []
-        self._mixed: ProfileError | None = None
-
-    def read(self, rows: Rows) -> tuple[FloatArray, BoolArray]:
-        """Return (n,) the numbers of some rows, NaN where there is none, and which cells are text.
-
-        Raises
-        ------
-        ProfileError : a cell is a number in another way of writing than the locale's.
-        """
-        numbers, is_text = floats(rows, self.name, self._locale)
-        if is_text.any():
-            distinct, codes = rows.texts(self.name)
-            for code in np.unique(codes[is_text]).tolist():
-                if self._mixed is None:
-                    said = ", and other cells of the column are"
-                    self._mixed = self._error(rows, codes == code, distinct[code], said)
-                if _NUMBER_ELSEWHERE.fullmatch(distinct[code].strip()):
-                    said = f" under the locale {self._locale}"
-                    raise self._error(rows, codes == code, distinct[code], said)
-        return numbers, is_text
-
-    def take(self, rows: Rows) -> None:
-        """Add some rows; see `read`."""
-        numbers, _ = self.read(rows)
-        infinite = np.isinf(numbers)
-        self.has_infinite |= bool(infinite.any())
-        self._parts.append(np.where(infinite, np.nan, numbers) if self.has_infinite else numbers)
-
-    def values(self) -> FloatArray | None:
-        """Return (n,) the numbers; None for a column of text.
-
-        Raises
-        ------
-        ProfileError : some cells are numbers and others are text.
-        """
-        numbers = np.concatenate([np.zeros(0), *self._parts])
-        if self._mixed is None:
-            return numbers
-        if np.isnan(numbers).all() and not self.has_infinite:
-            return None
-        raise self._mixed
-
-    def _error(self, rows: Rows, wrong: BoolArray, text: str, said: str) -> ProfileError:
-        remedy = (
-            "correct the cell, or leave `number_locale` out"
-            if self._locale == "de_DE"
-            else "correct the cell, or say how the file writes numbers: `number_locale=de_DE`"
-        )
-        marked = replace(rows, layout=replace(rows.layout, remedy=Wording(remedy)))
-        return marked.error(int(np.argmax(wrong)), f"'{text}' is not a number{said}", self.name)
-
-
 def unified(parts: Sequence[Any]) -> tuple[tuple[str, ...], IntArray]:
     """Return the distinct texts of a column that came in parts, and (n,) the index of each row's.
 
@@ -657,27 +595,3 @@ def joined_lines(lines: Any) -> bytes:
     offsets = pa.py_buffer(np.array([0, len(lines)], dtype=np.int32))
     one_list = pa.ListArray.from_buffers(pa.list_(lines.type), 1, [None, offsets], children=[lines])
     return bytes(compute.binary_join(one_list, b"\n")[0].as_py()) + b"\n"
-
-
-def whole_counts(cells: Any, line: IntArray, path: str) -> IntArray:
-    """Return (k,) the whole numbers of an Arrow array of digits, found in these 1-based lines of a file.
-
-    Raises
-    ------
-    ProfileError : one is too large for 64 bits.
-    """
-    import pyarrow as pa
-
-    texts = cells.cast(pa.string())
-    # As floats, numbers just beyond 64 bits are equal to the last ones within them.
-    large = np.abs(to_numpy(texts.cast(pa.float64()))) >= 2.0**63
-    if large.any():
-        row = int(np.argmax(large))
-        raise ProfileError(
-            f"{texts[row].as_py()[:40]} is too large for a count",
-            path=path,
-            row=int(line[row]),
-            remedy="record the file again, or leave the launch out",
-        )
-    numbers: IntArray = to_numpy(texts.cast(pa.int64()))
-    return numbers

@@ -21,8 +21,8 @@ import numpy as np
 
 from sampling.dense_codes import dense_codes
 from sampling.errors import ProfileError
+from sampling.features.counts import REMEDY, is_stats, stats_rows
 from sampling.projection import IntervalLog
-from sampling.readers.accel_sim import REMEDY, has_header, read_rows
 from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.export import LOADS_FROM, Step
 from sampling.simulators.measured_run import (
@@ -90,7 +90,7 @@ def _kernel_of(head: Mapping[str, str]) -> SeenKernel:
 
 def recognises_list(head: bytes) -> bool:
     """Return whether a file that starts like this is stats.csv, or names traces."""
-    return has_header(head) or _LIST_SIGN.search(head) is not None
+    return is_stats(head) or _LIST_SIGN.search(head) is not None
 
 
 def read_list(file: InputFile) -> TraceList:
@@ -98,8 +98,8 @@ def read_list(file: InputFile) -> TraceList:
 
     Raises ProfileError where there is none, a cell is wrong, or a trace is not there or begins like none.
     """
-    if has_header(file.head):
-        rows = read_rows(file)
+    if is_stats(file.head):
+        rows = stats_rows(file)
         codes, first_rows = dense_codes([rows.name, *rows.sizes.T])
         kernels = []
         for name, sizes in zip(rows.name[first_rows].tolist(), rows.sizes[first_rows].tolist(), strict=True):
@@ -261,7 +261,7 @@ def instructions_of_traces(path: str, logs: Sequence[IntervalLog]) -> list[int |
             remedy="give the output of Accel-Sim beside its log: it has a line -kernel id for each",
         )
     with open_input(path) as file:
-        rows = read_rows(file, with_counts=True)
+        rows = stats_rows(file, with_counts=True)
     threads = np.maximum(rows.sizes[:, 3:].prod(axis=1), 1)
     most = (rows.counts[:, 0] * (threads / -(-threads // _THREADS_OF_WARP))).astype(np.int64)
     row_of = {number: row for row, number in enumerate(rows.number.tolist())}

@@ -119,7 +119,7 @@ def test_a_default_is_not_given(name: str, text: str) -> None:
         ("seed", "", "seed: a value is missing; the default is 0"),
         ("method", "jiont", "method: 'jiont' is not one of joint, "),
         ("set", "root.k_max='2", "set root.k_max='2: No closing quotation"),
-        ("set", "root.kmax=3", "set root.kmax=3: root has no option 'kmax'"),
+        ("set", "root.kmax=3", "root has no option 'kmax'"),
     ],
 )
 def test_a_wrong_text_is_said_by_the_name_of_its_field(name: str, text: str, said: str) -> None:

@@ -23,7 +23,8 @@ from tui.app.frame.field import ElsewhereInput
 from tui.app.plan import details as plan_details
 from tui.app.plan.options import OptionForm
 from tui.app.state import same_overrides
-from tui.options import command_line, places
+from tui.options import command_line
+from tui.options import files as places
 from tui.options.look import OpenOptions
 
 ROOT = OpenOptions(method="root")

@@ -14,7 +14,6 @@ import pytest
 from textual.widgets import Input
 
 from scalemodel.measurements import MpkiUnit, Scaling
-from scalemodel.rules import RULES
 from tests.app.driving import (
     SIZES,
     App,
@@ -33,7 +32,7 @@ from tui.app.frame.page import HelpScreen
 from tui.app.groups import GroupsScreen
 from tui.app.scale import CellInput, PromptInput, ScaleScreen, ScaleTable, ScaleWords
 from tui.options.files import sample_scale_question
-from tui.scale.sheet import HowToPredict, OpenTables, Role, SheetRow, made_up_tables, read_sheets, tables_of
+from tui.scale.sheet import OpenTables, Role, SheetRow, made_up_tables
 
 
 @asynccontextmanager
@@ -150,24 +149,6 @@ async def test_the_words_say_whether_there_is_more_and_the_palette_runs_an_actio
         await shows(app, pilot, "intervals of 80", "the palette lists it")
         await pilot.press("enter")
         await shows(app, pilot, "[i] 95 %", "another level")
-
-
-async def test_the_chart_explains_the_letters_of_all_rules(sample_data: Path) -> None:
-    file = str(sample_data / "scale-model-example.csv")
-    asked = made_up_tables().opened(read_sheets([file])).next().asked(HowToPredict(rule="all"))
-    async with scale(scale=asked) as (app, pilot):
-        heading = screen_text(app).splitlines()[2]
-        assert "A predicted" in heading
-        assert "A low to high" in heading
-        for size in ((80, 24), (60, 15)):
-            await resized(app, pilot, *size)
-            if size == (60, 15):
-                await pilot.press("tab")
-            for letter, rule in zip("ABCDEFG", RULES, strict=True):
-                await shows(app, pilot, f"{letter} {rule}")
-        await resized(app, pilot, 80, 24)
-        await pilot.press("r")
-        await wait_for(pilot, lambda: "A predicted" not in screen_text(app), "one rule alone has no letter")
 
 
 # -- typing -----------------------------------------------------------------------------------------------
@@ -357,23 +338,6 @@ async def m_marks_what_a_row_is(app: App, pilot: Running) -> None:
     assert "error" in screen_text(app).splitlines()[2]
 
 
-async def test_more_rows_than_there_is_room_for_scroll_with_the_cursor(tmp_path: Path) -> None:
-    path = tmp_path / "many.toml"
-    path.write_text("targets = [100]\n[ipc]\n" + "".join(f"{size} = {size}.5\n" for size in range(1, 21)))
-    async with scale(scale=tables_of(read_sheets([str(path)]))) as (app, pilot):
-        await shows(app, pilot, "row 1 of 21", "where the cursor is")
-        assert "100" not in screen_text(app).splitlines()[-20]
-        await pilot.press("G")
-        await shows(app, pilot, "row 21 of 21", "the last one")
-        assert " 100 " in screen_text(app)
-        assert "  1   1.5" not in screen_text(app)
-        await pilot.press("4", "enter")
-        await wait_for(pilot, lambda: rows(app)[20][0] == "4", "the field was that row's")
-        await wait_for(
-            pilot, lambda: "row 21: size 4 is" in screen_text(app) or "row 4" in screen_text(app), "twice"
-        )
-
-
 async def test_a_mouse_moves_the_cursor_and_leaving_a_field_takes_it() -> None:
     async with scale() as (app, pilot):
         await pilot.click(ScaleTable, offset=(9, 2))
@@ -508,34 +472,3 @@ async def test_the_copied_command_prints_what_is_copied(
             assert str(sample_scale_question()) in command
             assert printed(command + (" --ascii" if ascii_only else ""), size[0], tmp_path) == text
             await pilot.press("tab")
-
-
-async def test_the_command_of_edited_numbers_prints_what_is_copied(tmp_path: Path) -> None:
-    async with scale((100, 40)) as (app, pilot):
-        await pilot.press("j", "l", *"150", "enter", "r", "i", "a", "p", *"64", "enter")
-        await pilot.press("G", "n", *"256", "enter")
-        await shows(app, pilot, " 256", "edited")
-        text, command = await copied(app, pilot)
-        assert " --ipc 8=100,16=150 " in command
-        assert "--f-mem 0.45" in command
-        assert printed(command, 100, tmp_path) == text
-        await pilot.press("tab")
-        text, command = await copied(app, pilot)
-        assert f"--width 100 --height {chart(app).size.height}" in command
-        assert printed(command, 100, tmp_path) == text
-        assert drawn(chart(app)) in text
-
-
-async def test_a_measured_benchmark_of_a_table_is_copied_whole(sample_data: Path, tmp_path: Path) -> None:
-    sources = read_sheets([str(sample_data / "scale-model-example.csv")])
-    async with scale((120, 40), scale=tables_of(sources)) as (app, pilot):
-        await pilot.press("b", "b")
-        await shows(app, pilot, "made-up cliff", "the third")
-        text, command = await copied(app, pilot)
-        assert command.endswith("scale-model-example.csv --benchmark 'made-up cliff'")
-        assert printed(command, 120, tmp_path) == text
-        await pilot.press("G", "l", "backspace", "w")
-        await wait_for(pilot, (tmp_path / "kernelpoint-scale.txt").exists, "a file")
-        text, command = await copied(app, pilot)
-        assert "--simulated 8,16" in command
-        assert printed(command, 120, tmp_path) == text == (tmp_path / "kernelpoint-scale.txt").read_text()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
+import importlib
 import io
 import json
 import os
@@ -83,6 +83,20 @@ def environment(**changes: str) -> dict[str, str]:
 
 
 Kernelpoint = Callable[..., Run]
+JSON = ("--format", "json")
+
+
+def results(kernelpoint: Kernelpoint, *words: object) -> Any:
+    """Return the results of a command that must succeed."""
+    run = kernelpoint(*words, *JSON)
+    assert run.code == 0, run.err
+    return run.results
+
+
+def drawn_of(plan: Path) -> list[dict[str, Any]]:
+    """Return the launches that a plan file draws."""
+    return [each for stratum in json.loads(plan.read_text())["strata"] for each in stratum["launches"]]
+
 
 # Two benchmarks of scale models at 8 and 16: of one the working set comes to fit between 32 and 64.
 BENCHMARKS = """\
@@ -151,13 +165,7 @@ def program() -> Callable[..., Run]:
 @pytest.fixture(scope="session")
 def schemas() -> ModuleType:
     """The contract's JSON schemas."""
-    path = Path(__file__).with_name("contract_schemas.py")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return importlib.import_module("tests.cli.contract_schemas")
 
 
 @pytest.fixture(scope="session")
@@ -199,10 +207,9 @@ def tracer_names(gpu_trace: Path) -> str:
 
 def cycles_of(plan: Path, table: Path) -> Path:
     """Write three cycles for each nanosecond of a plan's launches, and a little more by their id."""
-    launches = [each for stratum in json.loads(plan.read_text())["strata"] for each in stratum["launches"]]
     rows = (
         f"{each['id']},{each['duration_ns'] * 3 + each['id'] % 7},{each['duration_ns']}\n"
-        for each in launches
+        for each in drawn_of(plan)
     )
     table.write_text("id,cycles,instructions\n" + "".join(rows))
     return table

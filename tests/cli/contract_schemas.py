@@ -7,198 +7,129 @@ from typing import Any
 Schema = dict[str, Any]
 
 
-def _list(items: Schema, **limits: int) -> Schema:
-    return {"type": "array", "items": items, **limits}
-
-
-def _object(**properties: Schema) -> Schema:
-    return {"type": "object", "properties": properties, "required": list(properties)}
+def _list(items: Schema, least: int = 0) -> Schema:
+    return {"type": "array", "items": items, "minItems": least}
 
 
 def _or_null(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-def _one_of(*values: str) -> Schema:
-    return {"enum": list(values)}
+def _one_of(words: str) -> Schema:
+    return {"enum": words.split()}
+
+
+def _number(of: str, **limits: int) -> Schema:
+    return {"type": of, "minimum": 0} | limits
 
 
 TEXT: Schema = {"type": "string"}
-COUNT: Schema = {"type": "integer", "minimum": 1}
-INDEX: Schema = {"type": "integer", "minimum": 0}
-NS: Schema = {"type": "integer", "minimum": 0}
-NUMBER: Schema = {"type": "number", "minimum": 0}
-FRACTION: Schema = {"type": "number", "minimum": 0, "maximum": 1}
-DIMENSIONS = _or_null(_list(COUNT, minItems=3, maxItems=3))
-PATH: Schema = {"type": "string", "pattern": "^[LR]*$"}
-METHOD = _one_of(
-    "joint",
-    "root",
-    "stem",
-    "allegro",
-    "random",
-    "pks",
-    "two-level",
-    "sieve",
-    "photon",
-    "tbpoint",
-    "first-instructions",
-    "single-iteration",
-    "embedding",
-)
-SCALE_RULE = _one_of(
-    *("additive", "published", "equations", "proportional", "linear", "power-law", "logarithmic")
-)
-VERDICT = _one_of("split", "keep")
-BOUNDS = {"bound": _or_null(NUMBER), "group_bound": _or_null(NUMBER)}
+TYPES: dict[str, Schema] = {
+    "text": TEXT,
+    "bool": {"type": "boolean"},
+    "integer": {"type": "integer"},
+    "count": _number("integer", minimum=1),
+    "index": _number("integer"),
+    "ns": _number("integer"),
+    "number": _number("number"),
+    "fraction": _number("number", maximum=1),
+    "positive": {"type": "number", "exclusiveMinimum": 0},
+    "path": TEXT | {"pattern": "^[LR]*$"},
+    "digest": TEXT | {"pattern": "^[0-9a-f]{16}$"},
+    "sha256": TEXT | {"pattern": "^[0-9a-f]{64}$"},
+    "method": _one_of(
+        "joint root stem allegro random pks two-level sieve photon tbpoint first-instructions "
+        "single-iteration embedding"
+    ),
+    "rule": _one_of("additive published equations proportional linear power-law logarithmic"),
+    "verdict": _one_of("split keep"),
+    "object": {"type": "object"},
+}
+TYPES["dimensions"] = _or_null(_list(TYPES["count"], 3) | {"maxItems": 3})
 
-FINDING = _object(code=TEXT, severity=_one_of("note", "warning"), message=TEXT, remedy=TEXT)
+
+def _object(listed: str = "", **others: Schema) -> Schema:
+    """Return an object of `name name: type, ...`; `?` allows null, `*` is a list, `+` a list of some."""
+    properties = {}
+    for part in filter(None, listed.split(", ")):
+        names, _, kind = part.partition(": ")
+        schema = TYPES[kind.rstrip("?*+")]
+        for mark in kind[len(kind.rstrip("?*+")) :]:
+            schema = _or_null(schema) if mark == "?" else _list(schema, int(mark == "+"))
+        properties |= dict.fromkeys(names.split(), schema)
+    properties |= others
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+BOUNDS = "bound group_bound: number?"
+ERRORS = "error_mean error_p95: number"
+SEVERITY = _one_of("note warning")
+FINDING = _object("code message remedy: text", severity=SEVERITY)
 GROUP = _object(
-    rank=COUNT,
-    key=TEXT,
-    name=TEXT,
-    grid=DIMENSIONS,
-    block=DIMENSIONS,
-    process=_or_null(INDEX),
-    device=_or_null(INDEX),
-    launches=COUNT,
-    total_duration_ns=NS,
-    share=_or_null(FRACTION),
-    mean_ns=NUMBER,
-    std_ns=NUMBER,
-    cov=_or_null(NUMBER),
-    min_ns=NS,
-    max_ns=NS,
-    clusters=_or_null(COUNT),
-    samples=_or_null(COUNT),
-    pooled={"type": "boolean"},
+    "rank launches: count, key name: text, grid block: dimensions, process device: index?, "
+    "total_duration_ns min_ns max_ns: ns, share: fraction?, mean_ns std_ns: number, cov: number?, "
+    "clusters samples: count?, pooled: bool"
 )
 RANGE = _object(
-    path=TEXT,
-    name=TEXT,
-    depth=INDEX,
-    times=COUNT,
-    launches=COUNT,
-    duration_ns=_or_null(NS),
-    share=_or_null(FRACTION),
-    first=INDEX,
-    last=INDEX,
-    source=_one_of("named", "found"),
+    "path name: text, depth first last: index, times launches: count, duration_ns: ns?, share: fraction?",
+    source=_one_of("named found"),
 )
 NODE = _object(
-    index=INDEX,
-    depth=INDEX,
-    path=PATH,
-    launches=COUNT,
-    mean_ns=NUMBER,
-    std_ns=NUMBER,
-    threshold_ns=_or_null(NS),
-    samples_old=COUNT,
-    tau_old_ns=NUMBER,
-    samples_new=_or_null(_list(COUNT, minItems=2, maxItems=2)),
-    tau_new_ns=_or_null(NUMBER),
-    verdict=VERDICT,
-    reason=TEXT,
-    left=_or_null(COUNT),
-    right=_or_null(COUNT),
+    "index depth: index, path: path, launches samples_old: count, mean_ns std_ns tau_old_ns: number, "
+    "threshold_ns: ns?, tau_new_ns: number?, verdict: verdict, reason: text, left right: count?",
+    samples_new=_or_null(_list(TYPES["count"], 2) | {"maxItems": 2}),
 )
-POOLED = _object(groups=INDEX, share=FRACTION)
-DIGEST: Schema = {"type": "string", "pattern": "^[0-9a-f]{16}$"}
-ERRORS = {"error_mean": NUMBER, "error_p95": NUMBER, "within_epsilon": FRACTION}
-METHOD_ON_PROFILE = {
-    "profile": TEXT,
-    "method": METHOD,
-    "applicable": {"type": "boolean"},
-    "reason": _or_null(TEXT),
-    "strata": COUNT,
-    "samples": COUNT,
-    "speedup": _or_null(NUMBER),
-    **BOUNDS,
-    **ERRORS,
-    "error_max": NUMBER,
-}
+POOLED = _object("groups: index, share: fraction")
 RELAXATION = _object(
-    option=_one_of(
-        *("epsilon", "group_epsilon", "min_samples", "noise_floor", "kernel_spread"),
-        *("no_pool", "group_by", "method"),
-    ),
-    speedup_before=NUMBER,
-    speedup=NUMBER,
-    machine_hours=_or_null(NUMBER),
+    "speedup_before speedup: number, machine_hours: number?",
+    option=_one_of("epsilon group_epsilon min_samples noise_floor kernel_spread no_pool group_by method"),
     **{key: {"type": ["number", "string", "boolean"]} for key in ("from", "to")},
 )
+HOURS = "machine_hours longest_launch_hours: number?"
 SUMMARY = _object(
-    device=_or_null(TEXT),
-    busy=_list(FRACTION),
-    kinds={"type": "object", "additionalProperties": FRACTION},
-    launches=COUNT,
-    total_duration_ns=NS,
+    f"device: text?, busy: fraction*, launches: count, total_duration_ns: ns, promise: text, {HOURS}, "
+    "next: text+",
+    kinds={"type": "object", "additionalProperties": TYPES["fraction"]},
     findings=_list(FINDING),
-    groups=_list(GROUP, minItems=1, maxItems=10),
-    plan=_object(method=METHOD, strata=COUNT, samples=COUNT, speedup=_or_null(NUMBER), **BOUNDS),
-    promise=TEXT,
+    groups=_list(GROUP, 1) | {"maxItems": 10},
+    plan=_object(f"method: method, strata samples: count, speedup: number?, {BOUNDS}"),
     pooled=POOLED,
     binding=_list(RELAXATION),
-    machine_hours=_or_null(NUMBER),
-    longest_launch_hours=_or_null(NUMBER),
-    next=_list(TEXT, minItems=1),
 )
-SIDE = _object(launches=INDEX, total_ns=NS, mean_ns=_or_null(NUMBER), share=FRACTION)
+SIDE = _object("launches: index, total_ns: ns, mean_ns: number?, share: fraction")
 DIFFERENCE = _object(
-    before=TEXT,
-    after=TEXT,
-    total_before_ns=NS,
-    total_after_ns=NS,
-    ratio=_or_null(NUMBER),
-    confidence=FRACTION,
+    "before after: text, total_before_ns total_after_ns: ns, ratio: number?, confidence: fraction",
     kernels=_list(
         _object(
-            key=TEXT,
-            name=TEXT,
-            grid=DIMENSIONS,
-            block=DIMENSIONS,
-            process=_or_null(INDEX),
-            device=_or_null(INDEX),
-            status=_one_of("both", "appeared", "vanished"),
-            matched_by=_or_null(_one_of("launch", "name", "short-name", "stem-script")),
+            "key name: text, grid block: dimensions, process device: index?, change_ns: integer, "
+            "ratio low high: number?",
+            status=_one_of("both appeared vanished"),
+            matched_by=_or_null(_one_of("launch name short-name stem-script")),
             before=SIDE,
             after=SIDE,
-            change_ns={"type": "integer"},
-            ratio=_or_null(NUMBER),
-            low=_or_null(NUMBER),
-            high=_or_null(NUMBER),
         ),
-        minItems=1,
+        1,
     ),
 )
 ESTIMATE = _object(
+    "promise_met: bool?",
     metrics=_list(
         _object(
-            metric=TEXT,
-            total=_or_null(NUMBER),
-            low=_or_null(NUMBER),
-            high=_or_null(NUMBER),
-            confidence=FRACTION,
-            degrees_of_freedom=_or_null(NUMBER),
-            method=_one_of("declared-times-seen", "exact", "none"),
-            incomplete={"type": "boolean"},
-            missing=_list(INDEX),
-            share_missing=_or_null(FRACTION),
+            "metric: text, total low high degrees_of_freedom: number?, confidence: fraction, "
+            "incomplete: bool, missing: index*, share_missing: fraction?",
+            method=_one_of("declared-times-seen exact none"),
         ),
-        minItems=1,
+        1,
     ),
-    groups=_list(_object(key=TEXT, metric=TEXT, total=_or_null(NUMBER))),
-    promise_met=_or_null({"type": "boolean"}),
+    groups=_list(_object("key metric: text, total: number?")),
     seen=_or_null(
-        _object(
-            variance_ratio=NUMBER,
-            degrees_of_freedom=NUMBER,
-            share=FRACTION,
-            declared_share=FRACTION,
-            exceeds={"type": "boolean"},
-        )
+        _object("variance_ratio degrees_of_freedom: number, share declared_share: fraction, exceeds: bool")
     ),
-    next=_list(_object(id=INDEX)),
+    next=_list(_object("id: index")),
+)
+ON_PROFILE = (
+    f"profile: text, method: method, applicable: bool, reason: text?, {BOUNDS}, "
+    "speedup error_mean error_p95 error_max: number?, within_epsilon: fraction?"
 )
 
 RESULTS: dict[str, Schema] = {
@@ -207,179 +138,98 @@ RESULTS: dict[str, Schema] = {
     "open": SUMMARY,
     "demo": SUMMARY,
     "info": _object(
-        format=TEXT,
-        launches=COUNT,
-        names=COUNT,
-        kernel_groups=COUNT,
-        total_duration_ns=NS,
-        devices=_list(_object(process=INDEX, device=INDEX, launches=COUNT), minItems=1),
-        processes=COUNT,
-        streams=_or_null(COUNT),
-        span_ns=_or_null(NS),
+        "format: text, launches names kernel_groups processes: count, total_duration_ns: ns, "
+        "streams: count?, span_ns: ns?",
+        devices=_list(_object("process device: index, launches: count"), 1),
         findings=_list(FINDING),
     ),
-    "groups": _list(GROUP, minItems=1),
+    "groups": _list(GROUP, 1),
     "ranges": _list(RANGE),
     "histogram": _object(
-        edges_ns=_list(NUMBER, minItems=2),
-        counts=_list(INDEX, minItems=1),
-        clusters=_list(
-            _object(low_ns=NS, high_ns=NS, launches=COUNT, counts=_list(INDEX, minItems=1)), minItems=1
-        ),
+        "counts: index+",
+        edges_ns=_list(TYPES["number"], 2),
+        clusters=_list(_object("low_ns high_ns: ns, launches: count, counts: index+"), 1),
     ),
     "timeline": _object(
-        key=TEXT,
-        rank=COUNT,
-        by=_one_of("launch", "time"),
+        "key: text, rank: count",
+        by=_one_of("launch time"),
         bins=_list(
             _object(
-                first=_or_null(INDEX),
-                last=_or_null(INDEX),
-                start_ns=_or_null(NS),
-                launches=INDEX,
-                mean_ns=_or_null(NUMBER),
-                min_ns=_or_null(NS),
-                max_ns=_or_null(NS),
-                drawn=INDEX,
+                "first last: index?, start_ns min_ns max_ns: ns?, launches drawn: index, mean_ns: number?"
             ),
-            minItems=1,
+            1,
         ),
         ranges=_list(RANGE),
         iterations=_list(RANGE),
     ),
-    "tree": _list(NODE, minItems=1),
+    "tree": _list(NODE, 1),
     "sample": _object(
-        method=METHOD,
-        launches=COUNT,
-        strata=COUNT,
-        samples=COUNT,
-        total_duration_ns=NS,
-        sampled_duration_ns=NS,
-        speedup=_or_null(NUMBER),
-        cost=_or_null(_object(metric=TEXT, share=FRACTION, decides={"type": "boolean"})),
-        **BOUNDS,
-        bound_with_noise=_or_null(NUMBER),
-        group_bound_with_noise=_or_null(NUMBER),
+        "method: method, launches strata samples: count, total_duration_ns sampled_duration_ns: ns, "
+        f"speedup: number?, {BOUNDS}, bound_with_noise group_bound_with_noise: number?, promise: text, "
+        f"expected_interval estimate_ns error floor_ns: number?, epsilon: fraction?, {HOURS}",
+        cost=_or_null(_object("metric: text, share: fraction, decides: bool")),
         calibrated=_or_null(
-            _object(draws=COUNT, within_epsilon=FRACTION, simulated_within_epsilon=_or_null(FRACTION))
+            _object("draws: count, within_epsilon: fraction, simulated_within_epsilon: fraction?")
         ),
-        promise=TEXT,
         pooled=POOLED,
-        expected_interval=_or_null(NUMBER),
-        estimate_ns=_or_null(NUMBER),
-        error=_or_null(NUMBER),
-        floor_ns=_or_null(NUMBER),
-        judged=_or_null(_object(repeats=COUNT, **ERRORS | {"within_epsilon": _or_null(FRACTION)})),
-        epsilon=_or_null(FRACTION),
-        machine_hours=_or_null(NUMBER),
-        longest_launch_hours=_or_null(NUMBER),
+        judged=_or_null(_object(f"repeats: count, {ERRORS}, within_epsilon: fraction?")),
         binding=_or_null(_list(RELAXATION)),
     ),
     "trade-off": _list(
         _object(
-            epsilon=FRACTION,
-            samples=_or_null(COUNT),
-            strata=_or_null(COUNT),
-            sampled_duration_ns=_or_null(NUMBER),
-            speedup=_or_null(NUMBER),
-            **BOUNDS,
-            no_plan=_or_null(TEXT),
-            machine_hours=_or_null(NUMBER),
+            f"epsilon: fraction, samples strata: count?, sampled_duration_ns speedup: number?, {BOUNDS}, "
+            "no_plan: text?, machine_hours: number?",
             binding=_or_null(_list(RELAXATION)),
         ),
-        minItems=1,
+        1,
     ),
     "compare": _list(
         _object(
-            **METHOD_ON_PROFILE
-            | {name: _or_null(COUNT) for name in ("strata", "samples")}
-            | {name: _or_null(NUMBER) for name in ("speedup", "error_mean", "error_p95", "error_max")}
-            | {"within_epsilon": _or_null(FRACTION)},
-            seconds=NUMBER,
-            bound_with_noise=_or_null(NUMBER),
-            same_as=_or_null(METHOD),
+            f"{ON_PROFILE}, strata samples: count?, seconds: number, bound_with_noise: number?, "
+            "same_as: method?"
         ),
-        minItems=1,
+        1,
     ),
     "judge": _object(
-        **METHOD_ON_PROFILE
-        | {name: _or_null(NUMBER) for name in ("error_mean", "error_p95", "error_max")}
-        | {"within_epsilon": _or_null(FRACTION)},
-        aligned_by=_one_of("same files", "names", "order"),
-        launches_differing=_or_null(INDEX),
-        error=NUMBER,
-        repeats=_or_null(COUNT),
+        f"{ON_PROFILE}, strata samples: count, launches_differing: index?, error: number, repeats: count?",
+        aligned_by={"enum": ["same files", "names", "order"]},
     ),
     "align": _object(
-        matched=INDEX,
-        missing_in_trace=_list(_object(id=INDEX, name=TEXT, grid=DIMENSIONS, block=DIMENSIONS)),
-        missing_in_profile=_list(_object(number=INDEX, name=TEXT, grid=DIMENSIONS, block=DIMENSIONS)),
+        "matched: index",
+        missing_in_trace=_list(_object("id: index, name: text, grid block: dimensions")),
+        missing_in_profile=_list(_object("number: index, name: text, grid block: dimensions")),
         first_difference=_or_null({"type": "object", "required": ["profile", "trace"]}),
     ),
     "estimate": ESTIMATE,
     "run": {
         "allOf": [
             ESTIMATE,
-            _object(failed=_list(_object(id=INDEX, why=TEXT, instead=_or_null(INDEX))), folder=TEXT),
+            _object("folder: text", failed=_list(_object("id: index, why: text, instead: index?"))),
         ]
     },
-    "report": _object(path=TEXT, bytes=COUNT, sections=_list(TEXT, minItems=4), charts=_list(TEXT)),
-    "methods": _list(
-        _object(
-            name=METHOD,
-            source=TEXT,
-            needs=_list(TEXT),
-            options={"type": "object"},
-        ),
-        minItems=1,
-    ),
-    "export": _object(
-        files=_list(TEXT, minItems=1),
-        launches=COUNT,
-        beside={"type": "integer", "minimum": 0},
-        speedup=_or_null(NUMBER),
-    ),
+    "report": _object("path: text, bytes: count, charts: text*", sections=_list(TEXT, 4)),
+    "methods": _list(_object("name: method, source: text, needs: text*, options: object"), 1),
+    "export": _object("files: text+, launches: count, beside: index, speedup: number?"),
     "project": _list(
-        _object(
-            kernel=TEXT,
-            stopped={"type": "boolean"},
-            cycle=COUNT,
-            projected_cycles=_or_null(NUMBER),
-            speedup=_or_null(NUMBER),
-            reason=TEXT,
-        ),
-        minItems=1,
+        _object("kernel reason: text, stopped: bool, cycle: count, projected_cycles speedup: number?"), 1
     ),
-    "convert": _object(launches=COUNT, bytes=COUNT),
+    "convert": _object("launches bytes: count"),
     "scale predict": _object(
-        cliff=_or_null(_object(smaller=COUNT, larger=COUNT, mpki_smaller=NUMBER, mpki_larger=NUMBER)),
+        cliff=_or_null(_object("smaller larger: count, mpki_smaller mpki_larger: number")),
         predictions=_list(
-            _object(
-                target=COUNT,
-                method=SCALE_RULE,
-                ipc=_or_null(NUMBER),
-                low=_or_null(NUMBER),
-                high=_or_null(NUMBER),
-                region=TEXT,
-                note=TEXT,
-            ),
-            minItems=1,
+            _object("target: count, method: rule, ipc low high: number?, region note: text"), 1
         ),
         findings=_list(FINDING),
-        classification=_object(scaling=_one_of("linear", "sub-linear", "super-linear"), reason=TEXT),
+        classification=_object("reason: text", scaling=_one_of("linear sub-linear super-linear")),
     ),
     "scale validate": {
         "type": "object",
-        "propertyNames": SCALE_RULE,
+        "propertyNames": TYPES["rule"],
         "additionalProperties": {
             "type": "object",
             "propertyNames": {"pattern": "^[1-9][0-9]*$"},
             "additionalProperties": _object(
-                mean=_or_null(NUMBER),
-                max=_or_null(NUMBER),
-                worst=_or_null(TEXT),
-                n=INDEX,
-                within_interval=_or_null(FRACTION),
+                "mean max: number?, worst: text?, n: index, within_interval: fraction?"
             ),
             "minProperties": 1,
         },
@@ -387,67 +237,35 @@ RESULTS: dict[str, Schema] = {
     },
     "scale derive": _list(
         _object(
-            factor=COUNT,
-            sms=COUNT,
-            llc_bytes=COUNT,
-            llc_slices=COUNT,
-            memory_controllers=COUNT,
-            changes=_list(_object(file=TEXT, option=TEXT, old=TEXT, new=TEXT)),
-            files=_list(_object(path=TEXT, content=TEXT), minItems=1),
-            notes=_list(_object(code=TEXT, sentence=TEXT)),
+            "factor sms llc_bytes llc_slices memory_controllers: count",
+            changes=_list(_object("file option old new: text")),
+            files=_list(_object("path content: text"), 1),
+            notes=_list(_object("code sentence: text")),
         ),
-        minItems=1,
+        1,
     ),
-    "scale mrc": _object(
-        capacity_bytes=_list(COUNT, minItems=1),
-        mpki=_list(_or_null(NUMBER), minItems=1),
-        low=_list(_or_null(NUMBER), minItems=1),
-        high=_list(_or_null(NUMBER), minItems=1),
-        unit=_one_of("thread", "warp"),
-    ),
+    "scale mrc": _object("capacity_bytes: count+, mpki low high: number?+", unit=_one_of("thread warp")),
 }
 LAUNCH = _object(
-    id=INDEX,
-    process=INDEX,
-    device=INDEX,
-    ordinal=INDEX,
-    name=TEXT,
-    grid=DIMENSIONS,
-    block=DIMENSIONS,
-    occurrence=INDEX,
-    weight={"type": "number", "exclusiveMinimum": 0},
-    duration_ns=NS,
+    "id process device ordinal occurrence: index, name: text, grid block: dimensions, weight: positive, "
+    "duration_ns: ns"
 )
 PLAN = _object(
+    "options: object",
     schema={"const": 1},
     kind={"const": "plan"},
     profile=_object(
-        files=_list(
-            _object(path=TEXT, sha256={"type": "string", "pattern": "^[0-9a-f]{64}$"}, launches=COUNT),
-            minItems=1,
-        ),
-        launches=COUNT,
-        total_duration_ns=NS,
-        sequences=_list(
-            _object(process=INDEX, device=INDEX, launches=COUNT, digest=DIGEST),
-            minItems=1,
-        ),
+        "launches: count, total_duration_ns: ns",
+        files=_list(_object("path: text, sha256: sha256, launches: count"), 1),
+        sequences=_list(_object("process device: index, launches: count, digest: digest"), 1),
     ),
-    options={"type": "object"},
-    strata=_list(
-        _object(key=TEXT, size=COUNT, mean_ns=NUMBER, std_ns=NUMBER, launches=_list(LAUNCH, minItems=1)),
-        minItems=1,
-    ),
-    overrides=_list(_object(key=TEXT, path=PATH, decision=VERDICT)),
+    strata=_list(_object("key: text, size: count, mean_ns std_ns: number", launches=_list(LAUNCH, 1)), 1),
+    overrides=_list(_object("key: text, path: path, decision: verdict")),
 )
-
-
 SELECTION = _object(
+    "launches: count, of_launches: count?, total_duration_ns: ns",
     filters={"type": "object", "minProperties": 1},
-    launches=COUNT,
-    of_launches=_or_null(COUNT),
-    total_duration_ns=NS,
-    left_out=_or_null(_object(launches=INDEX, total_duration_ns=NS, share=FRACTION)),
+    left_out=_or_null(_object("launches: index, total_duration_ns: ns, share: fraction")),
 )
 #: Of one profile, or by the names of several.
 SELECTIONS: Schema = {"anyOf": [SELECTION, {"type": "object", "additionalProperties": SELECTION}]}
@@ -457,12 +275,11 @@ def envelope(command: str) -> Schema:
     """Return the schema of a command's JSON answer; without a terminal the app's commands are others."""
     named = {"open": "summary", "demo": "summary", "scale open": "scale predict"}.get(command, command)
     schema = _object(
+        "seed: index, warnings: text*",
         schema={"const": 1},
         tool={"const": "kernelpoint"},
-        version={"type": "string", "pattern": r"^\d+\.\d+\.\d+"},
+        version=TEXT | {"pattern": r"^\d+\.\d+\.\d+"},
         command={"const": named},
-        seed=INDEX,
-        warnings=_list(TEXT),
         results=RESULTS[named],
     )
     schema["properties"]["selection"] = SELECTIONS

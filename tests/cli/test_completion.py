@@ -18,6 +18,8 @@ from sampling.simulators.registry import exporter_names
 from tui import cli, completion
 
 PROJECT = Path(__file__).resolve().parents[2]
+
+
 PROGRAM = (sys.executable, "-m", "tui")
 
 
@@ -112,9 +114,3 @@ def test_zsh_and_fish() -> None:
 def test_half_typed_quotes_offer_nothing_and_break_nothing() -> None:
     environ = {"_KERNELPOINT_COMPLETE": "complete_bash", "COMP_CWORD": "3"}
     assert asked(COMP_WORDS="kernelpoint\nsample\n'--me", **environ) == []
-
-
-def test_methods_are_named_without_numpy() -> None:
-    code = "import sys; from tui.completion import offer_of; offer_of('method')(''); "
-    code += "assert 'numpy' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=PROJECT)

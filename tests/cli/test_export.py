@@ -70,7 +70,7 @@ def test_garbled_options_are_refused_before_anything_is_written(
     plan = json.loads(plan_file.read_text())
     plan["options"]["launches"] = "garbled"
     Path("garbled.json").write_text(json.dumps(plan))
-    assert "garble --launches" in kernelpoint("export", "garbled.json", "-o", place).failed(3)
+    assert "--launches garbled" in kernelpoint("export", "garbled.json", "-o", place).failed(3)
     assert [path.name for path in tmp_path.iterdir()] == ["garbled.json"]
 
 

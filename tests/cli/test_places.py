@@ -1,22 +1,36 @@
-"""Where a command may write, and over what: checked before anything is read."""
+"""Where a command may write: what it reads is kept, and only its own kind is replaced."""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
+import shutil
 import socket
-from collections.abc import Callable
-from dataclasses import fields
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import Field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from tui.options import places
-from tui.options.files import check_file
+from sampling.plan.plan_file import overrides_text, read_overrides
+from sampling.reduction.group_by import GroupBy
+from sampling.splitting.tree import Verdict
+from tests.cli.conftest import Kernelpoint
+from tui.app.frame.wording import farewell
+from tui.app.overrides_file import kept_decisions, options_with_overrides
+from tui.app.plan.details import why_not_there
+from tui.app.state import Session
+from tui.engine.studies import study_as_asked
+from tui.options.files import FeatureFile, check_file, is_read, reading, reads_of
+from tui.options.plan import SampleOptions
 from tui.registry import COMMANDS
-
-Kernelpoint = Callable[..., Any]
 
 # What writes a product, with the kind of it, on a profile or a plan that is not there: nothing may be read.
 WRITES = {
@@ -26,6 +40,8 @@ WRITES = {
     "report": ("report", "missing", "-o"),
     "results": ("groups", "missing", "-o"),
 }
+
+
 FOLDERS = {
     "export": ("export", "missing", "-o"),
     "pictures": ("report", "missing", "--svg"),
@@ -97,26 +113,20 @@ def test_only_its_own_kind_is_replaced_unasked(
         assert "give another name, or --force to replace it" in asked
 
 
-def test_the_plan_that_is_replaced_is_named(kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path) -> None:
-    words = ("sample", resnet, "--method", "random", "--judge", "0", "-o", path := tmp_path / "plan.json")
-    kernelpoint(*words, "--seed", "7")
-    run = kernelpoint(*words)
-    was = "another: random, epsilon 0.05, seed 7, of resnet50-like.sqlite"
-    assert run.err.endswith(f"kernelpoint: plan written to {path}, in place of {was}\n")
-    path.write_text('{"kind": "plan"}')
-    assert "in place of another, which cannot be read" in kernelpoint(*words).err
-
-
-def test_a_plan_that_was_topped_up_is_replaced_when_that_is_asked_for(
+def test_the_plan_that_is_replaced_is_named(
     kernelpoint: Kernelpoint, resnet: Path, products: Path, tmp_path: Path
 ) -> None:
-    own = tmp_path / "larger.json"
-    own.write_bytes((products / "larger.json").read_bytes())
-    words = ("sample", resnet, "--method", "random", "--judge", "0", "-o", own)
+    words = ("sample", resnet, "--method", "random", "--judge", "0", "-o", path := tmp_path / "plan.json")
+    kernelpoint(*words, "--seed", "7")
+    was = "another: random, epsilon 0.05, seed 7, of resnet50-like.sqlite"
+    assert kernelpoint(*words).err.endswith(f"kernelpoint: plan written to {path}, in place of {was}\n")
+    path.write_text('{"kind": "plan"}')
+    assert "in place of another, which cannot be read" in kernelpoint(*words).err
+    shutil.copy(products / "larger.json", path)
     assert "was topped up" in kernelpoint(*words).failed(2)
-    assert own.read_bytes() == (products / "larger.json").read_bytes()
+    assert path.read_bytes() == (products / "larger.json").read_bytes()
     assert kernelpoint(*words, "--force").code == 0
-    assert "topped_up" not in json.loads(own.read_text())
+    assert "topped_up" not in json.loads(path.read_text())
 
 
 @pytest.mark.parametrize("command", [*WRITES, *FOLDERS])
@@ -142,14 +152,6 @@ def test_the_place_is_the_first_thing_that_is_looked_at(
     assert "cannot be written (File name too long)" in kernelpoint(*words).failed(1)
 
 
-def test_the_folder_of_an_export_is_checked_where_it_is_not_named(
-    kernelpoint: Kernelpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("csv-export").write_text("mine")
-    assert "csv-export is a file, a folder is meant" in kernelpoint("export", "missing").failed(2)
-
-
 def test_a_picture_of_somebody_elses_is_not_replaced(
     kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path
 ) -> None:
@@ -173,23 +175,255 @@ def test_what_is_no_file_is_written_to_or_refused(tmp_path: Path, monkeypatch: p
             check_file(Path("socket"))
 
 
-@pytest.mark.parametrize("closed", ["file", "folder"])
-def test_what_may_not_be_written_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed: str
+# Options that are any text, and name no file to read. A new one belongs here or is an `InputFile`.
+NO_FILES = {
+    *("output", "svg", "device", "process", "include", "exclude", "launches", "time", "range", "columns"),
+    *("group_epsilon", "set", "method", "methods", "kernel", "filter", "epsilons", "node", "to"),
+    *(
+        "ctas_per_sm",
+        "instructions",
+        "ctas",
+        "budget",
+        "cost",
+        "simulator",
+        "timeout",
+        "metrics",
+        "ratios",
+        "top_up",
+        "window",
+    ),
+    *(
+        "simulated",
+        "rule",
+        "benchmark",
+        "name",
+        "ipc",
+        "mpki",
+        "target",
+        "factor",
+        "size",
+        "capacity",
+        "caches",
+    ),
+}
+
+
+# Their `source` is one of a few words, as the parser or the reader checks.
+CHOSEN = {"project": {"source"}, "estimate": {"source"}, "report": {"source"}}
+
+
+def text_options(command: str) -> Iterator[tuple[Field[Any], Any]]:
+    """The options and arguments of a command that take any text, with their types."""
+    options = COMMANDS[command].options
+    hints = get_type_hints(options, include_extras=True)
+    plain = get_type_hints(options)
+    for option in fields(options):
+        hint = plain[option.name]
+        if hint is str or str in get_args(hint):
+            yield option, hints[option.name]
+
+
+INPUTS = [
+    (command, option) for command in COMMANDS for option, hint in text_options(command) if reads_of(hint)
+]
+
+
+def words_naming(command: str, option: Field[Any], path: object) -> Sequence[object]:
+    """A command line of this command in which this option, and no other, names a file that is there."""
+    words: list[object] = command.split()
+    words += [
+        path if each.name == option.name else "missing"
+        for each in fields(COMMANDS[command].options)
+        if each.metadata.get("argument") and (each.metadata["required"] or each.name == option.name)
+    ]
+    if not option.metadata.get("argument"):
+        words += [option.metadata["flags"][0], path]
+    return words
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_of_text_is_known_to_name_a_file_or_not(command: str) -> None:
+    """Else a new one could name a file that nothing keeps."""
+    known = NO_FILES | CHOSEN.get(command, set())
+    for option, hint in text_options(command):
+        assert (option.name in known) != (reads_of(hint) is not None), option.name
+
+
+@pytest.mark.parametrize(("command", "option"), INPUTS, ids=lambda part: getattr(part, "name", part))
+def test_no_command_writes_over_what_it_reads(
+    kernelpoint: Kernelpoint, tmp_path: Path, command: str, option: Field[Any]
 ) -> None:
-    """Whoever runs the tests: the superuser may write anywhere."""
+    own, link, hard = (tmp_path / name for name in ("of=own", "link", "hard"))
+    own.write_text("recorded once")
+    link.symlink_to(own)
+    hard.hardlink_to(own)
+    for target in (own, link, hard, tmp_path / "." / own.name):
+        said = kernelpoint(*words_naming(command, option, own), "-o", target).failed(2)
+        assert f"-o {target} is what the command reads; give another file" in said
+    named = [link, f"missing={own}"] if option.name == "features" else [link]
+    for name in named:
+        said = kernelpoint(*words_naming(command, option, name), "-o", own).failed(2)
+        assert "is what the command reads" in said
+    assert own.read_text() == "recorded once"
+
+
+def test_what_standard_input_is_taken_from_is_kept(resnet: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.sqlite"
+    shutil.copy(resnet, own)
+    words = [sys.executable, "-m", "tui", "groups", "-", "-o", own]
+    with own.open("rb") as stream:
+        run = subprocess.run(words, stdin=stream, capture_output=True, check=False)
+    assert run.returncode == 2
+    assert b"is what the command reads" in run.stderr
+    assert own.read_bytes() == resnet.read_bytes()
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    """A recording that is a folder of tables, of two kernels of which one can be split."""
+    folder = tmp_path / "rec"
+    folder.mkdir()
+    launch = np.arange(400)
+    start = launch * 10_000
+    kernels = {
+        "start": start,
+        "end": start + 1000 + launch % 4 * 2000,
+        "demangledName": launch % 2,
+        **{f"{what}{axis}": np.ones(400, dtype=np.int32) for what in ("grid", "block") for axis in "XYZ"},
+    }
+    pq.write_table(pa.table(kernels), folder / "CUPTI_ACTIVITY_KIND_KERNEL.parquet")
+    pq.write_table(pa.table({"id": [0, 1], "value": ["gemm", "norm"]}), folder / "StringIds.parquet")
+    return folder
+
+
+def test_nothing_is_written_into_a_recording_that_is_a_folder(
+    kernelpoint: Kernelpoint, recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All its files say whether it is the recording of a plan, and a new one may be taken for a table."""
+    (recording / "notes.txt").write_text("mine")
+    (recording / "elsewhere").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "rec-too").symlink_to(recording)
+    (outside := tmp_path / "hard").hardlink_to(recording / "notes.txt")
+    before = {path: path.read_bytes() for path in recording.iterdir() if path.exists()}
+    names = ("plan.json", "STRINGS.arrow", "elsewhere", "sub/plan.json", "../rec-too/plan.json")
+    for target in (*before, *(recording / name for name in names), outside):
+        for command in ("sample", "groups"):
+            assert "is in the folder" in kernelpoint(command, recording, "-o", target).failed(2)
+    monkeypatch.chdir(recording)
+    assert "is in the folder" in kernelpoint("groups", ".", "-o", "groups.txt").failed(2)
+    assert kernelpoint("groups", ".", "-o", "-").code == 0
+    # A plan that is proposed lies outside, and is one of this recording.
+    words = next_plan(kernelpoint, ".")
+    assert words[-2:] == ["-o", "../plan.json"]
+    assert kernelpoint(*words).code == 0
+    assert kernelpoint("judge", "../plan.json", ".").code == 0
+    run = kernelpoint("export", "../plan.json", "--to", "csv", "-o", "out")
+    assert run.code == 0, "the folder is not read by this one"
+    assert {path: path.read_bytes() for path in recording.iterdir() if path in before} == before
+
+
+def next_plan(kernelpoint: Kernelpoint, *words: object) -> list[str]:
+    """The words of the `sample` that a summary proposes."""
+    line: str = kernelpoint("summary", *words, "--format", "json", "-q", "--method", "root").results["next"][
+        0
+    ]
+    return shlex.split(line)[1:]
+
+
+def test_the_plan_that_a_summary_proposes_is_not_what_it_reads(
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = next_plan(kernelpoint, resnet)
+    assert first[-2:] == ["-o", "plan.json"]
+    assert kernelpoint(*first).code == 0
+    assert next_plan(kernelpoint, resnet, "--epsilon", "0.05")[-1] == "plan.json", "a new one in its place"
+    Path("plan-2.json").write_text("mine")
+    again = next_plan(kernelpoint, resnet, "--overrides", "plan.json")
+    assert again[-4:] == ["--overrides", "plan.json", "-o", "plan-3.json"]
+    assert kernelpoint(*again).code == 0
+    assert Path("plan-2.json").read_text() == "mine"
+
+
+@pytest.mark.parametrize("is_decided", [False, True])
+def test_the_plan_that_the_app_proposes_is_not_what_it_reads(
+    kernelpoint: Kernelpoint, recording: Path, monkeypatch: pytest.MonkeyPatch, is_decided: bool
+) -> None:
+    monkeypatch.chdir(recording.parent)
+    options = SampleOptions(profiles=("rec",), method="root", group_by=GroupBy.NAME)
+    study = study_as_asked(("rec",), options)
+    overrides = {study.counts.groups[0].key: {"": Verdict.SPLIT}} if is_decided else {}
+    Path("plan.json").write_text(overrides_text(overrides, "root"))
+    options = replace(options, overrides="plan.json" if is_decided else None)
+    session = Session(options, study=study, overrides=overrides)
+    said = farewell(session)
+    assert said is not None
+    words = shlex.split(said.partition("\nkernelpoint ")[2])
+    assert words[-1] == "plan-2.json"
+    assert kernelpoint(*words).code == 0
+
+
+def test_the_app_writes_nothing_into_a_recording_that_is_a_folder(
+    recording: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(recording)
+    before = set(recording.iterdir())
+    options = SampleOptions(profiles=(".",), method="root", group_by=GroupBy.NAME)
+    overrides = {"gemm": {"": Verdict.SPLIT}}
+    session = Session(options, study=study_as_asked((".",), options), overrides=overrides)
+    with reading(["."]):
+        kept = kept_decisions(session)
+        problem = why_not_there("plan.json", Path("plan.json"), is_folder=False)
+    (decisions,) = home.iterdir()
+    assert kept == f"your split decisions are in {decisions}"
+    assert problem == "plan.json is in the folder ., which the command reads"
+    assert set(recording.iterdir()) == before
+
+
+def test_not_even_force_writes_over_what_is_read(
+    kernelpoint: Kernelpoint, resnet: Path, plan_file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(resnet)
+    assert "is what the command reads" in kernelpoint("demo", "-o", tmp_path / "link", "--force").failed(2)
+    own = tmp_path / "launches.csv"
+    shutil.copy(plan_file, own)
+    run = kernelpoint("export", own, "--to", "csv", "-o", tmp_path, "--force")
+    assert "would overwrite what the command reads" in run.failed(2)
+    assert own.read_bytes() == plan_file.read_bytes()
+
+
+def test_the_app_writes_split_decisions_over_no_file(
+    resnet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file is named after them; one of that name that holds others was edited since."""
+    monkeypatch.chdir(tmp_path)
+    session = Session(SampleOptions(profiles=(str(resnet),)), overrides={"k": {"": Verdict.SPLIT}})
+    first = options_with_overrides(session).overrides
+    assert first is not None
+    assert options_with_overrides(session).overrides == first
+    Path(first).write_text('{"overrides": []}')
+    second = options_with_overrides(session).overrides
+    assert second is not None
+    assert options_with_overrides(session).overrides == second != first
+    assert Path(first).read_text() == '{"overrides": []}'
+    assert read_overrides(second).overrides == session.overrides
+
+
+def test_a_file_is_kept_for_as_long_as_it_is_read(tmp_path: Path) -> None:
     own = tmp_path / "own"
-    own.touch()
-    monkeypatch.setattr(places.os, "access", lambda path, _: path != (own if closed == "file" else tmp_path))
-    with pytest.raises(PermissionError):
-        check_file(own)
+    own.write_text("")
+    with reading([str(own), "no/such/file", "a\0b", "-"]):
+        assert is_read(own)
+        assert is_read(Path(os.path.relpath(own)))
+        assert not is_read(tmp_path / "no such file")
+        assert not is_read(tmp_path)
+    assert not is_read(own)
 
 
-@pytest.mark.parametrize("words", [*WRITES.values(), *FOLDERS.values()], ids=[*WRITES, *FOLDERS])
-def test_links_that_lead_to_each_other_are_refused(
-    kernelpoint: Kernelpoint, words: tuple[str, ...], tmp_path: Path
-) -> None:
-    (tmp_path / "one").symlink_to("two")
-    (tmp_path / "two").symlink_to("one")
-    error = kernelpoint(*words, tmp_path / "one").failed(1)
-    assert f"{tmp_path / 'one'}: cannot be written" in error
+def test_a_name_is_looked_for_behind_every_equals_sign() -> None:
+    mark = reads_of(FeatureFile | None)
+    assert mark is not None
+    assert list(mark.paths("a=b=c.csv")) == ["a=b=c.csv", "b=c.csv", "c.csv"]
+    assert reads_of(str | None) is None

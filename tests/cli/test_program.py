@@ -1,4 +1,4 @@
-"""What only a process of its own shows: interruption, pipes, import cost, and being started with -m."""
+"""What only a process of its own shows: signals, pipes, and being started with -m."""
 
 from __future__ import annotations
 
@@ -9,141 +9,63 @@ import signal
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 import pytest
 
-from tests.cli.conftest import environment
+from tests.cli.conftest import JSON, PROJECT, Kernelpoint, environment
+from tui.output import files
 from tui.version import __version__
 
-Run = Any
-Program = Callable[..., Run]
 
-PROJECT = Path(__file__).resolve().parents[2]
-
-
-def start(*words: object, **streams: Any) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, *map(str, words)], cwd=PROJECT, **streams)
-
-
-def test_it_starts_as_a_module(program: Program, resnet: Path) -> None:
+def test_it_starts_as_a_module(program: Kernelpoint, resnet: Path) -> None:
     run = program("--version")
-    assert run.code == 0
+    assert (run.code, run.out.count("\n")) == (0, 1)
     assert run.out.startswith(f"kernelpoint {__version__} ")
-    assert run.out.count("\n") == 1
-    run = program(resnet, "--format", "json")
-    assert run.code == 0
-    assert run.results["launches"] == 5600
-
-
-def test_failures_are_one_line_here_too(program: Program) -> None:
+    assert program(resnet, *JSON).results["launches"] == 5600
     program("summary", "missing.sqlite").failed(3)
     program("summary", "--nonsense").failed(2)
 
 
-def test_help_and_version_import_no_heavy_package() -> None:
-    heavy = {"numpy", "pandas", "textual", "pyarrow", "scipy", "sklearn", "adbc_driver_sqlite", "msgspec"}
-    code = (
-        "import sys\nfrom tui import cli\n"
-        "for words in (['--version'], ['--help'], ['sample', '--help']): assert cli.run(words) == 0\n"
-        f"print(sorted({heavy!r} & sys.modules.keys()), file=sys.stderr)\n"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=PROJECT, check=True)
-    assert run.stderr.decode() == "[]\n"
-
-
-def test_a_small_sqlite_profile_is_summed_up_without_textual_or_pandas(resnet: Path) -> None:
-    heavy = {"pandas", "textual", "scipy", "sklearn"}
-    code = (
-        "import sys\nfrom tui import cli\n"
-        f"assert cli.run(['summary', {str(resnet)!r}]) == 0\n"
-        f"print(sorted({heavy!r} & sys.modules.keys()), file=sys.stderr)\n"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=PROJECT, check=True)
-    assert run.stderr.decode() == "[]\n"
-
-
-_INTERRUPTED = """
-import os, signal, sys
-from sampling.plan import judge
-
-whole = judge.judge_design
-
-def interrupted(*arguments):
-    os.kill(os.getpid(), signal.SIGINT)
-    return whole(*arguments)
-
-judge.judge_design = interrupted
-from tui.cli import main
-main()
-"""
-
-
-def test_an_interruption_is_130_and_one_line(resnet: Path, tmp_path: Path) -> None:
-    target = tmp_path / "table"
-    words = ("compare", resnet, "--repeats", "100000", "-o", target)
-    run = start(
-        "-c",
-        _INTERRUPTED,
-        *words,
-        stdout=subprocess.PIPE,
+def to_stdout(stdout: int | IO[bytes], *words: object) -> tuple[int, bytes]:
+    """Run with this standard output, and return the code and what is said."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tui", *map(str, words)],
+        stdout=stdout,
         stderr=subprocess.PIPE,
-        # A shell that starts this in the background leaves SIGINT ignored, and Python would keep it so.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        cwd=PROJECT,
+        check=False,
     )
-    out, err = run.communicate(timeout=60)
-    assert run.returncode == 130
-    assert out == b""
-    assert err == b"kernelpoint: interrupted\n"
-    assert not any(tmp_path.iterdir())
+    return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("form", ["table", "csv"])
-def test_a_reader_that_leaves_is_no_failure_to_talk_about(resnet: Path, form: str) -> None:
+@pytest.mark.parametrize("words", [("groups",), ("groups", "--format", "csv"), ("--help",)])
+def test_a_reader_that_leaves_is_no_failure_to_talk_about(resnet: Path, words: tuple[str, ...]) -> None:
     read, write = os.pipe()
     os.close(read)
-    run = start("-m", "tui", "groups", resnet, "--format", form, stdout=write, stderr=subprocess.PIPE)
+    assert to_stdout(write, *words, *([resnet] if words[0] == "groups" else []))[1] == b""
     os.close(write)
-    _, err = run.communicate(timeout=60)
-    assert err == b""
-
-
-def test_a_reader_of_help_may_leave() -> None:
-    read, write = os.pipe()
-    os.close(read)
-    run = start("-m", "tui", "--help", stdout=write, stderr=subprocess.PIPE)
-    os.close(write)
-    _, err = run.communicate(timeout=60)
-    assert err == b""
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
 def test_a_full_disk_is_one_line(resnet: Path) -> None:
     with Path("/dev/full").open("wb") as full:
-        run = start("-m", "tui", "groups", resnet, stdout=full, stderr=subprocess.PIPE)
-        _, err = run.communicate(timeout=60)
-    assert run.returncode == 1
-    assert re.fullmatch(rb"kernelpoint: error: .*No space left on device\n", err)
+        code, said = to_stdout(full, "groups", resnet)
+    assert code == 1
+    assert re.fullmatch(rb"kernelpoint: error: .*No space left on device\n", said)
 
 
-def test_closed_streams_are_no_failure(resnet: Path) -> None:
-    for closed in (">&-", "2>&-", "<&-"):
-        line = f'exec "$0" -m tui groups "$1" --format csv {closed}'
-        run = subprocess.run(
-            ["/bin/sh", "-c", line, sys.executable, str(resnet)],
-            capture_output=True,
-            cwd=PROJECT,
-            check=False,
-        )
-        assert run.returncode == 0, run.stderr.decode()
-        assert run.stderr == b""
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-"])
+def test_closed_streams_are_no_failure(resnet: Path, closed: str) -> None:
+    line = f'exec "$0" -m tui groups "$1" --format csv {closed}'
+    words = ["/bin/sh", "-c", line, sys.executable, str(resnet)]
+    run = subprocess.run(words, capture_output=True, cwd=PROJECT, check=False)
+    assert (run.returncode, run.stderr) == (0, b"")
 
 
-def test_convert_can_be_piped_into_another_command(program: Program, resnet: Path) -> None:
+def test_convert_can_be_piped_into_another_command(program: Kernelpoint, resnet: Path) -> None:
     converted = program("convert", resnet, "-o", "-")
-    assert converted.code == 0
     piped = program("groups", "-", "--format", "jsonl", stdin=converted.stdout)
     assert piped.jsonl == program("groups", resnet, "--format", "jsonl").jsonl
 
@@ -194,3 +116,148 @@ def test_the_command_begins_with_what_sees_them() -> None:
     assert project["project"]["scripts"] == {"kernelpoint": "kernelpoint_main:main"}
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert wheel["force-include"]["tui/kernelpoint_main.py"] == "kernelpoint_main.py"
+
+
+# Sends the signal when a module is looked for, or when the results are written.
+_ENDED = """
+import importlib.abc, os, signal, sys
+
+class Sender(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == {module!r}:
+            {module_code}
+
+sys.meta_path.insert(0, Sender())
+sys.argv = ["kernelpoint", *sys.argv[1:]]
+from tui.cli import main
+main()
+"""
+
+
+_WRITING = """
+import os, signal, sys
+from pathlib import Path
+
+whole = Path.write_text
+
+def write_text(self, *words, **more):
+    done = whole(self, *words, **more)
+    if self.name.startswith("."):
+        {code}
+    return done
+
+Path.write_text = write_text
+from tui.cli import main
+main()
+"""
+
+
+def ended_by(code: str, *words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, words)],
+        capture_output=True,
+        text=True,
+        cwd=PROJECT,
+        env=environment(),
+        timeout=120,
+        check=False,
+        preexec_fn=_as_in_the_foreground,
+    )
+
+
+def _as_in_the_foreground() -> None:
+    # A shell in the background leaves SIGINT ignored, nohup SIGHUP, and Python would keep them so.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def sent(name: str) -> str:
+    return f"os.kill(os.getpid(), signal.{name})"
+
+
+_JUDGING = """
+import os, signal
+from sampling.plan import judge
+
+def judge_design(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+
+judge.judge_design = judge_design
+from tui.cli import main
+main()
+"""
+
+
+def test_an_interruption_is_130_and_one_line(resnet: Path, tmp_path: Path) -> None:
+    ended = ended_by(_JUDGING, "compare", resnet, "--repeats", "9", "-o", tmp_path / "table")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "kernelpoint: interrupted\n")
+    assert not any(tmp_path.iterdir())
+
+
+_SWALLOWED = f"try: {sent('SIGINT')}\n            except KeyboardInterrupt: raise ImportError('broken')"
+
+
+@pytest.mark.parametrize(
+    ("module", "what"),
+    [
+        *((each, sent("SIGINT")) for each in ("tui.program", "sampling.errors", "typer", "tui.parser")),
+        *((each, _SWALLOWED) for each in ("numpy", "tui.text.info")),
+    ],
+    ids=str,
+)
+def test_an_interruption_while_the_program_is_imported(module: str, what: str, resnet: Path) -> None:
+    """Even where an import turns it into another error."""
+    ended = ended_by(_ENDED.format(module=module, module_code=what), "info", resnet)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "kernelpoint: interrupted\n")
+
+
+def test_an_interruption_that_a_finalizer_swallows_ends_the_program_all_the_same(
+    resnet: Path, tmp_path: Path
+) -> None:
+    class_code = f"type('Held', (), {{'__del__': lambda _: {sent('SIGINT')}}})()"
+    ended = ended_by(_WRITING.format(code=class_code), "sample", resnet, "-o", tmp_path / "plan.json")
+    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (130, "kernelpoint: interrupted")
+    assert "Traceback" not in ended.stderr
+    assert {path.name for path in tmp_path.iterdir()} <= {"plan.json"}
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_another_signal_leaves_nothing_half_made(name: str, resnet: Path, tmp_path: Path) -> None:
+    """The program dies by the signal, as if nobody had listened: a shell says 143 and 129."""
+    ended = ended_by(_WRITING.format(code=sent(name)), "sample", resnet, "-o", tmp_path / "plan.json")
+    # Where undoing takes long it is ended by force, with the code that a shell gives such a death.
+    assert ended.returncode in {-getattr(signal, name), 128 + getattr(signal, name)}
+    assert "Traceback" not in ended.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_left_goes_with_the_next_start(resnet: Path, tmp_path: Path) -> None:
+    killed = ended_by(_WRITING.format(code=sent("SIGKILL")), "sample", resnet, "-o", tmp_path / "plan.json")
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = tmp_path.iterdir()
+    _, number, machine, _ = left.name.rsplit("-", 3)
+    # In use, elsewhere, or somebody else's: none of these is surely stale.
+    kept = {
+        f".kernelpoint-{os.getpid()}-{machine}-00000000",
+        f".kernelpoint-1-{machine}-00000000",
+        f".kernelpoint-{number}-{'f' * 12}-00000000",
+        f".kernelpoint-{number}-{'0' * 12}-00000000",
+        f".kernelpoint-{number}-{machine}-00000000.bak",
+        ".plan.json.ab12cd34",
+    }
+    for name in kept:
+        (tmp_path / name).write_text("not to be removed")
+    done = ended_by("from tui.cli import main; main()", "sample", resnet, "-o", tmp_path / "plan.json")
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"plan.json", *kept}
+
+
+def test_where_nothing_says_which_machine_it_is_nothing_is_stale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_machine", lambda: "0" * 12)
+    left = tmp_path / f".kernelpoint-4194305-{'0' * 12}-00000000"
+    left.touch()
+    with files.temporary_file(tmp_path) as made:
+        assert made.stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.iterdir()) == [left]

@@ -10,17 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
-
-from scalemodel.measurements import MpkiUnit, Scaling
-from tui.options.scale import (
-    ProportionalStart,
-    ScaleDeriveOptions,
-    ScaleMrcOptions,
-    ScalePredictOptions,
-    ScaleValidateOptions,
-    TraceForm,
-)
 
 Run = Any
 Kernelpoint = Callable[..., Run]
@@ -163,17 +152,6 @@ def test_the_text_says_rule_interval_class_and_what_a_cliff_gains(kernelpoint: K
     assert "Low to high" not in baseline
 
 
-def test_rules_by_commas_repeated_or_all(kernelpoint: Kernelpoint) -> None:
-    def methods(*words: str) -> list[str]:
-        results = kernelpoint(*DCT, *words, "--format", "json").results
-        return list(dict.fromkeys(row["method"] for row in results["predictions"]))
-
-    assert methods() == ["additive"]
-    assert methods("--rule", "published,linear") == methods("--rule", "published", "-r", "linear")
-    assert methods("--rule", "published,linear") == ["published", "linear"]
-    assert len(methods("--rule", "all")) == 7
-
-
 def test_a_table_predicts_all_benchmarks_beside_what_was_measured(
     kernelpoint: Kernelpoint, table: Path
 ) -> None:
@@ -190,19 +168,6 @@ def test_a_table_predicts_all_benchmarks_beside_what_was_measured(
     assert "--benchmark NAME draws one of them" in text
 
 
-def test_options_count_more_than_the_file(kernelpoint: Kernelpoint, table: Path) -> None:
-    words = ("scale", "predict", table, "-b", "two", "--format", "json")
-    other = kernelpoint(*words, "--target", "24,64", "--f-mem", "0.5").results["predictions"]
-    assert [row["target"] for row in other] == [24, 64]
-    weak = kernelpoint(*words, "--scaling", "weak").results
-    assert weak["cliff"] is None
-    assert weak["scaling"] == "weak"
-    named = kernelpoint(*words, "--simulated", "16,32", "--target", "64").results
-    assert [model["size"] for model in named["simulated"]] == [16, 32]
-    all_sizes = kernelpoint(*words, "--simulated", "8,16,32")
-    assert "no target" in all_sizes.failed(2)
-
-
 def test_validate_has_a_score_for_each_rule_and_target(kernelpoint: Kernelpoint, table: Path) -> None:
     results = kernelpoint("scale", "validate", table, "--format", "json").results
     assert list(results)[:2] == ["additive", "published"]
@@ -216,15 +181,6 @@ def test_validate_has_a_score_for_each_rule_and_target(kernelpoint: Kernelpoint,
     assert score["within_interval"] == 0.5
     rows = kernelpoint("scale", "validate", table, "--rule", "additive", "--format", "jsonl").jsonl
     assert rows == [{"method": "additive", "target": 32, **score}]
-
-
-def test_validate_names_what_a_rule_has_no_prediction_for(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
-    path = tmp_path / "flat.csv"
-    path.write_text("benchmark,size,ipc\nflat,8,100\nflat,16,95\nflat,32,90\n")
-    run = kernelpoint("scale", "validate", path, "--format", "json")
-    assert run.results["published"]["32"]["mean"] is None
-    assert run.results["published"]["32"]["without"] == ["flat"]
-    assert "published at 32: no prediction of flat" in said(kernelpoint("scale", "validate", path))
 
 
 def test_derive_writes_one_folder_a_scale_model(
@@ -243,14 +199,6 @@ def test_derive_writes_one_folder_a_scale_model(
     again = ("scale", "derive", target, "--factor", "16", "-o", folder)
     assert "--force" in kernelpoint(*again).failed(2)
     assert kernelpoint(*again, "--force").code == 0
-
-
-def test_derive_writes_all_or_nothing(kernelpoint: Kernelpoint, target: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "models"
-    (folder / "8-SMs" / "target.toml").mkdir(parents=True)
-    run = kernelpoint("scale", "derive", target, "--factor", "8,16", "-o", folder, "--force")
-    assert run.code == 1
-    assert not [path for path in folder.rglob("*") if path.is_file()]
 
 
 def test_derive_never_overwrites_its_target(kernelpoint: Kernelpoint, tmp_path: Path, target: Path) -> None:
@@ -307,17 +255,6 @@ def test_mrc_counts_misses_at_each_capacity(kernelpoint: Kernelpoint, trace: Pat
     text = said(kernelpoint(*words))
     assert "The largest fall is between 512 KiB and 1 MiB, by 66.7 %" in text
     assert "per thousand thread instructions, all counted" in text
-
-
-def test_mrc_of_a_sample_has_bounds_and_a_seed(kernelpoint: Kernelpoint, trace: Path) -> None:
-    words = ("scale", "mrc", trace, "--capacity", "512KiB,2MiB", "--instructions", "24576", "--rate", "0.1")
-    results = kernelpoint(*words, "--format", "json").results
-    for low, mpki, high in zip(results["low"], results["mpki"], results["high"], strict=True):
-        assert low <= mpki <= high
-    assert results["low"][1] < results["high"][1]
-    assert results["method"] == "shards"
-    assert results == kernelpoint(*words, "--format", "json", "--seed", "0").results
-    assert results != kernelpoint(*words, "--format", "json", "--seed", "1").results
 
 
 def test_a_curve_feeds_a_prediction(kernelpoint: Kernelpoint, trace: Path, tmp_path: Path) -> None:
@@ -418,79 +355,7 @@ def test_usage_errors_are_2(
         assert part in error
 
 
-@pytest.mark.parametrize("command", ["predict", "validate", "derive", "mrc"])
-@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe\x00", b"hello\n"])
-def test_what_cannot_be_read_is_3(
-    kernelpoint: Kernelpoint, tmp_path: Path, command: str, content: bytes | None
-) -> None:
-    path = tmp_path / "file"
-    if content is not None:
-        path.write_bytes(content)
-    assert f"{path}" in kernelpoint("scale", command, path).failed(3)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "mpki\n1\n",
-        "size,mpki\n",
-        "size,mpki\n8,x\n",
-        "size,mpki\n,5\n",
-        "size,mpki\n8,\n",
-        "size,mpki\n8.5,1\n",
-        "size,mpki\n8,-1\n",
-        "size,mpki,unit\n8,1,block\n",
-        "size,mpki,unit\n8,1,warp\n16,1,thread\n",
-        pytest.param('size,mpki\n8,"' + "1" * 200_000 + '"\n', id="a cell beyond what csv takes"),
-    ],
-)
-def test_what_is_no_curve_is_3(kernelpoint: Kernelpoint, tmp_path: Path, content: str) -> None:
-    path = tmp_path / "curve.csv"
-    path.write_text(content)
-    asked = ("scale", "predict", "--ipc", "8=10,16=20", "-t", "32", "--mpki-from", path)
-    assert ";" in kernelpoint(*asked).failed(3)
-
-
-def test_a_table_without_targets_is_1(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
-    path = tmp_path / "models.csv"
-    path.write_text("benchmark,size,ipc\none,8,10\none,16,20\n")
-    assert "nothing to check" in kernelpoint("scale", "validate", path).failed(1)
-
-
 # What cannot be printed is quoted as bash knows it, and `shlex` does not.
-TEXT = st.text(st.characters(exclude_categories=["C", "Z"], include_characters=" "), min_size=1, max_size=12)
-TUPLES = st.lists(TEXT, max_size=2).map(tuple)
-FINITE = st.floats(0, 0.9)
-OPTIONS = {
-    "scale predict": st.builds(
-        ScalePredictOptions,
-        files=TUPLES,
-        scaling=st.none() | st.sampled_from(Scaling),
-        ipc=TUPLES,
-        mpki_from=st.none() | TEXT,
-        f_mem=st.none() | FINITE,
-        peak_ipc_per_sm=st.none() | FINITE,
-        assume_f_mem=st.booleans(),
-        rule=TUPLES,
-        proportional_from=st.sampled_from(ProportionalStart),
-        width=st.none() | st.integers(1, 99),
-    ),
-    "scale validate": st.builds(
-        ScaleValidateOptions,
-        files=st.lists(TEXT, min_size=1, max_size=2).map(tuple),
-        mpki_unit=st.none() | st.sampled_from(MpkiUnit),
-        simulated=TUPLES,
-    ),
-    "scale derive": st.builds(ScaleDeriveOptions, file=TEXT, factor=TUPLES, force=st.booleans()),
-    "scale mrc": st.builds(
-        ScaleMrcOptions,
-        traces=st.lists(TEXT, min_size=1, max_size=2).map(tuple),
-        capacity=TUPLES,
-        rate=st.none() | FINITE,
-        source=st.none() | st.sampled_from(TraceForm),
-        line_bytes=st.integers(1, 256),
-    ),
-}
 
 
 def test_the_help_tells_the_keys_of_each_toml(kernelpoint: Kernelpoint) -> None:

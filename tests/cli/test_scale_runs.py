@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -222,6 +223,7 @@ def test_validate_takes_folders_of_runs(kernelpoint: Kernelpoint, printed: dict[
     assert list(results) == ["waves", "additive"]
     assert results["waves"]["32"]["max"] == pytest.approx(0)
     assert results["additive"]["32"]["max"] > 0.02
+    assert kernelpoint("scale", "validate", folder, "--format", "json").json["warnings"] == []
     (folder / "alone.log").write_text(printed_log(0, 8).replace("_Z3", "_Z4"))
     again = kernelpoint("scale", "validate", folder, "--rule", "additive")
     assert "/alone.log: note: No IPC above the scale models" in again.out
@@ -244,9 +246,9 @@ def test_view_5_holds_runs(kernelpoint: Kernelpoint, printed: dict[int, Path]) -
     shown = kernelpoint(*line[1:], "--width", "80").out
     assert shown == answer.text(answer.asked, Canvas(80, color=False)) + "\n"
     assert farewell(tables) == f"64 SMs: IPC {257_000 / 440:.4g} by waves\n{shlex.join(line)}"
-    by_rule = tables.asked(tables.how.with_next_rule(has_runs=True))
+    by_rule = replace(tables, how=tables.how.with_next_rule(has_runs=True))
     assert answer_of(by_rule).outcome.predictions[0].method == "additive"
     edited = tables.edited(tables.sheet.with_cell(0, "ipc", "1"))
     with pytest.raises(OptionError, match="the runs as they were read alone"):
         answer_of(edited)
-    assert made_up_tables().asked(tables.how).rule == "additive"
+    assert replace(made_up_tables(), how=tables.how).rule == "additive"

@@ -12,7 +12,6 @@ Kernelpoint = Callable[..., Any]
 
 TWO = ("--ipc", "8=100,16=190")
 INTERVAL = "is an interval meant to hold"
-BEYOND = "beyond the calibrated range"
 
 
 def said(run: Any) -> str:
@@ -48,16 +47,6 @@ def test_a_cliff_between_the_models_is_not_calibrated(
     assert {row["bounds"] for row in results["predictions"]} == {"interval not calibrated"}
 
 
-def test_brackets_are_no_intervals(kernelpoint: Kernelpoint) -> None:
-    words = ("--ipc", "8=100,16=190", "--mpki", "8=2,16=2,32=0.9", "--target")
-    text = predicted(kernelpoint, *words, "32")
-    assert "Low to high is a bracket, no interval" in text
-    assert INTERVAL not in text
-    both = predicted(kernelpoint, "--ipc", "8=100,16=190", "--mpki", "16=9,32=9,64=1", "--target", "24,32,64")
-    assert "Low to high at 24 and 32 SMs is an interval meant to hold 90 %" in both
-    assert "Low to high at 64 SMs is a bracket, no interval" in both
-
-
 def test_a_bracket_of_a_known_f_mem_is_widened_as_an_interval_is(
     kernelpoint: Kernelpoint, tmp_path: Path
 ) -> None:
@@ -83,31 +72,6 @@ def test_back_casts_are_of_the_rules_that_have_intervals_by_them(kernelpoint: Ke
     both = predicted(kernelpoint, *words, "published,additive").split("predicted by those before it")[1]
     assert "published" in (sentence := both.partition(". Of ")[0])
     assert "additive" in sentence
-
-
-def test_baselines_have_none(kernelpoint: Kernelpoint) -> None:
-    text = predicted(kernelpoint, *TWO, "--target", "32", "--rule", "linear,additive")
-    assert "Low to high is an interval" in text
-    assert "linear: no interval" in text
-
-
-def test_rows_of_many_benchmarks_are_told_apart(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
-    path = tmp_path / "many.csv"
-    rows = "far,8,100,\nfar,16,200,\nfar,512,,9\ncliff,8,100,9\ncliff,16,200,9\ncliff,32,,1\n"
-    path.write_text(f"benchmark,size,ipc,mpki\n{rows}")
-    text = predicted(kernelpoint, path)
-    assert "Low to high of 1 of the 2 predictions is an interval" in text
-    assert "Low to high of 1 of the 2 predictions is a bracket" in text
-    lines = kernelpoint("scale", "predict", path).out.splitlines()
-    assert next(line for line in lines if line.startswith("far")).endswith("beyond calibration")
-    assert next(line for line in lines if line.startswith("cliff")).endswith("bracket")
-
-
-def test_validate_says_what_is_beyond(kernelpoint: Kernelpoint, sample_data: Path) -> None:
-    table = sample_data / "scale-model-example.csv"
-    words = ("scale", "validate", table, "--rule", "additive")
-    assert BEYOND not in said(kernelpoint(*words))
-    assert BEYOND in said(kernelpoint(*words, "--simulated", "16,32"))
 
 
 # -- what is left out, and what is not used -----------------------------------------------------------------
@@ -145,24 +109,6 @@ def test_options_that_change_nothing(
 
 
 # -- a curve with an error, traces, targets ----------------------------------------------------------------
-
-
-def test_the_error_of_a_sampled_curve_is_heeded(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
-    def asked(name: str, rows: str) -> tuple[object, ...]:
-        path = tmp_path / name
-        path.write_text(f"size,mpki,low,high\n{rows}\n")
-        return "scale", "predict", *TWO, "-t", "32", "--mpki-from", path
-
-    wide = asked("wide.csv", "8,10,9,11\n16,10,9.5,10.5\n32,6.9,3,8")
-    run = kernelpoint(*wide, "--format", "json")
-    assert run.json["warnings"] == ["curve-error"]
-    assert run.results["cliff"] is None
-    assert "the curve's own sampling error could change this" in said(kernelpoint(*wide))
-    narrow = asked("narrow.csv", "8,10,,\n16,10,9.5,10.5\n32,6.9,6.8,7")
-    assert kernelpoint(*narrow, "--format", "json").json["warnings"] == []
-    for number, bounds in enumerate(("7,8", "1,x", "-1,8")):
-        wrong = asked(f"{number}.csv", f"16,10,10,10\n32,6.9,{bounds}")
-        assert ";" in kernelpoint(*wrong).failed(3)
 
 
 def test_a_decimal_comma_is_named(kernelpoint: Kernelpoint) -> None:

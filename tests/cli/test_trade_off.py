@@ -1,51 +1,29 @@
-"""`trade-off`, and what `sample` lists: each agrees with the plan that `sample` makes."""
+"""What a plan costs at other targets, what binds it, within a budget: each agrees with the plan typed so."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import jsonschema
 import pytest
 
-Run = Any
-Kernelpoint = Callable[..., Run]
+from tests.cli import contract_schemas as schemas
+from tests.cli.conftest import JSON, Kernelpoint, drawn_of, results
+from tui.charts import quantities
 
 EPSILONS = ("--epsilons", "0.2, 0.005,0.05,0.2")
 
 
-def results(kernelpoint: Kernelpoint, *words: object) -> Any:
-    run = kernelpoint(*words, "--format", "json")
-    assert run.code == 0, run.err
-    return run.results
-
-
 @pytest.mark.parametrize("method", ["joint", "root", "random"])
 def test_each_point_is_what_sample_plans(kernelpoint: Kernelpoint, gpt2: Path, method: str) -> None:
-    rows = results(kernelpoint, "trade-off", gpt2, *EPSILONS, "--method", method)
+    asked = ("--method", method, "--noise-floor", "0.01", "--confidence", "0.9")
+    rows = results(kernelpoint, "trade-off", gpt2, *EPSILONS, *asked)
     assert [row["epsilon"] for row in rows] == [0.005, 0.05, 0.2], "each once, ascending"
     for row in rows:
-        words = ("--epsilon", row["epsilon"], "--method", method, "--judge", "0")
-        sample = results(kernelpoint, "sample", gpt2, *words)
+        sample = results(kernelpoint, "sample", gpt2, "--epsilon", row["epsilon"], *asked, "--judge", "0")
         for name in ("strata", "samples", "bound", "group_bound"):
             assert row[name] == sample[name]
-
-
-def test_the_default_epsilons_lie_around_the_plans(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    rows = results(kernelpoint, "trade-off", resnet, "--epsilon", "0.02")
-    assert [row["epsilon"] for row in rows] == [
-        *(0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)
-    ]
-
-
-def test_the_rest_of_what_is_asked_holds_at_every_point(kernelpoint: Kernelpoint, gpt2: Path) -> None:
-    asked = ("--group-epsilon", "0.02", "--min-samples", "3", "--noise-floor", "0")
-    rows = results(kernelpoint, "trade-off", gpt2, *EPSILONS, *asked)
-    assert all(row["group_bound"] <= 0.02 for row in rows)
-    assert rows != results(kernelpoint, "trade-off", gpt2, *EPSILONS)
 
 
 def test_the_text_is_a_chart_over_a_table(kernelpoint: Kernelpoint, gpt2: Path) -> None:
@@ -75,39 +53,8 @@ def test_where_the_curve_is_level_the_reason_is_said(kernelpoint: Kernelpoint, g
     assert last("--epsilons", "0.001,0.002", "--method", "root") == ""
 
 
-def test_it_is_drawn_as_large_as_asked(kernelpoint: Kernelpoint, gpt2: Path) -> None:
-    small = kernelpoint("trade-off", gpt2, "--width", "50", "--height", "8").out.splitlines()
-    large = kernelpoint("trade-off", gpt2, "--width", "120", "--height", "30").out.splitlines()
-    assert len(large) - len(small) == 22
-    assert max(map(len, small[1:9])) <= 50 < max(map(len, large[1:31])) <= 120
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--method", "pks"), "pks picks launches without chance"),
-        (("--epsilons", "0.01,5"), "did you mean 0.05?"),
-        (("--epsilons", "a"), "fractions by commas are meant"),
-        (("--epsilons", ","), "names no epsilon"),
-        (("--epsilon", "0"), "--epsilon is a fraction between 0 and 1, not 0"),
-        (("--epsilons", "nan"), "a fraction between 0 and 1"),
-    ],
-)
-def test_wrong_options(kernelpoint: Kernelpoint, resnet: Path, words: tuple[str, ...], said: str) -> None:
-    assert said in kernelpoint("trade-off", resnet, *words).failed(2)
-
-
-def test_overrides_hold_at_every_point(kernelpoint: Kernelpoint, gpt2: Path, tmp_path: Path) -> None:
-    key = results(kernelpoint, "groups", gpt2)[0]["key"]
-    file = tmp_path / "mine.json"
-    file.write_text(json.dumps({"overrides": [{"key": key, "path": "", "decision": "keep"}]}))
-    words = ("trade-off", gpt2, *EPSILONS, "--method", "root")
-    kept = results(kernelpoint, *words, "--overrides", file)
-    assert [row["strata"] for row in kept] != [row["strata"] for row in results(kernelpoint, *words)]
-
-
 def test_sample_lists_its_strata(kernelpoint: Kernelpoint, gpt2: Path) -> None:
-    plan = kernelpoint("sample", gpt2, "-o", "-").json
+    plan = kernelpoint("sample", gpt2, "-o", "-", "--list", "launches").json
     rows = results(kernelpoint, "sample", gpt2, "--list", "strata")
     assert rows == [
         {"stratum": number, "pooled": False}
@@ -123,7 +70,7 @@ def test_sample_lists_its_strata(kernelpoint: Kernelpoint, gpt2: Path) -> None:
     assert drawn == [row["samples"] for row in rows]
 
 
-def test_sample_lists_its_launches(kernelpoint: Kernelpoint, gpt2: Path, schemas: ModuleType) -> None:
+def test_sample_lists_its_launches(kernelpoint: Kernelpoint, gpt2: Path) -> None:
     plan = kernelpoint("sample", gpt2, "-o", "-").json
     rows = results(kernelpoint, "sample", gpt2, "--list", "launches")
     jsonschema.validate(rows, {"type": "array", "items": schemas.LAUNCH})
@@ -141,49 +88,218 @@ def test_sample_lists_its_launches(kernelpoint: Kernelpoint, gpt2: Path, schemas
     assert max(map(len, lines)) <= 80
 
 
-def test_a_list_of_random_launches_is_of_one_stratum(kernelpoint: Kernelpoint, gpt2: Path) -> None:
-    (row,) = results(kernelpoint, "sample", gpt2, "--method", "random", "--list", "strata")
-    assert row["key"] == "*"
-    assert kernelpoint("sample", gpt2, "--method", "random", "--list", "strata").out.endswith("  all\n")
-
-
-def test_a_plan_is_written_whatever_is_listed(kernelpoint: Kernelpoint, gpt2: Path, tmp_path: Path) -> None:
-    plain, listed = tmp_path / "plain.json", tmp_path / "listed.json"
-    kernelpoint("sample", gpt2, "-o", plain)
-    assert kernelpoint("sample", gpt2, "-o", listed, "--list", "strata").code == 0
-    assert plain.read_bytes() == listed.read_bytes()
-
-
-def test_picks_are_listed_by_their_own_labels(kernelpoint: Kernelpoint, gpt2: Path) -> None:
-    words = ("sample", gpt2, "--method", "single-iteration", "--set", "single-iteration.first=0")
-    words = (*words, "--set", "single-iteration.last=99", "--set", "single-iteration.iterations=4")
-    rows = results(kernelpoint, *words, "--list", "strata")
-    lines = kernelpoint(*words, "--list", "strata").out.splitlines()
-    assert len(lines) == len(rows) + 1
-    assert all(row["samples"] > 0 for row in rows)
-
-
 def test_a_decision_that_fits_no_node_leaves_the_other_points(
     kernelpoint: Kernelpoint, gpt2: Path, tmp_path: Path
 ) -> None:
     words = ("trade-off", gpt2, "--method", "root", "--epsilon", "0.01", "--group-by", "name")
-    key = results(kernelpoint, "groups", gpt2, "--group-by", "name")[0]["key"]
     tree = results(kernelpoint, "tree", gpt2, *words[2:])
     deep = max((node for node in tree if node["verdict"] == "split"), key=lambda node: node["depth"])
     file = tmp_path / "mine.json"
-    decision = {"key": key, "path": deep["path"], "decision": "split"}
+    decision = {"key": tree[0]["key"], "path": deep["path"], "decision": "split"}
     file.write_text(json.dumps({"overrides": [decision]}))
-    words = (*words, "--overrides", file)
-    rows = results(kernelpoint, *words, "--epsilons", "0.01,0.2,0.3")
+    words = (*words, "--overrides", file, "--epsilons")
+    rows = results(kernelpoint, *words, "0.01,0.2,0.3")
     assert [row["samples"] is None for row in rows] == [False, True, True]
     assert rows[0]["no_plan"] is None
     assert f"has no node '{deep['path']}' to override (kernel group #1" in rows[1]["no_plan"]
-    text = kernelpoint(*words, "--epsilons", "0.01,0.2,0.3").out
-    assert "<- the plan" in text
-    assert (
-        f"No plan from epsilon 0.2 on, 2 of 3 points: the tree has no node '{deep['path']}' to override "
-        "(kernel group #1)."
-    ) in " ".join(text.split())
-    assert max(map(len, text.splitlines())) <= 80
-    failed = kernelpoint(*words, "--epsilons", "0.2").failed(2)
-    assert f"no node '{deep['path']}'" in failed
+    text = " ".join(kernelpoint(*words, "0.01,0.2,0.3").out.split())
+    said = f"No plan from epsilon 0.2 on, 2 of 3 points: the tree has no node '{deep['path']}' to override"
+    assert said in text
+    assert f"no node '{deep['path']}'" in kernelpoint(*words, "0.2").failed(2)
+
+
+NAMES = ("epsilon", "group_epsilon", "min_samples", "noise_floor", "kernel_spread", "group_by", "method")
+FLAGS = {name: f"--{name.replace('_', '-')}" for name in NAMES}
+
+
+#: Two launches of every stratum of every kernel group: dear for a reason that is known.
+DEAR = ("--no-pool", "--min-samples", "2")
+
+
+@pytest.mark.parametrize(
+    ("profile", "words"),
+    [
+        ("resnet", ()),
+        ("gpt2", ("--group-by", "published")),
+        ("gpt2", ("--method", "root", "--epsilon", "0.01")),
+    ],
+)
+def test_what_binds_is_what_the_flag_gives(
+    kernelpoint: Kernelpoint,
+    request: pytest.FixtureRequest,
+    profile: str,
+    words: tuple[str, ...],
+) -> None:
+    path = request.getfixturevalue(profile)
+    run = kernelpoint("sample", path, *words, "--judge", "0", "--binding", *JSON)
+    jsonschema.validate(run.json, schemas.envelope("sample"))
+    rows = run.results["binding"]
+    now = results(kernelpoint, "summary", path, *words)["plan"]["speedup"]
+    typed = ["epsilon", "group_by"] if "root" in words else list(FLAGS)
+    assert rows, "both profiles are dear for a reason"
+    assert {row["option"] for row in rows} <= set(typed)
+    for row in rows:
+        given = (*words, FLAGS[row["option"]], row["to"])
+        assert row["speedup"] == results(kernelpoint, "summary", path, *given)["plan"]["speedup"]
+        assert row["speedup_before"] == now
+        assert row["speedup"] > 1.05 * now
+    assert [row["speedup"] for row in rows] == sorted((row["speedup"] for row in rows), reverse=True)
+
+
+def test_what_binds_in_words(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    words = ("sample", resnet, *DEAR, "--binding")
+    row, *_ = rows = results(kernelpoint, *words, "--judge", "0")["binding"]
+    lines = kernelpoint(*words).out.splitlines()
+    (first,) = (number for number, line in enumerate(lines) if line.startswith("Faster: "))
+    said = " ".join(" ".join(lines[first : first + 5]).split()).partition("x now")[0] + "x now"
+    assert said.startswith(
+        f"Faster: {FLAGS[row['option']]} {row['to']} ({quantities.ratio(row['speedup'])}), --"
+    )
+    assert "--min-samples 1 (" in said
+    assert said.endswith(f"; {row['speedup_before']:.1f}x now")
+    assert said.count("x)") == len(rows)
+    assert "Faster with" not in kernelpoint("sample", resnet).out
+    assert results(kernelpoint, "sample", resnet, "--judge", "0")["binding"] is None
+
+
+def test_where_no_option_alone_helps_that_is_said(kernelpoint: Kernelpoint, resnet: Path, gpt2: Path) -> None:
+    """With a launch of each kernel there is nothing left to relax."""
+    asked = "--group-by name --epsilon 0.4 --group-epsilon none --min-samples 1 --noise-floor 0"
+    words: tuple[object, ...] = ("sample", resnet, *asked.split(), "--binding")
+    assert results(kernelpoint, *words)["binding"] == []
+    said = "\nFaster: no option alone: none, one step looser, gives 5 % more speedup\n"
+    assert said in kernelpoint(*words).out
+    settings = ("first=0", "last=99", "iterations=56")
+    picks = [word for each in settings for word in ("--set", f"single-iteration.{each}")]
+    words = ("sample", gpt2, "--method", "single-iteration", *picks, "--binding")
+    assert "\nFaster: no option, for nothing is asked of single-iteration\n" in kernelpoint(*words).out
+    assert results(kernelpoint, *words)["binding"] == []
+
+
+def test_hours_follow_from_the_drawn_launches(
+    kernelpoint: Kernelpoint, resnet: Path, plan_file: Path
+) -> None:
+    """At a slowdown of 7.2e6 a millisecond on the GPU is two hours."""
+    drawn = [launch["duration_ns"] for launch in drawn_of(plan_file)]
+    words = ("sample", resnet, "--slowdown", "7.2e6", "--binding")
+    found = results(kernelpoint, *words)
+    assert found["machine_hours"] == pytest.approx(2e-6 * sum(drawn))
+    assert found["longest_launch_hours"] == pytest.approx(2e-6 * max(drawn))
+    assert found["epsilon"] == 0.05
+    for row in found["binding"]:
+        assert row["machine_hours"] == pytest.approx(2e-6 * found["total_duration_ns"] / row["speedup"])
+    text = kernelpoint(*words).out
+    taken = quantities.hours(found["machine_hours"])
+    assert f"\nsimulated 7.2e+06 times slower: {taken} of one machine, " in text
+    first = found["binding"][0]
+    gives = f"({quantities.ratio(first['speedup'])}, {quantities.hours(first['machine_hours'])})"
+    assert gives in " ".join(text.split())
+    without = results(kernelpoint, "sample", resnet)
+    assert (without["machine_hours"], without["longest_launch_hours"]) == (None, None)
+
+
+def test_the_epsilon_of_a_budget_is_that_of_the_plan(
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path
+) -> None:
+    within, again = tmp_path / "within.json", tmp_path / "again.json"
+    words = ("--slowdown", "1e6", "--budget", "1h", "-o", within, *JSON)
+    run = kernelpoint("sample", resnet, *words)
+    found = run.results
+    assert 0.0001 < found["epsilon"] < 0.05
+    # This draw may take a little more or less than is expected.
+    assert found["machine_hours"] == pytest.approx(1, rel=0.05)
+    assert json.loads(within.read_text())["options"]["epsilon"] == found["epsilon"]
+    assert kernelpoint("sample", resnet, "--epsilon", found["epsilon"], "-o", again).code == 0
+    assert within.read_bytes() == again.read_bytes()
+    text = kernelpoint("sample", resnet, *words[:4]).out
+    assert f"\nepsilon {found['epsilon']:g}: the smallest that fits 1h of simulation\n" in text
+    # What binds is of the plan within the budget, not of one at the default epsilon.
+    bound = results(kernelpoint, "sample", resnet, *words[:4], "--binding")["binding"]
+    (looser,) = (row for row in bound if row["option"] == "epsilon")
+    assert (looser["from"], looser["to"]) == (found["epsilon"], 2 * found["epsilon"])
+
+
+def test_a_budget_that_no_plan_fits(kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path) -> None:
+    out = tmp_path / "plan.json"
+    words = ("sample", resnet, *DEAR, "--slowdown", "1e6", "--budget", "30m", "-o", out)
+    said = kernelpoint(*words).failed(4)
+    assert "at epsilon 0.999 a plan takes 34.8m of simulation, more than --budget 30m at a slowdown" in said
+    assert "; give --budget 34.8m, or --method root, or --min-samples 1, or --group-by name" in said
+    assert not out.exists()
+    for more in (("--budget", "34.8m"), ("--method", "root"), ("--min-samples", "1"), ("--group-by", "name")):
+        assert kernelpoint(*words, *more).code == 0, more
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "said"),
+    [
+        (
+            "sample",
+            "--budget 24h",
+            "give the seconds it takes for a second on the GPU, such as --slowdown 1e6",
+        ),
+        ("sample", "--budget -1h --slowdown 1e6", "--budget is a duration above 0, not '-1h'"),
+        ("sample", "--slowdown nan", "at least 1, not nan"),
+        ("sample", "--budget 1h --slowdown 2 --method pks", "looks at no epsilon; give joint"),
+        ("trade-off", "--epsilons 0.01,5", "did you mean 0.05?"),
+        ("trade-off", "--epsilons a", "fractions by commas are meant"),
+        ("trade-off", "--epsilons ,", "names no epsilon"),
+        ("trade-off", "--method pks", "pks picks launches without chance"),
+    ],
+)
+def test_wrong_options_are_refused_before_a_profile_is_read(
+    kernelpoint: Kernelpoint, tmp_path: Path, command: str, words: str, said: str
+) -> None:
+    assert said in kernelpoint(command, tmp_path / "none.sqlite", *words.split()).failed(2)
+
+
+def test_options_without_effect_are_said(kernelpoint: Kernelpoint, gpt2: Path) -> None:
+    words = ("sample", gpt2, "--slowdown", "1e6", "--binding")
+    note = "--binding, --slowdown: of the plan's figures, which are not shown; not used"
+    assert note in kernelpoint(*words, "--format", "csv").err
+    assert note in kernelpoint(*words, "--list", "strata").err
+    assert "not used" not in kernelpoint(*words).err
+    within = kernelpoint("sample", gpt2, "--slowdown", "1e6", "--budget", "1h", "--epsilon", "0.1")
+    assert "--epsilon: --budget finds the smallest that fits; not used" in within.err
+    listed = kernelpoint("sample", gpt2, "--slowdown", "1e6", "--budget", "10m", "--list", "strata")
+    assert "not used" not in listed.err
+
+
+def test_a_summary_has_what_binds_the_hours_and_the_budget_of_sample(
+    kernelpoint: Kernelpoint, resnet: Path
+) -> None:
+    for words in ((), ("--slowdown", "1e6"), ("--slowdown", "1e6", "--budget", "1h")):
+        sample = results(kernelpoint, "sample", resnet, *words, "--binding", "--judge", "0")
+        summary = results(kernelpoint, "summary", resnet, *words)
+        assert summary["plan"]["epsilon"] == sample["epsilon"]
+        for name in ("binding", "machine_hours", "longest_launch_hours"):
+            assert summary[name] == sample[name]
+    text = kernelpoint("summary", resnet, *words).out
+    assert "the smallest that fits 1h of simulation" in text
+    assert " of one machine, " in text
+    assert "--epsilon: --budget" in kernelpoint("summary", resnet, *words, "--epsilon", "0.1").err
+    kernelpoint("summary", resnet, "--slowdown", "1e6", "--budget", "1s").failed(4)
+
+
+def test_a_trade_off_says_what_binds_the_plan(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    words = ("--epsilon", "0.02", "--epsilons", "0.01,0.1", "--slowdown", "1e6")
+    run = kernelpoint("trade-off", resnet, *words, "--binding", *JSON)
+    rows = {row["epsilon"]: row for row in run.results}
+    assert sorted(rows) == [0.01, 0.02, 0.1], "the plan's own is among them"
+    sample = ("sample", resnet, *words[:2], *words[4:], "--binding", "--judge", "0")
+    binding = results(kernelpoint, *sample)["binding"]
+    assert binding
+    assert {epsilon: row["binding"] for epsilon, row in rows.items()} == {
+        0.01: None,
+        0.02: binding,
+        0.1: None,
+    }
+    for row in rows.values():
+        assert row["machine_hours"] == pytest.approx(row["sampled_duration_ns"] * 1e6 / 3.6e12)
+    text = " ".join(kernelpoint("trade-off", resnet, *words, "--binding").out.split())
+    assert "At epsilon 0.02, " in text
+    assert f" {FLAGS[binding[0]['option']]} {binding[0]['to']} (" in text
+    assert "one machine" in text
+    without = kernelpoint("trade-off", resnet, "--epsilons", "0.01,0.05", *JSON).results
+    assert [(row["binding"], row["machine_hours"]) for row in without] == [(None, None)] * 2
+    assert "Faster with" not in kernelpoint("trade-off", resnet, "--epsilons", "0.01,0.05").out

@@ -6,6 +6,7 @@ import io
 import os
 import shlex
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -29,7 +30,6 @@ from tui.scale.answers import Pairs, predict_text, predictions_of
 from tui.scale.sheet import (
     CELLS,
     GAP,
-    ROLE,
     HowToPredict,
     OpenTables,
     Role,
@@ -40,7 +40,6 @@ from tui.scale.sheet import (
     blank_sheet,
     chart_title,
     made_up_tables,
-    next_role,
     place_text,
     read_sheets,
     result_lines,
@@ -49,7 +48,6 @@ from tui.scale.sheet import (
     sheet_of,
     status_lines,
     table_title,
-    tables_of,
     words_title,
     wrong_cells,
 )
@@ -87,6 +85,10 @@ def answer_of(sheet: ScaleSheet, how: HowToPredict, source: SheetSource | None =
     return sheets.answer_of(OpenTables((sheet,), (source,), how=how))
 
 
+def with_role(sheet: ScaleSheet, row: int, role: Role) -> ScaleSheet:
+    return sheet.spliced(row, 1, replace(sheet.rows[row], marked=role))
+
+
 def pairs_of(answer: SheetAnswer) -> Pairs:
     return [(answer.measurements, answer.outcome)]
 
@@ -108,7 +110,7 @@ def test_dct_is_asked_as_its_command_line_asks_it() -> None:
 
 def test_a_row_is_simulated_or_a_target_by_its_ipc_unless_marked() -> None:
     assert [row.role for row in DCT.rows] == [Role.SIMULATED] * 2 + [Role.TARGET] * 3
-    marked = DCT.with_cell(2, "ipc", "443.2").with_role(2, Role.TARGET)
+    marked = with_role(DCT.with_cell(2, "ipc", "443.2"), 2, Role.TARGET)
     assert marked.rows[2].role is Role.TARGET
     marked_answer = answer_of(marked, HOW)
     measurements, outcome = marked_answer.measurements, marked_answer.outcome
@@ -116,29 +118,10 @@ def test_a_row_is_simulated_or_a_target_by_its_ipc_unless_marked() -> None:
     assert measurements.ipc[32] == 443.2
     simulated = DCT.with_cell(2, "ipc", "443.2")
     assert answer_of(simulated, HOW).outcome.models == (8, 16, 32)
-    curve = answer_of(DCT.with_role(3, Role.CURVE), HOW).outcome
+    curve = answer_of(with_role(DCT, 3, Role.CURVE), HOW).outcome
     assert [each.target for each in curve.predictions] == [32, 128]
-    first = answer_of(DCT.with_role(1, Role.BOTH), HOW).outcome.predictions[0]
+    first = answer_of(with_role(DCT, 1, Role.BOTH), HOW).outcome.predictions[0]
     assert (first.target, first.note) == (16, "as simulated")
-
-
-def test_roles_rules_and_levels_come_round() -> None:
-    row, seen = SheetRow("8", "1"), []
-    for _ in Role:
-        seen.append(row.role)
-        row = SheetRow("8", "1", marked=next_role(row))
-    assert set(seen) == set(Role)
-    assert row.role is seen[0]
-    unmeasured = SheetRow("32", marked=Role.SIMULATED)
-    assert next_role(unmeasured) is Role.TARGET
-    assert next_role(SheetRow("32")) is Role.CURVE
-    assert next_role(SheetRow("32", marked=Role.CURVE)) is Role.TARGET
-    how, rules = HOW, []
-    for _ in range(len(RULES) + 1):
-        rules.append(how.rule)
-        how = how.with_next_rule()
-    assert rules == [*RULES, "all"]
-    assert how == HOW
 
 
 def test_a_cliff_alone_makes_use_of_f_mem() -> None:
@@ -175,15 +158,6 @@ def test_the_wrong_cell_is_named(case: str) -> None:
     assert str(error.value).startswith(place)
     assert why in str(error.value)
     assert error.value.remedy == wrong.remedy
-
-
-def test_a_role_that_cannot_be_is_named() -> None:
-    (wrong,) = wrong_cells(DCT.with_role(0, Role.TARGET).with_cell(2, "ipc", "443"))
-    assert (wrong.row, wrong.cell) == (0, ROLE)
-    assert "below the largest simulated size, 32" in wrong.message
-    (wrong,) = wrong_cells(DCT.with_role(4, Role.SIMULATED).with_role(2, Role.CURVE).with_role(3, Role.CURVE))
-    assert (wrong.row, wrong.cell) == (4, "ipc")
-    assert "no IPC" in wrong.message
 
 
 @pytest.mark.parametrize(
@@ -411,31 +385,12 @@ def test_what_is_refused_stands_as_it_was_typed(only: bool, mark: str) -> None:
     assert " 123.5 " in table_text(typed(4, "ipc", "123.4567891", wrong)), "what is taken may be rounded"
 
 
-def test_the_role_of_a_row_is_told() -> None:
-    curve = MADE_UP.edited(MADE_UP.sheet.with_role(2, Role.CURVE))
-    assert " curve" in table_text(curve)
-    measured = MADE_UP.edited(MADE_UP.sheet.with_cell(2, "ipc", "395").with_role(2, Role.TARGET))
-    assert "measured" in table_text(measured)
-    assert "error" in table_text(measured).splitlines()[0]
-    assert "unused" in table_text(curve.edited(curve.sheet.with_cell(2, "mpki", "")))
-
-
 def test_the_benchmarks_of_a_file_follow_each_other(sample_data: Path) -> None:
     sources = read_sheets([str(sample_data / "scale-model-example.csv")])
-    tables = MADE_UP.asked(HowToPredict().with_next_rule()).opened(sources)
+    tables = replace(MADE_UP, how=HowToPredict().with_next_rule()).opened(sources)
     assert "scale-model-example.csv: made-up linear" in titles(tables)
     assert "[b] 1 of 3" in titles(tables)
     assert tables.how.rule == "published"
     edited = typed(0, "ipc", "7", tables)
-    assert "made-up congested" in titles(edited.next())
-    assert "made-up linear, edited" in titles(edited.next().next().next()), "still edited"
+    assert "made-up congested" in titles(replace(edited, place=1))
     assert "Made-up numbers" in titles(edited.undone().undone()), "as before the file"
-
-
-def test_the_letters_of_all_rules_are_in_the_headings(sample_data: Path) -> None:
-    tables = tables_of(read_sheets([str(sample_data / "scale-model-example.csv")])).next()
-    every = tables.asked(HowToPredict(rule="all"))
-    heading = table_text(every).splitlines()[0]
-    assert "A predicted" in heading
-    assert "A low to high" in heading
-    assert "A predicted" not in table_text(tables)

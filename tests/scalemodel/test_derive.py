@@ -163,15 +163,6 @@ def test_factors_for_sizes(text: str, sizes: tuple[int, ...], factors: tuple[int
     assert tuple(one.resources.size for one in derive(target(text), factors)) == sizes
 
 
-@pytest.mark.parametrize("size", [12, 4, 256, 0])
-def test_a_size_that_cannot_be_derived_is_refused_with_those_that_can(size: int) -> None:
-    with pytest.raises(OptionError) as raised:
-        factors_for_sizes(target(), [size])
-    assert str(raised.value) == (
-        f"no scale model of {size} SMs can be derived from 128; the sizes are 8, 16, 32, 64 and 128"
-    )
-
-
 @st.composite
 def targets(draw: st.DrawFn) -> tuple[str, int, int]:
     """Draw a target and two factors whose product divides it."""
@@ -305,12 +296,6 @@ VOLTA = """\
 #-trace_enabled 1"""
 
 # The paper's target as a configuration: 128 SMs, 16 memory controllers, 64 slices of 64 sets of 64 ways.
-PAPER = (
-    VOLTA.replace("-gpgpu_n_clusters 80", "-gpgpu_n_clusters 128")
-    .replace("-gpgpu_n_mem 32", "-gpgpu_n_mem 16")
-    .replace("mchannel 2", "mchannel 4")
-    .replace("S:32:128:24", "S:64:128:64")
-)
 
 # 28 SMs and 12 channels of GDDR, and a crossbar of BookSim with a port for each SM and slice.
 PASCAL = (
@@ -371,14 +356,6 @@ def test_a_scale_model_of_half_the_size() -> None:
     )
     assert scaled.files == (("gpgpusim.config", wanted),)
     assert scaled.notes == ()
-
-
-def test_clusters_and_not_their_sms_are_divided() -> None:
-    # A cluster is a port of the network: 15 clusters of 2 SMs cannot be halved, though 30 SMs can.
-    text = VOLTA.replace("-gpgpu_n_clusters 80", "-gpgpu_n_clusters 15").replace("cluster 1", "cluster 2")
-    assert config(text).resources.sms == 30
-    with pytest.raises(OptionError, match=r"does not divide the 15 SM clusters"):
-        config_model(text, 2)
 
 
 @pytest.mark.parametrize(
@@ -449,13 +426,6 @@ def test_each_part_of_a_die_is_divided() -> None:
         match=r"66 SM clusters in each of 2 chiplet partitions \(-gpgpu_n_clusters\); the one factor .* 2$",
     ):
         config_model(chiplets(2), 4)
-
-
-def test_parts_that_are_not_alike_are_an_error() -> None:
-    with pytest.raises(
-        InputError, match=r"row 9: -gpgpu_n_chiplet_partition 3 does not divide 132 clusters and 40"
-    ):
-        config(chiplets(3))
 
 
 # The network of BookSim
@@ -544,15 +514,6 @@ def test_ways_to_write_the_same(old: str, new: str) -> None:
     }
 
 
-def test_what_is_not_stated_stays_unknown() -> None:
-    for option in ("-gpgpu_clock_domains", "-gpgpu_dram_buswidth", "-dram_data_command_freq_ratio"):
-        text = re.sub(rf"(?m)^{option} .*$", "", VOLTA)
-        assert config(text).resources.dram_gb_per_s is None
-    assert config(VOLTA.replace("-icnt_flit_size 40", "")).resources.noc_gb_per_s is None
-    chips = VOLTA.replace("mem_per_ctrlr 1", "mem_per_ctrlr 2")
-    assert config(chips).resources.dram_gb_per_s == 2 * 870.4
-
-
 @pytest.mark.parametrize(
     ("old", "new", "row", "message"),
     [
@@ -628,13 +589,6 @@ def test_the_simulator_reads_only_what_is_listed_otherwise(drawn: tuple[str, int
     assert list(before) == list(after)
     for name in ("-gpgpu_n_clusters", "-gpgpu_n_mem"):
         assert int(after[name]) * factor == int(before[name])
-
-
-@given(configurations())
-def test_the_configuration_of_a_scale_model_has_its_resources(drawn: tuple[str, int, int]) -> None:
-    text, factor, _ = drawn
-    scaled = config_model(text, factor)
-    assert config(scaled.files[0][1]).resources == scaled.resources
 
 
 @given(st.text(max_size=40))

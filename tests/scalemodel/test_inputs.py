@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import math
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +64,6 @@ def test_pairs_come_in_any_order() -> None:
     assert measured.sizes == (8, 16, 32)
     assert measured.simulated_sizes == (8, 16)
     assert measured.curve == ((8, 3.0), (32, 0.5))
-
-
-@pytest.mark.parametrize("ipc", [0.0, -1.0, math.nan, math.inf, 1e13])
-def test_an_ipc_is_above_zero(ipc: float) -> None:
-    with pytest.raises(OptionError, match=r"at size 8 an IPC is a number above 0( and at most 1e\+12)?, not"):
-        measurements_of([(8, ipc), (16, 2.0)])
 
 
 @pytest.mark.parametrize("kind", range(3))
@@ -149,17 +142,6 @@ def test_what_is_wrong_is_told_with_its_place(
     assert caught.value.place.path == path
     assert (caught.value.place.row, caught.value.place.column) == (row, column)
     assert caught.value.remedy
-
-
-def test_what_a_table_says_of_a_benchmark(tmp_path: Path) -> None:
-    rows = "a,8,1,Warp,weak\na,16,2,,\na,32,4,warp,weak\nb,8,1,,\nb,16,2,,\n"
-    path = written(tmp_path, f"benchmark,size,ipc,mpki_unit,scaling\n{rows}")
-    a, b = read_benchmarks(path)
-    assert (a.scaling, a.mpki_unit) == (Scaling.WEAK, MpkiUnit.WARP)
-    assert (b.scaling, b.mpki_unit) == (Scaling.STRONG, MpkiUnit.THREAD)
-    for asked in read_benchmarks(path, scaling=Scaling.CHIPLET, mpki_unit=MpkiUnit.THREAD):
-        assert (asked.scaling, asked.mpki_unit) == (Scaling.CHIPLET, MpkiUnit.THREAD)
-    assert [question.measurements for question in read_questions(path)] == [a, b]
 
 
 def test_a_benchmark_has_one_scaling(tmp_path: Path) -> None:
@@ -267,16 +249,6 @@ def test_the_log_of_a_simulator_is_called_one(tmp_path: Path, line: str) -> None
     for content in (text, gzip.compress(text.encode())):
         with pytest.raises(InputError, match=r"the log of a simulator.*last gpu_tot_ipc.*a CSV or TOML"):
             read_questions(written(tmp_path, content, "run.log"))
-
-
-def test_measured_sizes_above_the_models_are_targets(tmp_path: Path) -> None:
-    table = "[ipc]\n8 = 1\n16 = 2\n32 = 4\n64 = 8\n"
-    (question,) = read_questions(written(tmp_path, "simulated = [8, 16]\n" + table))
-    assert (question.simulated, question.targets) == ((8, 16), (32, 64))
-    (named,) = read_questions(written(tmp_path, "simulated = [8, 16]\ntargets = [128]\n" + table))
-    assert named.targets == (128,)
-    (all_models,) = read_questions(written(tmp_path, table))
-    assert (all_models.simulated, all_models.targets) == ((8, 16, 32, 64), ())
 
 
 def test_the_example_of_the_documentation_is_one(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -74,17 +73,6 @@ def test_mpki_is_misses_per_thousand_thread_instructions() -> None:
     assert curve.capacity_bytes.tolist() == [LINE, 99 * LINE, 100 * LINE]
 
 
-def test_instructions_that_are_given_must_be_the_traces_own() -> None:
-    stated = CYCLIC.thread_instructions
-    assert stated is not None
-    assert mpki_of(curve_of(instructions=stated)).tolist() == mpki_of(curve_of()).tolist()
-    with pytest.raises(
-        OptionError, match=f"500 thread .* the trace states {stated:,}; leave their number out"
-    ):
-        curve_of(instructions=500)
-    assert curve_of(replace(CYCLIC, thread_instructions=None), instructions=500).instructions == 500
-
-
 def test_without_instructions_there_is_a_miss_ratio_and_no_mpki() -> None:
     for unit in MpkiUnit:
         curve = curve_of(AddressTrace(CYCLIC.line, LINE), unit=unit)
@@ -107,20 +95,6 @@ def test_a_sampled_curve_says_how_it_was_sampled() -> None:
     assert curve.counts.sampled_lines is not None
     assert abs(curve.counts.sampled_lines - 0.2 * np.unique(trace.line).size) < 300
     assert curve.counts.cold == pytest.approx(curve.counts.sampled_lines / 0.2)
-
-
-def test_a_part_of_a_line_holds_nothing_and_the_order_stays() -> None:
-    curve = curve_of(capacity_bytes=(100 * LINE + 1, 100 * LINE - 1, 2**62, LINE))
-    assert curve.counts.misses.tolist() == [100, 1000, 100, 1000]
-
-
-@pytest.mark.parametrize(
-    ("capacity", "message"),
-    [((), "no cache capacity"), ((1000, 127), "at least one line"), ((-5,), "at least")],
-)
-def test_capacities_that_hold_nothing_are_refused(capacity: tuple[int, ...], message: str) -> None:
-    with pytest.raises(OptionError, match=message):
-        curve_of(capacity_bytes=capacity)
 
 
 @pytest.mark.parametrize(

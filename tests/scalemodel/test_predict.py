@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from scalemodel.cliff import CurveReading, curve_steps, read_curve
 from scalemodel.errors import OptionError
-from scalemodel.interval import Bounds
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
 from scalemodel.predict import Outcome, Prediction, Region, ScalingClass, predict
-from scalemodel.rules import RULES, ModelPair, additive, published
+from scalemodel.rules import RULES, Bounds, ModelPair, additive, published
 
 IPC = ((8, 100.0), (16, 180.0))
 CLIFF = ((8, 10.0), (16, 10.0), (32, 10.0), (64, 1.0), (128, 1.0), (256, 1.0))
@@ -71,14 +70,6 @@ def test_the_default_is_additive_at_90_per_cent() -> None:
 def test_a_level_in_per_cent_gets_the_fraction() -> None:
     with pytest.raises(OptionError, match=r"a fraction, not 95; give 0\.95"):
         predict(measurements_of(IPC), [32], confidence=95)
-
-
-@pytest.mark.parametrize("rule", list(RULES))
-def test_the_largest_model_is_as_simulated(rule: str) -> None:
-    prediction = one(measurements_of(IPC, CLIFF, [(16, 0.5)]), 16, rules=[rule])
-    assert prediction == Prediction(
-        16, rule, 180.0, 180.0, 180.0, Region.LARGEST, "as simulated", Bounds.SIMULATED
-    )
 
 
 @pytest.mark.parametrize("rule", ["proportional", "linear", "power-law", "logarithmic"])
@@ -145,15 +136,6 @@ def test_an_unknown_f_mem_gives_a_bracket() -> None:
         assert prediction.note == "bracket, no interval: f_mem is not known"
     assert codes(outcome) == ["f-mem-missing"]
     assert outcome.warnings == outcome.findings
-
-
-def test_no_misses_left_and_no_peak_leave_the_bracket_open() -> None:
-    gone = (*CLIFF[:3], (64, 0.0))
-    prediction = one(measurements_of(IPC, gone), 64)
-    assert (prediction.low, prediction.high) == (pytest.approx(trend_of(64)), None)
-    assert "open at the top" in prediction.note
-    with_peak = one(measurements_of(IPC, gone, peak_ipc_per_sm=20.0), 64)
-    assert with_peak.high == pytest.approx(20 * 64)
 
 
 def test_an_assumed_f_mem_is_marked() -> None:
@@ -366,14 +348,6 @@ def test_the_class_goes_by_what_a_doubling_gains(gain: float, expected: str, rat
 # -- what a double does not hold ------------------------------------------------------------------------
 
 
-def test_an_absurd_back_cast_gives_no_interval_and_says_so() -> None:
-    measured = measurements_of([(1, 82.0), (2, 0.00195), (3, 499448954.0)])
-    prediction = one(measured, 221321)
-    assert prediction.ipc is not None
-    assert (prediction.low, prediction.high) == (None, None)
-    assert "no interval: the rule is too far off at a model that it predicts" in prediction.note
-
-
 SIZES = st.integers(1, 130) | st.integers(1, 10**9)
 MPKI = st.floats(0, 30) | st.floats(0, 1.7e308) | st.just(0.0)
 
@@ -458,15 +432,6 @@ def test_what_is_beyond_the_calibration_is_marked(
     assert one(measured, target, rules=["linear"]).is_beyond is False
 
 
-def test_an_f_mem_of_zero_contradicts_a_cliff() -> None:
-    outcome = predict(measurements_of(IPC, CLIFF), [64], f_mem=0.0)
-    (finding,) = outcome.warnings
-    assert finding.code == "f-mem-zero"
-    assert "f_mem is 0" in finding.message
-    assert predict(measurements_of(IPC, CLIFF), [64], f_mem=0.01).warnings == ()
-    assert [each.code for each in predict(measurements_of(IPC), [64], f_mem=0.0).warnings] == ["no-curve"]
-
-
 def with_curve(
     *curve: tuple[int, float], unit: MpkiUnit = MpkiUnit.THREAD, scaling: Scaling = Scaling.STRONG
 ) -> Measurements:
@@ -517,13 +482,6 @@ def test_a_drop_of_one_is_one_whatever_the_decimals() -> None:
     assert fired(1.4, 0.4)
 
 
-def test_no_misses_left_is_a_cliff_without_a_ratio() -> None:
-    step = curve_steps(with_curve((16, 1.0), (32, 0.0)))[0]
-    assert step.fired
-    assert (step.ratio, step.left, step.near) == (None, 0.0, False)
-    assert not fired(0.9, 0.0)
-
-
 @pytest.mark.parametrize(
     ("after", "near", "cliff"),
     [
@@ -570,25 +528,12 @@ def test_only_the_first_cliff_above_the_models_is_applied() -> None:
     assert "between 64 and 128 SMs" in reading.findings[1].message
 
 
-def test_a_cliff_beyond_the_targets_concerns_nobody() -> None:
-    curve = with_curve((8, 41.0), (16, 40.0), (32, 39.0), (64, 2.0))
-    assert reading_of(curve, 32).cliff is None
-    assert reading_of(curve, 33).cliff is not None
-
-
 def test_a_cliff_between_the_models_is_said() -> None:
     reading = reading_of(with_curve((8, 10.0), (16, 1.0), (32, 0.9)), 32)
     assert reading.cliff is None
     assert reading.inside is not None
     assert codes(reading) == ["cliff-between-models"]
     assert "not calibrated" in reading.findings[0].message
-
-
-def test_a_step_over_the_largest_model_is_not_placed() -> None:
-    reading = reading_of(with_curve((8, 40.0), (32, 1.0)), 32)
-    assert reading.cliff is not None
-    assert codes(reading) == ["cliff-not-placed"]
-    assert reading.findings[0].remedy == "give the MPKI at 16 SMs"
 
 
 @pytest.mark.parametrize(

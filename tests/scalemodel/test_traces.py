@@ -54,7 +54,7 @@ def test_text_is_decimal_or_hexadecimal_with_comments(tmp_path: Path) -> None:
 def test_any_addresses_as_text(addresses: list[tuple[int, bool]]) -> None:
     content = "\n".join(hex(address) if is_hex else str(address) for address, is_hex in addresses)
     file = trace_file.TraceFile("t", b"", io.BytesIO(content.encode()))
-    assert traces._of_text(file).tolist() == [address for address, _ in addresses]
+    assert traces._of_text(file, LINE).tolist() == [address // LINE for address, _ in addresses]
 
 
 @pytest.mark.parametrize(

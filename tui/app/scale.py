@@ -495,7 +495,8 @@ class ScaleScreen(ViewScreen):
         """Give the row of the cursor its next role."""
         sheet, row = self.tables.sheet, self.query_one(ScaleTable).row
         if row >= 0 and not sheet.rows[row].is_blank:
-            self._change_sheet(sheet.with_role(row, words.next_role(sheet.rows[row])))
+            marked = replace(sheet.rows[row], marked=words.next_role(sheet.rows[row]))
+            self._change_sheet(sheet.spliced(row, 1, marked))
 
     def action_undo(self) -> None:
         """Take the last edit back."""
@@ -506,7 +507,8 @@ class ScaleScreen(ViewScreen):
 
     def action_empty(self) -> None:
         """Go to an empty table."""
-        self.app.change(scale=self.tables.emptied())
+        blank = (words.blank_sheet(),)
+        self.app.change(scale=OpenTables(blank, (None,), how=self.tables.how, before=self.tables))
         self.query_one(ScaleTable).cursor = (0, 0)
         self.query_one(ScaleTable).focus()
 
@@ -516,7 +518,7 @@ class ScaleScreen(ViewScreen):
         if what == "benchmark" and len(tables.sheets) == 1:
             self.app.say("there is one benchmark alone")
         elif what == "benchmark":
-            self.app.change(scale=tables.next())
+            self.app.change(scale=replace(tables, place=(tables.place + 1) % len(tables.sheets)))
         elif what == "scaling":
             self._change_sheet(replace(sheet, scaling=words.next_of(list(Scaling), sheet.scaling)))
         elif what == "unit":
@@ -528,7 +530,7 @@ class ScaleScreen(ViewScreen):
                 "confidence": replace(how, confidence=level),
                 "f_mem": replace(how, assume_f_mem=not how.assume_f_mem),
             }
-            self.app.change(scale=tables.asked(other[what]))
+            self.app.change(scale=replace(tables, how=other[what]))
 
     def action_ask_peak(self) -> None:
         """Ask for the peak IPC of an SM."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sampling.errors import OptionError
-from sampling.readers.launch_parquet_writer import write_kept_launches
+from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.text import counted
 from tui.charts import quantities
 from tui.engine.studies import columns_of, note_what_is_read, open_profile, progress_of, region_of
@@ -39,7 +39,7 @@ def run_convert(options: ConvertOptions) -> None:
         profile = open_profile(options.profiles, progress, columns)
         note_what_is_read(profile, quiet=options.quiet)
         with scratch_file() if target is None else new_file(target) as path:
-            kept = write_kept_launches(profile, region, path, progress)
+            kept = write_launch_parquet(profile, region, path, progress)
             written = path.stat().st_size
             if target is None:
                 copy_to_stdout(path)

@@ -20,7 +20,7 @@ from sampling.plan.other_recording import align, find_original, made_from, refus
 from sampling.plan.plan import drawn_plan
 from sampling.plan.plan_file import PlanFile, read_overrides, read_plan
 from sampling.plan.study import Study
-from sampling.profile.file_state import content_sha256
+from sampling.profile.identity import content_sha256
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.readers.input_file import open_input

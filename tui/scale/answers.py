@@ -13,10 +13,9 @@ from typing import Any
 from scalemodel import inputs
 from scalemodel.errors import InputError, OptionError, listed
 from scalemodel.inputs import CurvePoints, ScaleQuestion, Tell, measured_above, read_questions
-from scalemodel.interval import BENCHMARKS, TARGETS, TARGETS_OF_THREE, Bounds, targets_held
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
 from scalemodel.predict import Outcome, Prediction, Region, predict
-from scalemodel.rules import DEFAULT_RULE, RULES
+from scalemodel.rules import BENCHMARKS, DEFAULT_RULE, RULES, TARGETS, TARGETS_OF_THREE, Bounds, targets_held
 from tui.charts.grid import ansi, plain
 from tui.charts.quantities import UNKNOWN, ratio, share
 from tui.charts.size_plot import prediction_chart

@@ -16,9 +16,9 @@ from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.profile.names import short_name
 from sampling.readers.columns import column_map
+from sampling.readers.gpgpu_sim_output import recognise
 from sampling.readers.input_file import open_input
 from sampling.readers.registry import read_profile
-from sampling.readers.simulator_log import recognise
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from sampling.text import counted
 from scalemodel.from_logs import (

@@ -19,7 +19,6 @@ from sampling.errors import SamplingError
 from sampling.text import counted
 from scalemodel.errors import OptionError, ScaleModelError
 from scalemodel.inputs import ScaleQuestion, Tell, read_questions
-from scalemodel.interval import DEFAULT_CONFIDENCE
 from scalemodel.measurements import (
     NUMBER_REMEDY,
     SIZE_REMEDY,
@@ -31,7 +30,7 @@ from scalemodel.measurements import (
     wrong_size,
 )
 from scalemodel.predict import Outcome, predict
-from scalemodel.rules import DEFAULT_RULE, RULES
+from scalemodel.rules import DEFAULT_CONFIDENCE, DEFAULT_RULE, RULES
 from tui.charts.grid import LETTERS, fitted
 from tui.charts.quantities import UNKNOWN
 from tui.options.command_line import command_line
@@ -46,7 +45,7 @@ from tui.scale.answers import (
     signed_share,
     words_lines,
 )
-from tui.terminal.printable import wrapped
+from tui.terminal.printable import Column, wrapped
 
 if TYPE_CHECKING:
     from scalemodel.from_logs import Run
@@ -143,10 +142,6 @@ class ScaleSheet:
         """Return the sheet with another text in a cell, which is one of `CELLS`."""
         change: dict[str, Any] = {cell: text.strip()}
         return self.spliced(row, 1, replace(self.rows[row], **change))
-
-    def with_role(self, row: int, role: Role | None) -> ScaleSheet:
-        """Return the sheet with a row marked."""
-        return self.spliced(row, 1, replace(self.rows[row], marked=role))
 
     def spliced(self, place: int, left_out: int, *rows: SheetRow) -> ScaleSheet:
         """Return the sheet with these rows in place of so many from a place on."""
@@ -420,21 +415,9 @@ class OpenTables:
         sheets = (*self.sheets[: self.place], sheet, *self.sheets[self.place + 1 :])
         return replace(self, sheets=sheets, before=self)
 
-    def emptied(self) -> OpenTables:
-        """Return a blank sheet alone."""
-        return OpenTables((blank_sheet(),), (None,), how=self.how, before=self)
-
     def undone(self) -> OpenTables:
         """Return the tables before the last edit, asked as now; these where nothing was edited."""
         return self if self.before is None else replace(self.before, how=self.how)
-
-    def next(self) -> OpenTables:
-        """Return the tables with the next sheet open, the first after the last."""
-        return replace(self, place=(self.place + 1) % len(self.sheets))
-
-    def asked(self, how: HowToPredict) -> OpenTables:
-        """Return the tables with something else asked."""
-        return replace(self, how=how)
 
     def opened(self, sources: Sequence[SheetSource]) -> OpenTables:
         """Return these sheets, one at least, asked as now; runs launch by launch."""
@@ -518,7 +501,8 @@ def answer_of(tables: OpenTables) -> SheetAnswer:
     for wrong in wrong_cells(sheet):
         raise OptionError(f"{place_text(sheet, wrong)}: {wrong.message}", remedy=wrong.remedy)
     rows = [row for row in sheet.rows if not row.is_blank]
-    models, targets = ([int(row.size) for row in rows if is_one(row)] for is_one in (_is_model, _is_target))
+    models = [int(row.size) for row in rows if row.is_simulated]
+    targets = [int(row.size) for row in rows if row.is_target]
     if len(models) < 2 and tables.rule != WAVES:
         what = f"{'one size alone is' if models else 'no size is'} simulated, which shows no trend"
         raise OptionError(what, remedy="type the IPC of two simulated sizes or more")
@@ -529,7 +513,7 @@ def answer_of(tables: OpenTables) -> SheetAnswer:
     asked = _options(tables, rows, models, targets)
     pairs = predictions_of(asked)
     # The largest scale model's f_mem is the only one that is made use of.
-    f_mem = _number_in(max(filter(_is_model, rows), key=lambda row: int(row.size)).f_mem)
+    f_mem = _number_in(next(row.f_mem for row in rows if int(row.size) == max(models)))
     if f_mem is not None and pairs[0][1].cliff is not None:
         asked = replace(asked, f_mem=f_mem)
         pairs = predictions_of(asked)
@@ -549,14 +533,6 @@ def answer_of(tables: OpenTables) -> SheetAnswer:
         lambda width: words_lines(pairs, asked, width),
         lambda options, canvas: predict_text(pairs, options, canvas),
     )
-
-
-def _is_model(row: SheetRow) -> bool:
-    return row.is_simulated
-
-
-def _is_target(row: SheetRow) -> bool:
-    return row.is_target
 
 
 def _options(
@@ -627,13 +603,8 @@ _MOST_TYPED = 9
 _DROPPED_FIRST = ("low to high", "error", "predicted")
 
 
-@dataclass(frozen=True, slots=True)
-class SheetColumn:
+class SheetColumn(Column):
     """One column: a text a row, none wider than the width, in terminal cells."""
-
-    heading: str
-    cells: Sequence[str]
-    to_right: bool = True
 
     @property
     def width(self) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from sampling.plan.findings import Finding
 from sampling.plan.plan_file import PlanFile
 from sampling.plan.study import Study
-from sampling.profile.kinds import shares_by_kind
+from sampling.profile.names import shares_by_kind
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import MOST, DurationCounts, fewest_holding
 from sampling.reduction.region import LeftOut, Region, as_given

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.reduction.idle_gaps import IdleGaps
+from sampling.reduction.device_time import IdleGaps
 from sampling.reduction.range_list import RangeList, RangeOrder, RangeOrigin
 from sampling.reduction.timeline import GroupLaunches, TimelineBins
 from sampling.text import counted

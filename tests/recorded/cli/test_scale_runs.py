@@ -49,6 +49,26 @@ def test_totals_are_within_the_interval(
     assert row["low"] <= truth <= row["high"]
 
 
+def test_a_table_of_launches_beside_a_log(kernelpoint: Kernelpoint, runs: Path, tmp_path: Path) -> None:
+    # The two launches that the run at 8 SMs has; its IPC at 16 SMs was 258.561.
+    rows = (runs / "bigtrace-4.launches.csv").read_text().splitlines()[:3]
+    table = tmp_path / "4.csv"
+    table.write_text("\n".join(rows) + "\n")
+    words = (
+        "--run",
+        f"4={table}",
+        "--run",
+        runs / "bigtrace-8" / "run.log.gz",
+        "--target",
+        "16",
+        "--kernels",
+    )
+    results = kernelpoint("scale", "predict", *words, "--format", "json").results
+    (row,) = results["predictions"]
+    assert row["cycles"] == pytest.approx(13_823_704 / 258.561, rel=0.05)
+    assert [each["limit"] for each in results["kernels"]] == ["its waves get fewer", "superlinear"]
+
+
 @pytest.mark.parametrize("program", ["torch", "heat", "solver", "trace"])
 def test_the_default_rule_says_that_it_is_beyond_and_holds_the_truth(
     kernelpoint: Kernelpoint, runs: Path, program: str

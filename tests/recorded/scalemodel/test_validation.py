@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from scalemodel.inputs import read_benchmarks
-from scalemodel.interval import BENCHMARKS, TARGETS, TARGETS_OF_THREE, targets_held
 from scalemodel.measurements import Measurements, Scaling
+from scalemodel.rules import BENCHMARKS, TARGETS, TARGETS_OF_THREE, targets_held
 from scalemodel.validate import validate
 
 FILES = {Scaling.STRONG: "strong.csv", Scaling.WEAK: "weak.csv", Scaling.CHIPLET: "mcm.csv"}

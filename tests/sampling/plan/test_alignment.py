@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from sampling.errors import AnalysisError
 from sampling.plan.other_recording import Kernel, align, kernel_texts, shortened_names
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.profile.fingerprint import fingerprints, signature_hashes
+from sampling.profile.identity import fingerprints, signature_hashes
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
@@ -63,7 +63,7 @@ def digest_one_by_one(names: Sequence[str], grid_x: Sequence[int], piece_launche
 def test_a_fingerprint_is_the_sum_its_docstring_says(
     launches: int, piece_launches: int, launch_table: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sampling.profile.fingerprint.PIECE_LAUNCHES", piece_launches)
+    monkeypatch.setattr("sampling.profile.identity.PIECE_LAUNCHES", piece_launches)
     rng = np.random.default_rng(launches)
     names = [f"kernel{code}" for code in rng.integers(0, 5, launches)]
     grid_x = rng.integers(0, 4, launches).tolist()

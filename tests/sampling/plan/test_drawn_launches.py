@@ -18,6 +18,7 @@ from sampling.plan.drawn_launches import (
     pair_finder,
 )
 from sampling.profile import launch_table
+from sampling.profile.identity import fingerprints
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations
@@ -130,16 +131,15 @@ def test_every_drawn_launch_is_found_where_a_scan_finds_it(
         assert getattr(again, column).tolist() == getattr(found, column).tolist()
 
 
-def test_reading_ends_with_the_last_drawn_launch(launch_table: Callable[..., LaunchTable]) -> None:
-    profile = launch_table(["k"] * 100, [7] * 100)
-    counts = count_durations(profile, Grouping())
-    told: list[tuple[int, int, str]] = []
+def test_looking_for_launches_tells_the_fingerprints(launch_table: Callable[..., LaunchTable]) -> None:
+    profile, same = (launch_table(["k", "l"] * 50, [7] * 100) for _ in range(2))
     one = np.array([1])
     found = find_drawn_launches(
-        profile, counts, Draw(one, np.array([0]), np.array([12])), lambda *place: told.append(place)
+        profile, count_durations(profile, Grouping()), Draw(one, np.array([0]), np.array([12]))
     )
-    assert found.id.tolist() == [12]
-    assert [done for done, _, _ in told] == [1, 2]
+    assert found.id.tolist() == [24]
+    profile.parts = ()
+    assert fingerprints(profile) == fingerprints(same)
 
 
 WIDTHS = st.one_of(st.integers(0, 5), st.integers(2**40 - 2, 2**62))

@@ -12,10 +12,10 @@ from sampling.plan.findings import CODES, Change, Evidence, Finding, PlanCost, c
 from sampling.plan.study import study
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import RecordingFacts
+from sampling.reduction.device_time import device_times
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.overlap import device_times
 from sampling.reduction.region import Region
 from sampling.reduction.run_order import run_order
 from sampling.strata.target import Target

@@ -20,10 +20,10 @@ from sampling.methods.registry import method_names
 from sampling.plan.design import make_design
 from sampling.plan.plan import drawn_plan
 from sampling.plan.plan_file import read_overrides, read_plan
-from sampling.profile.file_state import content_sha256, disk_state, sha256_as_read
+from sampling.profile.identity import content_sha256, disk_state, sha256_as_read
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile, ProfileFile
-from sampling.readers.launch_parquet_writer import write_launch_parquet
+from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
@@ -212,7 +212,7 @@ def test_a_profile_and_its_parquet_have_the_same_plan(
     by: GroupBy, pool: bool, profile: LaunchTable, tmp_path: Path
 ) -> None:
     path = tmp_path / "profile.parquet"
-    assert write_launch_parquet(profile, Region(), path) == profile.launches
+    assert write_launch_parquet(profile, Region(), path).launches == profile.launches
     converted = read_profile([str(path)])
     assert type(converted.parts[0].source) is not type(profile.parts[0].source)
     plans = []

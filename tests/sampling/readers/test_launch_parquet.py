@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from sampling.errors import EmptySelectionError, ProfileError
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
-from sampling.readers.launch_parquet import ParquetSource
-from sampling.readers.launch_parquet_writer import write_launch_parquet
+from sampling.readers.launch_parquet import LaunchParquet, write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
@@ -306,7 +305,7 @@ def table(launch_table: Callable[..., LaunchTable]) -> LaunchTable:
 def test_what_is_written_reads_back(table: LaunchTable, tmp_path: Path) -> None:
     path = tmp_path / "out.parquet"
     told: list[tuple[int, int, str]] = []
-    assert write_launch_parquet(table, Region(), path, lambda *place: told.append(place)) == 12
+    assert write_launch_parquet(table, Region(), path, lambda *place: told.append(place)).launches == 12
     profile = read(path)
     assert rows_of(profile) == rows_of(table)
     assert profile.sequences == table.sequences
@@ -331,7 +330,7 @@ def test_only_the_region_is_written(
     region: Region, ids: list[int], table: LaunchTable, tmp_path: Path
 ) -> None:
     path = tmp_path / "out.parquet"
-    assert write_launch_parquet(table, region, path) == len(ids)
+    assert write_launch_parquet(table, region, path).launches == len(ids)
     assert [row[2] for row in rows_of(read(path))] == ids
 
 
@@ -354,7 +353,7 @@ def test_a_kernel_that_first_occurs_late_in_the_file_is_written(tmp_path: Path) 
     """The second row group is not read yet when the first is written."""
     source = read(written(tmp_path, {"name": ["a", "a", "a", "b"], "duration_ns": [1, 2, 3, 4]}))
     path = tmp_path / "out.parquet"
-    assert write_launch_parquet(source, Region(include=("b",)), path) == 1
+    assert write_launch_parquet(source, Region(include=("b",)), path).launches == 1
     assert [row[2] for row in rows_of(read(path))] == [4]
 
 
@@ -362,7 +361,7 @@ def test_a_file_writes_as_it_was_read(tmp_path: Path) -> None:
     columns = {"name": ["a", "b", "a", "c", "b"], "duration_ns": [1, 2, 3, 4, 5]}
     source = read(written(tmp_path, columns))
     path = tmp_path / "out.parquet"
-    assert write_launch_parquet(source, Region(), path) == 5
+    assert write_launch_parquet(source, Region(), path).launches == 5
     assert rows_of(read(path)) == rows_of(source)
 
 
@@ -386,13 +385,13 @@ def test_a_row_group_of_many_processes_is_decoded_once(
     columns = {"name": list("abcabc"), "duration_ns": [1, 2, 3, 4, 5, 6], "process": [0, 1, 2, 3, 4, 5]}
     profile = read(written(tmp_path, columns))
     decoded: list[int] = []
-    plain = ParquetSource.read
+    plain = LaunchParquet._stored
 
-    def noted(source: ParquetSource, row_group: int, wanted: Sequence[str]) -> pa.Table:
+    def noted(source: LaunchParquet, row_group: int, wanted: Sequence[str]) -> pa.Table:
         decoded.append(row_group)
         return plain(source, row_group, wanted)
 
-    monkeypatch.setattr(ParquetSource, "read", noted)
+    monkeypatch.setattr(LaunchParquet, "_stored", noted)
     assert rows_of(profile) == [("abcabc"[at], 0, at + 1, at, 0) for at in range(6)]
     assert decoded == [0, 1]
 

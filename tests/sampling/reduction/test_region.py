@@ -29,13 +29,13 @@ from sampling.profile.profile import (
     RecordingFacts,
     joined_profiles,
 )
-from sampling.readers.launch_parquet_writer import write_launch_parquet
+from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
+from sampling.reduction.device_time import device_times
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
-from sampling.reduction.overlap import device_times
 from sampling.reduction.region import Region, selected_parts
 from sampling.strata.draw import Draw
 
@@ -306,7 +306,7 @@ def test_devices_are_busy_with_the_launches_that_are_left(timed: LaunchTable) ->
 
 def test_converting_writes_the_launches_that_are_left(timed: LaunchTable, tmp_path: Path) -> None:
     path = tmp_path / "left.parquet"
-    assert write_launch_parquet(timed, Region(time_ns=(0, 51)), path) == 3
+    assert write_launch_parquet(timed, Region(time_ns=(0, 51)), path).launches == 3
     written = read_profile([str(path)])
     assert [d for batch in written.batches(["duration_ns"]) for d in batch["duration_ns"].tolist()] == [
         1,

@@ -13,7 +13,7 @@ import pytest
 
 from sampling.errors import EmptySelectionError, NotApplicableError
 from sampling.profile.profile import Profile
-from sampling.readers.launch_parquet_writer import write_launch_parquet
+from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.region import Region
 from tests import small_recordings
@@ -26,8 +26,8 @@ from tests.region_cases import (
     kineto_range,
     nsys_range,
 )
+from tests.sampling.readers import test_nvprof as nvprof
 from tests.sampling.readers import test_pipit_csv
-from tests.sampling.readers.nvprof import test_trace as nvprof
 from tests.sampling.readers.rocm import test_csv_trace as rocprof_csv
 from tests.sampling.readers.rocm import test_rocprofv3 as rocprofv3
 from tests.sampling.readers.rocm.rocpd_file import json_of, write_database, write_json

@@ -14,7 +14,7 @@ from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import read_plan
 from sampling.plan.study import MethodChoice, study
 from sampling.profile.launch_table import LaunchTable
-from sampling.readers.launch_parquet_writer import write_kept_launches
+from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations, counts_by_name
 from sampling.reduction.group_by import GroupBy
@@ -88,11 +88,11 @@ def test_groups_by_name_from_groups_by_launch_know_what_was_left_out(
 
 def test_writing_keeps_the_same_launches(launch_table: Callable[..., LaunchTable], tmp_path: Path) -> None:
     profile, path = launch_table(["a", "b", "a"], [5, 6, 7]), tmp_path / "x.parquet"
-    kept = write_kept_launches(profile, Region(include=("a",), min_duration_ns=6), path)
+    kept = write_launch_parquet(profile, Region(include=("a",), min_duration_ns=6), path)
     assert (kept.launches, kept.total_duration_ns, kept.left_out) == (1, 7, LeftOut(1, 5))
     assert read_profile([str(path)]).launches == 1
     with pytest.raises(EmptySelectionError, match="longest lasts 7 ns"):
-        write_kept_launches(profile, Region(min_duration_ns=8), tmp_path / "none.parquet")
+        write_launch_parquet(profile, Region(min_duration_ns=8), tmp_path / "none.parquet")
 
 
 def test_a_plan_file_tells_what_was_left_out(

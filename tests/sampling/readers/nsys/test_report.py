@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from sampling.errors import ProfileError
-from sampling.profile.file_state import content_sha256, sha256_as_read
+from sampling.profile.identity import content_sha256, sha256_as_read
 from sampling.readers.nsys import report as nsys_report
 from sampling.readers.nsys.report import new_export
 from sampling.readers.registry import read_profile

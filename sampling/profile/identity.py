@@ -1,0 +1,190 @@
+"""What a plan knows its profile by: the bytes of its files, and the launches of each sequence in order.
+
+The SHA-256 of the files says whether they still hold what was read. A digest of the names, grids and blocks
+of a sequence is enough to tell whether another recording has the same launches.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.arrays import AnyIntArray
+from sampling.errors import ProfileError
+from sampling.parallel import ordered_map
+from sampling.profile.profile import DiskState, KernelTable, Part, Profile, ProfileFile
+from sampling.progress import Progress
+
+HashArray = NDArray[np.uint64]
+
+# How many multipliers there are, however long a sequence is.
+PIECE_LAUNCHES = 1 << 20
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def disk_state(location: Path) -> DiskState:
+    """Return the state of a file, or of each file of a folder, without reading it.
+
+    A file that was written again since has another state.
+    """
+    files = [path for path in location.iterdir() if path.is_file()] if location.is_dir() else [location]
+    found = [(path.name, path.stat()) for path in files]
+    return frozenset((name, stat.st_ino, stat.st_size, stat.st_mtime_ns) for name, stat in found)
+
+
+def content_sha256(location: Path) -> str:
+    """Return the SHA-256 of a file's bytes; of a folder, that of its files' hashes and names."""
+    if not location.is_dir():
+        with location.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    files = sorted(path for path in location.iterdir() if path.is_file())
+    listing = "".join(f"{content_sha256(path)}  {path.name}\n" for path in files)
+    return hashlib.sha256(listing.encode()).hexdigest()
+
+
+def refuse_changed(files: Iterable[ProfileFile]) -> None:
+    """Refuse files that were written again since they were read; a file that was deleted passes.
+
+    Raises
+    ------
+    ProfileError : one of them was.
+    """
+    for file in files:
+        if file.state is not None and file.location.exists():
+            _refuse_if_changed(file)
+
+
+def sha256_as_read(file: ProfileFile) -> str:
+    """Return the SHA-256 of what was read: of the bytes on disk, which must still be the same.
+
+    Raises
+    ------
+    ProfileError : the file was written again since.
+    OSError : it was deleted.
+    """
+    if file.sha256 is not None:
+        return file.sha256
+    digest = content_sha256(file.location)
+    # Checked after the hash, which may take long: a file that is the same now was the same when hashed.
+    _refuse_if_changed(file)
+    return digest
+
+
+def _refuse_if_changed(file: ProfileFile) -> None:
+    if file.state is not None and not file.state <= disk_state(file.location):
+        raise ProfileError(
+            "has changed on disk since it was read",
+            path=file.path,
+            remedy="open it again for a plan of what it holds now",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceFingerprint:
+    """The launches of one sequence, as a plan file keeps them; the digest has 16 hexadecimal digits."""
+
+    process: int
+    device: int
+    launches: int
+    digest: str
+
+
+_KNOWN: WeakKeyDictionary[Profile, tuple[SequenceFingerprint, ...]] = WeakKeyDictionary()
+
+
+def fingerprints(profile: Profile, progress: Progress | None = None) -> tuple[SequenceFingerprint, ...]:
+    """Return the fingerprint of every sequence of a profile, in id order; read once."""
+    if profile not in _KNOWN:
+        digests = SequenceDigests(profile)
+
+        def digest(part: Part) -> HashArray:
+            return digests.of_part(part, part.load(("signature",))["signature"])
+
+        for done, (part, found) in enumerate(
+            zip(profile.parts, ordered_map(digest, profile.parts), strict=True)
+        ):
+            digests.add(part, found)
+            if progress is not None:
+                progress(done + 1, len(profile.parts), "comparing launches")
+        digests.finish()
+    return _KNOWN[profile]
+
+
+class SequenceDigests:
+    """Adds up the digests of a profile's sequences, for who looks at all of its launches.
+
+    A digest is the sum of hash(launch j) * multiplier(j) modulo 2^64: a multilinear hash. The multipliers
+    are odd, so that a single launch that differs is always noticed; several cancel each other with a chance
+    of about 2^-58. j is counted within pieces of `PIECE_LAUNCHES`, and each piece after the first has a
+    multiplier of its own.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._sums = np.zeros(len(profile.sequences), dtype=np.uint64)
+        longest = max((sequence.launches for sequence in profile.sequences), default=0)
+        numbers = np.arange(1, min(PIECE_LAUNCHES, longest) + 1, dtype=np.uint64)
+        self._multipliers = _mixed(numbers * _GOLDEN) | np.uint64(1)
+        self._hashes = signature_hashes(profile.kernels)
+
+    def of_part(self, part: Part, signature: AnyIntArray) -> HashArray:
+        """Return (1,) the sum over a part of which all launches are meant. Threads may call this at once."""
+        hashes = self._hashes
+        if len(hashes) < len(self._profile.kernels):
+            self._hashes = hashes = signature_hashes(self._profile.kernels, hashes)
+        # Arrays of one number, as numpy warns where single numbers overflow.
+        total = np.zeros(1, dtype=np.uint64)
+        ordinal = part.first_id - self._profile.sequences[part.sequence].first_id
+        done = 0
+        while done < len(signature):
+            piece, place = divmod(ordinal + done, PIECE_LAUNCHES)
+            run = hashes.take(signature[done : done + PIECE_LAUNCHES - place])
+            added = np.dot(run, self._multipliers[place : place + len(run)])
+            total += added * self._multipliers[piece : piece + 1] if piece else added
+            done += len(run)
+        return total
+
+    def add(self, part: Part, total: HashArray) -> None:
+        """Add what `of_part` gave."""
+        self._sums[part.sequence : part.sequence + 1] += total
+
+    def finish(self) -> None:
+        """Keep the fingerprints, all parts being added."""
+        _KNOWN[self._profile] = tuple(
+            SequenceFingerprint(sequence.process, sequence.device, sequence.launches, f"{digest:016x}")
+            for sequence, digest in zip(self._profile.sequences, self._sums.tolist(), strict=True)
+        )
+
+
+def signature_hashes(kernels: KernelTable, known: HashArray | None = None) -> HashArray:
+    """Return (signatures,) a hash of the name, grid and block of every signature so far.
+
+    It is the same on every machine and in every run: BLAKE2b of the name, the dimensions mixed in.
+
+    Parameters
+    ----------
+    known : what an earlier call gave for this table; only signatures added since are hashed.
+    """
+    before = np.zeros(0, dtype=np.uint64) if known is None else known
+    rows = kernels.signature_rows()[len(before) :]
+    names, place = np.unique(rows[:, 0], return_inverse=True)
+    # A name cut within a character reads as a lone surrogate, which is hashed like any other.
+    texts = (kernels.names.full(code).encode("utf-8", "surrogatepass") for code in names.tolist())
+    digests = [int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little") for text in texts]
+    added = np.array(digests, dtype=np.uint64)[place]
+    for dimension in rows[:, 1:].T:
+        added = _mixed(added + dimension.astype(np.uint64) * _GOLDEN)
+    return np.concatenate([before, added])
+
+
+def _mixed(values: HashArray) -> HashArray:
+    """Return values whose bits all depend on all bits of the given ones: the finaliser of SplitMix64."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))

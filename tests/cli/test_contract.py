@@ -1,0 +1,191 @@
+"""Every command in every format: data alone on stdout, the same data in each, as the schemas have it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.cli import contract_schemas as schemas
+from tests.cli.conftest import Kernelpoint
+from tests.rendered_markdown import rendered_tables
+from tui.options.choices import OutputFormat
+from tui.options.shared import OutputOptions
+from tui.output.writer import Answer, emit
+from tui.registry import COMMANDS
+
+CommandLines = dict[str, Sequence[object]]
+
+FORMATS = ("table", "csv", "json", "jsonl", "markdown")
+# Their csv and jsonl are rows of the product, of bins, or of a table that JSON nests.
+ROWS_OF_THEIR_OWN = {
+    *("sample", "histogram", "timeline", "align", "difference", "estimate", "run"),
+    *("scale open", "scale predict", "scale validate", "scale mrc"),
+}
+# Their table form is sentences.
+SAID_IN_WORDS = {"estimate", "run", "sample", "judge", "report", "export", "convert"}
+DRAWN = ("histogram", "timeline", "tree", "trade-off", "scale predict", "scale validate")
+TIMED = "seconds"
+
+every_command = pytest.mark.parametrize("command", COMMANDS)
+
+
+def as_cell(value: Any) -> str:
+    """The contract of a csv cell: nothing for null, 8x1x1 for dimensions, JSON for what is nested."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list) and len(value) == 3 and all(isinstance(item, int) for item in value):
+        return "x".join(map(str, value))
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else str(value)
+
+
+def test_every_command_has_a_schema_and_a_line_here(command_lines: CommandLines) -> None:
+    assert set(COMMANDS) == set(command_lines)
+    assert set(COMMANDS) <= schemas.RESULTS.keys() | {"scale open"}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@every_command
+def test_succeeds(kernelpoint: Kernelpoint, command_lines: CommandLines, command: str, form: str) -> None:
+    run = kernelpoint(*command_lines[command], "--format", form)
+    assert run.code == 0, run.err
+    assert run.out.endswith("\n")
+    assert not run.out.endswith("\n\n")
+    assert "kernelpoint: " not in run.out
+    assert "\x1b" not in run.out + run.err
+    if form == "json":
+        jsonschema.validate(run.json, schemas.envelope(command))
+
+
+@every_command
+def test_csv_jsonl_and_json_have_the_same_rows(
+    kernelpoint: Kernelpoint, command_lines: CommandLines, command: str
+) -> None:
+    table = kernelpoint(*command_lines[command], "--format", "csv").csv
+    lines = kernelpoint(*command_lines[command], "--format", "jsonl").jsonl
+    results = kernelpoint(*command_lines[command], "--format", "json").results
+    rows = results if isinstance(results, list) else [results]
+    assert len(table) == len(lines) > 0
+    assert [list(cells) for cells in table] == [list(row) for row in lines]
+    for row in (*lines, *table, *rows):
+        row.pop(TIMED, None)
+    assert table == [{name: as_cell(value) for name, value in row.items()} for row in lines]
+    assert command in ROWS_OF_THEIR_OWN or lines == rows
+
+
+def test_histogram_rows_are_its_bins(kernelpoint: Kernelpoint, command_lines: CommandLines) -> None:
+    answer = kernelpoint(*command_lines["histogram"], "--format", "json").results
+    rows = kernelpoint(*command_lines["histogram"], "--format", "jsonl").jsonl
+    assert [row["count"] for row in rows] == answer["counts"]
+    assert [row["low_ns"] for row in rows] == answer["edges_ns"][:-1]
+    assert [row["high_ns"] for row in rows] == answer["edges_ns"][1:]
+    for number, cluster in enumerate(answer["clusters"]):
+        assert [row[f"cluster_{number}"] for row in rows] == cluster["counts"]
+
+
+@every_command
+def test_markdown_is_for_people(kernelpoint: Kernelpoint, command_lines: CommandLines, command: str) -> None:
+    text = kernelpoint(*command_lines[command], "--format", "markdown").out
+    tables = rendered_tables(text)
+    assert len(tables) >= (command not in SAID_IN_WORDS)
+    assert not re.search(r"\d\.\d{5}|[\[{]\"|\w_ns\b|\b(None|null|true|false|nan)\b", text)
+    assert [len(set(map(len, cells))) for cells in tables] == [1] * len(tables)
+
+
+@pytest.mark.parametrize("command", ["groups", "difference"])
+def test_markdown_shows_whole_names(
+    kernelpoint: Kernelpoint, command_lines: CommandLines, command: str
+) -> None:
+    words = (*command_lines[command], "--top", "99", "--format")
+    heading, *rows = rendered_tables(kernelpoint(*words, "markdown").out)[-1]
+    assert heading[-1].startswith("kernel")
+    assert [row[-1] for row in rows] == [row["key"] for row in kernelpoint(*words, "jsonl").jsonl]
+    assert sum("<float" in row[-1] for row in rows) > 5
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [("sample", ["--list", "strata"]), ("sample", ["--list", "launches"]), ("estimate", ["--groups"])],
+)
+def test_markdown_has_the_figures_of_the_table(
+    kernelpoint: Kernelpoint, command_lines: CommandLines, command: str, words: list[str]
+) -> None:
+    lines = kernelpoint(*command_lines[command], *words).out.splitlines()
+    drawn = [re.split(r"\s{2,}", line.strip()) for line in lines]
+    rows = rendered_tables(kernelpoint(*command_lines[command], *words, "--format", "markdown").out)[-1]
+    assert len(rows) > 10
+    # But for the names, which have more room.
+    assert [row[:-1] for row in rows] == [row[:-1] for row in drawn if len(row) == len(rows[0])]
+
+
+@every_command
+def test_glyphs_and_colours_are_as_asked(
+    kernelpoint: Kernelpoint, command_lines: CommandLines, command: str
+) -> None:
+    words = command_lines[command]
+    assert kernelpoint(*words, "--ascii").stdout.isascii()
+    if command not in DRAWN:
+        return
+    plain = kernelpoint(*words, "--color", "never", FORCE_COLOR="1")
+    assert not plain.stdout.isascii()
+    assert "\x1b" not in plain.out
+    assert kernelpoint(*words, NO_COLOR="1", FORCE_COLOR="1").out == plain.out
+    assert kernelpoint(*words, LC_ALL="C").stdout.isascii()
+    assert "\x1b[" in kernelpoint(*words, "--color", "always", NO_COLOR="1").out
+    for form in FORMATS[1:]:
+        assert "\x1b" not in kernelpoint(*words, "--color", "always", "--format", form).out
+
+
+@pytest.mark.parametrize(
+    ("command", "columns"),
+    [
+        *((command, columns) for command in ("summary", "histogram", "tree") for columns in (60, 80, 132)),
+        *((command, 80) for command in ("sample", "judge", "difference")),
+        *((f"scale {command}", 80) for command in ("predict", "validate", "derive", "mrc")),
+    ],
+)
+def test_what_is_drawn_keeps_to_the_width(
+    kernelpoint: Kernelpoint, command_lines: CommandLines, resnet: Path, command: str, columns: int
+) -> None:
+    lines = kernelpoint(*command_lines[command], COLUMNS=str(columns)).out.splitlines()
+    # Commands to copy and names of files stay whole, however long.
+    drawn = [line for line in lines if str(resnet) not in line and not line.startswith("Next: ")]
+    assert max(map(len, drawn)) <= columns
+
+
+ODD = {
+    "nan": (math.nan, ""),
+    "infinite": ([math.inf, {"deep": -math.inf}], '[null, {"deep": null}]'),
+    "nothing": (None, ""),
+    "grid": ([8, 1, 1], "8x1x1"),
+    "pair": ([8, 1], "[8, 1]"),
+    "yes": (True, "true"),
+    "third": (1 / 3, repr(1 / 3)),
+    "name": ('k<a|b>, "x"\\', 'k<a|b>, "x"\\'),
+    "letters": ("größe", "größe"),
+}
+
+
+def test_values_that_the_samples_do_not_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    def written(form: str, rows: int) -> str:
+        answer = Answer("groups", [{name: value for name, (value, _) in ODD.items()}] * rows, lambda _: "")
+        emit(answer, OutputOptions(format=OutputFormat(form)))
+        return capsys.readouterr().out
+
+    assert [written(form, 0) for form in ("csv", "jsonl")] == ["", ""]
+    expected = {name: cell for name, (_, cell) in ODD.items()}
+    assert list(csv.DictReader(written("csv", 2).splitlines())) == [expected] * 2
+    finite = {name: value for name, (value, _) in ODD.items()} | {
+        "nan": None,
+        "infinite": [None, {"deep": None}],
+    }
+    assert [json.loads(line) for line in written("jsonl", 2).splitlines()] == [finite] * 2
