@@ -37,7 +37,7 @@ from tui.charts.quantities import hours, ratio
 from tui.engine.studies import target_of
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
-from tui.text.promise import binding_forms
+from tui.text.plan import binding_forms
 
 DEAR = OpenOptions(no_pool=True, min_samples=2)
 """Two launches of every stratum of every kernel group."""

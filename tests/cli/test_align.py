@@ -14,7 +14,8 @@ import pytest
 
 from sampling.simulators.alignment import ListedLaunch
 from sampling.simulators.measured_run import SeenKernel
-from tui.text.alignment import alignment_text
+from tui.output.writer import Canvas
+from tui.text.simulation import alignment_blocks
 
 Kernelpoint = Callable[..., Any]
 
@@ -116,7 +117,6 @@ def test_two_kernels_that_differ_in_their_middle_alone_are_told_apart() -> None:
     none = np.array([], dtype=np.int64)
     sides = {"missing_in_trace": none, "missing_in_profile": none, "here": id, "there": id}
     found = SimpleNamespace(ids=none, by="number", drawn=0, first_difference=parting, **sides)
-    text = alignment_text(found)
-    here, there = text.splitlines()[-2:]
+    here, there = list(alignment_blocks(found, Canvas(80, color=False)))[-2:]
     assert "<int>" in here
     assert "<long>" in there

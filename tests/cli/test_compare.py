@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tui.options.choices import CompareSort
-from tui.text.compare import blocks, promises
+from tui.text.methods import blocks, promises
 
 Kernelpoint = Callable[..., Any]
 Rows = list[dict[str, Any]]

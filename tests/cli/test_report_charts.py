@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tui.report import writers
+from tui.report import page
 
 Kernelpoint = Callable[..., Any]
 
@@ -101,7 +101,7 @@ def test_all_files_are_written_or_none(
             raise OSError(28, "No space left on device")
         return "<svg/>"
 
-    monkeypatch.setattr(writers, "picture_text", fails)
+    monkeypatch.setattr(page, "picture_text", fails)
     run = kernelpoint("report", profile, *QUICK, "-o", report, "--svg", folder)
     assert "No space left on device" in run.failed(1)
     assert list(tmp_path.iterdir()) == []

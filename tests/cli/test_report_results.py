@@ -85,7 +85,7 @@ def test_a_target_says_what_to_run_next_and_exits_like_estimate(
     larger = plan.with_name("larger.json")
     known = kernelpoint("estimate", plan, simulated, *asked, "--top-up", larger, "--format", "json").results
     shown = section(path, "Simulated")
-    assert f"Next: {counted(len(known['next']), 'launch', 'launches')}, " in shown
+    assert f"next: {counted(len(known['next']), 'launch', 'launches')}, " in shown
     assert f"| {known['next'][0]['id']} |" in shown
 
     # Results of a larger plan need that plan, which no options make.

@@ -136,7 +136,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 def prose_in_html(text: str) -> str:
     """Return a sentence, what stands between backticks in it as code."""
-    return _CODE.sub(r"<code>\1</code>", in_html(text.strip()))
+    return _CODE.sub(r"<code>\1</code>", in_html(text).strip())
 
 
 def _table(label: str, columns: tuple[Column, ...] | list[Column]) -> Iterator[str]:
