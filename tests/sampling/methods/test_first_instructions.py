@@ -74,24 +74,6 @@ def test_a_first_launch_beyond_it_is_taken_whole() -> None:
     )
 
 
-def test_a_workload_of_fewer_is_taken_whole() -> None:
-    picks = picked(launch_list([5, 0, 7]))
-    assert (picks.row.tolist(), picks.weight.tolist()) == ([0, 1, 2], [1, 1, 1])
-    assert picks.notes == ("all launches are taken: the workload has 12 instructions",)
-    assert picked(launch_list([0, 0])).weight.tolist() == [1, 1]
-
-
-def test_other_processes_may_not_be_reached() -> None:
-    assert picked(launch_list([9, 9, 9], sequence=[0, 1, 2]), 10).notes == (
-        "the launches taken are of 2 of 3 processes and devices",
-    )
-
-
-def test_what_was_counted_is_said() -> None:
-    launches = launch_list([1, 2], metric="smsp__inst_executed.sum")
-    assert picked(launches).details["counts"] == "warp instructions"
-
-
 @given(
     counts=st.lists(st.integers(0, 1000), min_size=1, max_size=50),
     limit=st.integers(1, 20_000),

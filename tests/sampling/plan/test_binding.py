@@ -52,22 +52,6 @@ def by_option(found: tuple[Relaxation, ...]) -> dict[str, Relaxation]:
     return {each.option: each for each in found}
 
 
-def test_nothing_binds_where_one_launch_a_group_is_drawn(studied: Callable[..., Study]) -> None:
-    """Equal durations, nothing asked beyond the total: one launch of each group is the least there is."""
-    groups = {"a": [1000] * 50, "b": [3000] * 20}
-    assert what_binds(studied(groups, LOOSEST), LOOSEST, NAME) == ()
-
-
-def test_the_least_samples_bind(studied: Callable[..., Study]) -> None:
-    """Equal durations: two launches of 50, or one; ROOT draws one."""
-    target = replace(LOOSEST, min_samples=2)
-    found = what_binds(studied({"a": [1000] * 50}, target), target, NAME)
-    assert found == (
-        Relaxation("min_samples", 2, 1, 25.0, 50.0),
-        Relaxation("method", "joint", "root", 25.0, 50.0),
-    )
-
-
 def test_the_grouping_binds(launch_table: TableOf) -> None:
     """Forty grids of one kernel that takes 1 us each: forty launches, or one."""
     grids = [1 + launch % 40 for launch in range(400)]
@@ -78,13 +62,6 @@ def test_the_grouping_binds(launch_table: TableOf) -> None:
     published = what_binds(one, LOOSEST, GroupBy.PUBLISHED)
     # Of `published` groups ROOT's are by name, so that the method alone gives the same.
     assert [(each.option, each.speedup) for each in published] == [("group_by", 400.0), ("method", 400.0)]
-
-
-def test_epsilon_binds(studied: Callable[..., Study]) -> None:
-    groups = {"a": scattered(4000, 1e5, 1.0), "b": [70_000] * 100}
-    found = what_binds(studied(groups, LOOSEST), LOOSEST, NAME)
-    assert [each.option for each in found] == ["epsilon"]
-    assert (found[0].before, found[0].after) == (0.05, 0.1)
 
 
 def test_the_bound_of_the_groups_binds(studied: Callable[..., Study]) -> None:
@@ -155,13 +132,3 @@ def test_a_decision_that_fits_no_relaxed_tree_is_no_way(studied: Callable[..., S
     found = by_option(what_binds(whole, target, GroupBy.LAUNCH))
     assert "group_by" not in found
     assert "epsilon" in found
-
-
-def test_where_no_time_is_sampled_nothing_is_said(studied: Callable[..., Study]) -> None:
-    assert what_binds(studied({"a": [0] * 20}, Target()), Target(), NAME) == ()
-
-
-def test_an_epsilon_from_a_half_on_is_not_doubled(studied: Callable[..., Study]) -> None:
-    target = replace(LOOSEST, epsilon=0.5)
-    found = what_binds(studied({"a": scattered(4000, 1e5, 2.0)}, target), target, NAME)
-    assert "epsilon" not in by_option(found)

@@ -64,16 +64,6 @@ def test_a_wrong_budget(text: str) -> None:
     assert caught.value.remedy == "give a number and s, m, h or d, such as 24h"
 
 
-def test_a_budget_so_large_that_it_is_none() -> None:
-    with pytest.raises(OptionError, match="is a duration above 0"):
-        written_budget("9" * 400 + "h", 1e6)
-
-
-def test_a_budget_needs_a_slowdown() -> None:
-    with pytest.raises(OptionError, match="how slow that is is not known"):
-        written_budget("24h", None)
-
-
 @pytest.mark.parametrize("slowdown", [0.0, 0.99, -5.0, float("nan"), float("inf")])
 def test_a_wrong_slowdown(slowdown: float) -> None:
     with pytest.raises(OptionError, match="at least 1"):
@@ -124,20 +114,6 @@ def test_it_is_the_smallest_of_all_that_fit(
         assert fits == (other >= epsilon), other
     (below,) = np.flatnonzero([nth_epsilon(index) == epsilon for index in range(3600)]) - 1
     assert below < 0 or hours(sampled_ns(nth_epsilon(int(below))), 1e5) > budget.hours
-
-
-def test_where_everything_fits_the_finest_epsilon_is_taken(table: LaunchTable) -> None:
-    found = study_within(studied(table, "root"), Target(), NAME, Budget("9d", 216, 1))
-    assert found.design.target.epsilon == 0.0001
-
-
-def test_the_rest_of_what_is_asked_stays(table: LaunchTable) -> None:
-    target = Target(epsilon=0.4, confidence=0.9, group_epsilon=None, min_samples=3, noise_floor=0.02)
-    read = studied(table, "joint", target)
-    budget = Budget("x", hours(3 * read.design.sampled_duration_ns, 10), 10)
-    found = study_within(read, target, NAME, budget).design.target
-    assert found == Target(found.epsilon, 0.9, group_epsilon=None, min_samples=3, noise_floor=0.02)
-    assert found.epsilon < 0.4
 
 
 def test_where_not_even_the_loosest_fits_it_is_said_what_would(launch_table: TableOf) -> None:

@@ -12,13 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError
-from sampling.methods.method import StrataRequest
-from sampling.methods.registry import method_names, method_options, split_trees_of
+from sampling.methods.registry import method_names
+from sampling.methods.root import RootRule
 from sampling.plan.design import make_design
 from sampling.plan.trade_off import NoPoint, TradeOffPoint, default_epsilons, trade_off
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.splitting.tree import SplitTree, Verdict
-from sampling.strata.strata import bound
+from sampling.splitting.tree import TreeGrower, Verdict
 from sampling.strata.target import LEAST_EPSILON, Target
 from tests.targets import UNPOOLED
 
@@ -56,14 +55,6 @@ def test_a_point_is_the_design_at_its_epsilon(counts: DurationCounts, method: st
         )
 
 
-def test_a_point_in_figures(counts_of: CountsOf) -> None:
-    """One group whose durations are all equal: one launch of two is drawn, whatever is asked."""
-    counts = counts_of({"a": [10] * 40})
-    (point,) = trade_off(counts, "joint", Target(min_samples=2), 0, [0.3])
-    assert (point.samples, point.strata, point.sampled_duration_ns, point.speedup) == (2, 1, 20.0, 20.0)
-    assert (point.bound, point.group_bound) == (0.0, 0.0)
-
-
 def test_a_looser_bound_costs_no_more_and_every_bound_holds(counts: DurationCounts) -> None:
     target = replace(UNPOOLED, group_epsilon=None)
     epsilons = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
@@ -74,36 +65,6 @@ def test_a_looser_bound_costs_no_more_and_every_bound_holds(counts: DurationCoun
     for point in points:
         assert point.bound is not None
         assert point.bound <= point.epsilon
-
-
-def test_the_bound_of_groups_stays_and_binds_where_epsilon_is_looser(counts: DurationCounts) -> None:
-    """From the groups' bound on the curve is level: nothing but that bound asks for launches."""
-    points = list(trade_off(counts, "joint", Target(group_epsilon=0.02), 0, (0.3, 0.6)))
-    assert points[0] == replace(points[1], epsilon=0.3)
-    for point in points:
-        assert point.group_bound is not None
-        assert 0 < point.group_bound <= 0.02
-    assert points_of(counts)[-1].samples < points[0].samples
-
-
-def test_settings_seed_and_overrides_are_the_plans(counts: DurationCounts) -> None:
-    key = counts.groups[0].key
-    kept = {key: {"": Verdict.KEEP}}
-    designs = [
-        make_design(counts, "root", Target(epsilon=epsilon), 0, overrides=kept) for epsilon in EPSILONS
-    ]
-    assert [point.samples for point in points_of(counts, "root", overrides=kept)] == [
-        design.samples for design in designs
-    ]
-    assert points_of(counts, "root", overrides=kept) != points_of(counts, "root")
-    many = points_of(counts, "random", settings=("random.launches=77",))
-    assert [point.samples for point in many] == [77, 77, 77]
-    assert [point.group_bound for point in many] == [None] * 3
-    drawn = [
-        next(trade_off(counts, "random", Target(), seed, (0.1,), settings=("random.probability=0.1",)))
-        for seed in range(9)
-    ]
-    assert len({point.samples for point in drawn}) > 1, "the seed tells how many"
 
 
 @pytest.mark.parametrize("method", method_names(random=False))
@@ -139,12 +100,6 @@ def test_points_come_one_by_one_and_progress_can_stop_them(counts: DurationCount
         next(points)
 
 
-def test_the_default_epsilons_of_the_default_plan() -> None:
-    expected = (0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
-    assert tuple(sorted(default_epsilons(0.05))) == expected
-    assert default_epsilons(0.05)[:3] == (0.05, 0.07, 0.03)
-
-
 @given(st.floats(LEAST_EPSILON, 0.999999))
 def test_default_epsilons_grow_from_the_chosen_one(chosen: float) -> None:
     epsilons = default_epsilons(chosen)
@@ -159,42 +114,12 @@ def test_default_epsilons_grow_from_the_chosen_one(chosen: float) -> None:
     assert all(above / below > 1.09 for below, above in pairwise(sorted(epsilons)))
 
 
-def test_the_bound_is_of_the_strata(counts: DurationCounts) -> None:
-    """Not the epsilon asked for: what the plan does promise."""
-    point = points_of(counts, "root")[1]
-    design = make_design(counts, "root", Target(epsilon=point.epsilon), 0)
-    assert point.bound == design.bound >= bound(design.strata, 0.95)
-
-
-def only_tight(counts: DurationCounts) -> tuple[str, str]:
-    """A group and one of its nodes that ROOT's tree has at epsilon 0.01, and not at 0.2."""
-    for group, of in enumerate(counts.groups):
-        paths = [{node.path for node in _tree(counts, group, epsilon).nodes} for epsilon in (0.01, 0.2)]
-        splittable = [
-            node.path for node in _tree(counts, group, 0.01).nodes if node.path and node.stop - node.start > 1
-        ]
-        found = sorted(path for path in splittable if path not in paths[1])
-        if found:
-            return of.key, found[-1]
-    raise AssertionError("no such node")
-
-
-def _tree(counts: DurationCounts, group: int, epsilon: float) -> SplitTree:
-    request = StrataRequest(counts=counts, target=Target(epsilon=epsilon), options=method_options("root"))
-    return split_trees_of("root").split_tree(request, group)
-
-
-def test_where_a_decision_fits_no_node_there_is_no_point_and_the_others_are_there(
-    counts: DurationCounts,
-) -> None:
-    key, path = only_tight(counts)
-    split = {key: {path: Verdict.SPLIT}}
-    _, tight, loose = points_of(counts, "root", overrides=split)
-    assert isinstance(tight, TradeOffPoint)
-    design = make_design(replace(counts), "root", Target(epsilon=0.01), 0, overrides=split)
-    assert (tight.strata, tight.samples) == (design.strata_count, design.samples)
-    assert isinstance(loose, NoPoint)
-    assert loose.epsilon == 0.2
-    assert (loose.problem.path, loose.problem.key) == (path, key)
-    assert str(loose.problem).index(repr(path)) < str(loose.problem).index(repr(key))
-    assert key not in loose.problem.in_short
+def test_where_a_decision_fits_no_node_there_is_no_point(counts: DurationCounts) -> None:
+    """A node of the tree at a tight epsilon that the tree at a loose one does not have."""
+    rules = [RootRule(Target(epsilon)) for epsilon in (0.001, 0.9)]
+    tight, loose = ({node.path for node in TreeGrower(counts, 0, rule).run().nodes} for rule in rules)
+    decided = {counts.groups[0].key: {max(tight - loose): Verdict.KEEP}}
+    first, second = trade_off(counts, "root", Target(), 0, (0.001, 0.9), overrides=decided)
+    assert isinstance(first, TradeOffPoint)
+    assert isinstance(second, NoPoint)
+    assert "no node" in str(second.problem)
