@@ -184,6 +184,7 @@ def running_lines(stop: TreeStop) -> list[str]:
     return [
         f"{head}: {cost}; error bounds: {bounds}",
         f"{short}: {speedup}, {samples}; bounds: total {total}, worst group {worst}, this group {here}",
+        f"{short}: {speedup}, {samples}; bounds: total {total}, worst {worst}, this group {here}",
         f"{short}: {speedup}, {samples}; bounds: {brief}",
         f"{short}: {speedup}; total {total}, worst {worst}, this group {here}",
         f"{short}: {speedup}; {brief}",
