@@ -7,11 +7,10 @@ from typing import Any
 
 from sampling.features.metric_names import INSTRUCTIONS
 from sampling.methods.registry import method_named
-from sampling.plan.binding import Relaxation
-from sampling.plan.budget import SimulationHours
-from sampling.plan.budget import hours as machine_hours
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design
 from sampling.plan.judge import Judgement
+from sampling.plan.nearby import Relaxation, SimulationHours
+from sampling.plan.nearby import hours as machine_hours
 from sampling.plan.plan import Plan
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.study import Study

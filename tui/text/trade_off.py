@@ -8,9 +8,9 @@ from itertools import takewhile
 from typing import Any
 
 from sampling.methods.registry import method_named
-from sampling.plan.budget import hours as machine_hours
+from sampling.plan.nearby import NoPoint, TradeOffPoint
+from sampling.plan.nearby import hours as machine_hours
 from sampling.plan.study import Study
-from sampling.plan.trade_off import NoPoint, TradeOffPoint
 from sampling.strata.target import Target
 from sampling.text import counted
 from tui.charts.grid import Grid
