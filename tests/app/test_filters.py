@@ -20,7 +20,7 @@ from tests import small_recordings
 from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, view_of, wait_for
 from tui.app import planning
 from tui.app.filters import FiltersScreen, LeastDuration, Numbers, Patterns, Words, filters_of
-from tui.app.plan.options import OptionForm, OptionInput
+from tui.app.option_form import OptionForm, OptionInput
 from tui.options.command_line import error_text
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions

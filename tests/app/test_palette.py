@@ -14,7 +14,7 @@ from tests.app.driving import App, Running, opened, planned, screen_text, view_o
 from tui.app.actions import ACTIONS, APP, COMPARING, SCALE, VIEW
 from tui.app.app import KernelPointApp
 from tui.app.palette import closeness, entries, found
-from tui.app.plan.options import OPTION_FIELDS, OptionForm
+from tui.app.option_form import OPTION_FIELDS, OptionForm
 from tui.app.views import VIEWS, View, view_named
 from tui.options.look import OpenOptions
 

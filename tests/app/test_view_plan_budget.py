@@ -16,7 +16,7 @@ from sampling.plan.budget import SimulationHours
 from tests.app.driving import App, Running, printed, screen_text, study_in, wait_for
 from tests.app.plan_driving import check_round_trip, details_of, form_of, running, settled
 from tui.app.plan import cheaper
-from tui.app.plan.cheaper import (
+from tui.app.plan.panes import (
     BudgetAnswers,
     BudgetInput,
     BudgetPrompt,

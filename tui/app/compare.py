@@ -22,7 +22,7 @@ from sampling.text import counted
 from tui.app.actions import APP, COMPARE, COMPARING, VIEW, bindings
 from tui.app.frame.chart import Chart
 from tui.app.frame.heads import marked
-from tui.app.frame.line import pane
+from tui.app.frame.line import titled
 from tui.app.frame.page import PaneText
 from tui.app.frame.rows import Rows, Runs
 from tui.app.frame.view import TableScreen
@@ -310,8 +310,8 @@ class CompareScreen(TableScreen[CompareSort]):
         self._worker: Worker[None] | None = None
 
     def compose_panes(self) -> ComposeResult:
-        methods = pane("methods", CompareTable(), Words(id="method-words"))
-        yield Container(methods, pane("scatter", Chart(id="scatter")), id="panes")
+        methods = titled("methods", CompareTable(), Words(id="method-words"))
+        yield Container(methods, titled("scatter", Chart(id="scatter")), id="panes")
 
     def follow(self, shown: Session | None, session: Session) -> None:
         """Compare a small workload at once; say if the shown comparison was made by other options."""

@@ -25,7 +25,7 @@ from tui.app.actions import APP, DIFFERENCE, VIEW, bindings
 from tui.app.frame.chart import Chart
 from tui.app.frame.field import Answer, Prompt
 from tui.app.frame.heads import marked
-from tui.app.frame.line import Line, pane
+from tui.app.frame.line import Line, titled
 from tui.app.frame.page import PaneText
 from tui.app.frame.rows import Rows, Runs
 from tui.app.frame.view import TableScreen
@@ -263,7 +263,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         chart = Chart(id="two")
         # The command prints the table: there is nothing of the chart's own to copy.
         chart.can_focus = False
-        yield Container(pane("kernels", DifferenceTable()), pane("two", chart), id="panes")
+        yield Container(titled("kernels", DifferenceTable()), titled("two", chart), id="panes")
         yield Line(id="sides")
         yield BeforePrompt()
 

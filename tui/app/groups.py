@@ -26,7 +26,7 @@ from sampling.reduction.duration_counts import DurationCounts
 from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
 from tui.app.frame import wording
 from tui.app.frame.chart import Chart
-from tui.app.frame.line import Line, PaneTitle, pane
+from tui.app.frame.line import Line, PaneTitle, titled
 from tui.app.frame.page import PaneText
 from tui.app.frame.rows import Rows
 from tui.app.frame.soon import Soon
@@ -234,8 +234,8 @@ class GroupsScreen(TableScreen[GroupSort]):
         """The table, the histogram, the launches over the run, what binds."""
         field = SearchInput(placeholder="part of the kernel group's key", compact=True)
         search = Horizontal(Static("/ "), field, id="search")
-        charts = Container(pane("chart", Wrapped(), Chart(id="histogram")), RunPane(), id="group-charts")
-        yield Container(pane("groups", GroupTable(), search), charts, id="group-panes")
+        charts = Container(titled("chart", Wrapped(), Chart(id="histogram")), RunPane(), id="group-charts")
+        yield Container(titled("groups", GroupTable(), search), charts, id="group-panes")
         yield Line(id="devices")
         yield Line(id="binding")
 

@@ -27,7 +27,7 @@ from sampling.splitting.tree import Verdict
 from sampling.text import counted
 from tui.app.actions import APP, COMPARING, TREE, VIEW, bindings
 from tui.app.frame.chart import Chart, Draw
-from tui.app.frame.line import Line, PaneTitle, pane
+from tui.app.frame.line import Line, PaneTitle, titled
 from tui.app.frame.page import PaneText
 from tui.app.frame.soon import Soon
 from tui.app.frame.view import ViewScreen
@@ -200,7 +200,7 @@ class SplitTreeScreen(ViewScreen):
     def compose_panes(self) -> ComposeResult:
         card = Vertical(PaneTitle(), SplitCard(), id="card-pane")
         histogram, branches = SplitHistogram(id="split-histogram"), Chart(id="branches")
-        yield Container(pane("split", histogram), card, pane("tree", branches), id="split-panes")
+        yield Container(titled("split", histogram), card, titled("tree", branches), id="split-panes")
         yield Line(id="running")
 
     def follow(self, shown: Session | None, session: Session) -> None:

@@ -26,7 +26,7 @@ from sampling.reduction.region import Region as LaunchRegion
 from sampling.reduction.timeline import By
 from tui.app.actions import APP, COMPARING, RANGES, TIMELINE, VIEW, bindings
 from tui.app.frame.chart import Chart
-from tui.app.frame.line import Line, pane
+from tui.app.frame.line import Line, titled
 from tui.app.frame.page import PaneText
 from tui.app.frame.rows import Rows
 from tui.app.frame.view import ViewScreen
@@ -270,7 +270,7 @@ class TimelineScreen(ViewScreen):
         self._choice: RegionChoice | None = None
 
     def compose_panes(self) -> ComposeResult:
-        yield Container(pane("ranges", RangeTree()), pane("timeline", Chart(id="timeline")), id="panes")
+        yield Container(titled("ranges", RangeTree()), titled("timeline", Chart(id="timeline")), id="panes")
         yield Line(id="course")
 
     @property

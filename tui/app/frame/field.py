@@ -90,7 +90,7 @@ class AnswerInput(PathInput):
     BINDINGS = [  # noqa: RUF012
         Binding("escape", "leave", "Leave it", key_display="esc"),
         Binding("up,shift+tab", "go(-1)", "Field", show=False),
-        Binding("down", "go(1)", "Field", key_display="down"),
+        Binding("down", "go(1)", "Field", show=False),
     ]
 
     def __init__(self, asked: Answer) -> None:
@@ -100,10 +100,6 @@ class AnswerInput(PathInput):
     @property
     def _prompt(self) -> Prompt:
         return next(node for node in self.ancestors if isinstance(node, Prompt))
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Have no key shown for other fields where there is one."""
-        return action != "go" or self._prompt.is_turned or super().check_action(action, parameters)
 
     def action_leave(self) -> None:
         self._prompt.post_message(Prompt.Left(self._prompt))
@@ -157,11 +153,6 @@ class Prompt(Vertical):
     def hint(self, name: str) -> Sequence[str]:
         """What is meant by the field of this name, the longest form first."""
         raise NotImplementedError
-
-    @property
-    def is_turned(self) -> bool:
-        """Whether up and down lead anywhere."""
-        return len(self.ASKS) > 1
 
     def compose(self) -> ComposeResult:
         yield FieldWords()

@@ -128,7 +128,7 @@ class PaneTitle(Widget, can_focus=False):
         return Strip(segments).adjust_cell_length(width, line)
 
 
-def pane(name: str, *contents: Widget) -> Vertical:
+def titled(name: str, *contents: Widget) -> Vertical:
     """Return the pane "#NAME-pane": a title over what it shows."""
     return Vertical(PaneTitle(), *contents, id=f"{name}-pane", classes="pane")
 
