@@ -81,9 +81,9 @@ def judged(counts: DurationCounts, design: Design, draws: int, seed: int = 1) ->
     kernel, duration_ns = kernel[order], duration_ns[order].astype(np.float64)
     squares = np.bincount(kernel, duration_ns**2, minlength=len(counts.groups))
     within = 0
-    for _ in range(draws):
+    for number in range(draws):
         cycles = _lognormal(rng, target.kernel_spread, len(counts.groups))
-        drawn = draw(groups.counts, design.strata, rng)
+        drawn = draw(groups.counts, design.strata, seed + number)
         place = groups.counts.launches_before[drawn.pair] + drawn.occurrence
         simulated = cycles[kernel[place]] * duration_ns[place]
         noise = _lognormal(rng, target.noise_floor, len(place))

@@ -7,9 +7,7 @@ what a stratum holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import repeat as repeated
 
 import numpy as np
 
@@ -35,7 +33,7 @@ from sampling.reduction.duration_counts import DurationCounts, count_durations, 
 from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pooled, unpooled
 from sampling.reduction.region import names_passing
 from sampling.seeds import Stream, generator
-from sampling.strata.draw import draw, weights
+from sampling.strata.draw import errors_of_draws
 from sampling.strata.strata import (
     WHOLE_WORKLOAD,
     Clusters,
@@ -50,6 +48,8 @@ _NOT_RANDOM = "its launches were not drawn at random"
 _BY_FEATURES = "its clusters are told by features, which the plan does not hold"
 _ITS_OWN = "give the profile the plan was made from"
 _MOST_TOTAL_NS = 2.0**62
+# Draws are made so many launches at a time.
+_LAUNCHES_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,28 +102,20 @@ def judge_design(
     if not design.random:
         return Judgement(np.array([design.error]), design.target.epsilon, random=False)
     rng = generator(seed, Stream.JUDGE)
-    counts = counts if design.counts is None else design.counts
-    total_ns = counts.total_duration_ns if by_rank is None else int(by_rank.sum())
+    counts, strata = design.counts or counts, design.strata
+    total_ns = max(counts.total_duration_ns if by_rank is None else int(by_rank.sum()), 1)
+    # The number of launches may be random itself.
+    numbers = design.number.draw(repeats, rng)[:, np.newaxis] if isinstance(design, BernoulliDesign) else None
     errors = np.zeros(repeats)
-    for repeat, samples in enumerate(_sizes_of_draws(design, repeats, rng)):
-        strata = replace(design.strata, samples=samples)
-        drawn = draw(counts, strata, rng)
-        if by_rank is None:
-            drawn_ns = counts.duration_ns[drawn.pair]
-        else:
-            drawn_ns = by_rank[counts.launches_before[drawn.pair] + drawn.occurrence]
-        estimate_ns = float(np.dot(weights(strata, drawn), drawn_ns))
-        errors[repeat] = abs(total_ns - estimate_ns) / total_ns if total_ns else 0.0
+    at_once = 1 + _LAUNCHES_AT_ONCE // max(design.samples, len(strata))
+    for start in range(0, repeats, at_once):
+        stop = min(start + at_once, repeats)
+        samples = np.tile(strata.samples, (stop - start, 1)) if numbers is None else numbers[start:stop]
+        off_ns = errors_of_draws(counts, strata, samples, rng, by_rank)
+        errors[start:stop] = np.abs(off_ns) / total_ns
         if progress is not None:
-            progress(repeat + 1, repeats, f"judging {design.method}")
+            progress(stop, repeats, f"judging {design.method}")
     return Judgement(errors, design.target.epsilon)
-
-
-def _sizes_of_draws(design: Design, draws: int, rng: np.random.Generator) -> Iterable[IntArray]:
-    """Return (s,) the sizes of the strata in each of so many draws."""
-    if isinstance(design, BernoulliDesign):
-        return design.number.draw(draws, rng)[:, np.newaxis]
-    return repeated(design.strata.samples, draws)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.region import as_given
-from sampling.strata.draw import Draw, draw_nested, estimate_total_ns, weights
+from sampling.strata.draw import Draw, draw, estimate_total_ns, weights
 from sampling.strata.sizes import least_sampled_ns
 
 
@@ -108,7 +108,7 @@ def drawn_plan(counts: DurationCounts, design: Design, seed: int) -> Plan:
     else:
         # Strata that span kernel groups are ranges of a reduction of their own.
         of_strata = counts if design.counts is None else design.counts
-        drawn = draw_nested(of_strata, design.strata, seed)
+        drawn = draw(of_strata, design.strata, seed)
         cost, least_samples = of_strata.cost, design.strata.least_samples
         stratum, duration_ns = drawn.stratum, of_strata.duration_ns[drawn.pair]
         weight, estimate_ns = (

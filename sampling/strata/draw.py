@@ -56,27 +56,16 @@ class Draw:
     pair: IntArray
     #: Which launch of that pair it is, in id order, from 0.
     occurrence: IntArray
-    #: How many launches of its stratum were drawn before it; None where the draw has no order.
-    rank: IntArray | None = None
 
 
-def draw(counts: DurationCounts, strata: Strata, rng: np.random.Generator) -> Draw:
-    """Draw ``strata.samples`` launches of each stratum, uniformly; the next draw is independent of it."""
-    base = np.asarray(np.cumsum(strata.launches) - strata.launches)
-    place = _distinct_places(strata.launches, strata.samples, base, rng)
-    stratum = np.repeat(np.arange(len(base)), strata.samples)
-    pair, occurrence = _launches(counts, place + (counts.launches_before[strata.start] - base)[stratum])
-    return Draw(stratum, pair, occurrence)
-
-
-def draw_nested(counts: DurationCounts, strata: Strata, seed: int) -> Draw:
+def draw(counts: DurationCounts, strata: Strata, seed: int) -> Draw:
     """Draw uniformly, so that the same seed (0 or more) draws the same launches and more of larger sizes."""
     rng = generator(seed, Stream.DRAW)
     key = int(rng.integers(0, 2**64, dtype=np.uint64))
     identity = stratum_keys(key, (strata.group, strata.start, strata.launches))
-    stratum, position, rank = first_launches(identity, strata.launches, strata.samples)
+    stratum, position, _ = first_launches(identity, strata.launches, strata.samples)
     pair, occurrence = _launches(counts, counts.launches_before[strata.start[stratum]] + position)
-    return Draw(stratum, pair, occurrence, rank)
+    return Draw(stratum, pair, occurrence)
 
 
 def _launches(counts: DurationCounts, place: IntArray) -> tuple[IntArray, IntArray]:
@@ -96,42 +85,38 @@ def weights(strata: Strata, drawn: Draw) -> FloatArray:
     return np.asarray((strata.launches / strata.samples)[drawn.stratum])
 
 
-def _distinct_places(
-    launches: IntArray, samples: IntArray, base: IntArray, rng: np.random.Generator
-) -> IntArray:
-    """Return ``samples[i]`` distinct places of each stratum, sorted.
+def errors_of_draws(
+    counts: DurationCounts,
+    strata: Strata,
+    samples: IntArray,
+    rng: np.random.Generator,
+    by_rank: IntArray | None = None,
+) -> FloatArray:
+    """Return (d,) the errors in ns of the totals that d independent draws estimate.
 
-    Where most places are drawn, those that are not are drawn instead.
+    A stratum is off by N/m sum (x - mu) over the launches drawn of it. Where fewer are left than are drawn,
+    those are drawn instead, and it is minus the sum over them.
+
+    Parameters
+    ----------
+    samples : (d, s) the sizes of the strata in each draw.
+    by_rank : (n,) durations in place of the reduction's own, by (group, duration, id).
     """
-    by_rest = samples > launches // 2
-    wanted = np.where(by_rest, launches - samples, samples)
-    chosen = _rejection_sampled(launches, wanted, base, rng)
-    if not by_rest.any():
-        return chosen
-    stratum = np.searchsorted(base, chosen, side="right") - 1
-    rest = chosen[by_rest[stratum]]
-    crowded = np.flatnonzero(by_rest)
-    places = np.concatenate([np.arange(base[i], base[i] + launches[i]) for i in crowded.tolist()])
-    drawn = np.delete(places, np.searchsorted(places, rest))
-    return np.sort(np.concatenate([chosen[~by_rest[stratum]], drawn]))
-
-
-def _rejection_sampled(
-    launches: IntArray, wanted: IntArray, base: IntArray, rng: np.random.Generator
-) -> IntArray:
-    """Draw uniformly, and again what fell on a taken place: all sets of that size stay equally likely."""
-    taken = np.zeros(0, dtype=np.int64)
-    missing = wanted
-    while missing.any():
-        stratum = np.repeat(np.arange(len(launches)), missing)
-        places = np.concatenate([taken, base[stratum] + rng.integers(0, launches[stratum])])
-        # Several times as fast as another sort, as most places stand in their order.
-        places.sort(kind="stable")
-        is_new = np.ones(len(places), dtype=np.bool_)
-        np.not_equal(places[1:], places[:-1], out=is_new[1:])
-        taken, again = places[is_new], places[~is_new]
-        missing = np.bincount(np.searchsorted(base, again, side="right") - 1, minlength=len(launches))
-    return taken
+    draws, of_each = samples.shape
+    first, last = (counts.launches_before[pairs] for pairs in (strata.start, strata.stop))
+    mean_ns = strata.mean_ns
+    if by_rank is not None:
+        before = np.concatenate([[0], np.cumsum(by_rank)])
+        mean_ns = (before[last] - before[first]) / strata.launches
+    side = np.minimum(samples, strata.launches - samples)
+    weight = np.where(side == samples, 1, -1) * (strata.launches / samples)
+    key = stratum_keys(int(rng.integers(0, 2**64, dtype=np.uint64)), [np.arange(side.size)])
+    row, position, _ = first_launches(key, np.tile(strata.launches, draws), side.ravel())
+    stratum = row % of_each
+    place = first[stratum] + position
+    drawn_ns = counts.duration_ns[_launches(counts, place)[0]] if by_rank is None else by_rank[place]
+    off_ns = weight.ravel()[row] * (drawn_ns - mean_ns[stratum])
+    return np.asarray(np.bincount(row // of_each, off_ns, minlength=draws), dtype=np.float64)
 
 
 def mixed(state: UIntArray) -> UIntArray:

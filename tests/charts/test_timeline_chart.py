@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sampling.reduction.idle_gaps import IdleGaps
+from sampling.reduction.device_time import IdleGaps
 from sampling.reduction.timeline import GroupLaunches
 from tests.drawing import in_ascii
 from tui.charts.grid import MARKER, plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sampling.reduction.idle_gaps import IdleGaps
+from sampling.reduction.device_time import IdleGaps
 from tui.text.timeline import gap_words, round_down
 
 MS = 1_000_000

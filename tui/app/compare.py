@@ -15,7 +15,7 @@ from textual.worker import Worker
 
 from sampling.errors import SamplingError
 from sampling.methods.registry import check_settings, method_named, method_names
-from sampling.plan.budget import hours
+from sampling.plan.nearby import hours
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.text import counted

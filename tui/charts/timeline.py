@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sampling.arrays import AnyIntArray, IntArray
-from sampling.reduction.idle_gaps import IdleGaps
+from sampling.reduction.device_time import IdleGaps
 from sampling.reduction.timeline import By, GroupLaunches, timeline_bins
 from sampling.text import counted
 from tui.charts.axis import Tick, linear_time_ticks, place

@@ -17,7 +17,7 @@ from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.readers.registry import refuse_unused_columns
-from sampling.reduction.idle_gaps import IdleGaps, idle_gaps
+from sampling.reduction.device_time import IdleGaps, idle_gaps
 from sampling.reduction.range_list import RangeList, list_ranges
 from sampling.reduction.region import Region, written_window
 from sampling.reduction.run_order import MOST_LAUNCHES

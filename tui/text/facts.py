@@ -14,7 +14,7 @@ from sampling.plan.design import Design
 from sampling.plan.findings import Finding
 from sampling.plan.judge import Judgement
 from sampling.plan.study import Study
-from sampling.profile.kinds import shares_by_kind
+from sampling.profile.names import shares_by_kind
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.strata.draw import DRAWS
 from sampling.text import counted

@@ -7,7 +7,7 @@ import textwrap
 from dataclasses import replace
 from typing import Any
 
-from sampling.reduction.idle_gaps import IdleGaps
+from sampling.reduction.device_time import IdleGaps
 from sampling.reduction.range_list import RangeList, RangeOrder, RangeOrigin
 from sampling.reduction.timeline import GroupLaunches, TimelineBins
 from sampling.text import counted

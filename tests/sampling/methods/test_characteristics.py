@@ -21,7 +21,6 @@ from sampling.methods.pks import characteristics, principal_components, standard
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_list import Features, LaunchList
-from tests import small_recordings
 
 NAN = float("nan")
 LOADS, STORES = CHARACTERISTICS[0][0], CHARACTERISTICS[1][0]
@@ -125,28 +124,6 @@ def test_columns_of_low_variation_are_dropped_and_mean_zero_stays() -> None:
     assert (kept, left_out) == (["m1", "m2"], ["m0", "m3", "m4"])
 
 
-@pytest.mark.parametrize(("spread", "kept"), [(0.999e-3, False), (1.001e-3, True)])
-def test_variation_is_the_population_deviation_over_the_mean(spread: float, kept: bool) -> None:
-    # Two launches at mean +- spread * mean have the population deviation spread * mean.
-    table = np.array([[100 * (1 - spread)], [100 * (1 + spread)]])
-    assert (standardise(columns_of(table))[1] == ["m0"]) is kept
-
-
-def test_a_column_some_launch_lacks_is_left_out_and_told() -> None:
-    _, kept, left_out, notes = standardise({"a": np.array([1.0, 2.0]), "b": np.array([1.0, NAN])})
-    assert (kept, left_out) == (["a"], ["b"])
-    assert "b for one" in notes[0]
-
-
-def test_rows_that_differ_in_dropped_columns_only_are_one() -> None:
-    table = np.array([[5000.0, 1.0], [5000.1, 1.0], [5000.0, 2.0], [5000.2, 1.0]])
-    rows, kept, _, _ = standardise(columns_of(table))
-    assert kept == ["m1"]
-    assert rows.row_of.tolist() == [0, 0, 1, 0]
-    assert rows.first.tolist() == [0, 2]
-    assert rows.count.tolist() == [3, 1]
-
-
 def test_huge_and_tiny_values_are_standardised_without_overflow() -> None:
     table = np.array([[1e300, 1e-300], [2e300, 3e-300], [3e300, 2e-300]])
     rows = standardise(columns_of(table))[0]
@@ -161,17 +138,6 @@ def test_distinct_rows_are_those_of_the_table_in_order(rows: list[tuple[float, .
     assert [tuple(row) for row in distinct.values.tolist()] == list(dict.fromkeys(rows))
     assert distinct.first.tolist() == [rows.index(row) for row in dict.fromkeys(rows)]
     assert distinct.count.tolist() == [rows.count(row) for row in dict.fromkeys(rows)]
-
-
-def test_rows_without_columns_are_one() -> None:
-    distinct = distinct_rows([], 5)
-    assert distinct.values.shape == (1, 0)
-    assert distinct.row_of.tolist() == [0] * 5
-    assert distinct.count.tolist() == [5]
-
-
-def test_minus_zero_equals_zero() -> None:
-    assert len(distinct_rows([np.array([0.0, -0.0])], 2)) == 1
 
 
 @given(rows=TABLES)
@@ -204,19 +170,6 @@ def test_components_are_dropped_at_their_cumulative_share() -> None:
     for correlation, components in ((0.9989, 2), (0.9991, 1)):
         z = correlation * x + np.sqrt(1 - correlation**2) * y
         assert principal_components(standardise({"x": x, "z": z})[0]).values.shape[1] == components
-
-
-def test_rows_that_the_kept_components_do_not_tell_apart_become_one() -> None:
-    # The two columns differ by what the second component holds, and that is dropped.
-    x = np.repeat([0.1, 0.3, 0.7, 1.1, 1.3], 8)
-    y = np.tile([1.0, -1.0, 3.0, -3.0, 0.7, -0.7, 0.9, -0.9], 5)
-    z = x + 1e-3 * y
-    w = x - 1e-3 * y
-    rows = standardise({"z": z, "w": w})[0]
-    assert len(rows) == 40
-    components = principal_components(rows)
-    assert components.count.tolist() == [8] * 5
-    assert components.first.tolist() == [0, 8, 16, 24, 32]
 
 
 @pytest.mark.parametrize(
@@ -266,9 +219,3 @@ def test_all_columns_of_the_bundled_page_but_cycles_are_no_costs(sample_data: Pa
     metrics = read_features(str(sample_data / "resnet50-like-ncu-raw.csv.gz")).features
     costs = {name for name in metrics.metrics if is_cost(name, metrics.units.get(name))}
     assert costs == {"gpc__cycles_elapsed.avg"}
-
-
-def test_of_a_small_details_page_time_and_cycles_are_costs(tmp_path: Path) -> None:
-    metrics = read_features(str(small_recordings.ncu_details(tmp_path))).features
-    used = {name for name in metrics.metrics if not is_cost(name, metrics.units.get(name))}
-    assert used == {"Executed Instructions", "Grid Size", "Registers Per Thread"}

@@ -14,7 +14,6 @@ from sampling.errors import NotApplicableError
 from sampling.methods import embedding
 from sampling.methods import embedding as embedding_module
 from sampling.methods.method import Picks
-from sampling.methods.registry import method_options
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_list import Features, LaunchList
@@ -154,13 +153,6 @@ def test_launches_without_their_whole_vector_are_refused(
     assert "`features`" in str(caught.value.remedy)
 
 
-def test_no_features_at_all() -> None:
-    bare = launch_list({"a": [1.0]})
-    bare = LaunchList(*(getattr(bare, name) for name in list(bare.__slots__)[:7]))
-    with pytest.raises(NotApplicableError, match="needs a vector of every launch"):
-        picks_of(bare)
-
-
 def test_many_vectors_are_learned_from_some_and_each_goes_to_the_nearest_centre(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -175,24 +167,9 @@ def test_many_vectors_are_learned_from_some_and_each_goes_to_the_nearest_centre(
         assert picks.notes == ("centres are learned from 200 launches drawn at random",)
 
 
-def test_the_nearest_centre_is_the_one_of_least_distance() -> None:
-    rng = np.random.default_rng(0)
-    values, centres = rng.normal(size=(500, 3)) + 1e5, rng.normal(size=(9, 3)) + 1e5
-    distance = np.linalg.norm(values[:, None] - centres, axis=2)
-    found = embedding_module.nearest(values, centres)
-    assert found.tolist() == distance.argmin(axis=1).tolist()
-
-
 def test_the_seed_of_the_plan_does_not_move_the_clusters() -> None:
     launches = vectors(blobs(2, 4, 90))
     first, second = (
         embedding.pick(launches, embedding.Options(), np.random.default_rng(seed), None) for seed in (1, 2)
     )
     assert first.row.tolist() == second.row.tolist()
-
-
-def test_settings() -> None:
-    options = method_options(
-        "embedding", ("embedding.k=7", "embedding.columns=e", "embedding.scale=standard")
-    )
-    assert (options.k, options.columns, options.scale) == (7, "e", "standard")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import NotApplicableError
-from sampling.methods import first_instructions
+from sampling.methods import baselines
 from sampling.methods.method import Picks
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
@@ -38,8 +38,8 @@ def launch_list(
 
 def picked(launches: LaunchList, instructions: float = 1e9) -> Picks:
     """Return the picks of the method."""
-    return first_instructions.pick(
-        launches, first_instructions.Options(instructions), np.random.default_rng(0), None
+    return baselines.pick_first(
+        launches, baselines.FirstOptions(instructions), np.random.default_rng(0), None
     )
 
 
@@ -72,24 +72,6 @@ def test_a_first_launch_beyond_it_is_taken_whole() -> None:
     assert picks.notes == (
         "the first launch alone has 3,000,000,000 instructions, more than 1,000,000,000; it is taken whole",
     )
-
-
-def test_a_workload_of_fewer_is_taken_whole() -> None:
-    picks = picked(launch_list([5, 0, 7]))
-    assert (picks.row.tolist(), picks.weight.tolist()) == ([0, 1, 2], [1, 1, 1])
-    assert picks.notes == ("all launches are taken: the workload has 12 instructions",)
-    assert picked(launch_list([0, 0])).weight.tolist() == [1, 1]
-
-
-def test_other_processes_may_not_be_reached() -> None:
-    assert picked(launch_list([9, 9, 9], sequence=[0, 1, 2]), 10).notes == (
-        "the launches taken are of 2 of 3 processes and devices",
-    )
-
-
-def test_what_was_counted_is_said() -> None:
-    launches = launch_list([1, 2], metric="smsp__inst_executed.sum")
-    assert picked(launches).details["counts"] == "warp instructions"
 
 
 @given(

@@ -136,14 +136,6 @@ def test_a_plan_keeps_what_was_asked(
     assert target.pool or not of.is_pool.any()
 
 
-def test_a_tiny_epsilon_is_a_census(counts_of: CountsOf, mixture: Mixture) -> None:
-    counts = counts_of(mixture(seed=3))
-    design = planned(counts, epsilon=1e-8)
-    varied = design.strata.std_ns > 0
-    assert (design.strata.samples == design.strata.launches)[varied].all()
-    assert design.expected_half_width == pytest.approx(0, abs=1e-8)
-
-
 def test_the_interval_that_is_expected_is_the_one_of_results_as_declared() -> None:
     """Two samples of one group and one of each of two strata of another, by hand."""
     strata = Strata(
@@ -301,19 +293,3 @@ def test_one_group_of_fifty_million_and_ten_thousand_groups() -> None:
         design = planned(reduced(groups), pool=pool)
         assert design.bound_with_noise is not None
         assert design.bound_with_noise <= 0.05
-
-
-def test_progress_is_told_and_cancels(counts_of: CountsOf, mixture: Mixture) -> None:
-    counts, told = counts_of(mixture(seed=1)), []
-    make_design(counts, "joint", Target(), 0, progress=lambda *report: told.append(report))
-    assert {"pricing", "judging"} <= {what for _, _, what in told}
-
-    class CancelledError(Exception):
-        pass
-
-    def stop(_: int, __: int, what: str) -> None:
-        if what == "judging":
-            raise CancelledError
-
-    with pytest.raises(CancelledError):
-        make_design(counts, "joint", Target(), 0, progress=stop)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sampling.errors import NotApplicableError
 from sampling.methods import photon
 from sampling.methods.method import Picks
-from sampling.methods.photon import distinct_vectors, padded, within
+from sampling.methods.photon import within
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_list import BlockVectors, Features, LaunchList
@@ -137,38 +137,12 @@ def test_vectors_taken_a_few_at_a_time_give_the_same(monkeypatch: pytest.MonkeyP
     check_against_scan(rows, 0.05)
 
 
-def test_the_distance_is_relative_to_the_launch_at_hand() -> None:
-    """1000 against a kept 951: 0.049 of its own norm; the other way round 0.0515."""
-    assert picked([((951,), 1), ((1000,), 1)]).row.tolist() == [0]
-    assert picked([((1000,), 1), ((951,), 1)]).row.tolist() == [0, 1]
-
-
 def test_exactly_five_per_cent_is_no_match() -> None:
     assert picked([((105,), 1), ((100,), 1)]).row.tolist() == [0, 1]
     assert picked([((104.999,), 1), ((100,), 1)]).row.tolist() == [0]
     # Large counts, where a product of matrices would not tell 5 % from a little less.
     for large in (10**9, 123_456_789, 987_654_321_987):
         assert picked([((21 * large,), 1), ((20 * large,), 1)]).row.tolist() == [0, 1]
-
-
-def test_vectors_are_padded_with_zeros() -> None:
-    assert picked([((100, 0, 0), 1), ((100,), 1), ((100, 6), 1)]).stratum.tolist() == [0, 0, 1]
-    assert picked([((100, 4), 1), ((100,), 1)]).stratum.tolist() == [0, 0]
-
-
-def test_of_several_matches_the_nearest_warps_win_and_the_first_kept_of_equals() -> None:
-    # 100 and 106 are kept (6 %), 103 lies within 3 % of both.
-    rows = [((100,), 10), ((106,), 20), ((103,), 14), ((103,), 16), ((103,), 15)]
-    assert picked(rows).stratum.tolist() == [0, 1, 0, 1, 0]
-
-
-def test_a_later_launch_may_match_one_that_was_kept_in_between() -> None:
-    # The third launch equals the first in vector and warps, but by then a nearer one was kept.
-    rows = [((100,), 10), ((103,), 20), ((106,), 20), ((103,), 20), ((100,), 10)]
-    picks = picked(rows)
-    assert picks.row.tolist() == [0, 2]
-    assert picks.stratum.tolist() == [0, 0, 1, 1, 0]
-    assert picks.weight.tolist() == [3, 2]
 
 
 def test_a_vector_of_zeros_matches_zeros_alone() -> None:
@@ -180,28 +154,6 @@ def test_warps_come_from_the_shape_where_the_file_has_none() -> None:
     # 33 threads are 2 warps, 2 blocks have 4; 100 threads are 4 warps, 2 blocks have 8.
     rows = [((100,), 4), ((106,), 8), ((103,), 0), ((103,), 0), ((103,), 8)]
     assert picked(rows, threads=[32, 32, 33, 100, 33]).stratum.tolist() == [0, 1, 0, 1, 1]
-
-
-def test_labels_name_the_launch_and_its_kernel() -> None:
-    launches = launch_list([((1,), 1), ((5,), 1)], first_id=70)
-    picks = photon.pick(launches, photon.Options(), np.random.default_rng(0), None)
-    assert picks.labels == ("like launch 70, kernel", "like launch 71, kernel")
-    assert picks.details == {"distinct_vectors": 2, "blocks": 1}
-
-
-def test_progress_ends_at_its_totals() -> None:
-    seen: list[tuple[int, int, str]] = []
-    photon.pick(
-        launch_list([((1,), 1), ((5,), 1), ((5,), 2)]),
-        photon.Options(),
-        np.random.default_rng(0),
-        lambda *step: seen.append(step),
-    )
-    assert seen == [
-        (2, 2, "comparing basic-block vectors"),
-        (2, 2, "comparing with the launches kept"),
-        (3, 3, "matching launches"),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -218,16 +170,6 @@ def test_missing_or_wrong_vectors_are_refused(rows: list[Launch], features: bool
     launches = launch_list(rows, features=features)
     with pytest.raises(NotApplicableError, match=message):
         photon.pick(launches, photon.Options(), np.random.default_rng(0), None)
-
-
-def test_distinct_vectors_are_coded_in_order_of_appearance() -> None:
-    codes, first = distinct_vectors(block_vectors([((2, 1), 1), ((1,), 1), ((2, 1), 9), ((3,), 1)]))
-    assert (codes.tolist(), first.tolist()) == ([0, 1, 0, 2], [0, 1, 3])
-
-
-def test_padded_takes_any_rows() -> None:
-    vectors = block_vectors([((1, 2), 1), ((3,), 1), ((4, 5, 6), 1)])
-    assert padded(vectors, np.array([2, 1, 2]), 4).tolist() == [[4, 5, 6, 0], [3, 0, 0, 0], [4, 5, 6, 0]]
 
 
 @given(seed=st.integers(0, 1000), distance=st.sampled_from([1e-9, 1e-7, 0.05, 0.5]))

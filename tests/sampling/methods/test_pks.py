@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,19 +15,14 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-from sampling.errors import NotApplicableError
-from sampling.features.join import with_features
 from sampling.features.metric_names import CHARACTERISTICS
 from sampling.methods import pks
 from sampling.methods.clusters import DistinctRows, k_means_groupings, reproducible_learning
 from sampling.methods.method import Picks
-from sampling.methods.pks import characteristics, choose, measured_cost, principal_components, standardise
+from sampling.methods.pks import principal_components, standardise
 from sampling.profile.profile import KernelTable
-from sampling.readers.registry import read_profile
-from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
-from sampling.reduction.grouping import Grouping, KernelGroup
-from sampling.reduction.launch_list import Features, LaunchList, list_launches
+from sampling.reduction.grouping import KernelGroup
+from sampling.reduction.launch_list import Features, LaunchList
 
 CYCLES = "gpc__cycles_elapsed.avg"
 COLUMNS = tuple(spellings[0] for spellings in CHARACTERISTICS)
@@ -180,22 +174,6 @@ def test_errors_equal_those_of_the_plain_pipeline(seed: int) -> None:
     assert len(set(zip(kind.tolist(), picks.stratum.tolist(), strict=True))) == 4
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_weighted_k_means_is_as_good_as_that_of_repeated_rows(seed: int) -> None:
-    table, _ = blobs(seed, 5, 200)
-    rows = standardise(dict(zip("abc", table.T, strict=True)))[0]
-    scores = principal_components(rows)
-    assert len(scores) == 25
-    repeated = scores.values[scores.row_of]
-    for k, groups in enumerate(k_means_groupings(scores, 6, 30, np.random.default_rng(seed)), start=1):
-        label = groups.of_row[scores.row_of]
-        centre = np.array([repeated[label == one].mean(axis=0) for one in range(k)])
-        inertia = ((repeated - centre[label]) ** 2).sum()
-        with reproducible_learning():
-            oracle = KMeans(k, n_init=30, random_state=0).fit(repeated)
-        assert inertia == pytest.approx(oracle.inertia_)
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_rounding_does_not_choose_between_equally_good_groups(seed: int) -> None:
     # The six kinds of gramschmidt, turned by an angle: 75 with 50 is as good as 50 with 25.
@@ -233,39 +211,6 @@ def test_the_seed_moves_nothing() -> None:
         assert picks.details == first.details
 
 
-def squares_within(rows: DistinctRows, group: NDArray[np.int64]) -> float:
-    """Return the weighted sum of squared distances of rows to the mean of their group."""
-    total = 0.0
-    for each in np.unique(group):
-        values, count = rows.values[group == each], rows.count[group == each]
-        total += float(count @ ((values - np.average(values, axis=0, weights=count)) ** 2).sum(axis=1))
-    return total
-
-
-def test_clusters_of_the_sample_are_as_good_as_those_of_scikit_learn(sample_data: Path) -> None:
-    # Ten restarts promise no optimum: two seeds of scikit-learn differ by as much.
-    profile = read_profile([str(sample_data / "resnet50-like.sqlite")])
-    counts = count_durations(profile, Grouping(GroupBy.LAUNCH))
-    listed = list_launches(profile, counts)
-    launches, _ = with_features(profile, listed, [str(sample_data / "resnet50-like-ncu-raw.csv.gz")])
-    columns, _, _ = characteristics(launches, "published")
-    assert launches.features is not None
-    rows = principal_components(standardise({name: launches.features.metrics[name] for name in columns})[0])
-    details = picks_of(launches, error=1e-9).details
-    cost = measured_cost(launches, len(launches))[1]
-    with reproducible_learning():
-        for groups in k_means_groupings(rows, 20, 10, np.random.default_rng(0)):
-            k = len(groups)
-            of_one = choose([groups], cost, 1, "")[2]
-            assert details["projected_errors"][k - 1] == of_one["projected_error"]
-            ours = squares_within(rows, groups.of_row)
-            theirs = (
-                KMeans(k, n_init=10, random_state=state).fit(rows.values, sample_weight=rows.count).inertia_
-                for state in range(5)
-            )
-            assert any(ours <= inertia * (1 + 1e-9) for inertia in theirs), k
-
-
 def test_fewest_groups_below_the_threshold_else_least_error() -> None:
     # Four kinds; no number of groups up to two projects well.
     features = np.tile([[1.0], [100.0], [10_000.0]], (10, 1))
@@ -280,22 +225,6 @@ def test_fewest_groups_below_the_threshold_else_least_error() -> None:
     assert unmet.details["k"] == 2
     assert "none of the numbers of groups" in unmet.notes[-1]
     assert "none of" not in met.notes[-1]
-
-
-def test_of_numbers_of_groups_with_equal_error_the_least_is_taken() -> None:
-    features = np.tile([[1.0], [100.0], [10_000.0]], (10, 1))
-    # Only the last launch takes more, and none represents it.
-    cycles = np.array([1.0] * 29 + [100.0])
-    picks = picks_of(launch_list(features, cycles))
-    assert picks.details["projected_errors"] == pytest.approx([99 / 129] * 3)
-    assert picks.details["k"] == 1
-
-
-def test_no_more_groups_than_distinct_rows() -> None:
-    features = np.tile([[1.0], [2.0]], (30, 1))
-    cycles = np.random.default_rng(0).lognormal(5, 3, 60)
-    picks = picks_of(launch_list(features, cycles), error=1e-9)
-    assert len(picks.details["projected_errors"]) == 2
 
 
 def test_constant_characteristics_make_one_group() -> None:
@@ -317,57 +246,6 @@ def test_durations_are_what_is_projected_where_a_launch_lacks_cycles() -> None:
     assert picks.details["truth"] == "duration_ns"
     assert picks.details["projected_errors"] == pytest.approx([690 / 720, 0])
     assert picks_of(launch_list(features, None, durations)).details["truth"] == "duration_ns"
-
-
-def test_launches_without_time_are_one_group() -> None:
-    features = np.array([[1.0], [2.0]])
-    picks = picks_of(launch_list(features, duration_ns=np.zeros(2, dtype=np.int64)))
-    assert picks.details["projected_errors"] == [0]
-
-
-def test_all_columns_and_published_ones() -> None:
-    launches = launch_list(np.array([[1.0], [1.0], [1.0]]), np.array([1.0, 90.0, 1.0]))
-    assert launches.features is not None
-    costs = {name: np.array([1.0, 9.0, 1.0]) for name in ("latency", "start_ns", "end_ns", "IPC")}
-    other = {**launches.features.metrics, "other": np.array([1.0, 2.0, 1.0]), **costs}
-    launches = replace(launches, features=Features(other))
-    assert picks_of(launches).details["k"] == 1
-    found = picks_of(launches, columns="all")
-    assert found.details["k"] == 2
-    assert found.details["columns"] == ["other"]
-    assert found.details["columns_left_out"] == [COLUMNS[0]]
-    assert found.notes[0] == (
-        "2 of 7 metrics are gone by, not gpc__cycles_elapsed.avg, latency, start_ns and 2 more: times, "
-        "cycles, and rates by them, such as IPC, for they are what is projected"
-    )
-    assert not any("gone by" in note for note in picks_of(launches).notes)
-
-
-def test_a_profile_without_metrics_is_refused() -> None:
-    launches = replace(launch_list(np.ones((4, 1))), features=None)
-    with pytest.raises(NotApplicableError, match="none of those it goes by") as caught:
-        picks_of(launches)
-    assert caught.value.remedy is not None
-    assert "ncu command that `kernelpoint methods` prints" in caught.value.remedy
-
-
-def test_launches_that_lack_metrics_are_counted() -> None:
-    features = np.array([[1.0, 1.0], [np.nan, 1.0], [1.0, np.nan], [2.0, 2.0]])
-    with pytest.raises(NotApplicableError, match="2 of 4 launches lack them"):
-        picks_of(launch_list(features))
-
-
-def test_progress_is_told_and_may_cancel() -> None:
-    launches = launch_list(np.arange(6.0)[:, None], np.array([1.0, 100.0, 3.0, 7.0, 50.0, 9.0]))
-    told: list[tuple[int | str, ...]] = []
-    pks.pick(launches, pks.Options(error=1e-9), np.random.default_rng(0), lambda *said: told.append(said[:2]))
-    assert told == [(done, 6) for done in range(1, 6)]
-
-    def cancel(done: int, total: int, what: str) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        pks.pick(launches, pks.Options(error=1e-9), np.random.default_rng(0), cancel)
 
 
 @settings(max_examples=30)

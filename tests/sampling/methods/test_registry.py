@@ -98,43 +98,12 @@ def test_allegro_draws_what_each_final_cluster_needs_by_itself(
         assert strata.samples[index] == min(len(durations), max(wanted, 30))
 
 
-def test_a_group_of_fewer_than_thirty_is_simulated_whole(counts_of: CountsOf) -> None:
-    strata = strata_of(counts_of({"a": [100] * 29, "b": [1] * 31}), "allegro", Target())
-    assert strata.samples.tolist() == [29, 30]
-
-
 def test_allegro_keeps_what_needs_exactly_the_threshold(counts_of: CountsOf) -> None:
     """1000 launches at 100 +- d: (z d/(epsilon 100))^2 just below and above 50."""
     for spread, strata in ((18, 1), (19, 2)):
         counts = counts_of({"k": [100 - spread] * 500 + [100 + spread] * 500})
         assert (1.959964 * spread / 5) ** 2 < 50 if strata == 1 else (1.959964 * spread / 5) ** 2 > 50
         assert len(strata_of(counts, "allegro", Target())) == strata
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_stem_alone_is_allegro_under_one_key(seed: int, counts_of: CountsOf, mixture: Mixture) -> None:
-    counts = counts_of(mixture(seed))
-    stem, allegro = (strata_of(counts, method, Target()) for method in ("stem", "allegro"))
-    assert stem.start.tolist() == allegro.start.tolist()
-    assert stem.samples.tolist() == allegro.samples.tolist()
-    assert method_named("stem").published_grouping is GroupBy.NAME
-    assert method_named("allegro").published_grouping is GroupBy.LAUNCH
-
-
-def test_root_splits_two_modes_and_saves_time(counts_of: CountsOf) -> None:
-    durations = [100, 101, 99] * 500 + [10_000, 10_100, 9_900] * 500
-    counts = counts_of({"k": durations})
-    strata = strata_of(counts, "root", Target())
-    kept = make_design(counts, "root", Target(), 0, overrides={counts.groups[0].key: {"": Verdict.KEEP}})
-    assert len(strata) == 2
-    assert strata.samples.tolist() == [1, 1]
-    assert strata.sampled_duration_ns < kept.strata.sampled_duration_ns / 10
-
-
-def test_the_script_variant_allocates_as_its_trees_do_with_at_least_one(counts_of: CountsOf) -> None:
-    counts = counts_of({"k": [100] * 50 + [900] * 50})
-    strata = strata_of(counts, "root", Target(), "root.variant=script")
-    assert strata.samples.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("seed", [31, 45, 57])
@@ -189,25 +158,6 @@ def test_random_draws_as_much_time_as_another_plan(like: str, counts_of: CountsO
     assert given.samples.tolist() == drawn.samples.tolist()
 
 
-@pytest.mark.parametrize(("like", "setting"), [("root", "variant=script"), ("stem", "floor=1")])
-def test_random_goes_by_the_options_of_the_method_it_is_like(
-    like: str, setting: str, counts_of: CountsOf, mixture: Mixture
-) -> None:
-    counts = counts_of(mixture(4))
-    settings = (f"random.like={like}", f"{like}.{setting}", "allegro.floor=7")
-    drawn = strata_of(counts, "random", Target(), *settings)
-    other = strata_of(counts, like, Target(), f"{like}.{setting}")
-    default = strata_of(counts, like, Target())
-    mean_ns = counts.total_duration_ns / counts.launches
-    assert drawn.samples.tolist() == [round(other.sampled_duration_ns / mean_ns)]
-    assert drawn.samples.tolist() != [round(default.sampled_duration_ns / mean_ns)]
-    (note,) = drawn.notes
-    assert note.startswith(
-        f"random.like={like}: {int(drawn.samples[0]):,} launches, as many as take the sampled"
-    )
-    assert "until the time is used up would stop sooner" in note
-
-
 def test_random_like_is_a_method_of_strata_or_a_time(counts_of: CountsOf) -> None:
     counts = counts_of({"a": [1, 2, 3]})
     for like, message in (
@@ -224,11 +174,6 @@ def test_random_like_is_a_method_of_strata_or_a_time(counts_of: CountsOf) -> Non
             OptionError, match=f"random.{other[:4]}.* and random.probability exclude each other"
         ):
             method_options("random", (f"random.{other}", "random.probability=0.5"))
-
-
-def test_random_that_never_draws_is_refused(counts_of: CountsOf) -> None:
-    with pytest.raises(OptionError, match="never draws one of 3 launches"):
-        strata_of(counts_of({"a": [1, 2, 3]}), "random", Target(), "random.probability=1e-9")
 
 
 @pytest.mark.parametrize("method", method_names())
@@ -290,11 +235,6 @@ def test_a_setting_that_does_not_fit_is_refused(method: str, setting: str, messa
         method_options(method, (setting,))
 
 
-def test_an_unknown_method_names_the_nearest() -> None:
-    with pytest.raises(OptionError, match="no method 'alegro'; did you mean 'allegro'"):
-        method_named("alegro")
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -314,10 +254,3 @@ def test_an_unknown_method_names_the_nearest() -> None:
 def test_a_target_that_is_no_fraction_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         Target(**options)
-
-
-@pytest.mark.parametrize("setting", ["allegro.floor=0", "stem.floor=-3", "allegro.threshold=0"])
-def test_every_stratum_is_drawn_from(setting: str) -> None:
-    """A floor of 0 would leave clusters of equal durations out of the estimate, and with them their time."""
-    with pytest.raises(OptionError, match="1 or more"):
-        method_options(setting.partition(".")[0], (setting,))

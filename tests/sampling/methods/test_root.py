@@ -22,13 +22,11 @@ from hypothesis import strategies as st
 
 from sampling.methods.root import Options, RootRule
 from sampling.plan.design import Design, make_design
-from sampling.plan.walk import TreeWalk
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.splitting.tree import TreeGrower, Verdict
-from sampling.strata.strata import group_bounds
 from sampling.strata.target import Target
 
 CountsOf = Callable[..., DurationCounts]
@@ -251,25 +249,6 @@ def test_a_scattered_group_is_split_where_both_halves_need_more_than_they_have(
     )
 
 
-def test_on_the_way_no_stratum_draws_more_launches_than_it_has(counts_of: CountsOf) -> None:
-    """What keeping a node costs is beyond its launches; what a plan that ends there would draw is not."""
-    groups = [[(7, 5), (100, 3), (900, 1), (907, 2)], [(1, 2), (2, 2), (3, 2), (4, 2)]]
-    walk = TreeWalk(reduced(counts_of, groups), "root", Target(0.05))
-    before = sum(PaperRoot(groups[0], 0.05, "exact").final_sizes)
-    whole = sum(least_joint_sizes([Part(groups[1])], 0.05))
-    beyond = 0
-    for group, others in enumerate((whole, before)):
-        walk.enter(group)
-        first = int(walk.counts.offsets[group])
-        while walk.ahead is not None:
-            clusters = [share.cluster for share in walk.shares]
-            parts = [Part(groups[group][part.start - first : part.stop - first]) for part in clusters]
-            assert walk.running.samples == others + sum(least_joint_sizes(parts, 0.05))
-            beyond += any(share.samples > share.cluster.launches for share in walk.shares)
-            walk.step()
-    assert beyond > 1
-
-
 def test_the_script_alone_splits_where_both_ways_cost_the_same(counts_of: CountsOf) -> None:
     """15, 21, 26, 32 ns at 50 %: two samples of the whole cost 2 * 23.5 ns, one of each half 18 + 29."""
     counts = reduced(counts_of, [[(15, 1), (21, 1), (26, 1), (32, 1)]])
@@ -279,13 +258,3 @@ def test_the_script_alone_splits_where_both_ways_cost_the_same(counts_of: Counts
     assert TreeGrower(counts, 0, rule).run().nodes[0].reason == (
         "1 + 1 samples cost 47 ns, 2 of the whole 47 ns: equal, which the published script splits"
     )
-
-
-@pytest.mark.parametrize("variant", ["exact", "paper"])
-@given(groups=st.lists(SMALL_GROUP, min_size=1, max_size=3), epsilon=st.sampled_from([0.01, 0.05, 0.2]))
-def test_every_group_is_bounded_by_epsilon(
-    variant: str, groups: list[Pairs], epsilon: float, counts_of: CountsOf
-) -> None:
-    strata = planned(reduced(counts_of, groups), epsilon, variant).strata
-    assert (group_bounds(strata, 0.95) <= epsilon * (1 + 1e-9)).all()
-    assert (strata.samples <= strata.launches).all()

@@ -91,27 +91,6 @@ def test_ties_and_unknown_blocks_of_tier_two(threads: list[int], row: int) -> No
     assert picks.row.tolist() == [row]
 
 
-def test_cta_size_is_threads_not_the_shape_of_the_block() -> None:
-    launches = launch_list([("a", 90, 8), ("a", 100, 8), ("a", 110, 8)])
-    kernels = KernelTable()
-    one, two, name = np.ones(3, dtype=np.int64), np.array([1, 32, 2]), kernels.names.intern(["a"] * 3)
-    # 64 = 64 x 1 = 2 x 32 against 1 x 1 x 8 before them.
-    signature = kernels.intern(name, [one, one, one], [np.array([8, 2, 32]), two, one])
-    shaped = LaunchList(
-        launches.id,
-        launches.sequence,
-        signature.astype(np.int64),
-        launches.group,
-        launches.duration_ns,
-        kernels,
-        launches.groups,
-        launches.features,
-    )
-    assert shaped.shapes()[:, 4:].prod(axis=1).tolist() == [8, 64, 64]
-    picks = sieve.pick(shaped, sieve.Options(), np.random.default_rng(0), None)
-    assert picks.row.tolist() == [1]
-
-
 @pytest.mark.parametrize(("counts", "number"), [([6, 14], 3), ([6.01, 14], 2), ([10, 10], 1)])
 def test_the_tiers_part_at_a_cov_of_two_fifths(counts: list[float], number: int) -> None:
     """6 and 14: mean 10, population deviation 4, CoV exactly 0.4."""
@@ -136,14 +115,6 @@ def test_tier_three_is_cut_between_its_modes() -> None:
     }
     assert picks.labels[0].startswith("a, ")
     assert tier(picks, 3) == (1, 500, 2)
-
-
-@pytest.mark.parametrize("launches", [4, 10, 1000, 1001])
-def test_two_counts_in_turn_are_parted(launches: int) -> None:
-    """The density is symmetric, so its minimum lies between two grid points that may be equally low."""
-    picks = picked([("a", 10.0 if index % 2 else 1000.0, 32) for index in range(launches)])
-    assert picks.labels == ("a, 10 instructions", "a, 1,000 instructions")
-    assert picks.stratum.tolist() == [1 - index % 2 for index in range(launches)]
 
 
 def test_parts_that_vary_are_cut_again() -> None:
@@ -254,32 +225,6 @@ def test_the_density_is_scipys_far_from_all_values_too() -> None:
     assert np.diff(level) == pytest.approx(np.diff(theirs.logpdf(grid)), rel=1e-9, abs=1e-9)
 
 
-def test_a_valley_is_the_lowest_of_512_grid_points() -> None:
-    values, count = np.array([0.0, 1.0]), np.array([100, 300])
-    bandwidth = silverman_bandwidth(values, count)
-    # Sample deviation of 100 zeros and 300 ones.
-    assert bandwidth == pytest.approx(math.sqrt(75 / 399) * (4 / 1200) ** 0.2)
-    grid = np.linspace(-3 * bandwidth, 1 + 3 * bandwidth, 512)
-    level = np.exp(-((grid / bandwidth) ** 2) / 2) + 3 * np.exp(-(((grid - 1) / bandwidth) ** 2) / 2)
-    between = (grid > 0.2) & (grid < 0.8)
-    assert valleys(values, count) == pytest.approx([grid[between][np.argmin(level[between])]], rel=1e-12)
-
-
-def test_many_distinct_values_are_summed_in_parts() -> None:
-    rng = np.random.default_rng(2)
-    values = np.sort(rng.normal(0, 1, 5000))
-    count = rng.integers(1, 9, 5000)
-    grid = np.linspace(-5, 5, 40)
-    terms = count * np.exp(-(((grid[:, None] - values) / 0.05) ** 2) / 2)
-    assert log_density(grid, values, count, 0.05) == pytest.approx(np.log(terms.sum(axis=1)), rel=1e-12)
-
-
-def test_rounding_makes_no_valleys() -> None:
-    """A geometric row of counts: its density is flat to the last bit in the middle."""
-    values = np.linspace(0, 1000, 20_001)
-    assert len(valleys(values, np.ones(len(values), dtype=np.int64))) == 0
-
-
 @given(
     rows=st.lists(
         st.tuples(
@@ -304,30 +249,6 @@ def test_strata_part_the_launches_of_their_kernels(rows: list[Launch]) -> None:
     assert all(len(set(names[picks.stratum == each])) == 1 for each in range(strata))
     assert sum(each["launches"] for each in picks.details["tiers"]) == len(rows)
     assert sum(each["strata"] for each in picks.details["tiers"]) == strata
-
-
-def test_a_group_without_selected_launches_is_passed_over() -> None:
-    launches = launch_list([("a", 5, 32), ("b", 6, 32)])
-    more = LaunchList(
-        launches.id,
-        launches.sequence,
-        launches.signature,
-        np.array([0, 2]),
-        launches.duration_ns,
-        launches.kernels,
-        (launches.groups[0], KernelGroup("none", "none", None, None, 0, 0), launches.groups[1]),
-        launches.features,
-    )
-    picks = sieve.pick(more, sieve.Options(), np.random.default_rng(0), None)
-    assert (picks.labels, picks.stratum.tolist()) == (("a", "b"), [0, 1])
-    assert tier(picks, 1) == (2, 2, 2)
-
-
-def test_progress_counts_the_kernels_that_are_cut() -> None:
-    rows = [(name, 10.0 if index % 2 else 1000.0, 32) for index in range(20) for name in "ab"]
-    seen: list[tuple[int, int, str]] = []
-    sieve.pick(launch_list(rows), sieve.Options(), np.random.default_rng(0), lambda *step: seen.append(step))
-    assert seen == [(each, 2, "cutting kernels by instruction count") for each in (1, 2)]
 
 
 @pytest.mark.parametrize(
@@ -380,8 +301,3 @@ def test_a_metric_that_every_launch_has_is_preferred() -> None:
         "warp instructions",
     )
     assert picked([("a", 1, 32)]).details["counts"] == "instructions as the file counts them"
-
-
-def test_weights_by_instructions_where_none_has_any_are_by_launches() -> None:
-    picks = picked([("a", 0, 32), ("a", 0, 32), ("b", 0, 32)], weights="instructions")
-    assert picks.weight.tolist() == [2, 1]

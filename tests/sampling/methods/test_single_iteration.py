@@ -99,12 +99,6 @@ def test_a_range_stands_for_all_of_its_name() -> None:
     assert picks.estimate(np.arange(6140)) == 120 * sum(range(250, 300))
 
 
-def test_the_number_of_iterations_may_be_given() -> None:
-    picks = picked(launch_list([100], steps(4, 10)), range="step", iterations=9.5)
-    assert set(picks.weight.tolist()) == {9.5}
-    assert picks.notes == ("one iteration: 10 x 9.5 = 95 of 100 launches",)
-
-
 def test_launch_ids_are_both_included() -> None:
     picks = picked(launch_list([100], None), first=10, last=29, iterations=5)
     assert picks.row.tolist() == list(range(10, 30))
@@ -154,25 +148,6 @@ def test_every_process_and_device_has_its_own_iteration() -> None:
     )
 
 
-def test_ranges_open_in_the_order_given_and_may_overlap() -> None:
-    ranges = [("step", 0, 6, 8), ("step", 0, 0, 4), ("step", 0, 2, 5)]
-    picks = picked(launch_list([10], ranges), range="step", occurrence=0)
-    assert picks.row.tolist() == [6, 7]
-    assert picks.stratum.tolist() == [0, 0, 0, 0, 0, -1, 0, 0, -1, -1]
-
-
-def test_a_part_of_a_name_does_not_count_iterations() -> None:
-    ranges = [(f"step {each}", 0, 10 * each, 10 * each + 10) for each in range(5)]
-    launches = launch_list([50], ranges)
-    with pytest.raises(
-        NotApplicableError, match=r"exactly 'step', but 5 contain it, 'step 0' first.*iterations"
-    ):
-        picked(launches, range="step")
-    picks = picked(launches, range="step", occurrence=2, iterations=5)
-    assert picks.row.tolist() == list(range(20, 30))
-    assert picks.labels == ("range 'step 2'",)
-
-
 @given(
     lengths=st.lists(st.integers(1, 12), min_size=1, max_size=4),
     data=st.data(),
@@ -208,11 +183,6 @@ def test_what_the_profile_does_not_have_is_not_applicable(options: dict[str, Any
         picked(launch_list([100], steps(4, 10), lambda each: each < 50), **options)
 
 
-def test_formats_without_ranges_are_not_applicable() -> None:
-    with pytest.raises(NotApplicableError, match=r"no named ranges in this format; set .*\.first"):
-        picked(launch_list([50], None), range="step")
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -242,16 +212,6 @@ def test_launch_ids_need_both_ends_and_a_number(options: dict[str, Any], message
         picked(launch_list([50]), **options)
 
 
-def test_ids_beyond_the_last_are_refused() -> None:
-    launches = launch_list([5600])
-    assert len(picked(launches, first=5500, last=5599, iterations=2).row) == 100
-    for first, last in ((0, 99_999), (5500, 5600), (9000, 9001)):
-        with pytest.raises(
-            OptionError, match=f"last {last}: there is no such launch; the ids of the profile end at 5599"
-        ):
-            picked(launches, first=first, last=last, iterations=2)
-
-
 def test_the_second_iteration_of_a_loop_stands_for_the_loop() -> None:
     """Five launches before it, a hundred iterations of ``abcd``, three behind it."""
     names = "vwxyz" + "abcd" * 100 + "uts"
@@ -273,19 +233,6 @@ def test_the_second_iteration_of_a_loop_stands_for_the_loop() -> None:
     assert picks.details["share_of_time"] == pytest.approx(400 / 422)
 
 
-def test_no_durations_decide_which_iteration_is_taken() -> None:
-    rng = np.random.default_rng(1)
-    given = [rng.integers(1, 1_000, 408).tolist() for _ in range(2)]
-    rows = [picked(launch_list([408], names="abcd" * 102, duration_ns=each)).row for each in given]
-    assert rows[0].tolist() == rows[1].tolist() == [4, 5, 6, 7]
-
-
-def test_another_iteration_may_be_asked_for_and_the_number_given() -> None:
-    picks = picked(launch_list([400], names="abcd" * 100), occurrence=0, iterations=7)
-    assert picks.row.tolist() == [0, 1, 2, 3]
-    assert set(picks.weight.tolist()) == {7}
-
-
 def test_parts_of_iterations_and_odd_ones_count_for_what_they_have() -> None:
     names = "cd" + "abcd" * 10 + "abXcd" + "abcd" * 10 + "a"
     picks = picked(launch_list([len(names)], names=names))
@@ -303,11 +250,6 @@ def test_shapes_that_change_leave_the_names() -> None:
     assert picks.row.tolist() == [4, 5, 6, 7]
     assert "one of 100 iterations of the same kernels whatever their sizes, 100 % of" in picks.notes[1]
     assert picks.details["found_by"] == ["name"]
-
-
-def test_shapes_that_repeat_more_slowly_than_names_are_what_counts() -> None:
-    picks = picked(launch_list([400], names="abcd" * 100, grids=([1] * 4 + [2] * 4) * 50))
-    assert picks.row.tolist() == list(range(8, 16))
 
 
 def test_each_process_and_device_has_its_own_loop() -> None:
@@ -342,15 +284,6 @@ def listed_with_ranges(path: Path) -> LaunchList:
     profile = read_profile([str(path)])
     launches = list_launches(profile, count_durations(profile, Grouping(), Region()))
     return replace(launches, ranges_named=profile.named_ranges)
-
-
-def test_a_small_recording_has_a_range_for_every_image(tmp_path: Path) -> None:
-    launches = listed_with_ranges(small_recordings.nsys_sqlite(tmp_path, "2023.4"))
-    picks = picked(launches, range=small_recordings.RANGE, occurrence=2)
-    assert launches.id[picks.row].tolist() == list(range(112, 168))
-    assert picks.weight.tolist() == [3] * 56
-    assert picks.notes == ("one iteration: 56 x 3 = 168 of 168 launches",)
-    assert int((picks.stratum >= 0).sum()) == small_recordings.LAUNCHES
 
 
 def test_in_a_small_recording_an_image_is_found(tmp_path: Path) -> None:

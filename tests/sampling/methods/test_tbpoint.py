@@ -15,7 +15,6 @@ from sklearn.preprocessing import StandardScaler
 from sampling.errors import NotApplicableError
 from sampling.features.metric_names import CHARACTERISTICS
 from sampling.methods import pks
-from sampling.methods.clusters import distinct_rows
 from sampling.methods.method import Picks
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
@@ -114,21 +113,6 @@ def test_representative_is_nearest_to_the_mean_of_all_launches() -> None:
     assert picks_of(launch_list(values[:, None], np.ones(6))).row.tolist() == [1, 5]
 
 
-def test_clusters_merge_below_the_threshold_not_at_it() -> None:
-    rows = distinct_rows([np.array([0.0, 0.2])], 2)
-    sizes = [len(groups) for groups in pks.linkage_groupings(rows)]
-    assert sizes == [2] * 20
-    rows = distinct_rows([np.array([0.0, np.nextafter(0.2, 0)])], 2)
-    assert [len(groups) for groups in pks.linkage_groupings(rows)] == [1] + [2] * 19
-
-
-def test_equal_launches_are_one_group() -> None:
-    picks = picks_of(launch_list(np.full((7, 2), 3.0), np.arange(1.0, 8.0)))
-    assert picks.row.tolist() == [0]
-    assert picks.weight.tolist() == [7]
-    assert picks_of(launch_list(np.ones((1, 1)), np.ones(1))).weight.tolist() == [1]
-
-
 def test_more_than_20000_launches_are_refused() -> None:
     assert len(picks_of(launch_list(np.ones((20_000, 1)), np.ones(20_000))).row) == 1
     with pytest.raises(NotApplicableError, match="at most 20,000") as caught:
@@ -139,21 +123,6 @@ def test_more_than_20000_launches_are_refused() -> None:
     # Metrics would not help, so their lack is not what is said.
     with pytest.raises(NotApplicableError, match="at most 20,000"):
         picks_of(launch_list(np.full((20_001, 1), np.nan), np.ones(20_001)))
-
-
-def test_launches_that_lack_metrics_are_counted() -> None:
-    features = np.array([[1.0], [np.nan], [2.0]])
-    with pytest.raises(NotApplicableError, match="1 of 3 launches lack them"):
-        picks_of(launch_list(features, np.ones(3)))
-
-
-def test_progress_is_told() -> None:
-    told: list[str] = []
-    launches = launch_list(np.array([[1.0], [2.0]]), np.ones(2))
-    pks.pick_tbpoint(
-        launches, pks.TBPointOptions(), np.random.default_rng(0), lambda *said: told.append(said[2])
-    )
-    assert told == ["comparing all pairs of launches"]
 
 
 @settings(max_examples=40)

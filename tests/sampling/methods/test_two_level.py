@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
@@ -94,16 +92,6 @@ def test_of_several_groups_of_a_key_the_most_frequent_then_the_earliest_counts()
     durations = [7 if load == 10 else 900 for load in loads] + [1, 1, 1]
     picks = picks_of(launch_list(names, [1] * 10, loads, durations))
     assert picks.stratum.tolist() == [0, 1, 1, 0, 1, 0, 1, 1, 1, 0]
-
-
-def test_grid_and_name_are_both_part_of_the_key() -> None:
-    launches = launch_list(
-        ["a", "a", "a", "b", "b"] * 20 + ["a", "b"],
-        [1, 1, 64, 1, 64] * 20 + [64, 64],
-        [10, 10, 500, 500, 10] * 20,
-        [5, 5, 900, 900, 5] * 20 + [1, 1],
-    )
-    assert picks_of(launches).stratum.tolist()[-2:] == [1, 0]
 
 
 def separable(seed: int, detailed: int, others: int) -> tuple[LaunchList, NDArray[np.int64]]:
@@ -191,38 +179,6 @@ def test_naive_bayes_of_weighted_kinds_is_that_of_all_launches(seed: int) -> Non
     assert picks.stratum[250:][~exact].tolist() == expected[~exact].tolist()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_inputs_are_standardised_over_all_launches(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    numbers = np.log2(rng.integers(1, 5000, size=(40, 6)))
-    count = rng.integers(1, 300, 40)
-    group = (numbers.sum(axis=1) > np.median(numbers.sum(axis=1))).astype(np.int64)
-    predict = two_level.classifier("sgd", np.column_stack([np.zeros(40), numbers]), group, count, 7)
-    # The same by scikit-learn: scaled by every launch as a row, learnt from the kinds by their weights.
-    scaler = StandardScaler().fit(np.repeat(numbers, count, axis=0))
-    plain = SGDClassifier(random_state=7)
-    plain.fit(scaler.transform(numbers), group, sample_weight=count / count.mean())
-    asked = np.log2(rng.integers(1, 5000, size=(3000, 6)))
-    expected = plain.predict(scaler.transform(asked))
-    answer = predict(np.column_stack([np.zeros(3000), asked]))
-    assert 0.1 < expected.mean() < 0.9
-    assert (answer == expected).mean() > 0.995
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_best_is_the_most_accurate_on_the_last_fifth(seed: int) -> None:
-    launches, _ = noisy(seed, 250, 100)
-    picks = picks_of(launches)
-    accuracies = picks.details["holdout_accuracy"]
-    assert list(accuracies) == ["sgd", "naive-bayes", "mlp"]
-    assert len(set(accuracies.values())) > 1
-    best = picks.details["classifier"]
-    assert accuracies[best] == max(accuracies.values())
-    alone = picks_of(launches, classifier=best)
-    assert picks.stratum.tolist() == alone.stratum.tolist()
-    assert accuracies[best] == alone.details["holdout_accuracy"][best]
-
-
 def test_tensor_shapes_tell_apart_what_the_grid_does_not() -> None:
     rng = np.random.default_rng(0)
     group = rng.integers(0, 2, 140)
@@ -236,22 +192,6 @@ def test_tensor_shapes_tell_apart_what_the_grid_does_not() -> None:
     assert max(with_shapes.details["holdout_accuracy"].values()) == 1
     without = picks_of(launch_list(names, grid, loads, durations))
     assert max(without.details["holdout_accuracy"].values()) < 0.9
-
-
-def test_launches_without_tensor_shapes_count_as_zero() -> None:
-    launches, large = separable(2, 60, 40)
-    assert launches.features is not None
-    tensor = np.where(np.arange(100) % 3 == 0, NAN, 8.0)
-    features = Features({**launches.features.metrics, "tensor_m": tensor})
-    assert picks_of(replace(launches, features=features)).stratum.tolist() == large.tolist()
-
-
-def test_one_group_needs_no_classifier() -> None:
-    picks = picks_of(launch_list(["a", "a", "b"], [1, 2, 3], [10.0, 10.0], [5, 5, 5]))
-    assert picks.stratum.tolist() == [0, 0, 0]
-    assert picks.details["classifier"] is None
-    assert picks.details["share_classified"] == 1 / 3
-    assert picks.details["share_name_unseen"] == 1 / 3
 
 
 def test_a_fully_profiled_workload_is_plain_pks() -> None:
@@ -282,26 +222,6 @@ def test_launches_in_detail_end_before_the_first_gap_or_as_asked() -> None:
     assert picks_of(complete, launches=1000).details["launches_in_detail"] == 2
 
 
-def test_the_measured_cost_is_of_the_launches_in_detail_alone() -> None:
-    # One group projects the first two well; the last would make it hopeless.
-    launches = launch_list(["a", "b", "a"], [1, 1, 1], [10.0, 500.0], [100, 101, 900_000])
-    picks = picks_of(launches)
-    assert picks.details["k"] == 1
-    assert picks.details["projected_error"] == pytest.approx(1 / 201)
-
-
-def test_cycles_are_the_measured_cost_if_the_launches_in_detail_have_them() -> None:
-    launches = launch_list(["a", "b", "a"], [1, 1, 1], [10.0, 500.0], [100, 101, 100])
-    assert launches.features is not None
-    cycles = np.array([1.0, 9.0, NAN])
-    with_cycles = replace(
-        launches, features=Features({**launches.features.metrics, "gpc__cycles_elapsed.avg": cycles})
-    )
-    details = picks_of(with_cycles).details
-    assert details["truth"] == "gpc__cycles_elapsed.avg"
-    assert details["projected_errors"] == pytest.approx([0.8, 0])
-
-
 @pytest.mark.parametrize("features", [True, False])
 def test_a_first_launch_without_metrics_is_refused(features: bool) -> None:
     launches = launch_list(["a", "b"], [1, 1], [NAN, 500.0] if features else [], [5, 900])
@@ -309,22 +229,6 @@ def test_a_first_launch_without_metrics_is_refused(features: bool) -> None:
         picks_of(launches)
     assert caught.value.remedy is not None
     assert "ncu command that `kernelpoint methods` prints" in caught.value.remedy
-
-
-def test_progress_is_told_and_may_cancel() -> None:
-    launches, _ = separable(1, 30, 10)
-    told: list[tuple[Any, ...]] = []
-    two_level.pick(launches, two_level.Options(), np.random.default_rng(0), lambda *said: told.append(said))
-    assert [said for said in told if said[2].startswith("learning")] == [
-        (done, 4, "learning from the first launches") for done in range(3)
-    ]
-
-    def cancel(done: int, total: int, what: str) -> None:
-        if what.startswith("learning"):
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        two_level.pick(launches, two_level.Options(), np.random.default_rng(0), cancel)
 
 
 @settings(max_examples=25)
@@ -351,13 +255,6 @@ def test_every_launch_has_a_group_of_the_first(launches: list[tuple[str, int, in
     unseen = [name not in names[:detailed] for name in names]
     assert picks.details["share_name_unseen"] == pytest.approx(np.mean(unseen))
     assert picks_of(listed, restarts=2).stratum.tolist() == picks.stratum.tolist()
-
-
-def test_a_classifier_that_is_named_and_not_needed_is_said() -> None:
-    picks = picks_of(
-        launch_list(["a", "b", "a", "b"], [1, 1, 1, 1], [10, 500], [5, 900, 5, 900]), classifier="mlp"
-    )
-    assert picks.notes[-1].endswith("matched exactly, and two-level.classifier=mlp is not used")
 
 
 def test_an_accuracy_that_tells_nothing_is_said() -> None:
@@ -397,10 +294,3 @@ def test_counts_are_as_good_as_launches(seed: int) -> None:
     model = GaussianNB().fit(scaler.transform(np.repeat(rows(known), count, axis=0)), np.repeat(group, count))
     ours = two_level.classifier("naive-bayes", known, group, count, 0)(asked)
     assert ours.tolist() == model.predict(scaler.transform(rows(asked))).tolist()
-
-
-def test_equal_rows_are_of_the_most_frequent_group() -> None:
-    """Nothing tells these groups apart; scikit-learn alone would divide 0 by 0 and warn."""
-    known = np.column_stack([[3, 3, 3], np.ones((3, 2))])
-    predict = two_level.classifier("naive-bayes", known, np.array([0, 1, 2]), np.array([2, 5, 4]), 0)
-    assert predict(np.column_stack([[3, 8], np.zeros((2, 2))])).tolist() == [1, 1]

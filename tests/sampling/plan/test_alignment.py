@@ -9,16 +9,14 @@ from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import AnalysisError
-from sampling.plan.other_recording import Kernel, align, kernel_texts, shortened_names
+from sampling.plan.other_recording import align, shortened_names
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.profile.identity import fingerprints, signature_hashes
+from sampling.profile.identity import fingerprints
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
@@ -98,32 +96,6 @@ def test_every_sequence_has_a_fingerprint_of_its_own(launch_table: Build) -> Non
         assert sequence.digest == digest_one_by_one(alone, [0] * len(alone), 1 << 20)
 
 
-def test_a_fingerprint_does_not_depend_on_how_a_profile_is_read(launch_table: Build, tmp_path: Path) -> None:
-    """In row groups of 7 launches, or as a whole."""
-    path = tmp_path / "profile.parquet"
-    pq.write_table(pa.table({"name": CYCLE, "duration_ns": [1] * 600}), path, row_group_size=7)
-    in_pieces = read_profile([str(path)])
-    assert digests_of(in_pieces) == digests_of(launch_table(CYCLE, [9] * 600))
-
-
-def test_durations_and_numbers_of_processes_do_not_count(launch_table: Build) -> None:
-    one = launch_table(CYCLE, range(600), process=[0] * 300 + [1] * 300)
-    other = launch_table(CYCLE, [7] * 600, process=[41] * 300 + [99] * 300)
-    assert digests_of(one) == digests_of(other)
-
-
-def test_hashes_of_signatures_are_added_to(launch_table: Build) -> None:
-    table = launch_table(["a", "b", "a"], [1] * 3, grid_x=[1, 2, 3])
-    whole = signature_hashes(table.kernels)
-    assert len(set(whole.tolist())) == 3
-    assert signature_hashes(table.kernels, whole[:1]).tolist() == whole.tolist()
-
-
-@pytest.mark.parametrize("text", ["a\ud800", ""])
-def test_a_name_that_is_no_text_has_a_fingerprint(text: str, launch_table: Build) -> None:
-    assert digests_of(launch_table([text], [1])) != digests_of(launch_table(["a"], [1]))
-
-
 def recorded(original: Profile, *drawn: PlannedLaunch) -> PlanFile:
     """Return what a plan file knows of a recording."""
     of_all = stratum("k", original.launches, 1.0, 0.0, drawn)
@@ -177,19 +149,6 @@ def test_an_inserted_launch_is_named(place: int, launch_table: Build) -> None:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_launch_left_out_is_named(place: int, launch_table: Build) -> None:
-    original = launch_table(CYCLE, [1] * 600)
-    shorter = launch_table([*CYCLE[:place], *CYCLE[place + 1 :]], [1] * 599)
-    follows = kernel(CYCLE[place + 1]) if place < 599 else "missing"
-    said = parting(recorded(original), shorter, original)
-    assert (
-        "has 599 launches here, 600 in the plan's recording; "
-        f"launch {place} is {follows} here, {kernel(CYCLE[place])} in the plan's recording" in said
-    )
-    assert "they part between launches 0 and 599" in parting(recorded(original), shorter)
-
-
-@pytest.mark.parametrize("place", PLACES)
 def test_a_launch_of_another_name_is_named(place: int, launch_table: Build) -> None:
     original = launch_table(CYCLE, [1] * 600)
     other = launch_table([*CYCLE[:place], "new", *CYCLE[place + 1 :]], [1] * 600)
@@ -197,37 +156,6 @@ def test_a_launch_of_another_name_is_named(place: int, launch_table: Build) -> N
     assert f"launch {place} is {kernel('new')} here, {kernel(CYCLE[place])} in the plan's recording" in said
     assert "`names_may_differ`" in said
     assert "they part between launches 0 and 599;" in parting(recorded(original), other)
-
-
-def test_how_often_a_drawn_kernel_ran_before_tells_where_they_part(launch_table: Build) -> None:
-    """The launch that the plan drew is the same kernel here, but not the same launch of it."""
-    names = ["a"] * 300 + ["b"] + ["a"] * 299
-    original, other = launch_table(names, [1] * 600), launch_table(["a"] * 600, [1] * 600)
-    before, after, later = (
-        PlannedLaunch(place, 0, 0, place, "a", None, None, names[:place].count("a"), 1.0, 1)
-        for place in (299, 302, 500)
-    )
-    said = parting(recorded(original, before, after, later), other)
-    assert ": they part between launches 0 and 301;" in said
-    assert ": they part between launches 0 and 499;" in parting(recorded(original, before, later), other)
-
-
-def test_a_drawn_launch_past_the_end_is_missing(launch_table: Build) -> None:
-    original, shorter = launch_table(CYCLE, [1] * 600), launch_table(CYCLE[:500], [1] * 500)
-    drawn = [drawn_launch(place, CYCLE[place]) for place in (2, 450, 550)]
-    said = parting(recorded(original, *drawn), shorter)
-    counts = "has 500 launches here, 600 in the plan's recording; "
-    assert f"{counts}they part between launches 0 and 500;" in said
-    said = parting(recorded(original, *drawn, drawn_launch(500, CYCLE[500])), shorter)
-    assert f"{counts}launch 500 is missing here, {kernel(CYCLE[500])} in the plan, and the first" in said
-
-
-def test_another_grid_is_another_launch(launch_table: Build) -> None:
-    original = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 2, 3, 4])
-    other = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 2, 5, 4])
-    said = parting(recorded(original), other, original)
-    shapes = [f"'a' grid ({x}, 1, 1) block ({x}, 1, 1)" for x in (5, 3)]
-    assert f"launch 2 is {shapes[0]} here, {shapes[1]} in the plan's recording" in said
 
 
 def test_the_sequence_that_parts_is_named(launch_table: Build) -> None:
@@ -291,14 +219,6 @@ def test_a_shift_is_no_change_of_names(is_here: bool, launch_table: Build) -> No
         assert "missing" not in said
 
 
-def test_another_grid_of_a_known_name_is_no_shift(launch_table: Build) -> None:
-    original = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 2, 3, 4])
-    other = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 2, 5, 4])
-    assert "give `names_may_differ`" in parting(recorded(original), other, original)
-    swapped = launch_table(["a"] * 4, [1] * 4, grid_x=[1, 3, 2, 4])
-    assert "names_may_differ" not in parting(recorded(original), swapped, original)
-
-
 ROOM = 96
 
 
@@ -314,33 +234,6 @@ def test_shortened_names_differ_where_names_do(
     for name, text in zip(names, shown, strict=True):
         assert text == name or "..." in text
         assert len(name) > ROOM or text == name or len(max(names, key=len)) > ROOM
-
-
-def test_both_ends_of_a_long_name_are_kept() -> None:
-    name = "void cutlass::Kernel2<" + 500 * "x" + ">(Params const*)"
-    shown, other = shortened_names(name, "relu")
-    assert other == "relu"
-    assert len(shown) == ROOM
-    assert shown.startswith("void cutlass::Kernel2<xxx")
-    assert shown.endswith("xxx>(Params const*)")
-    assert shortened_names(name, name) == (shown, shown)
-
-
-def test_names_that_differ_in_the_middle_are_shown_around_it() -> None:
-    one, other = (f"void gemm<{200 * 'x'}{digit}{200 * 'y'}>(int)" for digit in (1, 2))
-    for shown, digit in zip(shortened_names(one, other), (1, 2), strict=True):
-        assert shown.startswith("void gemm<xxx")
-        assert f"{20 * 'x'}{digit}yyy" in shown
-        assert shown.endswith("...")
-        assert len(shown) == ROOM
-
-
-def test_kernels_are_named_with_their_shapes() -> None:
-    here = Kernel("a" * 97, (8, 1, 1), None)
-    assert kernel_texts(here, None) == (
-        f"'{62 * 'a'}...{31 * 'a'}' grid (8, 1, 1) block unknown",
-        "missing",
-    )
 
 
 def test_launches_that_differ_are_counted_in_every_sequence(
@@ -388,17 +281,3 @@ def test_small_recordings_of_one_run_align(tmp_path: Path) -> None:
     found = align(recorded(sqlite), csv)
     assert found.renumbered == ((4242, 0, 0, 0),)
     assert found.launches_differing == 0
-
-
-def test_small_recordings_of_two_programs_part_at_once(tmp_path: Path) -> None:
-    images, batches = (
-        read_profile([str(small_recordings.kineto(tmp_path, style, recording))])
-        for style, recording in (("today", small_recordings.images()), ("amd", small_recordings.batches()))
-    )
-    counts = "320 launches here, 168 in the plan's recording; "
-    said = parting(recorded(images), batches, images)
-    assert f"{counts}launch 0 is " in said
-    assert "unrolled_elementwise_kernel" in said
-    assert len(said) < 650
-    assert f"{counts}record the" in parting(recorded(images), batches, images, names_may_differ=True)
-    assert f"{counts}they part between launches 0 and 168;" in parting(recorded(images), batches)

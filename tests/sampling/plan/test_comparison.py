@@ -8,10 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from sampling.errors import OptionError
 from sampling.methods.method import Picks
 from sampling.methods.registry import method_names
 from sampling.plan.comparison import FeatureFiles, MethodComparison, mean_comparison, plan_key
@@ -95,28 +92,6 @@ def test_picks_have_one_error_and_no_bound(profile: LaunchTable, tmp_path: Path)
     assert compared.compare("sieve", Grouping(GroupBy.LAUNCH)).design is not None
 
 
-def test_features_serve_every_method_that_can_use_them(profile: LaunchTable, tmp_path: Path) -> None:
-    """Instructions that follow durations exactly: their IPC is one number, so the projection is exact."""
-    compared = comparison_of(
-        profile,
-        instruction_counts(profile, tmp_path),
-        settings=("first-instructions.instructions=1e7", "pks.columns=all"),
-    )
-    for method in ("first-instructions", "pks", "sieve"):
-        found = compared.compare(method, BY_NAME)
-        assert found.judgement is not None, found.reason
-    first = compared.compare("first-instructions", BY_NAME)
-    assert first.judgement is not None
-    assert first.judgement.error_max == pytest.approx(0, abs=1e-12)
-
-
-def test_an_unknown_method_or_setting_is_an_error_not_a_row(profile: LaunchTable) -> None:
-    with pytest.raises(OptionError, match="no method 'joit'"):
-        comparison_of(profile).compare("joit", BY_NAME)
-    with pytest.raises(OptionError, match="has no option"):
-        comparison_of(profile, settings=("root.varant=exact",)).compare("root", BY_NAME)
-
-
 def test_means_over_profiles() -> None:
     usual = mean_comparison("root", [2.0, 6.0], [0.01, 0.04], "arithmetic")
     assert (usual.profiles, usual.speedup, usual.error) == (2, pytest.approx(3.0), pytest.approx(0.025))
@@ -127,16 +102,6 @@ def test_means_over_profiles() -> None:
     assert mean_comparison("root", [2.0, 8.0], [0.0, 0.5], "arithmetic").error == 0.25
     # A speedup that is not known on one profile has no mean.
     assert mean_comparison("root", [2.0, None], [0.1, 0.5], "arithmetic").speedup is None
-
-
-@given(values=st.lists(st.tuples(st.floats(1, 1e6), st.floats(1e-9, 1)), min_size=1, max_size=8))
-def test_means_lie_between_their_extremes_and_in_order(values: list[tuple[float, float]]) -> None:
-    speedups, errors = map(list, zip(*values, strict=True))
-    usual = mean_comparison("m", speedups, errors, "arithmetic")
-    geometric = mean_comparison("m", speedups, errors, "geometric")
-    assert None not in (usual.speedup, usual.error, geometric.speedup, geometric.error)
-    assert min(speedups) * (1 - 1e-9) <= usual.speedup <= geometric.speedup * (1 + 1e-9)
-    assert geometric.error <= usual.error * (1 + 1e-9) <= max(errors) * (1 + 1e-8)
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 from sampling.api import read_profile
 from sampling.arrays import FloatArray
 from sampling.errors import NotApplicableError, ProfileError
-from sampling.plan.budget import Budget, simulation_hours, study_within
+from sampling.plan.nearby import Budget, simulation_hours, study_within
 from sampling.plan.plan import drawn_plan, locate
-from sampling.plan.study import MethodChoice, Study, study, study_again
+from sampling.plan.study import MethodChoice, Study, study
 from sampling.profile.profile import Profile
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
@@ -118,15 +118,6 @@ def test_a_budget_is_of_the_cost_that_decides(run: WriteRun) -> None:
     assert hours.drawn == pytest.approx(plan.cost_share * found.counts.total_duration_ns * slowdown / 3.6e12)  # type: ignore[operator]
 
 
-def test_a_plan_made_anew_keeps_the_cost_or_takes_another(run: WriteRun) -> None:
-    read = studied(run(by_kernel), cost="instructions")
-    same = study_again(read, Target(0.1), MethodChoice(cost="instructions"))
-    assert same.counts is read.counts
-    other = study_again(read, Target(0.1), MethodChoice())
-    assert other.counts.cost is not None
-    assert not other.counts.cost.decides
-
-
 @pytest.mark.parametrize(
     ("value", "why"),
     [("", "1 of 4 have none"), ("nan", "1 of 4 have none"), ("-1", "1 of 4 have none")],
@@ -139,14 +130,6 @@ def test_every_launch_must_have_the_cost_that_is_asked_for(tmp_path: Path, value
         studied(profile, cost="instructions")
     # Unasked, there is only nothing to tell.
     assert studied(profile).design.cost_share is None
-
-
-def test_a_cost_of_nothing_and_one_that_is_not_there_are_refused(run: WriteRun) -> None:
-    profile = run(lambda _group, durations: 0.0 * durations)
-    with pytest.raises(NotApplicableError, match="all have 0"):
-        studied(profile, cost="instructions")
-    with pytest.raises(NotApplicableError, match="there is instructions"):
-        studied(profile, cost="flops")
 
 
 def test_a_feature_file_that_is_none_stops_only_a_plan_that_needs_it(run: WriteRun) -> None:

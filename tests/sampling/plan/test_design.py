@@ -7,7 +7,6 @@ clusters told by features against each launch's cluster.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.stats import binom, chisquare
+from scipy.stats import binom
 
-from sampling.methods.random_launches import NumberDrawn
+from sampling.methods.baselines import NumberDrawn
 from sampling.plan.comparison import Comparison, MethodComparison
 from sampling.plan.design import BernoulliDesign, Design, design_of_method, make_design
 from sampling.plan.judge import judge_design
@@ -112,23 +111,6 @@ def test_numbers_are_binomial_without_none(launches: int, probability: float) ->
     assert chances == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("launches", [1, 5000, 50_000_000])
-def test_large_numbers_keep_their_mean(launches: int) -> None:
-    number = NumberDrawn(launches, 0.25)
-    numbers, chances = number.possible()
-    assert numbers @ chances == pytest.approx(launches / 4 / (1 - 0.75**launches), rel=1e-6)
-    assert number.share_empty == pytest.approx(0.75**launches)
-
-
-def test_drawn_numbers_come_as_often_as_they_should() -> None:
-    number = NumberDrawn(30, 0.1)
-    drawn = number.draw(20_000, np.random.default_rng(0))
-    seen = np.bincount(np.minimum(drawn, 8), minlength=9)[1:]
-    numbers, chances = number.possible()
-    expected = 20_000 * np.bincount(np.minimum(numbers, 8), weights=chances, minlength=9)[1:]
-    assert chisquare(seen, expected).pvalue > 1e-3
-
-
 CLUSTERS = 5
 
 
@@ -218,31 +200,6 @@ def test_drawn_launches_are_of_their_cluster_and_last_as_long_as_the_plan_says(
     assert (ids >= (selected.start or 0)).all()
 
 
-def test_every_launch_is_drawn_equally_often(made: Any) -> None:
-    known = studied(made, Target(0.2))
-    design = clusters_of(known)
-    times = np.zeros(3000)
-    seeds = 400
-    for seed in range(seeds):
-        plan = drawn_plan(known.counts, design, seed)
-        assert plan.draw is not None
-        times[design.ids(plan.draw)] += 1
-    for index in range(CLUSTERS):
-        here = design.picks.stratum == index
-        share = design.strata.samples[index] / design.strata.launches[index]
-        assert times[here].sum() == pytest.approx(seeds * share * here.sum())
-        spread = np.sqrt(seeds * share * (1 - share))
-        assert np.abs(times[here] - seeds * share).max() <= 5 * spread + 1
-
-
-def test_a_smaller_epsilon_draws_the_same_launches_and_more(made: Any) -> None:
-    ids = []
-    for epsilon in (0.1, 0.05):
-        known = studied(made, Target(epsilon))
-        ids.append(set(locate(known.profile, known.counts, drawn_plan(known.counts, known.design, 3)).id))
-    assert ids[0] < ids[1]
-
-
 @pytest.mark.parametrize("target", [Target(), Target(0.02, 0.9)])
 def test_the_stated_share_of_draws_is_within_the_bound(made: Any, target: Target) -> None:
     known = studied(made, target)
@@ -253,9 +210,3 @@ def test_the_stated_share_of_draws_is_within_the_bound(made: Any, target: Target
     assert (judged.errors <= bound).mean() >= target.confidence - 0.03
     assert judged.within_epsilon is not None
     assert judged.within_epsilon >= target.confidence - 0.03
-
-
-def test_nearest_draws_nothing(made: Any, tmp_path: Path) -> None:
-    choice = MethodChoice("embedding", feature_paths=(made[3],))
-    known = study(made[0], Grouping(), Region(), Target(), choice)
-    assert (known.design.random, known.design.bound, known.design.samples) == (False, None, CLUSTERS)

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sampling.plan.findings import CODES, Change, Evidence, Finding, PlanCost, clock_step_ns, findings
+from sampling.plan.findings import Change, Evidence, Finding, PlanCost, clock_step_ns, findings
 from sampling.plan.study import study
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import RecordingFacts
+from sampling.reduction.device_time import device_times
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.overlap import device_times
 from sampling.reduction.region import Region
 from sampling.reduction.run_order import run_order
 from sampling.strata.target import Target
@@ -48,31 +48,6 @@ def find(launch_table: Callable[..., LaunchTable]) -> Find:
         return {finding.code: finding for finding in findings(evidence)}
 
     return found
-
-
-def test_a_well_behaved_profile_has_no_finding(find: Find) -> None:
-    starts = np.cumsum([0, *SPREAD[:-1]])
-    assert find(["k"] * 100, SPREAD, start_ns=starts, plan=PlanCost("root", 20, 2.0)) == {}
-
-
-def test_the_codes_are_those_of_the_contract() -> None:
-    contract = [
-        "graph-level-trace",
-        "api-rows-missing",
-        "communication-kernels",
-        "overlap",
-        "idle",
-        "zero-durations",
-        "coarse-clock",
-        "no-grid",
-        "several-devices",
-        "identical-ranks",
-        "drift",
-        "iterations",
-        "one-launch-dominates",
-        "not-worth-sampling",
-    ]
-    assert list(CODES) == contract
 
 
 def kernels(durations: list[int], names: list[str] | None = None, **columns: Any) -> dict[str, Any]:
@@ -263,10 +238,6 @@ def test_drift_says_from_what_to_what_and_how_much_of_the_time(find: Find) -> No
     assert (growing.severity, growing.changes) == ("warning", (Change("method", "joint"),))
 
 
-def test_a_little_of_the_time_is_not_worth_saying_that_it_drifts(find: Find) -> None:
-    assert "drift" not in find(["k"] * 100 + ["even"] * 100, FALLING + [30_000_000] * 100)
-
-
 def test_identical_ranks(find: Find) -> None:
     names = [f"k{step % 7}" for step in range(100)]
     ranks = {"process": [5] * 100 + [6] * 100, "device": [0] * 100 + [1] * 100}
@@ -313,21 +284,6 @@ def test_iterations(find: Find) -> None:
     assert sorted(names[first:stop]) == ["a", "b", "b", "c"]
     assert f"`launches={first}:{stop}`" in finding.remedy
     assert "iterations" not in find(["k"] * 100, SPREAD)
-
-
-def test_only_groups_larger_than_the_least_sample_count_as_simulated_whole(
-    launch_table: Callable[..., LaunchTable],
-) -> None:
-    """Three launches far apart are a census; a pair and a single launch are no more than their least."""
-    names, durations = (
-        ["far"] * 3 + ["pair"] * 2 + ["one"] + ["even"] * 50,
-        [1, 900, 50_000, 5, 5, 7] + [9] * 50,
-    )
-    profile = launch_table(names, durations)
-    looked = study(profile, Grouping(GroupBy.NAME), Region(), Target(group_epsilon=0.01))
-    (finding,) = [finding for finding in looked.findings if finding.code == "not-worth-sampling"]
-    assert "1 kernel group (" in finding.message
-    assert finding.remedy.endswith("accept a larger `group_epsilon`, or none")
 
 
 def test_a_study_brings_them_together(launch_table: Callable[..., LaunchTable]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import os
 import re
@@ -14,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sampling.api import make_plan, write_plan
 from sampling.errors import PlanFileError, ProfileError
 from sampling.methods.registry import method_names
 from sampling.plan.design import make_design
@@ -31,7 +29,6 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import is_pool_key
 from sampling.reduction.region import Region
 from sampling.splitting.tree import Verdict
-from sampling.strata.target import Target
 from tests.small_plans import plan_of_profile
 from tests.targets import UNPOOLED
 
@@ -102,30 +99,6 @@ def test_a_plan_stands_for_every_launch(method: str, profile: LaunchTable) -> No
     assert (plan.design.group_bound is None) == (method == "random")
 
 
-def test_the_worst_group_bounds_the_whole(profile: LaunchTable) -> None:
-    design = make_design(count_durations(profile, Grouping()), "root", Target(), 0)
-    assert design.bound is not None
-    assert design.group_bound is not None
-    assert design.bound <= design.group_bound <= 0.05 * (1 + 1e-9)
-
-
-def test_a_workload_without_time_has_a_plan_without_error(launch_table: Build) -> None:
-    counts = count_durations(launch_table(["a", "b", "b"], [0, 0, 0]), Grouping())
-    for method in method_names(random=True):
-        plan = drawn_plan(counts, make_design(counts, method, Target(), 0), 0)
-        assert (plan.speedup, plan.design.speedup, plan.error, plan.design.bound) == (None, None, 0.0, 0.0)
-
-
-def test_the_same_seed_makes_the_same_plan(profile: LaunchTable) -> None:
-    counts = count_durations(profile, Grouping())
-    first, again, other = (
-        drawn_plan(counts, make_design(counts, "root", Target(), seed), seed) for seed in (5, 5, 6)
-    )
-    assert first.draw.pair.tolist() == again.draw.pair.tolist()
-    assert first.draw.occurrence.tolist() == again.draw.occurrence.tolist()
-    assert first.draw.occurrence.tolist() != other.draw.occurrence.tolist()
-
-
 @pytest.mark.parametrize("method", method_names(random=True))
 @pytest.mark.parametrize("by", [GroupBy.LAUNCH, GroupBy.NAME])
 def test_a_plan_file_reads_back_as_it_was_written(
@@ -149,42 +122,6 @@ def test_a_plan_file_reads_back_as_it_was_written(
             names = {launch.name for launch in stratum.launches}
             assert stratum.pooled or names == {stratum.key.split(" ")[0]}
             assert stratum.pooled == is_pool_key(stratum.key)
-
-
-FEW_DIGITS = 20
-
-
-def test_a_plan_of_very_many_groups_is_a_line_a_stratum(launch_table: Build, tmp_path: Path) -> None:
-    """A launch takes the room of its values and of the keys that the contract names, and little else."""
-    processes, kernels = 64, 50
-    process = np.repeat(np.arange(processes), 2 * kernels)
-    names = [f"void kernel_{number}<float>(int)" for number in range(kernels)]
-    durations = np.random.default_rng(2).integers(10_000, 11_000, len(process))
-    path = tmp_path / "profile"
-    path.touch()
-    profile = launch_table(2 * processes * names, durations, process=process, location=path)
-    made = make_plan(profile, method="root", epsilon=0.2)
-    write_plan(made, tmp_path / "plan.json")
-    text = (tmp_path / "plan.json").read_text()
-    document = json.loads(text)
-    strata = document["strata"]
-    assert len(strata) == processes * kernels
-    begin = text.split("\n").index(' "strata": [') + 1
-    lines = text.split("\n")[begin : begin + len(strata)]
-    assert [json.loads(line.rstrip(",")) for line in lines] == strata
-    stratum_keys = ("key", "size", "mean_ns", "std_ns", "low_ns", "high_ns", "samples", "launches")
-    for line, stratum in zip(lines, strata, strict=True):
-        allowed = len(stratum["key"]) + sum(len(key) + 4 + FEW_DIGITS for key in stratum_keys)
-        for launch in stratum["launches"]:
-            allowed += len(launch["name"]) + sum(len(key) + 4 + FEW_DIGITS for key in launch)
-        assert tuple(stratum) == stratum_keys
-        assert len(line) <= allowed
-        assert json.dumps(stratum, separators=(",", ":")) in line
-    assert len(document["profile"]["sequences"]) == processes
-    for sequence in document["profile"]["sequences"]:
-        assert set(sequence) == {"process", "device", "launches", "digest"}
-        assert len(sequence["digest"]) == 16
-    assert text.count("\n") <= len(strata) + processes + 60
 
 
 def test_every_planned_launch_is_that_launch_of_the_profile(profile: LaunchTable, tmp_path: Path) -> None:
@@ -220,24 +157,6 @@ def test_a_profile_and_its_parquet_have_the_same_plan(
         document = document_of(source, tmp_path, "root", Grouping(by, pool))
         plans.append((document["strata"], document["profile"]["total_duration_ns"]))
     assert plans[0] == plans[1]
-
-
-def test_the_file_of_a_profile_is_named_by_its_hash(profile: LaunchTable, tmp_path: Path) -> None:
-    document = document_of(profile, tmp_path)
-    expected = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-    assert document["profile"]["files"] == [
-        {"path": "profile.csv", "sha256": expected, "launches": profile.launches}
-    ]
-
-
-def test_the_hash_of_a_folder_follows_its_files(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"1")
-    before = content_sha256(tmp_path)
-    assert before == content_sha256(tmp_path)
-    (tmp_path / "a").write_bytes(b"2")
-    changed = content_sha256(tmp_path)
-    (tmp_path / "a").rename(tmp_path / "b")
-    assert len({before, changed, content_sha256(tmp_path)}) == 3
 
 
 @pytest.fixture(scope="module")
@@ -336,24 +255,6 @@ def test_options_that_cannot_be_are_refused(odd: dict[str, Any], small_plan: str
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "an empty file"),
-        (b"[1, 2]", "not a JSON object"),
-        (b"{", "not JSON"),
-        (b"\xff\xfe\x00", "not a text file"),
-        (b"PAR2", "not JSON"),
-    ],
-)
-def test_what_is_no_json_object_is_refused(content: bytes, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "plan.json"
-    path.write_bytes(content)
-    for read in (read_plan, read_overrides):
-        with pytest.raises(PlanFileError, match=message):
-            read(str(path))
-
-
-@pytest.mark.parametrize(
     ("name", "kind"),
     [
         ("resnet50-like.sqlite", "nsys-sqlite"),
@@ -371,11 +272,6 @@ def test_a_profile_in_the_place_of_the_plan_is_called_one(
         path.write_bytes(gzip.decompress((sample_data / "gpt2-like.json.gz").read_bytes()))
     with pytest.raises(PlanFileError, match=rf"a profile \({kind}\), not a plan; type the plan first"):
         read_plan(str(path))
-
-
-def test_a_missing_plan_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PlanFileError, match=r"cannot be read \(No such file"):
-        read_plan(str(tmp_path / "none.json"))
 
 
 @pytest.mark.parametrize(

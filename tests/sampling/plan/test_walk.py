@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -153,33 +152,6 @@ def test_running_figures_are_those_of_a_plan_that_keeps_what_is_undecided(
     assert stops == sum(map(len, trees)) + len(trees)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_at_the_end_the_figures_are_exactly_those_of_the_plan(
-    name: str, counts_of: CountsOf, mixture: Mixture
-) -> None:
-    counts = counts_of(mixture(0))
-    method, settings_, target = ALL[name]
-    overrides = {counts.groups[0].key: {"": Verdict.SPLIT}, counts.groups[1].key: {"": Verdict.KEEP}}
-    for decided in (None, overrides):
-        design = make_design(counts, method, target, 0, settings=settings_, overrides=decided)
-        walk = walk_of(counts, name, decided)
-        walk.finish()
-        assert walk.at_end
-        last = design.bound_of_group(len(counts.groups) - 1)
-        assert last >= group_bounds(design.strata, target.confidence)[-1] * (1 - 1e-9)
-        assert walk.running == Running(
-            strata=design.strata_count,
-            samples=design.samples,
-            sampled_duration_ns=design.sampled_duration_ns,
-            speedup=design.speedup,
-            bound=design.bound,  # type: ignore[arg-type]
-            worst_group_bound=design.group_bound,  # type: ignore[arg-type]
-            group_bound=pytest.approx(last, rel=1e-9, abs=1e-15),  # type: ignore[arg-type]
-        )
-        assert walk.design.bound == design.bound
-        assert walk.design.target == design.target
-
-
 @pytest.mark.parametrize("name", ["root", "root of up to four parts", "allegro"])
 @given(data=st.data(), groups=GROUPS)
 @settings(max_examples=25)
@@ -226,35 +198,6 @@ def test_groups_are_entered_and_finished(three_groups: DurationCounts) -> None:
             walk.enter(group)
 
 
-@pytest.mark.parametrize("name", ["root", "stem"])
-def test_the_clusters_so_far_part_the_group(name: str, three_groups: DurationCounts) -> None:
-    walk = walk_of(three_groups, name)
-    while True:
-        low, high = (int(three_groups.offsets[walk.group + at]) for at in (0, 1))
-        clusters = [share.cluster for share in walk.shares]
-        assert [low, *(cluster.stop for cluster in clusters)] == [
-            *(cluster.start for cluster in clusters),
-            high,
-        ]
-        for cluster in clusters:
-            durations = np.repeat(
-                three_groups.duration_ns[cluster.start : cluster.stop],
-                three_groups.count[cluster.start : cluster.stop],
-            )
-            assert cluster.launches == len(durations)
-            assert cluster.mean_ns == pytest.approx(durations.mean())
-            assert cluster.std_ns == pytest.approx(durations.std(), abs=1e-6)
-        if not walk.step():
-            break
-
-
-def test_looking_ahead_takes_nothing(three_groups: DurationCounts) -> None:
-    walk = walk_of(three_groups, "root")
-    for _ in range(3):
-        assert walk.ahead is not None
-    assert (walk.taken, walk.nodes) == (0, ())
-
-
 @pytest.mark.parametrize("name", ["root", "root of up to four parts", "allegro"])
 @given(data=st.data(), groups=GROUPS)
 @settings(max_examples=30)
@@ -270,10 +213,6 @@ def test_every_decision_that_can_be_taken_gives_a_plan_that_has_it(
         verdict = data.draw(st.sampled_from(Verdict))
         if verdict is Verdict.SPLIT and node.stop - node.start == 1:
             with pytest.raises(OptionError, match="all its durations are equal"):
-                walk.overridden(node.path, verdict)
-            continue
-        if node.path and not walk.by_halves:
-            with pytest.raises(OptionError, match="found all at once"):
                 walk.overridden(node.path, verdict)
             continue
         place = walk.place
@@ -331,16 +270,6 @@ def test_a_decision_stands_last_and_drops_what_it_leaves_no_node_for() -> None:
     assert json.dumps(before) == given, "what is given is left alone"
 
 
-def test_decisions_on_other_nodes_than_are_shown_are_refused(modes: DurationCounts) -> None:
-    walk = walk_of(modes, "root")
-    assert walk.overridden("", Verdict.KEEP) == {modes.groups[0].key: {"": Verdict.KEEP}}
-    for path in ("L", "RRRRRR"):
-        with pytest.raises(OptionError, match=f"no node '{path}' so far"):
-            walk.overridden(path, Verdict.KEEP)
-    walk.step()
-    assert walk.overridden("L", Verdict.SPLIT) == {modes.groups[0].key: {"L": Verdict.SPLIT}}
-
-
 def test_overrides_are_refused_as_a_plan_refuses_them(modes: DurationCounts) -> None:
     with pytest.raises(OptionError, match="has no node 'LLLLL'"):
         walk_of(modes, "root", {modes.groups[0].key: {"LLLLL": Verdict.KEEP}})
@@ -358,13 +287,3 @@ def test_overrides_are_written_as_they_are_read(tmp_path: Path) -> None:
     path = tmp_path / "overrides.json"
     path.write_text(overrides_text(overrides, "stem"), encoding="utf-8")
     assert read_overrides(str(path)) == (overrides, "stem")
-
-
-def test_durations_of_zero_cost_nothing(counts_of: CountsOf) -> None:
-    for name in ("root", "stem"):
-        walk = walk_of(counts_of({"k": [0] * 9, "l": [0]}), name)
-        while True:
-            running = walk.running
-            assert (running.speedup, running.bound, running.worst_group_bound) == (None, 0, 0)
-            if not walk.step():
-                break

@@ -113,7 +113,7 @@ def test_launches_drawn_of_a_pool_are_found(
         for index, group in enumerate(counts.groups)
     }
     for samples in (clusters.launches, np.maximum(clusters.launches // 2, 1)):
-        drawn = draw(made, clusters.with_samples(samples), np.random.default_rng(seed))
+        drawn = draw(made, clusters.with_samples(samples), seed)
         found = find_drawn_launches(table, made, drawn).id
         assert len(set(found.tolist())) == samples.sum()
         for number, launch_id in enumerate(found.tolist()):

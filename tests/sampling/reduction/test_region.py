@@ -31,11 +31,11 @@ from sampling.profile.profile import (
 )
 from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
+from sampling.reduction.device_time import device_times
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
-from sampling.reduction.overlap import device_times
 from sampling.reduction.region import Region, selected_parts
 from sampling.strata.draw import Draw
 

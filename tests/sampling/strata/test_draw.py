@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, permutations
-from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -25,7 +23,7 @@ from sampling.strata.draw import DRAWS as JUDGED
 from sampling.strata.draw import (
     Draw,
     draw,
-    draw_nested,
+    errors_of_draws,
     estimate_total_ns,
     first_launches,
     judged,
@@ -70,7 +68,7 @@ def test_a_draw_is_of_its_strata(
     sizes = np.diff(counts.launches_before[bounds]).tolist()
     samples = [data.draw(st.integers(1, size)) for size in sizes]
     strata = cut(counts, bounds, samples)
-    drawn = draw(counts, strata, np.random.default_rng(seed))
+    drawn = draw(counts, strata, seed)
     launches = launches_of(drawn)
     assert len(set(launches)) == len(launches)
     assert launches == sorted(launches)
@@ -93,21 +91,30 @@ def test_a_draw_is_of_its_strata(
 def test_a_census_estimates_the_total_exactly(durations: list[int], counts_of: CountsOf) -> None:
     counts = counts_of({"k": durations})
     strata = cut(counts, [0, len(counts.count)], [len(durations)])
-    drawn = draw(counts, strata, np.random.default_rng(0))
+    drawn = draw(counts, strata, 0)
     assert len(drawn.pair) == len(durations)
     assert estimate_total_ns(counts, strata, drawn) == sum(durations)
 
 
-# 2 of 6 is drawn by rejection, 4 of 6 by what is left out, 3 of 6 at the border between them.
-@pytest.mark.parametrize("samples", [1, 2, 3, 4, 5])
-def test_every_set_of_launches_is_equally_likely(samples: int, counts_of: CountsOf) -> None:
-    counts = counts_of({"k": [10, 10, 10, 20, 20, 30]})
-    strata = cut(counts, [0, 3], [samples])
-    rng = np.random.default_rng(17)
-    seen: Counter[object] = Counter(frozenset(launches_of(draw(counts, strata, rng))) for _ in range(DRAWS))
-    sets = len(list(itertools.combinations(range(6), samples)))
-    assert len(seen) == sets
-    assert abs(deviations(seen, sets)) < 5
+# 2 of 6 are drawn as they are, 4 of 6 by what is left out, 3 of 6 at the border between them.
+@pytest.mark.parametrize("samples", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("by_rank", [None, np.array([7, 1, 50, 3, 900, 20])])
+def test_errors_of_draws_come_as_often_as_their_sets(
+    samples: int, by_rank: IntArray | None, counts_of: CountsOf
+) -> None:
+    counts = counts_of({"k": [10, 10, 11, 20, 20, 300]})
+    strata = cut(counts, [0, len(counts.count)], [samples])
+    sizes = np.full((DRAWS, 1), samples)
+    errors = errors_of_draws(counts, strata, sizes, np.random.default_rng(17), by_rank)
+    values = np.repeat(counts.duration_ns, counts.count) if by_rank is None else by_rank
+    expected = Counter(
+        round(6 * float(np.mean(each)) - values.sum(), 6) for each in combinations(values.tolist(), samples)
+    )
+    seen = Counter(np.round(errors, 6).tolist())
+    assert set(seen) == set(expected)
+    for error, sets in expected.items():
+        chance = sets / expected.total()
+        assert abs(seen[error] - DRAWS * chance) <= 4.5 * math.sqrt(DRAWS * chance * (1 - chance))
 
 
 def test_every_use_has_a_stream_of_its_own() -> None:
@@ -207,32 +214,25 @@ def strata_of(counts: DurationCounts, samples: IntArray) -> Strata:
 
 
 def rows(drawn: Draw) -> list[tuple[int, int, int]]:
-    """Return stratum, pair and occurrence of each launch in the order of drawing."""
-    assert drawn.rank is not None
-    listed = zip(
-        *(column.tolist() for column in (drawn.stratum, drawn.rank, drawn.pair, drawn.occurrence)),
-        strict=True,
+    """Return stratum, pair and occurrence of each launch."""
+    return list(
+        zip(*(column.tolist() for column in (drawn.stratum, drawn.pair, drawn.occurrence)), strict=True)
     )
-    return [
-        (stratum, pair, occurrence) for stratum, _, pair, occurrence in sorted(listed, key=itemgetter(0, 1))
-    ]
 
 
 def test_a_plan_with_larger_sizes_contains_the_smaller_one(counts_of: CountsOf) -> None:
     counts = counts_of({"a": [5] * 400 + [9] * 3, "b": [7] * 50})
     size = counts.count
-    small = draw_nested(counts, strata_of(counts, np.minimum(size, 2)), 3)
-    large = draw_nested(counts, strata_of(counts, np.minimum(size, 20)), 3)
+    small = draw(counts, strata_of(counts, np.minimum(size, 2)), 3)
+    large = draw(counts, strata_of(counts, np.minimum(size, 20)), 3)
     assert set(rows(small)) < set(rows(large))
-    by_stratum = [row for row in rows(large) if row[0] == 0]
-    assert by_stratum[:2] == [row for row in rows(small) if row[0] == 0]
-    assert rows(draw_nested(counts, strata_of(counts, np.minimum(size, 2)), 4)) != rows(small)
+    assert rows(draw(counts, strata_of(counts, np.minimum(size, 2)), 4)) != rows(small)
 
 
 def test_a_negative_seed_is_refused(counts_of: CountsOf) -> None:
     counts = counts_of({"a": [5, 5]})
     with pytest.raises(OptionError, match="`seed` is 0 or more"):
-        draw_nested(counts, strata_of(counts, np.array([1])), -1)
+        draw(counts, strata_of(counts, np.array([1])), -1)
 
 
 # Four standard errors of a share of so many draws.

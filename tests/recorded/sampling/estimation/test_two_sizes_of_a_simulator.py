@@ -17,7 +17,7 @@ from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
-from sampling.strata.draw import draw_nested
+from sampling.strata.draw import draw
 from sampling.strata.strata import Strata
 from sampling.strata.target import Target
 
@@ -41,7 +41,7 @@ class Runs:
 
     def sample(self, strata: Strata, seed: int) -> Sample:
         """Draw and look the drawn launches' cycles up."""
-        drawn = draw_nested(self.counts, strata, seed)
+        drawn = draw(self.counts, strata, seed)
         rows = self.rows[self.counts.launches_before[drawn.pair] + drawn.occurrence]
         return Sample(
             strata.launches,

@@ -71,7 +71,7 @@ def simulated_errors(counts: DurationCounts, design: Design, draws: int) -> NDAr
     errors = np.empty(draws)
     for number in range(draws):
         cycles = lognormal(rng, target.kernel_spread, len(total_ns))
-        drawn = draw(plan, design.strata, rng)
+        drawn = draw(plan, design.strata, number)
         place = plan.launches_before[drawn.pair] + drawn.occurrence
         expected = cycles[kernel[place]] * duration_ns[place]
         simulated = expected * lognormal(rng, target.noise_floor, len(place))

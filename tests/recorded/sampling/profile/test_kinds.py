@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sampling
-from sampling.profile.kinds import OTHER, shares_by_kind
+from sampling.profile.names import OTHER, shares_by_kind
 
 #: Profiles of deep learning, with the largest share of what is of no kind: sorts, poolings.
 FRAMEWORKS = {
