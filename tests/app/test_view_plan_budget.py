@@ -15,7 +15,7 @@ from sampling.errors import OptionError
 from sampling.plan.nearby import SimulationHours
 from tests.app.driving import App, Running, printed, screen_text, study_in, wait_for
 from tests.app.plan_driving import check_round_trip, details_of, form_of, running, settled
-from tui.app.frame.field import AnswerInput
+from tui.app.frame.prompt import AnswerInput
 from tui.app.plan import panes
 from tui.app.plan.panes import (
     BudgetPrompt,

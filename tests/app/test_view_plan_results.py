@@ -13,7 +13,7 @@ import pytest
 from tests.app.driving import App, Running, printed, resized, screen_text, wait_for
 from tests.app.plan_driving import check_round_trip, form_of, running, settled
 from tui import cli
-from tui.app.frame.field import AnswerInput
+from tui.app.frame.prompt import AnswerInput
 from tui.app.plan import results
 from tui.app.plan.panes import PlanList
 from tui.app.plan.results import ResultsScreen

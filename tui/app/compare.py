@@ -405,12 +405,10 @@ class CompareScreen(TableScreen[CompareSort]):
         self._show()
 
     def action_reasons(self) -> None:
-        """Say why methods cannot run, or name them only."""
         self._explained = not self._explained
         self._show()
 
     def action_take(self) -> None:
-        """Plan by the method under the cursor."""
         method = self.query_one(CompareTable).highlighted
         if method:
             self.app.action_method(method)
@@ -431,7 +429,6 @@ class CompareScreen(TableScreen[CompareSort]):
         return replace(options, sort=sort, reverse=reverse, reasons=self._explained)
 
     def own_text(self) -> PaneText:
-        """The table with the reasons of methods that do not apply, or the scatter as it stands."""
         rows, canvas = self._rows, Canvas(self.size.width, color=False)
         if not rows:
             return PaneText("kernelpoint-compare", "")

@@ -23,10 +23,10 @@ from sampling.progress import Progress
 from sampling.text import counted
 from tui.app.actions import APP, DIFFERENCE, VIEW, bindings
 from tui.app.frame.chart import Chart
-from tui.app.frame.field import Answer, Prompt
 from tui.app.frame.heads import marked
 from tui.app.frame.line import Line, titled
 from tui.app.frame.page import PaneText
+from tui.app.frame.prompt import Answer, Prompt
 from tui.app.frame.rows import Rows, Runs
 from tui.app.frame.view import TableScreen
 from tui.app.overrides_file import printed_options
@@ -383,7 +383,6 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
     # What is done.
 
     def action_ask(self) -> None:
-        """Ask for the recording before."""
         self.query_one(BeforePrompt).ask({"before": self._typed or self.session.before or ""})
 
     @on(Input.Submitted)
@@ -445,7 +444,6 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         return self._shown_asked and replace(self._shown_asked, sort=sort, reverse=reverse)
 
     def own_text(self) -> PaneText:
-        """What `difference` prints, also which launches are compared."""
         found, asked, text = self._listed, self._asked(), ""
         if found is not None and asked is not None:
             canvas = Canvas(self.app.size.width, color=False)
@@ -459,7 +457,6 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         return "" if asked is None else command_line("difference", asked)
 
     def action_copy_command(self) -> None:
-        """Copy the command line, once two recordings are compared."""
         if self._shown_asked is None:
             self.app.say("nothing is compared yet; o asks for the recording before")
         else:

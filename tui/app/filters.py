@@ -227,7 +227,6 @@ class FiltersScreen(Screen[None]):
         self._asked: SampleOptions | None = None
 
     def compose(self) -> ComposeResult:
-        """The form, a sentence on the row at the cursor, and what is kept."""
         yield PaneTitle()
         yield OptionForm(self._options, tuple(field for field, _ in self._filters))
         yield Static(self._filters[0][1], id="filter-help", markup=False)
@@ -275,7 +274,6 @@ class FiltersScreen(Screen[None]):
         self.app.plan(options)
 
     def action_as_given(self) -> None:
-        """Filter as the command line said."""
         given, options = self.app.opened.options, self.app.session.options
         names = [field.name for field, _ in self._filters]
         wanted = replace(options, **{name: getattr(given, name) for name in names})

@@ -115,11 +115,9 @@ class Wrapped(Widget, can_focus=False):
         return rows if most is None else min(rows, int(most.value))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """Rows for all of the text."""
         return -(-len(self._shorten(sys.maxsize)) // max(width, 1))
 
     def render_line(self, y: int) -> Strip:
-        """One row of the text, and blanks."""
         width, height = self.size
         row = self._shorten(width * height)[y * width : (y + 1) * width]
         return Strip([Segment(set_cell_size(row, width), self.rich_style)], width)
@@ -137,7 +135,6 @@ class RunPane(Vertical):
         self._timer: Timer | None = None
 
     def on_show(self) -> None:
-        """Read what was not read while the pane was hidden."""
         self.follow()
 
     @property
@@ -231,7 +228,6 @@ class GroupsScreen(TableScreen[GroupSort]):
         self._search_timer: Timer | None = None
 
     def compose_panes(self) -> ComposeResult:
-        """The table, the histogram, the launches over the run, what binds."""
         field = SearchInput(placeholder="part of the kernel group's key", compact=True)
         search = Horizontal(Static("/ "), field, id="search")
         charts = Container(titled("chart", Wrapped(), Chart(id="histogram")), RunPane(), id="group-charts")
@@ -240,12 +236,10 @@ class GroupsScreen(TableScreen[GroupSort]):
         yield Line(id="binding")
 
     def on_mount(self) -> None:
-        """Hide the field to filter by until the user opens it."""
         self.query_one("#search").display = False
         self.query_one("#devices").display = False
 
     def on_screen_resume(self) -> None:
-        """Go to the group that another view went to."""
         # Only now: while this view is open, the cursor may be further on than the session.
         table, selected = self.query_one(GroupTable), self.session.selected
         table.select(selected)
@@ -322,7 +316,6 @@ class GroupsScreen(TableScreen[GroupSort]):
         self.query_one(GroupTable).focus()
 
     def action_search(self) -> None:
-        """Type a text to filter by."""
         self.query_one("#search").display = True
         self.query_one(SearchInput).focus()
 
@@ -350,7 +343,6 @@ class GroupsScreen(TableScreen[GroupSort]):
     # What is copied.
 
     def own_text(self) -> PaneText:
-        """The table with all its columns and whole keys, or the chart as it stands."""
         session, study = self.session, self.session.study
         if study is None:
             return PaneText("kernelpoint", "")

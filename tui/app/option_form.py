@@ -336,11 +336,9 @@ class OptionInput(PathInput):
         self.completes = is_path
 
     def action_leave(self) -> None:
-        """Give up what was typed."""
         self.post_message(self.Left())
 
     def on_blur(self) -> None:
-        """Discard what was typed, as another pane has the focus now."""
         self.action_leave()
 
 
@@ -362,7 +360,6 @@ class OptionRow(Widget):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002 - it has one
-        """A mark at the cursor, the name, the value."""
         width, style = self.size.width, self.rich_style
         text, is_current, unused, is_refused = self._shown
         room = max(width - _LABEL, 0)
@@ -397,13 +394,11 @@ class OptionForm(VerticalScroll, can_focus=True):
         self.attempt: Attempt | None = None
 
     def compose(self) -> ComposeResult:
-        """A row an option, and a place for what is wrong with one."""
         for field in self.fields:
             yield OptionRow(field)
         yield Static(id="option-problem", markup=False)
 
     def on_mount(self) -> None:
-        """Show the values."""
         self._draw()
 
     @property
@@ -473,7 +468,6 @@ class OptionForm(VerticalScroll, can_focus=True):
         self.call_after_refresh(line.scroll_visible, animate=False)
 
     def on_resize(self, _: events.Resize) -> None:
-        """The words may need other rows."""
         self._draw_problem()
 
     def _base(self) -> SampleOptions:
@@ -491,7 +485,6 @@ class OptionForm(VerticalScroll, can_focus=True):
         self.post_message(OptionsChanged(options, at_once))
 
     def action_move(self, rows: int) -> None:
-        """Go so many options on, at most to the last or first."""
         self._go(self._place + rows)
 
     def go_to(self, name: str) -> None:
@@ -508,13 +501,11 @@ class OptionForm(VerticalScroll, can_focus=True):
         self.post_message(FieldReached(self._place))
 
     def action_step(self, by: int) -> None:
-        """Take the next value or the one before."""
         options = self.field.stepped(self._base(), by)
         if options is not None:
             self._try(options, at_once=False)
 
     def action_edit(self) -> None:
-        """Type a value, or choose the next."""
         attempt = self.attempt
         if not self.field.is_typed:
             self.action_step(1)
@@ -534,13 +525,11 @@ class OptionForm(VerticalScroll, can_focus=True):
         self._draw()
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the option there."""
         for place, row in enumerate(self.query(OptionRow)):
             if row is event.widget:
                 self._go(place)
 
     def on_key(self, event: events.Key) -> None:
-        """A digit or point starts typing a value."""
         if event.character in {"0", "."} and self.has_focus and self.field.is_typed:
             event.stop()
             self._type(str(event.character))

@@ -352,48 +352,38 @@ class SplitTreeScreen(ViewScreen):
     # Keys.
 
     def action_step(self) -> None:
-        """Take the decision ahead."""
         self._go(TreeWalk.step)
 
     def action_step_back(self) -> None:
-        """Undo the last step."""
         self._go(TreeWalk.back)
 
     def action_next_group(self) -> None:
-        """Go to the next group."""
         self._go(TreeWalk.next_group)
 
     def action_previous_group(self) -> None:
-        """Go to the group before."""
         self._go(TreeWalk.previous_group)
 
     def action_finish_group(self) -> None:
-        """Take all decisions on the group."""
         self._go(TreeWalk.finish_group)
 
     def action_finish(self) -> None:
-        """Take all decisions."""
         self._go(TreeWalk.finish)
 
     def action_node_up(self) -> None:
-        """Look at the decision before."""
         stop = self.looked_at
         if stop is not None:
             index = len(stop.nodes) if stop.node is None else stop.node.index
             self._look_at(stop, max(index - 1, 0))
 
     def action_node_down(self) -> None:
-        """Look at the decision after."""
         stop = self.looked_at
         if stop is not None and stop.node is not None:
             self._look_at(stop, stop.node.index + 1)
 
     def action_split_node(self) -> None:
-        """Split the node in focus."""
         self._decide(Verdict.SPLIT)
 
     def action_keep_node(self) -> None:
-        """Keep the node in focus whole."""
         self._decide(Verdict.KEEP)
 
     def action_undo_decision(self) -> None:
@@ -411,7 +401,6 @@ class SplitTreeScreen(ViewScreen):
     # What is copied.
 
     def own_text(self) -> PaneText:
-        """All of the view as `tree` prints it."""
         stop, session = self.looked_at, self.session
         if stop is None:
             return PaneText("kernelpoint-tree", "")

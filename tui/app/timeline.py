@@ -463,30 +463,24 @@ class TimelineScreen(ViewScreen):
             self._show()
 
     def action_zoom_in(self) -> None:
-        """Show the middle half."""
         self._change(Shown.zoomed_in)
 
     def action_zoom_out(self) -> None:
-        """Show twice as much."""
         self._change(Shown.zoomed_out)
 
     def action_pan(self, direction: int) -> None:
-        """Go on, or back."""
         self._change(lambda shown: shown.panned(direction))
 
     def action_whole(self) -> None:
-        """Show all launches of the group."""
         self._change(lambda shown: Shown.whole(shown.launches))
 
     def action_group(self, step: int) -> None:
-        """Go to the kernel group of the next rank, or of the one before."""
         session = self.session
         if session.study is not None and session.selected is not None:
             last = len(session.study.counts.groups) - 1
             self.app.change(selected=min(max(session.selected + step, 0), last))
 
     def action_by(self) -> None:
-        """Change between the order of the launches and time."""
         timeline = self._timeline
         if timeline is not None and timeline.launches.start_ns is None:
             self.app.say("this profile does not have the start of every launch", failed=True)
@@ -495,7 +489,6 @@ class TimelineScreen(ViewScreen):
             self._show()
 
     def own_text(self) -> PaneText:
-        """The chart as `timeline` prints it."""
         timeline, session = self._timeline, self.session
         if timeline is None:
             return PaneText("kernelpoint-timeline", "")

@@ -25,9 +25,9 @@ from sampling.plan.study import Study
 from sampling.progress import Progress
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import BINDS, LIST, bindings
-from tui.app.frame.field import Answer, AnswerInput, Prompt
 from tui.app.frame.line import Line, fitting, toned_segments
 from tui.app.frame.page import Page, findings_toned
+from tui.app.frame.prompt import Answer, AnswerInput, Prompt
 from tui.app.frame.rows import Rows, Runs
 from tui.app.option_form import OPTION_FIELDS, changed
 from tui.app.plan.details import Figure, why_not_there
@@ -113,7 +113,6 @@ class PlanList(ScrollView, can_focus=True):
         self.virtual_size = Size(self.size.width, len(self._listing.labels) + 1)
 
     def on_resize(self, _: events.Resize) -> None:
-        """The last column takes the room there is."""
         self._measure()
 
     def render_line(self, y: int) -> Strip:

@@ -24,9 +24,9 @@ from sampling.estimation.total import PlanEstimate
 from sampling.progress import Progress
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, LIST, RESULTS, VIEW, bindings
-from tui.app.frame.field import Answer, Prompt
 from tui.app.frame.line import PaneTitle, titled
 from tui.app.frame.page import Page, PaneText
+from tui.app.frame.prompt import Answer, Prompt
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import printed_options
 from tui.app.plan.details import PlanDetails, export_file, save_plan
@@ -359,7 +359,6 @@ class ResultsScreen(ViewScreen):
         yield PlanPrompt()
 
     def on_mount(self) -> None:
-        """Ask for results unless some are known, and keep showing which rows are visible."""
         for scrolled in (self.query_one(PlanList), self.query_one(Page)):
             for name in ("scroll_y", "virtual_size"):
                 self.watch(scrolled, name, self._show_titles_soon, init=False)
@@ -472,7 +471,6 @@ class ResultsScreen(ViewScreen):
     # What is done with them.
 
     def action_turn(self) -> None:
-        """Show the other table."""
         is_groups = self._table is ResultsPane.GROUPS
         self._table = ResultsPane.NEXT if is_groups else ResultsPane.GROUPS
         self._show()
@@ -495,7 +493,6 @@ class ResultsScreen(ViewScreen):
         self._show()
 
     def action_save(self) -> None:
-        """Ask for a file for the larger plan."""
         if self.known is None or self.known.larger is None:
             _, why = table_of(ResultsPane.NEXT, self.known)
             self.app.say(f"no larger plan: {why or 'no results are open'}")
@@ -503,7 +500,6 @@ class ResultsScreen(ViewScreen):
             self.query_one(PlanPrompt).ask_for(None)
 
     def action_export(self) -> None:
-        """Ask for a folder for what is new in the larger plan, once that is saved."""
         if self.known is None or self.known.larger is None:
             self.action_save()
         elif self._saved is None:
@@ -546,7 +542,6 @@ class ResultsScreen(ViewScreen):
         return pane_command(self.focused_pane, self.known) if self.known is not None else ""
 
     def action_copy_command(self) -> None:
-        """Copy the command line, once there are results."""
         if self.known is None:
             self.app.say("no results are open")
         else:

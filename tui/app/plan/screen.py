@@ -21,9 +21,9 @@ from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, BINDS, FORM, PLAN, VIEW, bindings
 from tui.app.frame import wording, words
 from tui.app.frame.chart import Chart
-from tui.app.frame.field import Prompt
 from tui.app.frame.line import PaneTitle, titled
 from tui.app.frame.page import PaneText
+from tui.app.frame.prompt import Prompt
 from tui.app.frame.soon import Soon
 from tui.app.frame.view import ViewScreen
 from tui.app.option_form import OPTION_FIELDS, FieldReached, OptionForm, OptionsChanged
@@ -109,7 +109,6 @@ class PlanScreen(ViewScreen):
         self._results: ResultsScreen | None = None
 
     def compose_panes(self) -> ComposeResult:
-        """Options and figures, the details, and places to ask for a name or a budget."""
         options, figures = (
             titled("options", OptionForm(self.session.options)),
             titled("figures", PlanFigures()),
@@ -125,7 +124,6 @@ class PlanScreen(ViewScreen):
         yield BudgetPrompt()
 
     def on_mount(self) -> None:
-        """Lay out, and keep showing which rows of a table are visible."""
         self._form = self.query_one(OptionForm)
         self._explain_option()
         self._arrange()
@@ -134,7 +132,6 @@ class PlanScreen(ViewScreen):
                 self.watch(table, name, self._show_titles_soon, init=False)
 
     def on_resize(self, _: events.Resize) -> None:
-        """Other panes may have room now."""
         self._arrange()
         self.work_on()
 
@@ -321,12 +318,10 @@ class PlanScreen(ViewScreen):
             self.app.say(event.words)
 
     def action_option(self, name: str) -> None:
-        """Go to an option."""
         self.action_close_details()
         self._form.go_to(name)
 
     def action_budget(self) -> None:
-        """Ask for a time of simulation."""
         if self._has_plan() and self.details is not None:
             if self.details.why_no_trade_off:
                 self.app.say(self.details.why_no_trade_off)
@@ -362,7 +357,6 @@ class PlanScreen(ViewScreen):
         return next((pane for pane in in_sight if self.content(pane).has_focus), PlanPane.FIGURES)
 
     def action_next_detail(self) -> None:
-        """Show the next of the details, or move the focus to it if all are visible."""
         focused, are_all_in_sight = self.focused_pane, all(map(self.is_in_sight, DETAILS))
         if self._is_short and not self._details_open:
             self._details_open = True
@@ -378,7 +372,6 @@ class PlanScreen(ViewScreen):
         self.work_on()
 
     def action_binding(self) -> None:
-        """Go to what binds."""
         self._details_open = self._details_open or self._is_short
         self._chosen = PlanPane.BINDING
         self._arrange()
@@ -392,7 +385,6 @@ class PlanScreen(ViewScreen):
         self.action_close_details()
 
     def action_close_details(self) -> None:
-        """Go back to the options."""
         self._details_open = False
         self._arrange()
         self._form.focus()
@@ -406,16 +398,13 @@ class PlanScreen(ViewScreen):
         return self.is_ready
 
     def action_save(self) -> None:
-        """Ask for a file for the plan."""
         if self._has_plan():
             self.query_one(PlanPrompt).ask_for(None)
 
     def action_export(self) -> None:
-        """Ask for a folder for what an exporter makes of the plan."""
         self.action_export_to(exporter_names()[0])
 
     def action_export_to(self, target: str) -> None:
-        """Ask for a folder for what this exporter makes of the plan."""
         if self._has_plan():
             self.query_one(PlanPrompt).ask_for(target)
 
@@ -454,14 +443,12 @@ class PlanScreen(ViewScreen):
         (self._form if self.query_one("#plan-top").display else self.content(self._chosen)).focus()
 
     def action_results(self) -> None:
-        """Open a simulator's results, those that were open before at first."""
         if self._has_plan() and self.details is not None:
             self._results = ResultsScreen(self.details, self._results, self._saved)
             self._saved = None
             self.app.push_screen(self._results)
 
     def own_text(self) -> PaneText:
-        """What the command of the pane prints."""
         if self.details is None:
             return PaneText("kernelpoint-plan", "")
         pane, size = self.focused_pane, self.query_one(Chart).printed_size
