@@ -14,7 +14,7 @@ from tui.charts.grid import cluster_symbol, plain
 from tui.engine.studies import study_as_asked
 from tui.options.look import GroupsOptions
 from tui.options.plan import SampleOptions
-from tui.output.writer import Canvas, drawn
+from tui.output.writer import Canvas, canvas_text
 from tui.text.groups import group_blocks, group_histogram, group_row, group_strata, strata_grid
 
 LONG = (
@@ -39,7 +39,7 @@ def long_names(tmp_path_factory: pytest.TempPathFactory) -> Study:
 def shown(study: Study, width: int) -> list[str]:
     rows = [group_row(study, index) for index in range(len(study.counts.groups))]
     canvas = Canvas(width, color=False)
-    return drawn(group_blocks(study, rows, canvas), canvas).split("\n")
+    return canvas_text(group_blocks(study, rows, canvas), canvas).split("\n")
 
 
 @pytest.mark.parametrize("ascii_only", [False, True])

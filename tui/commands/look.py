@@ -42,7 +42,7 @@ from tui.options.look import (
 from tui.options.shared import SlowdownOptions
 from tui.output.blocks import Laid, Said
 from tui.output.markdown import MOST_ROWS
-from tui.output.writer import Answer, Canvas, drawn, emit
+from tui.output.writer import Answer, Canvas, canvas_text, emit
 from tui.terminal.diagnostics import CheckFailedError, note
 from tui.text.difference import compared_parts, difference_answer, growth_text, slower_text, sorted_difference
 from tui.text.groups import (
@@ -180,7 +180,9 @@ def run_timeline(options: TimelineOptions) -> None:
         sized = replace(canvas, width=options.width or canvas.width)
         above = above_chart(listed, is_looked_for=is_quickly_listed(study))
         height = options.height or _TIMELINE_HEIGHT
-        return [Laid(drawn(timeline_blocks(timeline, sized, height, log=options.log, above=above), sized))]
+        return [
+            Laid(canvas_text(timeline_blocks(timeline, sized, height, log=options.log, above=above), sized))
+        ]
 
     answer = Answer(
         "timeline",

@@ -81,7 +81,7 @@ class Answer:
 
     def drawn(self, canvas: Canvas) -> str:
         """Return the table form below its heading."""
-        body = drawn(self._blocks(canvas), canvas) if self.human is None else self.human(canvas)
+        body = canvas_text(self._blocks(canvas), canvas) if self.human is None else self.human(canvas)
         return heading_text(self.heading, canvas.width) + body
 
     def page(self) -> str:
@@ -95,7 +95,7 @@ class Answer:
         return [Laid(self.human(canvas))]
 
 
-def drawn(blocks: Iterable[Said], canvas: Canvas) -> str:
+def canvas_text(blocks: Iterable[Said], canvas: Canvas) -> str:
     """Return what is said as a canvas shows it."""
     return "\n".join(lines_of(blocks, canvas.width, color=canvas.color))
 

@@ -26,7 +26,7 @@ from tui.app.session_app import SessionApp
 from tui.app.state import KEYS, remedy_keys
 from tui.options.command_line import change_text
 from tui.output.files import new_file
-from tui.output.writer import Canvas, drawn
+from tui.output.writer import Canvas, canvas_text
 from tui.text.profile import MARKS, finding_blocks
 
 _KEYS_WIDTH = 9
@@ -246,7 +246,7 @@ def findings_toned(study: Study, width: int, keys: Mapping[str, str] | None = No
     ----------
     keys : what a key does about a finding, in words, by the finding's code; none where no key does.
     """
-    text = Text(drawn(finding_blocks(study, keys), Canvas(width, color=False)))
+    text = Text(canvas_text(finding_blocks(study, keys), Canvas(width, color=False)))
     for severity, style in _MARK_STYLES.items():
         for found in re.finditer(rf"(?m)^  ({re.escape(MARKS[severity])}) ([a-z-]+):", text.plain):
             text.stylize(style, *found.span(1))
