@@ -74,13 +74,7 @@ class Iteration:
 
 
 def pick(launches: LaunchList, options: Options, _: np.random.Generator, __: Progress | None) -> Picks:
-    """Take the launches of one iteration; each weighs the number of iterations.
-
-    Raises
-    ------
-    NotApplicableError : the profile has no iteration of the name, or none is found.
-    OptionError : launch ids of no launch, or without the number of iterations.
-    """
+    """Take the launches of one iteration; each weighs the number of iterations."""
     more_notes, more_details = tuple[str, ...](), dict[str, Any]()
     if options.range is not None:
         found = _of_ranges(launches, options.range, options)
