@@ -9,8 +9,8 @@ import numpy as np
 from sampling.features.metric_names import instruction_counts
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import setting
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.parallel import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import LaunchList
 
 

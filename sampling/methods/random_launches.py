@@ -13,7 +13,7 @@ from sampling.errors import OptionError
 from sampling.methods.method import Method, StrataRequest
 from sampling.methods.options import setting
 from sampling.methods.registry import method_named, method_names, method_options
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.strata.strata import WHOLE_WORKLOAD, Strata, measured_clusters
 from sampling.text import counted
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from sampling.errors import OverrideError
 from sampling.methods.joint import POOL_BELOW
 from sampling.methods.registry import method_named, splits_groups
+from sampling.parallel import Progress
 from sampling.plan.design import make_design, speedup_of
 from sampling.plan.study import MethodChoice, Study, method_grouping
-from sampling.progress import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counts_by_name
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.strata.sizes import least_sampled_ns
 from sampling.strata.target import Target

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sampling.errors import BudgetError, OptionError
+from sampling.parallel import Progress
 from sampling.plan.binding import what_binds
 from sampling.plan.plan import Plan
 from sampling.plan.study import Study, study_again
 from sampling.plan.trade_off import check_has_trade_off
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.strata.target import Target
 from sampling.text import Wording, joined_texts
 

@@ -9,8 +9,8 @@ from itertools import starmap
 
 from sampling.errors import OptionError, OverrideError
 from sampling.methods.registry import method_named, method_names, method_options
+from sampling.parallel import Progress
 from sampling.plan.design import Design, make_design
-from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import Overrides
 from sampling.strata.target import LEAST_EPSILON, Target

@@ -12,7 +12,7 @@ import pytest
 
 from sampling.plan.binding import Relaxation, what_binds
 from sampling.plan.budget import simulation_hours
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
 from tests.app.driving import (
     SIZES,

@@ -19,8 +19,7 @@ JSON = ("--format", "json")
 @pytest.fixture
 def vectors(resnet: Path, tmp_path: Path) -> Path:
     """Vectors of the sample's launches: four clusters by how long they last."""
-    batches = read_profile([str(resnet)]).batches(("duration_ns",))
-    duration_ns = np.concatenate([batch["duration_ns"] for batch in batches])
+    duration_ns = read_profile([str(resnet)]).load(("duration_ns",))["duration_ns"]
     cluster = np.digitize(duration_ns, [8_000, 30_000, 90_000])
     assert set(cluster.tolist()) == {0, 1, 2, 3}
     noise = np.random.default_rng(0).normal(0, 0.1, (len(cluster), 6))
@@ -76,8 +75,7 @@ def test_random_draws_have_a_bound_and_an_interval(
 def test_intervals_of_the_clusters_cover_the_total(
     kernelpoint: Kernelpoint, resnet: Path, vectors: Path, tmp_path: Path
 ) -> None:
-    batches = read_profile([str(resnet)]).batches(("duration_ns",))
-    duration_ns = np.concatenate([batch["duration_ns"] for batch in batches]).astype(np.int64)
+    duration_ns = read_profile([str(resnet)]).load(("duration_ns",))["duration_ns"].astype(np.int64)
     noise = np.arange(len(duration_ns)) * 7919 % 21 - 10
     truth = int((duration_ns * (300 + 9 * noise) // 100).sum())
     covered = 0

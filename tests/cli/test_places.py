@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sampling.plan.plan_file import overrides_text, read_overrides
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
 from tests.cli.conftest import Kernelpoint
 from tui.app.frame.wording import farewell

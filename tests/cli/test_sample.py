@@ -16,8 +16,8 @@ import jsonschema
 import numpy as np
 import pytest
 
-from sampling.json_text import read_json_object
 from sampling.plan.plan import plan_document
+from sampling.plan.plan_file import read_json_object
 from tests.cli import contract_schemas as schemas
 from tests.cli.conftest import JSON, Kernelpoint, results
 

@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from sampling.plan.findings import Change
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from tui.options.command_line import change_text, changed, command_line
 from tui.options.plan import SampleOptions
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from tui import cli, parser
 from tui.options.choices import ColorMode, GroupSort, OutputFormat, TimelineBy
 from tui.options.command_line import command_line, options_of

@@ -19,9 +19,9 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from sampling.parallel import Progress
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.reduction.range_list import RangeList, RangeOrigin
 from sampling.reduction.region import Region
 from sampling.reduction.timeline import By

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sampling.errors import OptionError
 from sampling.methods.registry import check_settings, method_named, method_names
+from sampling.parallel import Progress
 from sampling.plan.binding import Relaxation, what_binds
 from sampling.plan.budget import (
     Budget,
@@ -24,7 +25,6 @@ from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.study import Study
 from sampling.plan.trade_off import NoPoint, TradeOffPoint, check_has_trade_off, default_epsilons, trade_off
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.strata.target import Target
 from tui.engine.studies import (
     check_standard_input,

@@ -11,8 +11,8 @@ from scipy.stats import t
 
 from sampling.plan.binding import Relaxation, what_binds
 from sampling.plan.study import MethodChoice, Study, study
-from sampling.profile.launch_table import LaunchTable
-from sampling.reduction.group_by import GroupBy
+from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.splitting.tree import Verdict
@@ -20,7 +20,7 @@ from sampling.strata.target import Target
 from tests.targets import LIKE_ROOT
 
 Groups = dict[str, list[int]]
-TableOf = Callable[..., LaunchTable]
+TableOf = Callable[..., Profile]
 Mixture = Callable[..., Groups]
 
 NAME = GroupBy.NAME

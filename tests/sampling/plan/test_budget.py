@@ -20,26 +20,26 @@ from sampling.plan.budget import (
 )
 from sampling.plan.plan import drawn_plan
 from sampling.plan.study import MethodChoice, Study, study, study_again
-from sampling.profile.launch_table import LaunchTable
-from sampling.reduction.group_by import GroupBy
+from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.splitting.tree import Verdict
 from sampling.strata.target import Target
 from tests.targets import UNPOOLED
 
-TableOf = Callable[..., LaunchTable]
+TableOf = Callable[..., Profile]
 Mixture = Callable[..., dict[str, list[int]]]
 NAME = GroupBy.NAME
 
 
-def studied(table: LaunchTable, method: str, target: Target | None = None, **choice: object) -> Study:
+def studied(table: Profile, method: str, target: Target | None = None, **choice: object) -> Study:
     given = MethodChoice(method, **choice)  # type: ignore[arg-type]
     return study(table, Grouping(NAME), Region(), target or Target(), given)
 
 
 @pytest.fixture
-def table(launch_table: TableOf, mixture: Mixture) -> LaunchTable:
+def table(launch_table: TableOf, mixture: Mixture) -> Profile:
     """Six kernel groups of several modes."""
     groups = mixture(3)
     names = [name for name, durations in groups.items() for _ in durations]
@@ -94,9 +94,7 @@ def test_epsilons_have_three_digits_and_rise() -> None:
 
 @pytest.mark.parametrize(("method", "every"), [("joint", 450), ("root", 60), ("random", 60)])
 @pytest.mark.parametrize("times", [1.0001, 2.0])
-def test_it_is_the_smallest_of_all_that_fit(
-    table: LaunchTable, method: str, every: int, times: float
-) -> None:
+def test_it_is_the_smallest_of_all_that_fit(table: Profile, method: str, every: int, times: float) -> None:
     """Against the plans at epsilons all over the range, with budgets a little over the least to much more."""
     read = studied(table, method)
 
@@ -145,14 +143,14 @@ def test_what_it_takes_is_a_budget_that_fits(launch_table: TableOf, slowdown: fl
     assert study_within(read, UNPOOLED, NAME, written_budget(said, slowdown)).design.samples == 4
 
 
-def test_a_method_that_picks_has_none(table: LaunchTable) -> None:
+def test_a_method_that_picks_has_none(table: Profile) -> None:
     given = ("single-iteration.first=0", "single-iteration.last=9", "single-iteration.iterations=9")
     read = studied(table, "single-iteration", settings=given)
     with pytest.raises(OptionError, match="looks at no epsilon"):
         study_within(read, UNPOOLED, NAME, Budget("1h", 1, 10))
 
 
-def test_decisions_of_the_users_do_not_go_with_it(table: LaunchTable) -> None:
+def test_decisions_of_the_users_do_not_go_with_it(table: Profile) -> None:
     key = studied(table, "root").counts.groups[0].key
     read = studied(table, "root", overrides={key: {"": Verdict.KEEP}})
     with pytest.raises(OptionError, match="your decisions"):

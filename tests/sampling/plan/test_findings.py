@@ -10,11 +10,10 @@ import pytest
 
 from sampling.plan.findings import Change, Evidence, Finding, PlanCost, clock_step_ns, findings
 from sampling.plan.study import study
-from sampling.profile.launch_table import LaunchTable
-from sampling.profile.profile import RecordingFacts
+from sampling.profile.profile import Profile, RecordingFacts
+from sampling.reduction import GroupBy
 from sampling.reduction.device_time import device_times
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.reduction.run_order import run_order
@@ -27,7 +26,7 @@ SPREAD = [10_001 + 7 * (37 * step % 100) for step in range(100)]
 
 
 @pytest.fixture(scope="module")
-def find(launch_table: Callable[..., LaunchTable]) -> Find:
+def find(launch_table: Callable[..., Profile]) -> Find:
     """Return the findings, by code, of a profile built from one entry a launch."""
 
     def found(
@@ -286,7 +285,7 @@ def test_iterations(find: Find) -> None:
     assert "iterations" not in find(["k"] * 100, SPREAD)
 
 
-def test_a_study_brings_them_together(launch_table: Callable[..., LaunchTable]) -> None:
+def test_a_study_brings_them_together(launch_table: Callable[..., Profile]) -> None:
     profile = launch_table(["a", "b", "b", "b"], [5, 1, 1, 4], start_ns=[10, 15, 20, 25], grid_x=[1] * 4)
     looked = study(profile, Grouping(GroupBy.NAME), Region(), Target())
     assert looked.span_ns == 19

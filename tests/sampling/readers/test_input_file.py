@@ -98,7 +98,7 @@ def test_the_copy_of_a_pipe_lasts_as_long_as_its_parquet_profile(tmp_path: Path)
     """Without processes and devices only the footer is read before launches are asked for."""
     pq.write_table(pa.table({"name": ["k"] * 3, "duration_ns": [5, 6, 7]}), tmp_path / "x.parquet")
     piped = through_a_pipe(tmp_path, (tmp_path / "x.parquet").read_bytes())
-    assert [batch["duration_ns"].tolist() for batch in piped.batches(("duration_ns",))] == [[5, 6, 7]]
+    assert piped.load(("duration_ns",))["duration_ns"].tolist() == [5, 6, 7]
 
 
 def test_each_file_names_its_own_devices(sample_data: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError, PlanFileError, ProfileError
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
 from sampling.simulators import alignment
 from sampling.simulators.alignment import (
     TraceAlignment,
@@ -29,7 +29,7 @@ from tests.small_plans import plan_of
 
 KERNELS = ("void step<(int)4>(float *)", "last(const float *)", "copy(int)")
 MANGLED = ("_Z4stepILi4EEvPf", "_Z4lastPKf", "_Z4copyi")
-Table = Callable[..., LaunchTable]
+Table = Callable[..., Profile]
 
 
 def trace_of(codes: Sequence[int], grids: Sequence[int], numbers: Sequence[int] | None = None) -> TraceList:

@@ -15,10 +15,10 @@ from textual.widgets import Input, Static
 from textual.worker import Worker
 
 from sampling.errors import OptionError, SamplingError
+from sampling.parallel import Progress
 from sampling.plan.binding import Relaxation, Value
 from sampling.plan.budget import SimulationHours, check_slowdown
 from sampling.plan.study import Study
-from sampling.progress import Progress
 from tui.app.actions import BINDS, bindings
 from tui.app.frame.field import FieldInput, FieldWords
 from tui.app.frame.rows import Rows, Runs

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from sampling.errors import OptionError
 from sampling.methods.registry import method_named
+from sampling.parallel import Progress
 from sampling.plan.budget import simulation_hours
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
@@ -24,7 +25,6 @@ from sampling.plan.trade_off import (
     point_of,
     trade_off,
 )
-from sampling.progress import Progress
 from sampling.simulators.registry import exported_folder, exporter_named
 from sampling.strata.target import Target
 from tui.app.state import Session
