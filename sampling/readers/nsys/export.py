@@ -425,9 +425,7 @@ class _NvtxRanges:
     """
 
     def __init__(
-        self,
-        opened: Callable[[], AbstractContextManager[NsysTables]],
-        sequences: tuple[LaunchSequence, ...],
+        self, opened: Callable[[], AbstractContextManager[NsysTables]], sequences: tuple[LaunchSequence, ...]
     ) -> None:
         self._opened = opened
         self._sequences = sequences

@@ -16,8 +16,7 @@ from textual.worker import Worker
 
 from sampling.errors import OptionError, SamplingError
 from sampling.parallel import Progress
-from sampling.plan.binding import Relaxation, Value
-from sampling.plan.budget import SimulationHours, check_slowdown
+from sampling.plan.nearby import Relaxation, SimulationHours, Value, check_slowdown
 from sampling.plan.study import Study
 from tui.app.actions import BINDS, bindings
 from tui.app.frame.field import FieldInput, FieldWords
