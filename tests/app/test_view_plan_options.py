@@ -11,7 +11,7 @@ import pytest
 from textual.widgets import Input, Static
 
 from sampling.plan.walk import TreeWalk
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
 from tests.app.driving import (
     App,
@@ -31,8 +31,8 @@ from tests.app.plan_driving import (
     settled,
 )
 from tui.app import planning
-from tui.app.plan.options import OPTION_FIELDS, OptionInput
-from tui.app.plan.presenter import PlanPane
+from tui.app.option_form import OPTION_FIELDS, OptionInput
+from tui.app.plan.details import PlanPane
 from tui.app.plan.screen import PlanScreen
 from tui.engine.studies import target_of
 from tui.options.look import OpenOptions

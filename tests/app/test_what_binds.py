@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sampling.plan.nearby import Relaxation, simulation_hours, what_binds
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
 from tests.app.driving import (
     SIZES,
@@ -29,8 +29,8 @@ from tests.app.plan_driving import check_round_trip, details_of, running, screen
 from tui.app import planning
 from tui.app.frame import wording
 from tui.app.frame.line import Line
-from tui.app.plan.cheaper import BindingList, with_value
-from tui.app.plan.presenter import PlanPane
+from tui.app.plan.details import PlanPane
+from tui.app.plan.panes import BindingList, with_value
 from tui.app.state import Steps
 from tui.charts.quantities import hours, ratio
 from tui.engine.studies import target_of
