@@ -25,8 +25,8 @@ class Node:
     mean_ns: float = 66_600.0
     std_ns: float = 27_306.0
     threshold_ns: int | None = 71_000
-    samples_old: int | None = 63
-    tau_old_ns: float | None = 4.2e6
+    samples_old: int = 63
+    tau_old_ns: float = 4.2e6
     samples_new: tuple[int, ...] | None = (2, 15)
     tau_new_ns: float | None = 1.1e6
     reason: str = "2 + 15 samples cost 1,100,000 ns, 63 of the whole 4,200,000 ns: less"
@@ -143,8 +143,18 @@ def test_a_deep_tree_gives_its_branches_away_before_its_numbers() -> None:
 
 
 def test_nothing_known_is_a_dash() -> None:
-    node = Node("", "keep", 0, 0.0, 0.0, None, None, None, None, None, "")
-    assert plain(tree([node], 120)).split("\n")[1].split()[2:] == ["0", "0", "ns", "-", "-", "-", "-", "keep"]
+    node = Node("", "keep", 0, 0.0, 0.0, None, 1, 0.0, None, None, "")
+    assert plain(tree([node], 120)).split("\n")[1].split()[2:] == [
+        "0",
+        "0",
+        "ns",
+        "-",
+        "1",
+        "0",
+        "ns",
+        "-",
+        "keep",
+    ]
 
 
 @pytest.mark.parametrize(("width", "ascii_only"), [(80, False), (40, True)])
