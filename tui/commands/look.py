@@ -10,7 +10,7 @@ from sampling.methods.registry import DEFAULT_METHOD, split_trees_of
 from sampling.plan.walk import TreeWalk
 from sampling.reduction.timeline import timeline_bins
 from sampling.text import counted
-from tui.charts.histogram_data import histogram_data
+from tui.charts.histogram import histogram_data
 from tui.engine.looking import (
     found_difference,
     found_ranges,

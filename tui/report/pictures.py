@@ -15,7 +15,7 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.reduction.timeline import GroupLaunches
 from sampling.text import counted
 from tui.charts.axis import multiples, round_step, time_labels
-from tui.charts.histogram_data import HistogramData
+from tui.charts.histogram import HistogramData
 from tui.charts.quantities import count, duration, ratio, share
 from tui.terminal.printable import printable
 from tui.version import __version__

@@ -12,8 +12,7 @@ import numpy as np
 from sampling.plan.study import Study
 from sampling.reduction.duration_counts import DurationCounts
 from tui.charts.grid import HEADING, LABEL, Grid, bar, blank, cluster_style, cluster_symbol, put, stack
-from tui.charts.histogram import LEFT, DurationAxis, histogram
-from tui.charts.histogram_data import HistogramData
+from tui.charts.histogram import LEFT, DurationAxis, HistogramData, histogram
 from tui.charts.quantities import UNKNOWN, count, duration, duration_range, share
 from tui.options.choices import GroupSort
 from tui.output.blocks import Listing, Said

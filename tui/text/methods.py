@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from sampling.features.metric_names import NCU_COMMAND
 from sampling.methods.options import about_options
 from sampling.methods.registry import DEFAULT_METHOD, method_named, method_names, method_options
+from sampling.parallel import Progress
 from sampling.plan.comparison import Comparison, Mean, MethodComparison, mean_comparison
-from sampling.progress import Progress
 from sampling.readers.registry import refuse_unused_columns
 from tui.charts.grid import LETTERS, Grid, cluster_style
 from tui.charts.quantities import count, ratio, share
