@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from sampling.plan.walk import TreeWalk
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
 from sampling.strata.target import Target
 from tests.app.driving import (
