@@ -17,8 +17,8 @@ from sampling.features.metric_names import instruction_counts
 from sampling.methods.method import Method, Picks, StrataRequest
 from sampling.methods.options import setting
 from sampling.methods.registry import method_named, method_names, method_options
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.parallel import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import LaunchList
 from sampling.strata.strata import WHOLE_WORKLOAD, Strata, measured_clusters
 from sampling.text import counted

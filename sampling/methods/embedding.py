@@ -28,8 +28,8 @@ from sampling.methods.clusters import (
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import setting
 from sampling.methods.pks import standardise, without_costs
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.parallel import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import Features, LaunchList
 from sampling.text import Wording, counted, listed
 

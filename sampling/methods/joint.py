@@ -28,11 +28,10 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.method import Method, StrataRequest
 from sampling.methods.root import RootRule
-from sampling.progress import Progress
+from sampling.parallel import Progress, Stream, generator
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.plan_groups import PlanGroups, pooled
-from sampling.seeds import Stream, generator
 from sampling.splitting.tree import Overrides, TreeGrower, groups_overridden
 from sampling.strata.draw import NOISE_SLACK, judged
 from sampling.strata.strata import (

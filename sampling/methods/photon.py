@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.dense_codes import dense_codes
+from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
 from sampling.errors import NotApplicableError
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import FRACTION, setting
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.parallel import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import BlockVectors, LaunchList
 from sampling.text import Wording
 
@@ -202,7 +201,7 @@ def distinct_vectors(vectors: BlockVectors) -> tuple[IntArray, IntArray]:
     """
     import pyarrow as pa
 
-    from sampling.arrow import to_numpy
+    from sampling.arrays import to_numpy
 
     offsets = np.ascontiguousarray(vectors.offsets * vectors.counts.dtype.itemsize)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(vectors.counts))]

@@ -25,8 +25,8 @@ from sampling.methods.clusters import (
 )
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import FRACTION, setting
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.parallel import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import Features, LaunchList
 from sampling.text import Wording
 

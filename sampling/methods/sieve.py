@@ -8,13 +8,12 @@ from typing import Literal
 
 import numpy as np
 
-from sampling.arrays import FloatArray, IntArray
-from sampling.dense_codes import dense_codes
+from sampling.arrays import FloatArray, IntArray, dense_codes
 from sampling.features.metric_names import instruction_counts
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import setting
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.parallel import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import LaunchList
 
 #: Points of the grid the density is looked at on, which reaches 3 bandwidths beyond the values.

@@ -15,8 +15,8 @@ from sampling.arrays import IntArray
 from sampling.errors import NotApplicableError, OptionError
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import setting
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.parallel import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.iterations import MOST, Iterations, find_iterations
 from sampling.reduction.launch_list import LaunchList
 from sampling.text import counted

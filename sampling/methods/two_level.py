@@ -17,8 +17,8 @@ from sampling.methods import pks
 from sampling.methods.clusters import as_picks, reproducible_learning, row_codes
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import setting
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.parallel import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import LaunchList
 from sampling.text import counted
 

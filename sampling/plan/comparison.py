@@ -15,10 +15,10 @@ from sampling.arrays import FloatArray
 from sampling.errors import AnalysisError
 from sampling.features.join import JoinReport, with_features
 from sampling.methods.registry import method_named
+from sampling.parallel import Progress
 from sampling.plan.design import Design, design_of_method, make_design, make_design_by_launches
 from sampling.plan.judge import Judgement, judge_design
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.readers.table import NumberLocale
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping

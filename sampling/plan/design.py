@@ -15,13 +15,12 @@ from sampling.errors import OptionError
 from sampling.methods.baselines import NumberDrawn
 from sampling.methods.method import Picks, StrataRequest
 from sampling.methods.registry import launches_drawn_within, method_named, method_options
-from sampling.progress import Progress
+from sampling.parallel import Progress, Stream, generator
 from sampling.reduction.duration_counts import DurationCounts, reduced
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.launch_list import LaunchList
 from sampling.reduction.plan_groups import PlanGroups, unpooled
 from sampling.reduction.region import Region
-from sampling.seeds import Stream, generator
 from sampling.splitting.tree import Overrides
 from sampling.strata.draw import Draw, Judged, judged
 from sampling.strata.sizes import water_filled_sample_sizes

@@ -14,7 +14,7 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import AnalysisError, ProfileError
 from sampling.methods.registry import method_named
-from sampling.parallel import ordered_map
+from sampling.parallel import Progress, Stream, generator, ordered_map
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, BernoulliDesign, Design, speedup_of
 from sampling.plan.drawn_launches import pair_finder
 from sampling.plan.other_recording import (
@@ -28,11 +28,9 @@ from sampling.plan.other_recording import (
 )
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_launches
 from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pooled, unpooled
 from sampling.reduction.region import names_passing
-from sampling.seeds import Stream, generator
 from sampling.strata.draw import errors_of_draws
 from sampling.strata.strata import (
     WHOLE_WORKLOAD,

@@ -12,6 +12,7 @@ from msgspec import UNSET
 from sampling.arrays import FloatArray, IntArray
 from sampling.methods.method import DECLARED
 from sampling.methods.registry import draws_at_random, method_named
+from sampling.parallel import Progress
 from sampling.plan.design import Design, speedup_of
 from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
 from sampling.plan.plan_file import (
@@ -27,7 +28,6 @@ from sampling.plan.plan_file import (
 from sampling.plan.study import Study
 from sampling.profile.identity import fingerprints, refuse_changed, sha256_as_read
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.region import as_given
 from sampling.strata.draw import Draw, draw, estimate_total_ns, weights

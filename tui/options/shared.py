@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from tui.options.choices import (
     ColorMode,
     NumberLocale,

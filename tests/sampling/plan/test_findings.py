@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from sampling.plan.findings import Change, Evidence, Finding, PlanCost, clock_step_ns, findings
-from sampling.profile.launch_table import LaunchTable
-from sampling.profile.profile import RecordingFacts
+from sampling.profile.profile import Profile, RecordingFacts
+from sampling.reduction import GroupBy
 from sampling.reduction.device_time import device_times
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.reduction.run_order import run_order
@@ -25,7 +24,7 @@ SPREAD = [10_001 + 7 * (37 * step % 100) for step in range(100)]
 
 
 @pytest.fixture(scope="module")
-def find(launch_table: Callable[..., LaunchTable]) -> Find:
+def find(launch_table: Callable[..., Profile]) -> Find:
     """Return the findings, by code, of a profile built from one entry a launch."""
 
     def found(
