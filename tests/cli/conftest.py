@@ -194,6 +194,21 @@ def plan_file(kernelpoint: Kernelpoint, resnet: Path, tmp_path_factory: pytest.T
     return path
 
 
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def counts(tmp_path: Path) -> Path:
+    """An instruction count for every launch of the resnet sample, by launch id."""
+    path = tmp_path / "counts.csv"
+    path.write_text("id,instructions\n" + "".join(f"{index},{index % 7 + 1}\n" for index in range(5600)))
+    return path
+
+
 def tracer_names(gpu_trace: Path) -> str:
     """What MacSim's tracer lists of the kernels of an nsys trace, but the third one, which it missed."""
     table = gpu_trace.read_text().partition("\n")[2]
@@ -205,13 +220,13 @@ def tracer_names(gpu_trace: Path) -> str:
     )
 
 
-def cycles_of(plan: Path, table: Path) -> Path:
-    """Write three cycles for each nanosecond of a plan's launches, and a little more by their id."""
-    rows = (
-        f"{each['id']},{each['duration_ns'] * 3 + each['id'] % 7},{each['duration_ns']}\n"
-        for each in drawn_of(plan)
-    )
-    table.write_text("id,cycles,instructions\n" + "".join(rows))
+def cycles_of(plan: Path, table: Path, *, spread: int = 1, instructions: bool = False) -> Path:
+    """Write three cycles for each nanosecond of a plan's launches, more or fewer by their ids."""
+    rows = [("id", "cycles", "instructions")]
+    for each in drawn_of(plan):
+        cycles = each["duration_ns"] * (300 + spread * (each["id"] * 7919 % 21 - 10)) // 100
+        rows.append((each["id"], cycles, each["duration_ns"]))
+    table.write_text("".join(",".join(map(str, row[: 3 if instructions else 2])) + "\n" for row in rows))
     return table
 
 
@@ -245,7 +260,7 @@ def command_lines(
         "judge": ("judge", plan_file, resnet, "--repeats", "20"),
         "difference": ("difference", f"{resnet}@:2800", f"{resnet}@2800:"),
         "align": ("align", plan_file, names),
-        "estimate": ("estimate", plan_file, cycles_of(plan_file, folder / "cycles.csv")),
+        "estimate": ("estimate", plan_file, cycles_of(plan_file, folder / "cycles.csv", instructions=True)),
         # By the method that is quickest at one epsilon after another.
         "report": ("report", resnet, "--method", "random", "-o", folder / "report.html"),
         "methods": ("methods",),

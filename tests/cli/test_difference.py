@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cli.conftest import JSON, Kernelpoint
 from tests.drawing import in_ascii
 from tests.rendered_markdown import rendered_tables
 from tui.app.difference import sides_lines
 from tui.options.look import DifferenceOptions, file_and_part
 from tui.text.difference import paths_apart
-
-Kernelpoint = Callable[..., Any]
-JSON = ("--format", "json")
 
 
 def write(path: Path, launches: Sequence[tuple[str, int, int]], device: int = 0) -> Path:
@@ -92,11 +89,22 @@ def test_what_changed_stands_first(kernelpoint: Kernelpoint, before: Path, after
     assert all(text in run.err for text in run.json["warnings"])
 
 
-def test_diff_is_the_same_command(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
+def test_diff_is_the_same_command_and_open_prints_it(
+    kernelpoint: Kernelpoint, before: Path, after: Path
+) -> None:
     long, short = (kernelpoint(word, before, after, "-q") for word in ("difference", "diff"))
     assert (short.code, short.stdout, short.stderr) == (0, long.stdout, b"")
     assert "kernelpoint difference" in kernelpoint("diff", "--help").out
     assert "diff A B" not in kernelpoint("diff", before).failed(2)
+    expected = kernelpoint("difference", f"{before}@:20", after, "--include", "gemm", *JSON)
+    run = kernelpoint("open", f"{before}@:20", after, "--difference", "--include", "gemm", *JSON)
+    assert (run.code, run.json) == (0, expected.json)
+    assert "no terminal, so this is the difference; `ssh -t` opens the app" in run.err
+    assert kernelpoint(before, after, "--difference", "-q").stderr == b""
+    for files in (1, 3):
+        said = kernelpoint("open", *[before] * files, "--difference").failed(2)
+        assert f"--difference compares two profiles, and {files} are given" in said
+    assert "no terminal" in kernelpoint("open", before, before, "--difference", "--app").failed(2)
 
 
 def test_the_table_says_what_the_figures_are(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
@@ -125,20 +133,6 @@ def test_markdown_is_a_table_for_a_review(kernelpoint: Kernelpoint, before: Path
     assert len(rows) == 4
 
 
-def test_people_get_twenty_kernels_unless_they_ask(
-    kernelpoint: Kernelpoint, command_lines: dict[str, Sequence[object]]
-) -> None:
-    def run(*words: str) -> Any:
-        return kernelpoint(*command_lines["difference"], *words)
-
-    assert len(run("--format", "jsonl").jsonl) == 34
-    assert "\nand 14 more kernels, " in run().out
-    text = run("--format", "markdown").out
-    assert "\nand 14 more kernels, " in text
-    assert [len(cells) for cells in rendered_tables(text)] == [21]
-    assert [len(cells) for cells in rendered_tables(run("--top", "30", "--format", "markdown").out)] == [31]
-
-
 @pytest.mark.parametrize(("most", "code"), [("0.19", 4), ("0.2", 0), ("0", 4)])
 def test_a_total_that_grew_is_4(
     kernelpoint: Kernelpoint, before: Path, after: Path, most: str, code: int
@@ -148,6 +142,9 @@ def test_a_total_that_grew_is_4(
     assert run.out.startswith("The kernel time grew 1.196x")
     said = f"error: the total kernel time grew by 19.6 %, above {100 * float(most):.1f} % (+7.96 us)\n"
     assert run.err == (f"kernelpoint: {said}" if code else "")
+    assert kernelpoint("difference", after, before, "--fail-above", most).code == 0
+    for flag in ("--fail-above", "--confidence"):
+        assert f"{flag} is a fraction" in kernelpoint("difference", before, after, flag, "95").failed(2)
 
 
 def test_a_kernel_that_surely_takes_longer_is_4(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
@@ -176,13 +173,6 @@ def test_paths_are_told_apart_where_they_are_cut(room: int) -> None:
         words = sides_lines(DifferenceOptions(before=one, after=other))[-1]
         assert all(end in words for end in ends), words
     assert len(set(in_ascii(True, paths_apart, DifferenceOptions(before=deep, after=deep), room))) == 1
-
-
-def test_a_total_that_shrank_is_fine_and_percent_is_not_meant(
-    kernelpoint: Kernelpoint, before: Path, after: Path
-) -> None:
-    assert kernelpoint("difference", after, before, "--fail-above", "0").code == 0
-    assert "did you mean 0.05?" in kernelpoint("difference", before, after, "--fail-above", "5").failed(2)
 
 
 def test_regions_are_of_both_sides(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
@@ -231,52 +221,3 @@ def test_a_file_with_an_at_sign_is_that_file(
     assert file_and_part("a@0:2") == ("a", "0:2")
     assert file_and_part("b@x@y") == ("b", "x@y")
     assert file_and_part("-@x") == ("-", "x")
-
-
-def test_a_part_of_a_file_keeps_the_file(kernelpoint: Kernelpoint, before: Path, tmp_path: Path) -> None:
-    own = tmp_path / "own@2"
-    shutil.copy(before, own)
-    for words in ((f"{own}@0:2", before), (before, f"{own}@step@1")):
-        assert "is what the command reads" in kernelpoint("difference", *words, "-o", own).failed(2)
-    assert own.read_bytes() == before.read_bytes()
-
-
-@pytest.mark.parametrize("confidence", ["0", "1", "95"])
-def test_a_confidence_is_a_fraction(
-    kernelpoint: Kernelpoint, before: Path, after: Path, confidence: str
-) -> None:
-    said = kernelpoint("difference", before, after, "--confidence", confidence).failed(2)
-    assert "--confidence is a fraction" in said
-
-
-def test_a_judgement_of_other_names_speaks_of_it(
-    kernelpoint: Kernelpoint, before: Path, tmp_path: Path
-) -> None:
-    """The same launches with a kernel renamed: which kernels they are now, `difference` tells."""
-    launches = [("gemm_v2", 8, 1000 + index % 7) for index in range(40)]
-    renamed = write(tmp_path / "renamed.parquet", [*launches, ("norm", 4, 500), ("old", 1, 70)])
-    plan = tmp_path / "plan.json"
-    assert kernelpoint("sample", before, "--method", "root", "-o", plan).code == 0
-    assert "`kernelpoint difference` shows the two recordings" in kernelpoint("judge", plan, renamed).failed(
-        1
-    )
-    forced = kernelpoint("judge", plan, renamed, "--align", "order")
-    assert "40 launches have another name, grid or block here" in forced.err
-    assert "`kernelpoint difference` shows the two kernel by kernel" in forced.err
-
-
-def test_open_prints_the_same_where_there_is_no_terminal(
-    kernelpoint: Kernelpoint, before: Path, after: Path
-) -> None:
-    expected = kernelpoint("difference", f"{before}@:20", after, "--include", "gemm", *JSON)
-    run = kernelpoint("open", f"{before}@:20", after, "--difference", "--include", "gemm", *JSON)
-    assert (run.code, run.json) == (0, expected.json)
-    assert "no terminal, so this is the difference; `ssh -t` opens the app" in run.err
-    assert kernelpoint(before, after, "--difference", "-q").stderr == b""
-
-
-@pytest.mark.parametrize("files", [1, 3])
-def test_open_compares_two(kernelpoint: Kernelpoint, before: Path, files: int) -> None:
-    said = kernelpoint("open", *[before] * files, "--difference").failed(2)
-    assert f"--difference compares two profiles, and {files} are given" in said
-    assert "no terminal" in kernelpoint("open", before, before, "--difference", "--app").failed(2)

@@ -1,4 +1,4 @@
-"""`estimate`: totals, a target with its exit code, the larger plan, and results that are refused."""
+"""From results to totals: `estimate`, `run`, and plans of `embedding`."""
 
 from __future__ import annotations
 
@@ -6,81 +6,74 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from tests.cli.conftest import Kernelpoint
+from sampling.plan.plan_file import read_plan
+from sampling.readers.registry import read_profile
+from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
 
 
-def launches_of(plan: Path) -> list[dict[str, Any]]:
-    return [each for stratum in json.loads(plan.read_text())["strata"] for each in stratum["launches"]]
+@pytest.fixture
+def table(plan_file: Path, tmp_path: Path) -> Path:
+    """Results of all launches of the plan, three cycles a nanosecond and 10 % more or fewer."""
+    return cycles_of(plan_file, tmp_path / "cycles.csv")
 
 
-def results_of(plan: Path, table: Path, *, spread: int = 0, column: str = "cycles") -> Path:
-    """Write three cycles a nanosecond, more or fewer by the launch's id."""
-    rows = (
-        f"{each['id']},{each['duration_ns'] * (300 + spread * (each['id'] * 7919 % 21 - 10)) // 100}\n"
-        for each in launches_of(plan)
-    )
-    table.write_text(f"id,{column}\n" + "".join(rows))
-    return table
+def strata_of(plan: Path) -> list[dict[str, Any]]:
+    strata: list[dict[str, Any]] = json.loads(plan.read_text())["strata"]
+    return strata
 
 
 def test_a_total_with_its_interval_and_what_it_covers(
-    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
+    kernelpoint: Kernelpoint, plan_file: Path, table: Path
 ) -> None:
-    table = results_of(plan_file, tmp_path / "cycles.csv", spread=1)
-    run = kernelpoint("estimate", plan_file, table, "--format", "json")
-    (cycles,) = run.results["metrics"]
+    found = results(kernelpoint, "estimate", plan_file, table)
+    (cycles,) = found["metrics"]
     total_ns = json.loads(plan_file.read_text())["profile"]["total_duration_ns"]
     assert cycles["low"] < cycles["total"] < cycles["high"]
     assert cycles["total"] == pytest.approx(3 * total_ns, rel=0.05)
     assert (cycles["method"], cycles["missing"]) == ("declared-times-seen", [])
     assert (cycles["confidence"], cycles["incomplete"]) == (0.95, False)
-    assert run.results["promise_met"] is None
-    seen = run.results["seen"]
-    assert 0 < seen["variance_ratio"] < 10
+    assert found["promise_met"] is None
+    seen = found["seen"]
     assert 0 < seen["share"] <= 1
     assert seen["declared_share"] == pytest.approx(4 / (4 + seen["degrees_of_freedom"]))
-    details = kernelpoint("estimate", plan_file, table, "--details").out
     text, details = (
-        " ".join(said.split()) for said in (kernelpoint("estimate", plan_file, table).out, details)
+        " ".join(kernelpoint("estimate", plan_file, table, *more).out.split())
+        for more in ((), ("--details",))
     )
-    assert "the intervals cover which launches were simulated; not the simulator's own error" in details
-    assert "degrees of freedom" in details
-    assert "the intervals cover" not in text
+    covers = "the intervals cover which launches were simulated; not the simulator's own error"
+    assert covers in details
+    assert covers not in text
     assert f"Of the variance {100 * seen['share']:.1f} % was seen at least twice" in text
     assert f"{100 * seen['declared_share']:.1f} % of the interval rests on what was declared" in text
 
 
-def test_results_of_a_part_are_no_total(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
-    table = results_of(plan_file, tmp_path / "cycles.csv", spread=1)
-    strata = json.loads(plan_file.read_text())["strata"]
+def test_results_of_a_part_are_no_total(kernelpoint: Kernelpoint, plan_file: Path, table: Path) -> None:
+    strata = strata_of(plan_file)
     total_ns = sum(stratum["size"] * stratum["mean_ns"] for stratum in strata)
     first = {str(each["id"]) for each in strata[0]["launches"]}
     head, *rows = table.read_text().splitlines()
-    table.write_text(
-        "\n".join([f"{head},instructions", *(f"{r},7" for r in rows if r.split(",")[0] in first), ""])
-    )
-    run = kernelpoint("estimate", plan_file, table)
+    kept = [f"{row},7" for row in rows if row.split(",")[0] in first]
+    table.write_text("\n".join([f"{head},instructions", *kept, ""]))
+    words = ("estimate", plan_file, table)
+    run = kernelpoint(*words)
     assert run.code == 4
     share = 100 * strata[0]["size"] * strata[0]["mean_ns"] / total_ns
-    still = sum(len(stratum["launches"]) for stratum in strata[1:])
     said = " ".join(run.out.split())
     assert said.startswith(f"INCOMPLETE: results of {share:.1f} % of the time; no total yet. ")
-    assert f"Still to run: {still} launches" in said
-    assert "cycles no total yet" in said
+    assert f"Still to run: {len(rows) - len(kept)} launches" in said
     assert f"incomplete: {100 - share:.1f} % of the profile's time has no result" in run.err
-    run = kernelpoint("estimate", plan_file, table, "--format", "json")
+    run = kernelpoint(*words, *JSON)
     assert run.code == 4
-    assert [(each["total"], each["low"], each["incomplete"]) for each in run.results["metrics"]] == [
-        (None, None, True)
-    ] * 2
+    figures = [(each["total"], each["low"], each["incomplete"]) for each in run.results["metrics"]]
+    assert figures == [(None, None, True)] * 2
     assert [(each["ratio"], each["incomplete"]) for each in run.results["ratios"]] == [(None, True)]
-    part = kernelpoint("estimate", plan_file, table, "--partial", "--format", "json")
+    part = kernelpoint(*words, "--partial", *JSON)
     assert part.code == 4
     assert part.results["metrics"][0]["total"] > 0
-    assert part.results["ratios"][0]["ratio"] > 0
-    assert "what follows is of that part alone" in kernelpoint("estimate", plan_file, table, "--partial").out
+    assert "what follows is of that part alone" in kernelpoint(*words, "--partial").out
 
 
 def test_results_that_vary_more_than_was_declared_say_what_to_type(
@@ -88,66 +81,51 @@ def test_results_that_vary_more_than_was_declared_say_what_to_type(
 ) -> None:
     table = tmp_path / "cycles.csv"
     rows = (
-        f"{each['id']},{each['duration_ns'] * (1, 100)[each['id'] % 2]}\n" for each in launches_of(plan_file)
+        f"{each['id']},{each['duration_ns'] * (1, 100)[each['id'] % 2]}\n" for each in drawn_of(plan_file)
     )
     table.write_text("id,cycles\n" + "".join(rows))
-    run = kernelpoint("estimate", plan_file, table, "--format", "json")
+    run = kernelpoint("estimate", plan_file, table, *JSON)
     seen = run.results["seen"]
     assert seen["exceeds"] is True
-    times = seen["variance_ratio"] ** 0.5
     (warning,) = (text for text in run.json["warnings"] if "more than chance explains" in text)
-    assert f"plan again with --noise-floor {0.05 * times:.2g}" in warning
+    assert f"plan again with --noise-floor {0.05 * seen['variance_ratio'] ** 0.5:.2g}" in warning
 
 
-def test_groups_are_listed_where_asked_for(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
-    table = results_of(plan_file, tmp_path / "cycles.csv", spread=1)
+def test_groups_are_listed_where_asked_for(kernelpoint: Kernelpoint, plan_file: Path, table: Path) -> None:
     words = ("estimate", plan_file, table)
-    assert kernelpoint(*words, "--format", "json").results["groups"] == []
-    groups = kernelpoint(*words, "--groups", "--format", "json").results["groups"]
-    strata = json.loads(plan_file.read_text())["strata"]
+    assert results(kernelpoint, *words)["groups"] == []
+    groups = results(kernelpoint, *words, "--groups")["groups"]
+    strata = strata_of(plan_file)
     # All pools are one group.
-    keys = {
-        stratum["key"].partition(" process")[0] if stratum.get("pooled") else stratum["key"]
-        for stratum in strata
-    }
+    keys = {each["key"].partition(" process")[0] if each.get("pooled") else each["key"] for each in strata}
     assert {row["key"] for row in groups} == keys
-    rows = kernelpoint(*words, "--groups", "--format", "csv").csv
-    assert [row["key"] for row in rows] == [row["key"] for row in groups]
+    assert [row["key"] for row in kernelpoint(*words, "--groups", "--format", "csv").csv] == [
+        row["key"] for row in groups
+    ]
     for row in groups:
-        # Three cycles a nanosecond, 10 % more or fewer: every group takes what it took in the profile.
         assert row["per_ns"] == pytest.approx(3, rel=0.1)
         assert row["simulated_share"] == pytest.approx(row["profiled_share"], rel=0.2)
     assert sum(row["profiled_share"] for row in groups) == pytest.approx(1)
-    head, *table = kernelpoint(*words, "--groups").out.partition("simulated  ")[2].splitlines()
+    head, *lines = kernelpoint(*words, "--groups").out.partition("simulated  ")[2].splitlines()
     assert head.split()[:3] == ["profiled", "cycles/ns", "within"]
-    listed = [line for line in table if " %  " in line]
-    assert len(listed) == len(keys)
-    assert {line.split()[4] for line in listed} <= {f"{row['per_ns']:.4g}" for row in groups}
-
-
-def test_a_group_whose_launches_have_no_result_is_listed_last(
-    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
-) -> None:
-    table = results_of(plan_file, tmp_path / "cycles.csv", spread=1)
-    strata = json.loads(plan_file.read_text())["strata"]
+    assert len([line for line in lines if " %  " in line]) == len(keys)
+    # One whose launches have no result is listed last.
     gone = strata[0]["key"]
     ids = {str(each["id"]) for stratum in strata if stratum["key"] == gone for each in stratum["launches"]}
-    rows = [row for row in table.read_text().splitlines() if row.split(",")[0] not in ids]
-    table.write_text("\n".join([*rows, ""]))
-    said = kernelpoint("estimate", plan_file, table, "--groups").out
+    kept = [row for row in table.read_text().splitlines() if row.split(",")[0] not in ids]
+    (fewer := table.with_name("fewer.csv")).write_text("\n".join([*kept, ""]))
+    said = kernelpoint("estimate", plan_file, fewer, "--groups").out
     assert "missing  kernel group" in said
     last = [line for line in said.splitlines() if " %  " in line][-1].split()
-    assert last[0] == "-"
-    assert last[3:6] == ["-", "-", "all"]
+    assert (last[0], last[3:6]) == ("-", ["-", "-", "all"])
 
 
 def test_a_target_is_reached_by_topping_up(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
-    plan, table, larger = plan_file, tmp_path / "cycles.csv", tmp_path / "larger.json"
+    plan = plan_file
     for number in range(60):
-        results_of(plan, table, spread=3)
-        larger.unlink(missing_ok=True)
-        words = ("estimate", plan, table, "--target", "0.01", "--top-up", larger, "--format", "json")
-        run = kernelpoint(*words, COLUMNS=str(100 + number))
+        table = cycles_of(plan, tmp_path / f"cycles-{number}.csv", spread=3)
+        larger = tmp_path / f"larger-{number}.json"
+        run = kernelpoint("estimate", plan, table, "--target", "0.01", "--top-up", larger, *JSON)
         if run.code == 0:
             break
         assert run.code == 4
@@ -155,88 +133,79 @@ def test_a_target_is_reached_by_topping_up(kernelpoint: Kernelpoint, plan_file: 
         assert f"plan written to {larger}" in run.err
         assert run.results["promise_met"] is False
         added = {each["id"] for each in run.results["next"]}
-        assert f"next: {len(added)} launch" in kernelpoint(*words[:-2], "--force").out
-        plan = tmp_path / f"round-{number}.json"
-        plan.write_bytes(larger.read_bytes())
-        assert added == {each["id"] for each in launches_of(plan)} - set(
-            json.loads(plan.read_text())["simulated"]
-        )
-        made = ("-o", tmp_path / f"made-{number}", "--format", "json")
-        exported = kernelpoint("export", plan, "--to", "csv", *made)
+        simulated = set(json.loads(larger.read_text())["simulated"])
+        assert added == {each["id"] for each in drawn_of(larger)} - simulated
+        exported = kernelpoint("export", larger, "--to", "csv", "-o", tmp_path / f"made-{number}", *JSON)
         assert exported.results["launches"] == len(added)
+        plan = larger
     assert run.code == 0
     assert number > 0
-    assert run.results["promise_met"] is True
-    assert run.results["next"] == []
+    assert (run.results["promise_met"], run.results["next"]) == (True, [])
     (cycles,) = run.results["metrics"]
     assert cycles["high"] - cycles["total"] <= 0.01 * cycles["total"] * (1 + 1e-9)
 
 
-def test_against_another_configuration(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
-    one, other = results_of(plan_file, tmp_path / "a.csv", spread=2), tmp_path / "b.csv"
-    rows = one.read_text().splitlines()
-    cells = [row.split(",") for row in rows[1:]]
+def test_against_another_configuration(kernelpoint: Kernelpoint, plan_file: Path, table: Path) -> None:
+    head, *rows = table.read_text().splitlines()
+    cells = [row.split(",") for row in rows]
     doubled = [f"{each},{2 * int(cycles) + number % 5}" for number, (each, cycles) in enumerate(cells)]
-    other.write_text("\n".join([rows[0], *doubled, ""]))
-    run = kernelpoint("estimate", plan_file, other, "--against", one, "--format", "json")
-    (speedup,) = run.results["ratios"]
+    (other := table.with_name("b.csv")).write_text("\n".join([head, *doubled, ""]))
+    (speedup,) = results(kernelpoint, "estimate", plan_file, other, "--against", table)["ratios"]
     assert speedup["name"] == "speedup"
     assert speedup["ratio"] == pytest.approx(2, rel=1e-3)
     assert speedup["low"] < speedup["ratio"] < speedup["high"]
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "code", "said"),
     [
-        ("", "is empty"),
-        ("id,cycles\n", "launch"),
-        ("id,cycles\n999999999,5\n", "launch"),
-        ("id,cycles\n{first},5\n{first},6\n", "twice"),
-        ("id,cycles\n{first},-5\n", "more than 0 cycles"),
-        ("id,cycles\n{first},0\n", "0"),
-        ("nothing at all\n", "results.csv"),
+        ("", 3, "is empty"),
+        ("id,cycles\n", 3, "launch"),
+        ("id,cycles\n999999999,5\n", 3, "launch"),
+        ("id,cycles\n{first},5\n{first},6\n", 3, "twice"),
+        ("id,cycles\n{first},-5\n", 3, "more than 0 cycles"),
+        ("nothing at all\n", 3, "results.csv"),
+        # A launch whose cycles are not a number has none.
+        ("id,cycles\n{first},nan\n", 1, "tell no metric of any launch"),
     ],
 )
 def test_results_that_are_wrong_are_refused(
-    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path, content: str, said: str
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path, content: str, code: int, said: str
 ) -> None:
-    table = tmp_path / "results.csv"
-    table.write_text(content.format(first=launches_of(plan_file)[0]["id"]))
-    run = kernelpoint("estimate", plan_file, table)
-    assert run.code == 3, run.out
-    assert said in run.err.lower()
-    assert run.out == ""
+    path = tmp_path / "results.csv"
+    path.write_text(content.format(first=drawn_of(plan_file)[0]["id"]))
+    assert said in kernelpoint("estimate", plan_file, path).failed(code).lower()
 
 
-def test_options_that_do_not_fit(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
-    table = results_of(plan_file, tmp_path / "cycles.csv")
-    words = ("estimate", plan_file, table)
-    assert "--top-up needs a --target" in kernelpoint(*words, "--top-up", tmp_path / "x.json").failed(2)
-    assert "did you mean 0.05?" in kernelpoint(*words, "--target", "5").failed(2)
-    assert "--ratio takes two metrics" in kernelpoint(*words, "--ratio", "misses").failed(2)
-    kernelpoint(*words, "--from", "nothing").failed(2)
-    # A launch whose cycles are not a number has none.
-    (tmp_path / "nan.csv").write_text(f"id,cycles\n{launches_of(plan_file)[0]['id']},nan\n")
-    said = kernelpoint("estimate", plan_file, tmp_path / "nan.csv").failed(1)
-    assert "tell no metric of any launch" in said
-    assert not (tmp_path / "x.json").exists()
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--top-up", "x.json"), "--top-up needs a --target"),
+        (("--target", "5"), "did you mean 0.05?"),
+        (("--ratio", "misses"), "--ratio takes two metrics"),
+        (("--from", "nothing"), "nothing"),
+    ],
+)
+def test_options_that_do_not_fit(
+    kernelpoint: Kernelpoint, plan_file: Path, table: Path, here: Path, words: tuple[str, ...], said: str
+) -> None:
+    assert said in kernelpoint("estimate", plan_file, table, *words).failed(2)
+    assert list(here.iterdir()) == [table]
 
 
 def test_projections_and_scale_models_widen_the_interval(
-    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
+    kernelpoint: Kernelpoint, plan_file: Path, table: Path
 ) -> None:
     """Every fourth launch is projected, the others say how far projections are off: 2 %."""
-    plain = results_of(plan_file, tmp_path / "cycles.csv", spread=1)
-    rows = [row.split(",") for row in plain.read_text().splitlines()[1:]]
+    rows = [row.split(",") for row in table.read_text().splitlines()[1:]]
     both = [
         f"{launch},{'' if number % 4 == 0 else cycles},{int(cycles) * (102 if number % 2 else 98) / 100}"
         for number, (launch, cycles) in enumerate(rows)
     ]
-    table = tmp_path / "both.csv"
-    table.write_text("\n".join(["id,cycles,projected_cycles", *both, ""]))
-    without = kernelpoint("estimate", plan_file, plain, "--format", "json").results
-    assert without["parts"] is None
-    found = kernelpoint("estimate", plan_file, table, "--scale-error", "0.03", "--format", "json").results
+    path, few = table.with_name("both.csv"), table.with_name("few.csv")
+    path.write_text("\n".join(["id,cycles,projected_cycles", *both, ""]))
+    assert results(kernelpoint, "estimate", plan_file, table)["parts"] is None
+    found = results(kernelpoint, "estimate", plan_file, path, "--scale-error", "0.03")
     (cycles,) = found["metrics"]
     parts = found["parts"]
     assert parts["scale_model"] == 0.03
@@ -244,9 +213,160 @@ def test_projections_and_scale_models_widen_the_interval(
     half_width = (cycles["high"] - cycles["total"]) / cycles["total"]
     squares = sum(parts[name] ** 2 for name in ("sampling", "projection", "scale_model"))
     assert half_width == pytest.approx(squares**0.5, rel=1e-6)
-    text = " ".join(kernelpoint("estimate", plan_file, table, "--scale-error", "0.03").out.split())
+    text = " ".join(kernelpoint("estimate", plan_file, path, "--scale-error", "0.03").out.split())
     assert "parts of that: sampling" in text
-    assert "that ran to the end as well" in text
-    few = tmp_path / "few.csv"
-    few.write_text("\n".join(["id,cycles,projected_cycles", *both[:1], f"{both[1]}", ""]))
+    few.write_text("\n".join(["id,cycles,projected_cycles", *both[:2], ""]))
     assert "--projection-error" in kernelpoint("estimate", plan_file, few).failed(2)
+
+
+def simulator(folder: Path, fails: int | None = None) -> str:
+    """The command of a script that takes 1000 cycles and some, and fails for one launch."""
+    script = folder / "simulate"
+    script.write_text(f'[ "$1" != {fails} ] || exit 5\necho $((1000 + $1 % 7))\n')
+    return f"sh {script} {{id}}"
+
+
+def test_run_answers_as_estimate_and_progress_is_a_line_a_launch(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
+) -> None:
+    folder, count = tmp_path / "run", len(drawn_of(plan_file))
+    words = ("run", plan_file, "--to", "csv", "--simulator", simulator(tmp_path), "-o", folder)
+    run = kernelpoint(*words)
+    assert run.code == 0, run.err
+    lines = run.err.splitlines()
+    assert len(lines) == count
+    assert lines[-1].startswith("kernelpoint: launch ")
+    assert f"{count} of {count} launches; cycles within" in lines[-1]
+    estimate = kernelpoint("estimate", folder, *sorted((folder / "results").iterdir())).out
+    assert run.out.partition("Next: ")[0] == estimate.partition("Next: ")[0]
+    assert run.out.endswith(" --target 0.03\n")
+    again = kernelpoint(*words, "--quiet", *JSON)
+    assert (again.err, again.results["failed"]) == ("", [])
+    # Its folder is enough to go on.
+    assert kernelpoint("run", folder, *words[2:6]).out == run.out
+    array = kernelpoint(*words[:-1], tmp_path / "array", "--slurm")
+    assert array.out.startswith(f"{count} launches to simulate: sbatch {tmp_path}/array/slurm.sh\n")
+    assert "When the array has ended: kernelpoint " in array.out
+
+
+def test_a_stratum_without_a_result_is_incomplete(kernelpoint: Kernelpoint, here: Path) -> None:
+    alone = 3
+    Path("profile.csv").write_text("name,duration_ns\n" + "b,100\n" * 3 + "alone,900\n" + "c,200\n" * 3)
+    kernelpoint("sample", "profile.csv", "-o", "plan.json")
+    run = kernelpoint("run", "plan.json", "--to", "csv", "--simulator", simulator(here, alone))
+    assert run.code == 4
+    assert f"launch {alone} failed: exit code 5; " in run.err
+    assert Path(f"plan.run/results/launch-{alone}.failed").exists()
+    assert run.err.splitlines()[-1].startswith("kernelpoint: error: incomplete: ")
+    assert run.out.startswith("INCOMPLETE: results of ")
+    failed = f"launch {alone} failed (exit code 5); no other of its stratum was simulated for it\n"
+    assert run.out.endswith(failed)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "how launches are simulated is not said"),
+        (("--simulator", "true {list}"), "accel-sim runs --traces, and there are none"),
+        (("--simulator", "true {id}", "--to", "csv", "--timeout", "soon"), "--timeout is a duration above 0"),
+    ],
+)
+def test_what_a_run_lacks_is_asked_for(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    assert said in kernelpoint("run", plan_file, "-o", tmp_path / "run", *words).failed(2)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "is_said"),
+    [
+        ("--target 0.05", True),
+        ("", False),
+        ("--target 0.05 --accept-cold", False),
+        ("--target 0.05 --caches after:16", False),
+        ("--target 0.05 --cold-check 6", False),
+    ],
+)
+def test_that_cold_launches_keep_no_target_is_said_before_anything_runs(
+    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path, words: str, is_said: bool
+) -> None:
+    (tmp_path / "traces").mkdir()
+    asked = ("run", plan_file, "--to", "macsim", "--traces", tmp_path / "traces", "--simulator", "true")
+    error = kernelpoint(*asked, "-o", tmp_path / "run", *words.split()).err
+    assert "which is not there" in error
+    assert error.startswith("kernelpoint: launches start cold here") == is_said
+
+
+@pytest.fixture
+def embedding(resnet: Path, tmp_path: Path) -> tuple[object, ...]:
+    """The method with vectors of the sample's launches: four clusters by how long they last."""
+    batches = read_profile([str(resnet)]).batches(("duration_ns",))
+    duration_ns = np.concatenate([batch["duration_ns"] for batch in batches])
+    cluster = np.digitize(duration_ns, [8_000, 30_000, 90_000])
+    noise = np.random.default_rng(0).normal(0, 0.1, (len(cluster), 6))
+    np.save(path := tmp_path / "vectors.npy", (np.eye(6)[cluster] * 5 + noise).astype(np.float32))
+    return resnet, "--method", "embedding", "--features", path
+
+
+RANDOM = ("--set", "embedding.draw=random", "--set", "embedding.k=4")
+
+
+def test_the_nearest_stand_for_their_clusters_without_an_interval(
+    kernelpoint: Kernelpoint, embedding: tuple[object, ...], tmp_path: Path
+) -> None:
+    plan = tmp_path / "plan.json"
+    found = results(kernelpoint, "sample", *embedding, "-o", plan)
+    assert (found["strata"], found["samples"], found["bound"], found["details"]["k"]) == (4, 4, None, 4)
+    assert sorted(found["details"]["representatives"]) == sorted(each["id"] for each in drawn_of(plan))
+    assert not read_plan(str(plan)).is_random
+    (cycles,) = results(kernelpoint, "estimate", plan, cycles_of(plan, tmp_path / "cycles.csv"))["metrics"]
+    assert (cycles["low"], cycles["high"]) == (None, None)
+
+
+def test_random_draws_have_a_bound_and_an_interval(
+    kernelpoint: Kernelpoint, resnet: Path, embedding: tuple[object, ...], tmp_path: Path
+) -> None:
+    plan = tmp_path / "plan.json"
+    found = results(kernelpoint, "sample", *embedding, *RANDOM, "-o", plan)
+    assert found["bound"] == pytest.approx(0.05, rel=0.1)
+    assert found["judged"]["within_epsilon"] >= 0.9
+    assert found["details"]["representatives"] is None
+    back = read_plan(str(plan))
+    assert back.is_random
+    assert sum(stratum.size for stratum in back.strata) == back.launches == 5600
+    table = cycles_of(plan, tmp_path / "cycles.csv")
+    estimate = results(kernelpoint, "estimate", plan, table, "--groups")
+    (cycles,) = estimate["metrics"]
+    assert cycles["low"] < cycles["total"] < cycles["high"]
+    assert len(estimate["groups"]) == 4
+    judged = kernelpoint("judge", plan, resnet, *JSON)
+    assert judged.results["error"] == pytest.approx(found["error"])
+    assert judged.results["within_epsilon"] is None
+    assert "its clusters are told by features, which the plan does not hold" in judged.err
+    # What needs the vectors again is refused in words.
+    words = ("estimate", plan, table, "--target", "0.0001", "--top-up", tmp_path / "more.json")
+    assert "clusters told by features cannot be topped up" in kernelpoint(*words).failed(1)
+    traded = kernelpoint("trade-off", resnet, "--method", "embedding").failed(2)
+    assert "features of single launches" in traded
+    text = " ".join(kernelpoint("summary", *embedding, *RANDOM).out.split())
+    assert "What would be faster is not known, for embedding goes by features of single launches" in text
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.zeros((5599, 2)), "5,599 rows for 5,600 launches, and it has nothing but their order"),
+        (np.full((5600, 1), "a"), "not rows of numbers"),
+        (np.full((5600, 2), np.nan), "5,600 of 5,600 launches lack numbers of it"),
+    ],
+    ids=["short", "text", "nan"],
+)
+def test_wrong_vectors(
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path, array: Any, message: str
+) -> None:
+    np.save(path := tmp_path / "wrong.npy", array)
+    run = kernelpoint("sample", resnet, "--method", "embedding", "--features", path)
+    assert run.code in {1, 3}
+    assert message in run.err
+    assert "Traceback" not in run.err

@@ -1,34 +1,36 @@
-"""`export`: the folder of every target, its options, and what is refused."""
+"""`export`: the folder of every target, its options, and what is refused; `align` with its trace."""
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO
 
+import numpy as np
 import pytest
 
 from sampling.errors import ProfileError
+from sampling.simulators.alignment import ListedLaunch
+from sampling.simulators.measured_run import SeenKernel
 from sampling.simulators.registry import exporter_names
-from tests.cli.conftest import Kernelpoint
+from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
 from tui.output.files import write_folder
-
-
-def drawn_in(plan: Path) -> int:
-    return sum(len(stratum["launches"]) for stratum in json.loads(plan.read_text())["strata"])
+from tui.text.alignment import alignment_text
 
 
 @pytest.mark.parametrize("target", exporter_names())
 def test_every_target_has_a_folder_and_says_how_ids_count(
     kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path, target: str
 ) -> None:
-    folder = tmp_path / "made"
-    run = kernelpoint("export", plan_file, "--to", target, "-o", folder, "--format", "json")
+    folder = tmp_path / "made" / "here"
+    run = kernelpoint("export", plan_file, "--to", target, "-o", folder, *JSON)
     assert run.code == 0, run.err
     there = {str(path) for path in folder.rglob("*") if path.is_file()}
-    assert (run.results["launches"], run.results["beside"]) == (drawn_in(plan_file), 0)
+    assert (run.results["launches"], run.results["beside"]) == (len(drawn_of(plan_file)), 0)
     assert set(run.results["files"]) == there
     assert "count" in run.err
     scripts = [path for path in there if path.endswith(".sh")]
@@ -45,44 +47,57 @@ def test_the_folder_has_the_plan_and_is_enough_for_an_estimate(
     assert kernelpoint("export", plan, "--to", "accel-sim", "-o", folder, stdin=stdin).code == 0
     assert (folder / "plan.json").read_text() == text
     assert (folder / "README.txt").read_text().endswith("\n    kernelpoint estimate . run*/run.log\n")
-    ids = [each["id"] for stratum in json.loads(text)["strata"] for each in stratum["launches"]]
-    table = tmp_path / "cycles.csv"
-    table.write_text("id,cycles\n" + "".join(f"{each},{1000 + each}\n" for each in ids))
-    answers = [kernelpoint("estimate", each, table) for each in (folder, plan_file)]
-    assert answers[0].code == 0, answers[0].err
+    table = cycles_of(plan_file, tmp_path / "cycles.csv")
+    by_folder, by_plan = (kernelpoint("estimate", each, table).out for each in (folder, plan_file))
     # The manifest says more than a table of cycles: how the launches were run.
-    assert "\nCOLD: " in answers[0].out
-    assert "how launches found the caches is not known" in answers[1].out
-    assert answers[0].out.splitlines()[0] == answers[1].out.splitlines()[0]
+    assert "\nCOLD: " in by_folder
+    assert "how launches found the caches is not known" in by_plan
+    assert by_folder.splitlines()[0] == by_plan.splitlines()[0]
 
 
-def test_a_plan_in_its_own_folder_stays(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
-    (tmp_path / "plan.json").write_bytes(plan_file.read_bytes())
-    assert kernelpoint("export", tmp_path / "plan.json", "-o", tmp_path).code == 0
-    assert {path.name for path in tmp_path.iterdir()} == {"plan.json", "launches.csv"}
+def test_the_list_on_stdout_and_what_is_overwritten_when_told(
+    kernelpoint: Kernelpoint, plan_file: Path, here: Path
+) -> None:
+    (here / "plan.json").write_bytes(plan_file.read_bytes())
+    assert kernelpoint("export", "plan.json", "-o", ".").code == 0
+    assert {path.name for path in here.iterdir()} == {"plan.json", "launches.csv"}
+    shown = kernelpoint("export", plan_file, "--to", "csv", "-o", "-")
+    assert shown.stdout == (here / "launches.csv").read_bytes()
+    strata = [row["stratum"] for row in shown.csv]
+    assert len(set(strata[: len(set(strata))])) == len(set(strata)), "first one of each stratum"
+    (here / "launches.csv").write_text("mine")
+    assert "--force" in kernelpoint("export", plan_file, "-o", ".").failed(2)
+    assert (here / "launches.csv").read_text() == "mine"
+    assert kernelpoint("export", plan_file, "-o", ".", "--force").code == 0
+    assert (here / "launches.csv").read_bytes() == shown.stdout
 
 
 @pytest.mark.parametrize("place", ["made", "-"])
 def test_garbled_options_are_refused_before_anything_is_written(
-    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+    kernelpoint: Kernelpoint, plan_file: Path, here: Path, place: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     plan = json.loads(plan_file.read_text())
     plan["options"]["launches"] = "garbled"
     Path("garbled.json").write_text(json.dumps(plan))
     assert "--launches garbled" in kernelpoint("export", "garbled.json", "-o", place).failed(3)
-    assert [path.name for path in tmp_path.iterdir()] == ["garbled.json"]
+    assert [path.name for path in here.iterdir()] == ["garbled.json"]
 
 
-def test_the_help_names_every_target(kernelpoint: Kernelpoint) -> None:
-    text = " ".join(re.sub(r"[│\n]", " ", kernelpoint("export", "--help").out).split())
-    assert f"{', '.join(exporter_names())}." in text
+@pytest.mark.parametrize("below", ["", "/deeper/still"])
+def test_a_folder_that_is_a_file_is_refused(
+    kernelpoint: Kernelpoint, plan_file: Path, here: Path, below: str
+) -> None:
+    Path("csv-export").write_text("mine")
+    for words in (("-o", f"csv-export{below}", "--force"), ("-o", f"csv-export{below}"), ()):
+        said = kernelpoint("export", plan_file, *words).failed(2)
+        assert "csv-export is a file, a folder is meant" in said
+        assert "give another name with -o" in said
+    assert Path("csv-export").read_text() == "mine"
 
 
 def test_shards_and_what_they_cost(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
     words = ("export", plan_file, "--to", "accel-sim", "-o", tmp_path / "made")
-    run = kernelpoint(*words, "--shards", "3", "--format", "json")
-    names = {Path(path).name for path in run.results["files"]}
+    names = {Path(path).name for path in results(kernelpoint, *words, "--shards", "3")["files"]}
     assert {"run-1.sh", "run-2.sh", "run-3.sh", "slurm.sh", "kernelslist-3.g"} <= names
     assert "--shards is 1 or more" in kernelpoint(*words, "--shards", "0").failed(2)
     error = kernelpoint(*words, "--shards", "100000").failed(2)
@@ -92,14 +107,17 @@ def test_shards_and_what_they_cost(kernelpoint: Kernelpoint, plan_file: Path, tm
 def test_what_means_nothing_to_a_target_is_refused_by_its_flag(
     kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
 ) -> None:
-    words = ("export", plan_file, "-o", tmp_path / "made")
-    for target, flag in (("csv", "--caches"), ("ncu", "--caches")):
-        error = kernelpoint(*words, "--to", target, flag, "cold").failed(2)
-        assert error == f"kernelpoint: error: {flag} means nothing to {target}\n"
-    error = kernelpoint(*words, "--to", "accel-sim", "--drop-copies").failed(2)
-    assert "--drop-copies leaves out copies that --traces list" in error
-    assert "there is no exporter 'ncuu'; did you mean 'ncu'?" in kernelpoint(*words, "--to", "ncuu").failed(2)
-    assert "accel-sim writes" in kernelpoint("export", plan_file, "--to", "accel-sim", "-o", "-").failed(2)
+    words = ("export", plan_file, "-o", tmp_path / "made", "--to")
+    for more, said in (
+        (("ncu", "--caches", "cold"), "kernelpoint: error: --caches means nothing to ncu\n"),
+        (("accel-sim", "--drop-copies"), "--drop-copies leaves out copies that --traces list"),
+        (("ncuu",), "there is no exporter 'ncuu'; did you mean 'ncu'?"),
+        (("accel-sim", "-o", "-"), "accel-sim writes"),
+    ):
+        assert said in kernelpoint(*words, *more).failed(2)
+    words = (*words, "macsim", "--force")
+    assert kernelpoint(*words).err.startswith("kernelpoint: launches start cold here, and a total of these")
+    assert "start cold here" not in kernelpoint(*words, "--cold-check", "4").err
 
 
 def test_a_large_file_is_written_by_what_makes_it_or_nothing_is(tmp_path: Path) -> None:
@@ -119,18 +137,88 @@ def test_traces_that_do_not_fit_are_refused_and_nothing_is_written(
 ) -> None:
     traces = tmp_path / "traces"
     traces.mkdir()
-    words = ("export", plan_file, "--to", "accel-sim", "--traces", traces)
-    assert "has no kernelslist.g" in kernelpoint(*words, "-o", tmp_path / "made").failed(3)
+    words = ("export", plan_file, "--to", "accel-sim", "--traces", traces, "-o")
+    assert "has no kernelslist.g" in kernelpoint(*words, tmp_path / "made").failed(3)
     (traces / "kernel-1.traceg").write_text("-kernel name = f\n")
-    assert "which is not among the 1 trace" in kernelpoint(*words, "-o", tmp_path / "made").failed(3)
+    assert "which is not among the 1 trace" in kernelpoint(*words, tmp_path / "made").failed(3)
     assert not (tmp_path / "made").exists()
-    assert "is in the folder" in kernelpoint(*words, "-o", traces / "chosen").failed(2)
+    assert "is in the folder" in kernelpoint(*words, traces / "chosen").failed(2)
     assert list(traces.iterdir()) == [traces / "kernel-1.traceg"]
 
 
-def test_cold_launches_are_said_to_keep_no_target(
-    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
+STEP, LAST = ("void step<(int)4>(float *)", "_Z4stepILi4EEvPf"), ("last(const float *)", "_Z4lastPKf")
+PROGRAM = [(STEP, 4), (LAST, 2), (STEP, 4), (STEP, 8), (LAST, 2), (STEP, 4)]
+
+
+@pytest.fixture
+def six(tmp_path: Path, kernelpoint: Kernelpoint) -> Path:
+    """A plan of all launches of a recording of six."""
+    profile, path = tmp_path / "profile.csv", tmp_path / "plan.json"
+    rows = "".join(
+        f'{1000 * place},{100 + place},{place},{grid},1,1,128,1,1,GPU (0),1,7,"{names[0]}"\n'
+        for place, (names, grid) in enumerate(PROGRAM)
+    )
+    head = "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Device,Ctx,Strm,Name\n"
+    profile.write_text(head + rows)
+    assert kernelpoint("sample", profile, "--epsilon", "0.0001", "-o", path).code == 0
+    return path
+
+
+def traced(folder: Path, *numbers: int) -> Path:
+    """The tracer's list of some launches, numbered anew."""
+    path = folder / "stats.csv"
+    sizes = [f" {shape}_dim{axis}" for shape in ("grid", "block") for axis in "XYZ"]
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["kernel id", " kernel mangled name", *sizes, " total_insts"])
+        for number, place in enumerate(numbers, start=1):
+            names, grid = PROGRAM[place]
+            writer.writerow([f"kernel-{number}.trace", f" {names[1]}", grid, 1, 1, 128, 1, 1, 99])
+    return path
+
+
+def test_align_finds_all_launches_or_names_those_that_are_missing(
+    kernelpoint: Kernelpoint, six: Path, tmp_path: Path
 ) -> None:
-    words = ("export", plan_file, "--to", "macsim", "-o", tmp_path / "made", "--force")
-    assert kernelpoint(*words).err.startswith("kernelpoint: launches start cold here, and a total of these")
-    assert "start cold here" not in kernelpoint(*words, "--cold-check", "4").err
+    found = results(kernelpoint, "align", six, traced(tmp_path, *range(6)))
+    assert (found["matched"], found["matched_by"]) == (6, "number")
+    assert found["missing_in_trace"] == found["missing_in_profile"] == found["drawn_missing"] == []
+    assert found["first_difference"] is None
+    # A folder stands for the list in it.
+    assert "6 launches are in both, by the trace's numbers" in kernelpoint("align", six, tmp_path).out
+    found = results(kernelpoint, "align", six, traced(tmp_path, 0, 1, 2, 4, 5, 5), "--seed", "1")
+    assert (found["matched"], found["matched_by"]) == (5, "order")
+    missing = {"id": 3, "name": STEP[0], "grid": [8, 1, 1], "block": [128, 1, 1]}
+    assert found["missing_in_trace"] == [missing]
+    assert [each["number"] for each in found["missing_in_profile"]] in ([5], [6])
+    assert found["first_difference"]["profile"]["id"] == 3
+    assert found["first_difference"]["trace"]["number"] == 4
+    words = ("align", six, traced(tmp_path, 0, 1, 2, 4, 5))
+    text = kernelpoint(*words).out
+    assert "missing in the trace: 1 launch\n  launch 3 void step<(int)4>(float *) 8x1x1 128x1x1\n" in text
+    assert "where they part first:\n  profile: launch 3" in text
+    numbers = [row["number"] for row in kernelpoint(*words, "--format", "csv").csv]
+    assert numbers == ["1", "2", "3", "", "4", "5"]
+
+
+def test_align_refuses_what_lists_nothing_and_a_plan_without_its_profile(
+    kernelpoint: Kernelpoint, six: Path, tmp_path: Path
+) -> None:
+    trace = traced(tmp_path, 0)
+    assert "--process" in kernelpoint("align", six, trace, "--device", "3").failed(2)
+    for text in ("", "hello\n"):
+        (tmp_path / "list").write_text(text)
+        kernelpoint("align", six, tmp_path / "list", f"--seed={len(text)}").failed(3)
+    (tmp_path / "profile.csv").unlink()
+    assert "is not there" in kernelpoint("align", six, trace).failed(3)
+
+
+def test_two_kernels_that_differ_in_their_middle_alone_are_told_apart() -> None:
+    name = "void " + "a" * 90 + "<{}>" + "b" * 90
+    parting = tuple(ListedLaunch(3, SeenKernel(name.format(each))) for each in ("int", "long"))
+    none = np.array([], dtype=np.int64)
+    sides = {"missing_in_trace": none, "missing_in_profile": none, "here": id, "there": id}
+    found = SimpleNamespace(ids=none, by="number", drawn=0, first_difference=parting, **sides)
+    here, there = alignment_text(found).splitlines()[-2:]
+    assert "<int>" in here
+    assert "<long>" in there

@@ -1,133 +1,82 @@
-"""Where profiles come from: names, standard input, gzip, several files; and what the first word means."""
+"""Where profiles come from: names, standard input, gzip, tables, folders, reports; and their features."""
 
 from __future__ import annotations
 
+import csv
 import gzip
-import os
+import json
 import shlex
 import shutil
-from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-Run = Any
-Kernelpoint = Callable[..., Run]
-
-COUNTED = ("--format", "json")
-
-
-@pytest.fixture
-def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty working folder."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+from sampling.errors import OptionError
+from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
+from tui.engine.studies import feature_file, workload_features
 
 
 def test_a_first_word_that_is_no_command_is_a_profile(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    short, long = kernelpoint(resnet), kernelpoint("open", resnet)
+    short, demo = kernelpoint(resnet), kernelpoint("demo")
     assert short.code == 0
-    assert short.out == long.out == kernelpoint("summary", resnet).out
+    assert short.out == kernelpoint("open", resnet).out == kernelpoint("summary", resnet).out == demo.out
     assert "ssh -t" in short.err
-
-
-def test_options_may_follow_or_precede_the_profile(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    after = kernelpoint(resnet, "--epsilon", "0.01", *COUNTED)
-    before = kernelpoint("--epsilon", "0.01", *COUNTED, resnet)
-    assert after.results == before.results
-    assert after.results["plan"]["epsilon"] == 0.01
-
-
-def test_demo_is_the_summary_of_the_bundled_sample(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    run = kernelpoint("demo", *COUNTED)
-    shown = kernelpoint("summary", resnet, *COUNTED)
-    assert run.results == shown.results
-    assert "ssh -t" in run.err
+    assert "ssh -t" in demo.err
+    after = results(kernelpoint, resnet, "--epsilon", "0.01")
+    assert after["plan"]["epsilon"] == 0.01
+    assert results(kernelpoint, "--epsilon", "0.01", resnet) == after
 
 
 def test_a_file_named_as_a_command_is_given_with_its_folder(
-    kernelpoint: Kernelpoint, resnet: Path, in_folder: Path
+    kernelpoint: Kernelpoint, resnet: Path, here: Path
 ) -> None:
-    shutil.copy(resnet, in_folder / "info")
-    assert kernelpoint("./info", *COUNTED).json["command"] == "summary"
-    assert kernelpoint("info", "./info", *COUNTED).json["command"] == "info"
+    for name in ("info", "group"):
+        shutil.copy(resnet, here / name)
+    assert kernelpoint("./info", *JSON).json["command"] == "summary"
+    assert kernelpoint("info", "./info", *JSON).json["command"] == "info"
     assert "PROFILE" in kernelpoint("info").failed(2)
+    assert kernelpoint("group").code == 0, "it is named nearly as a command"
 
 
 @pytest.mark.parametrize(
-    ("word", "meant"), [("summry", "summary"), ("group", "groups"), ("Sample", "sample")]
+    ("word", "meant"), [("summry", "summary"), ("grops", "groups"), ("Sample", "sample")]
 )
-def test_a_misspelt_command_is_hinted_at(
-    kernelpoint: Kernelpoint, in_folder: Path, word: str, meant: str
-) -> None:
+def test_a_misspelt_command_is_hinted_at(kernelpoint: Kernelpoint, word: str, meant: str) -> None:
     said = kernelpoint(word, "profile.sqlite").failed(3)
     assert word in said
     assert f"kernelpoint {meant}" in said
 
 
-def test_a_file_named_nearly_as_a_command_is_read(
-    kernelpoint: Kernelpoint, resnet: Path, in_folder: Path
-) -> None:
-    shutil.copy(resnet, in_folder / "group")
-    assert kernelpoint("group").code == 0
-
-
-def test_a_profile_may_come_from_standard_input(
-    kernelpoint: Kernelpoint, resnet: Path, resnet_csv: Path, gpt2: Path
+def test_standard_input_and_gzip_are_read_as_they_are_whatever_the_name(
+    kernelpoint: Kernelpoint, resnet: Path, resnet_csv: Path, gpt2: Path, tmp_path: Path
 ) -> None:
     for path in (resnet, resnet_csv, gpt2):
-        piped = kernelpoint("groups", "-", *COUNTED, stdin=path.read_bytes())
-        assert piped.code == 0, piped.err
-        assert piped.results == kernelpoint("groups", path, *COUNTED).results
-
-
-def test_a_profile_from_standard_input_can_be_planned(
-    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path
-) -> None:
+        plain, content = results(kernelpoint, "groups", path), path.read_bytes()
+        packed = content if path == gpt2 else gzip.compress(content, mtime=0)
+        (odd := tmp_path / f"{path.stem}.zip").write_bytes(packed)
+        assert results(kernelpoint, "groups", odd) == plain
+        for stdin in (content, packed):
+            assert kernelpoint("groups", "-", *JSON, stdin=stdin).results == plain
     piped = kernelpoint("sample", "-", "-o", "-", stdin=resnet.read_bytes()).json
     plan = kernelpoint("sample", resnet, "-o", "-").json
     assert piped["strata"] == plan["strata"]
-    assert [file["sha256"] for file in piped["profile"]["files"]] == [
-        file["sha256"] for file in plan["profile"]["files"]
-    ]
-
-
-def test_gzip_is_read_as_it_is_whatever_its_name(
-    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "no suffix at all"
-    path.write_bytes(gzip.compress(resnet.read_bytes(), mtime=0))
-    plain = kernelpoint("groups", resnet, *COUNTED)
-    assert kernelpoint("groups", path, *COUNTED).results == plain.results
-    assert kernelpoint("groups", "-", *COUNTED, stdin=path.read_bytes()).results == plain.results
-
-
-def test_the_name_of_a_file_says_nothing(kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path) -> None:
-    path = tmp_path / "launches.csv"
-    shutil.copy(resnet, path)
-    assert kernelpoint("info", path, *COUNTED).results["format"] == "nsys-sqlite"
+    assert piped["profile"]["files"][0]["sha256"] == plan["profile"]["files"][0]["sha256"]
 
 
 def test_several_files_are_one_workload_kept_apart(
     kernelpoint: Kernelpoint, resnet: Path, gpt2: Path
 ) -> None:
     first, second, both = (
-        kernelpoint("info", *files, *COUNTED).results for files in ([resnet], [gpt2], [resnet, gpt2])
+        results(kernelpoint, "info", *files) for files in ([resnet], [gpt2], [resnet, gpt2])
     )
     for name in ("launches", "total_duration_ns", "kernel_groups", "streams"):
         assert both[name] == first[name] + second[name]
     assert both["processes"] == 2
-    twice = kernelpoint("info", resnet, resnet, *COUNTED).results
+    twice = results(kernelpoint, "info", resnet, resnet)
     assert twice["kernel_groups"] == 2 * first["kernel_groups"]
-    pooled = kernelpoint("info", resnet, resnet, "--pool-devices", *COUNTED).results
+    pooled = results(kernelpoint, "info", resnet, resnet, "--pool-devices")
     assert pooled["kernel_groups"] == first["kernel_groups"]
-
-
-def test_ids_run_through_the_files_in_the_order_given(
-    kernelpoint: Kernelpoint, resnet: Path, gpt2: Path
-) -> None:
+    # Ids run through the files in the order given.
     words = ("sample", "--format", "jsonl", "--judge", "0")
     alone = kernelpoint(*words, gpt2).jsonl
     behind = kernelpoint(*words, resnet, gpt2, "--launches", "5600:").jsonl
@@ -136,34 +85,209 @@ def test_ids_run_through_the_files_in_the_order_given(
 
 
 def test_what_next_names_the_files_given_ready_for_a_shell(
-    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path
+    kernelpoint: Kernelpoint, resnet: Path, here: Path
 ) -> None:
-    path = tmp_path / "it's a profile.sqlite"
+    path = here / "it's a profile.sqlite"
     shutil.copy(resnet, path)
-    for line in kernelpoint("summary", path, *COUNTED).results["next"]:
+    for line in results(kernelpoint, "summary", path)["next"]:
         words = shlex.split(line)
         assert words[0] == "kernelpoint"
         assert str(path) in words
-        words = [str(tmp_path / "plan.json") if word == "plan.json" else word for word in words]
         assert kernelpoint(*words[1:]).code == 0
 
 
-def test_what_next_keeps_the_launches_and_the_target_but_not_the_form(
-    kernelpoint: Kernelpoint, resnet: Path
+QUOTED = 'name="Kernel, in full",duration_ns="Dur:us",grid=Grid'
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table whose columns have our own names."""
+    path = tmp_path_factory.mktemp("tables") / "own.csv"
+    rows = [(f"kernel_{row % 3}", 1000 + 37 * (row % 11), f"{8 + row % 2}x1x1") for row in range(60)]
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([("name", "duration_ns", "grid"), *rows])
+    return path
+
+
+@pytest.fixture(scope="module")
+def theirs(own: Path) -> Path:
+    """The same table under other names, one of which has a comma and one a colon and a unit."""
+    path = own.with_name("theirs.csv")
+    path.write_text(f'"Kernel, in full",Dur:us,Grid\n{own.read_text().partition(chr(10))[2]}')
+    return path
+
+
+@pytest.mark.parametrize(
+    "line", ["groups", "sample --judge 5", "compare --repeats 2 --methods joint,root", "info"]
+)
+def test_a_table_of_other_names_is_read_as_our_own_is(
+    kernelpoint: Kernelpoint, own: Path, theirs: Path, line: str
 ) -> None:
-    chosen = ["--launches", "100:900", "--epsilon", "0.1", "--exclude", "sgemm|volta", "--seed", "7"]
-    run = kernelpoint("summary", resnet, *chosen, "--quiet", "--ascii", *COUNTED)
-    for line in run.results["next"]:
-        words = shlex.split(line)
-        for flag, value in pairwise(chosen):
-            assert not flag.startswith("--") or words[words.index(flag) + 1] == value
-        assert not {"--quiet", "--ascii", "--format"} & set(words)
+    expected = kernelpoint(*line.split(), own, "--format", "jsonl").jsonl
+    found = kernelpoint(*line.split(), theirs, "--columns", QUOTED, "--format", "jsonl").jsonl
+    piped = kernelpoint(
+        *line.split(), "-", "--columns", QUOTED, "--format", "jsonl", stdin=theirs.read_bytes()
+    ).jsonl
+    for row in (*expected, *found, *piped):
+        for name in ("seconds", "profile", "files"):
+            row.pop(name, None)
+    assert found == piped == expected
 
 
-def test_an_unreadable_file_is_3(kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path) -> None:
-    path = tmp_path / "secret.sqlite"
-    shutil.copy(resnet, path)
-    path.chmod(0)
-    if os.access(path, os.R_OK):
-        pytest.skip("this user may read everything")
-    assert str(path) in kernelpoint("summary", path).failed(3)
+def test_what_the_refusal_shows_can_be_typed(kernelpoint: Kernelpoint, theirs: Path) -> None:
+    said = kernelpoint("info", theirs).failed(3)
+    assert "'Kernel, in full', 'Dur:us', 'Grid'" in said
+    words = shlex.split(said[said.index("--columns") :])
+    assert words == ["--columns", 'name="Kernel, in full",duration_ns="Dur:us":us']
+    assert kernelpoint("info", theirs, *words).code == 0
+
+
+@pytest.mark.parametrize(
+    ("columns", "code", "message"),
+    [
+        ("name=Kernel, in full,duration_ns=Dur:us", 2, "--columns name=Kernel, in full,duration_ns=Dur:us: "),
+        ("nam=a", 2, "did you mean 'name'?"),
+        ('name="Kernel, in ful",duration_ns="Dur:us"', 3, "did you mean 'Kernel, in full'?"),
+        ('name="Kernel, in full",duration_ns=Grid', 3, "row 2, column Grid: '8x1x1' is not a number"),
+    ],
+)
+def test_columns_that_are_wrong_are_one_line(
+    kernelpoint: Kernelpoint, theirs: Path, columns: str, code: int, message: str
+) -> None:
+    for command in ("info", "compare"):
+        assert message in kernelpoint(command, theirs, "--columns", columns).failed(code)
+
+
+def test_other_formats_need_no_columns_and_may_stand_beside_a_table(
+    kernelpoint: Kernelpoint, resnet: Path, plan_file: Path, theirs: Path
+) -> None:
+    message = f"--columns is for CSV and Parquet tables, and here is none: {resnet} (nsys-sqlite); leave it"
+    for words in (("info",), ("difference", resnet), ("judge", plan_file), ("compare", resnet)):
+        assert message in kernelpoint(*words, resnet, "--columns", "name=a").failed(2)
+    assert len(results(kernelpoint, "info", theirs, resnet, "--columns", QUOTED)["files"]) == 2
+    assert kernelpoint("difference", theirs, resnet, "--columns", QUOTED).code == 0
+
+
+def test_a_plan_records_the_columns_and_is_judged_and_topped_up_by_them(
+    kernelpoint: Kernelpoint, own: Path, theirs: Path, plan_file: Path, tmp_path: Path
+) -> None:
+    """On other recordings: by the plan's columns if they are there, by our own names, or by those given."""
+    plan, other, named, more = (tmp_path / name for name in ("plan.json", "o.csv", "n.csv", "more.json"))
+    words = ("sample", theirs, "--columns", QUOTED, "-e", "0.2", "--judge", "0", "-o", plan)
+    assert kernelpoint(*words).code == 0
+    assert json.loads(plan.read_text())["options"]["columns"] == QUOTED
+    assert "columns" not in json.loads(plan_file.read_text())["options"]
+    assert results(kernelpoint, "judge", plan, theirs)["same_files"] is True
+    other.write_text(theirs.read_text() + "\n")
+    named.write_text("K,D,G\n" + own.read_text().partition("\n")[2])
+    given = ((other,), (own,), (named, "--columns", "name=K,duration_ns=D,grid=G"))
+    assert len({results(kernelpoint, "judge", plan, *each)["error"] for each in given}) == 1
+    table = cycles_of(plan, tmp_path / "cycles.csv", spread=20)
+    assert kernelpoint("estimate", plan, table, "--target", "0.01", "--top-up", more).code == 4
+    assert json.loads(more.read_text())["options"]["columns"] == QUOTED
+    assert len(drawn_of(plan)) < len(drawn_of(more))
+
+
+@pytest.mark.parametrize("profile", ["resnet", "resnet_csv", "gpt2", "theirs"])
+def test_convert_keeps_what_was_read(
+    kernelpoint: Kernelpoint, request: pytest.FixtureRequest, profile: str, tmp_path: Path
+) -> None:
+    original, converted, plan = (
+        request.getfixturevalue(profile),
+        tmp_path / "x.parquet",
+        tmp_path / "plan.json",
+    )
+    columns = ("--columns", QUOTED) if profile == "theirs" else ()
+    assert kernelpoint("convert", original, *columns, "-o", converted).code == 0
+    for line in (
+        "groups --group-by short-name",
+        "tree --kernel #2",
+        "sample --launches 9:3000 --exclude sgemm",
+    ):
+        expected = kernelpoint(*line.split(), original, *columns, *JSON).results
+        assert kernelpoint(*line.split(), converted, *JSON).results == expected
+    infos = [
+        results(kernelpoint, "info", path, *more) for path, more in ((original, columns), (converted, ()))
+    ]
+    for name in (
+        "launches",
+        "names",
+        "kernel_groups",
+        "total_duration_ns",
+        "processes",
+        "streams",
+        "span_ns",
+    ):
+        assert infos[0][name] == infos[1][name]
+    shown = results(kernelpoint, "sample", original, *columns, "-o", plan)
+    assert results(kernelpoint, "judge", plan, converted)["error"] == pytest.approx(shown["error"])
+
+
+def test_a_folder_is_one_workload_and_in_plans_file_by_file(
+    kernelpoint: Kernelpoint, own: Path, tmp_path: Path
+) -> None:
+    ranks = tmp_path / "ranks"
+    ranks.mkdir()
+    files = [ranks / "rank2.csv", ranks / "rank10.csv"]
+    for file in files:
+        shutil.copy(own, file)
+    (ranks / "job.log").write_text("it ran\n")
+    run = kernelpoint("info", ranks, *JSON)
+    assert [file["path"] for file in run.results["files"]] == list(map(str, files))
+    assert run.results["processes"] == 2
+    assert f"kernelpoint: {ranks}: 2 profiles are read as one workload; left out: job.log" in run.err
+    assert kernelpoint("info", ranks, "--quiet").err == ""
+    plans = [tmp_path / name for name in ("folder.json", "files.json")]
+    for given, plan in zip(([ranks], files), plans, strict=True):
+        assert kernelpoint("sample", *given, "--judge", "0", "-o", plan).code == 0
+    assert plans[0].read_text() == plans[1].read_text()
+    assert results(kernelpoint, "judge", plans[0], ranks)["same_files"] is True
+    found = results(kernelpoint, "difference", ranks, own)
+    assert found["total_before_ns"] == 2 * found["total_after_ns"]
+
+
+def test_a_report_where_nsys_is(kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path) -> None:
+    nsys = tmp_path / "nsys"
+    nsys.write_text(f'#!/bin/sh\ncp {shlex.quote(str(resnet))} "$5"\n')
+    nsys.chmod(0o755)
+    report, plan = tmp_path / "run.nsys-rep", tmp_path / "plan.json"
+    report.write_bytes(b"NVIDIA Tegra Profiler Report 1.\n\x0b\n")
+    found = {"PATH": f"{tmp_path}:/usr/bin:/bin", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    assert kernelpoint("sample", report, "--judge", "0", "-o", plan, **found).code == 0
+    (file,) = json.loads(plan.read_text())["profile"]["files"]
+    assert file["path"] == str(report)
+    # The export is found again, without the program.
+    found["PATH"] = "/usr/bin:/bin"
+    judged = kernelpoint("judge", plan, report, "--repeats", "1", *JSON, **found)
+    assert judged.results["same_files"] is True
+    report.write_bytes(report.read_bytes() + b"another run")
+    assert "was not exported" in kernelpoint("info", report, **found).failed(3)
+
+
+SIEVE = ("--method", "sieve", "--judge", "0")
+
+
+def test_features_may_be_said_to_be_of_a_profile(
+    kernelpoint: Kernelpoint, resnet: Path, gpt2: Path, counts: Path, tmp_path: Path
+) -> None:
+    alone = results(kernelpoint, "sample", resnet, *SIEVE, "--features", counts)
+    assert results(kernelpoint, "sample", resnet, *SIEVE, "--features", f"{resnet}={counts}") == alone
+    # An equals sign may be part of a name.
+    odd_profile, odd_counts = tmp_path / "a=b.sqlite", tmp_path / "c=d.csv"
+    shutil.copy(resnet, odd_profile)
+    shutil.copy(counts, odd_counts)
+    for profile, text in ((resnet, odd_counts), (odd_profile, f"{odd_profile}={odd_counts}")):
+        assert kernelpoint("sample", profile, *SIEVE, "--features", text).code == 0
+    assert feature_file("a=b=c", ["a", "a=b"]) == ("a=b", "c")
+    for command in ("sample", "summary", "compare"):
+        said = kernelpoint(command, resnet, "--features", f"zzz.parquet={counts}").failed(2)
+        assert "no profile zzz.parquet is given" in said
+        assert str(resnet) in said
+    # One workload of several has ids of the whole.
+    for words in (("sample",), ("compare", "--one-workload")):
+        said = kernelpoint(*words, resnet, gpt2, "--features", f"{gpt2}={counts}").failed(2)
+        assert "the 2 profiles are one workload here" in said
+        assert "give FILE alone" in said
+    with pytest.raises(OptionError):
+        workload_features(["a=x"], ["a", "b"])
+    assert workload_features(["a=x", "y"], ["a"]) == ("x", "y")

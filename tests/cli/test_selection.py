@@ -1,36 +1,38 @@
-"""Which launches results are of is said wherever results are, where filters leave some out."""
+"""Which launches count: the filters, the plans they make, and what is said of what they leave out."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import shlex
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import jsonschema
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests import small_recordings
-
-Kernelpoint = Callable[..., Any]
-Check = Callable[[Sequence[object]], None]
+from tests.cli import contract_schemas as schemas
+from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
 
 LEAST = ("--min-duration", "5000")
-OF_A_PROFILE = {
-    "summary": ("--method", "root"),
-    "info": (),
-    "groups": (),
-    "ranges": (),
-    "histogram": (),
-    "tree": (),
+#: Every command that reads a profile, with what makes it quick or writes.
+OF_A_PROFILE: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("info", "groups", "ranges", "histogram", "timeline", "tree"), ()),
+    **dict.fromkeys(("open", "summary"), ("--method", "root")),
     "sample": ("--judge", "5"),
     "trade-off": ("--epsilons", "0.05"),
     "compare": ("--methods", "root", "--repeats", "3"),
+    "convert": ("-o", "x.parquet"),
+    "report": ("-o", "x.html", "--method", "random", "--force"),
 }
+#: Their table says nothing of the selection: a chart alone, a page, or another command's name.
+UNSAID = {"open", "timeline", "report"}
 
 
 @pytest.fixture(scope="module")
@@ -49,123 +51,95 @@ def short(small: Path) -> tuple[int, int]:
     return found
 
 
-@pytest.fixture(scope="module")
-def short_free(
-    kernelpoint: Kernelpoint, small: Path, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Sequence[object]]:
-    """Every command line of a plan without short launches."""
-    folder = tmp_path_factory.mktemp("short-free")
-    plan = folder / "plan.json"
-    assert kernelpoint("sample", small, *LEAST, "-o", plan).code == 0
-    launches = [each for stratum in json.loads(plan.read_text())["strata"] for each in stratum["launches"]]
-    results = folder / "cycles.csv"
-    rows = "".join(f"{each['id']},{each['duration_ns'] * 2}\n" for each in launches)
-    results.write_text(f"id,cycles\n{rows}")
-    return {
-        "judge": ("judge", plan, small, "--repeats", "5"),
-        "estimate": ("estimate", plan, results),
-        "export": ("export", plan, "--to", "csv", "-o", folder / "export", "--force"),
-    }
-
-
 @pytest.fixture
-def check(
-    kernelpoint: Kernelpoint, schemas: ModuleType, short: tuple[int, int]
-) -> Callable[[Sequence[object]], None]:
-    """Check what is said of the selection in words and in JSON."""
-    return lambda words: _check(kernelpoint, schemas, short, words)
-
-
-def _check(
-    kernelpoint: Kernelpoint, schemas: ModuleType, short: tuple[int, int], words: Sequence[object]
-) -> None:
+def check(kernelpoint: Kernelpoint, short: tuple[int, int]) -> Callable[[Sequence[object]], None]:
+    """Check what is said in words and in JSON of the short launches being left out."""
     left, kept = short
-    table = kernelpoint(*words)
-    assert table.code == 0, table.err
-    head, _, rest = table.out.partition("\n\n")
-    said = " ".join(head.split())
-    said_of_short = f"by --min-duration 5000 (leaves out {left} launches, "
-    assert said.startswith(f"Selection: {kept} of {left + kept} launches, {said_of_short}")
-    assert rest
-    assert max(map(len, head.splitlines())) <= 80
-    answer = kernelpoint(*words, "--format", "json").json
-    jsonschema.validate(answer, schemas.envelope(str(words[0])))
-    selection = answer["selection"]
-    assert selection["filters"] == {"min_duration_ns": 5000}
-    assert (selection["launches"], selection["of_launches"]) == (kept, left + kept)
-    left_out = selection["left_out"]
-    assert left_out["launches"] == left
-    whole_ns = left_out["total_duration_ns"] + selection["total_duration_ns"]
-    assert left_out["share"] == left_out["total_duration_ns"] / whole_ns
+
+    def check(words: Sequence[object]) -> None:
+        head, _, rest = kernelpoint(*words).out.partition("\n\n")
+        said = f"Selection: {kept} of {left + kept} launches, by --min-duration 5000 (leaves out {left} "
+        assert " ".join(head.split()).startswith(said)
+        assert rest
+        assert max(map(len, head.splitlines())) <= 80
+        answer = kernelpoint(*words, *JSON).json
+        jsonschema.validate(answer, schemas.envelope(str(words[0])))
+        selection, left_out = answer["selection"], answer["selection"]["left_out"]
+        assert selection["filters"] == {"min_duration_ns": 5000}
+        assert (selection["launches"], selection["of_launches"]) == (kept, left + kept)
+        assert left_out["launches"] == left
+        whole_ns = left_out["total_duration_ns"] + selection["total_duration_ns"]
+        assert left_out["share"] == left_out["total_duration_ns"] / whole_ns
+
+    return check
 
 
-@pytest.mark.parametrize("command", OF_A_PROFILE)
-def test_of_a_profile(check: Check, small: Path, command: str) -> None:
+@pytest.mark.parametrize("command", sorted(OF_A_PROFILE.keys() - UNSAID))
+def test_what_is_left_out_of_a_profile_is_said(
+    check: Callable[..., None], kernelpoint: Kernelpoint, small: Path, here: Path, command: str
+) -> None:
     check((command, small, *LEAST, *OF_A_PROFILE[command]))
+    words = (command, small, *OF_A_PROFILE[command])
+    assert "Selection" not in kernelpoint(*words).out
+    assert "selection" not in kernelpoint(*words, *JSON).json
 
 
-@pytest.mark.parametrize("command", ["judge", "estimate", "export"])
-def test_of_a_plan(check: Check, short_free: dict[str, Sequence[object]], command: str) -> None:
-    check(short_free[command])
+def test_what_is_left_out_of_a_plan_is_said(
+    check: Callable[..., None], kernelpoint: Kernelpoint, small: Path, here: Path
+) -> None:
+    plan = here / "plan.json"
+    assert kernelpoint("sample", small, *LEAST, "-o", plan).code == 0
+    check(("judge", plan, small, "--repeats", "5"))
+    check(("estimate", plan, cycles_of(plan, here / "cycles.csv")))
+    check(("export", plan, "--to", "csv", "-o", here / "export", "--force"))
 
 
-def test_of_a_product(check: Check, small: Path, tmp_path: Path) -> None:
-    check(("convert", small, *LEAST, "-o", tmp_path / "x.parquet"))
-
-
-def test_of_both_sides_of_a_difference(
-    kernelpoint: Kernelpoint, schemas: ModuleType, small: Path, short: tuple[int, int]
+def test_it_is_said_of_each_of_several_profiles(
+    kernelpoint: Kernelpoint, small: Path, resnet: Path, short: tuple[int, int]
 ) -> None:
     words = ("difference", f"{small}@:100", small, *LEAST)
     heads = kernelpoint(*words).out.splitlines()[:4]
     assert heads[0].startswith("Selection of before: ")
     assert heads[2].startswith("Selection of after: ")
-    answer = kernelpoint(*words, "--format", "json").json
+    answer = kernelpoint(*words, *JSON).json
     jsonschema.validate(answer, schemas.envelope("difference"))
     before, after = answer["selection"]["before"], answer["selection"]["after"]
     assert before["filters"] == {"launches": ":100", "min_duration_ns": 5000}
     assert before["launches"] == answer["results"]["launches_before"]
     assert after["left_out"]["launches"] == short[0]
+    compared = kernelpoint("compare", small, resnet, *LEAST, *OF_A_PROFILE["compare"], *JSON).json
+    jsonschema.validate(compared, schemas.envelope("compare"))
+    assert list(compared["selection"]) == [str(small), str(resnet)]
 
 
-def test_of_each_profile_of_a_comparison(
-    kernelpoint: Kernelpoint, schemas: ModuleType, small: Path, resnet: Path
-) -> None:
-    words = ("compare", small, resnet, *LEAST, "--methods", "root", "--repeats", "2", "--format", "json")
-    answer = kernelpoint(*words).json
-    jsonschema.validate(answer, schemas.envelope("compare"))
-    assert list(answer["selection"]) == [str(small), str(resnet)]
-
-
-@pytest.mark.parametrize("command", OF_A_PROFILE)
-def test_nothing_is_said_without_a_filter(kernelpoint: Kernelpoint, small: Path, command: str) -> None:
-    words = (command, small, *OF_A_PROFILE[command])
-    assert "Selection" not in kernelpoint(*words).out
-    assert "selection" not in kernelpoint(*words, "--format", "json").json
+FILTERS = {
+    "--device": "0",
+    "--process": "0",
+    "--include": "gemm|elementwise",
+    "--exclude": "communication",
+    "--launches": "100:900",
+    "--time": "0:90000000000",
+    "--range": "ProfilerStep#3",
+    "--min-duration": "2000",
+}
 
 
 def test_every_filter_is_named_as_it_is_typed(kernelpoint: Kernelpoint, gpt2: Path) -> None:
-    filters = {
-        "--device": "0",
-        "--process": "0",
-        "--include": "gemm|elementwise",
-        "--exclude": "communication",
-        "--launches": "100:900",
-        "--time": "0:90000000000",
-        "--range": "ProfilerStep#3",
-        "--min-duration": "2000",
-    }
-    words = [word for pair in filters.items() for word in pair]
-    run = kernelpoint("groups", gpt2, *words)
-    assert run.code == 0, run.err
-    head = " ".join(run.out.partition("\n\n")[0].split())
+    words = [word for pair in FILTERS.items() for word in pair]
+    head = " ".join(kernelpoint("groups", gpt2, *words).out.partition("\n\n")[0].split())
     typed = shlex.split(head.partition(", by ")[2].partition(" (leaves out")[0])
-    assert dict(zip(typed[::2], typed[1::2], strict=True)) == filters
-    again = kernelpoint("groups", gpt2, *typed, "--format", "json")
-    assert again.json == kernelpoint("groups", gpt2, *words, "--format", "json").json
-    assert set(again.json["selection"]["filters"]) == {
+    assert dict(zip(typed[::2], typed[1::2], strict=True)) == FILTERS
+    again = kernelpoint("groups", gpt2, *typed, *JSON).json
+    assert set(again["selection"]["filters"]) == {
         *("device", "process", "include", "exclude", "launches", "time", "range", "min_duration_ns")
     }
+    # So do the commands to go on with.
+    words += ["--method", "root", "--seed", "7", "--epsilon", "0.1"]
+    for line in results(kernelpoint, "summary", gpt2, *words, "--quiet", "--ascii")["next"]:
+        copied = shlex.split(line)
+        assert {*FILTERS, "--seed", "--epsilon"} <= set(copied)
+        assert copied[copied.index("--range") + 1] == "ProfilerStep#3"
+        assert not {"--quiet", "--ascii", "--format"} & set(copied)
 
 
 EMPTYING = {
@@ -181,53 +155,146 @@ EMPTYING = {
 
 
 @pytest.mark.parametrize("flag", EMPTYING)
-@pytest.mark.parametrize("command", ["info", "ranges", "convert", "difference"])
+@pytest.mark.parametrize("command", ["info", "sample", "convert", "difference"])
 def test_the_filter_that_leaves_nothing_is_named(
-    kernelpoint: Kernelpoint, small: Path, tmp_path: Path, command: str, flag: str
+    kernelpoint: Kernelpoint, small: Path, here: Path, command: str, flag: str
 ) -> None:
-    more = {"convert": ("-o", tmp_path / "x.parquet"), "difference": (small,)}
+    more = {"convert": ("-o", "x.parquet"), "difference": (small,)}
     said = kernelpoint(command, small, *more.get(command, ()), flag, EMPTYING[flag]).failed(4)
     assert f"{flag} " in said
     assert "leaves no launch" in said
+    assert not any(here.iterdir())
 
 
-def test_a_plan_is_judged_on_the_long_launches_alone(
-    kernelpoint: Kernelpoint, small: Path, short: tuple[int, int], tmp_path: Path
+@pytest.fixture(scope="module")
+def durations_of_steps(gpt2: Path) -> dict[str, list[int]]:
+    """For each step the durations in ns of the launches called in it, in the order of the calls."""
+    events: list[dict[str, Any]] = json.loads(gzip.decompress(gpt2.read_bytes()))["traceEvents"]
+    calls = {
+        event["args"]["correlation"]: event["ts"] for event in events if event.get("cat") == "cuda_runtime"
+    }
+    kernels = [event for event in events if event.get("cat") == "kernel"]
+    called = sorted((calls[event["args"]["correlation"]], round(event["dur"] * 1000)) for event in kernels)
+    return {
+        step["name"]: [duration for at, duration in called if step["ts"] <= at < step["ts"] + step["dur"]]
+        for step in events
+        if step.get("cat") == "user_annotation"
+    }
+
+
+def test_steps_share_the_launches_out_among_them(
+    kernelpoint: Kernelpoint, gpt2: Path, resnet: Path, durations_of_steps: dict[str, list[int]]
+) -> None:
+    for step in ("ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#40"):
+        found = results(kernelpoint, "info", gpt2, "--range", step)
+        assert found["launches"] == len(durations_of_steps[step]) > 0
+        assert found["total_duration_ns"] == sum(durations_of_steps[step])
+    together = results(kernelpoint, "info", gpt2, "--range", "Step#")["launches"]
+    assert together == sum(map(len, durations_of_steps.values())) <= 13_920
+    both = results(kernelpoint, "info", gpt2, resnet, "--range", "ProfilerStep#40")
+    assert both["launches"] == found["launches"]
+    # Drawn launches keep the ids of the whole profile.
+    plan = kernelpoint("sample", gpt2, "--range", step, "--epsilon", "0.01", "--judge", "0", "-o", "-").json
+    steps = list(durations_of_steps)
+    first = sum(len(durations_of_steps[each]) for each in steps[: steps.index(step)])
+    drawn = [launch for stratum in plan["strata"] for launch in stratum["launches"]]
+    assert [launch["duration_ns"] for launch in drawn] == [
+        durations_of_steps[step][launch["id"] - first] for launch in drawn
+    ]
+
+
+@pytest.mark.parametrize("window", ["0:1000000", "5000000:", ":123457", "20000000:21000000"])
+def test_a_window_of_time_keeps_what_starts_in_it(
+    kernelpoint: Kernelpoint, resnet: Path, gpt2: Path, window: str
+) -> None:
+    with closing(sqlite3.connect(resnet)) as connection:
+        rows = connection.execute("SELECT start, end - start FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchall()
+    zero = min(start for start, _ in rows)
+    low, high = (
+        int(bound) if bound else end for bound, end in zip(window.split(":"), (0, 1e18), strict=True)
+    )
+    inside = [duration for start, duration in rows if low <= start - zero < high]
+    found = results(kernelpoint, "info", resnet, "--time", window)
+    assert (found["launches"], found["total_duration_ns"]) == (len(inside), sum(inside))
+    # Every file has a first launch of its own.
+    alone, both = (
+        results(kernelpoint, "info", *files, "--time", window) for files in ((gpt2,), (gpt2, resnet))
+    )
+    assert both["launches"] == alone["launches"] + len(inside)
+
+
+@pytest.mark.parametrize("words", [("--range", "ProfilerStep#7"), ("--time", "9000000:30000000")])
+@pytest.mark.parametrize("command", OF_A_PROFILE)
+def test_every_command_that_reads_a_profile_takes_them(
+    kernelpoint: Kernelpoint, gpt2: Path, here: Path, command: str, words: tuple[str, str]
+) -> None:
+    run = kernelpoint(command, gpt2, *words, *OF_A_PROFILE[command], *JSON)
+    assert run.code == 0, run.err
+    kept = results(kernelpoint, "info", gpt2, *words)["launches"]
+    if command in {"summary", "open", "convert", "sample"}:
+        assert run.results["launches"] == kept
+    if command == "groups":
+        assert sum(row["launches"] for row in run.results) == kept
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--range", "ProfilerStep#7"),
+        ("--range", "ProfilerStep#1", "--time", "900000:", "--exclude", "gemm"),
+        ("--time", "9000000:30000000", "--launches", "1500:", "--min-duration", "4000"),
+    ],
+)
+def test_a_plan_is_judged_on_the_launches_it_was_made_of(
+    kernelpoint: Kernelpoint, gpt2: Path, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     path = tmp_path / "plan.json"
-    shown = kernelpoint("sample", small, *LEAST, "-o", path, "--format", "json").results
+    shown = results(kernelpoint, "sample", gpt2, *words, "-o", path)
     plan = json.loads(path.read_text())
-    assert plan["options"]["min_duration"] == 5000
-    assert plan["profile"]["left_out"]["launches"] == short[0]
-    assert plan["profile"]["launches"] == shown["launches"] == short[1]
-    assert min(stratum["low_ns"] for stratum in plan["strata"]) >= 5000
-    judged = kernelpoint("judge", path, small, "--repeats", "5", "--format", "json").results
+    for flag, value in zip(words[::2], words[1::2], strict=True):
+        assert plan["options"][flag[2:].replace("-", "_")] in (value, [value], 4000)
+    assert plan["profile"]["launches"] == shown["launches"] < plan["profile"]["files"][0]["launches"]
+    assert min(each["duration_ns"] for each in drawn_of(path)) >= 4000 * ("--min-duration" in words)
+    judged = results(kernelpoint, "judge", path, gpt2, "--repeats", "20")
     assert judged["total_duration_ns"] == shown["total_duration_ns"]
     assert judged["error"] == pytest.approx(shown["error"])
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"min_duration": 0}, {"min_duration": "long"}, {"min_duration": 1.5}],
-)
-def test_a_plan_with_a_garbled_least_duration_is_3(
-    kernelpoint: Kernelpoint, resnet: Path, plan_file: Path, tmp_path: Path, change: dict[str, Any]
+def test_a_range_of_a_profile_from_standard_input(
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path
 ) -> None:
-    plan = json.loads(plan_file.read_text())
-    plan["options"] |= change
-    path = tmp_path / "garbled.json"
-    path.write_text(json.dumps(plan))
-    assert "options.min_duration" in kernelpoint("judge", path, resnet).failed(3)
+    path = tmp_path / "annotated.sqlite"
+    path.write_bytes(resnet.read_bytes())
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE NVTX_EVENTS (start, end, eventType, text, globalTid)")
+        connection.execute(
+            "INSERT INTO NVTX_EVENTS SELECT MIN(start), (MIN(start) + MAX(start)) / 2, 59, 'half', globalTid "
+            "FROM CUPTI_ACTIVITY_KIND_RUNTIME"
+        )
+        (expected,) = connection.execute(
+            "SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS call "
+            "USING (correlationId) WHERE call.start < (SELECT end FROM NVTX_EVENTS)"
+        ).fetchone()
+    piped = kernelpoint("sample", "-", "--range", "half", *JSON, stdin=path.read_bytes())
+    assert piped.code == 0, piped.err
+    assert 0 < piped.results["launches"] == expected < 5600
 
 
-@pytest.mark.parametrize("value", ["0", "-5"])
-def test_a_least_duration_below_one_nanosecond_is_2(
-    kernelpoint: Kernelpoint, resnet: Path, value: str
+def test_a_range_that_is_not_there_is_4_with_those_that_are(
+    kernelpoint: Kernelpoint, gpt2: Path, resnet: Path
 ) -> None:
-    assert "--min-duration is 1 or more" in kernelpoint("info", resnet, f"--min-duration={value}").failed(2)
+    said = kernelpoint("summary", gpt2, "--range", "backward").failed(4)
+    assert "--range 'backward'" in said
+    assert "'ProfilerStep#0', 'ProfilerStep#1'" in said
+    assert "no range in this profile" in kernelpoint("summary", resnet, "--range", "x").failed(4)
 
 
-def test_the_copied_command_has_it(kernelpoint: Kernelpoint, small: Path) -> None:
-    for line in kernelpoint("summary", small, *LEAST, "--method", "root", "--format", "json").results["next"]:
-        words = shlex.split(line)
-        assert words[words.index("--min-duration") + 1] == "5000"
+def test_what_the_profile_does_not_record_is_1_and_says_what_does(
+    kernelpoint: Kernelpoint, resnet_csv: Path, gpt2: Path, tmp_path: Path
+) -> None:
+    said = kernelpoint("summary", resnet_csv, "--range", "x").failed(1)
+    assert all(name in said for name in ("nsys-csv", "Kineto", "nsys SQLite"))
+    assert "--range" in kernelpoint("summary", gpt2, resnet_csv, "--range", "Step").failed(1)
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"name": ["k"], "duration_ns": [5]}), path)
+    assert "start_ns" in kernelpoint("summary", path, "--time", "0:5").failed(1)

@@ -52,18 +52,6 @@ def test_notes_are_for_stderr_and_quiet_silences_them(
     assert quiet.err == ""
 
 
-def test_unused_options_are_named(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    words = ("tree", resnet, "--method", "root", "--group-epsilon", "0.2", "--no-pool")
-    note = kernelpoint(*words, "--noise-floor", "0.1").err
-    assert "--group-epsilon, --no-pool: for the method joint alone; not used" in note
-    assert "--min-samples" not in note
-    assert "--noise-floor" not in note, "every bound of the simulated total looks at it"
-    picks = ("--method", "single-iteration", "--set", "single-iteration.first=0")
-    ends = ("--set", "single-iteration.last=55", "--set", "single-iteration.iterations=100")
-    note = kernelpoint("sample", resnet, *picks, *ends, "--noise-floor", "0.1").err
-    assert "--noise-floor: for methods that draw at random; not used" in note
-
-
 @pytest.mark.parametrize("form", ["table", "csv"])
 @pytest.mark.parametrize("command", sorted({*SHOWING} - {"compare"}))
 def test_output_redirects_the_results(

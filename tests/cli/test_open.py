@@ -1,4 +1,4 @@
-"""`kernelpoint plan.json`: the plan on its profile, which is found, checked and never guessed."""
+"""What opens: a profile, a plan on its profile, a theme; and what is printed where no app can be."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ import pytest
 
 from sampling.errors import OptionError, PlanFileError
 from sampling.plan.plan import drawn_plan, find_planned_launches
-from tests.cli.conftest import Kernelpoint, cycles_of
-from tui.app import planning
+from tests.cli.conftest import Kernelpoint, cycles_of, drawn_of
+from tui import cli
+from tui.app import planning, running
 from tui.app.running import session_of
 from tui.engine.plan_files import beside_profile, find_profile, open_plan, options_of_plan, plan_notes
 from tui.engine.studies import study_as_asked
 from tui.options.choices import Theme
 from tui.options.files import is_plan
 from tui.options.look import OpenOptions
+from tui.terminal import tty
 
 OPTIONS = (
     "--method root --epsilon 0.02 --seed 3 --exclude k2 --launches 3:800",
@@ -33,12 +35,10 @@ OPTIONS = (
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a small profile."""
-    monkeypatch.chdir(tmp_path)
+def recorded(here: Path) -> None:
+    """A small profile in the working folder."""
     rows = [f"k{each % 3},{(1 + each % 3) * 100_000 + each * 7919 % 9_973}" for each in range(900)]
     Path("run.csv").write_text("\n".join(["name,duration_ns", *rows, ""]))
-    return tmp_path
 
 
 def made(kernelpoint: Kernelpoint, line: str = "--method root", name: str = "plan.json") -> Path:
@@ -47,8 +47,7 @@ def made(kernelpoint: Kernelpoint, line: str = "--method root", name: str = "pla
 
 
 def ids_of(plan: Path) -> list[int]:
-    strata = json.loads(plan.read_text())["strata"]
-    return sorted(each["id"] for stratum in strata for each in stratum["launches"])
+    return sorted(each["id"] for each in drawn_of(plan))
 
 
 @pytest.mark.parametrize("line", OPTIONS)
@@ -129,14 +128,14 @@ def test_another_profile_is_refused_for_the_reason_that_judge_gives(kernelpoint:
 
 
 def test_what_the_plan_says_cannot_be_said_beside_it(kernelpoint: Kernelpoint) -> None:
-    made(kernelpoint)
-    refused = kernelpoint("plan.json", "--epsilon", "0.1")
-    assert refused.code == 2
-    assert "--epsilon is said by the plan plan.json" in refused.err
-    assert kernelpoint("plan.json", "run.csv", "--difference").code == 2
-    opened = open_plan("plan.json")
+    plan = made(kernelpoint)
+    table = cycles_of(plan, Path("cycles.csv"))
+    for beside in ((), (table,)):
+        refused = kernelpoint(plan, *beside, "--epsilon", "0.1").failed(2)
+        assert "--epsilon is said by the plan plan.json" in refused
+    assert kernelpoint(plan, "run.csv", "--difference").code == 2
     with pytest.raises(OptionError, match="--range"):
-        options_of_plan(opened, OpenOptions(range="step"))
+        options_of_plan(open_plan("plan.json"), OpenOptions(range="step"))
 
 
 def test_only_a_plan_is_taken_for_one(kernelpoint: Kernelpoint) -> None:
@@ -164,14 +163,6 @@ def test_a_plan_that_was_topped_up_says_that_its_options_draw_less(kernelpoint: 
     ((_, _, (words,)),) = planning.study_of(None, session, planning.silent)
     assert words.startswith(f"more.json draws {len(ids_of(Path('more.json')))} launches, its options alone ")
     assert "topped up" in words
-
-
-def test_nor_beside_its_results(kernelpoint: Kernelpoint) -> None:
-    plan = made(kernelpoint)
-    results = cycles_of(plan, Path("cycles.csv"))
-    run = kernelpoint(plan, results, "--epsilon", "0.3")
-    assert (run.code, run.out) == (2, "")
-    assert "--epsilon is said by the plan plan.json" in run.err
 
 
 @pytest.mark.parametrize(
@@ -204,3 +195,16 @@ def test_a_plan_beside_is_said_if_it_is_whole_and_another_file(kernelpoint: Kern
         "plan.json lies beside: `kernelpoint plan.json` opens it",
     )
     assert beside_profile(("run.csv",), study, (str(plan.resolve()),)) == ()
+
+
+@pytest.mark.parametrize("words", [(), ("open",), ("demo",), ("scale", "open")])
+def test_the_app_opens_in_the_theme(
+    words: tuple[str, ...], resnet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = []
+    monkeypatch.setattr(tty, "is_interactive", lambda: True)
+    monkeypatch.setattr(running, "run_app", lambda _, **how: opened.append(how.get("theme")))
+    profile = () if words[:1] in {("demo",), ("scale",)} else (str(resnet),)
+    assert cli.run([*words, *profile, "--theme", "gruvbox"]) == 0
+    assert cli.run([*words, *profile]) == 0
+    assert opened == [Theme.GRUVBOX, Theme.TERMINAL]
