@@ -243,10 +243,7 @@ def _of_csv(file: InputFile, locale: NumberLocale, progress: Progress | None) ->
         np.concatenate(lines),
         {column.name: column.values() for column in numbers},
         {name: unified(chunks) for name, chunks in texts.items()},
-        (
-            *repeated_notes(header),
-            *infinite_notes(column.name for column in numbers if column.has_infinite),
-        ),
+        (*repeated_notes(header), *infinite_notes(column.name for column in numbers if column.has_infinite)),
     )
 
 

@@ -5,16 +5,16 @@ STEM-only is the same on kernels grouped by name. [STEM+ROOT section V-A]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from sampling.arrays import BoolArray, IntArray
+from sampling.arrays import IntArray
 from sampling.methods.method import GrownByRule, Method
 from sampling.methods.options import setting
 from sampling.reduction.group_by import GroupBy
-from sampling.splitting.tree import Cluster, ClusterArrays, Halves, Proposal, Share, Verdict
+from sampling.splitting.tree import Cluster, ClusterArrays, Decided, Proposal, Verdict
 from sampling.strata.sizes import single_sample_size
 from sampling.strata.strata import Clusters, Strata
 from sampling.strata.target import Target
@@ -38,46 +38,34 @@ class SampleCountRule:
     target: Target
     options: Options
 
+    most_parts = 2
+
     @property
     def enough(self) -> int:
         """The threshold."""
         return self.options.threshold
-
-    @property
-    def most_parts(self) -> int:
-        """Two."""
-        return 2
 
     def samples_alone(self, clusters: ClusterArrays) -> IntArray:
         """Return max(ceil((z sigma/(mu epsilon))^2), 30), not capped at N. [Allegro Theorem 2]"""
         alone = single_sample_size(clusters.mean_ns, clusters.std_ns, self.target.epsilon, self.target.z)
         return np.maximum(alone, self.options.floor)
 
-    def samples_kept(self, share: Share) -> int:
-        """Return what the cluster was found to need by itself."""
-        return share.samples
+    def samples_kept(self, _: ClusterArrays, samples: IntArray) -> IntArray:
+        """Return what each was found to need by itself."""
+        return samples
 
-    def propose(
-        self, cluster: Cluster, samples_old: int, partitions: Sequence[tuple[Cluster, ...]]
-    ) -> Proposal:
-        """Return a split into two where more than the threshold is needed."""
-        parts, threshold = partitions[0], self.options.threshold
-        samples_new = tuple(self.samples_alone(ClusterArrays.of(*parts)).tolist())
-        splits = samples_old > threshold
-        return Proposal(
-            parts=parts,
-            samples_new=samples_new,
-            tau_old_ns=min(samples_old, cluster.launches) * cluster.mean_ns,
-            tau_new_ns=sum(
-                min(m, part.launches) * part.mean_ns for m, part in zip(samples_new, parts, strict=True)
-            ),
-            verdict=Verdict.SPLIT if splits else Verdict.KEEP,
-            reason=f"it needs {samples_old} samples, {'more than' if splits else 'within'} {threshold}",
-        )
+    def decide(self, whole: Cluster | ClusterArrays, samples_old: Any, parts: ClusterArrays) -> Decided:
+        """Return a split where more than the threshold is needed."""
+        samples_new = self.samples_alone(parts)
+        tau_old_ns = np.minimum(samples_old, whole.launches) * whole.mean_ns
+        tau_new_ns = (np.minimum(samples_new, parts.launches) * parts.mean_ns).sum(axis=-1)
+        splits = np.asarray(samples_old > self.options.threshold)
+        return Decided(splits, samples_new, tau_old_ns, tau_new_ns)
 
-    def halve(self, halves: Halves) -> tuple[BoolArray, IntArray]:
-        """Return which clusters need more than the threshold, and what each half needs by itself."""
-        return halves.samples_old > self.options.threshold, self.samples_alone(halves.parts)
+    def reason(self, _: Cluster, samples_old: int, proposal: Proposal) -> str:
+        """Return how many samples it needs, beside the threshold."""
+        compared = "more than" if proposal.verdict is Verdict.SPLIT else "within"
+        return f"it needs {samples_old} samples, {compared} {self.options.threshold}"
 
     def sized(self, clusters: Clusters, samples: IntArray) -> Strata:
         """Return clusters with what each needs by itself, ``samples`` (s,), at most all of it."""

@@ -109,7 +109,7 @@ def grouped(rows: DistinctRows, labels: AnyIntArray, *, by_centre: bool = False)
     By centre it is the launch nearest to the mean; of launches equally near, but for rounding, the first.
     """
     group = _numbered_by_first(labels)
-    size = _sizes(rows, group)
+    size = np.bincount(group, weights=rows.count).astype(np.int64)
     candidates = np.arange(len(rows))
     if by_centre:
         distance = np.sqrt(((rows.values - group_means(rows, group)[group]) ** 2).sum(axis=1))
@@ -122,15 +122,11 @@ def grouped(rows: DistinctRows, labels: AnyIntArray, *, by_centre: bool = False)
 
 def group_means(rows: DistinctRows, group: IntArray) -> FloatArray:
     """Return (k, columns) the mean of all launches of each group; ``group`` (d,) is that of each row."""
-    size = _sizes(rows, group)
+    size = np.bincount(group, weights=rows.count).astype(np.int64)
     means = np.empty((len(size), rows.values.shape[1]))
     for index, column in enumerate(rows.values.T):
         means[:, index] = np.bincount(group, weights=rows.count * column) / size
     return means
-
-
-def _sizes(rows: DistinctRows, group: IntArray) -> IntArray:
-    return np.bincount(group, weights=rows.count).astype(np.int64)
 
 
 def k_means_groupings(
@@ -217,24 +213,15 @@ def as_picks(
 ) -> Picks:
     """Return picks in which each representative (k,) stands for all launches of its stratum (n,).
 
-    Parameters
-    ----------
-    details : the method's own; the ids of the representatives are added.
+    Their ids are added to the method's own details.
     """
     kernels, row = launches.kernels, np.sort(representative)
-    names = [
-        kernels.names.short(kernels.signature(code).name)
-        for code in launches.signature[representative].tolist()
-    ]
+    signatures = map(kernels.signature, launches.signature[representative].tolist())
+    names = [kernels.names.short(each.name) for each in signatures]
     ids = launches.id[representative].tolist()
-    return Picks(
-        stratum,
-        tuple(
-            f"group {index}: launch {launch} ({name}) and its like"
-            for index, (launch, name) in enumerate(zip(ids, names, strict=True))
-        ),
-        row,
-        np.bincount(stratum, minlength=len(row))[stratum[row]].astype(np.float64),
-        notes,
-        {**details, "representatives": ids},
+    labels = tuple(
+        f"group {index}: launch {launch} ({name}) and its like"
+        for index, (launch, name) in enumerate(zip(ids, names, strict=True))
     )
+    weight = np.bincount(stratum, minlength=len(row))[stratum[row]].astype(np.float64)
+    return Picks(stratum, labels, row, weight, notes, {**details, "representatives": ids})

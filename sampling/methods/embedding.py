@@ -12,9 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sampling.arrays import FloatArray, IntArray
 from sampling.errors import NotApplicableError
-from sampling.features.metric_names import COSTS, is_cost
+from sampling.features.metric_names import COSTS
 from sampling.features.tables import VECTOR_PREFIX
 from sampling.methods.clusters import (
     DistinctRows,
@@ -28,7 +27,7 @@ from sampling.methods.clusters import (
 )
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import setting
-from sampling.methods.pks import TENSOR_PREFIX, standardise
+from sampling.methods.pks import standardise, without_costs
 from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_list import Features, LaunchList
@@ -85,25 +84,37 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
     NotApplicableError : a launch lacks its vector.
     """
     rows, columns, notes = _vectors(launches, options)
-    rng = np.random.default_rng(_SEED)
-    learned = _learned_from(rows, max(LEARNED_FROM, options.k or 1), rng)
+    rng, learned, most = np.random.default_rng(_SEED), rows, max(LEARNED_FROM, options.k or 1)
+    if len(rows) > most:
+        drawn = np.sort(rng.choice(len(rows.row_of), most, replace=False))
+        kept, row_of, count = np.unique(rows.row_of[drawn], return_inverse=True, return_counts=True)
+        learned = DistinctRows(rows.values[kept], row_of, rows.first[kept], count)
     if progress is not None:
         progress(0, 0, "grouping launches")
-    details: dict[str, Any] = {}
+    details: dict[str, Any] = {"chosen_by": "k"}
     if options.k is None:
         found = k_means_groupings(learned, options.k_max, _RESTARTS, rng, progress)
         groups, silhouettes = _best_apart((_of_all(rows, learned, each) for each in found), rows)
-        details = {"k": len(groups), "chosen_by": "silhouette", "silhouettes": silhouettes}
-        notes += _shape_notes(len(groups), silhouettes, len(rows), options.k_max)
+        details = {"chosen_by": "silhouette", "silhouettes": silhouettes}
+        k = len(groups)
+        if k == 1:
+            one = "all vectors are equal" if len(rows) == 1 else f"embedding.k_max={options.k_max}"
+            notes += (f"{one}, so all launches are one cluster",)
+        elif silhouettes[k - 2] <= _NO_STRUCTURE:
+            score = f"their best mean silhouette is {silhouettes[k - 2]:.2f}"
+            told = f"clusters are told from {_NO_STRUCTURE:g} on"
+            notes += (f"the vectors hardly form clusters: {score}, and {told}",)
+        if 1 < k == options.k_max < len(rows):
+            more = f"more than embedding.k_max={k} may do better"
+            notes += (f"the most clusters tried stand apart best: {more}",)
     else:
         groups = _of_all(rows, learned, k_means_grouping(learned, options.k, _RESTARTS, rng))
-        details = {"k": len(groups), "chosen_by": "k"}
         if len(groups) < options.k:
-            distinct, made = f"{len(rows):,} distinct vectors", f"{len(groups):,} clusters"
-            notes += (f"embedding.k={options.k}: {distinct} make {made}",)
+            made = f"{len(rows):,} distinct vectors make {len(groups):,} clusters"
+            notes += (f"embedding.k={options.k}: {made}",)
     if len(rows) > LEARNED_FROM:
         notes += (f"centres are learned from {LEARNED_FROM:,} launches drawn at random",)
-    details |= {"columns": list(columns), "distinct_vectors": len(rows)}
+    details = {"k": len(groups), **details, "columns": list(columns), "distinct_vectors": len(rows)}
     picks = as_picks(launches, groups.of_row[rows.row_of], groups.representative, notes, details)
     if options.draw == "nearest":
         return picks
@@ -111,21 +122,12 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
 
 
 def _vectors(launches: LaunchList, options: Options) -> tuple[DistinctRows, tuple[str, ...], tuple[str, ...]]:
-    """Return the distinct vectors, the metrics that they are made of, and what is to be said of that.
-
-    Raises
-    ------
-    NotApplicableError : there is no such column, or a launch lacks one of its numbers.
-    """
+    """Return the distinct vectors, the metrics that they are made of, and what is to be said of that."""
     features = launches.features or Features()
     prefix, notes = options.columns, tuple[str, ...]()
     columns = tuple(name for name in features.metrics if name.startswith(prefix or VECTOR_PREFIX))
     if not columns and prefix is None:
-        # What is to be projected is no part of it, nor are the shapes that another method goes by.
-        known = [name for name, values in features.metrics.items() if np.isfinite(values).any()]
-        known = [name for name in known if not name.startswith(TENSOR_PREFIX)]
-        costs = [name for name in known if is_cost(name, features.units.get(name))]
-        columns = tuple(name for name in known if name not in costs)
+        columns, costs = without_costs(features)
         notes = (f"left out of the vectors: {listed(costs)}; no method goes by {COSTS}",) if costs else ()
     if not columns:
         begins = "" if prefix is None else f" whose names begin with {prefix!r}"
@@ -150,29 +152,17 @@ def _vectors(launches: LaunchList, options: Options) -> tuple[DistinctRows, tupl
     return rows, columns, (*more_notes, *notes)
 
 
-def _learned_from(rows: DistinctRows, most: int, rng: np.random.Generator) -> DistinctRows:
-    """Return the rows that centres are learned from: all, or those of ``most`` launches drawn at random."""
-    if len(rows) <= most:
-        return rows
-    drawn = np.sort(rng.choice(len(rows.row_of), most, replace=False))
-    kept, row_of, count = np.unique(rows.row_of[drawn], return_inverse=True, return_counts=True)
-    return DistinctRows(rows.values[kept], row_of, rows.first[kept], count)
-
-
 def _of_all(rows: DistinctRows, learned: DistinctRows, groups: Groups) -> Groups:
     """Return the clusters of all rows; those that were not learned from go to the nearest centre."""
-    if learned is rows:
-        return grouped(rows, groups.of_row, by_centre=True)
-    return grouped(rows, nearest(rows.values, group_means(learned, groups.of_row)), by_centre=True)
-
-
-def nearest(values: FloatArray, centres: FloatArray) -> IntArray:
-    """Return (d,) the centre (k, columns) nearest to each vector (d, columns)."""
     from sklearn.metrics import pairwise_distances_argmin
 
+    if learned is rows:
+        return grouped(rows, groups.of_row, by_centre=True)
+    centres = group_means(learned, groups.of_row)
     # About the middle of the centres the products of large numbers do not hide small distances.
     middle = centres.mean(axis=0)
-    return np.asarray(pairwise_distances_argmin(values - middle, centres - middle))
+    nearest = pairwise_distances_argmin(rows.values - middle, centres - middle)
+    return grouped(rows, np.asarray(nearest), by_centre=True)
 
 
 def _best_apart(candidates: Iterator[Groups], rows: DistinctRows) -> tuple[Groups, list[float]]:
@@ -195,22 +185,6 @@ def _best_apart(candidates: Iterator[Groups], rows: DistinctRows) -> tuple[Group
         if score > greatest + _ROUNDING:
             best, greatest = groups, score
     return best, silhouettes
-
-
-def _shape_notes(k: int, silhouettes: list[float], vectors: int, k_max: int) -> tuple[str, ...]:
-    """Return notes on clusters that do not stand apart, or may be too few."""
-    if k == 1:
-        one = "all vectors are equal" if vectors == 1 else f"embedding.k_max={k_max}"
-        return (f"{one}, so all launches are one cluster",)
-    notes = []
-    if silhouettes[k - 2] <= _NO_STRUCTURE:
-        notes.append(
-            f"the vectors hardly form clusters: their best mean silhouette is {silhouettes[k - 2]:.2f}, and "
-            f"clusters are told from {_NO_STRUCTURE:g} on"
-        )
-    if k == k_max < vectors:
-        notes.append(f"the most clusters tried stand apart best: more than embedding.k_max={k} may do better")
-    return tuple(notes)
 
 
 METHOD = Method(

@@ -106,6 +106,7 @@ def _best_sizes(worth: FloatArray, launches: IntArray, least: int) -> FloatArray
     return np.clip(np.ceil(m, out=m), np.minimum(least, launches), launches, out=m)
 
 
+# N, cost of a launch and b of ranges; arrays of one shape.
 _Measured = tuple[IntArray, FloatArray, FloatArray]
 
 
@@ -151,9 +152,7 @@ class _Cutter:
         progress: Progress | None,
     ) -> None:
         self._moments, self._progress = moments, progress
-        self._batches: list[
-            tuple[IntArray, IntArray, tuple[IntArray, FloatArray, FloatArray], BoolArray]
-        ] = []
+        self._batches: list[tuple[IntArray, IntArray, _Measured, BoolArray]] = []
         bounds = [
             fixed[group] if group in fixed else _possible_cuts(counts, group, cuts)
             for group, cuts in enumerate(most.tolist())

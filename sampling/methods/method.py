@@ -48,22 +48,17 @@ class StrataRequest:
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """Strata found by looking at single launches, with the launches that represent each; none by chance.
+    """Strata found by looking at single launches, with the launches that represent each; none by chance."""
 
-    Attributes
-    ----------
-    stratum : (n,) the stratum of every launch of the list, 0 <= stratum < s; -1: no pick stands for it.
-    labels : (s,) what each stratum is, in words; distinct.
-    row : (k,) rows of the launch list to simulate, ascending and distinct.
-    weight : (k,) how much of the total each stands for: the total is estimated as sum of weight * duration.
-    notes : what the user should know of how these came about.
-    details : the method's own figures for results and files, by name; JSON values.
-    """
-
+    #: (n,) the stratum of every launch of the list, 0 <= stratum < s; -1: no pick stands for it.
     stratum: IntArray
+    #: (s,) what each stratum is, in words; distinct.
     labels: tuple[str, ...]
+    #: (k,) rows of the launch list to simulate, ascending and distinct; and how much of the total each stands
+    #: for, which is estimated as sum of weight * duration.
     row: IntArray
     weight: FloatArray
+    #: What the user should know of how these came about; and the method's own figures, JSON values by name.
     notes: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
 
@@ -74,12 +69,7 @@ class Picks:
 
 @dataclass(frozen=True, slots=True)
 class GrownByRule:
-    """Split trees that a rule grows, each from its own kernel group alone.
-
-    Attributes
-    ----------
-    rule : the rule for a target and the method's options.
-    """
+    """Split trees that a rule grows, for a target and the method's options, each from its group alone."""
 
     rule: Callable[[Target, Any], SplitRule]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,12 +78,14 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
 
     # The kept launches that each distinct vector matches, one after the other.
     sizes, columns = [], []
-    for done, some in _some_rows(vectors, first_rows, blocks, len(kept)):
-        near = within(some, matrix, options.distance)
+    at_once = _rows_at_once(len(kept))
+    for start in range(0, len(first_rows), at_once):
+        some = first_rows[start : start + at_once]
+        near = within(padded(vectors, some, blocks), matrix, options.distance)
         sizes.append(near.sum(axis=1))
         columns.append(np.nonzero(near)[1])
         if progress is not None:
-            progress(done, len(first_rows), "comparing with the launches kept")
+            progress(start + len(some), len(first_rows), "comparing with the launches kept")
     offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
     matched = _matched(offsets, np.concatenate(columns), vector, warps, kept, progress)
     names, signatures = launches.kernels.names, launches.kernels.signature_rows()
@@ -124,26 +125,19 @@ def _kept(
     ------
     NotApplicableError : so many are kept that comparing them all would take hours.
     """
-    kept = np.zeros(0, dtype=np.int64)
-    matrix = np.zeros((0, blocks))
-    done = 0
+    kept, matrix, done = np.zeros(0, dtype=np.int64), np.zeros((0, blocks)), 0
     while done < len(first_rows):
         rows = first_rows[done : done + _rows_at_once(len(kept))]
         some = padded(vectors, rows, blocks)
-        new = np.flatnonzero(~within(some, matrix[: len(kept)], distance).any(axis=1))
+        new = np.flatnonzero(~within(some, matrix, distance).any(axis=1))
         near = within(some[new], some[new], distance)
         matches, found = np.zeros(len(new), dtype=np.bool_), []
         for index in range(len(new)):
             if not matches[index]:
-                found.append(index)
+                found.append(new[index])
                 matches |= near[:, index]
-        new = new[found]
-        needed = len(kept) + len(new)
-        if needed > len(matrix):
-            # It doubles where it has no room.
-            matrix = np.concatenate([matrix, np.zeros((max(needed - len(matrix), len(matrix)), blocks))])
-        matrix[len(kept) : needed] = some[new]
-        kept = np.concatenate([kept, rows[new]])
+        matrix = np.concatenate([matrix, some[found]])
+        kept = np.concatenate([kept, rows[found]])
         done += len(rows)
         if len(kept) * len(first_rows) > MOST_COMPARISONS:
             raise NotApplicableError(
@@ -153,7 +147,7 @@ def _kept(
             )
         if progress is not None:
             progress(done, len(first_rows), "comparing basic-block vectors")
-    return kept, matrix[: len(kept)]
+    return kept, matrix
 
 
 def _matched(
@@ -166,12 +160,9 @@ def _matched(
 ) -> IntArray:
     """Return (n,) the kept launch that each launch matches, itself if it is kept.
 
-    Launches of one kind have the same vector and warps. A kind has turns: from the row of a kept launch on
-    that is nearer in warps than all kept before it, the launches of the kind match that one.
-
-    Parameters
-    ----------
-    offsets, near : distinct vector i matches the kept launches ``near[offsets[i]:offsets[i + 1]]``.
+    Distinct vector i matches the kept launches ``near[offsets[i]:offsets[i + 1]]``. Launches of one kind have
+    the same vector and warps. A kind has turns: from the row of a kept launch on that is nearer in warps than
+    all kept before it, the launches of the kind match that one.
     """
     kind, rows = dense_codes([vector, warps])
     sizes = np.diff(offsets)[vector[rows]]
@@ -204,42 +195,18 @@ def _rows_at_once(columns: int) -> int:
     return max(1, min(MOST_ROWS, MOST_CELLS // max(columns, 1)))
 
 
-def _some_rows(
-    vectors: BlockVectors, rows: IntArray, blocks: int, columns: int
-) -> Iterator[tuple[int, FloatArray]]:
-    """Yield the vectors of some rows at a time, and how many are done with them."""
-    at_once = _rows_at_once(columns)
-    for start in range(0, len(rows), at_once):
-        some = rows[start : start + at_once]
-        yield start + len(some), padded(vectors, some, blocks)
-
-
 def distinct_vectors(vectors: BlockVectors) -> tuple[IntArray, IntArray]:
-    """Return the code of each launch's vector and the first launch of each code, in order of appearance.
+    """Return (n,) the code of each launch's vector and (d,) the first launch of each, in order of appearance.
 
-    Parameters
-    ----------
-    vectors : of n launches.
-
-    Returns
-    -------
-    codes : (n,) 0 <= code < d; equal codes have equal vectors.
-    first_rows : (d,) ascending. Vectors that differ in trailing zeros alone may have two codes.
+    Vectors that differ in trailing zeros alone may have two codes.
     """
     import pyarrow as pa
 
     from sampling.arrow import to_numpy
 
-    width = vectors.counts.dtype.itemsize
-    texts = pa.Array.from_buffers(
-        pa.large_binary(),
-        len(vectors.warps),
-        [
-            None,
-            pa.py_buffer(np.ascontiguousarray(vectors.offsets * width)),
-            pa.py_buffer(np.ascontiguousarray(vectors.counts)),
-        ],
-    )
+    offsets = np.ascontiguousarray(vectors.offsets * vectors.counts.dtype.itemsize)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(vectors.counts))]
+    texts = pa.Array.from_buffers(pa.large_binary(), len(vectors.warps), buffers)
     codes = to_numpy(texts.dictionary_encode().indices).astype(np.int64)
     # Codes count up in order of appearance, so a new one is a new greatest.
     new = np.diff(np.maximum.accumulate(codes), prepend=-1) > 0
@@ -260,11 +227,6 @@ def within(vectors: FloatArray, others: FloatArray, distance: float) -> BoolArra
     """Return (v, o) whether ||vector - other|| / ||vector|| < distance; the norm is the vector's own.
 
     A vector of zeros lies within any distance of zeros and of nothing else.
-
-    Parameters
-    ----------
-    vectors : (v, blocks).
-    others : (o, blocks).
     """
     # ||a - b||^2 = ||a||^2 + ||b||^2 - 2 a.b loses digits, so what it leaves in doubt is measured directly.
     own = np.einsum("ij,ij->i", vectors, vectors)[:, None]

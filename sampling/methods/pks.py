@@ -98,8 +98,7 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
     ------
     NotApplicableError : some launch lacks the metrics.
     """
-    columns, complete, notes = characteristics(launches, options.columns)
-    _require(complete, "pks")
+    columns, notes = _required(launches, "pks", options.columns)
     group, representative, more_notes, details = select_kernels(
         launches, columns, len(launches), options, progress
     )
@@ -111,9 +110,7 @@ def select_kernels(
 ) -> tuple[IntArray, IntArray, tuple[str, ...], dict[str, Any]]:
     """Return the principal kernels of the first j launches, all of which are complete.
 
-    Returns
-    -------
-    group : (j,) of each launch; representative : (k,) the first launch of each group; notes and details.
+    (j,) the group of each, (k,) the first launch of each group, notes and details.
     """
     rng = np.random.default_rng(_SEED)
     rows, notes, kept = _standardised_first(launches, columns, first)
@@ -151,8 +148,7 @@ def pick_tbpoint(
             f"{len(launches) ** 2 * 8 / 1e9:,.0f} GB of memory, so it takes at most {MOST_LAUNCHES:,}",
             remedy=Wording("select fewer by `launches=A:B`, or choose pks"),
         )
-    columns, complete, notes = characteristics(launches, options.columns)
-    _require(complete, "tbpoint")
+    columns, notes = _required(launches, "tbpoint", options.columns)
     rows, more_notes, kept = _standardised_first(launches, columns, len(launches))
     name, cost = measured_cost(launches, len(launches))
     if progress is not None:
@@ -179,6 +175,17 @@ def linkage_groupings(rows: DistinctRows) -> Iterator[Groups]:
         yield grouped(rows, labels[rows.first], by_centre=True)
 
 
+def without_costs(features: Features) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the metrics that some launch has, but tensor shapes and costs; and the costs among them."""
+    known = [
+        name
+        for name, values in features.metrics.items()
+        if not name.startswith(TENSOR_PREFIX) and np.isfinite(values).any()
+    ]
+    costs = tuple(name for name in known if is_cost(name, features.units.get(name)))
+    return tuple(name for name in known if name not in costs), costs
+
+
 def characteristics(launches: LaunchList, choice: str) -> tuple[tuple[str, ...], BoolArray, tuple[str, ...]]:
     """Return by which metrics to compare the launches, (n,) which launches have them, and notes.
 
@@ -191,23 +198,15 @@ def characteristics(launches: LaunchList, choice: str) -> tuple[tuple[str, ...],
     if choice == "published":
         found = {names[0]: features.first_of(names) for names in CHARACTERISTICS}
         columns = tuple(name for name in found.values() if name is not None)
-        lacking = ", ".join(first for first, name in found.items() if name is None)
-        if lacking:
+        if lacking := ", ".join(first for first, name in found.items() if name is None):
             used = f"{len(columns)} of the {len(found)} published characteristics are used"
             notes = (f"{used}; the profile lacks {lacking}",)
     else:
-        known = [
-            name
-            for name, values in features.metrics.items()
-            if not name.startswith(TENSOR_PREFIX) and np.isfinite(values).any()
-        ]
-        costs = [name for name in known if is_cost(name, features.units.get(name))]
-        columns = tuple(name for name in known if name not in costs)
+        columns, costs = without_costs(features)
         if costs:
-            more = len(costs) - _MOST_NAMED
-            named = ", ".join(costs[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-            of_all = f"{len(columns):,} of {len(known):,} metrics are gone by"
-            notes = (f"{of_all}, not {named}: {COSTS}",)
+            more = f" and {len(costs) - _MOST_NAMED:,} more" if len(costs) > _MOST_NAMED else ""
+            of_all = f"{len(columns):,} of {len(columns) + len(costs):,} metrics are gone by"
+            notes = (f"{of_all}, not {', '.join(costs[:_MOST_NAMED])}{more}: {COSTS}",)
     measured = np.zeros(len(launches), dtype=np.int64)
     for name in columns:
         measured += np.isfinite(features.metrics[name])
@@ -215,19 +214,17 @@ def characteristics(launches: LaunchList, choice: str) -> tuple[tuple[str, ...],
     return columns, measured >= max(needed, 1), notes
 
 
-def _require(complete: BoolArray, method: str) -> None:
-    """Check that every launch has its characteristics."""
+def _required(launches: LaunchList, method: str, choice: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the characteristics, which every launch must have, and notes."""
+    columns, complete, notes = characteristics(launches, choice)
     lacking = int(np.count_nonzero(~complete))
-    if lacking == len(complete):
-        raise NotApplicableError(
-            f"{method} needs metrics of every launch, and the profile has none of those it goes by",
-            remedy=RECORDING,
-        )
     if lacking:
-        raise NotApplicableError(
-            f"{method} needs metrics of every launch; {lacking:,} of {len(complete):,} launches lack them",
-            remedy=Wording("{}, or choose two-level", RECORDING) if complete[0] else RECORDING,
-        )
+        what = f"; {lacking:,} of {len(complete):,} launches lack them"
+        if lacking == len(complete):
+            what = ", and the profile has none of those it goes by"
+        remedy = Wording("{}, or choose two-level", RECORDING) if complete[0] else RECORDING
+        raise NotApplicableError(f"{method} needs metrics of every launch{what}", remedy=remedy)
+    return columns, notes
 
 
 def _standardised_first(
@@ -244,16 +241,12 @@ def standardise(
 ) -> tuple[DistinctRows, list[str], list[str], tuple[str, ...]]:
     """Return launches as rows of mean 0 and population standard deviation 1; what hardly varies is dropped.
 
-    A column is dropped whose coefficient of variation, population standard deviation / |mean|, is below 1e-3;
-    mean 0 with variation stays. One that some launch lacks is dropped as well.
-
-    Parameters
-    ----------
-    columns : name -> (n,).
+    A column (n,) is dropped whose population standard deviation / |mean| is below 1e-3; mean 0 with variation
+    stays. One that some launch lacks is dropped as well. Where nothing varies, one row of no columns is left.
 
     Returns
     -------
-    rows : no columns, and so one row, where nothing varies; the names that are kept, and dropped; notes.
+    rows; the names that are kept, and dropped; notes.
     """
     launches = len(next(iter(columns.values())))
     whole = {name: values for name, values in columns.items() if np.isfinite(values).all()}
@@ -308,15 +301,10 @@ def measured_cost(launches: LaunchList, first: int) -> tuple[str, FloatArray]:
 def choose(
     candidates: Iterable[Groups], cost: FloatArray, threshold: float, tried: str
 ) -> tuple[Groups, int, dict[str, Any], tuple[str, ...]]:
-    """Return the first candidate that projects the total with an error below the threshold.
+    """Return the first candidate that projects the total with an error below the threshold, or the best.
 
-    The error is |sum of size * cost of the representative - total| / total. If none is below, it is the
-    candidate of least error, the first of equals. Candidates after the one taken are not made.
-
-    Parameters
-    ----------
-    cost : (n,) the measured cost of each launch.
-    tried : what the candidates are, in the plural.
+    The error is |sum of size * cost of the representative - total| / total; ``cost`` (n,) is measured.
+    Candidates after the one taken are not made.
 
     Returns
     -------

@@ -90,29 +90,18 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
         total, own = np.bincount(stratum, counts.executed), counts.executed[row]
         weight = np.divide(total, own, out=weight, where=own > 0)
         if empty := int(((own == 0) & (total > 0)).sum()):
-            notes = (
-                f"{empty:,} strata have a representative without instructions and are weighed by launches",
-            )
+            why = "have a representative without instructions and are weighed by launches"
+            notes = (f"{empty:,} strata {why}",)
     ends = np.append(np.flatnonzero(opens), len(opens))
     labels = []
-    for index, (of_group, is_part) in enumerate(
-        zip(group.tolist(), np.bincount(group)[group] > 1, strict=True)
-    ):
+    is_part = np.bincount(group)[group] > 1
+    for index, of_group in enumerate(group.tolist()):
         least, most = (_exactly(float(executed[at])) for at in (ends[index], ends[index + 1] - 1))
-        counted = f", {least} instructions" if least == most else f", {least} to {most} instructions"
-        labels.append(launches.groups[of_group].key + (counted if is_part else ""))
-    groups_of, launches_of, strata_of = (
-        np.bincount(tier[each], minlength=4).tolist() for each in (np.unique(group), launches.group, group)
-    )
-    tiers = [
-        {
-            "tier": each,
-            "kernel_groups": groups_of[each],
-            "launches": launches_of[each],
-            "strata": strata_of[each],
-        }
-        for each in (1, 2, 3)
-    ]
+        counted = f", {least if least == most else f'{least} to {most}'} instructions"
+        labels.append(launches.groups[of_group].key + (counted if is_part[index] else ""))
+    columns = {"kernel_groups": np.unique(group), "launches": launches.group, "strata": group}
+    sizes = {name: np.bincount(tier[of], minlength=4).tolist() for name, of in columns.items()}
+    tiers = [{"tier": each, **{name: size[each] for name, size in sizes.items()}} for each in (1, 2, 3)]
     # Rows ascending: the strata are numbered by group and count, their representatives by launch.
     order = np.argsort(row)
     details = {"metric": counts.metric, "counts": counts.unit, "tiers": tiers}
@@ -173,12 +162,8 @@ def _exactly(value: float) -> str:
 def silverman_bandwidth(values: FloatArray, count: IntArray) -> float:
     """Return sigma (4 / (3 n))^(1/5), the normal reference rule. [Silverman 1986, Eq. 3.28]
 
-    n is the number of observations and sigma their sample standard deviation (n - 1), as in SciPy's
-    ``gaussian_kde(bw_method="silverman")``. scikit-learn's "silverman" leaves sigma out.
-
-    Parameters
-    ----------
-    values, count : (k,) distinct values and how often each was observed; k >= 2.
+    Of distinct values (k,), each observed so often; sigma is the sample standard deviation (n - 1), as in
+    SciPy's ``gaussian_kde(bw_method="silverman")``. scikit-learn's "silverman" leaves sigma out.
     """
     observations = int(count.sum())
     mean = np.dot(values, count) / observations
@@ -187,18 +172,11 @@ def silverman_bandwidth(values: FloatArray, count: IntArray) -> float:
 
 
 def log_density(at: FloatArray, values: FloatArray, count: IntArray, bandwidth: float) -> FloatArray:
-    """Return the log of the density at each point, up to a constant.
+    """Return the log of the density at each point (g,), up to a constant, of ascending values (k,).
 
-    Notes
-    -----
     Written out because scikit-learn's KernelDensity takes 9 s for 200,000 values, and far from all values,
     where the valleys are, the bounds it subtracts from each other leave errors of several per cent. Here each
     term is taken relative to the nearest value's, so nothing underflows however far the values lie apart.
-
-    Parameters
-    ----------
-    at : (g,) points, ascending.
-    values, count : (k,) distinct values, ascending, and how often each was observed.
     """
     place = np.searchsorted(values, at)
     below = np.abs(at - values[np.maximum(place - 1, 0)])
@@ -218,14 +196,10 @@ def log_density(at: FloatArray, values: FloatArray, count: IntArray, bandwidth: 
 
 
 def valleys(values: FloatArray, count: IntArray) -> FloatArray:
-    """Return the grid points at which the density of the values has a strict local minimum, ascending.
+    """Return the grid points, ascending, at which the density of two values or more has a local minimum.
 
     A minimum that falls between two grid points of equal density, as that between two equally frequent
     values does, counts as one, at the lower of the two.
-
-    Parameters
-    ----------
-    values, count : (k,) distinct values, ascending, and how often each was observed; k >= 2.
     """
     from scipy.signal import find_peaks
 

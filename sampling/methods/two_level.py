@@ -83,22 +83,19 @@ def pick(
     group = np.concatenate([known, _usual_group(launches.signature, known)[launches.signature[detailed:]]])
     unmatched = np.flatnonzero(group < 0)
     details["launches_in_detail"] = detailed
-    details |= {
-        "classifier": None,
-        "classifier_unused": None,
-        "holdout_accuracy": {},
-        "holdout_launches": None,
-    }
+    found: dict[str, Any] = {"classifier": None, "classifier_unused": None}
+    found |= {"holdout_accuracy": {}, "holdout_launches": None}
     if detailed == total:
-        details["classifier_unused"] = "all launches are profiled in detail"
+        found["classifier_unused"] = "all launches are profiled in detail"
     elif len(unmatched) == 0:
-        details["classifier_unused"] = "every other launch was matched exactly"
+        found["classifier_unused"] = "every other launch was matched exactly"
     elif (known == known[0]).all():
-        details["classifier_unused"] = "there is one group"
+        found["classifier_unused"] = "there is one group"
         group[unmatched] = known[0]
     else:
         group[unmatched], learnt = _classified(launches, known, unmatched, options.classifier, rng, progress)
-        details |= learnt
+        found |= learnt
+    details |= found
     name = launches.kernels.signature_rows()[:, 0][launches.signature]
     details["share_in_detail"] = detailed / total
     details["share_matched_exactly"] = (total - detailed - len(unmatched)) / total
@@ -110,22 +107,19 @@ def pick(
 
 def _notes(details: dict[str, Any], asked: str) -> tuple[str, ...]:
     """Return what rests on a classifier, and how far that can be trusted."""
-    notes = []
-    classifier, accuracies = details["classifier"], details["holdout_accuracy"]
-    if classifier is not None:
-        held = counted(details["holdout_launches"], "launch", "launches")
-        notes.append(
-            f"{100 * details['share_classified']:.1f} % of the launches are classified by {classifier}, "
-            f"right for {100 * accuracies[classifier]:.1f} % of the {held} held out"
-        )
-        if details["holdout_launches"] < _FEW_HELD_OUT:
-            notes.append(
-                f"{held} held out tell little of how well {classifier} does: profile more launches in detail"
-            )
-    else:
+    notes, classifier = [], details["classifier"]
+    if classifier is None:
         option = "" if asked == "best" else f", and two-level.classifier={asked} is not used"
         why = details["classifier_unused"]
         notes.append(f"no classifier is needed, and none has an accuracy: {why}{option}")
+    else:
+        held = counted(details["holdout_launches"], "launch", "launches")
+        share, right = details["share_classified"], details["holdout_accuracy"][classifier]
+        classified = f"{100 * share:.1f} % of the launches are classified by {classifier}"
+        notes.append(f"{classified}, right for {100 * right:.1f} % of the {held} held out")
+        if details["holdout_launches"] < _FEW_HELD_OUT:
+            little = f"{held} held out tell little of how well {classifier} does"
+            notes.append(f"{little}: profile more launches in detail")
     if unseen := details["share_name_unseen"]:
         first = details["launches_in_detail"]
         notes.append(f"{100 * unseen:.1f} % of the launches have a name that none of the first {first:,} has")
@@ -208,10 +202,8 @@ def classifier(
     Parameters
     ----------
     kind : one of ``CLASSIFIERS``.
-    inputs : (kinds, columns) the kinds to learn from; the first column is a name's code, and becomes a column
-        for each name. One that is not learnt has none.
+    inputs : (kinds, columns) the first is a name's code, and becomes a column for each name that is learnt.
     group, count : (kinds,) their groups, and how many launches each stands for.
-    random_state : seed of scikit-learn.
     """
     from sklearn.linear_model import SGDClassifier
     from sklearn.naive_bayes import GaussianNB

@@ -12,8 +12,8 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import OptionError
+from sampling.methods.baselines import NumberDrawn
 from sampling.methods.method import Picks, StrataRequest
-from sampling.methods.random_launches import NumberDrawn
 from sampling.methods.registry import launches_drawn_within, method_named, method_options
 from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, reduced

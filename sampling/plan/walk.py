@@ -137,11 +137,6 @@ class TreeWalk:
         return Place(self._group, None if ahead is None else ahead.path)
 
     @property
-    def by_halves(self) -> bool:
-        """Whether the present group's nodes are halves by 2-means, so that any of them can be decided on."""
-        return self._steps.tree.by_halves
-
-    @property
     def at_end(self) -> bool:
         """Whether all decisions have been taken."""
         return self._group == self.groups - 1 and self.ahead is None
@@ -280,11 +275,6 @@ class TreeWalk:
         if verdict is Verdict.SPLIT and node.stop - node.start < 2:
             raise OptionError(
                 "all its durations are equal: there is nothing to split", remedy="keep it whole"
-            )
-        if path and not self.by_halves:
-            raise OptionError(
-                "the strata of this kernel group were found all at once, not half by half",
-                remedy="decide on the whole group first; its halves can be decided on then",
             )
         return with_decision(self._overrides, key, path, verdict)
 

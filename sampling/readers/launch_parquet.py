@@ -314,8 +314,9 @@ class LaunchParquet:
             return None
         if ours not in self.columns:
             return 0
-        place = self.places[self._title(ours)]
-        statistics = self.metadata.row_group(row_group).column(place).statistics
+        # A column that is not of numbers has no place by its name.
+        place = self.places.get(self._title(ours))
+        statistics = None if place is None else self.metadata.row_group(row_group).column(place).statistics
         if statistics is None or not statistics.has_min_max or statistics.null_count != 0:
             return None
         low = statistics.min

@@ -25,13 +25,7 @@ from sampling.features.counts import REMEDY, is_stats, stats_rows
 from sampling.projection import IntervalLog
 from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.export import LOADS_FROM, Step
-from sampling.simulators.measured_run import (
-    SeenKernel,
-    TraceList,
-    dimensions_of,
-    is_same_name,
-    kernels_apart,
-)
+from sampling.simulators.measured_run import SeenKernel, TraceList, dimensions_of, is_same_name, kernels_apart
 from sampling.text import counted
 
 LIST = "kernelslist.g"

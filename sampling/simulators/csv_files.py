@@ -43,13 +43,7 @@ from sampling.simulators.export import (
     informative_order,
     shared_out,
 )
-from sampling.simulators.measured_run import (
-    CYCLES,
-    INSTRUCTIONS,
-    STATE,
-    MeasuredRun,
-    dimensions_text,
-)
+from sampling.simulators.measured_run import CYCLES, INSTRUCTIONS, STATE, MeasuredRun, dimensions_text
 from sampling.text import nearest
 
 _LAUNCH_IDENTITY = ("id", "process", "device", "ordinal", "occurrence")
@@ -73,9 +67,7 @@ def _export(plan: PlanFile, choices: ExportChoices) -> Exported:
 
 
 EXPORTER = Exporter(
-    "ids, ordinals and occurrences count from 0, as in the plan",
-    frozenset({"shards", "cold_check"}),
-    _export,
+    "ids, ordinals and occurrences count from 0, as in the plan", frozenset({"shards", "cold_check"}), _export
 )
 
 

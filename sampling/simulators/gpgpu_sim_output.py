@@ -53,7 +53,7 @@ _OF_KERNEL = {
 _COUNTER = re.compile(rb"^[ \t]*([A-Za-z]\w{2,}(?:\[\w+\])*)[ \t]*=", re.MULTILINE)
 _DOES_NOT_ADD_UP = re.compile(
     r"^(max|min|avg|average|bank skew|chip skew)|rate\b|_rate|ratio|util|occupancy|latency|ipc|_BW|locality|"
-    r"Locality|parallism|Parallism|^kernel_|slowdown|per_cycle|LevelPara|_eff\b",
+    r"Locality|parallism|Parallism|^kernel_|slowdown|per_cycle|LevelPara|_eff\b"
 )
 _MOST_BYTES_FOR_NAMES = 1 << 25
 _PRINTED = (

@@ -7,11 +7,11 @@ split once stays split, so a plan for another epsilon starts from the trees of t
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 from weakref import WeakKeyDictionary, proxy
 
 import numpy as np
@@ -100,8 +100,6 @@ class SplitTree:
 
     group: int
     nodes: tuple[SplitNode, ...]
-    #: Whether each node is cut by 2-means, so that a path names the same launches in every tree.
-    by_halves: bool = True
 
     @property
     def leaves(self) -> tuple[SplitNode, ...]:
@@ -119,7 +117,7 @@ class Proposal:
     tau_old_ns: float
     tau_new_ns: float
     verdict: Verdict
-    reason: str
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,17 +135,20 @@ class ClusterArrays:
         return cls(*(np.array([getattr(cluster, name) for cluster in clusters]) for name in names))
 
 
-@dataclass(frozen=True, slots=True)
-class Halves:
-    """Many clusters (k,), what each costs if kept, and its best two halves (k, 2), left and right."""
+class Decided(NamedTuple):
+    """What a rule makes of clusters (k,) and the p parts of each; of one cluster without the k."""
 
-    whole: ClusterArrays
-    samples_old: IntArray
-    parts: ClusterArrays
+    #: (k,) whether to split.
+    splits: BoolArray
+    #: (k, p) the samples that each part would cost.
+    samples_new: IntArray
+    #: (k,) sampled time, whole and in parts.
+    tau_old_ns: FloatArray
+    tau_new_ns: FloatArray
 
 
 class SplitRule(Protocol):
-    """When to split. A rule sees one cluster at a time and never its relatives."""
+    """When to split. A rule sees a cluster and its parts and never its relatives."""
 
     @property
     def enough(self) -> int:
@@ -160,21 +161,14 @@ class SplitRule(Protocol):
     def samples_alone(self, clusters: ClusterArrays) -> IntArray:
         """Return how many samples each cluster costs by itself, as at the root of a group."""
 
-    def samples_kept(self, share: Share) -> int:
-        """Return how many samples a cluster costs if kept, given what the decision above allocated to it."""
+    def samples_kept(self, clusters: ClusterArrays, samples: IntArray, /) -> IntArray:
+        """Return how many samples each costs if kept, given what the decision above allocated to it."""
 
-    def propose(
-        self, cluster: Cluster, samples_old: int, partitions: Sequence[tuple[Cluster, ...]]
-    ) -> Proposal:
-        """Return the decision on a cluster that costs ``samples_old`` samples if kept.
+    def decide(self, whole: Cluster | ClusterArrays, samples_old: Any, parts: ClusterArrays) -> Decided:
+        """Return the decision on clusters that cost ``samples_old`` samples if kept."""
 
-        Parameters
-        ----------
-        partitions : its best partitions into 2, 3, ... parts, at most ``most_parts``; at least the first.
-        """
-
-    def halve(self, halves: Halves) -> tuple[BoolArray, IntArray]:
-        """Return (k,) where `propose` would split, and (k, 2) what each half costs by that decision."""
+    def reason(self, whole: Cluster, samples_old: int, proposal: Proposal, /) -> str:
+        """Return why it was decided so, in words and numbers."""
 
     def sized(self, clusters: Clusters, samples: IntArray) -> Strata:
         """Return the final clusters of whole groups with the sizes that the method draws.
@@ -404,13 +398,14 @@ class TreeGrower:
         cluster, path, samples_old, _, proposal = pending
         override, rule, settled = self._overrides.get(path), self._rule, None
         if proposal is None:
-            samples_old = rule.samples_kept(Share(cluster, samples_old))
+            kept = rule.samples_kept(ClusterArrays.of(cluster), np.array([samples_old]))
+            samples_old = int(kept[0])
             if cluster.stop - cluster.start == 1:
                 settled = "all durations are equal"
             elif samples_old <= rule.enough:
                 settled = "1 sample is enough" if samples_old == 1 else f"{samples_old} samples are enough"
             if settled is None or override is Verdict.SPLIT:
-                proposal = rule.propose(cluster, samples_old, self._partitions(cluster, path))
+                proposal = self._proposed(cluster, samples_old, path)
         verdict, reason = Verdict.KEEP, settled or ""
         if proposal is not None:
             verdict, reason = proposal.verdict, settled or proposal.reason
@@ -437,6 +432,17 @@ class TreeGrower:
         )
         self._next = _Decision(pending, node, proposal)
         return self._next
+
+    def _proposed(self, cluster: Cluster, samples_old: int, path: str) -> Proposal:
+        """Return what the rule makes of the partition that costs least."""
+        partitions, rule = self._partitions(cluster, path), self._rule
+        decided = [rule.decide(cluster, samples_old, ClusterArrays.of(*parts)) for parts in partitions]
+        best = min(range(len(decided)), key=lambda index: float(decided[index].tau_new_ns))
+        splits, samples_new, tau_old_ns, tau_new_ns = decided[best]
+        verdict = Verdict.SPLIT if splits else Verdict.KEEP
+        sizes, taus_ns = tuple(samples_new.tolist()), (float(tau_old_ns), float(tau_new_ns))
+        proposal = Proposal(partitions[best], sizes, *taus_ns, verdict)
+        return replace(proposal, reason=rule.reason(cluster, samples_old, proposal))
 
     def _partitions(self, cluster: Cluster, path: str) -> list[tuple[Cluster, ...]]:
         """Return the best partitions into 2, 3, ... parts: as many as the rule may make."""
@@ -553,11 +559,13 @@ def _split_at_once(
             forest.split(open_nodes)
             left = forest.nodes["left"][open_nodes]
             children = np.stack([left, left + 1], axis=1)
-            splits, samples_new = rule.halve(Halves(clusters(open_nodes), samples_old, clusters(children)))
+            parts = clusters(children)
+            splits, samples_new, *_ = rule.decide(clusters(open_nodes), samples_old, parts)
             rows = forest.nodes[np.concatenate([nodes[is_final], open_nodes[~splits]])]
             kept = np.concatenate([samples[is_final], samples_old[~splits]])
             finals.append(np.stack([rows["group"], rows["start"], rows["stop"], kept]))
-            nodes, samples = children[splits].ravel(), samples_new[splits].ravel()
+            nodes = children[splits].ravel()
+            samples = rule.samples_kept(parts, samples_new)[splits].ravel()
             if progress is not None:
                 still_open = np.count_nonzero(np.bincount(forest.nodes["group"][nodes]))
                 progress(len(counts.groups) - int(still_open), len(counts.groups), SPLITTING)

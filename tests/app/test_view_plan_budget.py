@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sampling.errors import OptionError
-from sampling.plan.budget import SimulationHours
+from sampling.plan.nearby import SimulationHours
 from tests.app.driving import App, Running, printed, screen_text, study_in, wait_for
 from tests.app.plan_driving import check_round_trip, details_of, form_of, running, settled
 from tui.app.plan import cheaper

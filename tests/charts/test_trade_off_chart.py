@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.plan.trade_off import TradeOffPoint, default_epsilons
+from sampling.plan.nearby import TradeOffPoint, default_epsilons
 from tests.drawing import in_ascii
 from tui.charts.grid import Grid, plain
 from tui.charts.size_plot import CHOSEN, OTHER, trade_off_chart

@@ -13,7 +13,7 @@ import pytest
 
 from tests import small_recordings
 from tests.cli.conftest import Kernelpoint
-from tests.sampling.readers.rocm.rocpd_file import Dispatched, json_of, write_database, write_json
+from tests.sampling.readers.rocpd_file import Dispatched, json_of, write_database, write_json
 from tests.sampling.readers.test_nvprof import TITLES, in_columns, kernel
 
 SECRET = "hunter2"

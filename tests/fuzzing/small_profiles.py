@@ -13,8 +13,8 @@ from sampling.readers.registry import read_profile
 from sampling.reduction.region import Region
 from tests.sampling.readers import test_nvprof as nvprof
 from tests.sampling.readers import test_simulator_log
-from tests.sampling.readers.rocm.rocpd_file import Called, Dispatched, json_of, write_database, write_json
-from tests.sampling.readers.rocm.test_csv_trace import DISPATCHES, V1, V3, text_of
+from tests.sampling.readers.rocpd_file import Called, Dispatched, json_of, write_database, write_json
+from tests.sampling.readers.test_rocm_csv import DISPATCHES, V1, V3, text_of
 from tests.small_recordings import kineto, nsys_csv, nsys_execution_csv, nsys_parquetdir, nsys_sqlite
 
 #: What they are called.

@@ -17,7 +17,7 @@ from textual.containers import Container, Vertical
 
 from sampling.errors import SamplingError
 from sampling.methods.registry import check_settings, method_named, method_names
-from sampling.plan.budget import hours
+from sampling.plan.nearby import hours
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.strata.target import Target

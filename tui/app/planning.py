@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sampling.errors import OptionError, OverrideError, SamplingError
 from sampling.methods.registry import check_settings
-from sampling.plan.binding import Relaxation
-from sampling.plan.budget import SimulationHours
+from sampling.plan.nearby import Relaxation, SimulationHours
 from sampling.plan.study import Study, study, study_again
 from sampling.profile.profile import Profile
 from sampling.progress import Progress

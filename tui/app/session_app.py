@@ -26,9 +26,8 @@ from tui.terminal.printable import is_ascii, printable
 # The engine is imported where it is needed: the first paint does not wait for numpy.
 if TYPE_CHECKING:
     from sampling.errors import SamplingError
-    from sampling.plan.binding import Relaxation
-    from sampling.plan.budget import SimulationHours
     from sampling.plan.findings import Finding
+    from sampling.plan.nearby import Relaxation, SimulationHours
     from sampling.plan.study import Study
     from sampling.splitting.tree import Overrides
 

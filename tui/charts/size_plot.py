@@ -31,7 +31,7 @@ from tui.charts.quantities import ratio
 from tui.terminal.printable import is_ascii
 
 if TYPE_CHECKING:
-    from sampling.plan.trade_off import TradeOffPoint
+    from sampling.plan.nearby import TradeOffPoint
     from scalemodel.measurements import Measurements
     from scalemodel.predict import Outcome
     from scalemodel.validate import Validation

@@ -6,9 +6,9 @@ import shlex
 from dataclasses import replace
 
 from sampling.plan.judge import judge_plan
+from sampling.plan.nearby import check_has_trade_off
 from sampling.plan.plan import plan_document
 from sampling.plan.plan_file import read_plan
-from sampling.plan.trade_off import check_has_trade_off
 from tui.charts.quantities import share_above
 from tui.engine.planning import (
     PlanCosts,

@@ -10,7 +10,7 @@ from pathlib import Path
 from sampling import running
 from sampling.errors import OptionError
 from sampling.estimation.total import PlanEstimate
-from sampling.plan.budget import written_seconds
+from sampling.plan.nearby import written_seconds
 from sampling.plan.plan_file import IN_FOLDER, read_plan
 from sampling.projection import Lack, ProjectionRule, project
 from sampling.running import NEEDED

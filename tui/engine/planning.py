@@ -8,21 +8,26 @@ from typing import TYPE_CHECKING
 
 from sampling.errors import OptionError
 from sampling.methods.registry import check_settings, method_named, method_names
-from sampling.plan.binding import Relaxation, what_binds
-from sampling.plan.budget import (
-    Budget,
-    SimulationHours,
-    check_slowdown,
-    simulation_hours,
-    study_within,
-    written_budget,
-)
 from sampling.plan.comparison import FeatureFiles, MethodComparison
 from sampling.plan.judge import Judgement, judge_design
+from sampling.plan.nearby import (
+    Budget,
+    NoPoint,
+    Relaxation,
+    SimulationHours,
+    TradeOffPoint,
+    check_has_trade_off,
+    check_slowdown,
+    default_epsilons,
+    simulation_hours,
+    study_within,
+    trade_off,
+    what_binds,
+    written_budget,
+)
 from sampling.plan.plan import Plan, drawn_plan, find_planned_launches
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.study import Study
-from sampling.plan.trade_off import NoPoint, TradeOffPoint, check_has_trade_off, default_epsilons, trade_off
 from sampling.profile.profile import Profile
 from sampling.progress import Progress
 from sampling.strata.target import Target

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from sampling.methods.registry import method_named
-from sampling.plan.binding import Relaxation
-from sampling.plan.budget import SimulationHours, hours
 from sampling.plan.design import Design
+from sampling.plan.nearby import Relaxation, SimulationHours, hours
 from sampling.plan.plan import Plan
 from sampling.plan.study import Study
 from sampling.text import counted

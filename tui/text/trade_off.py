@@ -8,9 +8,8 @@ from itertools import takewhile
 from typing import Any
 
 from sampling.methods.registry import method_named
-from sampling.plan.budget import hours
+from sampling.plan.nearby import NoPoint, TradeOffPoint, hours
 from sampling.plan.study import Study
-from sampling.plan.trade_off import NoPoint, TradeOffPoint
 from sampling.strata.target import Target
 from sampling.text import counted
 from tui.charts import quantities

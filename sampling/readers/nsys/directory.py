@@ -98,9 +98,7 @@ class _FolderTables(NsysTables):
                 yield arrow.schema.names, lambda **_: batches
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise ProfileError(
-                f"the table file {path.name} is damaged or cut short",
-                path=self.path,
-                remedy=self.remedy,
+                f"the table file {path.name} is damaged or cut short", path=self.path, remedy=self.remedy
             ) from error
 
     def columns(self, table: str) -> frozenset[str]:

@@ -426,9 +426,7 @@ class _NvtxRanges:
     """
 
     def __init__(
-        self,
-        opened: Callable[[], AbstractContextManager[NsysTables]],
-        sequences: tuple[LaunchSequence, ...],
+        self, opened: Callable[[], AbstractContextManager[NsysTables]], sequences: tuple[LaunchSequence, ...]
     ) -> None:
         self._opened = opened
         self._sequences = sequences

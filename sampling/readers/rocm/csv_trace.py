@@ -122,9 +122,7 @@ def _devices(rows: Rows) -> AnyIntArray:
     return np.array([int(match[1]) for match in found if match], dtype=np.int32)[codes]
 
 
-def _dimensions(
-    rows: Rows,
-) -> tuple[Sequence[AnyIntArray], Sequence[AnyIntArray]] | tuple[None, None]:
+def _dimensions(rows: Rows) -> tuple[Sequence[AnyIntArray], Sequence[AnyIntArray]] | tuple[None, None]:
     """Return the grid in work-groups and the work-group; None where the list does not say both."""
     items, group = ([f"{what}_{axis}" for axis in "xyz"] for what in ("items", "group"))
     if not all(column in rows for column in (*items, *group)):

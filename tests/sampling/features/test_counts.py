@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.features.reading import FeatureRows, read_features
@@ -58,13 +56,6 @@ def test_launches_that_were_not_counted_have_no_value(read: Callable[[str], Feat
     assert any("not instrumented" in note for note in rows.notes)
 
 
-def test_a_log_with_gaps_says_so(read: Callable[[str], FeatureRows]) -> None:
-    rows = read(line(1, "f", 1, 1) + line(3, "f", 1, 1))
-    assert rows.notes == ("2 of 4 kernels up to the last have no line",)
-    assert rows.launch_number is not None
-    assert rows.launch_number.tolist() == [1, 3]
-
-
 def test_a_negative_count_is_one_that_overflowed(read: Callable[[str], FeatureRows]) -> None:
     rows = read(line(0, "f", 1, 5) + line(1, "f", 1, -2147483000) + line(2, "f", 1, -7))
     np.testing.assert_array_equal(rows.features.metrics["instructions"], [5, np.nan, np.nan])
@@ -99,26 +90,6 @@ def test_vectors_are_ragged_and_keep_their_warps(read: Callable[[str], FeatureRo
     assert blocks.counts.tolist() == [1, 2, 3, 10, 4, 5]
     assert blocks.warps.tolist() == [8, 4, 16]
     assert rows.line.tolist() == [2, 4, 6]
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.lists(st.lists(st.integers(0, 10**12), min_size=1, max_size=5), min_size=1, max_size=8),
-    st.integers(16, 400),
-)
-def test_vectors_cut_into_pieces_are_the_same(
-    read: Callable[[str], FeatureRows], counts: list[list[int]], piece: int
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sampling.readers.input_file.PIECE_BYTES", piece)
-        rows = read(vectors(*((f"f{index % 2}", index, each) for index, each in enumerate(counts))))
-    blocks = rows.features.block_vectors
-    assert blocks is not None
-    found = [
-        blocks.counts[start:stop].tolist()
-        for start, stop in zip(blocks.offsets[:-1], blocks.offsets[1:], strict=True)
-    ]
-    assert found == counts
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
-from sampling.features.join import JoinReport, ScatteredMetrics, with_features
+from sampling.features.join import JoinReport, with_features
 from sampling.features.names import demangled
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
@@ -95,18 +95,6 @@ def test_ids_are_those_of_the_whole_profile(launch_table: Build, tmp_path: Path)
     assert report.sentence == (
         f"{path} (csv): 2 of 4 rows joined by id; 1 of 3 launches has none (launch 1 'b'); "
         "1 row is of a launch that is not selected; 1 row matches no launch (row 5 with id 9)"
-    )
-
-
-def test_the_sentence_names_the_first_three_of_many(launch_table: Build, tmp_path: Path) -> None:
-    profile = launch_table(["void space::kept<int>(T1)", *["void space::left<int>(T1)"] * 1105], [1] * 1106)
-    rows = [{"name": name, "m": 1} for name in ["void space::kept<int>(T1)", *["ns::extra_" + "x" * 60] * 4]]
-    _, (report,) = joined(profile, table_file(tmp_path, rows))
-    short = "extra_xxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxx"
-    assert report.sentence.endswith(
-        "1 of 5 rows joined by name, occurrence; 1,105 of 1,106 launches have none "
-        "(launch 1 'left', launch 2 'left', launch 3 'left', ...); "
-        f"4 rows match no launch (row 3 '{short}', row 4 '{short}', row 5 '{short}', ...)"
     )
 
 
@@ -218,13 +206,6 @@ def test_as_many_processes_of_another_run_go_in_order_and_the_report_says_so(
     assert any("in the order of their numbers (71:0 is 5:0, 77:0 is 9:0)" in note for note in report.notes)
 
 
-def test_devices_tell_processes_of_another_run_apart(launch_table: Build, tmp_path: Path) -> None:
-    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 1])
-    features, (report,) = joined(profile, pages(tmp_path, (71, 1), (77, 0)))
-    equal(features.metrics["m"], [2, 3, 0, 1])
-    assert any("by their devices" in note for note in report.notes)
-
-
 def test_a_file_of_one_process_needs_one_to_be_chosen(launch_table: Build, tmp_path: Path) -> None:
     profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
     path = pages(tmp_path, (77, 0))
@@ -239,14 +220,6 @@ def test_a_file_of_one_process_needs_one_to_be_chosen(launch_table: Build, tmp_p
         joined(profile, bare)
     features, _ = joined(profile, bare, region=Region(processes=(5,)))
     equal(features.metrics["m"], [4, NAN])
-
-
-def test_a_column_device_alone_is_enough_where_devices_differ(launch_table: Build, tmp_path: Path) -> None:
-    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 1])
-    path = table_file(tmp_path, [{"name": "f", "device": 1, "m": 4}])
-    features, (report,) = joined(profile, path)
-    equal(features.metrics["m"], [NAN, NAN, 4, NAN])
-    assert report.notes[0] == "it has rows of 1 of the 2 processes and devices selected"
 
 
 def many_sequences(launch_table: Build, *places: tuple[int, int]) -> LaunchTable:
@@ -311,18 +284,6 @@ def test_as_many_logs_as_processes_go_in_the_order_given(launch_table: Build, tm
     assert any("as file 3 of 3 in the order given it was taken for 7:0" in note for note in reports[5].notes)
 
 
-def test_logs_may_be_as_many_as_the_processes_that_are_selected(launch_table: Build, tmp_path: Path) -> None:
-    profile = many_sequences(launch_table, (5, 0), (6, 0), (7, 0))
-    files = nvbit_files(tmp_path, [10, 20])
-    features, _ = joined(profile, *files, region=Region(processes=(5, 7)))
-    equal(features.metrics["instructions"], [10, 11, 20, 21])
-    with pytest.raises(ProfileError) as caught:
-        joined(profile, *files)
-    assert "as have 2 files in all, and the profile launches of 3 (5:0, 6:0, 7:0)" in str(caught.value)
-    assert caught.value.remedy is not None
-    assert "give a file for each of the profile's, in this order, or choose" in caught.value.remedy
-
-
 def test_short_names_match_where_they_are_alone(launch_table: Build, tmp_path: Path) -> None:
     names = ["void n::f<int>(T1)", "void n::f<long>(T1)", "void n::g<int>(T1)", "void n::f<int>(T1)"]
     profile = launch_table(names, [1] * 4, grid_x=[8, 4, 8, 2])
@@ -334,23 +295,6 @@ def test_short_names_match_where_they_are_alone(launch_table: Build, tmp_path: P
     features, (report,) = joined(profile, path)
     equal(features.metrics["m"], [0, 1, 3, 2])
     assert any("4 rows were found by a kernel's short name and shape" in note for note in report.notes)
-
-
-def test_a_name_that_stays_ambiguous_is_said_beside_one_that_does_not(
-    launch_table: Build, tmp_path: Path
-) -> None:
-    """Both names could be either overload; grid and block settle the first."""
-    names = ["void a<T>(int)", "void a<T>(float)", "void b<T>(int)", "void b<T>(float)"]
-    profile = launch_table(names, [1] * 4, grid_x=[1, 2, 3, 3])
-    rows = [
-        {"name": "a<T>", "grid": "1x1x1", "block": "1x1x1", "m": 5},
-        {"name": "b<T>", "grid": "3x1x1", "block": "3x1x1", "m": 6},
-    ]
-    features, (report,) = joined(profile, table_file(tmp_path, rows))
-    equal(features.metrics["m"], [5, NAN, NAN, NAN])
-    (note,) = [note for note in report.notes if "could be any of several" in note]
-    assert note.startswith("1 kernel name ")
-    assert "b<T>" in note
 
 
 def test_nothing_that_matches_is_an_error_that_shows_both_sides(launch_table: Build, tmp_path: Path) -> None:
@@ -422,8 +366,7 @@ def test_a_log_with_gaps_is_joined_by_its_numbers(launch_table: Build, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "why"),
-    [(("b", 8, 13), "kernel 3 is 'b'"), (("a", 7, 13), "kernel 3 has another size there")],
+    ("wrong", "why"), [(("b", 8, 13), "kernel 3 is 'b'"), (("a", 7, 13), "kernel 3 has another size there")]
 )
 def test_numbers_that_one_launch_disagrees_with_are_not_gone_by(
     launch_table: Build, tmp_path: Path, wrong: tuple[str, int, int], why: str
@@ -452,10 +395,7 @@ def test_instruction_counts_join_by_name_and_are_checked_by_their_blocks(
 
 
 def block_file(
-    folder: Path,
-    *launches: tuple[str, int, list[int]],
-    name: str = "bbv.csv",
-    skipped: Sequence[int] = (),
+    folder: Path, *launches: tuple[str, int, list[int]], name: str = "bbv.csv", skipped: Sequence[int] = ()
 ) -> Path:
     """Write basic-block vectors; a launch is (name, warps, counts). Some may have no lines."""
     path = folder / name
@@ -482,22 +422,6 @@ def test_block_vectors_follow_their_launches(launch_table: Build, tmp_path: Path
     assert len(features.metrics) == 0
 
 
-def test_block_vectors_with_gaps_are_joined_by_their_numbers(launch_table: Build, tmp_path: Path) -> None:
-    # A grid and a block of 40 threads each: 40 blocks of two warps.
-    profile = launch_table(["f", "g", "f"], [1] * 3, grid_x=[40, 40, 40])
-    rows = [("f", 80, [1]), ("g", 80, [2]), ("f", 80, [3])]
-    features, (report,) = joined(profile, block_file(tmp_path, *rows, skipped=[0]))
-    assert report.joined_by == BY_NUMBER + " and warps"
-    assert report.notes == ("1 of 3 kernels up to the last has no line",)
-    assert features.block_vectors is not None
-    assert features.block_vectors.warps.tolist() == [0, 80, 80]
-    rows[2] = ("f", 79, [3])
-    features, (report,) = joined(profile, block_file(tmp_path, *rows, skipped=[0]))
-    assert report.joined_by == "name, occurrence"
-    assert features.block_vectors is not None
-    assert features.block_vectors.warps.tolist() == [79, 80, 0]
-
-
 def test_later_files_fill_in_and_disagreement_is_noted(launch_table: Build, tmp_path: Path) -> None:
     profile = launch_table(["a", "b", "c"], [1, 2, 3])
     first = table_file(tmp_path, [{"id": 0, "m": 1, "n": 5}, {"id": 1, "m": "", "n": 6}], "1.csv")
@@ -518,22 +442,6 @@ def test_a_metric_in_another_unit_is_left_out(launch_table: Build, tmp_path: Pat
     features, (_, report) = joined(profile, page, other)
     equal(features.metrics["m"], [5, NAN])
     assert any("in cycle here and in inst in an earlier file" in note for note in report.notes)
-
-
-def test_no_files_and_no_metrics_are_no_features(launch_table: Build) -> None:
-    profile = launch_table(["a"], [1])
-    launches, reports = with_features(profile, listed(profile), [])
-    assert launches.features is None
-    assert reports == ()
-
-
-def test_metrics_of_few_launches_take_no_room_for_all() -> None:
-    part = (np.array([3]), np.array([7.0]))
-    metrics = ScatteredMetrics(5, {"m": [(np.array([1, 3]), np.array([1.0, NAN])), part]})
-    equal(metrics["m"], [NAN, 1, NAN, 7, NAN])
-    assert list(metrics) == ["m"]
-    with pytest.raises(KeyError):
-        metrics["n"]
 
 
 def parquet(folder: Path, columns: dict[str, Any], name: str = "p.parquet") -> Path:
@@ -588,20 +496,6 @@ def test_files_of_a_workload_need_not_have_the_same_metrics(tmp_path: Path) -> N
     equal(features.metrics["m"], [1, 2, 3])
     equal(features.metrics["n"], [7, 8, NAN])
     equal(features.metrics["k"], [NAN, NAN, 9])
-
-
-def test_progress_is_told_and_can_cancel(launch_table: Build, tmp_path: Path) -> None:
-    profile = launch_table(["a"], [1])
-    path = table_file(tmp_path, [{"id": 0, "m": 1}])
-    told: list[str] = []
-    with_features(profile, listed(profile), [str(path)], lambda _done, _total, what: told.append(what))
-    assert any("joining" in what for what in told)
-
-    def cancel(_done: int, _total: int, _what: str) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        with_features(profile, listed(profile), [str(path)], cancel)
 
 
 def check_report_in_the_other_demanglers_spelling(profile: Profile, folder: Path) -> None:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sampling.features.names import bare_spelling, common_spelling, reconcile_names
 from sampling.profile import names as kernel_names
@@ -83,19 +81,6 @@ def test_parameters_and_return_types_do_not_count_in_the_bare_spelling() -> None
     assert bare_spelling("bool operator<(A, B)") == bare_spelling("operator< (A, B)")
 
 
-@given(st.text("fT(<[{)>]}:,*& const0", max_size=60))
-def test_any_text_has_a_spelling(name: str) -> None:
-    assert isinstance(common_spelling(name), str)
-    assert isinstance(bare_spelling(name), str)
-
-
-def test_mangled_names_are_demangled() -> None:
-    pytest.importorskip("cxxfilt")
-    assert demangled("_ZN12_GLOBAL__N_13fooEv") == "(anonymous namespace)::foo()"
-    assert demangled("foo") is None
-    assert demangled("_Znonsense") is None
-
-
 def table(*names: str | tuple[str, str]) -> NameTable:
     """Return a table of full names, or of full and mangled ones."""
     pairs = [name if isinstance(name, tuple) else (name, None) for name in names]
@@ -109,11 +94,6 @@ def codes(names: NameTable, *others: str) -> list[int]:
     return reconcile_names(names, np.ones(len(names), dtype=np.bool_), others).code.tolist()
 
 
-def test_the_mangled_name_that_the_profile_recorded_counts() -> None:
-    names = table(("one reading", "_Z1fv"), ("another", "_Z1gv"))
-    assert codes(names, "_Z1gv", "_Z1fv", "_Z1hv") == [1, 0, -1]
-
-
 def test_a_mangled_file_fits_a_profile_without_mangled_names_and_the_other_way_round() -> None:
     pytest.importorskip("cxxfilt")
     mangled = "_ZN12_GLOBAL__N_13fooILi4EEEvPKf"
@@ -122,12 +102,6 @@ def test_a_mangled_file_fits_a_profile_without_mangled_names_and_the_other_way_r
     assert codes(
         table(("recorded under another reading", mangled)), "void <unnamed>::foo<4>(float const*)"
     ) == [0]
-
-
-def test_functions_of_unnamed_namespaces_in_two_sources_are_one_kernel_as_in_the_profile() -> None:
-    pytest.importorskip("cxxfilt")
-    one, two = (f"_ZN{len(f'_GLOBAL__N__{tag}')}_GLOBAL__N__{tag}3fooEv" for tag in ("aaaa", "bbbb"))
-    assert codes(table(("<unnamed>::foo()", one)), one, two) == [0, 0]
 
 
 def test_without_a_demangler_mangled_names_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,6 @@ METRIC = ["Section Name", "Metric Name", "Metric Unit", "Metric Value", "Rule Na
 SHAPE = ["Context", "Stream", "Block Size", "Grid Size", "Device", "CC"]
 SPEEDUP = ["Rule Description", "Estimated Speedup Type", "Estimated Speedup"]
 DETAILS = [*IDENTITY, *SHAPE, *METRIC, *SPEEDUP]
-OLD_DETAILS = [*IDENTITY, "Kernel Time", "Context", "Stream", *METRIC, "Rule Description"]
 CHATTER = (
     b'==PROF== Connected to process 7 (/bin/app)\nresult, 1, 2\n==PROF== Profiling "f": 0%....100% - 9\n'
 )
@@ -113,18 +112,6 @@ def test_ids_put_launches_in_order_within_their_process(tmp_path: Path) -> None:
     assert rows.line.tolist() == [5, 4, 3]
 
 
-def test_the_old_header_has_no_sizes(tmp_path: Path) -> None:
-    head = [0, 7, "app", "host", "f", "12:00", 1, 7]
-    page = quoted(
-        OLD_DETAILS, [*head, "A", "x", "usecond", "2", "", "", ""], [*head, "A", "", "", "", "R", "OPT", "t"]
-    )
-    rows = read(tmp_path, page)
-    assert values(rows, "x") == [2000]
-    assert rows.grid is None
-    assert rows.block is None
-    assert rows.device is None
-
-
 def test_the_raw_page_scales_by_its_second_row(tmp_path: Path) -> None:
     page = raw(
         ["t", "n", "text"],
@@ -137,14 +124,6 @@ def test_the_raw_page_scales_by_its_second_row(tmp_path: Path) -> None:
     np.testing.assert_array_equal(values(rows, "n"), [np.nan, 5])
     assert rows.features.units == {"t": "ns", "n": "inst"}
     assert any("text" in note for note in rows.notes)
-
-
-def test_a_header_far_behind_the_lines_of_progress_is_found(tmp_path: Path) -> None:
-    page = raw(["m"], ["inst"], (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, 5))
-    rows = read(tmp_path, CHATTER * 2000 + page)
-    assert values(rows, "m") == [5]
-    assert rows.line.tolist() == [6003]
-    assert values(read(tmp_path, CHATTER * 2000 + details(metric(0, "A", "x", "", "2"))), "x") == [2]
 
 
 def test_units_that_are_not_known_or_not_there_are_noted(tmp_path: Path) -> None:
@@ -216,30 +195,6 @@ def test_a_wrong_report_is_refused_with_its_row(tmp_path: Path, page: bytes, mes
         read(tmp_path, page)
     assert message in str(caught.value)
     assert caught.value.remedy
-
-
-def test_a_report_cut_into_many_pieces_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = CHATTER + details(
-        *(row for index in range(50) for row in (metric(index, "A", "x", "", str(index)), rule(index)))
-    )
-    whole = read(tmp_path, page)
-    monkeypatch.setattr("sampling.readers.input_file.PIECE_BYTES", 256)
-    cut = read(tmp_path, page)
-    assert values(cut, "x") == values(whole, "x") == list(range(50))
-    assert cut.line.tolist() == whole.line.tolist()
-
-
-def test_english_numbers_prove_a_german_locale_wrong(tmp_path: Path) -> None:
-    page = details(
-        metric(0, "A", "Elapsed Cycles", "cycle", "1,000"), metric(0, "A", "Duration", "us", "1,500.5")
-    )
-    wrong = r"row 3, column Metric Value: '1,500.5' is not a number under the locale de_DE"
-    with pytest.raises(ProfileError, match=wrong):
-        read(tmp_path, page, "de_DE")
-    assert values(read(tmp_path, page), "Elapsed Cycles") == [1000]
-    wide = raw(["c"], ["cycle"], (0, 7, "f", "(1, 1, 1)", "(1, 1, 1)", 0, "1,234,567"))
-    with pytest.raises(ProfileError, match=r"row 3, column c: '1,234,567' is not a number"):
-        read(tmp_path, wide, "de_DE")
 
 
 def numbers_printed(path: Path) -> list[str]:

@@ -73,27 +73,6 @@ def test_names_and_shapes_in_all_their_spellings(tmp_path: Path, columns: str, c
     assert list(rows.features.metrics) == ["m"]
 
 
-def test_a_byte_order_mark_blank_lines_and_thousands(tmp_path: Path) -> None:
-    rows = csv_rows(tmp_path, '\ufeff\nid,m\r\n\r\n7,"1,234.5"\r\n')
-    assert listed(rows.id) == [7]
-    assert listed(rows.features.metrics["m"]) == [1234.5]
-    assert listed(rows.line) == [4]
-
-
-def test_rows_in_many_pieces_may_change_their_way_of_writing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sampling.readers.input_file.PIECE_BYTES", 64)
-    cells = [f"{index}" if index < 50 else f'"{index * 1000:,}"' for index in range(100)]
-    rows = csv_rows(tmp_path, "id,m\n" + "".join(f"{index},{cell}\n" for index, cell in enumerate(cells)))
-    assert listed(rows.features.metrics["m"]) == [*range(50), *range(50_000, 100_000, 1000)]
-    assert listed(rows.line) == list(range(2, 102))
-    with pytest.raises(ProfileError, match=r"row 92, column m: 'x' is not a number"):
-        csv_rows(
-            tmp_path, "id,m\n" + "".join(f"{index},{'x' if index == 90 else 1}\n" for index in range(100))
-        )
-
-
 def separated(header: str, rows: list[str], separator: str) -> str:
     """Return a table written with commas with another separator in their place."""
     return "".join(f"{line}\n".replace("|", separator) for line in [header, *rows])
@@ -138,18 +117,6 @@ def test_names_of_ours_may_be_written_in_any_case(tmp_path: Path) -> None:
     assert table.names == ("f",)
     assert listed(table.grid) == [[2, 1, 1]]
     assert {name: listed(values) for name, values in table.features.metrics.items()} == {"instructions": [5]}
-
-
-def test_of_columns_of_one_name_the_first_counts_and_a_note_says_so(tmp_path: Path) -> None:
-    rows = csv_rows(tmp_path, "id,m,m,k\n0,1,2,3\n")
-    assert listed(rows.features.metrics["m"]) == [1]
-    assert rows.notes == ("several columns have one name, of which the first counts: m",)
-    with pytest.raises(ProfileError, match="a table with several columns id; leave all but one of them out"):
-        csv_rows(tmp_path, "id,id,m\n0,1,2\n")
-    path = tmp_path / "twice"
-    pq.write_table(pa.table([[0], [1], [2]], names=["id", "m", "m"]), path)
-    with pytest.raises(ProfileError, match="a Parquet file with several columns m"):
-        read_features(str(path))
 
 
 def test_infinite_values_count_as_none_and_a_note_says_so(
@@ -237,14 +204,6 @@ def test_a_wrong_parquet_table_is_refused(tmp_path: Path, columns: dict[str, Any
     with pytest.raises(ProfileError, match=message) as caught:
         parquet_rows(tmp_path, columns)
     assert caught.value.remedy
-
-
-def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "f"
-    pq.write_table(pa.table({"id": [1], "m": [1]}), path)
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(ProfileError, match="cut short or damaged"):
-        read_features(str(path))
 
 
 @pytest.mark.parametrize(
@@ -341,13 +300,6 @@ def test_what_numpy_loads_is_what_is_read(tmp_path: Path, array: Any) -> None:
     np.testing.assert_array_equal(np.stack(list(metrics.values()), axis=1), loaded)
 
 
-class _Bomb:
-    """Says so if it is ever unpickled."""
-
-    def __reduce__(self) -> Any:
-        return (pytest.fail, ("it was unpickled",))
-
-
 @pytest.mark.parametrize(
     ("array", "message"),
     [
@@ -368,12 +320,6 @@ def test_what_is_no_table_of_numbers_is_refused(tmp_path: Path, array: Any, mess
         caught.value.remedy
         == "write numbers with numpy.save, a row for every launch in the order of their ids"
     )
-
-
-def test_objects_are_refused_and_never_unpickled(tmp_path: Path) -> None:
-    path = saved(tmp_path / "v.npy", np.array([[_Bomb()]], dtype=object), allow_pickle=True)
-    with pytest.raises(ProfileError, match="holds no numbers"):
-        read_features(path)
 
 
 def header(text: str) -> bytes:

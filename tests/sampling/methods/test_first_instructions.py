@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import NotApplicableError
-from sampling.methods import first_instructions
+from sampling.methods import baselines
 from sampling.methods.method import Picks
 from sampling.profile.profile import KernelTable
 from sampling.reduction.grouping import KernelGroup
@@ -38,8 +38,8 @@ def launch_list(
 
 def picked(launches: LaunchList, instructions: float = 1e9) -> Picks:
     """Return the picks of the method."""
-    return first_instructions.pick(
-        launches, first_instructions.Options(instructions), np.random.default_rng(0), None
+    return baselines.pick_first(
+        launches, baselines.FirstOptions(instructions), np.random.default_rng(0), None
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from sampling.api import read_profile
 from sampling.arrays import FloatArray
 from sampling.errors import NotApplicableError, ProfileError
-from sampling.plan.budget import Budget, simulation_hours, study_within
+from sampling.plan.nearby import Budget, simulation_hours, study_within
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.study import MethodChoice, Study, study
 from sampling.profile.profile import Profile

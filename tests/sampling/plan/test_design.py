@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from sampling.methods.random_launches import NumberDrawn
+from sampling.methods.baselines import NumberDrawn
 from sampling.plan.comparison import Comparison, MethodComparison
 from sampling.plan.design import BernoulliDesign, Design, design_of_method, make_design
 from sampling.plan.judge import judge_design

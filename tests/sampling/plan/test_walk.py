@@ -215,10 +215,6 @@ def test_every_decision_that_can_be_taken_gives_a_plan_that_has_it(
             with pytest.raises(OptionError, match="all its durations are equal"):
                 walk.overridden(node.path, verdict)
             continue
-        if node.path and not walk.by_halves:
-            with pytest.raises(OptionError, match="found all at once"):
-                walk.overridden(node.path, verdict)
-            continue
         place = walk.place
         walk = walk_of(counts, name, walk.overridden(node.path, verdict))
         walk.resume(place)

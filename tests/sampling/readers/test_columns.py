@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import shlex
 
 import pytest
@@ -39,26 +37,6 @@ def maps() -> st.SearchStrategy[ColumnMap]:
 @given(maps())
 def test_what_is_written_is_read_again(columns: ColumnMap) -> None:
     assert column_map(str(columns)) == columns
-
-
-@given(st.lists(st.tuples(names, st.sampled_from(["", *UNITS])), min_size=2, max_size=2))
-def test_quotes_are_those_of_csv(columns: list[tuple[str, str]]) -> None:
-    """An independent reader: the standard library's, with the equals sign and the colon as separators."""
-    (duration, of_duration), (start, of_start) = columns
-    text = ",".join(
-        f"{ours}={_quoted_by_csv(column)}{unit and ':'}{unit}"
-        for ours, column, unit in (("duration_ns", duration, of_duration), ("start_ns", start, of_start))
-    )
-    assert column_map(text).columns == (
-        NamedColumn("duration_ns", duration, UNITS[of_duration or "ns"]),
-        NamedColumn("start_ns", start, UNITS[of_start or "ns"]),
-    )
-
-
-def _quoted_by_csv(column: str) -> str:
-    cell = io.StringIO()
-    csv.writer(cell, quoting=csv.QUOTE_ALL, lineterminator="").writerow([column])
-    return cell.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import math
 import tempfile
@@ -71,12 +70,6 @@ class TestColumns:
             Told(1, 0, "f<int, 4>(float*)", 3000, 12500, 7, (8, 1, 1), (128, 1, 1)),
         ]
 
-    def test_one_column_may_serve_twice(self, tmp_path: Path) -> None:
-        profile = read(
-            written(tmp_path, "k,t,rank\na,1,3\n"), "name=k,duration_ns=t,process=rank,device=rank"
-        )
-        assert (profile.sequences[0].process, profile.sequences[0].device) == (3, 3)
-
     @pytest.mark.parametrize(
         ("columns", "message", "remedy"),
         [
@@ -109,17 +102,6 @@ class TestText:
         profile = read(written(tmp_path, text))
         names = [profile.kernels.names.full(code) for code in range(2)]
         assert (names, durations(profile)) == ([f"a{mark}b", "c"], [5, 6])
-
-    def test_a_byte_order_mark_blanks_gzip_and_no_newline_at_the_end(self, tmp_path: Path) -> None:
-        path = tmp_path / "table.csv.gz"
-        path.write_bytes(gzip.compress("\ufeffname, duration_ns\n\nk, 5\n\nk, 6".encode()))
-        assert durations(read(path)) == [5, 6]
-
-    def test_latin_1_names_are_mended(self, tmp_path: Path) -> None:
-        path = tmp_path / "table.csv"
-        path.write_bytes(b"name,duration_ns\nk\xe9,5\n")
-        profile = read(path)
-        assert profile.kernels.names.full(0) == "k\ufffd"
 
     def test_pieces_are_joined(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         rows = [(f"k{row % 3}", row * 10 + 0.5, row, "" if row == 40 else row / 4) for row in range(100)]
@@ -154,10 +136,6 @@ class TestMetrics:
         profile = read(written(tmp_path, "name,duration_ns,m,late\n" + rows))
         assert profile.metric_names == ("m",)
         assert profile.parts[0].metrics(["m"])["m"].tolist() == list(range(20))
-
-    def test_what_is_not_finite_is_no_value(self, tmp_path: Path) -> None:
-        profile = read(written(tmp_path, "name,duration_ns,m\nk,1,inf\nk,2,3\n"))
-        assert np.array_equal(profile.parts[0].metrics(["m"])["m"], [math.nan, 3.0], equal_nan=True)
 
 
 @pytest.mark.parametrize(
@@ -267,13 +245,6 @@ def test_parquet_is_the_same_as_csv(tmp_path: Path, rank: list[int]) -> None:
     assert metric(parquet, "insts") == metric(plain, "insts")
 
 
-def test_units_of_whole_numbers(tmp_path: Path) -> None:
-    path = parquet_of(tmp_path, {"k": ["a"], "t": pa.array([3], pa.uint8()), "duration_ns": [5]})
-    profile = read(path, "name=k,duration_ns=t:s")
-    assert profile.parts[0].load(["duration_ns"])["duration_ns"].tolist() == [3_000_000_000]
-    assert profile.metric_names == ()
-
-
 @pytest.mark.parametrize(
     ("change", "columns", "row", "column", "message"),
     [
@@ -293,12 +264,7 @@ def test_units_of_whole_numbers(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_in_parquet_is_pointed_at(
-    tmp_path: Path,
-    change: dict[str, Any],
-    columns: str,
-    row: int | None,
-    column: str | None,
-    message: str,
+    tmp_path: Path, change: dict[str, Any], columns: str, row: int | None, column: str | None, message: str
 ) -> None:
     path = parquet_of(tmp_path, TABLE | change, row_group_size=2)
     with pytest.raises(ProfileError, match=r"table\.parquet") as caught:

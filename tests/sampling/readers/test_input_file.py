@@ -13,8 +13,6 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from sampling.errors import ProfileError
@@ -66,12 +64,6 @@ def test_a_pipe_loses_nothing(tmp_path: Path) -> None:
     assert profile.files[0].sha256 is not None
 
 
-@pytest.mark.parametrize("name", ["resnet50-like.sqlite", "gpt2-like.json.gz", "resnet50-like-gpu-trace.csv"])
-def test_every_format_comes_through_a_pipe(tmp_path: Path, sample_data: Path, name: str) -> None:
-    path = sample_data / name
-    assert launches_of(through_a_pipe(tmp_path, path.read_bytes())) == launches_of(read_profile([str(path)]))
-
-
 def test_ranges_come_through_a_pipe(
     tmp_path: Path, sample_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,13 +84,6 @@ def test_ranges_come_through_a_pipe(
     assert len(list(tmp_path.glob("kernelpoint-*"))) == 1
     del profile
     assert not list(tmp_path.glob("kernelpoint-*"))
-
-
-def test_the_copy_of_a_pipe_lasts_as_long_as_its_parquet_profile(tmp_path: Path) -> None:
-    """Without processes and devices only the footer is read before launches are asked for."""
-    pq.write_table(pa.table({"name": ["k"] * 3, "duration_ns": [5, 6, 7]}), tmp_path / "x.parquet")
-    piped = through_a_pipe(tmp_path, (tmp_path / "x.parquet").read_bytes())
-    assert [batch["duration_ns"].tolist() for batch in piped.batches(("duration_ns",))] == [[5, 6, 7]]
 
 
 def test_each_file_names_its_own_devices(sample_data: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from sampling.errors import EmptySelectionError, ProfileError
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
-from sampling.readers.launch_parquet import LaunchParquet, write_launch_parquet
+from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.group_by import GroupBy
@@ -123,11 +123,6 @@ def test_durations_of_every_number_type_are_read(type_: pa.DataType, tmp_path: P
     assert [row[2] for row in rows_of(read(written(tmp_path, columns)))] == [4, 0, 100, 7]
 
 
-def test_durations_with_fractions_are_rounded_to_whole_nanoseconds(tmp_path: Path) -> None:
-    columns = {"name": ["a"] * 3, "duration_ns": [1.4, 1.6, 1e9 + 0.2]}
-    assert [row[2] for row in rows_of(read(written(tmp_path, columns)))] == [1, 2, 10**9]
-
-
 def test_times_streams_and_metrics(tmp_path: Path) -> None:
     columns = {
         "start_ns": [30, 20, 10, 0],
@@ -141,11 +136,6 @@ def test_times_streams_and_metrics(tmp_path: Path) -> None:
     found = list(profile.batches(["start_ns", "stream"]))
     assert np.concatenate([batch["start_ns"] for batch in found]).tolist() == [30, 20, 10, 0]
     assert np.concatenate([batch["stream"] for batch in found]).tolist() == [7, 0, 7, 9]
-
-
-def test_a_shape_needs_all_three_axes(tmp_path: Path) -> None:
-    columns = {"name": ["a"] * 2, "duration_ns": [1, 2], "grid_x": [1, 2]}
-    assert [row[1] for row in rows_of(read(written(tmp_path, columns)))] == [0, 0]
 
 
 @pytest.mark.parametrize("axis", ["grid_x", "block_z"])
@@ -204,12 +194,6 @@ def test_a_bad_cell_is_named_by_row_and_column(
     with pytest.raises(ProfileError, match=f"row {row}, column {column}: .*{message}") as caught:
         count_durations(read(path), Grouping())
     assert (caught.value.path, caught.value.row, caught.value.column) == (str(path), row, column)
-
-
-def test_a_negative_dimension_is_refused(tmp_path: Path) -> None:
-    columns = with_cell("grid_x", 2, -1, 1) | {"grid_y": [1] * 8, "grid_z": [1] * 8}
-    with pytest.raises(ProfileError, match="row 2, column grid_x: -1 is negative"):
-        count_durations(read(written(tmp_path, columns)), Grouping())
 
 
 @pytest.mark.parametrize("constant", [True, False])
@@ -273,11 +257,6 @@ def test_one_table_of_an_nsys_export_leads_to_its_folder(tmp_path: Path) -> None
         ProfileError, match=f"one table of an nsys Parquet export: give the folder, {tmp_path}"
     ):
         read(path)
-
-
-def test_a_file_is_recognised_by_its_content(tmp_path: Path) -> None:
-    path = written(tmp_path, GOOD).rename(tmp_path / "profile.csv")
-    assert read(path).launches == 8
 
 
 def test_standard_input_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,22 +328,6 @@ def test_an_empty_region_is_not_written(
         write_launch_parquet(table, region, tmp_path / "out.parquet")
 
 
-def test_a_kernel_that_first_occurs_late_in_the_file_is_written(tmp_path: Path) -> None:
-    """The second row group is not read yet when the first is written."""
-    source = read(written(tmp_path, {"name": ["a", "a", "a", "b"], "duration_ns": [1, 2, 3, 4]}))
-    path = tmp_path / "out.parquet"
-    assert write_launch_parquet(source, Region(include=("b",)), path).launches == 1
-    assert [row[2] for row in rows_of(read(path))] == [4]
-
-
-def test_a_file_writes_as_it_was_read(tmp_path: Path) -> None:
-    columns = {"name": ["a", "b", "a", "c", "b"], "duration_ns": [1, 2, 3, 4, 5]}
-    source = read(written(tmp_path, columns))
-    path = tmp_path / "out.parquet"
-    assert write_launch_parquet(source, Region(), path).launches == 5
-    assert rows_of(read(path)) == rows_of(source)
-
-
 def test_two_files_are_one_workload(tmp_path: Path) -> None:
     first = written(tmp_path, {"name": ["a", "b"], "duration_ns": [1, 2]})
     first = first.rename(tmp_path / "first.parquet")
@@ -377,29 +340,3 @@ def test_two_files_are_one_workload(tmp_path: Path) -> None:
         "b": 2,
         "c": 1,
     }
-
-
-def test_a_row_group_of_many_processes_is_decoded_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    columns = {"name": list("abcabc"), "duration_ns": [1, 2, 3, 4, 5, 6], "process": [0, 1, 2, 3, 4, 5]}
-    profile = read(written(tmp_path, columns))
-    decoded: list[int] = []
-    plain = LaunchParquet._stored
-
-    def noted(source: LaunchParquet, row_group: int, wanted: Sequence[str]) -> pa.Table:
-        decoded.append(row_group)
-        return plain(source, row_group, wanted)
-
-    monkeypatch.setattr(LaunchParquet, "_stored", noted)
-    assert rows_of(profile) == [("abcabc"[at], 0, at + 1, at, 0) for at in range(6)]
-    assert decoded == [0, 1]
-
-
-def test_a_column_that_holds_no_numbers_is_refused_though_cells_are_empty(tmp_path: Path) -> None:
-    columns = {"name": ["a", "b"], "duration_ns": [1, 2], "stream": ["x", None]}
-    profile = read(written(tmp_path, columns))
-    with pytest.raises(
-        ProfileError, match="column stream: holds string, not whole numbers; write the column"
-    ):
-        list(profile.batches(["stream"]))

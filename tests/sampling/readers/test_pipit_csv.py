@@ -10,7 +10,7 @@ import pytest
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
 from sampling.readers import pipit_csv
-from sampling.readers.input_file import InputFile, open_input
+from sampling.readers.input_file import open_input
 
 HEADER = (
     "Name,streamId,type,bytes,Trace Type,Event Type,Timestamp (ns),_matching_event,_matching_timestamp,"
@@ -62,14 +62,6 @@ def test_entered_kernels_are_launches_in_order_of_start(tmp_path: Path) -> None:
     assert [int(stream) for batch in profile.batches(["stream"]) for stream in batch["stream"]] == [13, 7]
 
 
-def test_without_streams(tmp_path: Path) -> None:
-    header = HEADER.replace("streamId,", "")
-    rows = [row.replace(",7,", ",", 1).replace(",13,", ",", 1) for row in ROWS]
-    profile = read(write(tmp_path, rows, header))
-    assert profile.launches == 2
-    assert "stream" not in profile.columns
-
-
 def test_an_enter_without_leave_is_refused(tmp_path: Path) -> None:
     rows = [*ROWS, "add,13,kernel,,gpu_trace,Enter,5000,,,0,,"]
     error = refusal_of(write(tmp_path, rows))
@@ -80,8 +72,3 @@ def test_an_enter_without_leave_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("rows", [(), ROWS[2:4], ROWS[1:2]])
 def test_a_trace_without_kernels_is_refused(tmp_path: Path, rows: Sequence[str]) -> None:
     assert "lists no kernel" in str(refusal_of(write(tmp_path, rows)))
-
-
-@pytest.mark.parametrize("head", [b"", b"Name,type\nk,kernel\n", b"Timestamp (ns),Event Type,Name,Process\n"])
-def test_others_are_left_to_others(tmp_path: Path, head: bytes) -> None:
-    assert not pipit_csv.recognise(InputFile("x", tmp_path, head, compressed=False))

@@ -11,7 +11,7 @@ import pytest
 from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
 from sampling.readers.columns import column_map
-from sampling.readers.registry import natural_order, read_profile
+from sampling.readers.registry import read_profile
 from tests import small_recordings
 
 
@@ -36,13 +36,6 @@ def test_each_file_is_a_process_and_they_are_counted_as_people_count(tmp_path: P
     given = read_profile([str(tmp_path / name) for name in names(profile)])
     assert profile.files == given.files
     assert profile.sequences == given.sequences
-
-
-def test_formats_may_differ_and_an_export_may_be_a_folder(tmp_path: Path) -> None:
-    small_recordings.nsys_parquetdir(tmp_path, "2023.4")
-    small_recordings.kineto(tmp_path, "today")
-    profile = read_profile([str(tmp_path)])
-    assert sorted(profile.format.split("+")) == ["kineto", "nsys-parquetdir"]
 
 
 def test_what_is_no_profile_is_left_out_and_told(tmp_path: Path) -> None:
@@ -103,9 +96,3 @@ def test_nothing_to_read(tmp_path: Path, content: dict[str, str]) -> None:
     with pytest.raises(ProfileError) as caught:
         read_profile([str(tmp_path)])
     assert ("nothing is a profile" if content else "an empty folder") in caught.value.message
-
-
-def test_natural_order() -> None:
-    assert sorted(["r10", "R2", "r1b", "r1", "a", "10", "9"], key=natural_order) == [
-        *("9", "10", "a", "r1", "r1b", "R2", "r10"),
-    ]

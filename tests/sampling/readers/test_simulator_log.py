@@ -52,10 +52,7 @@ def test_a_program_is_a_profile_of_its_launches(tmp_path: Path) -> None:
         (4, 16, 1),
         (32, 8, 1),
     )
-    assert profile.parts[0].metrics(("instructions",))["instructions"].tolist() == [
-        932864,
-        26624,
-    ]
+    assert profile.parts[0].metrics(("instructions",))["instructions"].tolist() == [932864, 26624]
     assert profile.notes == (f"{path}: a cycle of the simulator counts as a nanosecond",)
 
 

@@ -81,11 +81,6 @@ def test_two_decimals_survive_each_locale(number: object) -> None:
     assert read(english) == float(str(number)) == read(german, "de_DE")
 
 
-def test_bytes_that_are_no_text_are_no_number() -> None:
-    _, texts = numbers_of(pa.array([b"\xff\xfe", b"12"]))
-    assert texts.tolist() == [True, False]
-
-
 @pytest.mark.parametrize(
     ("unit", "factor", "base"),
     [
@@ -129,12 +124,6 @@ def test_cells(cells: list[tuple[list[int], str, tuple[str, str]]]) -> None:
     found, bad = sizes_of(to_arrow_texts(texts))
     assert bad == -1
     assert found.tolist() == [[*values, 1, 1][:3] for values, _, _ in cells]
-
-
-def test_an_empty_cell_is_not_known() -> None:
-    found, bad = sizes_of(to_arrow_texts(["8", "", "  "]))
-    assert bad == -1
-    assert found.tolist() == [[8, 1, 1], [0, 0, 0], [0, 0, 0]]
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,9 @@ from tests.region_cases import (
 )
 from tests.sampling.readers import test_nvprof as nvprof
 from tests.sampling.readers import test_pipit_csv
-from tests.sampling.readers.rocm import test_csv_trace as rocprof_csv
-from tests.sampling.readers.rocm import test_rocprofv3 as rocprofv3
-from tests.sampling.readers.rocm.rocpd_file import json_of, write_database, write_json
+from tests.sampling.readers import test_rocm_csv as rocprof_csv
+from tests.sampling.readers import test_rocprofv3 as rocprofv3
+from tests.sampling.readers.rocpd_file import json_of, write_database, write_json
 
 HALF = "half"
 CALLS = (*rocprofv3.CALLS, *rocprofv3.MARKERS)

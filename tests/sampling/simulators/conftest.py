@@ -16,8 +16,6 @@ from sampling.simulators.export import ExportChoices, Exported
 from sampling.simulators.registry import export_plan
 from tests.small_plans import options_of, plan_of_strata, stratum
 
-Drawn = tuple[int, int]
-
 
 def launch(ordinal: int, occurrence: int, name: str, **other: Any) -> PlannedLaunch:
     """A launch of process 0 on device 0, whose id is its ordinal, unless it is said otherwise."""

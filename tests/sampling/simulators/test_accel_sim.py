@@ -96,8 +96,7 @@ NEW_TRACER, OLD_TRACER = "... DYNAMIC_KERNEL_RANGE ...", "... DYNAMIC_KERNEL_LIM
 
 
 @pytest.mark.parametrize(
-    ("tracer", "seen"),
-    [(NEW_TRACER, "range=3 5-6 9-10 start= end="), (OLD_TRACER, "range= start=3 end=10")],
+    ("tracer", "seen"), [(NEW_TRACER, "range=3 5-6 9-10 start= end="), (OLD_TRACER, "range= start=3 end=10")]
 )
 def test_the_program_is_started_with_the_tracer(
     ten: PlanFile, written: Write, tmp_path: Path, tracer: str, seen: str
@@ -119,11 +118,7 @@ def test_the_program_is_started_with_the_tracer(
         tmp_path / "out" / "trace.sh", traced, "x y", TRACER=library, TRACES=traces, POST_PROCESSING=post
     )
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.splitlines() == [
-        seen,
-        f"{library} 1 1 {traces} x y",
-        f"post {traces}/kernelslist",
-    ]
+    assert ran.stdout.splitlines() == [seen, f"{library} 1 1 {traces} x y", f"post {traces}/kernelslist"]
     assert ("one range alone" in ran.stderr) == (tracer == OLD_TRACER)
     assert "trace.sh: 5 launches, about 2 ms of GPU time: 0.8 to 20.0 GB as text" in ran.stderr
     assert shell(tmp_path / "out" / "trace.sh", traced).returncode != 0, "it wants the tracer"
@@ -187,18 +182,6 @@ def test_files_are_named_as_the_traces_are(
     lines = written(ten, "accel-sim", traces=str(traces), caches="cold")["kernelslist.g"].splitlines()
     wanted = [f"kernel-{number}{context}{ending}" for number in (6, 5, 3, 9, 10)]
     assert [line for line in lines if not line.startswith("Memcpy")] == wanted
-
-
-def test_traces_that_the_list_leaves_out_are_found_by_their_files(
-    ten: PlanFile, written: Write, tmp_path: Path
-) -> None:
-    traces = traces_in(tmp_path / "traces")
-    (traces / "kernelslist.g").write_text(f"{COPY.format(5)}\nkernel-5.traceg\n{COPY.format(9)}\n")
-    lines = written(ten, "accel-sim", traces=str(traces), caches="cold")["kernelslist.g"].splitlines()
-    assert lines == [
-        *("kernel-6.traceg", COPY.format(5), "kernel-5.traceg"),
-        *("kernel-3.traceg", "kernel-9.traceg", "kernel-10.traceg"),
-    ]
 
 
 def test_of_two_contexts_the_one_whose_launches_fit(ten: PlanFile, written: Write, tmp_path: Path) -> None:
@@ -285,17 +268,6 @@ def test_a_tracer_that_skips_launches_is_aligned_with_the_profile(written: Write
     assert files["kernelslist.g"].splitlines() == [f"kernel-{number}.traceg" for number in range(1, 10)]
     rows = files["manifest.csv"].splitlines()[1:]
     assert [row.split(",")[:2] for row in rows] == [[f"{each}", f"kernel-{each}"] for each in range(1, 10)]
-
-
-def test_each_process_and_device_has_traces_of_its_own(written: Write, tmp_path: Path) -> None:
-    both = [launch(2, 0, "a", id=2), launch(2, 0, "a", id=12, device=1)]
-    plan = plan_of(stratum("a", 12, 1, 1, both))
-    for device in (0, 1):
-        traces_in(tmp_path / f"process-0-device-{device}")
-    files = written(plan, "accel-sim", traces=str(tmp_path), caches="cold")
-    assert files["process-0-device-1/kernelslist.g"] == f"{COPY.format(1)}\nkernel-3.traceg\n"
-    with pytest.raises(ProfileError, match="put the traces of each in a folder of this name"):
-        written(plan, "accel-sim", traces=str(tmp_path / "process-0-device-0"))
 
 
 def test_the_list_of_mgpusim_by_hand(ten: PlanFile, written: Write, tmp_path: Path) -> None:

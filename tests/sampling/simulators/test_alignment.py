@@ -12,13 +12,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sampling.errors import OptionError, PlanFileError, ProfileError
+from sampling.errors import PlanFileError, ProfileError
 from sampling.profile.launch_table import LaunchTable
-from sampling.simulators import alignment
 from sampling.simulators.alignment import (
     TraceAlignment,
     TraceList,
-    _sequence,
     align,
     align_launches,
     common_subsequence,
@@ -81,22 +79,6 @@ def test_a_launch_that_the_tracer_missed_shifts_its_numbers(launch_table: Table)
     assert found.drawn_missing == (2,)
 
 
-def test_a_launch_of_another_grid_is_another(launch_table: Table) -> None:
-    shapes = grids(CODES)
-    shapes[4] = 99
-    found = aligned(launch_table, CODES, trace_of(CODES, shapes))
-    assert found.missing_in_trace.tolist() == [4]
-    assert found.missing_in_profile.tolist() == [4]
-    other = found.there(4)
-    assert (other.number, other.kernel.grid) == (5, (99, 1, 1))
-
-
-def test_a_profile_without_grids_is_matched_by_names(launch_table: Table) -> None:
-    found = aligned(launch_table, CODES, trace_of(CODES, grids(CODES)), grid_x=None)
-    assert len(found.ids) == 9
-    assert found.notes[0].startswith("grids are not compared")
-
-
 def test_names_that_could_be_several_kernels_are_not_guessed(launch_table: Table) -> None:
     names = ["void f<4>(T1)", "void f<4>(T2)", "last(const float *)"]
     profile = launch_table(names, [1, 2, 3], grid_x=[4, 4, 5])
@@ -125,16 +107,6 @@ def test_launches_lacking_on_either_side_are_found(
     assert len(found.numbers) + len(found.missing_in_profile) == len(there)
     pairs = zip(found.ids.tolist(), found.numbers.tolist(), strict=True)
     assert all(codes[launch] == there[number - 1] for launch, number in pairs)
-
-
-def test_the_traced_process_is_that_of_the_plan(launch_table: Table) -> None:
-    names, process = ["k"] * 4, [1, 1, 7, 7]
-    profile = launch_table(names, [1] * 4, process=process)
-    plan = plan_of([(2, "k", None)], first_id=2)
-    assert _sequence(profile, plan, None, None).process == 7
-    assert _sequence(profile, plan, 1, None).process == 1
-    with pytest.raises(OptionError, match="1:0, 7:0"):
-        _sequence(profile, plan, 2, None)
 
 
 def test_a_profile_that_is_gone_is_named() -> None:
@@ -170,19 +142,6 @@ def check(one: list[int], other: list[int]) -> int:
 @example([1, 1, 1], [1])
 def test_none_is_longer(one: list[int], other: list[int]) -> None:
     assert check(one, other) == longest(one, other)
-
-
-@given(FEW_CODES, FEW_CODES)
-def test_entries_that_the_other_list_lacks_cost_nothing(one: list[int], other: list[int]) -> None:
-    apart = [value for each in one for value in (100, each, 101)]
-    assert check(apart, other) == longest(one, other)
-
-
-def test_lists_that_differ_too_much_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alignment, "MOST_STEPS", 20)
-    one, other = np.tile([0, 1], 20), np.repeat([0, 1], 20)
-    assert common_subsequence(one, other) is None
-    assert common_subsequence(one, one[3:]) is not None
 
 
 def test_a_million_launches_of_which_some_are_lacking() -> None:
@@ -260,14 +219,6 @@ def test_a_list_of_traces_has_what_their_heads_say(tmp_path: Path) -> None:
     (tmp_path / "kernel-7.traceg").write_text("hello\n")
     with pytest.raises(ProfileError, match="does not begin like a trace"):
         read_trace_list(str(tmp_path))
-
-
-def test_a_folder_is_known_by_its_fullest_list(tmp_path: Path) -> None:
-    with pytest.raises(ProfileError, match=r"no stats\.csv, .* or kernelslist is there"):
-        read_trace_list(str(tmp_path))
-    (tmp_path / "kernelslist").write_text("kernel-1.trace\n")
-    (tmp_path / "stats.csv").write_text(STATS)
-    assert np.array_equal(read_trace_list(str(tmp_path)).number, [1, 2, 3])
 
 
 @pytest.mark.parametrize("text", ["hello\n", "", "id,cycles\n1,5\n"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sampling.estimation.caches import Caches, ColdCheck, caches_of, unlike_caches
+from sampling.estimation.caches import caches_of
 from sampling.estimation.total import estimate_plan
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import LOADS_FROM, checks
@@ -69,17 +69,6 @@ def test_a_total_says_how_its_launches_began(
     assert words in str(found)
     assert bool(str(found)) == bool(words)
     assert sum(found.shares.values()) == pytest.approx(1 if states else 0)
-
-
-def test_the_manifest_tells_what_a_log_cannot(ten: PlanFile, tmp_path: Path) -> None:
-    """A list of numbers alone says nothing; what the export wrote does, but of a run of all launches."""
-    manifest, results = tmp_path / "manifest.csv", tmp_path / "results.csv"
-    rows = [f"{launch.id},{launch.id + 1},own" for launch in ten.drawn]
-    manifest.write_text("\n".join(["id,simulator_id,caches", *rows, ""]))
-    results.write_text("\n".join(["id,cycles", *(f"{launch.id},7" for launch in ten.drawn), ""]))
-    assert set(read_result_files(ten, [str(results)]).caches) == {"unknown"}
-    told = read_result_files(ten, [str(results)], manifests=[str(manifest)])
-    assert set(told.caches) == {"own"}
 
 
 def test_copies_and_kernels_of_loads_fill_what_comes_after_them(ten: PlanFile, tmp_path: Path) -> None:
@@ -200,20 +189,3 @@ def test_cold_ones_and_those_with_their_own_reads_hold_the_whole_run_between_the
     assert next(iter(cache_lines(alone))).startswith("LOWER BOUND: ")
     assert not alone.is_within(0.9)
     assert alone.is_within(0.9, accept_cold=True)
-
-
-@pytest.mark.parametrize(
-    ("here", "there", "said"),
-    [
-        ("warm", "after:16", ""),
-        ("cold", "cold", "of launches that began cold"),
-        ("cold", "warm", "its launches began cold, those of the other results with filled caches"),
-        ("warm", "own", "those of the other results with their own reads in L2"),
-    ],
-)
-def test_results_that_are_compared_should_have_begun_alike(here: str, there: str, said: str) -> None:
-    found = unlike_caches(Caches({here: 1.0}), Caches({there: 1.0}))
-    assert said in found
-    assert bool(found) == bool(said)
-    checked = Caches({"cold": 1.0}, ColdCheck(0.9, 0.02, 4.0, 6))
-    assert unlike_caches(checked, Caches({"warm": 1.0})) == ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import numpy as np
@@ -128,16 +127,6 @@ def test_kernels_are_apart_by_name_and_where_the_cycle_does_not_rise(tmp_path: P
     assert [log.cycle.tolist() for log in logs] == [[500, 1000], [1500], [1400, 2000], [100], [200]]
 
 
-def test_a_cycle_that_falls_once_is_no_length(tmp_path: Path) -> None:
-    logs = read(tmp_path, "cycle,instructions,ctas\n500,1,1\n400,2,1\n")
-    assert [log.cycle.tolist() for log in logs] == [[500], [400]]
-
-
-def test_lengths_of_intervals_begin_anew_with_every_name(tmp_path: Path) -> None:
-    text = "kernel,cycle,instructions,ctas\na,500,1,1\na,500,2,1\na,20,3,1\nb,400,4,1\nb,400,5,1\n"
-    assert [log.cycle.tolist() for log in read(tmp_path, text)] == [[500, 1000, 1020], [400, 800]]
-
-
 @pytest.mark.parametrize(
     ("text", "row"),
     [
@@ -154,18 +143,6 @@ def test_numbers_that_may_be_lengths_or_cycles_are_refused(tmp_path: Path, text:
     assert "column kernel" in str(caught.value)
 
 
-def test_both_remedies_for_such_numbers_help(tmp_path: Path) -> None:
-    rows = ("500,1,1", "500,2,1", "300,3,1", "500,4,1", "500,5,1")
-    (lengths,) = read(tmp_path, "\n".join(("interval_cycles,instructions,ctas", *rows)))
-    assert lengths.cycle.tolist() == [500, 1000, 1300, 1800, 2300]
-    named = (
-        "kernel,cycle,instructions,ctas",
-        *(f"{name},{row}" for name, row in zip("aabcd", rows, strict=True)),
-    )
-    text = "\n".join(named).replace("a,500,2", "a,900,2")
-    assert [log.cycle.tolist() for log in read(tmp_path, text)] == [[500, 900], [300], [500], [500]]
-
-
 def test_counts_since_the_start_begin_anew_with_every_kernel(tmp_path: Path) -> None:
     text = "cycle,cumulative_instructions,cumulative_ctas\n500,50,5\n1000,90,6\n500,40,3\n1000,41,3\n"
     logs = read(tmp_path, text)
@@ -179,15 +156,6 @@ def test_facts_stand_in_columns(tmp_path: Path) -> None:
     first, second = read(tmp_path, text)
     assert first.facts == KernelFacts(900, 10, 20, 4, 80)
     assert second.facts == KernelFacts(700, 6, 7, 2, 80)
-
-
-def test_gzip_and_several_files(tmp_path: Path) -> None:
-    paths = [tmp_path / "a", tmp_path / "b"]
-    paths[0].write_bytes(gzip.compress(PLAIN.encode()))
-    paths[1].write_text(PLAIN)
-    first, second = read_interval_logs([str(path) for path in paths])
-    assert columns(first) == columns(second) == WANTED
-    assert (first.name, second.name) == ("kernel 1", "kernel 2")
 
 
 @given(
@@ -244,23 +212,3 @@ def test_what_is_wrong_is_pointed_at(tmp_path: Path, text: str) -> None:
     assert caught.value.row == row
     assert said in str(caught.value)
     assert ";" in str(caught.value), "no remedy"
-
-
-@pytest.mark.parametrize("mark", [";", "\t"])
-@pytest.mark.parametrize("source", [None, "csv"])
-def test_another_separator_is_read(tmp_path: Path, mark: str, source: str | None) -> None:
-    for text in (PLAIN, "\n" + PLAIN, "kernel,Cycle , instructions,ctas\nk,1,1,1\n"):
-        found, expected = read(tmp_path, text.replace(",", mark), source), read(tmp_path, text, source)
-        assert str(found) == str(expected)
-
-
-def test_a_csv_of_something_else_is_not_taken_for_a_log(tmp_path: Path) -> None:
-    for text in (
-        "a,b\n1,2\n",
-        "a;b\n1;2\n",
-        "cycle;ctas\n1;2\n",
-        "cycle\n5\n",
-        "Start (ns),Duration (ns),Name\n1,2,k\n",
-    ):
-        with pytest.raises(ProfileError, match="neither"):
-            read(tmp_path, text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import subprocess
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,6 @@ from sampling.simulators.export import (
     shared_out,
     simulated,
 )
-from sampling.simulators.profilers import name_pattern
 from sampling.simulators.registry import export_plan, exporter_names, starts_cold
 from tests.sampling.simulators.conftest import Write, launch, plan_of, shell, stratum
 
@@ -48,14 +47,6 @@ def run(plan: PlanFile, **choices: Any) -> list[list[int]]:
 def test_one_of_each_stratum_by_its_share_of_the_variance_then_seconds(ten: PlanFile) -> None:
     """36 x (10^2 + 5^2) = 4,500 of a; 9 x (1 + 50^2) = 22,509 of b; 1 x 250^2 = 62,500 of c."""
     assert run(ten) == [[5, 4, 2, 8, 9]]
-
-
-def test_without_noise_the_spread_alone_tells_and_equal_shares_go_by_time(ten: PlanFile) -> None:
-    """3,600 of a; 9 of b; 0 of c."""
-    plan = plan_of(*ten.strata, noise_floor=0.0)
-    assert run(plan) == [[2, 4, 5, 8, 9]]
-    census = [stratum(name, 1, ns, 0, [launch(ns, 0, name)]) for name, ns in (("p", 7), ("q", 9))]
-    assert run(plan_of(*census, noise_floor=0.0)) == [[9, 7]]
 
 
 def test_a_pooled_stratum_also_brings_what_its_kernels_differ_by(ten: PlanFile) -> None:
@@ -108,10 +99,7 @@ def test_a_warm_up_runs_before_each_launch_and_none_before_the_first_of_all(ten:
     assert run(first, caches="after:1") == [[0]]
 
 
-@pytest.mark.parametrize(
-    ("choices", "beside"),
-    [({}, 0), ({"caches": "after:1"}, 3), ({"shards": 2}, 0)],
-)
+@pytest.mark.parametrize(("choices", "beside"), [({}, 0), ({"caches": "after:1"}, 3), ({"shards": 2}, 0)])
 def test_what_runs_for_the_caches_sake_is_in_the_speedup(
     ten: PlanFile, choices: dict[str, Any], beside: int
 ) -> None:
@@ -157,10 +145,7 @@ def test_shards_have_every_launch_once_and_those_before_each_its_launch(
     assert (len(whole.steps) > len(plan.drawn)) <= before
 
 
-@given(
-    lengths=st.lists(st.integers(0, 30), min_size=2, max_size=7),
-    shards=st.integers(2, 3),
-)
+@given(lengths=st.lists(st.integers(0, 30), min_size=2, max_size=7), shards=st.integers(2, 3))
 def test_the_longest_shard_is_within_grahams_bound_of_the_best(lengths: list[int], shards: int) -> None:
     """Longest first to the least loaded: at most 4/3 - 1/(3K) of the best [Graham 1969, theorem 2]."""
     if len(lengths) < shards:
@@ -188,9 +173,7 @@ def test_shards_by_hand(ten: PlanFile) -> None:
 
 
 def test_each_process_and_device_is_a_part_of_its_own() -> None:
-    plan = plan_of(
-        stratum("a", 9, 1, 1, [launch(2, 0, "a", id=7, process=3, device=1), launch(1, 0, "a")]),
-    )
+    plan = plan_of(stratum("a", 9, 1, 1, [launch(2, 0, "a", id=7, process=3, device=1), launch(1, 0, "a")]))
     parts = run_parts(plan, ExportChoices(caches="after:1"))
     assert [(part.process, part.device, part.folder) for part in parts] == [
         (0, 0, "process-0-device-0/"),
@@ -220,11 +203,6 @@ def test_what_is_checked_is_drawn_by_the_time_it_stands_for(ten: PlanFile) -> No
     assert checks(ten, 0) == {}
 
 
-def test_the_first_launch_of_a_device_starts_cold_in_the_program_too() -> None:
-    plan = plan_of(stratum("a", 3, 1, 0, [launch(0, 0, "a"), launch(1, 1, "a"), launch(2, 2, "a")]))
-    assert [step.id for step in checks(plan, 99)[0, 0]] == [1, 2]
-
-
 def numbers_of(text: str) -> list[int]:
     """The numbers that a tracer takes a text for: blank-separated N and A-B, both ends in it."""
     numbers: list[int] = []
@@ -238,13 +216,6 @@ def text_of(numbers: list[int]) -> str:
     return " ".join(map(range_text, merged(numbers)))
 
 
-@given(st.lists(st.integers(0, 60)))
-def test_a_text_read_back_has_the_numbers(numbers: list[int]) -> None:
-    assert numbers_of(text_of(numbers)) == sorted(set(numbers))
-    ranges = merged(numbers)
-    assert all(after[0] - before[1] > 1 for before, after in pairwise(ranges))
-
-
 @given(st.sets(st.integers(0, 2000), min_size=1, max_size=200), st.integers(9, 200))
 def test_bridges_keep_all_numbers_and_the_text_short(numbers: set[int], most: int) -> None:
     ranges = bridged(merged(numbers), most)
@@ -255,14 +226,7 @@ def test_bridges_keep_all_numbers_and_the_text_short(numbers: set[int], most: in
         assert ranges == merged(numbers)
 
 
-def test_the_smallest_gaps_are_bridged() -> None:
-    ranges = merged([10, 11, 50, 51, 53, 54, 90, 91])
-    assert bridged(ranges, 23) == ranges
-    assert bridged(ranges, 22) == [(10, 11), (50, 54), (90, 91)]
-
-
 FOLDERS = [name for name in exporter_names() if name != "csv"]
-KEEPS_ORDER = ["accel-sim", "macsim", "mgpusim"]
 
 
 def rows(text: str) -> list[dict[str, str]]:
@@ -292,18 +256,6 @@ def test_the_manifest_has_every_launch_with_its_weight(ten: PlanFile, target: st
     assert {row["shard"] for row in manifest} == {"1", "2"}
     assert [row["name"] for row in manifest if row["id"] == "2"] == ["a(int)"]
     assert [(row["grid"], row["block"]) for row in manifest if row["id"] == "5"] == [("", "")]
-
-
-@pytest.mark.parametrize("target", KEEPS_ORDER)
-def test_the_manifest_of_a_simulator_is_in_the_order_of_the_run(
-    ten: PlanFile, target: str, written: Write
-) -> None:
-    manifest = rows(written(ten, target, caches="after:1")["manifest.csv"])
-    assert [int(row["id"]) for row in manifest] == [1, 2, 3, 4, 5, 7, 8, 9]
-    assert [int(row["order"]) for row in manifest] == list(range(1, 9))
-    warm_ups = [row for row in manifest if row["warm_up"] == "1"]
-    assert [row["id"] for row in warm_ups] == ["1", "3", "7"]
-    assert all((row["weight"], row["stratum"], row["name"]) == ("0", "", "") for row in warm_ups)
 
 
 @pytest.mark.parametrize(
@@ -357,23 +309,6 @@ def test_the_job_array_runs_a_shard_a_task(
         assert ran.stdout == f"shard {number} x y\n"
 
 
-def test_a_pattern_has_no_sign_that_a_tool_or_shell_reads() -> None:
-    name = "void at::f<(int)4, 'x\"$`*>(float *)\u00e9"
-    assert name_pattern(name) == "^void.at..f..int.4...x......float....+$"
-
-
-@pytest.mark.parametrize("target", FOLDERS)
-def test_communication_kernels_are_pointed_out_where_they_hang(target: str, written: Write) -> None:
-    nccl = [launch(place, place, "ncclDevKernel_SendRecv(args)") for place in (3, 7)]
-    page = written(plan_of(stratum("nccl", 8, 1, 1, nccl)), target)["README.txt"]
-    assert ("2 of them are of communication kernels" in page) == (target in {"accel-sim", "macsim", "nvbit"})
-
-
-def test_a_check_is_drawn_of_a_whole_plan(ten: PlanFile) -> None:
-    with pytest.raises(OptionError, match="`cold_check` is drawn of a whole plan"):
-        export_plan(structs.replace(ten, simulated=(2,)), "macsim", ExportChoices(cold_check=3))
-
-
 @pytest.mark.parametrize(
     ("target", "chosen", "is_cold"),
     [
@@ -389,17 +324,3 @@ def test_a_check_is_drawn_of_a_whole_plan(ten: PlanFile) -> None:
 )
 def test_what_starts_cold_is_known_beforehand(target: str, chosen: dict[str, Any], is_cold: bool) -> None:
     assert starts_cold(target, ExportChoices(**chosen)) == is_cold
-
-
-def test_what_is_checked_is_recorded_once(ten: PlanFile, written: Write) -> None:
-    files = written(ten, "macsim", cold_check=99)
-    assert "Traces 10 launches" in files["trace.sh"]
-    assert files["sampled_kernels_info.txt"].split("\n")[2:-1] == [
-        "6 3 2 8 9",
-        "3 1 4",
-        "1 1 5",
-        "0 5 0 1 3 6 7",
-    ]
-    page = " ".join(files["README.txt"].split())
-    assert "5 launches of a plan" in page
-    assert "5 of them run a second time, after the 16 launches before each" in page

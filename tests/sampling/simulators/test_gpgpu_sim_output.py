@@ -168,11 +168,6 @@ def test_launches_are_numbered_by_their_traces_or_in_the_program(read: Read) -> 
     assert read(program[program.index("kernel_name") :]).number.tolist() == [-1, 2]
 
 
-def test_two_runs_in_one_file_begin_anew(read: Read) -> None:
-    first, second = Output().traced(1, misses=50), Output().traced(2, misses=60).traced(3, misses=1)
-    assert known(read(first.text + second.text, MISSES), MISSES) == [50, 60, 1]
-
-
 def test_where_a_block_is_missing_what_follows_it_cannot_be_told(read: Read) -> None:
     one, two = Output().traced(1, misses=5), Output().traced(1, misses=5).traced(2, misses=3)
     all_of = Output().traced(1, misses=5).traced(2, misses=3).traced(3, misses=9).traced(4, misses=2)
@@ -208,9 +203,7 @@ def test_a_line_that_another_thread_broke_is_a_gap(
     assert (known(run, counter), known(run, "cycles")) == (added, [100, 300, 200])
 
 
-@pytest.mark.parametrize(
-    "name", ["gpu_ipc", "averagemflatency", "max_icnt2mem_latency", "L2_BW", "gpu_occupancy"]
-)
+@pytest.mark.parametrize("name", ["gpu_ipc", "max_icnt2mem_latency"])
 def test_ratios_and_maxima_are_refused(read: Read, name: str) -> None:
     with pytest.raises(OptionError, match="do not add up"):
         read(three(), name)
@@ -224,13 +217,6 @@ def test_ratios_and_maxima_are_refused(read: Read, name: str) -> None:
         ("total dram reads = 9\n", "total dram reads = 3\n", READS, "falls there from 7 to 3"),
         ("", "", "L2_total_cache_mises", "did you mean 'L2_total_cache_misses'"),
         ("kernel_launch_uid = 2", "kernel_launch_uid = 2 4", "cycles", "row 42: kernels ran concurrently"),
-        ("kernel_name = _Z4stepPf \nkernel_launch_uid = 2", "", "cycles", "a block has no kernel_name"),
-        (
-            "concurrent_kernel_sm    0",
-            "concurrent_kernel_sm    1",
-            "cycles",
-            "row 3: kernels ran concurrently",
-        ),
         (WHOLE[len(CONFIG) :], "", "cycles", "no launch is printed"),
     ],
 )
@@ -256,21 +242,10 @@ def lacking(draw: Draw) -> str:
     return "".join(line for place, line in enumerate(lines) if place not in gone)
 
 
-def beginning(draw: Draw) -> str:
-    """Its beginning is lost."""
-    start: int = draw(st.sampled_from([place + 1 for place, mark in enumerate(WHOLE) if mark == "\n"]))
-    return WHOLE[start:]
-
-
 def killed(draw: Draw) -> str:
     """However far it got, with a limit that is reached at the end or not at all."""
     limit = draw(st.sampled_from(["0", "700"]))
     return f"-gpgpu_max_cycle {limit} # limit\n" + WHOLE[: draw(st.integers(len(CONFIG), len(WHOLE)))]
-
-
-def limited(draw: Draw) -> str:
-    """The first launch reaches the limit, so that no number is known."""
-    return "-gpgpu_max_cycle 100 # limit\n" + WHOLE[: draw(st.integers(len(CONFIG), len(WHOLE)))]
 
 
 def enormous(draw: Draw) -> str:
@@ -279,7 +254,7 @@ def enormous(draw: Draw) -> str:
     return WHOLE.replace(f"{old}\n", f"{old}{'0' * draw(st.sampled_from([30, 400]))}\n", 1)
 
 
-@pytest.mark.parametrize("damage", [inserted, lacking, beginning, killed, limited, enormous])
+@pytest.mark.parametrize("damage", [inserted, lacking, killed, enormous])
 @given(data=st.data())
 def test_a_damaged_output_says_what_the_whole_one_says_or_nothing(
     tmp_path_factory: pytest.TempPathFactory, damage: Callable[..., str], data: st.DataObject
@@ -290,15 +265,13 @@ def test_a_damaged_output_says_what_the_whole_one_says_or_nothing(
         try:
             run = read_results(file, ("cycles", MISSES, COMMANDS))
         except ProfileError as error:
-            is_killed = damage in {killed, limited}
-            assert not is_killed or "no launch" in str(error) or "no counter" in str(error)  # noqa: PT017
+            assert damage is not killed or "no launch" in str(error) or "no counter" in str(error)  # noqa: PT017
             return
     for place, number in enumerate(run.number.tolist()):
-        assert number in TRUTH or damage not in {killed, limited}
+        assert number in TRUTH or damage is not killed
         cycles, misses = TRUTH.get(number, (None, None))
         for name, truth in (("cycles", cycles), (MISSES, misses), (COMMANDS, cycles and 3 * cycles)):
             assert number not in TRUTH or known(run, name)[place] in {None, truth}
-        assert damage is not limited or known(run, "cycles")[place] is None
 
 
 def test_a_long_log_is_not_held(tmp_path: Path) -> None:

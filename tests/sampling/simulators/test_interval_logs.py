@@ -115,14 +115,6 @@ def test_each_kernel_has_its_records(tmp_path: Path) -> None:
     assert (gemm.has_carried_ctas, axpy.has_carried_ctas) == (True, True)
 
 
-def test_the_first_kernel_may_have_ctas_of_kernels_too_short_for_a_record(tmp_path: Path) -> None:
-    kernels = (Kernel("short", 499, 900, 70), Kernel("long", 4000, 400_000, 800))
-    (alone,) = read(tmp_path, visualizer_log(kernels))
-    assert (alone.ctas[0], alone.has_carried_ctas) == (170, True)
-    (named,) = read(tmp_path, visualizer_log(kernels), output(kernels))
-    assert (named.ctas[0], named.has_carried_ctas) == (100, False)
-
-
 @pytest.mark.parametrize("texts", [(VISUALIZER, OUTPUT), (OUTPUT, VISUALIZER), (OUTPUT + VISUALIZER,)])
 def test_the_output_names_the_kernels_and_tells_their_ends(tmp_path: Path, texts: tuple[str, ...]) -> None:
     gemm, axpy = read(tmp_path, *texts)
@@ -148,13 +140,6 @@ def test_what_one_run_leaves_over_is_not_taken_from_the_next(tmp_path: Path) -> 
         assert not a.has_carried_ctas
         assert not b.has_carried_ctas
     assert "which are of one run?" in str(refused(tmp_path, *logs, output(first + second)))
-
-
-def test_an_unknown_grid_leaves_all_that_follow_unsure(tmp_path: Path) -> None:
-    kernels = (*KERNELS, Kernel("last", 1000, 9000, 500))
-    text = output(kernels).replace("-grid dim = (7,1,1)\n", "")
-    gemm, axpy, last = read(tmp_path, visualizer_log(kernels), text)
-    assert [log.has_carried_ctas for log in (gemm, axpy, last)] == [False, True, True]
 
 
 BROKEN_OFF = {
@@ -258,15 +243,6 @@ def test_an_output_of_another_run_is_refused(tmp_path: Path) -> None:
     assert "number 1 of the log" in str(refused(tmp_path, VISUALIZER, output(fewer)))
 
 
-def test_a_damaged_gzip_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "log.gz"
-    packed = bytearray(gzip.compress(VISUALIZER.encode()))
-    packed[len(packed) // 2] ^= 0xFF
-    path.write_bytes(packed)
-    with pytest.raises(ProfileError, match="cut short or damaged"):
-        read_interval_logs([str(path)])
-
-
 def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
     for text, said in (("hello\n", "neither"), ("", "is empty")):
         with pytest.raises(ProfileError, match=said):
@@ -340,13 +316,6 @@ def test_the_grid_of_a_program_stands_where_its_kernel_is_pushed(tmp_path: Path)
     assert (residual.ctas.tolist(), residual.has_carried_ctas) == ([0, 0], False)
 
 
-def test_launches_have_their_numbers_and_those_without_a_record_are_counted(tmp_path: Path) -> None:
-    last = pushed("_Z4tailv", "(1,1,1)") + block("_Z4tailv", "4", 300, 9, total=3249, issued=82)
-    smooth, residual = read(tmp_path, TWO, PROGRAM.replace(EXIT, last + EXIT))
-    assert (smooth.launches, residual.launches) == ((1,), (3,))
-    assert (smooth.unrecorded_before, residual.unrecorded_before, residual.unrecorded_after) == (0, 1, 1)
-
-
 @given(st.integers(1, len(PROGRAM)), st.integers(1, len(TWO)))
 def test_a_run_that_goes_on_or_was_killed_is_a_result(
     tmp_path_factory: pytest.TempPathFactory, printed: int, logged: int
@@ -384,29 +353,6 @@ PROGRAMS_OWN = "".join(f"step {step} residual 0.5\n" for step in range(10_000))
 )
 def test_a_log_is_recognised_by_its_content(tmp_path: Path, texts: tuple[str, ...]) -> None:
     assert len(read(tmp_path, *texts, source=None)) == 2
-
-
-def test_kernels_that_ran_at_once_are_refused(tmp_path: Path) -> None:
-    """The first to end is printed with the names of all, the next without any."""
-    both = traced("_Z5saxpyifPf", 1, 1, "(8,1,1)") + traced("_Z5saxpyifPf", 3, 3, "(8,1,1)")
-    for names, uids, said in (
-        (
-            "_Z5saxpyifPf _Z5saxpyifPf",
-            "1 3",
-            "row 18: kernels ran concurrently (launches 1, 3 have one block)",
-        ),
-        (
-            "_Z5saxpyifPf _Z5saxpyifPf",
-            "1",
-            "row 18: kernels ran concurrently (a block has the names of several)",
-        ),
-        ("_Z5saxpyifPf", "1", "row 28: kernels ran concurrently (a block has no kernel_name)"),
-    ):
-        text = CONFIG + both + block(names, uids, 750, 53248, issued=16) + block("", "", 8, 0, issued=16)
-        assert said in str(refused(tmp_path, records((500, 1000, 0)), text + EXIT))
-    concurrent = "-gpgpu_concurrent_kernel_sm                 1 # Support concurrent kernels\n"
-    assert "row 1: kernels ran concurrently" in str(refused(tmp_path, VISUALIZER, concurrent + OUTPUT))
-    assert len(read(tmp_path, VISUALIZER, concurrent.replace(" 1 ", " 0 ") + OUTPUT)) == 2
 
 
 CUT = {

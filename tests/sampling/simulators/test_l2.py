@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import lzma
 from collections import OrderedDict
 from pathlib import Path
 
@@ -16,7 +14,6 @@ from sampling.plan.plan_file import PlanFile
 from sampling.simulators import caches
 from sampling.simulators.caches import l2_lines, touched
 from sampling.simulators.export import ExportChoices
-from sampling.simulators.registry import export_plan
 from tests.sampling.simulators import plain_l2
 from tests.sampling.simulators.conftest import Write
 
@@ -177,16 +174,6 @@ def test_an_l2_that_cannot_be_filled_is_refused(tmp_path: Path, text: str, refus
         l2_lines(str(config), by_copies=True)
 
 
-def test_copies_of_the_program_count_where_the_simulator_makes_them(
-    ten: PlanFile, written: Write, tmp_path: Path
-) -> None:
-    texts = written_traces(tmp_path / "traces", {})
-    copies = [f"MemcpyHtoD,0x{address:016x},64" for address in (0x2000, HIGH)]
-    (tmp_path / "traces" / "kernelslist.g").write_text("\n".join([*copies, *(name for name, _ in texts)]))
-    lines = written(ten, "accel-sim", traces=str(tmp_path / "traces"))["kernelslist.g"].splitlines()
-    assert lines[:2] == [copies[0], "kernel-3.traceg"]
-
-
 def test_pages_that_are_one_in_32_bits_are_refused(ten: PlanFile, written: Write, tmp_path: Path) -> None:
     before = [load(HIGH + at) for at in range(-8192, 8192, 128)]
     written_traces(tmp_path / "traces", {2: before, 3: [load(HIGH + 2**32)]})
@@ -239,37 +226,11 @@ def test_a_kernel_of_loads_fills_l2(ten: PlanFile, written: Write, tmp_path: Pat
     loads = tmp_path / "out" / "kernel-1000000003.traceg"
     assert "-kernel id = 1000000003\n" in loads.read_text()
     left = touched(loads).lines.ranges()
-    assert [each.tolist() for each in left] == [
-        [HIGH >> 5, HIGH + 4096 >> 5, HIGH + 2**33 >> 5],
-        [4, 1, 1],
-    ]
+    assert [each.tolist() for each in left] == [[HIGH >> 5, HIGH + 4096 >> 5, HIGH + 2**33 >> 5], [4, 1, 1]]
     rows = files["manifest.csv"].splitlines()
     assert rows[1].startswith("2,kernel-1000000003,,0,1,,1,1,")
     assert rows[2].startswith("2,kernel-3,0,2.0,0,loads,1,2,")
     assert not (tmp_path / "out" / "kernel-3.traceg").exists()
-
-
-@pytest.mark.parametrize("ending", [".gz", ".xz"])
-def test_packed_traces_are_read_and_stay_packed_where_the_simulator_unpacks(
-    ten: PlanFile, written: Write, tmp_path: Path, ending: str
-) -> None:
-    """A list names .xz files; those that were packed by gzip it does not know."""
-    texts = written_traces(tmp_path / "plain", {number: [load(HIGH + 128 * number)] for number in NAMES})
-    plain = written(ten, "accel-sim", traces=str(tmp_path / "plain"))["kernelslist.g"]
-    text = (tmp_path / "out" / "kernel-3.traceg").read_bytes()
-    packed = tmp_path / "packed"
-    packed.mkdir()
-    pack = gzip.compress if ending == ".gz" else lzma.compress
-    for name, each in texts:
-        (packed / f"{name}{ending}").write_bytes(pack(each.encode()))
-    made = written(ten, "accel-sim", traces=str(packed))["kernelslist.g"]
-    out = tmp_path / "out" / "kernel-3.traceg"
-    if ending == ".xz":
-        assert made == plain.replace(".traceg", ".traceg.xz")
-        assert lzma.decompress(out.with_name("kernel-3.traceg.xz").read_bytes()) == text
-    else:
-        assert made == plain
-        assert out.read_bytes() == text
 
 
 @pytest.mark.parametrize(
@@ -297,9 +258,3 @@ def test_an_access_that_is_cut_off_is_named(tmp_path: Path, line: str) -> None:
 def test_ways_that_are_none_are_refused(choices: dict[str, object], words: str) -> None:
     with pytest.raises(OptionError, match=words):
         ExportChoices(**choices)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("target", ["macsim", "mgpusim"])
-def test_caches_that_nothing_fills_but_launches(ten: PlanFile, target: str) -> None:
-    with pytest.raises(OptionError, match="nothing can fill the caches of M"):
-        export_plan(ten, target, ExportChoices(traces="traces", caches="warm"))

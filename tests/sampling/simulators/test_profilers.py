@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import structs
 
 import sampling
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import Step
-from sampling.simulators.profilers import filters, iterations, kernel_ids, kernel_pattern
+from sampling.simulators.profilers import iterations, kernel_ids, kernel_pattern
 from tests.sampling.simulators.conftest import Write, launch, plan_of, program, shell, stratum
 
 #: What a stand-in for ncu is started with, one word a line, and a line for its end.
@@ -53,16 +52,6 @@ def test_a_run_a_range_of_positions_from_0(ten: PlanFile, written: Write, tmp_pa
         [*common, "4", "--launch-count", "2"],
         [*common, "8", "--launch-count", "2"],
     ]
-
-
-def test_a_kernel_id_has_the_fields_that_ncu_splits_at_colons() -> None:
-    name = "void at::native::f<(int)4, at::T>(float *)"
-    step = Step(0, 0, launch(0, 6, name), 0)
-    ((base, kernel_id),) = kernel_ids((step,))
-    assert base == "demangled"
-    context, stream, operator, pattern, number = kernel_id.split(":")
-    assert (context, stream, operator, number) == ("", "", "regex", "^(7)$")
-    assert len(pattern) == len(name) + 2
 
 
 def test_mangled_names_are_looked_for_as_such_and_many_numbers_are_split() -> None:
@@ -140,18 +129,6 @@ def test_a_kernel_is_found_with_and_without_its_suffix(name: str) -> None:
     assert not pattern.search(f"{plain}x")
 
 
-def test_a_kernel_of_which_a_launch_is_not_known_is_measured_whole() -> None:
-    steps = tuple(
-        Step(place, place, launch(place, 0, name), 0) for place, name in enumerate(("f", "g", "f", "_Z1hv"))
-    )
-    runs = filters(steps, {0: 1, 1: 4, 3: 2})
-    assert runs == [
-        r"--kernel-include-regex '^f(\.kd| .clone.*)?$'",
-        r"--kernel-include-regex '^g(\.kd| .clone.*)?$' --kernel-iteration-range '[4]'",
-        r"--mangled-kernels --kernel-include-regex '^_Z1hv(\.kd| .clone.*)?$' --kernel-iteration-range '[2]'",
-    ]
-
-
 HEADER = (
     "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),"
     "Bytes (MB),Throughput (MBps),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name\n"
@@ -202,16 +179,6 @@ def test_a_kernel_of_one_size_needs_no_profile() -> None:
     known, why_not = iterations(plan_of(f, g, other_g, method="root"))
     assert known == {7: 4}
     assert why_not
-
-
-def test_a_plan_that_may_leave_sizes_out_says_nothing() -> None:
-    """A filter, picks that are not random, and strata of several kernels hide sizes that were launched."""
-    (f,) = single("f", 7, 3, 1).strata
-    assert iterations(plan_of(f, method="pks"))[0] == {}
-    assert iterations(plan_of(f, method="root", exclude=["x"]))[0] == {}
-    assert iterations(plan_of(f, method="root", group_by="name"))[0] == {}
-    pooled = structs.replace(f, key="pooled process 0 device 0")
-    assert iterations(plan_of(f, pooled, method="root"))[0] == {}
 
 
 @given(

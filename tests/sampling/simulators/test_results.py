@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from sampling.errors import OptionError, ProfileError
-from sampling.profile import names
 from sampling.simulators.measured_run import is_same_name
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tests.small_plans import plan_of
@@ -109,9 +108,7 @@ def test_a_launch_that_was_cut_is_a_gap_until_it_is_whole(written: Written) -> N
     ],
 )
 def test_results_of_another_plan_are_refused(
-    written: Written,
-    launches: list[tuple[int, tuple[str, tuple[int, int, int]], int]],
-    said: str,
+    written: Written, launches: list[tuple[int, tuple[str, tuple[int, int, int]], int]], said: str
 ) -> None:
     plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
     with pytest.raises(ProfileError, match=said):
@@ -127,26 +124,6 @@ def test_names_are_compared_across_demanglers(written: Written) -> None:
     other = plan_of([(3, "stop(float *)", (4, 1, 1))], whole=20)
     with pytest.raises(ProfileError, match="another program"):
         read_result_files(other, written(printed((4, STEP, 100))))
-
-
-def test_without_a_demangler_names_are_left_unsure(written: Written, monkeypatch: pytest.MonkeyPatch) -> None:
-    is_same_name.cache_clear()
-    monkeypatch.setattr(names, "installed_demangler", lambda: None)
-    plan = plan_of([(3, "step(float *)", (4, 1, 1))], whole=20)
-    found = read_result_files(plan, written(printed((4, STEP, 100))))
-    other = plan_of([(3, "stop(float *)", (4, 1, 1))], whole=20)
-    with pytest.raises(ProfileError, match="another program"):
-        read_result_files(other, written(printed((4, STEP, 100))))
-    is_same_name.cache_clear()
-    assert found.notes == ("names of 1 launch cannot be compared here: 3",)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "hello\n", "globalcyclecount: 500\nglobalinsncount: 9\nctas_completed: 1\n"]
-)
-def test_files_of_no_results_are_refused(written: Written, text: str) -> None:
-    with pytest.raises(ProfileError, match=r"is empty|neither what Accel-Sim"):
-        read_result_files(plan_of([(3, *STEP)]), written(text))
 
 
 def test_standard_input_can_be_read_once() -> None:
@@ -207,13 +184,6 @@ def test_a_run_of_another_order_than_the_manifests_is_refused_where_it_matters(
         read_result_files(plan, written(printed((4, STEP, 5), (9, LAST, 6))), manifests=[manifest])
     with pytest.raises(ProfileError, match="are not those of"):
         read_result_files(plan, written(printed((14, STEP, 5))), manifests=[manifest])
-
-
-def test_a_run_of_all_launches_has_no_warm_ups(written: Written, manifest: str) -> None:
-    plan = plan_of([(3, *STEP), (8, *LAST), (9, *STEP)], whole=20)
-    whole = printed(*((number, LAST if number == 9 else STEP, 10 * number) for number in range(1, 21)))
-    found = read_result_files(plan, written(whole), manifests=[manifest])
-    assert cycles_of(found) == {3: 40, 8: 90, 9: 100}
 
 
 def test_processes_that_launch_the_same_are_told_apart_by_their_manifests(

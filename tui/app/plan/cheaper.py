@@ -15,8 +15,7 @@ from textual.widgets import Input, Static
 from textual.worker import Worker
 
 from sampling.errors import OptionError, SamplingError
-from sampling.plan.binding import Relaxation, Value
-from sampling.plan.budget import SimulationHours, check_slowdown
+from sampling.plan.nearby import Relaxation, SimulationHours, Value, check_slowdown
 from sampling.plan.study import Study
 from sampling.progress import Progress
 from tui.app.actions import BINDS, bindings

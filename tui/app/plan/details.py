@@ -11,19 +11,19 @@ from tempfile import TemporaryDirectory
 
 from sampling.errors import OptionError
 from sampling.methods.registry import method_named
-from sampling.plan.budget import simulation_hours
 from sampling.plan.judge import Judgement, judge_design
-from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
-from sampling.plan.plan_file import PlannedLaunch, read_plan
-from sampling.plan.study import Study
-from sampling.plan.trade_off import (
+from sampling.plan.nearby import (
     NoPoint,
     TradeOffPoint,
     check_has_trade_off,
     default_epsilons,
     point_of,
+    simulation_hours,
     trade_off,
 )
+from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
+from sampling.plan.plan_file import PlannedLaunch, read_plan
+from sampling.plan.study import Study
 from sampling.progress import Progress
 from sampling.simulators.registry import exported_folder, exporter_named
 from sampling.strata.target import Target

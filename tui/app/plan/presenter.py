@@ -7,8 +7,8 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
-from sampling.plan.binding import Relaxation
 from sampling.plan.design import Design
+from sampling.plan.nearby import Relaxation
 from sampling.text import counted
 from tui.app.overrides_file import options_with_overrides
 from tui.app.plan.details import PlanDetails

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.sampling.readers.nsys.plain_csv import (
+from tests.sampling.readers.plain_nsys_csv import (
     execution_trace_by_the_csv_module,
     execution_trace_told,
     gpu_trace_by_the_csv_module,

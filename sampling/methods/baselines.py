@@ -1,4 +1,7 @@
-"""Random launches of the whole workload, without groups: the papers' baseline. [STEM+ROOT section V-A]"""
+"""Two baselines without groups: random launches of the whole workload, and the first instructions of it.
+
+[STEM+ROOT section V-A; Principal Kernel Analysis, baseline]
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,13 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError
-from sampling.methods.method import Method, StrataRequest
+from sampling.features.metric_names import instruction_counts
+from sampling.methods.method import Method, Picks, StrataRequest
 from sampling.methods.options import setting
 from sampling.methods.registry import method_named, method_names, method_options
+from sampling.progress import Progress
 from sampling.reduction.group_by import GroupBy
+from sampling.reduction.launch_list import LaunchList
 from sampling.strata.strata import WHOLE_WORKLOAD, Strata, measured_clusters
 from sampling.text import counted
 
@@ -26,7 +32,7 @@ _LAUNCHES = 40
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How many launches to draw."""
+    """How many launches are drawn at random."""
 
     probability: float = setting(_PROBABILITY, "each launch is drawn with this probability", gt=0, le=1)
     launches: int | None = setting(None, "draw exactly this many instead; none: by probability", ge=1)
@@ -94,14 +100,14 @@ def stratify(request: StrataRequest) -> Strata:
     would stop sooner after long launches, and so underestimate.
     """
     counts, options = request.counts, request.options
-    chance, note = None, ""
+    chance, notes = None, list[str]()
     if options.launches is not None:
         samples = options.launches
     elif options.like is not None:
         wanted_ns, wanted = _sampled_time(options.like, request)
         mean_ns = max(counts.total_duration_ns / counts.launches, 1e-300)
         samples = max(1, round(min(wanted_ns / mean_ns, float(counts.launches))))
-        note = (
+        notes.append(
             f"random.like={options.like}: {counted(samples, 'launch', 'launches')}, as many as take {wanted} "
             "on average; drawing until the time is used up would stop sooner after long launches, and so "
             "underestimate"
@@ -113,18 +119,17 @@ def stratify(request: StrataRequest) -> Strata:
             raise OptionError(f"random.probability {chance:g} {never}")
         samples = int(NumberDrawn(counts.launches, chance).draw(1, request.rng)[0])
         drawn = counted(samples, "launch", "launches")
-        note = (
+        notes.append(
             f"each launch is drawn with probability {chance:g}, {drawn} this time; the bound, what is "
             "expected and the judged draws are of that number"
         )
-    notes = (note,) if note else ()
     if samples > counts.launches:
-        notes = (*notes, f"there are {counts.launches:,} launches; all are drawn, not {samples:,}")
+        notes.append(f"there are {counts.launches:,} launches; all are drawn, not {samples:,}")
         samples = counts.launches
     whole = measured_clusters(
         counts, np.array([WHOLE_WORKLOAD]), np.array([0]), np.array([len(counts.count)], dtype=np.int64)
     )
-    return replace(whole.with_samples(np.array([samples]), notes=notes), chance=chance)
+    return replace(whole.with_samples(np.array([samples]), notes=tuple(notes)), chance=chance)
 
 
 def _sampled_time(like: str, request: StrataRequest) -> tuple[float, str]:
@@ -147,11 +152,69 @@ def _sampled_time(like: str, request: StrataRequest) -> tuple[float, str]:
     return wanted_ns, "that many nanoseconds"
 
 
-METHOD = Method(
+@dataclass(frozen=True, slots=True)
+class FirstOptions:
+    """How much is simulated from the first launch on."""
+
+    instructions: float = setting(
+        1e9, "launches are simulated, in id order, until so many instructions are done", gt=0
+    )
+
+
+def pick_first(
+    launches: LaunchList, options: FirstOptions, _: np.random.Generator, __: Progress | None
+) -> Picks:
+    """Take the launches from the first on until the instructions are done; the last of them is taken whole.
+
+    The total is instructions / IPC of those launches, so each weighs I_total / I_done.
+
+    Raises
+    ------
+    NotApplicableError : launches without an instruction count.
+    """
+    limit, counts = options.instructions, instruction_counts(launches, "first-instructions")
+    done = np.cumsum(counts.executed)
+    taken = min(int(np.searchsorted(done, limit)) + 1, len(launches))
+    total, reached = float(done[-1]), float(done[taken - 1])
+    notes = []
+    if taken == len(launches):
+        notes.append(f"all launches are taken: the workload has {total:,.0f} instructions")
+    elif taken == 1 and reached > limit:
+        own = f"the first launch alone has {reached:,.0f} instructions, more than {limit:,.0f}"
+        notes.append(f"{own}; it is taken whole")
+    there, of_taken = (len(np.unique(launches.sequence[:stop])) for stop in (len(launches), taken))
+    if of_taken < there:
+        notes.append(f"the launches taken are of {of_taken} of {there} processes and devices")
+    return Picks(
+        stratum=np.zeros(len(launches), dtype=np.int64),
+        labels=(f"all launches, by the first {limit:,.0f} instructions",),
+        row=np.arange(taken),
+        # Where the rest has no instructions the sums are equal; where nothing has any, all is taken.
+        weight=np.full(taken, total / reached if total > 0 else 1.0),
+        notes=tuple(notes),
+        details={
+            "metric": counts.metric,
+            "counts": counts.unit,
+            "instructions": total,
+            "instructions_done": reached,
+        },
+    )
+
+
+RANDOM = Method(
     name="random",
     source="STEM+ROOT, section V-A (random baseline)",
     published_grouping=GroupBy.NAME,
     options_type=Options,
     stratify=stratify,
     sized_like=lambda options: options.like,
+)
+
+FIRST = Method(
+    name="first-instructions",
+    source="Principal Kernel Analysis, first 1 B instructions (baseline)",
+    needs=("the instruction count of every launch",),
+    published_grouping=GroupBy.NAME,
+    options_type=FirstOptions,
+    pick=pick_first,
 )

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
-from sampling.profile.profile import Device, KernelTable, Profile
+from sampling.profile.profile import Device, Profile
 from sampling.readers import input_file
-from sampling.readers.input_file import HEAD_BYTES, InputFile, open_input
-from sampling.readers.nsys import csv_trace as nsys_csv
+from sampling.readers.input_file import HEAD_BYTES
 from sampling.readers.registry import read_profile
 from tests import small_recordings
-from tests.sampling.readers.nsys.plain_csv import (
+from tests.sampling.readers.plain_nsys_csv import (
     execution_trace_by_the_csv_module,
     execution_trace_told,
     gpu_trace_by_the_csv_module,
@@ -137,15 +134,6 @@ class TestGpuTrace:
         assert column(profile, "start_ns") == [12_000_001_000, 448_410_000]
         assert column(profile, "duration_ns") == [32, 47648]
 
-    def test_of_2022_none_is_null(self, tmp_path: Path) -> None:
-        rows = (
-            f"432,155,720{',None' * 9},67.1,4294.9,Pageable,Device,RTX 3090 (0),1,7,[CUDA memcpy HtoD]",
-            "465,3937,723,8,1,1,512,1,1,16,0.000,0.000,None,,None,None,RTX 3090 (0),1,7,Fan1",
-        )
-        profile = read(write(tmp_path, text_of(HEADER_2022, rows)))
-        assert column(profile, "name") == ["Fan1"]
-        assert profile.facts.devices == (Device(0, "RTX 3090"),)
-
     @pytest.mark.parametrize(
         ("unit", "start", "duration", "nanoseconds"),
         [
@@ -169,12 +157,6 @@ class TestGpuTrace:
         row = f"{start},{duration},12,8,4,1,256,1,1,32,0.000,0.004,,,,,NVIDIA A100 (1),1,,7,{ADD}"
         (launch,) = launches(read(write(tmp_path, text_of(header, [row]))))
         assert (launch["start_ns"], launch["duration_ns"]) == nanoseconds
-
-    def test_an_unknown_unit_is_refused(self, tmp_path: Path) -> None:
-        header = HEADER_2023.replace("Duration (ns)", "Duration (fortnight)")
-        error = refusal_of(write(tmp_path, text_of(header, GPU_ROWS)))
-        assert "fortnight" in str(error)
-        assert (error.row, error.column) == (2, "Duration")
 
     def test_thousands_separators_in_quotes(self, tmp_path: Path) -> None:
         rows = [f'"1,234,567","1,234","1,012",8,4,1,"1,024",1,1,,,,,,,,A (1),1,,7,{SCALE}', GPU_ROWS[0]]
@@ -217,16 +199,6 @@ class TestKernelExecutionTrace:
         assert column(profile, "grid") == [(8, 4, 1), (1, 1, 1), (8, 4, 1), (1, 1, 1)]
         assert column(profile, "block") == [(256, 1, 1), (1024, 1, 1), (256, 1, 1), (1024, 1, 1)]
 
-    def test_no_grid_is_unknown(self, tmp_path: Path) -> None:
-        row = EXEC_ROWS[1].replace("   1    1    1", "").replace("1024    1    1", "None")
-        (launch,) = launches(read(write(tmp_path, text_of(HEADER_EXEC, [row]))))
-        assert (launch["grid"], launch["block"]) == (None, None)
-
-    def test_a_grid_of_four_numbers_is_refused(self, tmp_path: Path) -> None:
-        row = EXEC_ROWS[1].replace("   1    1    1", "  1   1  1  1")
-        error = refusal_of(write(tmp_path, text_of(HEADER_EXEC, [EXEC_ROWS[0], row])))
-        assert (error.row, error.column) == (4, "GridXYZ")
-
 
 class TestSurroundings:
     EXPECTED = (64, 96, 320)
@@ -249,14 +221,6 @@ class TestSurroundings:
         profile = read(write(tmp_path, text_of(HEADER_2023, GPU_ROWS, before)))
         assert tuple(column(profile, "duration_ns")) == self.EXPECTED
 
-    def test_windows_line_ends(self, tmp_path: Path) -> None:
-        text = text_of(HEADER_2023, GPU_ROWS).replace("\n", "\r\n")
-        assert tuple(column(read(write(tmp_path, text)), "duration_ns")) == self.EXPECTED
-
-    def test_no_line_end_at_the_end(self, tmp_path: Path) -> None:
-        text = text_of(HEADER_2023, GPU_ROWS).rstrip("\n")
-        assert tuple(column(read(write(tmp_path, text)), "duration_ns")) == self.EXPECTED
-
     @pytest.mark.parametrize("between", ["\n", "", CHATTER, "\n" + CHATTER, "\nNOTICE: more\n\n" + CHATTER])
     def test_reports_before_and_after_are_left_alone(self, tmp_path: Path, between: str) -> None:
         summary = f"{HEADER_SUMMARY}\n99.0,480,3,160,96,64,320,1.5,{SCALE}\n\n"
@@ -270,10 +234,6 @@ class TestSurroundings:
         text = CHATTER + HEADER_SUMMARY + "\n" + summary + "\n" + text_of(HEADER_2023, GPU_ROWS)
         assert tuple(column(read(write(tmp_path, text)), "duration_ns")) == self.EXPECTED
 
-    def test_long_reports_without_a_trace_are_refused_by_name(self, tmp_path: Path) -> None:
-        summary = f"99.0,480,3,160,96,64,320,1.5,{SCALE}\n" * (HEAD_BYTES // 40)
-        assert "summary" in str(refusal_of(write(tmp_path, CHATTER + HEADER_SUMMARY + "\n" + summary)))
-
     def test_pieces_meet_anywhere(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         rows = [f"{i},{i % 7},{i},8,4,1,{i % 3 + 1},1,1,,,,,,,,A (0),1,,7,{SCALE}" for i in range(200)]
         summary = f"{HEADER_SUMMARY}\n99.0,480,3,160,96,64,320,1.5,{SCALE}\n\n"
@@ -283,23 +243,6 @@ class TestSurroundings:
         for size in (1, 64, 101, 1000, len(text) - 30):
             monkeypatch.setattr(input_file, "PIECE_BYTES", size)
             assert launches(read(tmp_path / "trace.csv")) == whole
-
-    def test_progress_of_gzip_data_is_that_of_the_bytes_on_disk(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        rows = [
-            f"{i},{i * 7919 % 1000},{i},8,4,1,{i % 3 + 1},1,1,,,,,,,,A (0),1,,7,{SCALE}"
-            for i in range(60_000)
-        ]
-        path = tmp_path / "trace.csv.gz"
-        path.write_bytes(gzip.compress(text_of(HEADER_2023, rows).encode(), 1))
-        monkeypatch.setattr(input_file, "PIECE_BYTES", 1 << 18)
-        seen: list[tuple[int, int]] = []
-        with open_input(str(path)) as file:
-            nsys_csv.read(file, KernelTable(), lambda done, total, _: seen.append((done, total)))
-        assert {total for _, total in seen} == {path.stat().st_size}
-        assert seen == sorted(seen)
-        assert seen[0][0] < path.stat().st_size == seen[-1][0]
 
 
 class TestSeveralTraces:
@@ -349,10 +292,6 @@ class TestDamage:
         assert (error.row, error.column) == (4, "GrdZ")
         assert "5 cells where the header names 21" in str(error)
 
-    def test_too_many_cells(self, tmp_path: Path) -> None:
-        error = self.damaged(tmp_path, 1, GPU_ROWS[1] + ",more")
-        assert (error.row, error.column) == (4, None)
-
     @pytest.mark.parametrize("end", ["", "\n"])
     def test_cut_short_within_a_quoted_name(self, tmp_path: Path, end: str) -> None:
         text = text_of(HEADER_2023, [*GPU_ROWS, GPU_ROWS[0]], after="").rstrip("\n")[:-5] + end
@@ -370,51 +309,11 @@ class TestDamage:
         assert (error.row, error.column) == (7, "Duration (ns)")
         assert repr(cell) in str(error)
 
-    @pytest.mark.parametrize("cell", ["", "None", "-", "nan", "N/A"])
-    def test_a_launch_without_a_duration(self, tmp_path: Path, cell: str) -> None:
-        error = self.damaged(tmp_path, 4, GPU_ROWS[4].replace("3000,64", f"3000,{cell}"))
-        assert (error.row, error.column) == (7, "Duration (ns)")
-
-    def test_bytes_that_are_no_text(self, tmp_path: Path) -> None:
-        text = text_of(HEADER_2023, GPU_ROWS).encode().replace(b"3000,64", b"3000,6\xff")
-        error = refusal_of(write(tmp_path, text))
-        assert (error.row, error.column) == (7, "Duration (ns)")
-
-    def test_a_carriage_return_within_a_row(self, tmp_path: Path) -> None:
-        error = self.damaged(tmp_path, 4, GPU_ROWS[4].replace("3000,64", "3000\r,64"))
-        assert error.row == 7
-        assert "carriage return" in str(error)
-
-    def test_half_a_grid(self, tmp_path: Path) -> None:
-        error = self.damaged(tmp_path, 4, GPU_ROWS[4].replace(",2,1,1,", ",2,,1,"))
-        assert (error.row, error.column) == (7, "GrdY")
-
-    def test_no_device_number(self, tmp_path: Path) -> None:
-        error = self.damaged(tmp_path, 4, GPU_ROWS[4].replace("A100 (0)", "A100"))
-        assert (error.row, error.column) == (7, "Device")
-
     def test_a_line_without_end(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(input_file, "LONGEST_LINE_BYTES", 1 << 10)
         monkeypatch.setattr(input_file, "PIECE_BYTES", 1 << 8)
         error = refusal_of(write(tmp_path, text_of(HEADER_2023, GPU_ROWS) + "x" * 4096))
         assert "holds a line of more than" in str(error)
-
-
-class TestRecognition:
-    @pytest.mark.parametrize(
-        "head",
-        [
-            b"",
-            b"SQLite format 3\0",
-            b'{"traceEvents": []}',
-            HEADER_SUMMARY.encode() + b"\n1,2,3,4,5,6,7,8,k\n",
-            b"Name,Duration\nk,1\n",
-            b'header = "' + HEADER_2023.encode() + b'"\n',
-            HEADER_2023[:60].encode(),
-        ],
-    )
-    def test_others_are_left_to_others(self, tmp_path: Path, head: bytes) -> None:
-        assert not nsys_csv.recognise(InputFile("x", tmp_path, head, compressed=False))
 
 
 cell_characters = st.characters(codec="utf-8", exclude_characters="\0\r\n", exclude_categories=("Cs",))
@@ -455,32 +354,6 @@ def test_every_name_comes_back_whole(
         patch.setattr(input_file, "PIECE_BYTES", piece_bytes)
         rows = launches(read(path))
     assert [(row["name"], row["duration_ns"], row["grid"], row["block"]) for row in rows] == launched
-
-
-@given(
-    header_and_rows=st.sampled_from([(HEADER_2023, GPU_ROWS), (HEADER_EXEC, EXEC_ROWS)]),
-    place=st.floats(0, 1, exclude_max=True),
-    new=st.one_of(
-        st.sampled_from([b"", b'"', b",", b"\n", b"\r", b"\0", b"-", b".", b"e", b" "]), st.binary(max_size=3)
-    ),
-    cut=st.booleans(),
-    line_end=st.sampled_from(["\n", "\r\n"]),
-)
-def test_damage_anywhere_is_refused_or_read_over(
-    tmp_path_factory: pytest.TempPathFactory,
-    header_and_rows: tuple[str, Sequence[str]],
-    place: float,
-    new: bytes,
-    cut: bool,
-    line_end: str,
-) -> None:
-    data = text_of(*header_and_rows).replace("\n", line_end).encode()
-    at = int(place * len(data))
-    path = write(tmp_path_factory.mktemp("damage"), data[:at] + new + (b"" if cut else data[at + 1 :]))
-    with suppress(ProfileError), open_input(str(path)) as file:
-        if nsys_csv.recognise(file):
-            profile = nsys_csv.read(file, KernelTable(), None)
-            assert 1 <= profile.launches <= len(header_and_rows[1])
 
 
 class TestSmallRecordings:

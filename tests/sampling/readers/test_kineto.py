@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -14,12 +13,10 @@ from hypothesis import strategies as st
 from kineto_file import Style
 
 from sampling.errors import ProfileError
-from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile
-from sampling.readers import kineto
-from sampling.readers.input_file import open_input
+from sampling.profile.profile import Device, LaunchSequence, Profile
 from sampling.readers.kineto import trace_pieces
 from tests import small_recordings
-from tests.sampling.readers.kineto.plain_json import (
+from tests.sampling.readers.plain_kineto import (
     annotations_told,
     column,
     events_of,
@@ -181,14 +178,6 @@ def test_a_launch_without_its_call_keeps_an_unknown_grid(reading: Any) -> None:
     assert shapes(profile) == [(None, None), ((3, 1, 1), (64, 1, 1))]
 
 
-def test_events_without_correlation_numbers_do_not_belong_together(reading: Any) -> None:
-    launch = kernel(correlation=None, grid=None, block=None)  # type: ignore[arg-type]
-    issued = call(None, 900, "hipLaunchKernel", grid=[3, 1, 1], block=[64, 1, 1])  # type: ignore[arg-type]
-    profile = reading(trace(launch, issued))
-    assert shapes(profile) == [(None, None)]
-    assert profile.facts.api_rows_missing == 1
-
-
 # --- order and sequences -----------------------------------------------------------------------------------
 
 
@@ -202,11 +191,6 @@ def test_launches_stand_in_the_order_of_their_calls(reading: Any) -> None:
     profile = reading(trace(*events))
     assert names(profile) == ["first", "second"]
     assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("api-start", 0)
-
-
-def test_of_two_calls_with_one_number_the_earlier_counts(reading: Any) -> None:
-    events = [kernel(1, name="first"), kernel(2, name="second"), call(1, 30), call(2, 20), call(1, 10)]
-    assert names(reading(trace(*events))) == ["first", "second"]
 
 
 def test_a_missing_call_leaves_the_order_to_the_correlation_numbers(reading: Any) -> None:
@@ -228,12 +212,6 @@ def test_kernels_of_one_graph_launch_stand_in_gpu_order(reading: Any) -> None:
     profile = reading(trace(*nodes, call(5, 1, "cudaGraphLaunch")))
     assert names(profile) == ["a", "b", "c"]
     assert profile.facts.hidden_graph_replays == 0
-
-
-@pytest.mark.parametrize("number", [None, -1, 10**30])
-def test_odd_correlation_numbers_tie_nothing(reading: Any, number: Any) -> None:
-    facts = reading(trace(kernel(number), call(number, 1, "cudaGraphLaunch"), call(7, 2))).facts
-    assert facts.hidden_graph_replays == 0
 
 
 def test_devices_are_sequences_and_the_rank_is_the_process(reading: Any) -> None:
@@ -284,11 +262,6 @@ def test_the_devices_that_launched_are_described(reading: Any) -> None:
     assert profile.facts.devices == (Device(1, "A100", 108, 42505273344), Device(2, ""))
 
 
-def test_a_single_described_device_is_the_one_that_launched(reading: Any) -> None:
-    profile = reading(trace(kernel(1, device=2), deviceProperties=[A100]))
-    assert profile.facts.devices == (Device(2, "A100", 108, 42505273344),)
-
-
 @pytest.mark.parametrize(
     ("top", "product"),
     [
@@ -311,22 +284,12 @@ def test_odd_descriptions_are_as_good_as_none(reading: Any, odd: Any) -> None:
 # --- the text ----------------------------------------------------------------------------------------------
 
 
-def test_a_bare_list_of_events_is_a_trace(reading: Any) -> None:
-    assert reading([call(1, 3), kernel(1)]).facts.launch_order == "api-start"
-
-
 @pytest.mark.parametrize("prefix", [b"", b"\n\n  ", b"\xef\xbb\xbf", b"\xef\xbb\xbf\r\n"])
 @pytest.mark.parametrize("indent", [None, 2])
 def test_white_space_and_byte_order_mark_do_not_matter(
     reading: Any, prefix: bytes, indent: int | None
 ) -> None:
     assert reading(prefix + json.dumps(trace(kernel(), kernel(2)), indent=indent).encode()).launches == 2
-
-
-def test_events_may_begin_beyond_the_head(reading: Any) -> None:
-    document = {"schemaVersion": 1, "deviceProperties": [A100], "metadata": ["x" * 100] * 1000}
-    profile = reading({**document, "traceEvents": [kernel()]})
-    assert profile.facts.devices[0].name == "A100"
 
 
 def large_trace(events: int) -> Json:
@@ -363,10 +326,6 @@ def test_pieces_do_not_depend_on_how_the_bytes_arrive() -> None:
         assert [text for text, *_ in trace_pieces(blocks)] == whole
 
 
-def test_events_that_open_with_another_key_are_read(reading: Any) -> None:
-    assert reading(json.dumps(large_trace(1_500), sort_keys=True).encode()).launches == 1_500
-
-
 @pytest.mark.parametrize(
     "flaw",
     [
@@ -384,42 +343,7 @@ def test_flaws_that_pytorch_writes_do_no_harm(reading: Any, flaw: bytes) -> None
     assert names(profile) == ['a "quoted" \\ name']
 
 
-@pytest.mark.parametrize("document", [trace(kernel()), b'{"traceEvents": [}'])
-def test_garbage_collection_is_on_again(reading: Any, document: Any) -> None:
-    try:
-        reading(document)
-    except ProfileError:
-        assert document == b'{"traceEvents": [}'
-    assert gc.isenabled()
-
-
 # --- what is refused ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        b"",
-        b"[]",
-        b"{}",
-        b"[1, 2]",
-        b'{"name": "x"}',
-        b"a,b\n1,2\n",
-        b'{"schemaVersion": 1}',
-        b"SQLite format 3",
-    ],
-)
-def test_other_text_is_not_recognised(tmp_path: Path, text: bytes) -> None:
-    path = tmp_path / "other"
-    path.write_bytes(text)
-    with open_input(str(path)) as file:
-        assert not kineto.recognise(file)
-
-
-@pytest.mark.parametrize("document", [trace(), {"traceEvents": None, "schemaVersion": 1}])
-def test_an_empty_trace_is_refused(reading: Any, document: Any) -> None:
-    with pytest.raises(ProfileError, match="trace of 0 events without a GPU kernel"):
-        reading(document)
 
 
 def test_a_trace_of_the_cpu_alone_says_how_to_record_the_gpu(reading: Any) -> None:
@@ -473,30 +397,6 @@ def test_an_unusable_kernel_event_is_named(
     with pytest.raises(ProfileError, match=complaint) as refused:
         reading(trace(*events, kernel(7_777, **changes), kernel(7_778)))
     assert (refused.value.row, refused.value.column) == (2 * launches + 1, column_name)
-
-
-@pytest.mark.parametrize("launches", [0, 1_500])
-def test_an_event_of_a_wrong_type_is_named(reading: Any, launches: int) -> None:
-    events = large_trace(launches)["traceEvents"]
-    with pytest.raises(ProfileError, match="got `array`") as refused:
-        reading(trace(*events, {"ph": "X", "args": []}))
-    assert refused.value.row == 2 * launches + 1
-
-
-class StoppedError(Exception):
-    """The user no longer wants the answer."""
-
-
-def test_progress_can_stop_the_reading(tmp_path: Path) -> None:
-    path = tmp_path / "trace.json"
-    path.write_text(json.dumps(trace(kernel())))
-
-    def stop(done: int, total: int, what: str) -> None:
-        assert done == total == path.stat().st_size
-        raise StoppedError(what)
-
-    with open_input(str(path)) as file, pytest.raises(StoppedError):
-        kineto.read(file, KernelTable(), stop)
 
 
 # --- annotations -------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pyarrow as pa
 import pytest
@@ -20,7 +19,8 @@ from sampling.profile.profile import KernelTable, Profile
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.nsys import directory as nsys_directory
 from tests import small_recordings
-from tests.sampling.readers.nsys import plain_sql
+from tests.sampling.readers import nsys_exports as exports
+from tests.sampling.readers import plain_nsys_sql as plain_sql
 
 
 def read(path: Path) -> Profile:
@@ -52,7 +52,7 @@ def test_a_small_parquetdir_is_the_same_as_the_sqlite_export(version: str, tmp_p
     assert profile.facts == same.facts
 
 
-def test_what_is_recognised(tmp_path: Path, exports: ModuleType) -> None:
+def test_what_is_recognised(tmp_path: Path) -> None:
     assert not recognised(tmp_path)
     (tmp_path / "launches.parquet").touch()
     (tmp_path / "StringIds.csv").touch()
@@ -67,9 +67,7 @@ def test_what_is_recognised(tmp_path: Path, exports: ModuleType) -> None:
 @pytest.mark.parametrize("table", ["CUPTI_ACTIVITY_KIND_KERNEL", "StringIds", "CUPTI_ACTIVITY_KIND_RUNTIME"])
 @pytest.mark.parametrize("kind", ["parquetdir", "arrow streams", "arrow files"])
 @pytest.mark.parametrize("kept", [0.0, 0.6])
-def test_a_truncated_table_is_named(
-    table: str, kind: str, kept: float, tmp_path: Path, exports: ModuleType
-) -> None:
+def test_a_truncated_table_is_named(table: str, kind: str, kept: float, tmp_path: Path) -> None:
     launches = [exports.Launch(i, i + 1, i, name=f"k{i}") for i in range(50)]
     export = exports.export("2023.4", launches, [exports.Call(i, i) for i in range(50)])
     folder = tmp_path / "x"
@@ -88,7 +86,7 @@ def test_a_truncated_table_is_named(
 
 
 @pytest.mark.parametrize("kind", ["parquetdir", "arrowdir"])
-def test_text_that_is_no_valid_utf8(kind: str, tmp_path: Path, exports: ModuleType) -> None:
+def test_text_that_is_no_valid_utf8(kind: str, tmp_path: Path) -> None:
     export = exports.export("2023.4", [exports.Launch(1, 2, 1, name="here")])
     export.strings = {
         (b"k\xe4" if text == "here" else text): number for text, number in export.strings.items()
@@ -101,19 +99,9 @@ def test_text_that_is_no_valid_utf8(kind: str, tmp_path: Path, exports: ModuleTy
     assert [device.name for device in profile.facts.devices] == ["GPU \ufffd"]
 
 
-def test_of_two_kinds_in_one_folder_parquet_is_read(tmp_path: Path, exports: ModuleType) -> None:
-    folder = exports.export("2023.4", [exports.Launch(1, 2, 1)]).parquet_folder(tmp_path / "x")
-    other = exports.export("2023.4", [exports.Launch(1, 9, 1)]).arrow_folder(tmp_path / "y", stream=True)
-    for path in other.iterdir():
-        path.rename(folder / path.name)
-    profile = read(folder)
-    assert profile.format == "nsys-parquetdir"
-    assert columns(profile)[1] == [1]
-
-
 # --- files that lie ---
 
-PROJECT = Path(__file__).resolve().parents[4]
+PROJECT = Path(__file__).resolve().parents[3]
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 NAMES = [f"kernel{number:03}" for number in range(200)]
 
@@ -192,27 +180,3 @@ def test_texts_beyond_their_bytes_are_damage(stream: bool, offset: int, tmp_path
 def test_a_table_that_shrinks_while_it_is_read_is_damage(stream: bool, tmp_path: Path) -> None:
     write_folder(tmp_path / "x", stream=stream, rows=200_000)
     assert f"the table file {KERNEL}" in run(READ_WHILE_IT_SHRINKS, tmp_path / "x")
-
-
-@pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view(), pa.large_string()])
-def test_texts_may_be_stored_as_views(kind: pa.DataType, tmp_path: Path) -> None:
-    path = write_folder(tmp_path / "x", stream=True)
-    names = (
-        pa.array(NAMES).cast(pa.binary()).cast(kind) if kind == pa.binary_view() else pa.array(NAMES, kind)
-    )
-    write(path, {"id": pa.array(range(200)), "value": names}, stream=True)
-    assert run(READ, tmp_path / "x") == ""
-
-
-def test_a_column_whose_name_is_no_text_is_damage(tmp_path: Path) -> None:
-    path = write_folder(tmp_path / "x", stream=True)
-    path.write_bytes(path.read_bytes().replace(b"value", b"val\xffe"))
-    assert "the table file StringIds" in run(READ, tmp_path / "x")
-
-
-def test_two_columns_of_one_name_are_damage(tmp_path: Path) -> None:
-    path = write_folder(tmp_path / "x", stream=True)
-    table = pa.table([pa.array(range(200)), pa.array(NAMES), pa.array(NAMES)], names=["id", "value", "value"])
-    with pa.ipc.new_stream(str(path), table.schema) as sink:
-        sink.write_table(table)
-    assert "the table file StringIds" in run(READ, tmp_path / "x")

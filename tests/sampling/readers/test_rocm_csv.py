@@ -212,22 +212,10 @@ def test_suffixes_of_names(tmp_path: Path, printed: str, name: str) -> None:
     assert launch.name == name
 
 
-def test_copies_beside_kernels_are_left_out(tmp_path: Path) -> None:
-    lines = text_of(V3).splitlines()
-    lines[2:2] = [lines[1].replace("KERNEL_DISPATCH", "MEMORY_COPY_HOST_TO_DEVICE")]
-    assert told(read(written(tmp_path, "\n".join(lines)))) == expected(0, 2, totals=False)
-
-
 def test_merged_databases_are_processes(tmp_path: Path) -> None:
     head, *rows = text_of(ROCPD).splitlines()
     text = "\n".join([head, *rows, *(row.replace("0000-1111", "2222-3333") for row in rows)])
     assert [launch.process for launch in told(read(written(tmp_path, text)))] == [0, 0, 0, 1, 1, 1]
-
-
-def test_without_numbers_the_start_orders_launches(tmp_path: Path) -> None:
-    profile = read(written(tmp_path, text_of(V3_EARLY.replace("Correlation_Id", "Other"))))
-    assert [launch.start_ns for launch in told(profile)] == [5_000, 7_000, 9_000]
-    assert profile.facts.launch_order == "gpu-start"
 
 
 @pytest.mark.parametrize(

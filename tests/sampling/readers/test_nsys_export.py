@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profil
 from sampling.readers.input_file import open_input
 from sampling.readers.nsys import directory as nsys_directory
 from sampling.readers.nsys import sqlite as nsys_sqlite
+from tests.sampling.readers import nsys_exports as exports
 
 Read = Callable[..., Profile]
 VERSIONS = ("2020.4", "2022.4", "2023.4", "2026.2")
@@ -73,9 +73,7 @@ def names(profile: Profile) -> list[str]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_every_schema_gives_the_same_launches(
-    version: str, read: Read, store: str, exports: ModuleType
-) -> None:
+def test_every_schema_gives_the_same_launches(version: str, read: Read, store: str) -> None:
     first = exports.Launch(-500, -372, 11, name="void a<(int)4>(int)", short="a", mangled="_Z1aILi4EEvi")
     second = exports.Launch(1000, 1320, 12, stream=100_000, grid=(2_000_000_000, 65535, 3), block=(32, 4, 64))
     calls = [exports.Call(-900, 11), exports.Call(200, 12)]
@@ -101,7 +99,7 @@ def test_every_schema_gives_the_same_launches(
     assert [file.launches for file in profile.files] == [2]
 
 
-def test_rows_in_any_order(read: Read, exports: ModuleType) -> None:
+def test_rows_in_any_order(read: Read) -> None:
     launches = [exports.Launch(100 * i, 100 * i + i + 1, i, device=i % 2) for i in range(12)]
     calls = [exports.Call(i, i) for i in range(12)]
     shuffle = np.random.default_rng(5).permutation(12)
@@ -110,7 +108,7 @@ def test_rows_in_any_order(read: Read, exports: ModuleType) -> None:
     assert [(each.device, each.launches) for each in profile.sequences] == [(0, 6), (1, 6)]
 
 
-def test_one_process_never_takes_the_api_calls_of_another(read: Read, exports: ModuleType) -> None:
+def test_one_process_never_takes_the_api_calls_of_another(read: Read) -> None:
     """Both processes count correlation ids from 1; only process 100 has all of its calls."""
     mine = [exports.Launch(100 + i, 200 + 2 * i, 1 + i, pid=100) for i in range(3)]
     other = [exports.Launch(100 + i, 300 + 2 * i, 1 + i, pid=200) for i in range(3)]
@@ -122,7 +120,7 @@ def test_one_process_never_takes_the_api_calls_of_another(read: Read, exports: M
     assert profile.facts.api_rows_missing == 2
 
 
-def test_without_all_api_rows_correlation_then_gpu_start(read: Read, exports: ModuleType) -> None:
+def test_without_all_api_rows_correlation_then_gpu_start(read: Read) -> None:
     launches = [exports.Launch(300, 301, 1), exports.Launch(200, 202, 2), exports.Launch(100, 103, 3)]
     by_correlation = read(exports.export("2026.2", launches, [exports.Call(1, 2)]))
     assert column(by_correlation, "duration_ns") == [1, 2, 3]
@@ -137,22 +135,7 @@ def test_without_all_api_rows_correlation_then_gpu_start(read: Read, exports: Mo
     assert without_calls.facts.api_rows_missing == 3
 
 
-def test_calls_between_far_apart_correlations_are_no_launches(read: Read, exports: ModuleType) -> None:
-    far = 1 << 31
-    launches = [
-        exports.Launch(100, 101, 1),
-        exports.Launch(200, 202, far),
-        exports.Launch(300, 303, 2 * far - 1),
-    ]
-    calls = [exports.Call(50, 1), exports.Call(40, far), exports.Call(30, 2 * far - 1)]
-    others = [exports.Call(10, 2, name="cudaMalloc"), exports.Call(5, 0), exports.Call(20, far - 1)]
-    profile = read(exports.export("2026.2", launches, [*calls, *others]))
-    assert column(profile, "duration_ns") == [3, 2, 1]
-    profile = read(exports.export("2026.2", launches, [calls[0], calls[2], *others]))
-    assert profile.facts.api_rows_missing == 1
-
-
-def test_a_suffixed_table_stands_in_for_the_plain_one(read: Read, exports: ModuleType) -> None:
+def test_a_suffixed_table_stands_in_for_the_plain_one(read: Read) -> None:
     export = exports.export(
         "2023.4", [exports.Launch(1, 2, 1), exports.Launch(3, 5, 2)], [exports.Call(0, 1)]
     )
@@ -169,7 +152,7 @@ def test_a_suffixed_table_stands_in_for_the_plain_one(read: Read, exports: Modul
     assert column(read(export), "duration_ns") == [2]
 
 
-def test_name_falls_back_to_mangled_then_short(read: Read, exports: ModuleType) -> None:
+def test_name_falls_back_to_mangled_then_short(read: Read) -> None:
     launches = [
         exports.Launch(1, 2, 1),
         exports.Launch(3, 4, 2, name=None),
@@ -179,17 +162,7 @@ def test_name_falls_back_to_mangled_then_short(read: Read, exports: ModuleType) 
     assert names(profile) == ["void k<float>(float *)", "_Z1kIfEvPf", "k"]
 
 
-def test_unknown_dimensions_and_process(read: Read, exports: ModuleType) -> None:
-    launch = exports.Launch(1, 2, 1, pid=None, grid=(None, None, None))
-    profile = read(exports.export("2026.2", [launch], [exports.Call(0, 1)]))
-    signature = profile.kernels.signature(0)
-    assert signature.grid is None
-    assert signature.block == (128, 1, 1)
-    assert profile.sequences[0].process == 0
-    assert profile.facts.api_rows_missing == 1
-
-
-def test_an_export_with_the_bare_minimum(read: Read, exports: ModuleType) -> None:
+def test_an_export_with_the_bare_minimum(read: Read) -> None:
     export = exports.Export()
     rows = [(10, 15, export.string("k")), (0, 9, export.string("k"))]
     profile = read(export.add("CUPTI_ACTIVITY_KIND_KERNEL", "start end shortName", *rows))
@@ -200,17 +173,8 @@ def test_an_export_with_the_bare_minimum(read: Read, exports: ModuleType) -> Non
     assert profile.facts.launch_order == "gpu-start"
 
 
-def test_same_pid_in_two_machines_is_two_processes(read: Read, exports: ModuleType) -> None:
-    launches = [exports.Launch(1, 2, 1), exports.Launch(3, 5, 1, vm=2 * exports.VM)]
-    profile = read(exports.export("2023.4", launches))
-    wanted = [exports.global_pid(100), exports.global_pid(100, 2 * exports.VM)]
-    assert [each.process for each in profile.sequences] == wanted
-
-
 @pytest.mark.parametrize(("lost", "name"), [({"start": None}, "start"), ({"end": None}, "end")])
-def test_a_launch_without_a_time_is_named(
-    lost: dict[str, None], name: str, read: Read, exports: ModuleType
-) -> None:
+def test_a_launch_without_a_time_is_named(lost: dict[str, None], name: str, read: Read) -> None:
     launches = [exports.Launch(i, i + 1, i) for i in range(5)]
     launches[3] = replace(launches[3], **lost)
     with pytest.raises(ProfileError, match="no time") as caught:
@@ -218,14 +182,14 @@ def test_a_launch_without_a_time_is_named(
     assert (caught.value.row, caught.value.column) == (4, name)
 
 
-def test_a_launch_that_ends_before_it_starts_is_named(read: Read, exports: ModuleType) -> None:
+def test_a_launch_that_ends_before_it_starts_is_named(read: Read) -> None:
     with pytest.raises(ProfileError, match="ends before it starts") as caught:
         read(exports.export("2026.2", [exports.Launch(0, 1, 0), exports.Launch(9, 8, 1)]))
     assert caught.value.row == 2
 
 
 @pytest.mark.parametrize("absent", ["the string", "all strings", "the name"])
-def test_a_launch_without_a_name_is_named(absent: str, read: Read, exports: ModuleType) -> None:
+def test_a_launch_without_a_name_is_named(absent: str, read: Read) -> None:
     launches = [exports.Launch(0, 1, 0), exports.Launch(2, 3, 1, name="other")]
     if absent == "the name":
         launches[1] = replace(launches[1], name=None, short=None, mangled=None)
@@ -239,26 +203,10 @@ def test_a_launch_without_a_name_is_named(absent: str, read: Read, exports: Modu
     assert caught.value.row == (1 if absent == "all strings" else 2)
 
 
-def test_a_column_of_text_is_refused(read: Read, exports: ModuleType) -> None:
-    export = exports.Export()
-    export.add("CUPTI_ACTIVITY_KIND_KERNEL", "start end demangledName", ("early", "late", export.string("k")))
-    with pytest.raises(ProfileError, match="integers") as caught:
-        read(export)
-    assert caught.value.column == "start"
-
-
-def test_a_kernel_table_without_a_column_it_needs(read: Read, exports: ModuleType) -> None:
-    export = exports.Export()
-    export.add("CUPTI_ACTIVITY_KIND_KERNEL", "start demangledName", (1, export.string("k")))
-    with pytest.raises(ProfileError, match="no such column") as caught:
-        read(export)
-    assert caught.value.column == "end"
-
-
 GPU = "vmId id name smCount totalMemory cuDevice?"
 
 
-def test_devices_are_found_under_the_numbering_of_their_process(read: Read, exports: ModuleType) -> None:
+def test_devices_are_found_under_the_numbering_of_their_process(read: Read) -> None:
     launches = [exports.Launch(1, 2, 1, pid=100), exports.Launch(3, 4, 1, pid=200)]
     export = exports.export("2026.2", launches)
     gpus = [(0, 5, "A", 80, 1 << 34, 0), (0, 6, "B", 90, 1 << 35, 1), (0, 7, "C", 1, 1, 2)]
@@ -270,7 +218,7 @@ def test_devices_are_found_under_the_numbering_of_their_process(read: Read, expo
     )
 
 
-def test_devices_by_cuda_number_then_by_id(read: Read, exports: ModuleType) -> None:
+def test_devices_by_cuda_number_then_by_id(read: Read) -> None:
     export = exports.export("2023.4", [exports.Launch(1, 2, 1, device=1)])
     export.add("TARGET_INFO_GPU", GPU, (0, 1, "by id", 1, 1, 0), (0, 0, "by number", 2, 2, 1))
     assert read(export).facts.devices == (Device(1, "by number", 2, 2),)
@@ -280,7 +228,7 @@ def test_devices_by_cuda_number_then_by_id(read: Read, exports: ModuleType) -> N
     assert read(export).facts.devices == ()
 
 
-def test_devices_of_2020(read: Read, exports: ModuleType) -> None:
+def test_devices_of_2020(read: Read) -> None:
     export = exports.export("2020.4", [exports.Launch(1, 2, 1)])
     export.add("TARGET_INFO_GPU", "vmId deviceId name", (0, 0, "thin"))
     assert read(export).facts.devices == (Device(0, "thin", None, None),)
@@ -292,13 +240,13 @@ def test_devices_of_2020(read: Read, exports: ModuleType) -> None:
 GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 
 
-def test_graph_replays_beside_kernels_are_counted(read: Read, exports: ModuleType) -> None:
+def test_graph_replays_beside_kernels_are_counted(read: Read) -> None:
     export = exports.export("2023.4", [exports.Launch(1, 2, 1)])
     export.add(GRAPH_TRACE, "start end graphId", (1, 2, 1), (3, 4, 1))
     assert read(export).facts.hidden_graph_replays == 2
 
 
-def graph_level(exports: ModuleType, evidence: str) -> Any:
+def graph_level(evidence: str) -> Any:
     calls = [exports.Call(i, i, name="cudaGraphLaunch_v10000") for i in range(3)]
     if evidence == "replays":
         return exports.export("2023.4", []).add(
@@ -310,22 +258,22 @@ def graph_level(exports: ModuleType, evidence: str) -> Any:
 
 
 @pytest.mark.parametrize("evidence", ["replays", "", "PROCESS_0:"])
-def test_graph_level_tracing_is_diagnosed(evidence: str, read: Read, exports: ModuleType) -> None:
+def test_graph_level_tracing_is_diagnosed(evidence: str, read: Read) -> None:
     with pytest.raises(
         ProfileError, match="recorded with graph-level tracing: it holds 3 graph replays"
     ) as caught:
-        read(graph_level(exports, evidence))
+        read(graph_level(evidence))
     assert "--cuda-graph-trace=node" in str(caught.value.remedy)
 
 
-def test_api_calls_without_kernels_are_diagnosed(read: Read, exports: ModuleType) -> None:
+def test_api_calls_without_kernels_are_diagnosed(read: Read) -> None:
     with pytest.raises(ProfileError, match="2 CUDA API calls but no kernel launches") as caught:
         read(exports.export("2023.4", [], [exports.Call(1, 1), exports.Call(2, 2)]))
     assert "nsys profile --trace=cuda" in str(caught.value.remedy)
     assert "CuptiUseRawGpuTimestamps" in str(caught.value.remedy)
 
 
-def test_an_export_without_cuda_is_diagnosed(read: Read, exports: ModuleType) -> None:
+def test_an_export_without_cuda_is_diagnosed(read: Read) -> None:
     export = exports.export("2023.4", []).add("TARGET_INFO_GPU", GPU, (0, 0, "A", 1, 1, 0))
     export.string("a text")
     with pytest.raises(ProfileError, match="no CUDA tables at all") as caught:
@@ -333,24 +281,7 @@ def test_an_export_without_cuda_is_diagnosed(read: Read, exports: ModuleType) ->
     assert "--trace=cuda" in str(caught.value.remedy)
 
 
-@pytest.mark.parametrize("with_kernels", [True, False])
-def test_commands_and_environment_stay_in_the_file(
-    with_kernels: bool, read: Read, exports: ModuleType
-) -> None:
-    launches = [exports.Launch(1, 2, 1)] if with_kernels else []
-    export = exports.export("2026.2", launches, [exports.Call(0, 1)])
-    try:
-        profile = read(export)
-        names = profile.kernels.names
-        named = [names.full(code) for code in range(len(names))]
-        told = f"{profile!r}{profile.facts!r}{profile.files!r}{vars(profile)!r}{named}"
-    except ProfileError as error:
-        told = f"{error}{error!r}{vars(error)!r}"
-    assert exports.SECRET not in told
-    assert "hunter2" not in told
-
-
-def test_progress_goes_from_kernels_to_api_calls_and_may_cancel(read: Read, exports: ModuleType) -> None:
+def test_progress_goes_from_kernels_to_api_calls_and_may_cancel(read: Read) -> None:
     class CancelledError(Exception):
         pass
 
@@ -389,7 +320,7 @@ call_rows = st.lists(
 
 
 @given(rows=rows, call_rows=call_rows)
-def test_order_agrees_with_a_plain_join(rows: Any, call_rows: Any, exports: ModuleType) -> None:
+def test_order_agrees_with_a_plain_join(rows: Any, call_rows: Any) -> None:
     """Within each process: API start if all have one, else correlation, else GPU start; ties by GPU start."""
     launches = [exports.Launch(s, s + n, c, pid=p, device=d) for n, (p, d, c, s) in enumerate(rows)]
     export = exports.export("2026.2", launches, [exports.Call(s, c, pid=p) for p, c, s in call_rows])
@@ -420,7 +351,7 @@ def test_order_agrees_with_a_plain_join(rows: Any, call_rows: Any, exports: Modu
 NVTX = "start end? eventType text? textId? globalTid?"
 
 
-def five_launches(exports: ModuleType, *, pid: int = 100, device: int = 0) -> tuple[list[Any], list[Any]]:
+def five_launches(*, pid: int = 100, device: int = 0) -> tuple[list[Any], list[Any]]:
     launches = [exports.Launch(1000 + i, 1001 + i, i, pid=pid, device=device) for i in range(5)]
     return launches, [exports.Call(10 * i, i, pid=pid) for i in range(5)]
 
@@ -433,10 +364,8 @@ def ranges(profile: Profile, text: str) -> list[tuple[str, int, int, int]] | Non
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_ranges_hold_the_launches_whose_calls_began_in_them(
-    version: str, read: Read, exports: ModuleType
-) -> None:
-    export = exports.export(version, *five_launches(exports))
+def test_ranges_hold_the_launches_whose_calls_began_in_them(version: str, read: Read) -> None:
+    export = exports.export(version, *five_launches())
     other_thread = exports.global_pid(100) + 9
     export.add(
         "NVTX_EVENTS",
@@ -463,8 +392,8 @@ def test_ranges_hold_the_launches_whose_calls_began_in_them(
     assert "a mark" not in profile.range_names(99)
 
 
-def test_the_exact_range_goes_before_others_in_either_column(read: Read, exports: ModuleType) -> None:
-    export = exports.export("2023.4", *five_launches(exports))
+def test_the_exact_range_goes_before_others_in_either_column(read: Read) -> None:
+    export = exports.export("2023.4", *five_launches())
     thread = exports.global_pid(100)
     registered = [export.string(text) for text in ("step 10", "step 1", "unlike")]
     export.add(
@@ -482,22 +411,8 @@ def test_the_exact_range_goes_before_others_in_either_column(read: Read, exports
     assert [text for text, *_ in ranges(profile, "step") or ()] == ["step 1", "step 10", "step 1", "step 11"]
 
 
-def test_ranges_know_their_process_and_hold_all_its_devices(read: Read, exports: ModuleType) -> None:
-    mine, my_calls = five_launches(exports)
-    other, other_calls = five_launches(exports, pid=200, device=1)
-    more = exports.Launch(900, 901, 77, device=3)
-    export = exports.export("2026.2", [*other, *mine, more], [*other_calls, *my_calls, exports.Call(15, 77)])
-    export.add(
-        "NVTX_EVENTS",
-        NVTX,
-        (5, 25, 59, "x", None, exports.global_pid(100)),
-        (8, 12, 59, "x", None, exports.global_pid(200) + 1),
-    )
-    assert ranges(read(export), "x") == [("x", 0, 1, 3), ("x", 1, 0, 1), ("x", 2, 1, 2)]
-
-
-def test_launches_without_a_call_stand_by_their_place(read: Read, exports: ModuleType) -> None:
-    launches, calls = five_launches(exports)
+def test_launches_without_a_call_stand_by_their_place(read: Read) -> None:
+    launches, calls = five_launches()
     export = exports.export("2023.4", launches, [calls[1], calls[3]])
     thread = exports.global_pid(100)
     export.add(
@@ -512,32 +427,3 @@ def test_launches_without_a_call_stand_by_their_place(read: Read, exports: Modul
     assert ranges(profile, "all") == [("all", 0, 1, 4)]
     assert ranges(profile, "first") == [("first", 0, 1, 2)]
     assert ranges(profile, "open") == [("open", 0, 3, 5)]
-
-
-def test_exports_without_ranges_have_none(read: Read, exports: ModuleType) -> None:
-    launches, calls = five_launches(exports)
-    export = exports.export("2023.4", launches, calls)
-    without = read(export)
-    assert ranges(without, "x") == []
-    assert without.range_names(3) == ()
-    export.add("NVTX_EVENTS", NVTX, (0, 99, 59, "x", None, exports.global_pid(100)))
-    assert ranges(read(export.rename("NVTX_EVENTS", "NVTX_EVENTS_V2")), "x") == [("x", 0, 0, 5)]
-    uncalled = exports.export("2023.4", launches)
-    uncalled.add("NVTX_EVENTS", NVTX, (0, 99, 59, "x", None, exports.global_pid(100)))
-    assert ranges(read(uncalled), "x") == []
-
-
-@pytest.mark.parametrize("present", ["text?", "textId?"])
-def test_either_column_of_names_may_be_absent(read: Read, exports: ModuleType, present: str) -> None:
-    export = exports.export("2020.4", *five_launches(exports))
-    name = "x" if present == "text?" else export.string("x")
-    columns = f"start end? eventType {present} globalTid?"
-    export.add("NVTX_EVENTS", columns, (0, 15, 59, name, exports.global_pid(100)))
-    assert ranges(read(export), "x") == [("x", 0, 0, 2)]
-
-
-def test_a_range_whose_time_is_no_number_is_reported(read: Read, exports: ModuleType) -> None:
-    export = exports.export("2023.4", *five_launches(exports))
-    export.add("NVTX_EVENTS", NVTX, ("soon", 9, 59, "x", None, exports.global_pid(100)))
-    with pytest.raises(ProfileError, match=r"start: .*(not|else than) integers"):
-        read(export).named_ranges("x")

@@ -6,9 +6,7 @@ import gzip
 import sqlite3
 import threading
 from contextlib import closing
-from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,10 +15,10 @@ from nsys_files import VERSIONS
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
 from sampling.readers.input_file import open_input
-from sampling.readers.nsys import export as nsys_export
 from sampling.readers.nsys import sqlite as nsys_sqlite
 from tests import small_recordings
-from tests.sampling.readers.nsys.plain_sql import (
+from tests.sampling.readers import nsys_exports as exports
+from tests.sampling.readers.plain_nsys_sql import (
     by_plain_sql,
     ranges_by_plain_sql,
     ranges_told,
@@ -81,7 +79,7 @@ def test_database_of_others_is_named_with_what_to_do_on_its_side(
 
 
 @pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory, exports: ModuleType) -> bytes:
+def exported(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """Return an export of 3,000 launches."""
     launches = [exports.Launch(10 * i, 10 * i + i % 7, i) for i in range(3000)]
     export = exports.export("2023.4", launches, [exports.Call(i, i) for i in range(3000)])
@@ -134,29 +132,13 @@ def test_deleted_rows_leave_no_trace(export_path: Path) -> None:
     assert read(export_path).launches == 3
 
 
-def test_row_ranges_cover_every_row_once() -> None:
-    step = nsys_sqlite.ROWS_OF_ONE_QUERY
-    for first, last in [(1, 0), (1, 1), (1, step), (1, step + 1), (-5, 10 * step), (7, 1 << 62)]:
-        ranges = nsys_sqlite.row_ranges(first, last + 1, 1 << 30)
-        assert ranges[0][0] == first
-        assert ranges[-1][1] == last + 1
-        assert all(before[1] == after[0] for before, after in pairwise(ranges))
-        assert len(ranges) <= 1 + (1 << 30) // (8 * step)
-
-
-def test_text_that_is_no_valid_utf8(tmp_path: Path, exports: ModuleType) -> None:
+def test_text_that_is_no_valid_utf8(tmp_path: Path) -> None:
     path: Path = exports.export("2023.4", [exports.Launch(1, 2, 1, name="k\xe4")]).sqlite(
         tmp_path / "x.sqlite"
     )
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE StringIds SET value = CAST(x'6be4' AS TEXT) WHERE value = 'k\xe4'")
     assert read(path).kernels.names.full(0) == "k\ufffd"
-
-
-def test_a_database_in_write_ahead_mode(export_path: Path) -> None:
-    with closing(sqlite3.connect(export_path)) as connection:
-        connection.execute("PRAGMA journal_mode = wal")
-    assert read(export_path).launches == 3000
 
 
 @pytest.mark.usefixtures("both_ways")
@@ -182,7 +164,7 @@ def test_reading_ends_its_threads(export_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.fixture
-def annotated(tmp_path: Path, exports: ModuleType) -> Path:
+def annotated(tmp_path: Path) -> Path:
     """Return an export of three launches, the second in a range."""
     launches = [exports.Launch(100 + i, 200 + i, i) for i in range(3)]
     export = exports.export("2023.4", launches, [exports.Call(10 * i, i) for i in range(3)])
@@ -196,24 +178,9 @@ def places(profile: Profile) -> list[tuple[int, int]]:
     return [(each.first_ordinal, each.stop_ordinal) for each in profile.named_ranges("x") or ()]
 
 
-def test_the_calls_are_read_once_for_all_names(annotated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    profile = read(annotated)
-    assert places(profile) == [(1, 2)]
-    monkeypatch.setattr(nsys_export, "_put_in_order", None)
-    assert len(profile.named_ranges("") or ()) == 1
-    assert places(profile) == [(1, 2)]
-
-
 def test_an_export_that_changed_meanwhile_is_noticed(annotated: Path) -> None:
     profile = read(annotated)
     with closing(sqlite3.connect(annotated)) as connection, connection:
         connection.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid = 1")
     with pytest.raises(ProfileError, match="changed while it was in use"):
-        profile.named_ranges("x")
-
-
-def test_an_export_that_is_gone_meanwhile_is_reported(annotated: Path) -> None:
-    profile = read(annotated)
-    annotated.unlink()
-    with pytest.raises(ProfileError, match=str(annotated)):
         profile.named_ranges("x")

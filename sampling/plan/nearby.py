@@ -1,0 +1,416 @@
+"""Plans nearby: at other epsilons, with one option looser, and the one that fits a budget of simulation time.
+
+(docs/methods.md, 6 Drawing and judging)
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sampling.errors import BudgetError, OptionError, OverrideError
+from sampling.methods.joint import POOL_BELOW
+from sampling.methods.registry import method_named, method_names, method_options, splits_groups
+from sampling.plan.design import Design, make_design, speedup_of
+from sampling.plan.plan import Plan
+from sampling.plan.study import Study, method_grouping, study_again
+from sampling.progress import Progress
+from sampling.reduction.duration_counts import DurationCounts, count_durations, counts_by_name
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.splitting.tree import Overrides
+from sampling.strata.sizes import least_sampled_ns
+from sampling.strata.target import LEAST_EPSILON, Target
+from sampling.text import Wording, joined_texts
+
+# The round numbers of a decade: each 1.3 to 1.7 times the one before.
+_DIGITS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
+_SPAN = 10.0
+# Numbers closer to the chosen one than this factor would add nothing.
+_APART = 1.1
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class TradeOffPoint:
+    """What a plan is expected to cost and promises at one epsilon, as a `Design` has it."""
+
+    epsilon: float
+    samples: int
+    strata: int
+    sampled_duration_ns: float
+    speedup: float | None
+    bound: float | None
+    group_bound: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class NoPoint:
+    """There is no plan at an epsilon: a decision of the user's fits no node of the trees there."""
+
+    epsilon: float
+    problem: OverrideError
+
+
+def trade_off(
+    counts: DurationCounts,
+    method: str,
+    target: Target,
+    seed: int,
+    epsilons: Sequence[float],
+    *,
+    settings: tuple[str, ...] = (),
+    overrides: Overrides | None = None,
+    progress: Progress | None = None,
+) -> Iterator[TradeOffPoint | NoPoint]:
+    """Design a plan at each epsilon, all else of the target as it is, and yield what it costs.
+
+    Raises
+    ------
+    OptionError : at once for a method that picks, an unknown method or setting or an epsilon that is no
+        fraction; when it comes to a design, for decisions of the user's in a method that splits nothing.
+    """
+    check_has_trade_off(method)
+    method_options(method, settings)
+    targets = [replace(target, epsilon=epsilon) for epsilon in epsilons]
+    given: dict[str, Any] = {"settings": settings, "overrides": overrides}
+
+    def point(done: int) -> TradeOffPoint | NoPoint:
+        at = targets[done]
+
+        def tell(*_: object) -> None:
+            if progress is not None:
+                progress(done, len(targets), f"a plan at epsilon {at.epsilon:g}")
+
+        tell()
+        try:
+            return point_of(make_design(counts, method, at, seed, progress=tell, **given), at.epsilon)
+        except OverrideError as problem:
+            return NoPoint(at.epsilon, problem)
+
+    return map(point, range(len(targets)))
+
+
+def check_has_trade_off(method: str) -> None:
+    """Refuse a method that looks at single launches: most promise no bound, so nothing is traded.
+
+    Raises
+    ------
+    OptionError : it looks at single launches, or there is no such method.
+    """
+    if method_named(method).draws_at_random:
+        return
+    why = "picks launches without chance and looks at no epsilon"
+    if method_named(method).drawn_within is not None:
+        why = "goes by features of single launches, which are not read here"
+    *others, last = method_names(random=True)
+    raise OptionError(f"the method {method} {why}", remedy=f"give {', '.join(others)} or {last}")
+
+
+def point_of(design: Design, epsilon: float) -> TradeOffPoint:
+    """Return what a plan costs that was made for this epsilon."""
+    return TradeOffPoint(
+        epsilon=epsilon,
+        samples=design.samples,
+        strata=design.strata_count,
+        sampled_duration_ns=design.sampled_duration_ns,
+        speedup=design.speedup,
+        bound=design.bound,
+        group_bound=design.group_bound,
+    )
+
+
+def default_epsilons(chosen: float) -> tuple[float, ...]:
+    """Return the chosen epsilon and round ones from a tenth of it to ten times of it, about 13 below 1.
+
+    The nearest come first, so that what is drawn while they are computed grows from there to both sides.
+    """
+    lowest, highest = max(chosen / _SPAN, LEAST_EPSILON), min(chosen * _SPAN, 1.0)
+    powers = range(math.floor(math.log10(lowest)), math.ceil(math.log10(highest)) + 1)
+    # Through text, for 7e-3 is the number nearest to 0.007, and 7.0 * 10.0**-3 need not be.
+    round_ones = (float(f"{digit}e{power}") for power in powers for digit in _DIGITS)
+    others = [
+        epsilon
+        for epsilon in round_ones
+        if lowest * (1 - _ROUNDING) <= epsilon <= highest * (1 + _ROUNDING)
+        and LEAST_EPSILON <= epsilon < 1
+        and max(epsilon / chosen, chosen / epsilon) > _APART
+    ]
+    return (chosen, *sorted(others, key=lambda epsilon: abs(math.log(epsilon / chosen))))
+
+
+#: A relaxation is told of where it raises the speedup by more than this fraction.
+WORTH_TELLING = 0.05
+NO_BOUND = "none"
+# The method whose plan is shown beside a plan of another one that draws at random.
+_PUBLISHED = "root"
+
+Value = float | int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxation:
+    """One option relaxed one step, all others as they are: its values as typed, and the speedups expected."""
+
+    option: str
+    before: Value
+    after: Value
+    speedup_before: float
+    speedup: float
+
+
+# An option, its value before and after, and what is then asked: the target, the method, the kernel groups.
+_Step = tuple[str, Value, Value, Target, str, GroupBy]
+
+
+def what_binds(
+    studied: Study, target: Target, by: GroupBy, progress: Progress | None = None
+) -> tuple[Relaxation, ...]:
+    """Return the options that make a plan dear: those whose relaxation raises its speedup by more than 5 %.
+
+    Every relaxation is a plan of its own, none is drawn. One that cannot raise the speedup by so much is not
+    planned, and neither is one in whose trees a decision of the user's fits no node.
+
+    Parameters
+    ----------
+    target, by : what was asked of the plan and for its kernel groups, `published` included.
+
+    Returns
+    -------
+    the largest speedup first; empty for a method that looks at single launches: it is not planned anew.
+    """
+    before, choice, counts = studied.speedup, studied.choice, studied.counts
+    if before is None or not method_named(choice.method).draws_at_random:
+        return ()
+    by_cost = counts.cost is not None and counts.cost.decides
+    reductions, found = {counts.grouping: counts}, []
+    steps = list(_steps(target, choice.method, by))
+    for done, (option, was, becomes, asked, method, kernels) in enumerate(steps):
+        if progress is not None:
+            progress(done, len(steps), f"a plan with another {option}")
+        grouping = method_grouping(method, kernels, pool_devices=counts.grouping.pool_devices)
+        if grouping not in reductions:
+            if by_cost:
+                # What launches cost is known by the plan's own kernel groups.
+                continue
+            reductions[grouping] = _reduced(studied, grouping)
+        anew = reductions[grouping]
+        if not by_cost and _most_speedup(anew, asked, method) <= before * (1 + WORTH_TELLING):
+            continue
+        given: dict[str, Any] = {"settings": choice.settings, "overrides": choice.overrides}
+        try:
+            speedup = make_design(anew, method, asked, choice.seed, **given).speedup
+        except OverrideError:
+            continue
+        if speedup is not None and speedup > before * (1 + WORTH_TELLING):
+            found.append(Relaxation(option, was, becomes, before, speedup))
+    return tuple(sorted(found, key=lambda each: -each.speedup))
+
+
+def _steps(target: Target, method: str, by: GroupBy) -> Iterator[_Step]:
+    """Yield each option that the plan looks at and that is not as loose as it can be, one step looser."""
+    looser: dict[str, Any] = {}
+    if target.min_samples > 1:
+        looser["min_samples"] = 1
+    if target.group_epsilon is not None:
+        looser["group_epsilon"] = None
+    if target.noise_floor > 0:
+        looser["noise_floor"] = target.noise_floor / 2
+    if target.pool and target.kernel_spread > 0:
+        looser["kernel_spread"] = target.kernel_spread / 2
+    if not target.pool:
+        looser["pool"] = True
+    if 2 * target.epsilon < 1:
+        looser["epsilon"] = 2 * target.epsilon
+    looked_at = (*method_named(method).target_fields, "epsilon")
+    for field in filter(looked_at.__contains__, looser):
+        before, after = getattr(target, field), NO_BOUND if looser[field] is None else looser[field]
+        step = ("no_pool", True, False) if field == "pool" else (field, before, after)
+        yield *step, replace(target, **{field: looser[field]}), method, by
+    if method_grouping(method, by).by is GroupBy.LAUNCH:
+        yield "group_by", by.value, GroupBy.NAME.value, target, method, GroupBy.NAME
+    if method != _PUBLISHED and splits_groups(method):
+        yield "method", method, _PUBLISHED, target, _PUBLISHED, by
+
+
+def _reduced(studied: Study, grouping: Grouping) -> DurationCounts:
+    """Return the launches of the plan by other kernel groups; the profile is read again only if needed."""
+    profile, counts = studied.profile, studied.counts
+    if counts.grouping == Grouping(GroupBy.LAUNCH) and grouping == Grouping(GroupBy.NAME):
+        return counts_by_name(profile, counts)
+    return count_durations(profile, grouping, counts.region, selected=counts.selected)
+
+
+def _most_speedup(counts: DurationCounts, target: Target, method: str) -> float:
+    """Return what the speedup cannot exceed: every kernel group not in a pool has its least samples at least.
+
+    Only a method that looks at the least number of samples keeps to it.
+    """
+    if "min_samples" not in method_named(method).target_fields:
+        return math.inf
+    may_be_pooled = counts.group_duration_ns < POOL_BELOW * counts.total_duration_ns
+    may_be_pooled &= target.pool
+    least_ns = least_sampled_ns(counts, target.min_samples)[~may_be_pooled].sum()
+    return speedup_of(counts.total_duration_ns, float(least_ns)) or math.inf
+
+
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+_NS_PER_HOUR = 3.6e12
+_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([smhd])")
+
+# Epsilons of three digits, 1.00e-4 to 0.999: a finer one would promise more than any use asks for.
+_LEAST_EXPONENT, _DECADES = -4, 4
+_IN_A_DECADE = 900
+# The loosest plan, then a half of the epsilons left at each step.
+_MOST_TRIED = 1 + math.ceil(math.log2(_IN_A_DECADE * _DECADES))
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How long may be simulated on one machine, that takes ``slowdown`` seconds for a second on the GPU."""
+
+    written: str
+    hours: float
+    slowdown: float
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationHours:
+    """Hours of one machine for the drawn launches, for a draw on average, for the longest launch alone."""
+
+    drawn: float
+    expected: float
+    longest_launch: float
+
+
+def simulation_hours(plan: Plan, slowdown: float) -> SimulationHours:
+    """Return what a plan takes at a slowdown."""
+    times_ns = float(plan.paid_ns.sum()), plan.design.paid_ns, float(np.max(plan.paid_ns, initial=0))
+    return SimulationHours(*(hours(time_ns, slowdown) for time_ns in times_ns))
+
+
+def hours(duration_ns: float, slowdown: float) -> float:
+    """Return the hours of simulation that launches of this duration take."""
+    return duration_ns * slowdown / _NS_PER_HOUR
+
+
+def check_slowdown(slowdown: float) -> float:
+    """Return a slowdown; one below 1 or not finite is an OptionError."""
+    if not 1 <= slowdown < math.inf:
+        text = "`slowdown` is seconds of simulation for a second on the GPU, at least 1, not {:g}"
+        raise OptionError(Wording(text, slowdown))
+    return slowdown
+
+
+def written_seconds(text: str, parameter: str) -> float:
+    """Return the seconds that a text such as ``90m``, ``24h``, ``3d`` or ``3600s`` means.
+
+    Raises
+    ------
+    OptionError : it is no duration above 0; the parameter that it was given as is named.
+    """
+    found = _DURATION.fullmatch(text.strip())
+    seconds = float(found[1]) * _SECONDS[found[2]] if found else 0.0
+    if not 0 < seconds < math.inf:
+        raise OptionError(
+            Wording(f"`{parameter}` is a duration above 0, not {{!r}}", text),
+            remedy="give a number and s, m, h or d, such as 24h",
+        )
+    return seconds
+
+
+def written_budget(text: str, slowdown: float | None) -> Budget:
+    """Return the budget that a text means, see `written_seconds`.
+
+    Raises
+    ------
+    OptionError : it is no duration above 0, or no slowdown is known.
+    """
+    seconds = written_seconds(text, "budget")
+    if slowdown is None:
+        raise OptionError(
+            Wording("`budget` is of simulation, and how slow that is is not known"),
+            remedy=Wording("give the seconds it takes for a second on the GPU, such as `slowdown=1e6`"),
+        )
+    return Budget(text.strip(), seconds / _SECONDS["h"], check_slowdown(slowdown))
+
+
+def nth_epsilon(index: int) -> float:
+    """Return an epsilon of three digits: 1.00e-4, 1.01e-4, ... 0.999."""
+    decade, digits = divmod(index, _IN_A_DECADE)
+    # Through text, for 1.23e-3 is the number nearest to 0.00123, and 123 * 1e-5 need not be.
+    return float(f"{100 + digits}e{_LEAST_EXPONENT + decade - 2}")
+
+
+def study_within(
+    read: Study, target: Target, by: GroupBy, budget: Budget, progress: Progress | None = None
+) -> Study:
+    """Return the study with the smallest epsilon whose expected sampled time fits the budget.
+
+    Epsilons have three digits, from 0.0001 to 0.999, and are bisected: the plan at the one returned fits, and
+    that at the one below it does not.
+
+    Parameters
+    ----------
+    read : any study of the same launches by the same method; its own epsilon is not looked at.
+    target, by : what is asked of the plan beside epsilon, and for its kernel groups.
+
+    Raises
+    ------
+    BudgetError : even the plan at 0.999 does not fit; says what would.
+    OptionError : the method picks its launches, or decisions of the user's go with it.
+    """
+    check_has_trade_off(read.choice.method)
+    if read.choice.overrides:
+        raise OptionError(
+            Wording("`budget` tries many epsilons, in whose trees your decisions fit no node"),
+            remedy=Wording("find the epsilon without them, then give it as `epsilon`"),
+        )
+    most_ns = budget.hours * _NS_PER_HOUR / budget.slowdown
+    # Plans fit from one index on: that at ``above`` does, that at ``below`` does not.
+    below, above = -1, _IN_A_DECADE * _DECADES
+    middle, tried, fitting = above - 1, 0, read
+    while above - below > 1:
+        at = replace(target, epsilon=nth_epsilon(middle))
+        if progress is not None:
+            progress(tried, _MOST_TRIED, f"a plan at epsilon {at.epsilon:g}")
+        found = study_again(read, at, read.choice)
+        if found.design.paid_ns <= most_ns:
+            above, fitting = middle, found
+        elif tried == 0:
+            raise _too_small(found, at, by, budget)
+        else:
+            below = middle
+        middle, tried = (below + above) // 2, tried + 1
+    return fitting
+
+
+def _too_small(loosest: Study, target: Target, by: GroupBy, budget: Budget) -> BudgetError:
+    """Return the error that says what the cheapest plan takes, and which option would make one fit."""
+    least = hours(loosest.design.paid_ns, budget.slowdown)
+    taken = _rounded_up(least)
+    ways = [Wording("give `budget={}`", taken)]
+    ways += [
+        Wording(f"`{each.option}={{}}`", each.after)
+        for each in what_binds(loosest, target, by)
+        if least * each.speedup_before / each.speedup <= budget.hours
+    ]
+    text = "even at epsilon {:g} a plan takes {} of simulation, more than `budget={}` at a slowdown of {:g}"
+    return BudgetError(
+        Wording(text, target.epsilon, taken, budget.written, budget.slowdown),
+        remedy=joined_texts(", or ", ways),
+    )
+
+
+def _rounded_up(hours_taken: float) -> str:
+    """Return hours as a budget is written, three digits and never less."""
+    unit = "h" if hours_taken >= 1 else "m" if 60 * hours_taken >= 1 else "s"
+    number = hours_taken * _SECONDS["h"] / _SECONDS[unit]
+    step = 10.0 ** (math.floor(math.log10(number)) - 2)
+    # A number of three digits must not be taken for more because of its rounding.
+    return f"{math.ceil(number / step * (1 - 1e-12)) * step:.12g}{unit}"

@@ -1,0 +1,395 @@
+"""Plans nearby: each is the plan made anew; budgets by hand, and against the plans at all epsilons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import t
+
+from sampling.errors import BudgetError, OptionError
+from sampling.methods.registry import method_names
+from sampling.methods.root import RootRule
+from sampling.plan.design import make_design
+from sampling.plan.nearby import (
+    Budget,
+    NoPoint,
+    Relaxation,
+    TradeOffPoint,
+    check_slowdown,
+    default_epsilons,
+    hours,
+    nth_epsilon,
+    simulation_hours,
+    study_within,
+    trade_off,
+    what_binds,
+    written_budget,
+)
+from sampling.plan.plan import drawn_plan
+from sampling.plan.study import MethodChoice, Study, study, study_again
+from sampling.profile.launch_table import LaunchTable
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.group_by import GroupBy
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.region import Region
+from sampling.splitting.tree import TreeGrower, Verdict
+from sampling.strata.target import LEAST_EPSILON, Target
+from tests.targets import LIKE_ROOT, UNPOOLED
+
+CountsOf = Callable[..., DurationCounts]
+
+
+Mixture = Callable[..., dict[str, list[int]]]
+
+
+EPSILONS = (0.05, 0.01, 0.2)
+
+
+@pytest.fixture
+def counts(counts_of: CountsOf, mixture: Mixture) -> DurationCounts:
+    """Six kernel groups of several modes."""
+    return counts_of(mixture(3))
+
+
+def points_of(counts: DurationCounts, method: str = "joint", **given: object) -> list[TradeOffPoint]:
+    return list(trade_off(counts, method, Target(), 0, EPSILONS, **given))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", method_names(random=True))
+def test_a_point_is_the_design_at_its_epsilon(counts: DurationCounts, method: str) -> None:
+    points = points_of(counts, method)
+    assert [point.epsilon for point in points] == list(EPSILONS), "in the order asked"
+    for point in points:
+        # On a reduction of its own: what other points have split must not show.
+        design = make_design(replace(counts), method, Target(epsilon=point.epsilon), 0)
+        assert point == TradeOffPoint(
+            point.epsilon,
+            design.samples,
+            design.strata_count,
+            design.sampled_duration_ns,
+            design.speedup,
+            design.bound,
+            design.group_bound,
+        )
+
+
+def test_a_looser_bound_costs_no_more_and_every_bound_holds(counts: DurationCounts) -> None:
+    target = replace(UNPOOLED, group_epsilon=None)
+    epsilons = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+    points = list(trade_off(counts, "joint", target, 0, epsilons))
+    for tight, loose in pairwise(points):
+        assert loose.sampled_duration_ns <= tight.sampled_duration_ns
+    assert points[-1].speedup > 2 * points[0].speedup
+    for point in points:
+        assert point.bound is not None
+        assert point.bound <= point.epsilon
+
+
+@pytest.mark.parametrize("method", method_names(random=False))
+def test_a_method_that_picks_has_none(counts: DurationCounts, method: str) -> None:
+    with pytest.raises(
+        OptionError, match=r"(no epsilon|not read here); give joint, root, stem, allegro or random"
+    ):
+        trade_off(counts, method, Target(), 0, EPSILONS)
+
+
+def test_what_is_wrong_is_said_before_any_point(counts: DurationCounts) -> None:
+    with pytest.raises(OptionError, match=r"did you mean 0\.05\?"):
+        trade_off(counts, "joint", Target(), 0, (0.1, 5))
+    with pytest.raises(OptionError, match="k_max"):
+        trade_off(counts, "root", Target(), 0, EPSILONS, settings=("root.kmax=3",))
+    with pytest.raises(OptionError, match="no method 'jont'"):
+        trade_off(counts, "jont", Target(), 0, EPSILONS)
+
+
+def test_points_come_one_by_one_and_progress_can_stop_them(counts: DurationCounts) -> None:
+    seen: list[tuple[int, int, str]] = []
+
+    def progress(done: int, total: int, what: str) -> None:
+        seen.append((done, total, what))
+        if done == 1:
+            raise KeyboardInterrupt
+
+    points = trade_off(counts, "joint", Target(), 0, EPSILONS, progress=progress)
+    assert seen == [], "nothing is designed before it is asked for"
+    assert next(points).epsilon == 0.05
+    assert set(seen) == {(0, 3, "a plan at epsilon 0.05")}
+    with pytest.raises(KeyboardInterrupt):
+        next(points)
+
+
+@given(st.floats(LEAST_EPSILON, 0.999999))
+def test_default_epsilons_grow_from_the_chosen_one(chosen: float) -> None:
+    epsilons = default_epsilons(chosen)
+    assert epsilons[0] == chosen
+    assert len(set(epsilons)) == len(epsilons) <= 14
+    assert len(epsilons) >= 6
+    distances = [abs(math.log(epsilon / chosen)) for epsilon in epsilons]
+    assert distances == sorted(distances)
+    assert distances[-1] <= math.log(10) * (1 + 1e-6)
+    for epsilon in epsilons:
+        Target(epsilon=epsilon)
+    assert all(above / below > 1.09 for below, above in pairwise(sorted(epsilons)))
+
+
+def test_where_a_decision_fits_no_node_there_is_no_point(counts: DurationCounts) -> None:
+    """A node of the tree at a tight epsilon that the tree at a loose one does not have."""
+    rules = [RootRule(Target(epsilon)) for epsilon in (0.001, 0.9)]
+    tight, loose = ({node.path for node in TreeGrower(counts, 0, rule).run().nodes} for rule in rules)
+    decided = {counts.groups[0].key: {max(tight - loose): Verdict.KEEP}}
+    first, second = trade_off(counts, "root", Target(), 0, (0.001, 0.9), overrides=decided)
+    assert isinstance(first, TradeOffPoint)
+    assert isinstance(second, NoPoint)
+    assert "no node" in str(second.problem)
+
+
+Groups = dict[str, list[int]]
+
+
+TableOf = Callable[..., LaunchTable]
+
+
+NAME = GroupBy.NAME
+
+
+LOOSEST = replace(LIKE_ROOT, group_epsilon=None)
+
+
+@pytest.fixture
+def studied(launch_table: TableOf) -> Callable[..., Study]:
+    """Study kernel groups given as name -> durations."""
+
+    def build(
+        groups: Groups, target: Target, method: str = "joint", by: GroupBy = NAME, **choice: object
+    ) -> Study:
+        names = [name for name, durations in groups.items() for _ in durations]
+        durations = [duration for group in groups.values() for duration in group]
+        table = launch_table(names, durations)
+        given = MethodChoice(method, **choice)  # type: ignore[arg-type]
+        return study(table, Grouping(by), Region(), target, given)
+
+    return build
+
+
+def scattered(launches: int, mean_ns: float, spread: float, seed: int = 0) -> list[int]:
+    drawn = np.random.default_rng(seed).lognormal(0, spread, launches)
+    return [int(duration) for duration in np.rint(mean_ns * drawn)]
+
+
+def by_option(found: tuple[Relaxation, ...]) -> dict[str, Relaxation]:
+    return {each.option: each for each in found}
+
+
+def test_the_grouping_binds(launch_table: TableOf) -> None:
+    """Forty grids of one kernel that takes 1 us each: forty launches, or one."""
+    grids = [1 + launch % 40 for launch in range(400)]
+    table = launch_table(["a"] * 400, [1000] * 400, grid_x=grids)
+    one = study(table, Grouping(GroupBy.LAUNCH), Region(), LOOSEST)
+    found = what_binds(one, LOOSEST, GroupBy.LAUNCH)
+    assert found == (Relaxation("group_by", "launch", "name", 10.0, 400.0),)
+    published = what_binds(one, LOOSEST, GroupBy.PUBLISHED)
+    # Of `published` groups ROOT's are by name, so that the method alone gives the same.
+    assert [(each.option, each.speedup) for each in published] == [("group_by", 400.0), ("method", 400.0)]
+
+
+def test_the_bound_of_the_groups_binds(studied: Callable[..., Study]) -> None:
+    """One group has nearly all of the time and no spread; the others' own bounds are what is sampled for."""
+    target = replace(LOOSEST, group_epsilon=0.1)
+    groups = {"a": [100_000] * 2000}
+    groups |= {f"b{index}": scattered(500, 2000, 1.0, index) for index in range(20)}
+    found = by_option(what_binds(studied(groups, target), target, NAME))
+    # Groups that are pooled have no bound of their own either.
+    assert set(found) == {"group_epsilon", "no_pool"}
+    assert (found["group_epsilon"].before, found["group_epsilon"].after) == (0.1, "none")
+
+
+def test_the_noise_floor_binds(studied: Callable[..., Study]) -> None:
+    """Equal durations with noise kappa: t sqrt(1/m - 1/N) kappa <= epsilon; half kappa, twice epsilon."""
+    target = replace(LOOSEST, noise_floor=0.3)
+
+    def least(spread: float, epsilon: float) -> int:
+        """The interval that m launches give: nu is half of m - 1, and of 4 that were declared."""
+        m = np.arange(2, 2000)
+        reach = np.maximum(t.ppf(0.975, (3 + m) / 2), t.ppf(0.975, 1e9)) * spread * np.sqrt(1 / m - 1 / 2000)
+        return int(m[reach <= epsilon][0])
+
+    found = by_option(what_binds(studied({"a": [1000] * 2000}, target), target, NAME))
+    assert set(found) == {"noise_floor", "epsilon", "method"}
+    half = found["noise_floor"]
+    assert (half.before, half.after) == (0.3, 0.15)
+    # A few more where 4,000 draws of the plan ask for them, or a step of epsilon goes a little too far.
+    assert half.speedup_before == pytest.approx(2000 / least(0.3, 0.05), rel=0.08)
+    assert half.speedup == pytest.approx(2000 / least(0.15, 0.05), rel=0.08)
+    assert half.speedup == pytest.approx(found["epsilon"].speedup, rel=0.08)
+    assert found["method"].speedup == 2000
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("method", ["joint", "root", "random"])
+def test_each_is_the_plan_made_anew(
+    studied: Callable[..., Study], mixture: Mixture, seed: int, method: str
+) -> None:
+    """Nothing is left out: every option is planned here, also where the floor says that it cannot help."""
+    groups, target = mixture(seed), Target(epsilon=0.03)
+    before = studied(groups, target, method)
+    looser: dict[str, tuple[Target, str]] = {
+        "epsilon": (replace(target, epsilon=0.06), method),
+        "min_samples": (replace(target, min_samples=1), method),
+        "group_epsilon": (replace(target, group_epsilon=None), method),
+        "noise_floor": (replace(target, noise_floor=0.025), method),
+        "method": (target, "root"),
+    }
+    if method == "random":
+        # It splits nothing: ROOT's is another kind of plan, no looser one.
+        del looser["method"]
+    anew = {option: studied(groups, *given).speedup or 0.0 for option, given in looser.items()}
+    assert before.speedup is not None
+    wanted = {option: speedup for option, speedup in anew.items() if speedup > 1.05 * before.speedup}
+    found = what_binds(before, target, NAME)
+    assert {each.option: each.speedup for each in found} == wanted
+    assert [each.speedup for each in found] == sorted(wanted.values(), reverse=True)
+    assert {each.speedup_before for each in found} <= {before.speedup}
+
+
+def test_a_decision_that_fits_no_relaxed_tree_is_no_way(studied: Callable[..., Study]) -> None:
+    """Groups are kept whole by their key: where it has another key, the plan cannot be made so."""
+    groups, target = {"a": scattered(300, 1e4, 1.0), "b": [10] * 9}, replace(LOOSEST, min_samples=3)
+    of_launches = studied(groups, target, by=GroupBy.LAUNCH)
+    key = of_launches.counts.groups[0].key
+    whole = studied(groups, target, by=GroupBy.LAUNCH, overrides={key: {"": Verdict.KEEP}})
+    found = by_option(what_binds(whole, target, GroupBy.LAUNCH))
+    assert "group_by" not in found
+    assert "epsilon" in found
+
+
+def studied_table(table: LaunchTable, method: str, target: Target | None = None, **choice: object) -> Study:
+    given = MethodChoice(method, **choice)  # type: ignore[arg-type]
+    return study(table, Grouping(NAME), Region(), target or Target(), given)
+
+
+@pytest.fixture
+def table(launch_table: TableOf, mixture: Mixture) -> LaunchTable:
+    """Six kernel groups of several modes."""
+    groups = mixture(3)
+    names = [name for name, durations in groups.items() for _ in durations]
+    return launch_table(names, [duration for group in groups.values() for duration in group])
+
+
+@pytest.mark.parametrize(
+    ("text", "of_hours"),
+    [("90m", 1.5), ("24h", 24), ("3d", 72), ("3600s", 1), ("1.5h", 1.5), (" .5d ", 12), ("2.h", 2)],
+)
+def test_a_budget_is_a_number_and_a_unit(text: str, of_hours: float) -> None:
+    budget = written_budget(text, 1e6)
+    assert budget == Budget(text.strip(), of_hours, 1e6)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "24", "h", "-3h", "0h", "0.0d", "1e3s", "2 h", "3w", "nanh", "infh", "1h30m"]
+)
+def test_a_wrong_budget(text: str) -> None:
+    with pytest.raises(OptionError, match="is a duration above 0") as caught:
+        written_budget(text, 1e6)
+    assert caught.value.remedy == "give a number and s, m, h or d, such as 24h"
+
+
+@pytest.mark.parametrize("slowdown", [0.0, 0.99, -5.0, float("nan"), float("inf")])
+def test_a_wrong_slowdown(slowdown: float) -> None:
+    with pytest.raises(OptionError, match="at least 1"):
+        check_slowdown(slowdown)
+    with pytest.raises(OptionError, match="at least 1"):
+        written_budget("24h", slowdown)
+
+
+def test_hours_by_hand(launch_table: TableOf) -> None:
+    """Two launches of 3 ms and two of 6 ms, a million times slower: 18,000 s are 5 hours."""
+    table = launch_table(["a"] * 50 + ["b"] * 50, [3_000_000] * 50 + [6_000_000] * 50)
+    one = studied_table(table, "joint", replace(UNPOOLED, noise_floor=0))
+    plan = drawn_plan(one.counts, one.design, 0)
+    taken = simulation_hours(plan, 1e6)
+    assert (taken.drawn, taken.expected) == (5.0, 5.0)
+    assert taken.longest_launch == pytest.approx(6_000 / 3600)
+    assert hours(3.6e12, 1) == 1
+
+
+def test_epsilons_have_three_digits_and_rise() -> None:
+    epsilons = [nth_epsilon(index) for index in range(3600)]
+    assert (epsilons[0], epsilons[1], epsilons[899], epsilons[900], epsilons[-1]) == (
+        *(0.0001, 0.000101, 0.000999, 0.001, 0.999),
+    )
+    assert epsilons == sorted(set(epsilons))
+    assert all(float(f"{epsilon:.3g}") == epsilon for epsilon in epsilons)
+
+
+@pytest.mark.parametrize(("method", "every"), [("joint", 450), ("root", 60), ("random", 60)])
+@pytest.mark.parametrize("times", [1.0001, 2.0])
+def test_it_is_the_smallest_of_all_that_fit(
+    table: LaunchTable, method: str, every: int, times: float
+) -> None:
+    """Against the plans at epsilons all over the range, with budgets a little over the least to much more."""
+    read = studied_table(table, method)
+
+    def sampled_ns(epsilon: float) -> float:
+        return study_again(read, Target(epsilon=epsilon), read.choice).design.sampled_duration_ns
+
+    budget = Budget("x", hours(times * sampled_ns(0.999), 1e5), 1e5)
+    found = study_within(read, Target(), NAME, budget)
+    epsilon = found.design.target.epsilon
+    assert hours(found.design.sampled_duration_ns, 1e5) <= budget.hours
+    assert found.design.sampled_duration_ns == sampled_ns(epsilon)
+    tried = [nth_epsilon(index) for index in range(0, 3600, every)]
+    for other in tried:
+        fits = hours(sampled_ns(other), 1e5) <= budget.hours
+        assert fits == (other >= epsilon), other
+    (below,) = np.flatnonzero([nth_epsilon(index) == epsilon for index in range(3600)]) - 1
+    assert below < 0 or hours(sampled_ns(nth_epsilon(int(below))), 1e5) > budget.hours
+
+
+def test_where_not_even_the_loosest_fits_it_is_said_what_would(launch_table: TableOf) -> None:
+    """Equal durations, two launches each: 9 ms x 2 are 5 h; one each, by the least samples or ROOT, 2.5 h."""
+    target = UNPOOLED
+    table = launch_table(["a"] * 50 + ["b"] * 50, [3_000_000] * 50 + [6_000_000] * 50)
+    read = studied_table(table, "joint", target)
+    with pytest.raises(BudgetError) as caught:
+        study_within(read, target, NAME, Budget("2.5h", 2.5, 1e6))
+    assert caught.value.message == (
+        "even at epsilon 0.999 a plan takes 5h of simulation, more than `budget=2.5h` at a slowdown of 1e+06"
+    )
+    assert caught.value.remedy == "give `budget=5h`, or `min_samples=1`, or `method=root`"
+    with pytest.raises(BudgetError) as caught:
+        study_within(read, target, NAME, Budget("2.4h", 2.4, 1e6))
+    assert caught.value.remedy == "give `budget=5h`"
+    assert study_within(read, target, NAME, Budget("5h", 5, 1e6)).design.samples == 4
+
+
+@pytest.mark.parametrize(
+    ("slowdown", "said"),
+    [(7e5, "3.5h"), (1e5, "30m"), (1e4, "3m"), (1e3, "18s"), (123456, "37.1m"), (1, "0.018s")],
+)
+def test_what_it_takes_is_a_budget_that_fits(launch_table: TableOf, slowdown: float, said: str) -> None:
+    table = launch_table(["a"] * 50 + ["b"] * 50, [3_000_000] * 50 + [6_000_000] * 50)
+    read = studied_table(table, "joint", UNPOOLED)
+    with pytest.raises(BudgetError, match=f"takes {said} of simulation"):
+        study_within(read, UNPOOLED, NAME, Budget("x", 1e-9, slowdown))
+    assert study_within(read, UNPOOLED, NAME, written_budget(said, slowdown)).design.samples == 4
+
+
+def test_a_budget_is_of_a_method_that_draws(table: LaunchTable) -> None:
+    given = ("single-iteration.first=0", "single-iteration.last=9", "single-iteration.iterations=9")
+    read = studied_table(table, "single-iteration", settings=given)
+    with pytest.raises(OptionError, match="looks at no epsilon"):
+        study_within(read, UNPOOLED, NAME, Budget("1h", 1, 10))
+
+
+def test_decisions_of_the_users_do_not_go_with_it(table: LaunchTable) -> None:
+    key = studied_table(table, "root").counts.groups[0].key
+    read = studied_table(table, "root", overrides={key: {"": Verdict.KEEP}})
+    with pytest.raises(OptionError, match="your decisions"):
+        study_within(read, UNPOOLED, NAME, Budget("1h", 1, 10))
