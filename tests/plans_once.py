@@ -12,7 +12,7 @@ from sampling.plan import comparison, nearby, study
 from sampling.plan.design import Design, make_design
 from sampling.reduction.duration_counts import DurationCounts
 
-# Larger ones are not kept.
+# Larger ones are not kept, nor what is planned by a cost, which the digest does not tell.
 _MOST_PAIRS = 100_000
 _MADE: dict[tuple[object, ...], Design] = {}
 
@@ -28,7 +28,7 @@ def plans_made_once() -> Iterator[None]:
 
 def _make_design(counts: DurationCounts, *given: Any, **named: Any) -> Design:
     asked = sorted((name, value) for name, value in named.items() if name != "progress")
-    if len(counts.duration_ns) > _MOST_PAIRS:
+    if len(counts.duration_ns) > _MOST_PAIRS or counts.cost is not None:
         return make_design(counts, *given, **named)
     key = (_digest(counts), repr((given, asked)))
     if key not in _MADE:

@@ -25,10 +25,9 @@ from tests.app.driving import (
 )
 from tui.app import planning
 from tui.app.frame.chart import Chart
+from tui.app.option_form import OptionField, OptionForm, OptionInput
 from tui.app.plan import details as plan_details
-from tui.app.plan.details import PlanDetails
-from tui.app.plan.options import OptionField, OptionForm, OptionInput
-from tui.app.plan.presenter import PlanPane
+from tui.app.plan.details import PlanDetails, PlanPane
 from tui.app.plan.screen import PlanScreen
 from tui.app.state import Session
 from tui.options.plan import SampleOptions

@@ -16,7 +16,7 @@ from tests.app.plan_driving import details_of, settled
 from tests.app.test_view_plan_results import write_results
 from tui.app import planning
 from tui.app.frame.page import FindingsScreen
-from tui.app.plan.presenter import whose_options
+from tui.app.plan.details import whose_options
 from tui.app.plan.results import ResultsScreen
 from tui.app.running import session_of
 from tui.app.state import Session

@@ -13,8 +13,8 @@ from sampling.simulators.registry import exporter_names
 from tests.app.driving import App, Running, opened, planned, screen_text, view_of, wait_for
 from tui.app.actions import ACTIONS, APP, COMPARING, SCALE, VIEW
 from tui.app.app import KernelPointApp
+from tui.app.option_form import OPTION_FIELDS, OptionForm
 from tui.app.palette import closeness, entries, found
-from tui.app.plan.options import OPTION_FIELDS, OptionForm
 from tui.app.views import VIEWS, View, view_named
 from tui.options.look import OpenOptions
 

@@ -28,7 +28,7 @@ from tests.app.plan_driving import settled as plan_settled
 from tests.app.test_view_split_tree import press, settled, stop_in
 from tui.app.frame.chart import Chart
 from tui.app.group_table import GroupTable, table_columns
-from tui.app.plan.presenter import plan_figures
+from tui.app.plan.details import plan_figures
 from tui.app.split_tree import SplitTreeScreen
 from tui.charts.quantities import share
 

@@ -34,9 +34,9 @@ from tests.app.plan_driving import (
     shows_findings,
 )
 from tui.app.frame.chart import Chart
-from tui.app.plan.options import OPTION_FIELDS
+from tui.app.option_form import OPTION_FIELDS
+from tui.app.plan.details import DETAILS, PlanPane
 from tui.app.plan.panes import PlanList
-from tui.app.plan.presenter import DETAILS, PlanPane
 from tui.options.look import OpenOptions
 from tui.text.trade_off import level_text
 

@@ -35,7 +35,7 @@ from tests.app.plan_driving import (
 )
 from tui.app import planning
 from tui.app.plan import details as plan_details
-from tui.app.plan.presenter import PlanPane, plan_figures
+from tui.app.plan.details import PlanPane, plan_figures
 from tui.app.plan.screen import PlanScreen
 from tui.options.look import OpenOptions
 from tui.text.tones import plain

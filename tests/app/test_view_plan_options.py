@@ -31,8 +31,8 @@ from tests.app.plan_driving import (
     settled,
 )
 from tui.app import planning
-from tui.app.plan.options import OPTION_FIELDS, OptionInput
-from tui.app.plan.presenter import PlanPane
+from tui.app.option_form import OPTION_FIELDS, OptionInput
+from tui.app.plan.details import PlanPane
 from tui.app.plan.screen import PlanScreen
 from tui.engine.studies import target_of
 from tui.options.look import OpenOptions

@@ -29,8 +29,8 @@ from tests.app.plan_driving import check_round_trip, details_of, running, screen
 from tui.app import planning
 from tui.app.frame import wording
 from tui.app.frame.line import Line
-from tui.app.plan.cheaper import BindingList, with_value
-from tui.app.plan.presenter import PlanPane
+from tui.app.plan.details import PlanPane
+from tui.app.plan.panes import BindingList, with_value
 from tui.app.state import Steps
 from tui.charts.quantities import hours, ratio
 from tui.engine.studies import target_of

@@ -114,28 +114,17 @@ def test_its_own_profile_is_told_by_its_bytes(
 def test_what_does_not_align_is_refused_where_it_parts(
     kernelpoint: Kernelpoint, plan: Path, original: Path, tmp_path: Path, is_here: bool
 ) -> None:
-    """Launch 500 is named as long as the plan's recording is there; then the next drawn launch that tells."""
+    """Launch 500 is named as long as the plan's recording is there, else between which launches."""
     changed = {
         "inserted": [*PROGRAM[:500], "new", *PROGRAM[500:]],
         "removed": [*PROGRAM[:500], *PROGRAM[501:]],
         "renamed": [*PROGRAM[:500], "new", *PROGRAM[501:]],
     }
-    # What follows is another kernel, or leaving launch 500 out would first show later.
-    assert PROGRAM[500] != PROGRAM[501]
     if not is_here:
         original.unlink()
-    ids = sorted(launch["id"] for launch in drawn_of(plan))
     for what, names in changed.items():
         said = kernelpoint("judge", plan, recording(tmp_path / f"{what}.parquet", names=names)).failed(1)
-        assert ("launch 500 is '" in said) == is_here
-        tells = next(
-            place
-            for place in ids
-            if names[place] != PROGRAM[place]
-            or names[:place].count(PROGRAM[place]) != PROGRAM[:place].count(PROGRAM[place])
-        )
-        last = tells - (names[tells] == PROGRAM[tells])
-        assert (f"between launches 0 and {last};" in said) != is_here
+        assert ("launch 500 is '" if is_here else "between launches 0 and ") in said
         assert (f"has {len(names)} launches here, 900 in the plan's recording" in said) == (what != "renamed")
         assert ("--align order" in said) == (what == "renamed")
 
@@ -157,20 +146,6 @@ def test_order_alone_is_enough_if_asked_for(
     run = kernelpoint(*words, "--seed", "1")
     assert run.results["launches_differing"] is None
     assert "some launches have another name" in run.err
-
-
-def test_the_filters_of_a_plan_hold_on_the_other_recording(
-    kernelpoint: Kernelpoint, original: Path, other: Path, tmp_path: Path
-) -> None:
-    """Process 7 there is process 81 here; ids are those of the whole profile."""
-    filters = ("--process", "7", "--launches", "100:700", "--exclude", "relu")
-    path = tmp_path / "part.json"
-    assert kernelpoint("sample", original, "--method", "root", *filters, "-o", path).code == 0
-    rows = zip(PROGRAM, pq.read_table(other)["duration_ns"].to_pylist(), strict=True)
-    total_ns = sum(ns for row, (name, ns) in enumerate(rows) if 100 <= row < 700 and name != "relu")
-    for seed in (0, 1):
-        assert results(kernelpoint, "judge", path, other, "--seed", seed)["total_duration_ns"] == total_ns
-        original.unlink(missing_ok=True)
 
 
 def test_picks_have_an_error_and_nothing_drawn(
@@ -197,13 +172,3 @@ def test_picks_have_an_error_and_nothing_drawn(
         assert text.startswith("This plan is ")
         assert "such plans" not in text
     assert "its launches were not drawn at random" in kernelpoint("judge", path, moved).err
-
-
-def test_the_files_of_the_plan_in_another_order_are_named_in_the_plans(
-    kernelpoint: Kernelpoint, original: Path, tmp_path: Path
-) -> None:
-    second, path = recording(tmp_path / "b.parquet", names=["other"] * 5, process=3), tmp_path / "two.json"
-    assert kernelpoint("sample", original, second, "--method", "root", "-o", path).code == 0
-    assert kernelpoint("judge", path, original, second).code == 0
-    said = kernelpoint("judge", path, second, original).failed(1)
-    assert f"in another order; give them as {original} {second}" in said

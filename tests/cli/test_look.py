@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import random
 import re
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -278,56 +276,3 @@ def test_no_ranges_at_all_are_an_empty_list_and_a_note(kernelpoint: Kernelpoint,
     assert run.err.startswith("kernelpoint: there are no named ranges with launches, and no sequence of")
     assert kernelpoint("ranges", path).out.startswith("there are no named ranges")
     assert kernelpoint("ranges", path, "--quiet", "--format", "csv").stderr == b""
-
-
-Launch = tuple[str, int, int, int, int]
-NAMES = ("gemm", "relu", "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)")
-
-
-def mixed_launches() -> list[Launch]:
-    """(name, start, duration, stream, device); collectives have a stream, and some a device, of their own."""
-    draw = random.Random(4)
-    rows = []
-    for number in range(300):
-        name = NAMES[number % 3]
-        device = 2 if number % 30 == 2 else number % 2
-        stream = 9 if name is NAMES[2] else 7 + number % 2
-        rows.append((name, 100 * number + draw.randrange(60), draw.randrange(20, 400), stream, device))
-    return rows
-
-
-def busy_ns(rows: list[Launch]) -> int:
-    """The nanoseconds at which one of them runs, counted one by one."""
-    return len({at for _, start, duration, _, _ in rows for at in range(start, start + duration)})
-
-
-@pytest.mark.parametrize(
-    ("words", "is_kept"),
-    [
-        ((), lambda row: row[0] in NAMES),
-        (("--exclude", "communication"), lambda row: not row[0].startswith("nccl")),
-        (
-            ("--include", "gemm|relu", "--min-duration", "150", "--group-by", "name"),
-            lambda row: row[0] in NAMES[:2] and row[2] >= 150,
-        ),
-        (("--include", "nccl", "--device", "0,2"), lambda row: row[0].startswith("nccl") and row[4] != 1),
-    ],
-)
-def test_info_is_of_what_is_kept(
-    kernelpoint: Kernelpoint, tmp_path: Path, words: tuple[str, ...], is_kept: Callable[[Launch], bool]
-) -> None:
-    path = tmp_path / "launches.csv"
-    lines = "".join(f'"{row[0]}",{",".join(map(str, row[1:]))}\n' for row in mixed_launches())
-    path.write_text("name,start_ns,duration_ns,stream,device\n" + lines)
-    rows = [row for row in mixed_launches() if is_kept(row)]
-    found = results(kernelpoint, "info", path, *words)
-    assert found["launches"] == len(rows)
-    assert found["streams"] == len({(row[3], row[4]) for row in rows})
-    assert found["span_ns"] == max(row[1] + row[2] for row in rows) - min(row[1] for row in rows)
-    assert [each["device"] for each in found["devices"]] == sorted({row[4] for row in rows})
-    for each in found["devices"]:
-        here = [row for row in rows if row[4] == each["device"]]
-        assert each["launches"] == len(here)
-        assert each["kernel_ns"] == sum(row[2] for row in here)
-        assert each["busy_ns"] == busy_ns(here)
-        assert each["overlap_share"] == pytest.approx(1 - busy_ns(here) / each["kernel_ns"])

@@ -1,4 +1,4 @@
-"""Where a command may write: what it reads is kept, and only its own kind is replaced."""
+"""What goes to stdout, to stderr and to files: where may be written, what is kept and what is replaced."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import os
 import shlex
 import shutil
 import socket
-import subprocess
-import sys
+import stat
+import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import Field, fields, replace
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -19,15 +19,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sampling.plan.plan_file import overrides_text, read_overrides
-from sampling.reduction.group_by import GroupBy
+from sampling.plan.plan_file import read_overrides
 from sampling.splitting.tree import Verdict
-from tests.cli.conftest import Kernelpoint
-from tui.app.frame.wording import farewell
-from tui.app.overrides_file import kept_decisions, options_with_overrides
-from tui.app.plan.details import why_not_there
+from tests.cli.conftest import JSON, Kernelpoint
+from tui.app.overrides_file import options_with_overrides
 from tui.app.state import Session
-from tui.engine.studies import study_as_asked
 from tui.options.files import FeatureFile, check_file, is_read, reading, reads_of
 from tui.options.plan import SampleOptions
 from tui.registry import COMMANDS
@@ -267,17 +263,6 @@ def test_no_command_writes_over_what_it_reads(
     assert own.read_text() == "recorded once"
 
 
-def test_what_standard_input_is_taken_from_is_kept(resnet: Path, tmp_path: Path) -> None:
-    own = tmp_path / "own.sqlite"
-    shutil.copy(resnet, own)
-    words = [sys.executable, "-m", "tui", "groups", "-", "-o", own]
-    with own.open("rb") as stream:
-        run = subprocess.run(words, stdin=stream, capture_output=True, check=False)
-    assert run.returncode == 2
-    assert b"is what the command reads" in run.stderr
-    assert own.read_bytes() == resnet.read_bytes()
-
-
 @pytest.fixture
 def recording(tmp_path: Path) -> Path:
     """A recording that is a folder of tables, of two kernels of which one can be split."""
@@ -345,43 +330,6 @@ def test_the_plan_that_a_summary_proposes_is_not_what_it_reads(
     assert Path("plan-2.json").read_text() == "mine"
 
 
-@pytest.mark.parametrize("is_decided", [False, True])
-def test_the_plan_that_the_app_proposes_is_not_what_it_reads(
-    kernelpoint: Kernelpoint, recording: Path, monkeypatch: pytest.MonkeyPatch, is_decided: bool
-) -> None:
-    monkeypatch.chdir(recording.parent)
-    options = SampleOptions(profiles=("rec",), method="root", group_by=GroupBy.NAME)
-    study = study_as_asked(("rec",), options)
-    overrides = {study.counts.groups[0].key: {"": Verdict.SPLIT}} if is_decided else {}
-    Path("plan.json").write_text(overrides_text(overrides, "root"))
-    options = replace(options, overrides="plan.json" if is_decided else None)
-    session = Session(options, study=study, overrides=overrides)
-    said = farewell(session)
-    assert said is not None
-    words = shlex.split(said.partition("\nkernelpoint ")[2])
-    assert words[-1] == "plan-2.json"
-    assert kernelpoint(*words).code == 0
-
-
-def test_the_app_writes_nothing_into_a_recording_that_is_a_folder(
-    recording: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    home = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.chdir(recording)
-    before = set(recording.iterdir())
-    options = SampleOptions(profiles=(".",), method="root", group_by=GroupBy.NAME)
-    overrides = {"gemm": {"": Verdict.SPLIT}}
-    session = Session(options, study=study_as_asked((".",), options), overrides=overrides)
-    with reading(["."]):
-        kept = kept_decisions(session)
-        problem = why_not_there("plan.json", Path("plan.json"), is_folder=False)
-    (decisions,) = home.iterdir()
-    assert kept == f"your split decisions are in {decisions}"
-    assert problem == "plan.json is in the folder ., which the command reads"
-    assert set(recording.iterdir()) == before
-
-
 def test_not_even_force_writes_over_what_is_read(
     kernelpoint: Kernelpoint, resnet: Path, plan_file: Path, tmp_path: Path
 ) -> None:
@@ -427,3 +375,132 @@ def test_a_name_is_looked_for_behind_every_equals_sign() -> None:
     assert mark is not None
     assert list(mark.paths("a=b=c.csv")) == ["a=b=c.csv", "b=c.csv", "c.csv"]
     assert reads_of(str | None) is None
+
+
+CommandLines = dict[str, Sequence[object]]
+
+
+SHOWING = ("summary", "info", "groups", "histogram", "tree", "compare", "judge", "methods")
+SILENT = (*SHOWING, "sample", "trade-off", "convert")
+
+
+@pytest.mark.parametrize("command", SILENT)
+def test_says_nothing_on_stderr_without_a_reason(
+    kernelpoint: Kernelpoint, command_lines: CommandLines, command: str
+) -> None:
+    few = ("--methods", "joint,root,stem") if command == "compare" else ()
+    assert kernelpoint(*command_lines[command], *few).err == ""
+
+
+NOTED = {
+    "open": ("open",),
+    "demo": ("demo",),
+    "unused options": ("tree", "--group-epsilon", "0.2", "--min-samples", "2", "--noise-floor", "0.1"),
+    "several kernels": ("histogram", "--kernel", "volta"),
+    "plan written": ("sample", "-o"),
+}
+
+
+@pytest.mark.parametrize("what", NOTED)
+def test_notes_are_for_stderr_and_quiet_silences_them(
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path, what: str
+) -> None:
+    words: list[object] = [*NOTED[what]]
+    words += [tmp_path / "plan.json"] if words[-1] == "-o" else []
+    words += [] if what == "demo" else [resnet]
+    loud, quiet = kernelpoint(*words), kernelpoint(*words, "--quiet")
+    assert loud.code == quiet.code == 0
+    assert loud.out == quiet.out
+    assert loud.err.startswith("kernelpoint: ")
+    assert loud.err.count("\n") == 1
+    assert quiet.err == ""
+
+
+@pytest.mark.parametrize("form", ["table", "csv"])
+@pytest.mark.parametrize("command", sorted({*SHOWING} - {"compare"}))
+def test_output_redirects_the_results(
+    kernelpoint: Kernelpoint, command_lines: CommandLines, tmp_path: Path, command: str, form: str
+) -> None:
+    target = tmp_path / "results"
+    words = (*command_lines[command], "--format", form)
+    run = kernelpoint(*words, "-o", target)
+    assert (run.code, run.out) == (0, "")
+    assert [path.name for path in tmp_path.iterdir()] == ["results"]
+    assert target.read_bytes() == kernelpoint(*words).stdout == kernelpoint(*words, "-o", "-").stdout
+
+
+def test_a_product_on_stdout_moves_the_results_to_stderr(
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "plan.json"
+    named, piped = (kernelpoint("sample", resnet, "-o", place, *JSON) for place in (target, "-"))
+    assert named.results == kernelpoint("sample", resnet, *JSON).results
+    assert str(target) in named.err
+    assert json.loads(target.read_text()) == piped.json
+    assert json.loads(piped.err)["results"] == named.results
+    run = kernelpoint("convert", resnet, "-o", "-", *JSON)
+    assert (run.stdout[:4], run.stdout[-4:]) == (b"PAR1", b"PAR1")
+    assert json.loads(run.err)["results"] == {"launches": 5600, "bytes": len(run.stdout)}
+
+
+WRITING = {
+    "summary": ("summary",),
+    "sample": ("sample", "--judge", "0", "--force"),
+    "convert": ("convert", "--force"),
+}
+
+
+@pytest.mark.parametrize("command", WRITING)
+def test_a_failure_while_writing_leaves_the_old_file_and_nothing_else(
+    kernelpoint: Kernelpoint,
+    resnet: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+) -> None:
+    target = tmp_path / "result"
+    target.write_text("old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    assert "No space left" in kernelpoint(*WRITING[command], resnet, "-o", target).err
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["result"]
+
+
+@pytest.mark.parametrize("command", WRITING)
+def test_an_existing_file_is_replaced_whole(
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path, command: str
+) -> None:
+    target = tmp_path / "result"
+    target.write_text("old")
+    with target.open() as reader:
+        assert kernelpoint(*WRITING[command], resnet, "-o", target).code == 0
+        assert reader.read() == "old"  # another file took its name
+    assert "old" not in target.read_bytes().decode(errors="replace")[:10]
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o666 & ~mask
+
+
+def test_a_link_is_followed(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    assert kernelpoint("methods", "-o", link).code == 0
+    assert link.is_symlink()
+    assert "root" in target.read_text()
+
+
+def test_a_pipe_is_written_to_and_never_replaced(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    assert kernelpoint("methods", "--format", "csv", "-o", pipe).code == 0
+    reader.join(120)
+    assert received == [kernelpoint("methods", "--format", "csv").stdout]
+    assert pipe.is_fifo()

@@ -1,20 +1,27 @@
-"""What only a process of its own shows: signals, pipes, and being started with -m."""
+"""What only a process of its own shows: signals, pipes, starting with -m; and what a shell completes."""
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import tomllib
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import IO
+from unittest.mock import patch
 
 import pytest
 
+from sampling.methods.registry import method_names, method_options
+from sampling.simulators.registry import exporter_names
 from tests.cli.conftest import JSON, PROJECT, Kernelpoint, environment
+from tui import cli, completion
 from tui.output import files
 from tui.version import __version__
 
@@ -261,3 +268,80 @@ def test_where_nothing_says_which_machine_it_is_nothing_is_stale(
     with files.temporary_file(tmp_path) as made:
         assert made.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [left]
+
+
+def asked(**environ: str) -> list[str]:
+    """The lines that the program answers with; nothing on stderr."""
+    out, err = io.StringIO(), io.StringIO()
+    with patch.dict(os.environ, environ), redirect_stdout(out), redirect_stderr(err), suppress(SystemExit):
+        cli.run([])
+    assert err.getvalue() == ""
+    return out.getvalue().split()
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loaded machine may take longer to read a profile than a person waits at the tab key."""
+    monkeypatch.setattr(completion, "_MOST_SECONDS", 60)
+
+
+def offered(line: str) -> list[str]:
+    """What bash is offered at the end of a line."""
+    words = shlex.split(line)
+    cursor = len(words) - (not line.endswith(" "))
+    return asked(_KERNELPOINT_COMPLETE="complete_bash", COMP_WORDS="\n".join(words), COMP_CWORD=str(cursor))
+
+
+def settings(*methods: str) -> list[str]:
+    """The options of these methods, as they are typed."""
+    return [f"{name}.{option}=" for name in methods for option in method_options(name).__dataclass_fields__]
+
+
+OFFERED = {
+    "sample --method ": list(method_names()),
+    "tree run.sqlite -m s": ["stem", "sieve", "single-iteration"],
+    "compare --methods root,ste": ["root,stem"],
+    "run.sqlite --method ro": ["root"],
+    "diff a b --fail-a": ["--fail-above"],
+    "sample --method pks --set ": settings("pks"),
+    "sample --set root.": settings("root"),
+    "sample --set ": settings(*method_names()),
+    "export plan.json --to ": list(exporter_names()),
+    "sample --format js": ["json", "jsonl"],
+    "demo --theme rose": ["rose-pine", "rose-pine-dawn", "rose-pine-moon"],
+    **{f"histogram {name} --kernel ": [] for name in ("missing.sqlite", "README.md", "")},
+}
+
+
+@pytest.mark.parametrize("line", OFFERED)
+def test_what_is_offered(line: str) -> None:
+    assert offered(f"kernelpoint {line}") == OFFERED[line]
+
+
+@pytest.mark.parametrize("form", ["resnet50-like.sqlite", "resnet50-like-gpu-trace.csv"])
+def test_kernels_of_the_profile_that_is_named(sample_data: Path, form: str) -> None:
+    line = f"kernelpoint histogram {shlex.quote(str(sample_data / form))} --kernel"
+    every = offered(f"{line} ")
+    # By the sample's own script.
+    assert {"explicit_convolve_sgemm", "volta_sgemm_128x64_nn", "max_pool_forward_nchw"} < set(every)
+    assert len(every) == len(set(every))
+    assert offered(f"{line} volta_sgemm_128") == [
+        name for name in every if name.startswith("volta_sgemm_128")
+    ]
+
+
+def test_zsh_and_fish(program: Kernelpoint) -> None:
+    typed = "kernelpoint run.sqlite --method st"
+    zsh = asked(_KERNELPOINT_COMPLETE="complete_zsh", _TYPER_COMPLETE_ARGS=typed)
+    assert '"stem"' in " ".join(zsh)
+    fish = program(
+        _KERNELPOINT_COMPLETE="complete_fish",
+        _TYPER_COMPLETE_FISH_ACTION="get-args",
+        _TYPER_COMPLETE_ARGS="kernelpoint sample --method r",
+    )
+    assert (fish.out.split(), fish.err) == (["root", "random"], "")
+
+
+def test_half_typed_quotes_offer_nothing_and_break_nothing() -> None:
+    environ = {"_KERNELPOINT_COMPLETE": "complete_bash", "COMP_CWORD": "3"}
+    assert asked(COMP_WORDS="kernelpoint\nsample\n'--me", **environ) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -90,24 +91,15 @@ def test_without_options_it_answers_and_says_what_is_missing(kernelpoint: Kernel
     assert "give --sms" in kernelpoint("project", log(STEADY), "--ctas-per-sm", "5").err
 
 
-def test_a_kernel_that_never_steadies_runs_to_its_end(kernelpoint: Kernelpoint, log: Log) -> None:
-    row = only(kernelpoint, log(HEADER + RESTLESS), *WAVE)
-    assert (row["stopped"], row["cycle"], row["speedup"]) == (False, 40_000, 1)
-    assert "never steady" in row["reason"]
-    assert only(kernelpoint, log(HEADER + RESTLESS), *WAVE, "--stability", "9")["stopped"]
-
-
 def test_a_log_cut_short_is_projected_from_what_is_given(kernelpoint: Kernelpoint, log: Log) -> None:
     row = only(kernelpoint, log(STEADY), *WAVE, "--instructions", "2000000")
-    assert row["projected_cycles"] == 7000 + (2_000_000 - 70_000) / 10
+    assert (row["projected_by"], row["total_instructions"]) == ("instructions", 2_000_000)
     assert row["total_cycles"] is row["error"] is None
-    assert row["projected_by"] == "instructions"
     for given in (("--ctas", "1200"), ("--grid", "20x20x3"), ("--grid", "600,2")):
         row = only(kernelpoint, log(STEADY), *WAVE, *given)
-        # Of 42 done in 14 records, the last 40 ended after 0.5, 1.5, ... 13.5 records' work: 1, 3, ... 3.
-        ended = (0.5 + 3 * sum(range(1, 14)) + 3 * 13 * 0.5) / 40
-        assert row["projected_cycles"] == pytest.approx(1200 / (42 * 14 / ended) * 7000)
-        assert row["projected_by"] == "ctas"
+        assert (row["projected_by"], row["total_ctas"]) == ("ctas", 1200)
+    said = kernelpoint("project", log(STEADY), "--instructions", "499999").failed(1)
+    assert {"500,000", "499,999"} <= set(re.findall(r"[\d,]+\d", said))
 
 
 def test_a_visualizer_log_and_the_output_beside_it(kernelpoint: Kernelpoint, log: Log) -> None:
@@ -116,16 +108,14 @@ def test_a_visualizer_log_and_the_output_beside_it(kernelpoint: Kernelpoint, log
     row = only(kernelpoint, packed, log(STDOUT, "stdout.txt"))
     assert (row["kernel"], row["wave"], row["total_ctas"]) == ("_Z4gemmPf", 18, 300)
     assert (row["cycle"], row["total_cycles"], row["total_cycles_from"]) == (3000, 50_200, "simulator")
-    assert row["projected_cycles"] == 3000 + (501_000 - 30_000) / 10
-    assert row["error"] == pytest.approx(100 / 50_200)
     piped = kernelpoint("project", "-", "--from", "accel-sim", *JSON, stdin=packed.read_bytes())
     assert piped.results[0]["cycle"] == 15_000
     # The log taken for the whole kernel is marked.
-    taken = kernelpoint("project", log(STEADY), *WAVE).out
-    assert "50.0k*" in taken
+    taken, known = (
+        kernelpoint("project", *words).out
+        for words in ((log(STEADY), *WAVE), (packed, log(STDOUT, "stdout.txt")))
+    )
     assert taken.endswith("* the log's end, taken for the kernel's\n")
-    known = kernelpoint("project", packed, log(STDOUT, "stdout.txt")).out
-    assert "50.2k" in known
     assert "the log's end" not in known
     assert "_Z4" not in known
 
@@ -163,23 +153,12 @@ def test_the_human_form_keeps_to_the_width(kernelpoint: Kernelpoint, log: Log, c
     assert kernelpoint("project", log(THREE), *WAVE, "--ascii").stdout.isascii()
 
 
-def test_results_go_where_they_are_sent(kernelpoint: Kernelpoint, log: Log, tmp_path: Path) -> None:
-    target = tmp_path / "results.csv"
-    words = ("project", log(STEADY), *WAVE, "--format", "csv")
-    assert kernelpoint(*words, "-o", target).out == ""
-    assert target.read_bytes() == kernelpoint(*words).stdout
-    assert "once" in kernelpoint("project", "-", "-", stdin=STEADY.encode()).failed(2)
-
-
 USAGE = {
     "": ("LOG", "project --help"),
     "LOG --from macsim": ("macsim", "accel-sim, csv"),
-    "LOG --stability 0": ("stability", "per cent"),
     "LOG --stability nan": ("stability", "per cent"),
     "LOG --window 0": ("--window", "1 or more"),
-    "LOG --sms 0": ("--sms", "1 or more"),
     "LOG --ctas-per-sm many": ("--ctas-per-sm many", "number"),
-    "LOG --ctas-per-sm 4x4": ("--ctas-per-sm 4x4", "number"),
     "LOG --ctas #1=0x4": ("#1=0x4", "above 0"),
     "LOG --ctas 9": ("--ctas (--grid) 9", "3 kernels", "KERNEL=9"),
     "LOG --grid 4x": ("(--grid) 4x", "above 0"),
@@ -196,12 +175,6 @@ def test_usage_errors_are_2(kernelpoint: Kernelpoint, log: Log, line: str) -> No
     said = kernelpoint("project", *(log(THREE) if word == "LOG" else word for word in line.split())).failed(2)
     for part in USAGE[line]:
         assert part in said
-
-
-def test_a_total_below_the_logs_own_is_1(kernelpoint: Kernelpoint, log: Log) -> None:
-    said = kernelpoint("project", log(STEADY), "--instructions", "499999").failed(1)
-    assert "500,000" in said
-    assert "499,999" in said
 
 
 @pytest.mark.parametrize(
@@ -221,9 +194,9 @@ def test_what_is_no_log_is_3(kernelpoint: Kernelpoint, log: Log, text: str, said
     assert "no such file" in kernelpoint("project", path.with_name("missing")).failed(3)
 
 
-def numbered(*uids: int, cut: str = "") -> tuple[str, str]:
-    """A log and an output of kernels with these numbers, each of three records."""
-    log = output = ""
+def numbered(*uids: int) -> tuple[str, str]:
+    """A log and an output, which a limit ended, of kernels with these numbers, each of three records."""
+    log, output = "", "-gpgpu_max_cycle 1600 # limit\n"
     for uid in uids:
         for i in range(1, 4):
             log += f"ctas_completed: 3\nglobalcyclecount: {500 * i}\nglobalinsncount: {5000 * i}\n"
@@ -233,7 +206,7 @@ def numbered(*uids: int, cut: str = "") -> tuple[str, str]:
             f"gpu_tot_sim_cycle = 1600\n-kernel name = tiny\n-grid dim = (1,1,1)\n"
             f"kernel_name = tiny\nkernel_launch_uid = {uid + 1}\ngpu_sim_cycle = 90\ngpu_sim_insn = 9\n"
         )
-    return log, cut + output
+    return log, output
 
 
 def test_kernels_go_by_their_launches_numbers_and_those_without_a_record_are_counted(
@@ -252,17 +225,11 @@ def test_kernels_go_by_their_launches_numbers_and_those_without_a_record_are_cou
     rows = results(kernelpoint, "project", *files, "--ctas", "#9=12")
     assert [row["total_ctas"] for row in rows] == [9, 12]
     assert "#4 to #9" in kernelpoint("project", *files, "--kernel", "#5").failed(2)
+    # A kernel that was cut is said not to be whole.
+    assert "is not whole: -gpgpu_max_cycle 1600 ended it" in shown.out
+    assert "not simulated to its end" in shown.err
+    assert "-gpgpu_max_cycle 1600 ended it" in {row["cut_short"] for row in rows}
     assert [row["number"] for row in results(kernelpoint, "project", files[0])] == [1, 2]
-
-
-def test_a_kernel_that_was_cut_is_said_not_to_be_whole(kernelpoint: Kernelpoint, log: Log) -> None:
-    text, output = numbered(4, cut="-gpgpu_max_cycle 1600 # limit\n")
-    words = ("project", log(text), log(output, "run.log"))
-    run = kernelpoint(*words)
-    assert "#4 is not whole: -gpgpu_max_cycle 1600 ended it" in run.out
-    assert "not simulated to its end" in run.err
-    row = only(kernelpoint, *words[1:])
-    assert (row["cut_short"], row["total_cycles"]) == ("-gpgpu_max_cycle 1600 ended it", None)
 
 
 def test_instructions_may_come_from_the_tracer(kernelpoint: Kernelpoint, log: Log) -> None:

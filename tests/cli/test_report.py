@@ -1,31 +1,34 @@
-"""`report`: one file that loads nothing, with the figures that the other commands give."""
+"""`report`: one file that loads nothing, its charts as files, and the figures of the other commands."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from sampling.methods.registry import method_names
+from sampling.text import counted
+from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
 from tests.rendered_markdown import rendered_tables
 from tui.charts import quantities
 from tui.report import writers
 from tui.report.content import method_words
 from tui.terminal.printable import printable
 
-Kernelpoint = Callable[..., Any]
-
-HOSTILE = '</td><script src="https://x.example/a.js">alert(1)</script>&`|*\x1b[31m <T>'
+HOSTILE = '</td><script src="https://x.example/a.js">alert(1)</script>&`|*\x1b[31m\ufffe <T>'
 NAMES = (HOSTILE, "void gemm<float, 4>(float const*, float*)", "tiny")
+CHARTS = ["durations-1.svg", "durations-2.svg", "durations-3.svg", "over-the-run.svg", "trade-off.svg"]
 # The default method takes seconds at one epsilon after another.
-QUICK = ("--method", "root")
+QUICK = ("--method", "root", "--seed", "3", "--confidence", "0.9")
 VOID = {"meta", "br", "rect", "path", "circle", "polyline"}
-# What makes a browser fetch or run something.
+# What makes a browser fetch or run something, and what converters of pictures do not know.
 ACTIVE_TAGS = {"script", "link", "img", "image", "iframe", "object", "embed", "use", "base", "form", "a"}
 ACTIVE_ATTRIBUTES = {"src", "href", "xlink:href", "srcset", "action", "data", "style"}
+BARRED = ("script", "href", "url(", "var(", "@import", "@media", "foreignObject", "\x1b")
 
 
 class Page(HTMLParser):
@@ -76,101 +79,56 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def page(kernelpoint: Kernelpoint, profile: Path) -> str:
+def text(kernelpoint: Kernelpoint, profile: Path) -> str:
     """Its report."""
     path = profile.with_name("report.html")
-    asked = ("--slowdown", "2000", "--compare", "--format", "json")
-    run = kernelpoint("report", profile, *QUICK, "-o", path, *asked)
-    assert run.code == 0, run.err
+    found = results(kernelpoint, "report", profile, *QUICK, "-o", path, "--slowdown", "2000", "--compare")
     text = path.read_text()
     sections = Page(text).text["h2"]
-    assert run.results == {"path": str(path), "bytes": len(text.encode()), "sections": sections, "charts": []}
+    assert found == {"path": str(path), "bytes": len(text.encode()), "sections": sections, "charts": []}
     return text
 
 
-def test_the_page_has_every_section_and_its_tags_nest(page: str) -> None:
-    seen = Page(page)
-    assert seen.text["h2"] == [
-        *(
-            "In short",
-            "Profile",
-            "Findings",
-            "Kernel groups",
-            "Durations",
-            "Over the run",
-            "Plan",
-            "Trade-off",
-        ),
-        *("Methods compared", "Names in full", "To make this again"),
+def test_the_page_has_every_section_and_loads_and_runs_nothing(text: str) -> None:
+    page = Page(text)
+    assert page.text["h2"] == [
+        *("In short", "Profile", "Findings", "Kernel groups", "Durations", "Over the run", "Plan"),
+        *("Trade-off", "Methods compared", "Names in full", "To make this again"),
     ]
-    assert len(seen.ids) == len(set(seen.ids))
+    assert len(page.ids) == len(set(page.ids))
     # Each chart says what it is and what it shows.
-    assert page.count('<svg class="chart"') == page.count("<desc ") == 6
-    assert {"prefers-color-scheme: dark", "@media print"} <= {
-        each for each in ("prefers-color-scheme: dark", "@media print") if each in page
-    }
+    assert text.count('<svg class="chart"') == text.count("<desc ") == 6
+    assert not page.tags & ACTIVE_TAGS
+    assert not page.attributes & ACTIVE_ATTRIBUTES
+    assert not any(name.startswith("on") for name in page.attributes)
+    (style,) = page.text["style"]
+    assert {"url(", "@import"}.isdisjoint(style.split())
+    assert "default-src 'none'" in text
+    assert "\x1b" not in text
+    assert any(printable(HOSTILE) in shown for shown in page.text["dd"]), "a name is shown as it is"
 
 
-def test_the_page_loads_and_runs_nothing(page: str) -> None:
-    seen = Page(page)
-    assert not seen.tags & ACTIVE_TAGS
-    assert not seen.attributes & ACTIVE_ATTRIBUTES
-    assert not any(name.startswith("on") for name in seen.attributes)
-    style = seen.text["style"][0]
-    assert "url(" not in style
-    assert "@import" not in style
-    assert "default-src 'none'" in page
-    assert "\x1b" not in page
-
-
-def test_a_name_is_shown_as_it_is(page: str) -> None:
-    shown = HOSTILE.replace("\x1b", "\\x1b")
-    assert any(shown in text for text in Page(page).text["dd"])
-
-
-def test_figures_are_those_of_sample(kernelpoint: Kernelpoint, profile: Path, page: str) -> None:
-    plan = kernelpoint("sample", profile, *QUICK, "--slowdown", "2000", "--format", "json").results
-    seen = Page(page).text
-    # Of two-column tables the heads of rows and the cells alternate; others are looked for in all cells.
-    cells = seen["td"]
-    share, ratio = quantities.share, quantities.ratio
+def test_figures_are_those_of_the_other_commands(kernelpoint: Kernelpoint, profile: Path, text: str) -> None:
+    plan = results(kernelpoint, "sample", profile, *QUICK, "--slowdown", "2000")
+    page = Page(text).text
+    cells = page["td"]
+    share, ratio, duration = quantities.share, quantities.ratio, quantities.duration
     assert f"{plan['samples']} of 240" in cells
     assert any(cell.startswith(ratio(plan["speedup"])) for cell in cells)
-    assert {share(plan["bound"]), share(plan["bound_with_noise"])} <= set(cells)
-    estimate = f"{quantities.duration(plan['estimate_ns'])}, {share(plan['error'])} off"
+    estimate = f"{duration(plan['estimate_ns'])}, {share(plan['error'])} off"
     judged = plan["judged"]
     error = f"{share(judged['error_mean'])} mean, {share(judged['error_p95'])} at the 95th percentile"
-    assert {estimate, error} <= set(cells)
+    assert {share(plan["bound"]), share(plan["bound_with_noise"]), estimate, error} <= set(cells)
     assert any(quantities.hours(plan["machine_hours"]) in cell for cell in cells)
-    assert any(plan["promise"] in text for text in seen["p"])
-
-
-def test_groups_and_curve_are_those_of_their_commands(
-    kernelpoint: Kernelpoint, profile: Path, page: str
-) -> None:
-    cells = Page(page).text["td"]
-    for row in kernelpoint("groups", profile, *QUICK, "--format", "json").results:
-        place = cells.index(quantities.duration(row["total_duration_ns"]))
-        assert cells[place - 1] == quantities.share(row["share"])
+    assert any(plan["promise"] in said for said in page["p"])
+    for row in results(kernelpoint, "groups", profile, *QUICK):
+        place = cells.index(duration(row["total_duration_ns"]))
+        assert cells[place - 1] == share(row["share"])
         assert quantities.count(row["launches"]) in cells[place:]
-    points = kernelpoint("trade-off", profile, *QUICK, "--format", "json").results
-    assert page.count('<circle class="fill0" r="3.5"') == len(points) - 1
+    points = results(kernelpoint, "trade-off", profile, *QUICK)
+    assert text.count('<circle class="fill0" r="3.5"') == len(points) - 1
     for point in points:
-        assert {quantities.ratio(point["speedup"]), quantities.count(point["samples"])} <= set(cells)
-
-
-@pytest.mark.parametrize("suffix", ["html", "md"])
-def test_the_same_profile_gives_the_same_bytes(
-    kernelpoint: Kernelpoint, profile: Path, tmp_path: Path, suffix: str
-) -> None:
-    written = []
-    for name in ("first", "second"):
-        path = tmp_path / f"{name}.{suffix}"
-        run = kernelpoint("report", profile, *QUICK, "-o", path)
-        assert run.code == 0, run.err
-        assert run.out.startswith(f"{path}: 10 sections, ")
-        written.append(path.read_bytes())
-    assert written[0] == written[1]
+        assert {ratio(point["speedup"]), quantities.count(point["samples"])} <= set(cells)
 
 
 def test_markdown_has_whole_tables_and_charts_as_text(
@@ -178,56 +136,151 @@ def test_markdown_has_whole_tables_and_charts_as_text(
 ) -> None:
     path = tmp_path / "report.md"
     assert kernelpoint("report", profile, *QUICK, "-o", path).code == 0
-    outside, inside, is_in = [], [], False
-    for line in path.read_text().splitlines():
-        if line.startswith("```"):
-            is_in = not is_in
-        else:
-            (inside if is_in else outside).append(line)
-    assert not is_in
-    assert "duration" in "\n".join(outside)
-    assert any("#" in line and "|" in line for line in inside)
-    assert "\n".join(inside).isascii()
+    blocks = path.read_text().split("```")
+    outside, inside = "".join(blocks[::2]), "".join(blocks[1::2])
+    assert any("#" in line and "|" in line for line in inside.splitlines())
+    assert inside.isascii()
     groups = rendered_tables(path.read_text())[1]
     assert len({len(row) for row in groups}) == 1
     assert [row[-1] for row in groups][2:] == ["gemm", "tiny"]
     # What is shown as code stands there as it is.
-    assert all(f" {printable(name)} <<<" in "\n".join(outside).replace("`", " ") for name in NAMES[1:])
-    assert printable(HOSTILE).replace("`", " ") in "\n".join(outside).replace("`", " ")
+    for name in NAMES:
+        assert printable(name).replace("`", " ") in outside.replace("`", " ")
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((), "report needs -o FILE.html or -o FILE.md"),
-        (("-o", "{}/report.pdf"), "ends in .html or .md, not .pdf"),
-        (("-o", "{}/report"), "this has no suffix"),
-        (("-o", "-"), "this has no suffix"),
-        (("-o", "{}/report.html", "--top", "0"), "--top is 1 or more"),
-    ],
-)
-def test_another_name_is_refused_before_anything_is_read(
-    kernelpoint: Kernelpoint, tmp_path: Path, words: tuple[str, ...], said: str
+@pytest.fixture(scope="module")
+def charts(kernelpoint: Kernelpoint, profile: Path) -> Path:
+    folder = profile.with_name("paper") / "charts of it"
+    found = results(kernelpoint, "report", profile, *QUICK, "--svg", folder)
+    assert found["charts"] == [str(folder / name) for name in CHARTS]
+    assert (found["path"], found["bytes"]) == (None, 0)
+    assert sorted(path.name for path in folder.iterdir()) == CHARTS
+    return folder
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_picture_stands_alone(charts: Path, name: str) -> None:
+    text = (charts / name).read_text()
+    picture = ET.fromstring(text)
+    width, height = (float(picture.attrib[each]) for each in ("width", "height"))
+    assert picture.attrib["viewBox"] == f"0 0 {width:g} {height:g}"
+    drawn = text.split("<style>")[1]
+    harmless = drawn.replace("&lt;script", "").replace("&lt;/script", "").replace("x.example/a.js", "")
+    assert [word for word in BARRED if word in harmless] == []
+    # All that is written stands within the picture: letters are at most as wide as they are high.
+    svg = "{http://www.w3.org/2000/svg}"
+    for group in picture.iter(f"{svg}g"):
+        x, y = map(float, group.attrib["transform"].removeprefix("translate(").removesuffix(")").split())
+        words = group.find(f"{svg}text")
+        assert words is not None
+        assert 0 <= x <= x + 6.8 * len(words.text or "") <= width
+        assert y + 12 <= height
+    said = {"over-the-run.svg": "drawn by the plan", "trade-off.svg": "epsilon 0.05"}.get(name, "")
+    assert said in "".join(picture.itertext())
+
+
+def test_the_same_profile_gives_the_same_bytes(
+    kernelpoint: Kernelpoint, profile: Path, charts: Path, tmp_path: Path
 ) -> None:
-    filled = [word.replace("{}", str(tmp_path)) for word in words]
-    assert said in kernelpoint("report", tmp_path / "missing.csv", *filled).failed(2)
+    again = tmp_path / "again"
+    for suffix in ("html", "md"):
+        pages = [tmp_path / f"{name}.{suffix}" for name in ("first", "second")]
+        for page in pages:
+            run = kernelpoint("report", profile, *QUICK, "--svg", again, "-o", page)
+            assert run.out.startswith(f"{page}: 10 sections, ")
+        assert pages[0].read_bytes() == pages[1].read_bytes()
+    for name in CHARTS:
+        assert (again / name).read_bytes() == (charts / name).read_bytes()
+        # Markdown shows the files by their place, and what is in a file is not there as text again.
+        assert f"](again/{name})" in pages[0].read_text()
+    assert "launch of the group" not in pages[0].read_text()
+
+
+def test_all_files_are_written_or_none(
+    kernelpoint: Kernelpoint, profile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(figure: Any) -> str:
+        if figure.name == "trade-off":
+            raise OSError(28, "No space left on device")
+        return "<svg/>"
+
+    monkeypatch.setattr(writers, "picture_text", fails)
+    words = ("report", profile, *QUICK, "-o", tmp_path / "report.html", "--svg", tmp_path / "charts")
+    assert "No space left on device" in kernelpoint(*words).failed(1)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_left_half_written(
-    kernelpoint: Kernelpoint, profile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("", 2, "report needs -o FILE.html or -o FILE.md"),
+        ("-o report.pdf", 2, "ends in .html or .md, not .pdf"),
+        ("-o -", 2, "this has no suffix"),
+        ("-o report.html --top 0", 2, "--top is 1 or more"),
+        ("--svg taken", 2, "taken is a file, a folder is meant"),
+        ("--svg taken/below", 2, "taken is a file, a folder is meant"),
+        ("-o x.md --target 0.05", 2, "--target is about results, and none are given"),
+        ("-o x.md --plan plan.json", 2, "--plan is about results, and none are given"),
+        ("-o x.md --results taken --svg charts", 3, "missing.csv"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_read(
+    kernelpoint: Kernelpoint, here: Path, words: str, code: int, said: str
 ) -> None:
-    path = tmp_path / "report.html"
-    path.write_text("the last one")
+    (here / "taken").write_text("")
+    assert said in kernelpoint("report", "missing.csv", *words.split()).failed(code)
+    assert list(here.iterdir()) == [here / "taken"]
 
-    def fails(_: object) -> str:
-        raise OSError(28, "No space left on device")
 
-    monkeypatch.setitem(writers._WRITERS, ".html", fails)
-    run = kernelpoint("report", profile, "--method", "random", "-o", path, "--force")
-    assert "No space left on device" in run.failed(1)
-    assert "no such folder" in kernelpoint("report", profile, "-o", tmp_path / "no" / "x.md").failed(1)
-    assert [each.read_text() for each in tmp_path.iterdir()] == ["the last one"]
+def section(path: Path, title: str) -> str:
+    """A section of a Markdown report, without the marks that keep its words from meaning things."""
+    text = path.read_text().split(f"## {title}\n")[1].split("\n## ")[0]
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text)
+
+
+def test_results_are_totalled_as_estimate_does(kernelpoint: Kernelpoint, profile: Path, here: Path) -> None:
+    plan, page, larger = here / "plan.json", here / "report.md", here / "larger.json"
+    assert kernelpoint("sample", profile, *QUICK, "-o", plan).code == 0
+    table = cycles_of(plan, here / "cycles.csv", spread=10)
+    words = ("report", profile, *QUICK, "--judge", "0", "--results", table, "-o", page)
+    assert kernelpoint(*words).code == 0
+    known = results(kernelpoint, "estimate", plan, table, "--groups")
+    shown, total = section(page, "Simulated"), known["metrics"][0]
+    assert f"{total['total']:,.0f}, within " in shown
+    assert f"({total['low']:,.0f} to {total['high']:,.0f}; 90 % sure)" in shown
+    for group in known["groups"]:
+        shares = [quantities.share(group[f"{name}_share"]) for name in ("simulated", "profiled")]
+        assert f"| {shares[0]} | {shares[1]} | {group['per_ns']:.4g} |" in shown
+    # A target says what to run next, and exits like `estimate`.
+    run = kernelpoint(*words, "--target", "0.001")
+    assert (run.code, run.err.count("\n")) == (4, 1)
+    assert "not within 0.1 %" in run.err
+    known = kernelpoint("estimate", plan, table, "--target", "0.001", "--top-up", larger, *JSON).results
+    shown = section(page, "Simulated")
+    assert f"Next: {counted(len(known['next']), 'launch', 'launches')}, " in shown
+    assert f"| {known['next'][0]['id']} |" in shown
+    # Results of a larger plan need that plan, which no options make.
+    assert kernelpoint(*words, "--plan", larger).code in {0, 4}
+    shown = section(page, "Simulated")
+    assert f"from {len(drawn_of(plan))} of " in shown
+    assert f"The plan is that of `{larger}`." in shown
+
+
+def test_results_of_another_profile_or_of_none_are_refused(
+    kernelpoint: Kernelpoint, profile: Path, here: Path
+) -> None:
+    plan, other, none = (here / name for name in ("plan.json", "other.csv", "none.csv"))
+    assert kernelpoint("sample", profile, *QUICK, "-o", plan).code == 0
+    table = cycles_of(plan, here / "cycles.csv")
+    other.write_text(profile.read_text().replace("gemm", "gemv"))
+    none.write_text("id,cycles\n100000,5\n")
+    for read, words, code, said in (
+        (other, ("--results", table, "--plan", plan), 1, "it was made from another profile"),
+        (profile, ("--results", none), 3, "none.csv"),
+        (profile, ("--results", table, "--plan", other), 3, "other.csv"),
+    ):
+        assert said in kernelpoint("report", read, *QUICK, *words, "-o", "report.md").failed(code)
+    assert not Path("report.md").exists()
 
 
 def test_every_method_is_told_in_words() -> None:

@@ -16,10 +16,9 @@ import jsonschema
 import numpy as np
 import pytest
 
-from sampling.json_text import read_json_object
 from sampling.plan.plan import plan_document
 from tests.cli import contract_schemas as schemas
-from tests.cli.conftest import JSON, Kernelpoint, results
+from tests.cli.conftest import Kernelpoint, results
 
 Plan = dict[str, Any]
 
@@ -238,17 +237,6 @@ def test_groups_are_as_asked(
     assert bool(pooled) == any(stratum.get("pooled") for stratum in document["strata"])
 
 
-@pytest.mark.parametrize("method", ["joint", "root", "stem", "allegro", "random"])
-def test_every_method_plans(
-    kernelpoint: Kernelpoint, resnet: Path, launches: list[Launch], method: str
-) -> None:
-    document = planned(kernelpoint, resnet, "--method", method)
-    jsonschema.validate(document, schemas.PLAN)
-    assert sum(stratum["size"] for stratum in document["strata"]) == len(launches)
-    for launch in drawn(document):
-        assert launches[launch["id"]].name == launch["name"]
-
-
 def test_a_variant_of_a_method_can_be_set(kernelpoint: Kernelpoint, gpt2: Path) -> None:
     words = (gpt2, "--group-by", "name", "--method", "root", "--set", "root.variant=script")
     script, exact = planned(kernelpoint, *words), planned(kernelpoint, *words[:-2])
@@ -268,30 +256,6 @@ def overrides(kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path) -> Path:
     ]
     path.write_text(json.dumps({"overrides": decisions}))
     return path
-
-
-def test_tree_shows_overrides(kernelpoint: Kernelpoint, resnet: Path, overrides: Path) -> None:
-    for kernel, before, after in (("#1", "keep", "split"), ("#9", "split", "keep")):
-        words = ("tree", resnet, "--kernel", kernel, *JSON)
-        assert kernelpoint(*words).results[0]["verdict"] == before
-        nodes = kernelpoint(*words, "--overrides", overrides).results
-        assert nodes[0]["verdict"] == after
-        assert [node["overridden"] for node in nodes] == [True] + [False] * (len(nodes) - 1)
-
-
-@pytest.mark.parametrize("command", ["sample", "tree", "trade-off"])
-def test_the_file_of_overrides_is_read_once(
-    command: str, kernelpoint: Kernelpoint, resnet: Path, overrides: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[str] = []
-
-    def noted(path: str) -> dict[str, Any]:
-        read.append(path)
-        return read_json_object(path)
-
-    monkeypatch.setattr("sampling.plan.plan_file.read_json_object", noted)
-    assert kernelpoint(command, resnet, "--method", "root", "--overrides", overrides).code == 0
-    assert read == [str(overrides)]
 
 
 def test_a_plan_follows_and_records_overrides(

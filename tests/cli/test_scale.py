@@ -1,22 +1,23 @@
-"""`scale predict`, `validate`, `derive` and `mrc`: what is asked, what is answered, and how it is told."""
+"""`scale`: what is asked, what is answered and how it is told, and what opens the app."""
 
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
-from collections.abc import Callable
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-Run = Any
-Kernelpoint = Callable[..., Run]
-
-PROJECT = Path(__file__).resolve().parents[2]
+from tests.cli.conftest import JSON, Kernelpoint, Run, results
+from tui import cli
+from tui.app import running
+from tui.app.scale import ScaleScreen
+from tui.app.state import Session
+from tui.terminal import tty as terminal
 
 # dct of the paper: the numbers of its artifact.
+TWO = ("--ipc", "8=100,16=190")
 IPC = ("--ipc", "8=112.7,16=226.4")
 MPKI = ("--mpki", "8=6.17,16=6.18,32=6.16,64=5.52,128=0.10")
 DCT = ("scale", "predict", *IPC, *MPKI, "--target", "32,64,128")
@@ -69,8 +70,8 @@ def trace(tmp_path: Path) -> Path:
     return path
 
 
-def points(results: Any) -> dict[tuple[str, int], float | None]:
-    return {(row["method"], row["target"]): row["ipc"] for row in results["predictions"]}
+def points(found: Any) -> dict[tuple[str, int], float | None]:
+    return {(row["method"], row["target"]): row["ipc"] for row in found["predictions"]}
 
 
 def said(run: Run) -> str:
@@ -79,59 +80,32 @@ def said(run: Run) -> str:
     return " ".join(run.out.split())
 
 
-def test_a_family_alone_is_its_help_and_2(kernelpoint: Kernelpoint) -> None:
-    run = kernelpoint("scale")
-    assert run.code == 2
-    assert run.err == ""
-    for word in ("Usage", "predict", "validate", "derive", "mrc"):
-        assert word in run.out
-    assert kernelpoint("scale", "--help").code == 0
+def predicted(kernelpoint: Kernelpoint, *words: object) -> str:
+    return said(kernelpoint("scale", "predict", *words))
 
 
-def test_help_imports_no_heavy_package() -> None:
-    code = (
-        "import sys\nfrom tui import cli\n"
-        "assert cli.run(['scale', 'predict', '--help']) == 0\n"
-        "print(sorted({'numpy', 'pandas', 'textual', 'pyarrow'} & sys.modules.keys()), file=sys.stderr)\n"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=PROJECT, check=True)
-    assert run.stderr.decode() == "[]\n"
-
-
-def test_the_cliff_of_dct(kernelpoint: Kernelpoint) -> None:
-    """Additive: eff (1 + M (1 - 1/C)), and 1/(1 - f_mem) at the cliff."""
-    results = kernelpoint(*DCT, "--f-mem", "0.52", "--format", "json").results
-    assert results["cliff"]["smaller"] == 64
-    assert results["cliff"]["larger"] == 128
-    gain = 1 - 1 / (226.4 / 112.7 / 2)
-    efficiency = 226.4 / 16
-    wanted = {32: 1 + gain, 64: 1 + 3 * gain, 128: (1 + 6 * gain) / 0.48}
-    for row in results["predictions"]:
-        assert row["method"] == "additive"
-        assert row["ipc"] == pytest.approx(efficiency * wanted[row["target"]] * row["target"])
-        assert row["low"] < row["ipc"] < row["high"]
-    assert [row["region"] for row in results["predictions"]] == ["trend", "trend", "at the cliff"]
-    first = results["predictions"][0]
-    assert math.log(first["high"] / first["ipc"]) == pytest.approx(0.065)
-    assert results["classification"]["scaling"] == "super-linear"
-
-
-def test_options_a_toml_and_words_one_after_the_other_ask_the_same(
-    kernelpoint: Kernelpoint, tmp_path: Path
+def test_a_question_is_asked_by_options_a_toml_or_a_row_of_a_table(
+    kernelpoint: Kernelpoint, sample_data: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "dct.toml"
     path.write_text(TOML)
-    wanted = points(kernelpoint(*DCT, "--f-mem", "0.52", "--format", "json").results)
+    wanted = points(results(kernelpoint, *DCT, "--f-mem", "0.52"))
     words = ("--ipc", "8=112.7", "16=226.4", "--mpki", "8=6.17", "16=6.18", "32=6.16", "64=5.52", "128=0.1")
-    repeated = ("--ipc", "8=112.7", "--ipc", "16=226.4", *MPKI, "-t", "32", "-t", "64,128")
-    for line in (
-        ("scale", "predict", path),
-        ("scale", "predict", *words, "--target", "32,64,128", "--f-mem", "0.52"),
-        ("scale", "predict", *repeated, "--f-mem", "0.52"),
-    ):
-        assert points(kernelpoint(*line, "--format", "json").results) == wanted
-    piped = kernelpoint("scale", "predict", "-", "--format", "json", stdin=TOML.encode())
+    repeated = ("--ipc", "8=112.7", "--ipc", "16=226.4", *MPKI, "-t", "32", "-t", "64,128", "--f-mem", "0.52")
+    for line in ((path,), (*words, "--target", "32,64,128", "--f-mem", "0.52"), repeated):
+        assert points(results(kernelpoint, "scale", "predict", *line)) == wanted
+    piped = kernelpoint("scale", "predict", "-", *JSON, stdin=TOML.encode())
     assert points(piped.results) == wanted
+    table, question = sample_data / "scale-model-example.csv", sample_data / "scale-model-example.toml"
+    asked = results(kernelpoint, "scale", "predict", question)
+    assert points(results(kernelpoint, "scale", "predict", table, "--benchmark", "made-up cliff")) == points(
+        asked
+    )
+    every = results(kernelpoint, "scale", "predict", table)
+    classes = [each["classification"]["scaling"] for each in every]
+    assert classes == ["linear", "sub-linear", "super-linear"]
+    readme = (sample_data / "README.md").read_text()
+    assert all(f"| `{path.name}`" in readme for path in sample_data.glob("scale-model-*"))
 
 
 def test_the_text_says_rule_interval_class_and_what_a_cliff_gains(kernelpoint: Kernelpoint) -> None:
@@ -145,17 +119,54 @@ def test_the_text_says_rule_interval_class_and_what_a_cliff_gains(kernelpoint: K
         "of 44 targets of 16 of them it holds 42",
     ):
         assert part in text
-    three = said(kernelpoint("scale", "predict", "--ipc", "8=10,16=20,32=42", "--target", "64"))
+    three = predicted(kernelpoint, "--ipc", "8=10,16=20,32=42", "--target", "64")
     assert "8, 16 and 32 SMs simulated" in three
     assert "from how well each model is predicted by those before it: additive 4.9 %" in three
-    baseline = said(kernelpoint(*DCT, "--rule", "linear"))
-    assert "Low to high" not in baseline
+    assert "Low to high" not in said(kernelpoint(*DCT, "--rule", "linear"))
+
+
+def test_what_is_no_interval_is_said_not_to_be(kernelpoint: Kernelpoint) -> None:
+    between = ("--ipc", "8=100,16=200,32=800", "--mpki", "8=10,16=10,32=2,64=2", "--target", "64")
+    text = predicted(kernelpoint, *between)
+    assert "Low to high is twice as wide as the interval of 90 %" in text
+    assert "is an interval meant to hold" not in text
+    found = results(kernelpoint, "scale", "predict", *between)
+    assert (found["correction"], found["back_cast"]) == (1, {})
+    assert {row["bounds"] for row in found["predictions"]} == {"interval not calibrated"}
+    bracket = (*TWO, "--mpki", "16=9,32=9,128=1", "--target", "64")
+    known = "a bracket, no interval: nothing of what the cliff gains, or all of it, widened either way as an "
+    assert f"{known}interval of 90 % is." in predicted(kernelpoint, *bracket, "--f-mem", "0.5")
+    assert "a bracket, no interval: what the cliff gains at least and at most." in predicted(
+        kernelpoint, *bracket
+    )
+    back_cast = ("--ipc", "8=100,16=190,32=370", "--target", "64", "--rule", "published,linear")
+    text = predicted(kernelpoint, *back_cast)
+    assert "predicted by those before it: published " in text
+    assert "linear" not in text.split("predicted by those before it")[1].partition(". Of ")[0]
+
+
+def test_the_cliff_of_dct(kernelpoint: Kernelpoint) -> None:
+    """Additive: eff (1 + M (1 - 1/C)), and 1/(1 - f_mem) at the cliff."""
+    found = results(kernelpoint, *DCT, "--f-mem", "0.52")
+    assert found["cliff"]["smaller"] == 64
+    assert found["cliff"]["larger"] == 128
+    gain = 1 - 1 / (226.4 / 112.7 / 2)
+    efficiency = 226.4 / 16
+    wanted = {32: 1 + gain, 64: 1 + 3 * gain, 128: (1 + 6 * gain) / 0.48}
+    for row in found["predictions"]:
+        assert row["method"] == "additive"
+        assert row["ipc"] == pytest.approx(efficiency * wanted[row["target"]] * row["target"])
+        assert row["low"] < row["ipc"] < row["high"]
+    assert [row["region"] for row in found["predictions"]] == ["trend", "trend", "at the cliff"]
+    first = found["predictions"][0]
+    assert math.log(first["high"] / first["ipc"]) == pytest.approx(0.065)
+    assert found["classification"]["scaling"] == "super-linear"
 
 
 def test_a_table_predicts_all_benchmarks_beside_what_was_measured(
     kernelpoint: Kernelpoint, table: Path
 ) -> None:
-    one, two = kernelpoint("scale", "predict", table, "--format", "json").results
+    one, two = kernelpoint("scale", "predict", table, *JSON).results
     assert (one["benchmark"], two["benchmark"]) == ("one", "two")
     (row,) = two["predictions"]
     assert row["measured"] == 700
@@ -169,10 +180,10 @@ def test_a_table_predicts_all_benchmarks_beside_what_was_measured(
 
 
 def test_validate_has_a_score_for_each_rule_and_target(kernelpoint: Kernelpoint, table: Path) -> None:
-    results = kernelpoint("scale", "validate", table, "--format", "json").results
-    assert list(results)[:2] == ["additive", "published"]
-    assert len(results) == 7
-    score = results["additive"]["32"]
+    found = results(kernelpoint, "scale", "validate", table)
+    assert list(found)[:2] == ["additive", "published"]
+    assert len(found) == 7
+    score = found["additive"]["32"]
     errors = {"one": 36.1 / 40, "two": 400 / 0.6 / 700}
     # C of the first is 0.95: 19/16 / (1 + 1/0.95 - 1) of each SM.
     assert score["mean"] == pytest.approx(sum(1 - ratio for ratio in errors.values()) / 2)
@@ -201,57 +212,14 @@ def test_derive_writes_one_folder_a_scale_model(
     assert kernelpoint(*again, "--force").code == 0
 
 
-def test_derive_never_overwrites_its_target(kernelpoint: Kernelpoint, tmp_path: Path, target: Path) -> None:
-    inside = tmp_path / "64-SMs" / "target.toml"
-    inside.parent.mkdir()
-    inside.write_bytes(target.read_bytes())
-    run = kernelpoint("scale", "derive", inside, "--factor", "2", "-o", tmp_path, "--force")
-    assert "would overwrite" in run.failed(2)
-    assert inside.read_bytes() == target.read_bytes()
-
-
-def test_sizes_that_divide_are_taken_where_the_papers_do_not(
-    kernelpoint: Kernelpoint, tmp_path: Path
-) -> None:
-    path = tmp_path / "qv100.toml"
-    path.write_text("[gpu]\nsms = 80\nllc_mib = 6\nllc_slices = 64\nmemory_controllers = 32\n")
-    words = ("scale", "derive", path, "--format", "json")
-    assert [model["size"] for model in kernelpoint(*words).results] == [10, 20]
-    assert "the sizes are 5, 10, 20, 40 and 80" in kernelpoint(*words, "--size", "8").failed(2)
-
-
-def test_options_that_the_simulator_rejects_are_named(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
-    target, log = tmp_path / "gpgpusim.config", tmp_path / "run.log"
-    options = {
-        "-gpgpu_n_clusters": "16",
-        "-gpgpu_n_cores_per_cluster": "1",
-        "-gpgpu_n_mem": "4",
-        "-gpgpu_n_sub_partition_per_mchannel": "2",
-        "-gpgpu_cache:dl2": "S:32:128:24,L:B:m:L:P",
-        "-network_mode": "2",
-    }
-    text = "".join(f"{name} {value}\n" for name, value in options.items())
-    log.write_text(text)
-    target.write_text(f"{text}-smem_latency 30\n-of_tomorrow 1\n")
-    words = ("scale", "derive", target, "--factor", "2", "--format", "json")
-    (note,) = kernelpoint(*words).results[0]["notes"]
-    assert note["code"] == "options-rejected"
-    assert "GPGPU-Sim 4.2 does not know -smem_latency, and stops" in note["sentence"]
-    (note,) = kernelpoint(*words, "--simulator-log", log).results[0]["notes"]
-    assert "does not know -smem_latency and -of_tomorrow" in note["sentence"]
-    empty = tmp_path / "empty.log"
-    empty.write_text("nothing\n")
-    assert "prints no configuration" in kernelpoint(*words, "--simulator-log", empty).failed(2)
-
-
 def test_mrc_counts_misses_at_each_capacity(kernelpoint: Kernelpoint, trace: Path) -> None:
     """Lines that come round in turn all miss until the cache holds them all."""
     words = ("scale", "mrc", trace, "--capacity", "512KiB,1MiB,2097152", "--instructions", "24576")
-    results = kernelpoint(*words, "--format", "json").results
-    assert results["capacity_bytes"] == [2**19, 2**20, 2**21]
-    assert results["mpki"] == pytest.approx([1000, 1000 / 3, 1000 / 3])
-    assert results["low"] == results["mpki"] == results["high"]
-    assert results["unit"] == "thread"
+    found = results(kernelpoint, *words)
+    assert found["capacity_bytes"] == [2**19, 2**20, 2**21]
+    assert found["mpki"] == pytest.approx([1000, 1000 / 3, 1000 / 3])
+    assert found["low"] == found["mpki"] == found["high"]
+    assert found["unit"] == "thread"
     text = said(kernelpoint(*words))
     assert "The largest fall is between 512 KiB and 1 MiB, by 66.7 %" in text
     assert "per thousand thread instructions, all counted" in text
@@ -263,24 +231,13 @@ def test_a_curve_feeds_a_prediction(kernelpoint: Kernelpoint, trace: Path, tmp_p
     curve = kernelpoint(*words, "--instructions", "24576", "--format", "csv")
     path = tmp_path / "curve.csv"
     path.write_bytes(curve.stdout)
-    asked = ("scale", "predict", "--ipc", "8=10,16=20", "-t", "32", "--f-mem", "0.5", "--format", "json")
+    asked = ("scale", "predict", "--ipc", "8=10,16=20", "-t", "32", "--f-mem", "0.5", *JSON)
     results = kernelpoint(*asked, "--mpki-from", path).results
     assert results["cliff"]["larger"] == 32
     assert results["mpki_unit"] == "warp"
     assert results["predictions"][0]["ipc"] == pytest.approx(80)
     assert kernelpoint(*asked, "--mpki-from", "-", stdin=curve.stdout).results == results
     assert "warp" in kernelpoint(*asked, "--mpki-from", path, "--mpki-unit", "thread").failed(2)
-
-
-def test_a_curve_from_a_trace_needs_a_steeper_cliff(kernelpoint: Kernelpoint, tmp_path: Path) -> None:
-    path = tmp_path / "curve.csv"
-    path.write_text("size,mpki\n16,9\n32,4\n")
-    asked = ("scale", "predict", "--ipc", "8=10,16=20", "-t", "32", "--format", "json")
-    assert kernelpoint(*asked, "--mpki-from", path).results["cliff"] is None
-    typed = (*asked, "--mpki", "16=9,32=4")
-    assert kernelpoint(*typed).results["cliff"] is not None
-    assert kernelpoint(*typed, "--modelled-curve").results["cliff"] is None
-    assert kernelpoint(*asked, "--mpki-from", path, "--scaling", "weak").code == 0
 
 
 @pytest.mark.parametrize(
@@ -301,6 +258,37 @@ def test_a_curve_of_other_lines_is_not_mixed_with_measured_mpki(
         assert ("sectors of 32 bytes" in mixed.err) is (said is not None)
         assert said is None or said in mixed.err
     assert "sectors" not in kernelpoint(*asked).err, "all MPKI are of one curve"
+
+
+@pytest.mark.parametrize(
+    ("words", "note"),
+    [
+        (("predict", *TWO, "-t", "32", "--assume-f-mem"), "--assume-f-mem is not used, as there is no cliff"),
+        (
+            ("predict", *TWO, "--mpki", "16=9,32=1", "-t", "32", "--assume-f-mem", "--f-mem", "0.5"),
+            "--assume-f-mem is not used, as f_mem is known",
+        ),
+        (
+            ("predict", *TWO, "-t", "32", "--proportional-from", "largest"),
+            "--proportional-from is not used, as the rule proportional is not asked for",
+        ),
+        (
+            ("predict", *TWO, "-t", "32", "--mpki-unit", "warp"),
+            "--mpki-unit is not used, as there is no MPKI",
+        ),
+        (("mrc", "TRACE", "--confidence", "0.9"), "--confidence is not used"),
+        (("mrc", "TRACE", "--with-local"), "--with-local is not used"),
+    ],
+)
+def test_options_that_change_nothing(
+    kernelpoint: Kernelpoint, tmp_path: Path, words: tuple[str, ...], note: str
+) -> None:
+    trace = tmp_path / "trace.txt"
+    trace.write_text("0x80\n0x100\n")
+    run = kernelpoint("scale", *(trace if word == "TRACE" else word for word in words))
+    assert run.code == 0
+    assert note in run.err
+    assert "not used" not in kernelpoint("scale", *words[:1], "--help").err
 
 
 USAGE: dict[str, tuple[str, ...]] = {
@@ -324,6 +312,10 @@ USAGE: dict[str, tuple[str, ...]] = {
     "predict TABLE --f-mem 0.5": ("--f-mem", "--benchmark"),
     "predict TABLE --rul all": ("--rul", "--rule"),
     "predict - -": ("once",),
+    "predct": ("predct", "'predict'", "kernelpoint scale --help"),
+    "TABLE --benchmrk x": ("--benchmrk", "--benchmark", "kernelpoint scale open --help"),
+    "TABLE --rule all": ("--rule", "kernelpoint scale open --help"),
+    "--quiet predict TABLE": ("--quiet", "kernelpoint scale predict --quiet"),
     "validate": ("FILE", "kernelpoint scale validate --help"),
     "validate TABLE --simulated 8": ("two sizes",),
     "validate TABLE --rule nothing": ("nothing", "additive"),
@@ -333,6 +325,7 @@ USAGE: dict[str, tuple[str, ...]] = {
     "derive TARGET --size 7": ("7 SMs", "8, 16, 32"),
     "derive TARGET -o TABLE": ("is a file", "folder"),
     "derive TARGET --factor 2,4 -o -": ("2 files", "-o"),
+    "predict --ipc 8=100,5 -t 32": ("for a decimal comma write a point: 8=100.5",),
     "mrc TRACE --exact --rate 0.1": ("--exact and --rate",),
     "mrc TRACE --rate 2": ("rate",),
     "mrc TRACE --capacity 2MB": ("2MB", "2MiB"),
@@ -355,37 +348,69 @@ def test_usage_errors_are_2(
         assert part in error
 
 
-# What cannot be printed is quoted as bash knows it, and `shlex` does not.
-
-
-def test_the_help_tells_the_keys_of_each_toml(kernelpoint: Kernelpoint) -> None:
-    predict, derive = (said(kernelpoint("scale", each, "--help")) for each in ("predict", "derive"))
-    for key in ("[ipc]", "[mpki]", "f_mem", "simulated", "targets", "scaling", "mpki_unit"):
-        assert key in predict
-    for key in ("[gpu]", "sms", "llc_mib", "llc_slices", "memory_controllers"):
-        assert key in derive
-
-
-def test_the_samples_are_predicted_validated_and_derived(
-    kernelpoint: Kernelpoint, sample_data: Path, tmp_path: Path
+@pytest.mark.parametrize("line", ["TABLE", "TABLE -b made-up\\ cliff --format json", "--ascii TABLE"])
+def test_open_without_a_terminal_predicts_and_says_how_to_open_the_app(
+    kernelpoint: Kernelpoint, sample_data: Path, line: str
 ) -> None:
-    table, question = sample_data / "scale-model-example.csv", sample_data / "scale-model-example.toml"
-    asked = kernelpoint("scale", "predict", question, "--format", "json").results
-    assert [row["region"] for row in asked["predictions"]] == ["trend", "trend", "at the cliff"]
-    cliff = kernelpoint("scale", "predict", table, "--benchmark", "made-up cliff", "--format", "json").results
-    assert points(cliff) == points(asked)
-    both = kernelpoint(
-        "scale", "validate", table, "--rule", "additive,logarithmic", "--format", "json"
-    ).results
-    assert both["additive"]["128"]["within_interval"] == 1
-    assert both["logarithmic"]["128"]["mean"] > 4 * both["additive"]["128"]["mean"]
-    every = kernelpoint("scale", "predict", table, "--format", "json").results
-    classes = [each["classification"]["scaling"] for each in every]
-    assert classes == ["linear", "sub-linear", "super-linear"]
-    derived = kernelpoint(
-        "scale", "derive", sample_data / "scale-model-target.toml", "--format", "json"
-    ).results
-    assert [(row["size"], row["memory_controllers"]) for row in derived] == [(8, 1), (16, 2)]
-    readme = (sample_data / "README.md").read_text()
-    for path in sample_data.glob("scale-model-*"):
-        assert f"| `{path.name}`" in readme
+    example = sample_data / "scale-model-example.csv"
+    words = [example if word == "TABLE" else word for word in shlex.split(line)]
+    predicted = kernelpoint("scale", "predict", *words)
+    for opening in (("scale",), ("scale", "open")):
+        run = kernelpoint(*opening, *words)
+        assert (run.code, run.out) == (0, predicted.out)
+        assert run.err == "kernelpoint: no terminal, so this is the prediction; `ssh -t` opens the app\n"
+        assert kernelpoint(*opening, *words, "--quiet").err == ""
+
+
+def test_without_a_terminal_and_a_file_there_is_nothing_to_do(kernelpoint: Kernelpoint) -> None:
+    family = kernelpoint("scale")
+    assert (family.code, family.err) == (2, "")
+    assert all(word in family.out for word in ("Usage", "predict", "validate", "derive", "mrc", "open"))
+    assert kernelpoint("scale", "--help").out == kernelpoint("scale", "-h").out
+    assert "no file" in kernelpoint("scale", "open").failed(2)
+    for flag in ("--quiet", "--app"):
+        assert "ssh -t" in kernelpoint("scale", flag).failed(2)
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Session, bool, str]]:
+    """What the app is opened with, in a terminal that a person can see and steer."""
+    calls: list[tuple[Session, bool, str]] = []
+
+    def run_app(session: Session, *, mouse: bool, view: str, **_: object) -> None:
+        calls.append((session, mouse, view))
+
+    monkeypatch.setattr(terminal, "is_interactive", lambda: True)
+    monkeypatch.setattr(running, "run_app", run_app)
+    return calls
+
+
+def test_in_a_terminal_the_app_opens_without_a_profile(
+    opened: list[tuple[Session, bool, str]], sample_data: Path
+) -> None:
+    example = sample_data / "scale-model-example.csv"
+    assert cli.run(["scale"]) == 0
+    assert cli.run(["scale", str(example), "--no-mouse", "--ascii", "--color", "never"]) == 0
+    assert cli.run(["scale", "open", "-b", "made-up cliff", str(example)]) == 0
+    (bare, mouse, view), (read, no_mouse, _), (one, _, _) = opened
+    assert (bare.profiles, bare.scale, mouse, view) == ((), None, True, ScaleScreen.NAME)
+    assert not no_mouse
+    assert read.ascii_only
+    assert read.options.color.value == "never"
+    assert read.scale is not None
+    assert [sheet.name for sheet in read.scale.sheets] == [
+        "made-up linear",
+        "made-up congested",
+        "made-up cliff",
+    ]
+    assert one.scale is not None
+    assert [sheet.name for sheet in one.scale.sheets] == ["made-up cliff"]
+
+
+def test_in_a_terminal_what_cannot_be_read_is_said_before_the_app(
+    opened: list[tuple[Session, bool, str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["scale", "missing.csv"]) == 3
+    assert "missing.csv: cannot be read" in capsys.readouterr().err
+    assert cli.run(["scale", "predct"]) == 2
+    assert opened == []

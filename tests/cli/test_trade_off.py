@@ -53,38 +53,26 @@ def test_where_the_curve_is_level_the_reason_is_said(kernelpoint: Kernelpoint, g
     assert last("--epsilons", "0.001,0.002", "--method", "root") == ""
 
 
-def test_sample_lists_its_strata(kernelpoint: Kernelpoint, gpt2: Path) -> None:
-    plan = kernelpoint("sample", gpt2, "-o", "-", "--list", "launches").json
+def test_sample_lists_its_strata_or_its_launches(kernelpoint: Kernelpoint, gpt2: Path) -> None:
+    strata = kernelpoint("sample", gpt2, "-o", "-", "--list", "launches").json["strata"]
     rows = results(kernelpoint, "sample", gpt2, "--list", "strata")
     assert rows == [
-        {"stratum": number, "pooled": False}
-        | {name: value for name, value in stratum.items() if name != "launches"}
-        for number, stratum in enumerate(plan["strata"])
+        {"stratum": number, "pooled": False} | {name: stratum[name] for name in stratum if name != "launches"}
+        for number, stratum in enumerate(strata)
     ]
-    assert kernelpoint("sample", gpt2, "--list", "strata", "--format", "jsonl").jsonl == rows
-    lines = kernelpoint("sample", gpt2, "--list", "strata").out.splitlines()
-    assert lines[0].split() == ["stratum", "launches", "drawn", "mean", "CoV", "durations", "kernel", "group"]
-    assert len(lines) == len(rows) + 1
+    head, *lines = kernelpoint("sample", gpt2, "--list", "strata").out.splitlines()
+    assert head.split() == ["stratum", "launches", "drawn", "mean", "CoV", "durations", "kernel", "group"]
     assert max(map(len, lines)) <= 80
-    drawn = [int(line.split()[2].replace(",", "")) for line in lines[1:]]
-    assert drawn == [row["samples"] for row in rows]
-
-
-def test_sample_lists_its_launches(kernelpoint: Kernelpoint, gpt2: Path) -> None:
-    plan = kernelpoint("sample", gpt2, "-o", "-").json
+    assert [int(line.split()[2].replace(",", "")) for line in lines] == [row["samples"] for row in rows]
     rows = results(kernelpoint, "sample", gpt2, "--list", "launches")
     jsonschema.validate(rows, {"type": "array", "items": schemas.LAUNCH})
-    drawn = [launch for stratum in plan["strata"] for launch in stratum["launches"]]
-    assert sorted(rows, key=lambda row: row["id"]) == sorted(drawn, key=lambda row: row["id"])
+    drawn = {launch["id"]: launch for stratum in strata for launch in stratum["launches"]}
+    assert {row["id"]: row for row in rows} == drawn
     assert kernelpoint("sample", gpt2, "--format", "jsonl").jsonl == rows
-    lines = kernelpoint("sample", gpt2, "--list", "launches").out.splitlines()
-    assert lines[0].split() == ["launch", "stratum", "duration", "stands", "for", "occurrence", "kernel"]
-    of_stratum = {
-        launch["id"]: number
-        for number, stratum in enumerate(plan["strata"])
-        for launch in stratum["launches"]
-    }
-    assert {int(line.split()[0]): int(line.split()[1]) for line in lines[1:]} == of_stratum
+    head, *lines = kernelpoint("sample", gpt2, "--list", "launches").out.splitlines()
+    assert head.split() == ["launch", "stratum", "duration", "stands", "for", "occurrence", "kernel"]
+    of_stratum = {each["id"]: number for number, stratum in enumerate(strata) for each in stratum["launches"]}
+    assert {int(line.split()[0]): int(line.split()[1]) for line in lines} == of_stratum
     assert max(map(len, lines)) <= 80
 
 
@@ -108,41 +96,20 @@ def test_a_decision_that_fits_no_node_leaves_the_other_points(
     assert f"no node '{deep['path']}'" in kernelpoint(*words, "0.2").failed(2)
 
 
-NAMES = ("epsilon", "group_epsilon", "min_samples", "noise_floor", "kernel_spread", "group_by", "method")
-FLAGS = {name: f"--{name.replace('_', '-')}" for name in NAMES}
-
-
 #: Two launches of every stratum of every kernel group: dear for a reason that is known.
 DEAR = ("--no-pool", "--min-samples", "2")
 
 
-@pytest.mark.parametrize(
-    ("profile", "words"),
-    [
-        ("resnet", ()),
-        ("gpt2", ("--group-by", "published")),
-        ("gpt2", ("--method", "root", "--epsilon", "0.01")),
-    ],
-)
-def test_what_binds_is_what_the_flag_gives(
-    kernelpoint: Kernelpoint,
-    request: pytest.FixtureRequest,
-    profile: str,
-    words: tuple[str, ...],
-) -> None:
-    path = request.getfixturevalue(profile)
-    run = kernelpoint("sample", path, *words, "--judge", "0", "--binding", *JSON)
+def test_what_binds_is_what_the_flag_gives(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    run = kernelpoint("sample", resnet, "--judge", "0", "--binding", *JSON)
     jsonschema.validate(run.json, schemas.envelope("sample"))
+    now = results(kernelpoint, "summary", resnet)["plan"]["speedup"]
     rows = run.results["binding"]
-    now = results(kernelpoint, "summary", path, *words)["plan"]["speedup"]
-    typed = ["epsilon", "group_by"] if "root" in words else list(FLAGS)
-    assert rows, "both profiles are dear for a reason"
-    assert {row["option"] for row in rows} <= set(typed)
+    assert rows, "the profile is dear for a reason"
     for row in rows:
-        given = (*words, FLAGS[row["option"]], row["to"])
-        assert row["speedup"] == results(kernelpoint, "summary", path, *given)["plan"]["speedup"]
+        given = (f"--{row['option'].replace('_', '-')}", row["to"])
+        assert row["speedup"] == results(kernelpoint, "summary", resnet, *given)["plan"]["speedup"]
         assert row["speedup_before"] == now
-        assert row["speedup"] > 1.05 * now
     assert [row["speedup"] for row in rows] == sorted((row["speedup"] for row in rows), reverse=True)
 
 
@@ -153,7 +120,7 @@ def test_what_binds_in_words(kernelpoint: Kernelpoint, resnet: Path) -> None:
     (first,) = (number for number, line in enumerate(lines) if line.startswith("Faster: "))
     said = " ".join(" ".join(lines[first : first + 5]).split()).partition("x now")[0] + "x now"
     assert said.startswith(
-        f"Faster: {FLAGS[row['option']]} {row['to']} ({quantities.ratio(row['speedup'])}), --"
+        f"Faster: --{row['option'].replace('_', '-')} {row['to']} ({quantities.ratio(row['speedup'])}), --"
     )
     assert "--min-samples 1 (" in said
     assert said.endswith(f"; {row['speedup_before']:.1f}x now")
@@ -162,18 +129,13 @@ def test_what_binds_in_words(kernelpoint: Kernelpoint, resnet: Path) -> None:
     assert results(kernelpoint, "sample", resnet, "--judge", "0")["binding"] is None
 
 
-def test_where_no_option_alone_helps_that_is_said(kernelpoint: Kernelpoint, resnet: Path, gpt2: Path) -> None:
+def test_where_no_option_alone_helps_that_is_said(kernelpoint: Kernelpoint, resnet: Path) -> None:
     """With a launch of each kernel there is nothing left to relax."""
     asked = "--group-by name --epsilon 0.4 --group-epsilon none --min-samples 1 --noise-floor 0"
-    words: tuple[object, ...] = ("sample", resnet, *asked.split(), "--binding")
+    words = ("sample", resnet, *asked.split(), "--binding")
     assert results(kernelpoint, *words)["binding"] == []
     said = "\nFaster: no option alone: none, one step looser, gives 5 % more speedup\n"
     assert said in kernelpoint(*words).out
-    settings = ("first=0", "last=99", "iterations=56")
-    picks = [word for each in settings for word in ("--set", f"single-iteration.{each}")]
-    words = ("sample", gpt2, "--method", "single-iteration", *picks, "--binding")
-    assert "\nFaster: no option, for nothing is asked of single-iteration\n" in kernelpoint(*words).out
-    assert results(kernelpoint, *words)["binding"] == []
 
 
 def test_hours_follow_from_the_drawn_launches(
@@ -282,24 +244,26 @@ def test_a_summary_has_what_binds_the_hours_and_the_budget_of_sample(
 
 
 def test_a_trade_off_says_what_binds_the_plan(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    words = ("--epsilon", "0.02", "--epsilons", "0.01,0.1", "--slowdown", "1e6")
-    run = kernelpoint("trade-off", resnet, *words, "--binding", *JSON)
+    words = (
+        "trade-off",
+        resnet,
+        "--epsilon",
+        "0.02",
+        "--epsilons",
+        "0.01,0.1",
+        "--slowdown",
+        "1e6",
+        "--binding",
+    )
+    run = kernelpoint(*words, *JSON)
+    jsonschema.validate(run.json, schemas.envelope("trade-off"))
     rows = {row["epsilon"]: row for row in run.results}
     assert sorted(rows) == [0.01, 0.02, 0.1], "the plan's own is among them"
-    sample = ("sample", resnet, *words[:2], *words[4:], "--binding", "--judge", "0")
-    binding = results(kernelpoint, *sample)["binding"]
-    assert binding
-    assert {epsilon: row["binding"] for epsilon, row in rows.items()} == {
-        0.01: None,
-        0.02: binding,
-        0.1: None,
-    }
+    asked = ("sample", resnet, "--epsilon", "0.02", "--slowdown", "1e6", "--binding", "--judge", "0")
+    binding = results(kernelpoint, *asked)["binding"]
+    assert [rows[each]["binding"] for each in sorted(rows)] == [None, binding, None]
     for row in rows.values():
         assert row["machine_hours"] == pytest.approx(row["sampled_duration_ns"] * 1e6 / 3.6e12)
-    text = " ".join(kernelpoint("trade-off", resnet, *words, "--binding").out.split())
+    text = " ".join(kernelpoint(*words).out.split())
     assert "At epsilon 0.02, " in text
-    assert f" {FLAGS[binding[0]['option']]} {binding[0]['to']} (" in text
-    assert "one machine" in text
-    without = kernelpoint("trade-off", resnet, "--epsilons", "0.01,0.05", *JSON).results
-    assert [(row["binding"], row["machine_hours"]) for row in without] == [(None, None)] * 2
-    assert "Faster with" not in kernelpoint("trade-off", resnet, "--epsilons", "0.01,0.05").out
+    assert f" --{binding[0]['option'].replace('_', '-')} {binding[0]['to']} (" in text

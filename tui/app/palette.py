@@ -79,7 +79,7 @@ def _of_plan() -> Iterator[Entry]:
     # They import numpy, which the palette of a workload that is still being read does without.
     from sampling.methods.registry import method_named, method_names
     from sampling.simulators.registry import exporter_names
-    from tui.app.plan.options import OPTION_FIELDS
+    from tui.app.option_form import OPTION_FIELDS
 
     for field in OPTION_FIELDS:
         yield Entry(f"Option: {field.label}", field.help, f"option({field.name!r})", _PLAN)

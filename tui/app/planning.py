@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from sampling.errors import OptionError, OverrideError, SamplingError
@@ -31,7 +32,9 @@ from tui.options.plan import SampleOptions
 
 # What says words alone needs no screen.
 if TYPE_CHECKING:
+    from textual.dom import DOMNode
     from textual.message_pump import MessagePump
+    from textual.worker import Worker
 
 _REPORT_SECONDS = 0.1
 
@@ -96,6 +99,25 @@ def tell(
     with suppress(CancelledError):
         for found in task(throttled(report, lambda: worker.is_cancelled)):
             node.call_later(told, take, found)
+
+
+def start(
+    node: DOMNode,
+    task: Callable[[Progress], Iterator[Found]],
+    take: Callable[[Found], object],
+    say: Progress | None = None,
+    *,
+    group: str,
+    is_exclusive: bool = True,
+) -> Worker[None]:
+    """Run a task in a worker of the node's screen, which knows what to do with a defect; see `tell`.
+
+    Parameters
+    ----------
+    is_exclusive : whether what runs in the group before is cancelled.
+    """
+    work = partial(tell, node, task, say or silent, take)
+    return node.screen.run_worker(work, thread=True, exclusive=is_exclusive, exit_on_error=False, group=group)
 
 
 def in_words(say: Callable[[str], None]) -> Progress:

@@ -10,6 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.app import ComposeResult
+from textual.containers import Vertical
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Footer
@@ -125,6 +126,11 @@ class PaneTitle(Widget, can_focus=False):
         fill = rule * max(width - cell_len(right) - cell_len(left) - 1, 0)
         segments = [Segment(rule, line), Segment(left, line + name), Segment(fill + right, line)]
         return Strip(segments).adjust_cell_length(width, line)
+
+
+def titled(name: str, *contents: Widget) -> Vertical:
+    """Return the pane "#NAME-pane": a title over what it shows."""
+    return Vertical(PaneTitle(), *contents, id=f"{name}-pane", classes="pane")
 
 
 class HeaderLine(Widget, can_focus=False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import textwrap
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -31,7 +32,7 @@ from tui.app.frame.field import PathInput
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.charts.grid import fitted
-from tui.engine.studies import target_of, unused_settings
+from tui.engine.studies import region_of, target_of, unused_settings
 from tui.options.command_line import error_text, with_flags
 from tui.options.plan import SampleOptions
 from tui.terminal.printable import printable
@@ -56,6 +57,7 @@ def checked(options: SampleOptions) -> SampleOptions:
         target_of(options)
         check_settings(options.set)
         generator(options.seed, Stream.DESIGN)
+        region_of(options)
     except OptionError as error:
         raise OptionError(with_flags(error.message).removeprefix("--"), remedy=error.remedy) from error
     return options
@@ -73,10 +75,8 @@ class OptionField(ABC):
 
     name: str
 
-    is_typed = True
-    """Whether its value is typed, not chosen."""
-    is_path = False
-    """Whether its value is paths, quoted as in a shell."""
+    #: Whether its value is typed, not chosen; whether it is paths, quoted as in a shell.
+    is_typed, is_path = True, False
 
     @property
     def label(self) -> str:
@@ -115,19 +115,47 @@ class Choice(OptionField):
     is_typed = False
 
     def text(self, options: SampleOptions) -> str:
-        """The chosen one."""
         return self.texts[self.values.index(getattr(options, self.name))]
 
     def taken(self, options: SampleOptions, text: str) -> SampleOptions:
-        """Choose by the text."""
         if text not in self.texts:
             raise OptionError(f"{self.label}: {text!r} is not one of {', '.join(self.texts)}")
         return changed(options, self.name, self.values[self.texts.index(text)])
 
     def stepped(self, options: SampleOptions, by: int) -> SampleOptions:
-        """Choose the next."""
         place = self.values.index(getattr(options, self.name)) + by
         return changed(options, self.name, self.values[place % len(self.values)])
+
+
+@dataclass(frozen=True, slots=True)
+class Typed(OptionField):
+    """A text that a function reads, with ValueError where it means nothing.
+
+    Attributes
+    ----------
+    rounds : values that steps go through, after the last the first again; at best all that there are.
+    """
+
+    read: Callable[[str], Any]
+    write: Callable[[Any], str]
+    rounds: Sequence[Any] = ()
+
+    def text(self, options: SampleOptions) -> str:
+        return self.write(getattr(options, self.name))
+
+    def taken(self, options: SampleOptions, text: str) -> SampleOptions:
+        try:
+            value = self.read(text)
+        except ValueError as error:
+            raise OptionError(f"{self.label} {text}: {error}") from error
+        return checked(changed(options, self.name, value))
+
+    def stepped(self, options: SampleOptions, by: int) -> SampleOptions | None:
+        if len(self.rounds) < 2:
+            return None
+        given = getattr(options, self.name)
+        place = self.rounds.index(given) if given in self.rounds else 0
+        return changed(options, self.name, self.rounds[(place + by) % len(self.rounds)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +182,6 @@ class Number(OptionField):
         return None if given == _NONE else float(given)
 
     def text(self, options: SampleOptions) -> str:
-        """All digits that count."""
         value = self._value(options)
         if value is None:
             return _NONE
@@ -164,7 +191,6 @@ class Number(OptionField):
         return short if float(short) == value else repr(value)
 
     def taken(self, options: SampleOptions, text: str) -> SampleOptions:
-        """Read the number."""
         word = text.strip()
         if self.may_be_none and word == _NONE:
             return checked(self._put(options, None))
@@ -200,7 +226,6 @@ class Number(OptionField):
         return f"is no number; did you mean {meant:.12g}?"
 
     def stepped(self, options: SampleOptions, by: int) -> SampleOptions | None:
-        """The next round value, or the next whole number if the engine accepts it."""
         value = self._value(options)
         if not self.ladder:
             try:
@@ -215,7 +240,6 @@ class Number(OptionField):
         return self._put(options, None) if self.may_be_none and by > 0 and value is not None else None
 
     def unused(self, options: SampleOptions) -> str:
-        """Some methods do not look at some of them."""
         if not self.of_some_methods or self.name in method_named(options.method).target_fields:
             return ""
         is_declared = self.name in DECLARED and draws_at_random(options.method, options.set)
@@ -231,24 +255,8 @@ class Number(OptionField):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(OptionField):
+class Settings(Typed):
     """Options of single methods, METHOD.NAME=VALUE, blanks between, quoted as in a shell."""
-
-    def text(self, options: SampleOptions) -> str:
-        """As a shell would take them."""
-        return shlex.join(options.set)
-
-    def taken(self, options: SampleOptions, text: str) -> SampleOptions:
-        """Split at blanks, and check each."""
-        try:
-            words = tuple(shlex.split(text))
-        except ValueError as error:
-            raise OptionError(f"{self.label} {text}: {error}") from error
-        return checked(changed(options, self.name, words))
-
-    def stepped(self, options: SampleOptions, by: int) -> None:  # noqa: ARG002 - there is nothing to step
-        """None."""
-        return
 
     def unused(self, options: SampleOptions) -> str:
         """Those of other methods."""
@@ -272,7 +280,7 @@ OPTION_FIELDS: tuple[OptionField, ...] = (
     Choice("no_pool", (False, True), ("no", "yes")),
     Choice("group_by", tuple(GroupBy), tuple(GroupBy)),
     Number("seed"),
-    Settings("set"),
+    Settings("set", lambda text: tuple(shlex.split(text)), shlex.join),
 )
 
 
@@ -296,19 +304,15 @@ class FieldReached(Message):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A value that was asked for, but that the plan does not have (yet).
-
-    Attributes
-    ----------
-    options : with the value; None where the text means none.
-    problem : why it was not taken; None while that is not known.
-    is_read : whether a key was pressed since that was said.
-    """
+    """A value that was asked for, but that the plan does not have (yet)."""
 
     field: OptionField
     text: str
+    #: With the value; None where the text means none.
     options: SampleOptions | None
-    problem: str | None = None
+    #: Why it was not taken; "" while that is not known.
+    problem: str = ""
+    #: Whether a key was pressed since that was said.
     is_read: bool = False
 
 
@@ -332,11 +336,9 @@ class OptionInput(PathInput):
         self.completes = is_path
 
     def action_leave(self) -> None:
-        """Give up what was typed."""
         self.post_message(self.Left())
 
     def on_blur(self) -> None:
-        """Discard what was typed, as another pane has the focus now."""
         self.action_leave()
 
 
@@ -358,7 +360,6 @@ class OptionRow(Widget):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002 - it has one
-        """A mark at the cursor, the name, the value."""
         width, style = self.size.width, self.rich_style
         text, is_current, unused, is_refused = self._shown
         room = max(width - _LABEL, 0)
@@ -393,13 +394,11 @@ class OptionForm(VerticalScroll, can_focus=True):
         self.attempt: Attempt | None = None
 
     def compose(self) -> ComposeResult:
-        """A row an option, and a place for what is wrong with one."""
         for field in self.fields:
             yield OptionRow(field)
         yield Static(id="option-problem", markup=False)
 
     def on_mount(self) -> None:
-        """Show the values."""
         self._draw()
 
     @property
@@ -410,14 +409,14 @@ class OptionForm(VerticalScroll, can_focus=True):
     @property
     def is_refused(self) -> bool:
         """Whether the value that was asked for last is shown with what is wrong with it."""
-        return self.attempt is not None and self.attempt.problem is not None
+        return self.attempt is not None and bool(self.attempt.problem)
 
     def follow(self, session: Session, asked: SampleOptions | None) -> None:
         """Show the session's options; a problem is said here where its options are those `asked` for here."""
         self._options, attempt = session.options, self.attempt
         if session.doing is None and session.problem is None:
             # The value was refused on an earlier plan, or is in this one; steps taken since then stay.
-            if attempt is not None and (attempt.problem is not None or attempt.options == session.options):
+            if attempt is not None and (attempt.problem or attempt.options == session.options):
                 self.attempt = None
         elif session.doing is None and attempt is not None and attempt.options == asked:
             self._refuse(session.problem or "")
@@ -443,17 +442,17 @@ class OptionForm(VerticalScroll, can_focus=True):
                 printable(text),
                 is_current=place == self._place,
                 unused=row.field.unused(self._options),
-                is_refused=tried is not None and tried.problem is not None,
+                is_refused=tried is not None and bool(tried.problem),
             )
         self._draw_problem()
 
     def _draw_problem(self) -> None:
         """Say what is wrong in few rows, so that the options stay visible; without the remedy if too long."""
         line, attempt = self.query_one("#option-problem", Static), self.attempt
-        line.display = attempt is not None and attempt.problem is not None and not attempt.is_read
+        line.display = attempt is not None and bool(attempt.problem) and not attempt.is_read
         if attempt is None or not line.display:
             return
-        problem = printable(attempt.problem or "")
+        problem = printable(attempt.problem)
         width = max(self.size.width - 2, 10)
         # Of a typed text, the remedy says what to type.
         few = _TYPED_ROWS if attempt.options is None else _PROBLEM_ROWS
@@ -469,7 +468,6 @@ class OptionForm(VerticalScroll, can_focus=True):
         self.call_after_refresh(line.scroll_visible, animate=False)
 
     def on_resize(self, _: events.Resize) -> None:
-        """The words may need other rows."""
         self._draw_problem()
 
     def _base(self) -> SampleOptions:
@@ -478,7 +476,7 @@ class OptionForm(VerticalScroll, can_focus=True):
         if attempt is None or attempt.options is None:
             return self._options
         # Steps start from a refused value too; otherwise the user could never step past it.
-        is_base = attempt.problem is None or attempt.field is self.field
+        is_base = not attempt.problem or attempt.field is self.field
         return attempt.options if is_base else self._options
 
     def _try(self, options: SampleOptions, *, at_once: bool) -> None:
@@ -487,7 +485,6 @@ class OptionForm(VerticalScroll, can_focus=True):
         self.post_message(OptionsChanged(options, at_once))
 
     def action_move(self, rows: int) -> None:
-        """Go so many options on, at most to the last or first."""
         self._go(self._place + rows)
 
     def go_to(self, name: str) -> None:
@@ -504,13 +501,11 @@ class OptionForm(VerticalScroll, can_focus=True):
         self.post_message(FieldReached(self._place))
 
     def action_step(self, by: int) -> None:
-        """Take the next value or the one before."""
         options = self.field.stepped(self._base(), by)
         if options is not None:
             self._try(options, at_once=False)
 
     def action_edit(self) -> None:
-        """Type a value, or choose the next."""
         attempt = self.attempt
         if not self.field.is_typed:
             self.action_step(1)
@@ -520,7 +515,6 @@ class OptionForm(VerticalScroll, can_focus=True):
             self._type(self.field.text(self._base()))
 
     def action_give_up(self) -> None:
-        """Show what the plan has again in place of a value that was refused."""
         if not self.is_refused:
             raise SkipAction
         self.forget()
@@ -531,13 +525,11 @@ class OptionForm(VerticalScroll, can_focus=True):
         self._draw()
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the option there."""
         for place, row in enumerate(self.query(OptionRow)):
             if row is event.widget:
                 self._go(place)
 
     def on_key(self, event: events.Key) -> None:
-        """A digit or point starts typing a value."""
         if event.character in {"0", "."} and self.has_focus and self.field.is_typed:
             event.stop()
             self._type(str(event.character))
