@@ -125,10 +125,8 @@ def _header(file: InputFile) -> _Header | None:
 def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
     """Return the launches with their metrics in base units, by process and in the order of their IDs.
 
-    Raises
-    ------
-    ProfileError : there is no row, a row is cut short, some values of a metric are numbers and others text,
-        an ID repeats or stands for two kernels.
+    Raises ProfileError: there is no row, a row is cut short, some values of a metric are numbers and others
+    text, an ID repeats or stands for two kernels.
     """
     header = _header(file)
     assert header is not None
@@ -152,9 +150,7 @@ class _Report:
     def rows(self, progress: Progress | None) -> Iterator[Rows]:
         """Yield the rows, all columns as texts.
 
-        Raises
-        ------
-        ProfileError : another header follows with other columns; a row is cut short; there is none.
+        Raises ProfileError: another header follows with other columns; a row is cut short; there is none.
         """
         file, header = self.file, self.header
         # Of the details page the texts of rules are not read.
@@ -247,12 +243,7 @@ class _Report:
 
 
 def _only_rows(text: bytes, pattern: str, kept: str | None) -> bytes:
-    """Return the text with every line that is no row made empty, so that lines keep their numbers.
-
-    Parameters
-    ----------
-    kept : what of a row is kept: the first group of this expression. A row that does not fit it stays whole.
-    """
+    """Return the text with every line that is no row made empty, so that lines keep their numbers."""
     from pyarrow import compute
 
     lines = lines_of(text)

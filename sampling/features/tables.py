@@ -43,7 +43,7 @@ from sampling.readers.table import (
 from sampling.reduction.launch_list import Features
 from sampling.text import listed
 
-#: Columns of an array have no names; they are metrics of this name and their number, from 0.
+#: Columns of an array have no names; they are metrics of this name and their number, from 0
 VECTOR_PREFIX = "vector_"
 
 _PARQUET, _NPY = b"PAR1", b"\x93NUMPY"
@@ -62,7 +62,7 @@ _DAMAGED = (
     *(RecursionError, MemoryError, OSError, ArithmeticError),
 )
 #: Of a table: (n,) lines; by column the numbers (NaN where a cell is empty), None for text; by column the
-#: distinct texts and (n,) the index of each row's; notes.
+#: distinct texts and (n,) the index of each row's; notes
 _Table = tuple[
     IntArray, dict[str, FloatArray | None], dict[str, tuple[tuple[str, ...], IntArray]], tuple[str, ...]
 ]
@@ -110,10 +110,8 @@ def _spelt(cells: Sequence[str]) -> tuple[str, ...]:
 def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
     """Return the rows of the table.
 
-    Raises
-    ------
-    ProfileError : it is damaged, has neither a column id nor a column name, no row or no metric; a cell is
-        wrong; a launch stands twice.
+    Raises ProfileError: it is damaged, has neither a column id nor a column name, no row or no metric; a
+    cell is wrong; a launch stands twice.
     """
 
     def refused(message: str, remedy: str, row: int | None = None, column: str | None = None) -> ProfileError:

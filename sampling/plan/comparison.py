@@ -31,21 +31,16 @@ Mean = Literal["arithmetic", "geometric"]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What one method does on one profile.
-
-    Attributes
-    ----------
-    design, judgement : None where the method is not applicable.
-    reason : why it is not; None where it is.
-    seconds : the time to design the plan, without reading, judging or drawing.
-    same_as : the method compared before it whose plan is the same one; None where there is none.
-    """
+    """What one method does on one profile; design and judgement are None where it is not applicable."""
 
     method: str
     design: Design | None
     judgement: Judgement | None
+    #: Why it is not applicable; None where it is.
     reason: str | None
+    #: The time to design the plan, without reading, judging or drawing.
     seconds: float
+    #: The method compared before it whose plan is the same one; None where there is none.
     same_as: str | None = None
 
 

@@ -242,12 +242,13 @@ def _check_durations(plan: PlanFile, total_ns: int, own_ns: IntArray | None) -> 
             "all launches last 0 ns here, so there is nothing to judge",
             remedy="give a recording whose clock shows how long launches take",
         )
-    for launch, duration_ns in zip(plan.drawn, [] if own_ns is None else own_ns.tolist(), strict=False):
-        if launch.duration_ns != duration_ns:
-            raise AnalysisError(
-                f"launch {launch.id} does not last {launch.duration_ns} ns here, as the plan says",
-                remedy="make the plan again",
-            )
+    planned_ns = np.array([launch.duration_ns for launch in plan.drawn])
+    for place in [] if own_ns is None else np.flatnonzero(own_ns != planned_ns)[:1].tolist():
+        launch = plan.drawn[place]
+        raise AnalysisError(
+            f"launch {launch.id} does not last {launch.duration_ns} ns here, as the plan says",
+            remedy="make the plan again",
+        )
 
 
 def _check_size(plan: PlanFile, launches: int) -> None:
@@ -367,16 +368,17 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
             f"this profile has no kernel group {shortened(absent)!r}",
             remedy=_ITS_OWN,
         )
-    group_of, low_ns, high_ns = np.array(
-        [(index_of_key[stratum.key], stratum.low_ns, stratum.high_ns) for stratum in plan.strata],
-        dtype=np.int64,
-    ).T
-    whole = group_of == WHOLE_WORKLOAD
-    first, last = counts.offsets[group_of], counts.offsets[group_of + 1]
-    start_of = np.where(whole, 0, _first_at_least(low_ns, counts.duration_ns, first, last))
-    stop_of = np.where(
-        whole, len(counts.count), _first_at_least(high_ns + 1, counts.duration_ns, first, last)
-    )
+    start, stop = [], []
+    for stratum in plan.strata:
+        group = index_of_key[stratum.key]
+        first, last = (0, len(counts.count)) if group == WHOLE_WORKLOAD else counts.offsets[group : group + 2]
+        if group != WHOLE_WORKLOAD:
+            ends = np.searchsorted(counts.duration_ns[first:last], [stratum.low_ns, stratum.high_ns + 1])
+            first, last = first + ends
+        start.append(first)
+        stop.append(last)
+    group_of = np.array([index_of_key[stratum.key] for stratum in plan.strata])
+    start_of, stop_of = np.array(start, dtype=np.int64), np.array(stop, dtype=np.int64)
     sizes = counts.launches_before[stop_of] - counts.launches_before[start_of]
     for stratum, size in zip(plan.strata, sizes.tolist(), strict=True):
         if size != stratum.size:
@@ -395,19 +397,6 @@ def _groups_of(plan: PlanFile, counts: DurationCounts) -> PlanGroups:
     if not any(map(is_pool_key, keys)):
         return unpooled(counts)
     return pooled(counts, np.array([group.key not in keys for group in counts.groups]))
-
-
-def _first_at_least(wanted: IntArray, values: IntArray, first: IntArray, last: IntArray) -> IntArray:
-    """Return (s,) the first place of a value that is at least ``wanted``, in each run ``first:last``.
-
-    Values ascend within a run; where all are smaller, it is where the run ends. All runs are halved at once.
-    """
-    low, high = first, last
-    while (low < high).any():
-        middle = (low + high) // 2
-        below = (low < high) & (values[np.minimum(middle, len(values) - 1)] < wanted)
-        low, high = np.where(below, middle + 1, low), np.where(below, high, np.minimum(middle, high))
-    return low
 
 
 def recorded_design(plan: PlanFile) -> Design | None:

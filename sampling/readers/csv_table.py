@@ -61,10 +61,8 @@ def _header(file: InputFile) -> tuple[tuple[str, ...], str]:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Return the rows as launches.
 
-    Raises
-    ------
-    ProfileError : a column is not there; a cell holds no number, no time or no grid; there is no row; the
-        rows are the launches that a plan draws.
+    Raises ProfileError: a column is not there; a cell holds no number, no time or no grid; there is no row;
+    the rows are the launches that a plan draws.
     """
     header, separator = _header(file)
     if _is_of_a_plan(file, header):

@@ -84,9 +84,8 @@ def recognise(file: InputFile) -> bool:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None:
     """Return the kernels of the trace as launches.
 
-    Raises
-    ------
-    ProfileError : there is no GPU trace, or more than one; a row does not fit the header; there is no kernel.
+    Raises ProfileError: there is no GPU trace, or more than one; a row does not fit the header; there is no
+    kernel.
     """
     from pyarrow import compute
 

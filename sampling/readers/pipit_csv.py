@@ -33,10 +33,8 @@ def recognise(file: InputFile) -> bool:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Return the kernels' Enter events as launches.
 
-    Raises
-    ------
-    ProfileError : a kernel's Enter has no Leave; a row is cut short or a value is not a number; there is no
-        kernel.
+    Raises ProfileError: a kernel's Enter has no Leave; a row is cut short or a value is not a number; there
+    is no kernel.
     """
     header = header_cells(first_line(file.head))
     columns = {name: (header.index(name), kind) for name, kind in _KINDS.items() if name in header}

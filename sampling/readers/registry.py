@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sampling.readers.columns import ColumnMap
 
 
-#: The modules of the readers, in the order in which they are asked.
+#: The modules of the readers, in the order in which they are asked
 MODULES = (
     "sampling.readers.launch_parquet",
     "sampling.readers.rocm.database",
@@ -88,15 +88,13 @@ def read_profile(
 ) -> Profile:
     """Read one workload from one or more files; "-" is standard input, gzip is read as it is.
 
+    Raises ProfileError: a file is missing, damaged, of no known format, or not a profile; OptionError:
+    there are columns and no file is a table.
+
     Parameters
     ----------
     columns : which columns of a table hold what, for the files that are tables.
     needs_table : whether columns are refused where no file is a table.
-
-    Raises
-    ------
-    ProfileError : a file is missing, damaged, of no known format, or not a profile.
-    OptionError : there are columns and no file is a table.
     """
     kernels = KernelTable()
     profiles: list[Profile] = []
@@ -117,9 +115,7 @@ def read_profile(
 def refuse_unused_columns(profiles: Sequence[Profile]) -> None:
     """Refuse columns that the user named, where none of the profiles is a table.
 
-    Raises
-    ------
-    OptionError : none is.
+    Raises OptionError: none is.
     """
     if not any(profile.named_columns for profile in profiles):
         named = ", ".join(f"{profile.files[0].path} ({profile.format})" for profile in profiles)
@@ -137,10 +133,6 @@ def _profiles_of(
     Of a folder one file a rank is read, in the order in which a person counts them. One recording often lies
     there in several forms, such as a report beside its export: one form of it is read. Folders within are
     read where they are exports, and no deeper.
-
-    Raises
-    ------
-    ProfileError : nothing in the folder is a profile; a file in it cannot be opened.
     """
     if not Path(path).is_dir():
         return [path], []

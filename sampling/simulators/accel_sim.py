@@ -39,11 +39,11 @@ from sampling.simulators.export import (
 )
 from sampling.text import counted
 
-#: One string of the environment may have 128 KiB, with its name and a zero at the end.
+#: One string of the environment may have 128 KiB, with its name and a zero at the end
 MOST_RANGE_CHARACTERS = (128 << 10) - len("DYNAMIC_KERNEL_RANGE=") - 1
 _BEYOND_ANY = 1_000_000
 #: Traces as text, in GB a ms of GPU time: small launches (as seen of PyTorch), and a GPU that is kept busy
-#: (45 bytes an instruction, two each cycle of 75 SMs).
+#: (45 bytes an instruction, two each cycle of 75 SMs)
 _LEAST_GB, _MOST_GB = 0.4, 10.0
 
 _README = """\

@@ -48,9 +48,7 @@ def recognise(file: InputFile) -> bool:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Read the export.
 
-    Raises
-    ------
-    ProfileError : a table file is damaged, or there are no kernel launches.
+    Raises ProfileError: a table file is damaged, or there are no kernel launches.
     """
     tables = _FolderTables(file.path, _table_files(file.location))
     profile_file = ProfileFile(file.path, file.location, 0)

@@ -56,9 +56,7 @@ def recognise(file: InputFile) -> bool:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Read the export.
 
-    Raises
-    ------
-    ProfileError : the database is damaged, none of nsys', or without kernel launches.
+    Raises ProfileError: the database is damaged, none of nsys', or without kernel launches.
     """
     with _opened(file) as tables:
         if not any(map(_OF_NSYS.fullmatch, tables.names)):

@@ -71,9 +71,7 @@ def _layout(file: InputFile) -> Layout:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Return the dispatches as launches.
 
-    Raises
-    ------
-    ProfileError : a row is cut short, a value is missing or makes no sense; there is no dispatch.
+    Raises ProfileError: a row is cut short, a value is missing or makes no sense; there is no dispatch.
     """
     launches = Launches(file, kernels)
     launch_order: LaunchOrder = "correlation"

@@ -65,9 +65,7 @@ def recognise(file: InputFile) -> bool:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Return the kernel dispatches as launches.
 
-    Raises
-    ------
-    ProfileError : the database is damaged or lacks a table or column; there is no dispatch.
+    Raises ProfileError: the database is damaged or lacks a table or column; there is no dispatch.
     """
     with open_database(file, _AGAIN) as database:
         recordings = _recordings(file.path, database, progress)

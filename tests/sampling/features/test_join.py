@@ -98,18 +98,6 @@ def test_ids_are_those_of_the_whole_profile(launch_table: Build, tmp_path: Path)
     )
 
 
-def test_an_id_of_another_kernel_is_not_joined(launch_table: Build, tmp_path: Path) -> None:
-    profile = launch_table(["a", "b", "a"], [1, 2, 3])
-    path = table_file(
-        tmp_path,
-        [{"id": 0, "name": "a", "m": 1}, {"id": 1, "name": "a", "m": 2}, {"id": 2, "name": "?", "m": 3}],
-    )
-    features, (report,) = joined(profile, path)
-    equal(features.metrics["m"], [1, NAN, 3])
-    assert any("of another kernel" in note for note in report.notes)
-    assert report.unmatched_rows == 1
-
-
 def test_occurrences_count_over_the_whole_profile(launch_table: Build, tmp_path: Path) -> None:
     profile = launch_table(["a", "a", "b", "a", "a"], [1, 2, 3, 4, 5], grid_x=[8, 4, 8, 8, 8])
     path = raw_page(
@@ -232,20 +220,6 @@ def many_sequences(launch_table: Build, *places: tuple[int, int]) -> LaunchTable
         process=[process for process, _ in every],
         device=[device for _, device in every],
     )
-
-
-def test_a_file_of_more_devices_than_the_profile_gives_those_that_it_has(
-    launch_table: Build, tmp_path: Path
-) -> None:
-    profile = many_sequences(launch_table, (5, 2))
-    features, (report,) = joined(profile, pages(tmp_path, (91, 0), (92, 1), (93, 2)))
-    equal(features.metrics["m"], [4, 5])
-    assert report.unmatched_rows == 4
-    assert "2 of its 3 processes and devices are not in the profile" in report.notes
-    same = many_sequences(launch_table, (5, 0), (6, 0))
-    features, (report,) = joined(same, pages(tmp_path, (6, 0), (4, 0), (5, 0)))
-    equal(features.metrics["m"], [4, 5, 0, 1])
-    assert "1 of its 3 processes and devices is not in the profile" in report.notes
 
 
 def test_a_file_of_more_processes_that_nothing_tells_apart_is_refused(

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from sampling.features.names import bare_spelling, common_spelling, reconcile_names
-from sampling.profile import names as kernel_names
 from sampling.profile.names import NameTable, demangled
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
@@ -102,12 +101,6 @@ def test_a_mangled_file_fits_a_profile_without_mangled_names_and_the_other_way_r
     assert codes(
         table(("recorded under another reading", mangled)), "void <unnamed>::foo<4>(float const*)"
     ) == [0]
-
-
-def test_without_a_demangler_mangled_names_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_names, "installed_demangler", lambda: None)
-    assert demangled("_Z1fv") is None
-    assert codes(table("f()", ("g()", "_Z1gv")), "_Z1fv", "_Z1gv") == [-1, 1]
 
 
 def test_what_could_be_either_of_two_kernels_is_left_unmatched() -> None:

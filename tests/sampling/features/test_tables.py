@@ -107,18 +107,6 @@ def test_a_spreadsheet_of_de_de(tmp_path: Path) -> None:
         csv_rows(tmp_path, text.replace("31,87", "31").replace("1.234,5", "1"))
 
 
-def test_names_of_ours_may_be_written_in_any_case(tmp_path: Path) -> None:
-    rows = csv_rows(tmp_path, "ID,Instructions,CYCLES,elapsed cycles,Mine\n0,1,2,3,4\n")
-    assert listed(rows.id) == [0]
-    assert list(rows.features.metrics) == ["instructions", "cycles", "Elapsed Cycles", "Mine"]
-    table = parquet_rows(
-        tmp_path, {"Name": ["f"], "Grid_X": [2], "grid_y": [1], "grid_z": [1], "INSTRUCTIONS": [5]}
-    )
-    assert table.names == ("f",)
-    assert listed(table.grid) == [[2, 1, 1]]
-    assert {name: listed(values) for name, values in table.features.metrics.items()} == {"instructions": [5]}
-
-
 def test_infinite_values_count_as_none_and_a_note_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

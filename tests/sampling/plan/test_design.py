@@ -18,7 +18,7 @@ from scipy.stats import binom
 
 from sampling.methods.baselines import NumberDrawn
 from sampling.plan.comparison import Comparison, MethodComparison
-from sampling.plan.design import BernoulliDesign, Design, design_of_method, make_design
+from sampling.plan.design import BernoulliDesign, Design
 from sampling.plan.judge import judge_design
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.study import MethodChoice, Study, study
@@ -86,21 +86,6 @@ def test_the_figures_of_the_method_do_not_depend_on_the_seed(profile: LaunchTabl
     assert first.notes == (
         "random.probability 0.004 draws none of 1,000 launches in 1.8 % of the draws; these are made again",
     )
-
-
-def test_a_plan_is_judged_by_its_own_number(counts_of: CountsOf) -> None:
-    counts = counts_of({"k": DURATIONS.tolist()})
-    design = make_design(counts, "random", Target(), 0, settings=(f"random.probability={PROBABILITY}",))
-    plan = drawn_plan(counts, design, 0)
-    number = int(design.strata.samples[0])
-    assert plan.samples == design.samples == number
-    assert design.notes[0].startswith(
-        f"each launch is drawn with probability 0.004, {number} launches this time"
-    )
-    fixed = make_design(counts, "random", Target(), 0, settings=(f"random.launches={number}",))
-    ours, theirs = (judge_design(counts, each, 50, 1).errors.tolist() for each in (design, fixed))
-    assert ours == theirs
-    assert design_of_method(fixed) is fixed
 
 
 @given(launches=st.integers(1, 40), probability=st.floats(0.001, 1))

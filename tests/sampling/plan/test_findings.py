@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from sampling.plan.findings import Change, Evidence, Finding, PlanCost, clock_step_ns, findings
-from sampling.plan.study import study
 from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import RecordingFacts
 from sampling.reduction.device_time import device_times
@@ -18,7 +17,6 @@ from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.reduction.run_order import run_order
-from sampling.strata.target import Target
 
 Find = Callable[..., dict[str, Finding]]
 
@@ -255,23 +253,6 @@ def test_identical_ranks(find: Find) -> None:
     assert "identical-ranks" not in pooled
 
 
-@pytest.mark.parametrize(
-    ("process", "device", "changes"),
-    [
-        ([5, 6, 7], [0, 0, 0], (Change("processes", "5,7"),)),
-        ([5, 5, 5], [0, 1, 2], (Change("devices", "0,2"),)),
-        ([5, 5, 6], [0, 1, 1], (Change("pool_devices"),)),
-    ],
-)
-def test_one_of_the_identical_ranks_is_kept_with_all_others(
-    process: list[int], device: list[int], changes: tuple[Change, ...], find: Find
-) -> None:
-    """The third rank launches something else; without filters that keep just those, ranks are pooled."""
-    names = ["a"] * 200 + ["b"] * 100
-    places = {"process": np.repeat(process, 100), "device": np.repeat(device, 100)}
-    assert find(names, SPREAD * 3, **places)["identical-ranks"].changes == changes
-
-
 def test_iterations(find: Find) -> None:
     names = ["start", *["a", "b", "c", "b"] * 30, "end"]
     durations = [10_000, *[1000, 2000, 3000, 2000] * 29, 1000, 2000, 3000, 3000, 10_000]
@@ -284,20 +265,3 @@ def test_iterations(find: Find) -> None:
     assert sorted(names[first:stop]) == ["a", "b", "b", "c"]
     assert f"`launches={first}:{stop}`" in finding.remedy
     assert "iterations" not in find(["k"] * 100, SPREAD)
-
-
-def test_a_study_brings_them_together(launch_table: Callable[..., LaunchTable]) -> None:
-    profile = launch_table(["a", "b", "b", "b"], [5, 1, 1, 4], start_ns=[10, 15, 20, 25], grid_x=[1] * 4)
-    looked = study(profile, Grouping(GroupBy.NAME), Region(), Target())
-    assert looked.span_ns == 19
-    assert {finding.code for finding in looked.findings} == {"one-launch-dominates", "not-worth-sampling"}
-    groups = looked.groups
-    assert groups.launches.tolist() == [3, 1]
-    assert groups.share.tolist() == pytest.approx([6 / 11, 5 / 11])
-    assert groups.mean_ns.tolist() == [2, 5]
-    assert groups.std_ns.tolist() == pytest.approx([2**0.5, 0])
-    assert groups.cov.tolist() == pytest.approx([2**0.5 / 2, 0])
-    assert (groups.min_ns.tolist(), groups.max_ns.tolist()) == ([1, 5], [4, 5])
-    assert groups.samples is not None
-    assert groups.samples.sum() == looked.design.strata.samples.sum()
-    assert looked.speedup == pytest.approx(11 / looked.design.strata.sampled_duration_ns)

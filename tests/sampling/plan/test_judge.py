@@ -113,20 +113,6 @@ def test_another_duration_than_the_plan_says_is_refused(launch_table: Build, tmp
         judge_plan(changed, profile)
 
 
-def test_strata_that_are_not_there_are_refused(launch_table: Build, tmp_path: Path) -> None:
-    profile = table_of(launch_table, {"a": [100] * 50 + [900] * 50})
-    plan = plan_of_profile(profile, tmp_path / "plan.json", "root", Grouping(GroupBy.NAME))
-    assert len(plan.strata) == 2
-    by_launch = count_durations(profile, Grouping())
-    with pytest.raises(AnalysisError, match="has no kernel group 'a process 0 device 0'"):
-        planned_design(by_launch, plan)
-    moved = table_of(launch_table, {"a": [100] * 49 + [900] * 51})
-    with pytest.raises(
-        AnalysisError, match=r"stratum 100\.\.100 ns of 'a .*' has 49 launches here, 50 in the plan"
-    ):
-        planned_design(count_durations(moved, Grouping(GroupBy.NAME)), plan)
-
-
 def named_apart(groups: dict[str, list[int]]) -> tuple[list[str], list[int]]:
     """Return the launches of kernel groups in an order that mixes them."""
     rows = [(name, duration) for name, durations in groups.items() for duration in durations]

@@ -22,7 +22,6 @@ from sampling.plan.nearby import (
     NoPoint,
     Relaxation,
     TradeOffPoint,
-    check_slowdown,
     default_epsilons,
     hours,
     nth_epsilon,
@@ -187,29 +186,6 @@ def by_option(found: tuple[Relaxation, ...]) -> dict[str, Relaxation]:
     return {each.option: each for each in found}
 
 
-def test_the_grouping_binds(launch_table: TableOf) -> None:
-    """Forty grids of one kernel that takes 1 us each: forty launches, or one."""
-    grids = [1 + launch % 40 for launch in range(400)]
-    table = launch_table(["a"] * 400, [1000] * 400, grid_x=grids)
-    one = study(table, Grouping(GroupBy.LAUNCH), Region(), LOOSEST)
-    found = what_binds(one, LOOSEST, GroupBy.LAUNCH)
-    assert found == (Relaxation("group_by", "launch", "name", 10.0, 400.0),)
-    published = what_binds(one, LOOSEST, GroupBy.PUBLISHED)
-    # Of `published` groups ROOT's are by name, so that the method alone gives the same.
-    assert [(each.option, each.speedup) for each in published] == [("group_by", 400.0), ("method", 400.0)]
-
-
-def test_the_bound_of_the_groups_binds(studied: Callable[..., Study]) -> None:
-    """One group has nearly all of the time and no spread; the others' own bounds are what is sampled for."""
-    target = replace(LOOSEST, group_epsilon=0.1)
-    groups = {"a": [100_000] * 2000}
-    groups |= {f"b{index}": scattered(500, 2000, 1.0, index) for index in range(20)}
-    found = by_option(what_binds(studied(groups, target), target, NAME))
-    # Groups that are pooled have no bound of their own either.
-    assert set(found) == {"group_epsilon", "no_pool"}
-    assert (found["group_epsilon"].before, found["group_epsilon"].after) == (0.1, "none")
-
-
 def test_the_noise_floor_binds(studied: Callable[..., Study]) -> None:
     """Equal durations with noise kappa: t sqrt(1/m - 1/N) kappa <= epsilon; half kappa, twice epsilon."""
     target = replace(LOOSEST, noise_floor=0.3)
@@ -258,17 +234,6 @@ def test_each_is_the_plan_made_anew(
     assert {each.speedup_before for each in found} <= {before.speedup}
 
 
-def test_a_decision_that_fits_no_relaxed_tree_is_no_way(studied: Callable[..., Study]) -> None:
-    """Groups are kept whole by their key: where it has another key, the plan cannot be made so."""
-    groups, target = {"a": scattered(300, 1e4, 1.0), "b": [10] * 9}, replace(LOOSEST, min_samples=3)
-    of_launches = studied(groups, target, by=GroupBy.LAUNCH)
-    key = of_launches.counts.groups[0].key
-    whole = studied(groups, target, by=GroupBy.LAUNCH, overrides={key: {"": Verdict.KEEP}})
-    found = by_option(what_binds(whole, target, GroupBy.LAUNCH))
-    assert "group_by" not in found
-    assert "epsilon" in found
-
-
 def studied_table(table: LaunchTable, method: str, target: Target | None = None, **choice: object) -> Study:
     given = MethodChoice(method, **choice)  # type: ignore[arg-type]
     return study(table, Grouping(NAME), Region(), target or Target(), given)
@@ -298,14 +263,6 @@ def test_a_wrong_budget(text: str) -> None:
     with pytest.raises(OptionError, match="is a duration above 0") as caught:
         written_budget(text, 1e6)
     assert caught.value.remedy == "give a number and s, m, h or d, such as 24h"
-
-
-@pytest.mark.parametrize("slowdown", [0.0, 0.99, -5.0, float("nan"), float("inf")])
-def test_a_wrong_slowdown(slowdown: float) -> None:
-    with pytest.raises(OptionError, match="at least 1"):
-        check_slowdown(slowdown)
-    with pytest.raises(OptionError, match="at least 1"):
-        written_budget("24h", slowdown)
 
 
 def test_hours_by_hand(launch_table: TableOf) -> None:
@@ -369,27 +326,8 @@ def test_where_not_even_the_loosest_fits_it_is_said_what_would(launch_table: Tab
     assert study_within(read, target, NAME, Budget("5h", 5, 1e6)).design.samples == 4
 
 
-@pytest.mark.parametrize(
-    ("slowdown", "said"),
-    [(7e5, "3.5h"), (1e5, "30m"), (1e4, "3m"), (1e3, "18s"), (123456, "37.1m"), (1, "0.018s")],
-)
-def test_what_it_takes_is_a_budget_that_fits(launch_table: TableOf, slowdown: float, said: str) -> None:
-    table = launch_table(["a"] * 50 + ["b"] * 50, [3_000_000] * 50 + [6_000_000] * 50)
-    read = studied_table(table, "joint", UNPOOLED)
-    with pytest.raises(BudgetError, match=f"takes {said} of simulation"):
-        study_within(read, UNPOOLED, NAME, Budget("x", 1e-9, slowdown))
-    assert study_within(read, UNPOOLED, NAME, written_budget(said, slowdown)).design.samples == 4
-
-
 def test_a_budget_is_of_a_method_that_draws(table: LaunchTable) -> None:
     given = ("single-iteration.first=0", "single-iteration.last=9", "single-iteration.iterations=9")
     read = studied_table(table, "single-iteration", settings=given)
     with pytest.raises(OptionError, match="looks at no epsilon"):
-        study_within(read, UNPOOLED, NAME, Budget("1h", 1, 10))
-
-
-def test_decisions_of_the_users_do_not_go_with_it(table: LaunchTable) -> None:
-    key = studied_table(table, "root").counts.groups[0].key
-    read = studied_table(table, "root", overrides={key: {"": Verdict.KEEP}})
-    with pytest.raises(OptionError, match="your decisions"):
         study_within(read, UNPOOLED, NAME, Budget("1h", 1, 10))

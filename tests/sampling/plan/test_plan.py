@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import re
@@ -169,34 +168,17 @@ def small_plan(profile: LaunchTable, folder: Path) -> str:
     ("damage", "message"),
     [
         (lambda plan: plan.update(kind="summary"), "not a plan file"),
-        (lambda plan: plan.pop("kind"), "not a plan file"),
         (lambda plan: plan.update(schema=2), "a plan of schema 2, this version reads 1"),
         (lambda plan: plan.pop("strata"), "required field `strata`"),
-        (lambda plan: plan.pop("options"), "required field `options`"),
-        (lambda plan: plan.update(options=None), "lacks or garbles"),
-        (lambda plan: plan.update(options={}), "lacks or garbles"),
         (lambda plan: plan.update(strata=[]), "do not hold its .* launches"),
-        (lambda plan: plan["profile"].pop("launches"), "required field `launches` - at `..profile`"),
-        (lambda plan: plan["strata"][0].pop("low_ns"), "required field `low_ns`"),
         (lambda plan: plan["strata"].pop(), "do not hold its .* launches"),
         (lambda plan: plan["strata"].append(plan["strata"][0]), "do not hold its .* launches"),
         (lambda plan: plan["strata"][0].update(launches=[]), "draws nothing"),
         (lambda plan: plan["strata"][0].update(samples=0), "draws nothing"),
-        (
-            lambda plan: plan["strata"][0]["launches"][0].update(weight=1e9),
-            "weights of stratum 1 do not",
-        ),
-        (
-            lambda plan: plan["options"].update(epsilon="0.05"),
-            "`float`, got `str` - at `..options.eps",
-        ),
-        (lambda plan: plan["options"].update(confidence="x"), "at `..options.confidence`"),
-        (lambda plan: plan["strata"][0].update(launches=5), "lacks or garbles"),
-        (lambda plan: plan["strata"][0].update(size="many"), "lacks or garbles"),
-        (lambda plan: plan["strata"][0].update(launches=[7]), "lacks or garbles"),
+        (lambda plan: plan["strata"][0]["launches"][0].update(weight=1e9), "weights of stratum 1 do not"),
+        (lambda plan: plan["options"].update(epsilon=7.0), "a plan with bad options"),
+        (lambda plan: plan["options"].update(launches="5:3"), "a plan with bad options"),
         (lambda plan: plan["strata"][0]["launches"][0].pop("weight"), "lacks or garbles .*weight"),
-        (lambda plan: plan["strata"][0]["launches"][0].update(grid=[1, 2]), "lacks or garbles"),
-        (lambda plan: plan["strata"][0]["launches"][0].update(id="seven"), "lacks or garbles"),
     ],
 )
 def test_a_damaged_plan_file_is_refused(
@@ -213,16 +195,10 @@ def test_a_damaged_plan_file_is_refused(
     [
         ("profile.launches", float("inf"), "Expected `int`, got `float`"),
         ("profile.total_duration_ns", 10**30, ""),
-        ("profile.files", {"path": "p"}, "Expected `array`, got `object`"),
-        ("strata.0.key", 5, "Expected `str`, got `int`"),
-        ("strata.0.mean_ns", float("inf"), "Expected `float` <= "),
         ("strata.0.mean_ns", float("nan"), "Expected `float` >= "),
-        ("strata.0.size", 1e30, "Expected `int`, got `float`"),
         ("strata.0.launches.0.id", -1, "Expected `int` >= 0"),
         ("strata.0.launches.0.weight", "1", "Expected `float`, got `str`"),
         ("strata.0.launches.0.duration_ns", 2**63, "Expected `int` <= "),
-        ("options.include", [5], "Expected `str`, got `int`"),
-        ("options.noise_floor", "0.05", "Expected `float`, got `str`"),
         ("options.group_by", "x", "Invalid enum value 'x'"),
         ("overrides", [{"key": 1}], "Expected `str`, got `int`"),
     ],
@@ -243,35 +219,11 @@ def test_a_value_that_no_plan_has_is_named(
 
 
 @pytest.mark.parametrize(
-    "odd",
-    [{"epsilon": 7.0}, {"confidence": 1.5}, {"noise_floor": 1.5}, {"launches": "5:3"}],
-    ids=lambda odd: next(iter(odd)),
+    ("name", "kind"), [("resnet50-like.sqlite", "nsys-sqlite"), ("gpt2-like.json.gz", "kineto")]
 )
-def test_options_that_cannot_be_are_refused(odd: dict[str, Any], small_plan: str, tmp_path: Path) -> None:
-    document = json.loads(small_plan)
-    document["options"] |= odd
-    with pytest.raises(PlanFileError, match="a plan with bad options"):
-        read_plan(written(document, tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("resnet50-like.sqlite", "nsys-sqlite"),
-        ("gpt2-like.json.gz", "kineto"),
-        ("gpt2-like.json", "kineto"),
-        ("resnet50-like-gpu-trace.csv", "nsys-csv"),
-    ],
-)
-def test_a_profile_in_the_place_of_the_plan_is_called_one(
-    sample_data: Path, name: str, kind: str, tmp_path: Path
-) -> None:
-    path = sample_data / name
-    if name == "gpt2-like.json":
-        path = tmp_path / name
-        path.write_bytes(gzip.decompress((sample_data / "gpt2-like.json.gz").read_bytes()))
+def test_a_profile_in_the_place_of_the_plan_is_called_one(sample_data: Path, name: str, kind: str) -> None:
     with pytest.raises(PlanFileError, match=rf"a profile \({kind}\), not a plan; type the plan first"):
-        read_plan(str(path))
+        read_plan(str(sample_data / name))
 
 
 @pytest.mark.parametrize(

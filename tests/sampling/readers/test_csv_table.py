@@ -128,15 +128,6 @@ class TestMetrics:
         values = profile.parts[0].metrics(["ipc"])["ipc"]
         assert np.array_equal(values, [0.5, math.nan], equal_nan=True)
 
-    def test_one_that_ends_being_of_numbers_is_none(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(input_file, "PIECE_BYTES", 40)
-        rows = "".join(f"k,{row},{row},{row if row < 15 else 'x'}\n" for row in range(20))
-        profile = read(written(tmp_path, "name,duration_ns,m,late\n" + rows))
-        assert profile.metric_names == ("m",)
-        assert profile.parts[0].metrics(["m"])["m"].tolist() == list(range(20))
-
 
 @pytest.mark.parametrize(
     ("row", "column", "message"),
@@ -271,9 +262,3 @@ def test_what_is_wrong_in_parquet_is_pointed_at(
         told(read(path, columns))
     assert (caught.value.row, caught.value.column) == (row, column)
     assert message in caught.value.message
-
-
-def test_an_unknown_parquet_is_shown_what_to_type(tmp_path: Path) -> None:
-    with pytest.raises(ProfileError) as caught:
-        read_profile([str(parquet_of(tmp_path, TABLE))])
-    assert "`columns=name=Kernel,duration_ns=Dur`" in str(caught.value.remedy)

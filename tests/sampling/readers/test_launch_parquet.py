@@ -22,7 +22,6 @@ from sampling.profile.profile import Profile
 from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 
@@ -233,15 +232,6 @@ def test_empty_row_groups_between_others_are_passed_over(tmp_path: Path) -> None
     assert count_durations(profile, Grouping()).launches == 3
 
 
-@pytest.mark.parametrize("kept", [0.4, 0.9])
-def test_a_truncated_file_is_refused(kept: float, tmp_path: Path) -> None:
-    path = written(tmp_path, GOOD)
-    content = path.read_bytes()
-    path.write_bytes(content[: int(len(content) * kept)])
-    with pytest.raises(ProfileError, match=r"cut short or damaged .*; copy or write the file again"):
-        read(path)
-
-
 def test_a_damaged_row_group_is_refused_when_it_is_read(tmp_path: Path) -> None:
     path = written(tmp_path, {"name": ["a"] * 3000, "duration_ns": range(3000)}, row_group=1000)
     content = bytearray(path.read_bytes())
@@ -326,17 +316,3 @@ def test_an_empty_region_is_not_written(
 ) -> None:
     with pytest.raises(EmptySelectionError, match=f"{blamed} leaves no launch"):
         write_launch_parquet(table, region, tmp_path / "out.parquet")
-
-
-def test_two_files_are_one_workload(tmp_path: Path) -> None:
-    first = written(tmp_path, {"name": ["a", "b"], "duration_ns": [1, 2]})
-    first = first.rename(tmp_path / "first.parquet")
-    second = written(tmp_path, {"name": ["b", "c"], "duration_ns": [3, 4]})
-    profile = read_profile([str(first), str(second)])
-    assert rows_of(profile) == [("a", 0, 1, 0, 0), ("b", 0, 2, 0, 0), ("b", 0, 3, 1, 0), ("c", 0, 4, 1, 0)]
-    pooled = count_durations(profile, Grouping(GroupBy.NAME, pool_devices=True))
-    assert {group.key: int(n) for group, n in zip(pooled.groups, pooled.group_launches, strict=True)} == {
-        "a": 1,
-        "b": 2,
-        "c": 1,
-    }
