@@ -31,8 +31,7 @@ from sampling.errors import AnalysisError, OptionError, ProfileError
 from sampling.estimation.interval import Estimate
 from sampling.estimation.top_up import enlarged, next_sizes, sampling_left
 from sampling.estimation.total import PlanEstimate, estimate_plan, sample_of
-from sampling.json_text import read_json_object
-from sampling.plan.plan_file import IN_FOLDER, PlanFile, ToppedUp, read_plan
+from sampling.plan.plan_file import IN_FOLDER, PlanFile, ToppedUp, read_json_object, read_plan
 from sampling.readers.input_file import open_input
 from sampling.simulators.export import (
     ExportChoices,

@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from sampling.arrays import BoolArray, IntArray
-from sampling.arrow import to_numpy
+from sampling.arrays import BoolArray, IntArray, to_numpy
 from sampling.errors import ProfileError
 from sampling.features.reading import FeatureRows, gap_notes
-from sampling.progress import Progress
+from sampling.parallel import Progress
 from sampling.readers import gpgpu_sim_output as simulator_log
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import (

@@ -11,9 +11,9 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.features.matching import Matches, ProfileLaunches, file_positions, match_rows
 from sampling.features.reading import FeatureRows, read_features
+from sampling.parallel import Progress
 from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.readers.table import NumberLocale
 from sampling.reduction.launch_list import BlockVectors, Features, LaunchList
 from sampling.text import counted, joined_texts, shortened

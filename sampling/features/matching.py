@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import BoolArray, IntArray
-from sampling.dense_codes import dense_codes
+from sampling.arrays import BoolArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.features.names import reconcile_names
 from sampling.features.reading import FeatureRows

@@ -18,9 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.arrow import to_arrow_texts
-from sampling.dense_codes import dense_codes
+from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes, to_arrow_texts
 from sampling.errors import ProfileError
 from sampling.features.reading import (
     FeatureRows,
@@ -29,7 +27,7 @@ from sampling.features.reading import (
     refuse_repeated,
     repeated_notes,
 )
-from sampling.progress import Progress
+from sampling.parallel import Progress
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import (
     WRITTEN,

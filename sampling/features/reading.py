@@ -18,11 +18,10 @@ from importlib import import_module
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.dense_codes import dense_codes
+from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.registry import reader_of
 from sampling.readers.table import NumberLocale, Rows, floats

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sampling.arrays import FloatArray, IntArray
-from sampling.arrow import arrow_file, to_arrow_texts
+from sampling.arrays import FloatArray, IntArray, arrow_file, to_arrow_texts
 from sampling.errors import ProfileError
 from sampling.features.metric_names import SPELLINGS
 from sampling.features.reading import (
@@ -23,7 +22,7 @@ from sampling.features.reading import (
     refuse_repeated,
     repeated_notes,
 )
-from sampling.progress import Progress
+from sampling.parallel import Progress
 from sampling.readers.columns import DIMENSIONS, NO_METRIC
 from sampling.readers.input_file import InputFile
 from sampling.readers.registry import reader_of

@@ -16,10 +16,10 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, ProfileError
+from sampling.parallel import Progress
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.identity import SequenceFingerprint, fingerprints, sha256_as_read, signature_hashes
 from sampling.profile.profile import Dimensions, Profile
-from sampling.progress import Progress
 from sampling.readers.registry import read_profile
 from sampling.text import Wording, listed
 

@@ -12,13 +12,13 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.methods.registry import DEFAULT_METHOD, method_named
+from sampling.parallel import Progress
 from sampling.plan.design import Design, make_design, make_design_by_launches
 from sampling.plan.findings import Evidence, Finding, PlanCost, findings
 from sampling.profile.profile import LaunchSequence, Part, Profile
-from sampling.progress import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.device_time import DeviceTime, device_times
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.region import Region, selected_sequences

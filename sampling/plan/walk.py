@@ -10,8 +10,8 @@ from sampling.arrays import FloatArray
 from sampling.errors import OptionError
 from sampling.methods.method import StrataRequest
 from sampling.methods.registry import method_options, split_trees_of
+from sampling.parallel import Progress
 from sampling.plan.design import Design, speedup_of
-from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import unpooled
 from sampling.splitting.tree import ClusterArrays, Overrides, Share, SplitNode, TreeGrower, Verdict

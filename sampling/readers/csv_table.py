@@ -12,9 +12,9 @@ import numpy as np
 
 from sampling.arrays import AnyIntArray, FloatArray
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import KernelTable, Profile, RecordingFacts
-from sampling.progress import Progress
 from sampling.readers.columns import DIMENSIONS, NO_METRIC, REQUIRED, TIMES, matched_columns
 from sampling.readers.input_file import InputFile, is_binary, is_json
 from sampling.readers.table import MOST_NS, Kind, Launches, Layout, Rows, floats, read_rows, separated_header

@@ -29,9 +29,9 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import ProfileError
-from sampling.profile.launch_table import LaunchColumns, LaunchTable
-from sampling.profile.profile import Dimensions, KernelTable, RecordingFacts
-from sampling.progress import Progress
+from sampling.parallel import Progress
+from sampling.profile.launch_table import LaunchColumns
+from sampling.profile.profile import Dimensions, KernelTable, Profile, RecordingFacts
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import Launches, lines_before
 from sampling.text import counted
@@ -507,7 +507,7 @@ def logged_launches(file: InputFile, progress: Progress | None) -> LoggedLaunche
     )
 
 
-def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> LaunchTable:
+def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Return the launches with their cycles, as nanoseconds, and their instructions.
 
     Raises ProfileError: see `logged_launches`.

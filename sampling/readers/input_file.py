@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from sampling.errors import ProfileError
-from sampling.progress import Progress
+from sampling.parallel import Progress
 
 if TYPE_CHECKING:
     from sampling.readers.columns import ColumnMap

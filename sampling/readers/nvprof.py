@@ -15,12 +15,11 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import IntArray
-from sampling.arrow import first_true, to_arrow, to_numpy
+from sampling.arrays import IntArray, first_true, to_arrow, to_numpy
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
-from sampling.progress import Progress
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
 from sampling.readers.table import (
     MOST_NS,

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import KernelTable, Profile, RecordingFacts
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.table import Kind, Launches, Layout, first_line, header_cells, read_rows
 

@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from sampling.errors import OptionError
+from sampling.parallel import Progress
 from sampling.profile.identity import content_sha256, disk_state
 from sampling.profile.profile import KernelTable, Profile, joined_profiles
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input
 from sampling.text import Wording, counted, listed
 

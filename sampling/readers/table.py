@@ -18,12 +18,21 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
-from sampling.arrow import first_true, nulls_as, to_arrow, to_arrow_texts, to_numpy
+from sampling.arrays import (
+    AnyIntArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    first_true,
+    nulls_as,
+    to_arrow,
+    to_arrow_texts,
+    to_numpy,
+)
 from sampling.errors import ProfileError
-from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder, joined_columns
-from sampling.profile.profile import KernelTable, ProfileFile, RecordingFacts
-from sampling.progress import Progress
+from sampling.parallel import Progress
+from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, joined_columns
+from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.readers.columns import NO_METRIC
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
 
@@ -512,7 +521,7 @@ class Launches:
         facts: RecordingFacts,
         nothing: tuple[str, str],
         metrics: Mapping[str, FloatArray] | None = None,
-    ) -> LaunchTable:
+    ) -> Profile:
         """Return them in API order; ``nothing`` is message and remedy where there is none."""
         if self.count == 0:
             raise ProfileError(nothing[0], path=self._file.path, remedy=nothing[1])

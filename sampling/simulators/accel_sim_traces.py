@@ -19,7 +19,7 @@ from typing import IO, cast
 
 import numpy as np
 
-from sampling.dense_codes import dense_codes
+from sampling.arrays import dense_codes
 from sampling.errors import ProfileError
 from sampling.features.counts import REMEDY, is_stats, stats_rows
 from sampling.projection import IntervalLog

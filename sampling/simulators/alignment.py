@@ -24,10 +24,10 @@ import numpy as np
 from sampling.arrays import BoolArray, IntArray
 from sampling.errors import AnalysisError, OptionError, PlanFileError, ProfileError
 from sampling.features.names import reconcile_names
+from sampling.parallel import Progress
 from sampling.plan.other_recording import find_original
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import LaunchSequence, Profile
-from sampling.progress import Progress
 from sampling.readers.input_file import open_input
 from sampling.simulators.measured_run import SeenKernel, TraceList
 from sampling.text import Wording, counted, listed

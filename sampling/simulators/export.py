@@ -25,11 +25,10 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import OptionError, ProfileError
+from sampling.parallel import Progress, Stream, generator
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.names import is_communication
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
-from sampling.seeds import Stream, generator
 from sampling.simulators.measured_run import STATE, UNNUMBERED, dimensions_text
 from sampling.text import Wording, counted, shortened
 

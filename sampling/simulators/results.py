@@ -16,8 +16,8 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError, ProfileError
+from sampling.parallel import Progress
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.progress import Progress
 from sampling.simulators.export import FILLED, Manifest, read_manifest
 from sampling.simulators.measured_run import (
     UNNUMBERED,

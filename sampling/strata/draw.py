@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.parallel import Stream, generator
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.seeds import Stream, generator
 from sampling.strata.strata import CycleSpread, Strata, total_variance
 
 #: How often a design is drawn to be judged.

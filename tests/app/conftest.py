@@ -15,9 +15,9 @@ import textual.pilot
 from textual.keys import _character_to_key
 from textual.widgets import Input
 
+from sampling.parallel import Progress
 from sampling.plan.comparison import Comparison, MethodComparison, plan_key
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.readers.columns import ColumnMap
 from tests import small_recordings
 from tests.fuzzing.keys import press_at_once

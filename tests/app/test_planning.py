@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from sampling.plan.plan_file import read_overrides
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
 from tests.app.driving import App, opened, planned, printed, screen_text, study_in, view_of, wait_for
 from tui.app import overrides_file, planning

@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from sampling.difference import Difference
 from sampling.errors import OptionError
-from sampling.progress import Progress
+from sampling.parallel import Progress
 from tests.app.driving import App, Running, opened, printed, screen_text, view_of, wait_for
 from tests.drawing import in_ascii
 from tui.app import difference

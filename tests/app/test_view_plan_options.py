@@ -11,7 +11,7 @@ import pytest
 from textual.widgets import Input, Static
 
 from sampling.plan.walk import TreeWalk
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
 from tests.app.driving import (
     App,

@@ -15,7 +15,7 @@ import pytest
 
 from sampling.plan.design import Design
 from sampling.plan.walk import TreeWalk
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
 from sampling.strata.strata import group_bounds
 from sampling.strata.target import Target

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sampling.plan.nearby import Relaxation, simulation_hours, what_binds
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
 from tests.app.driving import (
     SIZES,

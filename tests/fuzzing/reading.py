@@ -23,9 +23,9 @@ from pathlib import Path
 from sampling.errors import SamplingError
 from sampling.plan.findings import Evidence, findings
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.device_time import device_times
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.run_order import run_order
 from tests.fuzzing.changes import changed

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.plan.findings import Change
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from tui import cli, parser
 from tui.options.choices import ColorMode, GroupSort, OutputFormat, TimelineBy
 from tui.options.command_line import change_text, changed, command_line, options_of

@@ -23,13 +23,13 @@ from sampling.difference import (
     mean_ratios,
 )
 from sampling.errors import EmptySelectionError, OptionError
-from sampling.profile.launch_table import LaunchTable
-from sampling.reduction.group_by import GroupBy
+from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 
 Launches = list[tuple[str, int, int]]  # name, grid, duration
-LaunchTables = Callable[..., LaunchTable]
+LaunchTables = Callable[..., Profile]
 Draws = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 
 BEFORE: Launches = [("gemm", 8, 100), ("gemm", 8, 120), ("norm", 4, 10), ("copy", 1, 5), ("old", 1, 7)]

@@ -15,9 +15,9 @@ from textual.worker import Worker
 
 from sampling.errors import SamplingError
 from sampling.methods.registry import check_settings, method_named, method_names
+from sampling.parallel import Progress
 from sampling.plan.nearby import hours
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.text import counted
 from tui.app.actions import APP, COMPARE, COMPARING, VIEW, bindings
 from tui.app.frame.chart import Chart

@@ -18,8 +18,8 @@ from textual.worker import Worker
 
 from sampling.difference import Difference, Status
 from sampling.errors import OptionError, ProfileError, SamplingError
+from sampling.parallel import Progress
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.text import counted
 from tui.app.actions import APP, DIFFERENCE, VIEW, bindings
 from tui.app.frame.chart import Chart

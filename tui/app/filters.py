@@ -17,7 +17,7 @@ from sampling.errors import OptionError, SamplingError
 from sampling.methods.registry import method_named
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.reduction.region import COMMUNICATION
 from sampling.text import counted
 from tui.app.frame.line import Line, PaneTitle

@@ -20,8 +20,8 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from sampling.parallel import Progress
 from sampling.plan.study import Study
-from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
 from tui.app.frame import wording

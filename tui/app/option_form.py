@@ -24,8 +24,8 @@ from textual.widgets import Input, Static
 from sampling.errors import OptionError
 from sampling.methods.method import DECLARED
 from sampling.methods.registry import check_settings, draws_at_random, method_named, method_names
-from sampling.reduction.group_by import GroupBy
-from sampling.seeds import Stream, generator
+from sampling.parallel import Stream, generator
+from sampling.reduction import GroupBy
 from sampling.strata.target import Target
 from tui.app.actions import FORM, bindings
 from tui.app.frame.field import PathInput

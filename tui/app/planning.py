@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sampling.errors import OptionError, OverrideError, SamplingError
 from sampling.methods.registry import check_settings
+from sampling.parallel import Progress
 from sampling.plan.nearby import Relaxation, SimulationHours
 from sampling.plan.study import Study, study, study_again
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.splitting.tree import Overrides, Verdict
 from tui.app.state import Session, decisions
 from tui.engine.plan_files import plan_notes, profile_check

@@ -19,10 +19,10 @@ from textual.worker import get_current_worker
 
 from sampling.errors import SamplingError
 from sampling.methods.registry import splits_groups
+from sampling.parallel import Progress
 from sampling.plan.study import Study
 from sampling.plan.walk import TreeWalk
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
 from sampling.text import counted
 from tui.app.actions import APP, COMPARING, TREE, VIEW, bindings

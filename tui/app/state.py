@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from tui.options.choices import GroupSort
 from tui.options.plan import SampleOptions
 

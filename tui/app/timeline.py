@@ -18,9 +18,9 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
+from sampling.parallel import Progress
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.reduction.range_list import RangeList, RangeOrigin
 from sampling.reduction.region import Region as LaunchRegion
 from sampling.reduction.timeline import By

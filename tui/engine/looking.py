@@ -12,10 +12,10 @@ from sampling.arrays import IntArray
 from sampling.difference import Difference, ProfilePart, difference_between
 from sampling.errors import EmptySelectionError, NotApplicableError
 from sampling.methods.registry import DEFAULT_METHOD
+from sampling.parallel import Progress
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.readers.registry import refuse_unused_columns
 from sampling.reduction.device_time import IdleGaps, idle_gaps
 from sampling.reduction.range_list import RangeList, list_ranges

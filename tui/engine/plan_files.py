@@ -16,13 +16,13 @@ from msgspec import UNSET
 
 from sampling.errors import AnalysisError, OptionError, PlanFileError, SamplingError
 from sampling.estimation.total import PlanEstimate, estimate_plan
+from sampling.parallel import Progress
 from sampling.plan.other_recording import align, find_original, made_from, refuse_other_order
 from sampling.plan.plan import drawn_plan
 from sampling.plan.plan_file import PlanFile, read_overrides, read_plan
 from sampling.plan.study import Study
 from sampling.profile.identity import content_sha256
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.readers.input_file import open_input
 from sampling.readers.registry import read_profile
 from sampling.simulators.export import manifests_in

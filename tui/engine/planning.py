@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sampling.errors import OptionError
 from sampling.methods.registry import check_settings, method_named, method_names
+from sampling.parallel import Progress
 from sampling.plan.comparison import FeatureFiles, MethodComparison
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.nearby import (
@@ -29,7 +30,6 @@ from sampling.plan.plan import Plan, drawn_plan, find_planned_launches
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.strata.target import Target
 from tui.engine.studies import (
     check_standard_input,

@@ -18,11 +18,11 @@ from sampling.methods.registry import (
     split_trees_of,
     splits_groups,
 )
+from sampling.parallel import Progress
 from sampling.plan.plan import Plan, options_of
 from sampling.plan.plan_file import PlanFile, PlanOptions, read_overrides
 from sampling.plan.study import MethodChoice, Study, method_grouping, study
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.readers.columns import ColumnMap, column_map
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts

@@ -284,7 +284,7 @@ def replaced_plan(path: Path) -> str | None:
 
 
 def _plan_there(path: Path) -> dict[str, Any] | None:
-    from sampling.json_text import read_json_object
+    from sampling.plan.plan_file import read_json_object
 
     with suppress(PlanFileError):
         return read_json_object(str(path)) if is_plan(str(path)) else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from tui.options.choices import ColorMode, NumberLocale, OutputFormat, Theme
 from tui.options.field import OUTPUT_PANEL, NumberKind, argument, option, options, output_option
 from tui.options.files import FeatureFile, InputFile, Product

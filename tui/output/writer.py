@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from sampling.json_text import finite, json_text
+from sampling.text import finite, json_text
 from tui.options.choices import OutputFormat
 from tui.options.files import replaced_plan
 from tui.options.shared import OutputOptions

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from sampling.errors import AnalysisError, OptionError, SamplingError
 from sampling.estimation.total import PlanEstimate
 from sampling.methods.registry import method_named, method_names
+from sampling.parallel import Progress
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.nearby import default_epsilons, point_of
 from sampling.plan.other_recording import made_from
 from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
 from sampling.plan.study import Study
-from sampling.progress import Progress
 from sampling.text import counted
 from tui.charts import quantities
 from tui.engine.looking import GroupTimeline, timeline_of_group

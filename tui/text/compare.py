@@ -10,9 +10,9 @@ from textwrap import fill
 from typing import Any
 
 from sampling.methods.registry import method_names
+from sampling.parallel import Progress
 from sampling.plan.comparison import Comparison, Mean, MethodComparison, mean_comparison
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.readers.registry import refuse_unused_columns
 from tui.charts import quantities
 from tui.charts.grid import LETTERS, Grid, ansi, cluster_style, plain

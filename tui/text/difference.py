@@ -12,8 +12,7 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.difference import LEAST_LAUNCHES, Difference, Durations, MatchedKernel, Status
-from sampling.json_text import finite
-from sampling.text import counted
+from sampling.text import counted, finite
 from tui.charts import quantities
 from tui.charts.grid import fitted
 from tui.options.choices import DifferenceSort

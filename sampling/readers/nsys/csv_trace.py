@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
-from sampling.progress import Progress
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
 from sampling.readers.table import (
     Kind,

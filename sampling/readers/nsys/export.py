@@ -26,9 +26,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import BoolArray, IntArray
-from sampling.dense_codes import dense_codes
+from sampling.arrays import BoolArray, IntArray, dense_codes
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.launch_table import (
     NO_CALL,
     STILL_OPEN,
@@ -48,7 +48,6 @@ from sampling.profile.profile import (
     ProfileFile,
     RecordingFacts,
 )
-from sampling.progress import Progress
 from sampling.text import counted
 
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import IO
 
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
-from sampling.progress import Progress
 from sampling.readers.input_file import HEAD_BYTES, InputFile, is_binary
 from sampling.readers.nsys import sqlite
 

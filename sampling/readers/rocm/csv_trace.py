@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sampling.arrays import AnyIntArray
+from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import KernelTable, LaunchOrder, Profile, RecordingFacts
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.rocm.recording import bare_name, work_groups
 from sampling.readers.table import Launches, Layout, Rows, first_line, header_cells, read_rows

@@ -16,8 +16,8 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.rocm.recording import COLUMNS, Recording, device_of, profile_of
 from sampling.readers.sqlite_file import MAGIC, OpenDatabase, open_database

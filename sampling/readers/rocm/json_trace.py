@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, place_on_disk
 from sampling.readers.rocm.recording import COLUMNS, Recording, device_of, profile_of
 

@@ -115,8 +115,7 @@ def test_what_could_be_either_of_two_kernels_is_left_unmatched() -> None:
 
 def check_names_of_the_other_demangler(profile: Profile, kernels: int, differing: int) -> None:
     """Find every kernel of a profile under the name that the C++ library's demangler gives it."""
-    for _ in profile.batches(("name",)):
-        pass
+    profile.load(("name",))
     names = profile.kernels.names
     full = [names.full(code) for code in range(len(names))]
     mangled = [names.mangled(code) or "" for code in range(len(names))]

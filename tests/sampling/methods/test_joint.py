@@ -19,8 +19,8 @@ from sampling.methods.joint import MOST_CUTS, POOL_BELOW, _Planner
 from sampling.methods.root import RootRule
 from sampling.plan.design import Design, make_design
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.plan_groups import unpooled
 from sampling.reduction.region import Region

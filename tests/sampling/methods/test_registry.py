@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError
 from sampling.methods.registry import method_named, method_names, method_options
 from sampling.plan.design import make_design
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
 from sampling.strata.strata import Strata, bound, group_bounds
 from sampling.strata.target import Target

@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 from sampling.methods.root import Options, RootRule
 from sampling.plan.design import Design, make_design
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.splitting.tree import TreeGrower, Verdict
 from sampling.strata.target import Target

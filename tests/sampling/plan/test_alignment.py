@@ -16,11 +16,10 @@ from sampling.errors import AnalysisError
 from sampling.plan.other_recording import align, shortened_names
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.identity import fingerprints
-from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
 from tests.small_plans import options_of, plan_of_strata, stratum
 
-Build = Callable[..., LaunchTable]
+Build = Callable[..., Profile]
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
 KERNELS = ("a", "b", "c")

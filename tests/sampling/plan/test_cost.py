@@ -14,7 +14,7 @@ from sampling.errors import NotApplicableError, ProfileError
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.study import MethodChoice, Study, study
 from sampling.profile.profile import Profile
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.target import Target

@@ -15,10 +15,10 @@ from sampling.errors import AnalysisError
 from sampling.plan.design import make_design
 from sampling.plan.judge import judge_design, judge_plan, planned_design, recorded_design
 from sampling.plan.plan import drawn_plan
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.draw import errors_of_draws
@@ -27,7 +27,7 @@ from sampling.strata.target import Target
 from tests.small_plans import plan_of_profile
 from tests.targets import UNPOOLED
 
-Build = Callable[..., LaunchTable]
+Build = Callable[..., Profile]
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
 
@@ -75,7 +75,7 @@ def test_judging_says_how_far_it_is_and_depends_on_the_seed_alone(
     assert judged.errors.tolist() != judge_design(counts, design, 50, 8).errors.tolist()
 
 
-def table_of(launch_table: Build, groups: dict[str, list[int]], **more: Any) -> LaunchTable:
+def table_of(launch_table: Build, groups: dict[str, list[int]], **more: Any) -> Profile:
     """Return a profile of these kernel groups, on a file that exists."""
     names = [name for name, durations in groups.items() for _ in durations]
     durations = [duration for group in groups.values() for duration in group]

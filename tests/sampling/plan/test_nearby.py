@@ -33,9 +33,9 @@ from sampling.plan.nearby import (
 )
 from sampling.plan.plan import drawn_plan
 from sampling.plan.study import MethodChoice, Study, study, study_again
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.splitting.tree import TreeGrower, Verdict
@@ -152,7 +152,7 @@ def test_where_a_decision_fits_no_node_there_is_no_point(counts: DurationCounts)
 Groups = dict[str, list[int]]
 
 
-TableOf = Callable[..., LaunchTable]
+TableOf = Callable[..., Profile]
 
 
 NAME = GroupBy.NAME
@@ -234,13 +234,13 @@ def test_each_is_the_plan_made_anew(
     assert {each.speedup_before for each in found} <= {before.speedup}
 
 
-def studied_table(table: LaunchTable, method: str, target: Target | None = None, **choice: object) -> Study:
+def studied_table(table: Profile, method: str, target: Target | None = None, **choice: object) -> Study:
     given = MethodChoice(method, **choice)  # type: ignore[arg-type]
     return study(table, Grouping(NAME), Region(), target or Target(), given)
 
 
 @pytest.fixture
-def table(launch_table: TableOf, mixture: Mixture) -> LaunchTable:
+def table(launch_table: TableOf, mixture: Mixture) -> Profile:
     """Six kernel groups of several modes."""
     groups = mixture(3)
     names = [name for name, durations in groups.items() for _ in durations]
@@ -287,9 +287,7 @@ def test_epsilons_have_three_digits_and_rise() -> None:
 
 @pytest.mark.parametrize(("method", "every"), [("joint", 450), ("root", 60), ("random", 60)])
 @pytest.mark.parametrize("times", [1.0001, 2.0])
-def test_it_is_the_smallest_of_all_that_fit(
-    table: LaunchTable, method: str, every: int, times: float
-) -> None:
+def test_it_is_the_smallest_of_all_that_fit(table: Profile, method: str, every: int, times: float) -> None:
     """Against the plans at epsilons all over the range, with budgets a little over the least to much more."""
     read = studied_table(table, method)
 
@@ -326,7 +324,7 @@ def test_where_not_even_the_loosest_fits_it_is_said_what_would(launch_table: Tab
     assert study_within(read, target, NAME, Budget("5h", 5, 1e6)).design.samples == 4
 
 
-def test_a_budget_is_of_a_method_that_draws(table: LaunchTable) -> None:
+def test_a_budget_is_of_a_method_that_draws(table: Profile) -> None:
     given = ("single-iteration.first=0", "single-iteration.last=9", "single-iteration.iterations=9")
     read = studied_table(table, "single-iteration", settings=given)
     with pytest.raises(OptionError, match="looks at no epsilon"):

@@ -29,18 +29,17 @@ from sampling.plan.judge import (
 )
 from sampling.plan.other_recording import find_original, made_from, refuse_other_order
 from sampling.plan.plan_file import PlanFile, PlannedFile, read_plan
-from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile, ProfileFile
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.draw import draw
 from sampling.strata.target import Target
 from tests.small_plans import plan_of_profile
 
-Build = Callable[..., LaunchTable]
+Build = Callable[..., Profile]
 Columns = dict[str, Sequence[Any]]
 REPEATS, SEED = 20, 3
 ALL = (Grouping(), Region())

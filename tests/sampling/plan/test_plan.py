@@ -18,12 +18,11 @@ from sampling.plan.design import make_design
 from sampling.plan.plan import drawn_plan
 from sampling.plan.plan_file import read_overrides, read_plan
 from sampling.profile.identity import content_sha256, disk_state, sha256_as_read
-from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile, ProfileFile
 from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import is_pool_key
 from sampling.reduction.region import Region
@@ -31,13 +30,13 @@ from sampling.splitting.tree import Verdict
 from tests.small_plans import plan_of_profile
 from tests.targets import UNPOOLED
 
-Build = Callable[..., LaunchTable]
+Build = Callable[..., Profile]
 Mixture = Callable[..., dict[str, list[int]]]
 OPTIONS = {"epsilon": 0.05, "confidence": 0.95, "method": "root"}
 
 
 @pytest.fixture(scope="module")
-def profile(launch_table: Build, mixture: Mixture) -> LaunchTable:
+def profile(launch_table: Build, mixture: Mixture) -> Profile:
     """Return two processes on two devices, kernels in mixed order with three shapes and an unknown one."""
     rng = np.random.default_rng(8)
     rows = [(name, duration) for name, group in mixture(5).items() for duration in group]
@@ -76,7 +75,7 @@ def written(document: Any, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("method", method_names(random=True))
-def test_a_plan_stands_for_every_launch(method: str, profile: LaunchTable) -> None:
+def test_a_plan_stands_for_every_launch(method: str, profile: Profile) -> None:
     counts = count_durations(profile, Grouping(GroupBy.NAME))
     plan = drawn_plan(counts, make_design(counts, method, UNPOOLED, 1), 1)
     strata = plan.design.strata
@@ -101,7 +100,7 @@ def test_a_plan_stands_for_every_launch(method: str, profile: LaunchTable) -> No
 @pytest.mark.parametrize("method", method_names(random=True))
 @pytest.mark.parametrize("by", [GroupBy.LAUNCH, GroupBy.NAME])
 def test_a_plan_file_reads_back_as_it_was_written(
-    by: GroupBy, method: str, profile: LaunchTable, tmp_path: Path
+    by: GroupBy, method: str, profile: Profile, tmp_path: Path
 ) -> None:
     counts, path = count_durations(profile, Grouping(by)), tmp_path / "plan.json"
     overrides = {counts.groups[0].key: {"": Verdict.SPLIT}} if method == "root" else None
@@ -123,12 +122,10 @@ def test_a_plan_file_reads_back_as_it_was_written(
             assert stratum.pooled == is_pool_key(stratum.key)
 
 
-def test_every_planned_launch_is_that_launch_of_the_profile(profile: LaunchTable, tmp_path: Path) -> None:
+def test_every_planned_launch_is_that_launch_of_the_profile(profile: Profile, tmp_path: Path) -> None:
     region = Region(launches=(40, None), devices=(1,))
     plan = plan_of_profile(profile, tmp_path / "plan.json", region=region)
-    columns = list(profile.batches(["signature", "duration_ns"]))
-    codes = np.concatenate([batch["signature"] for batch in columns])
-    durations = np.concatenate([batch["duration_ns"] for batch in columns])
+    codes, durations = profile.load(["signature", "duration_ns"]).values()
     for launch in plan.drawn:
         assert launch.id >= 40
         signature = profile.kernels.signature(int(codes[launch.id]))
@@ -145,7 +142,7 @@ def test_every_planned_launch_is_that_launch_of_the_profile(profile: LaunchTable
 @pytest.mark.parametrize("pool", [False, True])
 @pytest.mark.parametrize("by", [by for by in GroupBy if by is not GroupBy.PUBLISHED])
 def test_a_profile_and_its_parquet_have_the_same_plan(
-    by: GroupBy, pool: bool, profile: LaunchTable, tmp_path: Path
+    by: GroupBy, pool: bool, profile: Profile, tmp_path: Path
 ) -> None:
     path = tmp_path / "profile.parquet"
     assert write_launch_parquet(profile, Region(), path).launches == profile.launches
@@ -159,7 +156,7 @@ def test_a_profile_and_its_parquet_have_the_same_plan(
 
 
 @pytest.fixture(scope="module")
-def small_plan(profile: LaunchTable, folder: Path) -> str:
+def small_plan(profile: Profile, folder: Path) -> str:
     """Return a plan document, written once for all tests that damage it."""
     return json.dumps(document_of(profile, folder))
 

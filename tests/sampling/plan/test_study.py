@@ -12,9 +12,8 @@ import pytest
 from sampling.plan.comparison import MethodComparison
 from sampling.plan.plan import drawn_plan, find_planned_launches
 from sampling.plan.study import MethodChoice, study, study_again
-from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Column, Profile, Source, Table
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region, selected_parts
 from sampling.strata.target import Target
@@ -41,7 +40,7 @@ class CountedSource:
 
 
 @pytest.fixture
-def counted(launch_table: Callable[..., LaunchTable]) -> CountedProfile:
+def counted(launch_table: Callable[..., Profile]) -> CountedProfile:
     names = [f"kernel{index % 4}" for index in range(LAUNCHES)]
     durations = [100 + 7 * (index % 23) for index in range(LAUNCHES)]
     starts = [100 * index for index in range(LAUNCHES)]

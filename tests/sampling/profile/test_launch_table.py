@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
+from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
 from sampling.profile.profile import (
     Device,
     KernelTable,
@@ -22,7 +22,7 @@ from sampling.profile.profile import (
     joined_profiles,
 )
 
-Build = Callable[..., LaunchTable]
+Build = Callable[..., Profile]
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 4), st.integers(0, 3)),
@@ -40,7 +40,7 @@ def _small_spans() -> Iterator[None]:
 
 def durations(profile: Profile) -> list[int]:
     """Return all durations in id order."""
-    return [value for batch in profile.batches(["duration_ns"]) for value in batch["duration_ns"].tolist()]
+    return profile.load(["duration_ns"])["duration_ns"].tolist()
 
 
 def check_ids(profile: Profile) -> None:

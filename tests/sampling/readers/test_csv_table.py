@@ -54,7 +54,7 @@ def refused(path: Path, columns: str | None = None) -> ProfileError:
 
 
 def durations(profile: Profile) -> list[int]:
-    return [int(value) for batch in profile.batches(["duration_ns"]) for value in batch["duration_ns"]]
+    return profile.load(["duration_ns"])["duration_ns"].tolist()
 
 
 class TestColumns:
@@ -184,8 +184,9 @@ def test_as_the_standard_library_reads_it(rows: list[tuple[str, Decimal, int | N
             oracle = list(csv.DictReader(stream))
     found = [
         (profile.kernels.names.full(int(name)), int(duration), int(stream))
-        for batch in profile.batches(["name", "duration_ns", "stream"])
-        for name, duration, stream in zip(*(batch[c] for c in ("name", "duration_ns", "stream")), strict=True)
+        for name, duration, stream in zip(
+            *profile.load(["name", "duration_ns", "stream"]).values(), strict=True
+        )
     ]
     assert [name for name, _, _ in found] == [row["Kernel"] for row in oracle]
     assert [stream for _, _, stream in found] == [int(row["Q"] or 0) for row in oracle]

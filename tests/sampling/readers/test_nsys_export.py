@@ -65,7 +65,7 @@ def read(store: str, tmp_path: Path) -> Read:
 
 
 def column(profile: Profile, name: Any) -> list[int]:
-    return np.concatenate([batch[name] for batch in profile.batches([name])]).tolist()
+    return profile.load([name])[name].tolist()
 
 
 def names(profile: Profile) -> list[str]:

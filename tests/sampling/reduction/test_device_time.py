@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy
 from sampling.reduction.device_time import IdleGaps, device_times, idle_gaps
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region, selected_parts
 
-Build = Callable[..., LaunchTable]
+Build = Callable[..., Profile]
 
 LAUNCHES = st.lists(
     st.tuples(st.integers(0, 1), st.integers(0, 60), st.integers(0, 12)), min_size=1, max_size=40
@@ -31,7 +31,7 @@ def _small_spans() -> Iterator[None]:
         yield
 
 
-def check_times(profile: LaunchTable, rows: list[tuple[int, int, int]], region: Region) -> None:
+def check_times(profile: Profile, rows: list[tuple[int, int, int]], region: Region) -> None:
     """Hold the times against one slot a nanosecond; rows are (device, start, duration)."""
     found = device_times(profile, selected_parts(profile, region))
     devices = sorted({device for device, _, _ in rows})

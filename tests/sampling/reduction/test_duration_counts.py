@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError
 from sampling.profile import launch_table
-from sampling.profile.launch_table import LaunchTable
 from sampling.profile.names import short_name
-from sampling.reduction import duration_counts
+from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy, duration_counts
 from sampling.reduction.duration_counts import (
     MOST,
     DurationCounts,
@@ -28,7 +28,6 @@ from sampling.reduction.duration_counts import (
     range_std_ns,
     reduced,
 )
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 
@@ -77,10 +76,10 @@ def _small_pieces() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def built(launch_table: Callable[..., LaunchTable]) -> Callable[[list[Launch]], LaunchTable]:
+def built(launch_table: Callable[..., Profile]) -> Callable[[list[Launch]], Profile]:
     """Build a profile of launches given in id order."""
 
-    def build(launches: list[Launch]) -> LaunchTable:
+    def build(launches: list[Launch]) -> Profile:
         return launch_table(
             [launch.name for launch in launches],
             [launch.duration_ns for launch in launches],
@@ -136,7 +135,7 @@ def check_reduction(counts: DurationCounts, launches: list[Launch]) -> None:
 @pytest.mark.parametrize("grouping", GROUPINGS, ids=lambda grouping: f"{grouping.by}-{grouping.pool_devices}")
 @given(launches=profiles(SHORT))
 def test_every_launch_is_counted_in_its_group(
-    grouping: Grouping, launches: list[Launch], built: Callable[[list[Launch]], LaunchTable]
+    grouping: Grouping, launches: list[Launch], built: Callable[[list[Launch]], Profile]
 ) -> None:
     check_reduction(count_durations(built(launches), grouping), launches)
 
@@ -151,7 +150,7 @@ def test_every_launch_is_counted_in_its_group(
     ],
 )
 def test_groups_of_mangled_names_are_called_as_they_read(
-    by: GroupBy, keys: list[str], built: Callable[[list[Launch]], LaunchTable]
+    by: GroupBy, keys: list[str], built: Callable[[list[Launch]], Profile]
 ) -> None:
     table = built([Launch(0, 0, "_Z4convILi1EEvPf", 0, 2), Launch(0, 0, "_Z4convILi2EEvPf", 0, 1)])
     assert [group.key for group in count_durations(table, Grouping(by, pool_devices=True)).groups] == keys
@@ -159,7 +158,7 @@ def test_groups_of_mangled_names_are_called_as_they_read(
 
 @given(launches=profiles(MIXED), grouping=st.sampled_from(GROUPINGS))
 def test_durations_too_wide_for_one_key_are_counted_alike(
-    launches: list[Launch], grouping: Grouping, built: Callable[[list[Launch]], LaunchTable]
+    launches: list[Launch], grouping: Grouping, built: Callable[[list[Launch]], Profile]
 ) -> None:
     check_reduction(count_durations(built(launches), grouping), launches)
 
@@ -197,7 +196,7 @@ def test_a_region_counts_what_passes_every_filter(
     launches: list[Launch],
     grouping: Grouping,
     region: Region,
-    built: Callable[[list[Launch]], LaunchTable],
+    built: Callable[[list[Launch]], Profile],
 ) -> None:
     low, high = region.launches or (None, None)
     kept = [
@@ -218,7 +217,7 @@ def test_a_region_counts_what_passes_every_filter(
 
 @given(launches=profiles(MIXED), exclude=st.sampled_from([(), ("communication",), ("b::",)]))
 def test_groups_by_name_follow_from_those_by_launch(
-    launches: list[Launch], exclude: tuple[str, ...], built: Callable[[list[Launch]], LaunchTable]
+    launches: list[Launch], exclude: tuple[str, ...], built: Callable[[list[Launch]], Profile]
 ) -> None:
     patterns = {"communication": "nccl", "b::": "b::"}
     kept = [each for each in launches if not any(patterns[text] in each.name for text in exclude)]
@@ -232,7 +231,7 @@ def test_groups_by_name_follow_from_those_by_launch(
 
 @given(launches=profiles(MIXED), grouping=st.sampled_from(GROUPINGS))
 def test_the_spread_is_the_population_standard_deviation(
-    launches: list[Launch], grouping: Grouping, built: Callable[[list[Launch]], LaunchTable]
+    launches: list[Launch], grouping: Grouping, built: Callable[[list[Launch]], Profile]
 ) -> None:
     counts = count_durations(built(launches), grouping)
     durations: dict[str, list[int]] = {}
@@ -274,7 +273,7 @@ def test_counted_launches_come_with_their_groups(
     launches: list[Launch],
     grouping: Grouping,
     region: Region,
-    built: Callable[[list[Launch]], LaunchTable],
+    built: Callable[[list[Launch]], Profile],
 ) -> None:
     profile = built(launches)
     kept = [
@@ -301,7 +300,7 @@ def test_counted_launches_come_with_their_groups(
     assert sum(part.launches for part in counted_parts(profile, counts)) == len(kept)
 
 
-def test_progress_counts_the_launches_read(launch_table: Callable[..., LaunchTable]) -> None:
+def test_progress_counts_the_launches_read(launch_table: Callable[..., Profile]) -> None:
     told: list[tuple[int, int, str]] = []
     count_durations(
         launch_table(["k"] * 20, range(20)), Grouping(), progress=lambda *place: told.append(place)

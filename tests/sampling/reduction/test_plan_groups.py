@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from sampling.plan.design import make_design
 from sampling.plan.drawn_launches import find_drawn_launches
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pool_key, pooled, unpooled
 from sampling.reduction.region import Region
@@ -25,7 +25,7 @@ from sampling.strata.draw import draw
 from sampling.strata.strata import measured_clusters
 from sampling.strata.target import Target
 
-Build = Callable[..., LaunchTable]
+Build = Callable[..., Profile]
 CountsOf = Callable[..., DurationCounts]
 
 # Name, process, device and duration of a launch.
@@ -36,7 +36,7 @@ LAUNCHES = st.lists(
 )
 
 
-def table_of(launch_table: Build, launches: list[tuple[str, int, int, int]]) -> LaunchTable:
+def table_of(launch_table: Build, launches: list[tuple[str, int, int, int]]) -> Profile:
     names, process, device, durations = map(list, zip(*launches, strict=True))
     return launch_table(names, durations, process=process, device=device)
 

@@ -15,13 +15,12 @@ from sampling.profile import launch_table as launch_table_module
 from sampling.profile.launch_table import (
     STILL_OPEN,
     LaunchColumns,
-    LaunchTable,
     LaunchTableBuilder,
     RangeEvents,
     runs_of,
 )
 from sampling.profile.named_ranges import range_tree
-from sampling.profile.profile import KernelTable, ProfileFile, RecordingFacts, joined_profiles
+from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts, joined_profiles
 from sampling.reduction import range_list as listing_module
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
@@ -47,7 +46,7 @@ def profile_of(
     durations: Sequence[int] | None = None,
     device: Sequence[int] | None = None,
     kernels: KernelTable | None = None,
-) -> LaunchTable:
+) -> Profile:
     """A profile of launches called at these times; the duration is the time of the call if not given."""
     kernels = KernelTable() if kernels is None else kernels
     api = np.array(calls, dtype=np.int64)
@@ -97,9 +96,7 @@ def rows_of(listed: RangeList) -> dict[str, tuple[int, int, int, int, int]]:
     }
 
 
-def by_the_words(
-    profile: LaunchTable, kept: set[int], duration_of: dict[int, int]
-) -> dict[str, tuple[int, ...]]:
+def by_the_words(profile: Profile, kept: set[int], duration_of: dict[int, int]) -> dict[str, tuple[int, ...]]:
     """The same found run by run and launch by launch."""
     runs = profile.range_runs()
     assert runs is not None

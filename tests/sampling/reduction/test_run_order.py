@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.drift import DRIFTING, INDEPENDENT, PERIODIC, Durations, share_said
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy
 from sampling.reduction import run_order as run_order_module
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.reduction.run_order import Drift, OrderedLaunches, RunOrder, find_drift, rank_trend, run_order
@@ -23,7 +23,7 @@ Look = Callable[..., RunOrder]
 
 
 @pytest.fixture(scope="module")
-def drift_of(launch_table: Callable[..., LaunchTable]) -> DriftOf:
+def drift_of(launch_table: Callable[..., Profile]) -> DriftOf:
     def looked(
         names: Sequence[str], durations: Sequence[int], region: Region | None = None, **columns: object
     ) -> Drift | None:
@@ -127,7 +127,7 @@ ONE = [f"k{code}" for code in RNG.integers(0, 9, 300)]
 
 
 @pytest.fixture(scope="module")
-def look(launch_table: Callable[..., LaunchTable]) -> Look:
+def look(launch_table: Callable[..., Profile]) -> Look:
     """Look at ranks of launches, each a device with its own names and durations."""
 
     def looked(*ranks: Sequence[str], times: Sequence[int] = (), region: Region | None = None) -> RunOrder:

@@ -13,11 +13,11 @@ from sampling.errors import EmptySelectionError, OptionError
 from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import read_plan
 from sampling.plan.study import MethodChoice, study
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
 from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations, counts_by_name
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
 from sampling.reduction.region import LeftOut, Region
@@ -29,7 +29,7 @@ BY_NAME = Grouping(GroupBy.NAME)
 
 @given(rows=ROWS, least=st.integers(1, 9), include=st.sampled_from([(), ("a",), ("a", "b")]))
 def test_it_keeps_what_lasts_as_long_and_counts_the_rest(
-    launch_table: Callable[..., LaunchTable],
+    launch_table: Callable[..., Profile],
     rows: list[tuple[str, int]],
     least: int,
     include: tuple[str, ...],
@@ -58,13 +58,13 @@ def test_the_share_is_of_the_time_without_it() -> None:
     assert LeftOut(3, 0).share_of(0) == 0
 
 
-def test_a_threshold_that_keeps_all_says_so(launch_table: Callable[..., LaunchTable]) -> None:
+def test_a_threshold_that_keeps_all_says_so(launch_table: Callable[..., Profile]) -> None:
     profile = launch_table(["a", "b"], [5, 6])
     assert count_durations(profile, BY_NAME, Region(min_duration_ns=5)).left_out == LeftOut(0, 0)
     assert count_durations(profile, BY_NAME).left_out is None
 
 
-def test_the_longest_launch_there_is_is_named(launch_table: Callable[..., LaunchTable]) -> None:
+def test_the_longest_launch_there_is_is_named(launch_table: Callable[..., Profile]) -> None:
     profile = launch_table(["a", "b"], [5, 60])
     with pytest.raises(EmptySelectionError, match=r"`min_duration_ns=7` leaves .* longest lasts 5 ns"):
         count_durations(profile, BY_NAME, Region(exclude=("b",), min_duration_ns=7))
@@ -77,7 +77,7 @@ def test_what_leaves_out_nothing_by_its_nature_is_refused(least: int) -> None:
 
 
 def test_groups_by_name_from_groups_by_launch_know_what_was_left_out(
-    launch_table: Callable[..., LaunchTable],
+    launch_table: Callable[..., Profile],
 ) -> None:
     profile = launch_table(["a", "a", "b"], [5, 60, 3], grid_x=[1, 2, 3])
     counts = count_durations(profile, Grouping(), Region(min_duration_ns=5))
@@ -86,7 +86,7 @@ def test_groups_by_name_from_groups_by_launch_know_what_was_left_out(
     assert [group.name for group in by_name.groups] == ["a"]
 
 
-def test_writing_keeps_the_same_launches(launch_table: Callable[..., LaunchTable], tmp_path: Path) -> None:
+def test_writing_keeps_the_same_launches(launch_table: Callable[..., Profile], tmp_path: Path) -> None:
     profile, path = launch_table(["a", "b", "a"], [5, 6, 7]), tmp_path / "x.parquet"
     kept = write_launch_parquet(profile, Region(include=("a",), min_duration_ns=6), path)
     assert (kept.launches, kept.total_duration_ns, kept.left_out) == (1, 7, LeftOut(1, 5))
@@ -95,9 +95,7 @@ def test_writing_keeps_the_same_launches(launch_table: Callable[..., LaunchTable
         write_launch_parquet(profile, Region(min_duration_ns=8), tmp_path / "none.parquet")
 
 
-def test_a_plan_file_tells_what_was_left_out(
-    launch_table: Callable[..., LaunchTable], tmp_path: Path
-) -> None:
+def test_a_plan_file_tells_what_was_left_out(launch_table: Callable[..., Profile], tmp_path: Path) -> None:
     recording = tmp_path / "x"
     recording.write_text("")
     profile = launch_table(["a"] * 9, [1, 2, *[50] * 7], location=recording)

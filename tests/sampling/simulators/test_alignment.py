@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
 from sampling.simulators.alignment import (
     TraceAlignment,
     TraceList,
@@ -25,7 +25,7 @@ from sampling.simulators.measured_run import SeenKernel
 
 KERNELS = ("void step<(int)4>(float *)", "last(const float *)", "copy(int)")
 MANGLED = ("_Z4stepILi4EEvPf", "_Z4lastPKf", "_Z4copyi")
-Table = Callable[..., LaunchTable]
+Table = Callable[..., Profile]
 
 
 def trace_of(codes: Sequence[int], grids: Sequence[int], numbers: Sequence[int] | None = None) -> TraceList:

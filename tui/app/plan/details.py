@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sampling.errors import OptionError
+from sampling.parallel import Progress
 from sampling.plan.design import Design
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.nearby import (
@@ -26,7 +27,6 @@ from sampling.plan.nearby import (
 from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
 from sampling.plan.plan_file import PlannedLaunch, read_plan
 from sampling.plan.study import Study
-from sampling.progress import Progress
 from sampling.simulators.registry import exported_folder, exporter_named
 from sampling.strata.target import Target
 from sampling.text import counted

@@ -20,9 +20,9 @@ from textual.widgets import Input, Static
 from textual.worker import Worker
 
 from sampling.errors import OptionError, SamplingError
+from sampling.parallel import Progress
 from sampling.plan.nearby import Relaxation, SimulationHours, Value, check_slowdown
 from sampling.plan.study import Study
-from sampling.progress import Progress
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import BINDS, LIST, bindings
 from tui.app.frame.line import Line, fitting, toned_segments

@@ -21,7 +21,7 @@ from textual.worker import Worker
 from sampling.errors import OptionError, SamplingError
 from sampling.estimation.top_up import ToppedUp
 from sampling.estimation.total import PlanEstimate
-from sampling.progress import Progress
+from sampling.parallel import Progress
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, LIST, RESULTS, VIEW, bindings
 from tui.app.frame.line import PaneTitle, titled

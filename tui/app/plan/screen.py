@@ -15,8 +15,8 @@ from textual.widget import Widget
 from textual.worker import Worker
 
 from sampling.errors import SamplingError
+from sampling.parallel import Progress
 from sampling.plan.study import Study
-from sampling.progress import Progress
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, BINDS, FORM, PLAN, VIEW, bindings
 from tui.app.frame import wording, words

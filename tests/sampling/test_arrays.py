@@ -1,6 +1,8 @@
-"""Specification of the way between numpy and Arrow: the same values, in no case with pandas."""
+"""Arrays to Arrow and back, the same values; dense codes: equal rows, and only equal rows, share one."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.arrow import (
+from sampling import arrays
+from sampling.arrays import (
+    dense_codes,
     first_true,
     nulls_as,
     to_arrow,
@@ -76,3 +80,58 @@ def test_the_first_true_counts_over_all_chunks(chunks: list[list[bool | None]]) 
     flat = [value for chunk in chunks for value in chunk]
     expected = flat.index(True) if True in flat else -1
     assert first_true(pa.chunked_array(chunks, type=pa.bool_())) == expected
+
+
+@pytest.fixture(scope="module", params=["sorted", "hashed"])
+def path_taken(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run every test by sorting and by hashing."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("HASHING_PAYS_FROM_ROWS", "IMPORT_PAYS_FROM_ROWS"):
+            patch.setattr(arrays, name, 0 if request.param == "hashed" else 10**9)
+        yield request.param
+
+
+def rows(widest: int) -> st.SearchStrategy[list[tuple[int, ...]]]:
+    """Tables of one to eight columns of small and of wide numbers."""
+    cell = st.one_of(st.integers(0, 3), st.integers(widest - 3, widest))
+    return st.integers(1, 8).flatmap(
+        lambda columns: st.lists(st.tuples(*[cell] * columns), min_size=1, max_size=40)
+    )
+
+
+def check_codes(table: list[tuple[int, ...]]) -> None:
+    """Hold the codes against a dictionary of the rows."""
+    codes, first_rows = dense_codes([np.array(column, dtype=np.int64) for column in zip(*table, strict=True)])
+    first_row_of = {row: table.index(row) for row in table}
+    assert sorted(first_rows.tolist()) == sorted(first_row_of.values())
+    assert [table[first] for first in first_rows[codes].tolist()] == table
+    assert first_rows[codes].tolist() == [first_row_of[row] for row in table]
+
+
+@pytest.mark.usefixtures("path_taken")
+@given(table=rows(2**31 - 1))
+def test_equal_rows_and_only_equal_rows_share_a_code(table: list[tuple[int, ...]]) -> None:
+    check_codes(table)
+
+
+@pytest.mark.usefixtures("path_taken")
+@given(table=rows(2**57))
+def test_columns_too_wide_for_one_key_together_still_get_exact_codes(table: list[tuple[int, ...]]) -> None:
+    check_codes(table)
+
+
+@pytest.mark.usefixtures("path_taken")
+def test_columns_that_fill_an_int64_each_still_get_exact_codes() -> None:
+    top = 2**63 - 1
+    check_codes([(0, top), (1, top), (2, top), (3, top), (4, top), (0, 0), (4, 0), (2, top)])
+
+
+def test_a_column_of_one_value_separates_nothing() -> None:
+    same = np.broadcast_to(np.int64(7), 4)
+    codes, first_rows = dense_codes([same, np.array([3, 3, 5, 3]), same])
+    assert first_rows[codes].tolist() == [0, 0, 2, 0]
+
+    for several in (5, 0):
+        codes, first_rows = dense_codes([np.zeros(several, dtype=np.int32)])
+        assert codes.tolist() == [0] * several
+        assert first_rows.tolist() == [0] * bool(several)
