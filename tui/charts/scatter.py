@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from tui.charts.axis import draw_across, draw_upward, left_of, ticks_across, value_axis
-from tui.charts.grid import LABEL, SELECTED, Grid, blank, copy, fitted, glyph_set, put
+from tui.charts.axis import draw_across, draw_up, left_of, ticks_across, value_axis
+from tui.charts.grid import LABEL, SELECTED, Grid, blank, copy, glyph_set, lines, put
 from tui.charts.legend import Entry, legend
 from tui.charts.quantities import ratio, share, si_tick
 
@@ -89,7 +89,7 @@ def _draw_plot(grid: Grid, points: Sequence[Point], top: int, foot: int, selecte
     upward = value_axis([point.error for point in points], foot - top, log=True, percent=True)
     left, right = left_of(upward), grid.width - 1
     across = value_axis([point.speedup for point in points], right - left + 1, log=True, percent=False)
-    draw_upward(grid, upward, top, foot, left, glyphs)
+    draw_up(grid, [(top + row, text) for row, text in upward.ticks], foot, left, top)
     ticks = ticks_across(across, _speedup_label, right)
     draw_across(grid, foot, left, [tick.column for tick in ticks], ticks, glyphs)
 
@@ -136,7 +136,4 @@ def _numbers(points: Sequence[Point], width: int, height: int) -> Grid:
     rows = texts or [_NO_POINTS]
     if len(rows) > height:
         rows = [*rows[: height - 1], f"+{len(rows) - height + 1} more"]
-    grid = blank(width, height)
-    for row, text in enumerate(rows):
-        put(grid, row, 0, fitted(text, grid.width), LABEL)
-    return grid
+    return lines(rows, width, height)

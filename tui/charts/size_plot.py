@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tui.charts.axis import Tick, ValueAxis, draw_across, draw_upward, left_of, place, value_axis
+from tui.charts.axis import Tick, ValueAxis, draw_across, draw_up, left_of, place, value_axis
 from tui.charts.grid import (
     AXIS,
     LABEL,
@@ -24,9 +24,10 @@ from tui.charts.grid import (
     copy,
     fitted,
     glyph_set,
+    lines,
     put,
 )
-from tui.charts.legend import Entry, flowing_legend, is_whole, legend
+from tui.charts.legend import Entry, legend
 from tui.charts.quantities import ratio
 from tui.terminal.printable import is_ascii
 
@@ -93,7 +94,6 @@ SMALLEST_WIDTH = 20
 SMALLEST_HEIGHT = 4
 _LEAST_ROWS_WITH_LEGEND = 6
 _LEAST_ROWS_WITH_TITLE = 10
-_LEAST_ROWS_WITH_MORE_OF_LEGEND = (10, 14)
 _ROWS_A_LEGEND_ROW = 3
 _MOST_LANE_WIDTH = 2
 _BASELINE = ("\N{BOX DRAWINGS LIGHT DOUBLE DASH HORIZONTAL}", ".")
@@ -232,13 +232,7 @@ def _legend(plot: SizePlot, width: int, height: int) -> Grid:
     """A few rows that explain the marks; at most a third of the chart."""
     if not plot.entries or height < _LEAST_ROWS_WITH_LEGEND:
         return blank(0, 0)
-    rows = 1 + sum(height >= least for least in _LEAST_ROWS_WITH_MORE_OF_LEGEND)
-    if not is_whole(plot.entries, width, rows):
-        most = max(height // _ROWS_A_LEGEND_ROW, rows)
-        whole = flowing_legend(plot.entries, width, most)
-        if whole is not None:
-            return whole
-    return legend(plot.entries, width, rows, what="signs")
+    return legend(plot.entries, width, max(height // _ROWS_A_LEGEND_ROW, 1), what="signs")
 
 
 def _values(plot: SizePlot) -> list[float]:
@@ -269,7 +263,8 @@ def _columns(plot: SizePlot, left: int, width: int) -> tuple[dict[float, int], i
 
 
 def _draw_axes(frame: _Frame) -> None:
-    draw_upward(frame.grid, frame.axis, frame.top, frame.foot, frame.left, frame.glyphs)
+    ticks = [(frame.top + row, text) for row, text in frame.axis.ticks]
+    draw_up(frame.grid, ticks, frame.foot, frame.left, frame.top)
     draw_across(frame.grid, frame.foot, frame.left, frame.columns.values(), _size_ticks(frame), frame.glyphs)
 
 
@@ -327,7 +322,6 @@ def baseline_symbol() -> str:
 
 def _numbers(plot: SizePlot, width: int, height: int) -> Grid:
     """The chart for too small a grid for axes: a value a row, the last ones, which the user asked for."""
-    grid = blank(width, height)
     labels = dict(plot.sizes)
     axis = value_axis(_values(plot), 2, log=plot.log, percent=plot.percent)
     texts = [
@@ -335,9 +329,7 @@ def _numbers(plot: SizePlot, width: int, height: int) -> Grid:
         for mark in plot.marks
         if (figure := _figure(mark, axis)) is not None
     ]
-    for row, text in enumerate(texts[-grid.height :] if grid.height else ()):
-        put(grid, row, 0, fitted(text, grid.width), LABEL)
-    return grid
+    return lines(texts[-max(height, 1) :], width, height)
 
 
 def _figure(mark: Mark, axis: ValueAxis) -> str | None:
@@ -491,9 +483,7 @@ def trade_off_chart(
     chosen : the epsilon to mark, if its point is there.
     """
     if not points:
-        grid = blank(width, height)
-        put(grid, 0, 0, fitted("no point of the curve yet", grid.width), LABEL)
-        return grid
+        return lines(["no point of the curve yet"], width, height)
     plot = _plot(points, sorted(set(epsilons)), chosen)
     return size_chart(plot, width, height)
 
