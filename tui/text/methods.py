@@ -16,7 +16,7 @@ from sampling.plan.comparison import Comparison, Mean, MethodComparison, mean_co
 from sampling.readers.registry import refuse_unused_columns
 from tui.charts.grid import LETTERS, Grid, cluster_style
 from tui.charts.quantities import count, ratio, share
-from tui.charts.scatter import Point, scatter
+from tui.charts.size_plot import Point, scatter
 from tui.engine.planning import check_feature_reports, comparison_of
 from tui.engine.studies import columns_of, grouping_of, note_what_is_read, open_profile
 from tui.options.choices import CompareSort, OutputFormat
