@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tui.charts.axis import ticks_across, value_axis
 from tui.charts.grid import AXIS, Grid, plain
-from tui.charts.scatter import Point, scatter
+from tui.charts.size_plot import Point, scatter
 
 LETTERS = "ABCDEFGHIJKL"
 
