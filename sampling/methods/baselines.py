@@ -167,10 +167,6 @@ def pick_first(
     """Take the launches from the first on until the instructions are done; the last of them is taken whole.
 
     The total is instructions / IPC of those launches, so each weighs I_total / I_done.
-
-    Raises
-    ------
-    NotApplicableError : launches without an instruction count.
     """
     limit, counts = options.instructions, instruction_counts(launches, "first-instructions")
     done = np.cumsum(counts.executed)

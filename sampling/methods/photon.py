@@ -48,10 +48,6 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
     Of several kept launches that match, the one with the nearest number of warps is taken, the first kept of
     those equally near. Kernel groups do not matter: any launch may match any other.
 
-    Raises
-    ------
-    NotApplicableError : launches without a vector or without a number of warps, or too many unlike ones.
-
     Notes
     -----
     Of the launches of one vector at most the first is kept, whatever their warps: it was kept or matched a
@@ -118,12 +114,7 @@ def _warps(launches: LaunchList, vectors: BlockVectors) -> IntArray:
 def _kept(
     vectors: BlockVectors, first_rows: IntArray, blocks: int, distance: float, progress: Progress | None
 ) -> tuple[IntArray, FloatArray]:
-    """Return (k,) the rows of the launches that match none before them, and (k, blocks) their vectors.
-
-    Raises
-    ------
-    NotApplicableError : so many are kept that comparing them all would take hours.
-    """
+    """Return (k,) the rows of the launches that match none before them, and (k, blocks) their vectors."""
     kept, matrix, done = np.zeros(0, dtype=np.int64), np.zeros((0, blocks)), 0
     while done < len(first_rows):
         rows = first_rows[done : done + _rows_at_once(len(kept))]

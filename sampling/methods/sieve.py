@@ -55,10 +55,6 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
     are cut where the density of the log counts has its minima. In tier 2 the representative is the first
     launch with the CTA size that most launches of the group have. Launches without any instruction are a
     stratum of their own in tier 3, for their logarithm lies infinitely far from all others.
-
-    Raises
-    ------
-    NotApplicableError : launches without an instruction count.
     """
     counts, groups = instruction_counts(launches, "sieve"), len(launches.groups)
     # The distinct (kernel group, instruction count) pairs, ordered by both; group g has `offsets[g:g + 2]`.

@@ -58,10 +58,6 @@ def pick(
 
     A launch that is not profiled in detail is labelled as those of equal name, grid and block, if there are
     any; else by the classifier that does best on the last fifth of the detailed ones.
-
-    Raises
-    ------
-    NotApplicableError : the first launch, or one of as many as ``launches`` asks for, lacks the metrics.
     """
     columns, complete, notes = pks.characteristics(launches, options.columns)
     total, first_gap = len(launches), len(complete) if complete.all() else int(np.argmin(complete))

@@ -189,17 +189,14 @@ def plan_key(design: Design) -> bytes:
     strata = design.strata
     order = np.lexsort((strata.start, strata.group))
     drawn = [column[order] for column in (strata.group, strata.start, strata.stop, strata.samples)]
-    way = f"drawn {strata.chance}"
     if design.picks is not None:
-        return _digest(way, design.picks.stratum, *drawn)
-    # Pooled groups are others than kernel groups, whatever their numbers.
-    groups = np.unique(strata.group) if strata.groups is None else strata.groups.group_of
-    return _digest(way, groups, *drawn)
+        of = design.picks.stratum
+    else:
+        # Pooled groups are others than kernel groups, whatever their numbers.
+        of = np.unique(strata.group) if strata.groups is None else strata.groups.group_of
+    return _digest(f"drawn {strata.chance}", of, *drawn)
 
 
 def _digest(way: str, *columns: NDArray[np.generic]) -> bytes:
-    digest = blake2b(way.encode(), digest_size=16)
-    for column in columns:
-        digest.update(f"{column.dtype} {len(column)}".encode())
-        digest.update(np.ascontiguousarray(column).tobytes())
-    return digest.digest()
+    shapes = " ".join(f"{column.dtype} {len(column)}" for column in columns)
+    return blake2b(f"{way} {shapes}".encode() + b"".join(column.tobytes() for column in columns)).digest()

@@ -118,29 +118,22 @@ def judge_design(
 
 @dataclass(frozen=True, slots=True)
 class PlanJudgement:
-    """What a plan is worth on a recording: the one it was made from, or another of its program.
+    """What a plan is worth on a recording: the one it was made from, or another of its program."""
 
-    Attributes
-    ----------
-    estimate_ns, total_ns : by the plan's own launches, and of all launches that it stands for.
-    alignment : how the launches of two recordings match; None for the very files the plan was made from.
-    sampled_duration_ns : how long its launches last in the recording.
-    design : the plan's strata by the figures of its own recording; their bounds cover no other one. None for
-        launches that were not drawn at random.
-    redraws : the errors of plans drawn like this one; picked launches do not vary, and stand here alone. None
-        where the plan could not be drawn again.
-    expected_speedup : total duration over the expected duration of such a draw; None where that is 0 or the
-        plan could not be drawn again.
-    why_not_redrawn : the reason; None for the same files, unless features would be needed.
-    """
-
+    #: By the plan's own launches, and of all launches that it stands for.
     estimate_ns: float
     total_ns: int
+    #: How the launches of two recordings match; None for the very files the plan was made from.
     alignment: Alignment | None
+    #: How long its launches last in the recording.
     sampled_duration_ns: int
+    #: The strata by the figures of its own recording, whose bounds cover no other; None for picked launches.
     design: Design | None
+    #: The errors of plans drawn like this one; of picked launches their own. None: it cannot be drawn again.
     redraws: Judgement | None
+    #: Total duration over the expected duration of such a draw; None where that is 0 or not known.
     expected_speedup: float | None
+    #: None for the same files, unless features would be needed.
     why_not_redrawn: str | None
 
     @property
@@ -265,8 +258,7 @@ def _put_back(plan: PlanFile) -> str:
 def _launches_meant(plan: PlanFile, here: Profile, *, names_differ: bool) -> BoolArray:
     """Return (launches,) whether the plan stands for a launch, by its filters applied to this recording.
 
-    Processes and devices are those of the plan's recording; sequences are matched in their order. Filters
-    that only the plan's own recording can tell the launches of are refused.
+    Sequences are matched in their order. Filters that only the plan's own recording can tell are refused.
     """
     region = plan.options.region
     of_own = (region.time_ns, region.named_range, region.min_duration_ns) != (None, None, None)
@@ -298,12 +290,10 @@ def _launches_meant(plan: PlanFile, here: Profile, *, names_differ: bool) -> Boo
 def _expected_speedup(counts: DurationCounts, design: Design, by_rank: IntArray | None) -> float | None:
     if by_rank is None:
         return design.speedup
-    start, stop = (
-        counts.launches_before[pairs].tolist() for pairs in (design.strata.start, design.strata.stop)
-    )
-    mean_ns = [by_rank[first:last].mean() for first, last in zip(start, stop, strict=True)]
-    sampled_ns = float(np.dot(design.strata.samples, mean_ns))
-    return speedup_of(float(by_rank.sum()), sampled_ns)
+    before, strata = np.append(0, np.cumsum(by_rank)), design.strata
+    first, last = (counts.launches_before[pairs] for pairs in (strata.start, strata.stop))
+    mean_ns = (before[last] - before[first]) / strata.launches
+    return speedup_of(float(before[-1]), float(np.dot(strata.samples, mean_ns)))
 
 
 def _all_durations_ns(profile: Profile, progress: Progress | None) -> IntArray:

@@ -193,7 +193,7 @@ class PageScreen(CopyingScreen):
 
 
 class FindingsScreen(PageScreen):
-    """Every finding's sentence and remedy, as the commands say it; then what lies beside the profile."""
+    """Every finding's sentence and remedy, as the commands say it; then what a plan file lacks."""
 
     BINDINGS = [  # noqa: RUF012
         ("f", "dismiss", "Back"),
@@ -262,11 +262,7 @@ class HelpScreen(PageScreen):
     WHY_NO_COMMAND = "no command prints the keys; `kernelpoint --help` explains the commands"
 
     def __init__(
-        self,
-        name: str,
-        about: str,
-        actions: Iterable[Action],
-        views: Iterable[tuple[str, str]],
+        self, name: str, about: str, actions: Iterable[Action], views: Iterable[tuple[str, str]]
     ) -> None:
         super().__init__(f"Help: {name}")
         self._about, self._actions, self._views = about, tuple(actions), tuple(views)
