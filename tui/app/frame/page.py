@@ -242,9 +242,7 @@ class FindingsScreen(PageScreen):
 def findings_toned(study: Study, width: int, keys: Mapping[str, str] | None = None) -> Text:
     """Return the findings as their command prints them, each mark in the colour of its severity.
 
-    Parameters
-    ----------
-    keys : what a key does about a finding, in words, by the finding's code; none where no key does.
+    `keys`: what a key does about a finding, in words, by the finding's code; none where no key does.
     """
     text = Text(facts.findings_text(study, Canvas(width, color=False), keys))
     for severity, style in _MARK_STYLES.items():
