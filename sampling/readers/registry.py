@@ -149,8 +149,14 @@ def _profiles_of(
         for number, entry in enumerate([] if is_simulation else entries):
             if progress is not None:
                 progress(number, len(entries), f"looking into {path}")
-            if _is_profile(entry, columns):
-                recognised.append(entry.name)
+            if not (entry.is_file() or entry.is_dir()):
+                continue
+            with open_input(str(entry)) as opened, opened.damage_reported():
+                file = replace(opened, columns=columns)
+                reader = reader_of(file)
+                # Any table may lie in the folder: one that is of launches has the columns for it.
+                if reader is not None and getattr(reader, "has_columns", lambda _: True)(file):
+                    recognised.append(entry.name)
         if not recognised:
             # Many regular expressions, which no profile needs.
             from sampling.readers.not_a_profile import folder_error
@@ -178,16 +184,6 @@ def natural_order(name: str) -> tuple[Any, ...]:
     """
     pieces = re.split(r"([0-9]+)", name.casefold())
     return tuple((int(piece), "") if place % 2 else (0, piece) for place, piece in enumerate(pieces)), name
-
-
-def _is_profile(entry: Path, columns: ColumnMap | None) -> bool:
-    if not (entry.is_file() or entry.is_dir()):
-        return False
-    with open_input(str(entry)) as opened, opened.damage_reported():
-        file = replace(opened, columns=columns)
-        reader = reader_of(file)
-        # Any table may lie in the folder: one that is of launches has the columns for it.
-        return reader is not None and getattr(reader, "has_columns", lambda _: True)(file)
 
 
 def _recording_and_form(name: str) -> tuple[str, int]:

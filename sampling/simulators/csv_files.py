@@ -174,23 +174,23 @@ def _result_columns(header: Sequence[str]) -> dict[str, int]:
 
 
 def _columns_of_numbers(head: bytes, columns: dict[str, int], separator: str) -> tuple[str, ...]:
-    """Return the columns whose first cell is a number."""
+    """Return the columns whose first cell is empty or a number."""
+
+    def is_number(cell: str) -> bool:
+        try:
+            float(cell.replace(",", "") if cell.strip() else 0)
+        except ValueError:
+            return False
+        return True
+
     below = first_line(head[len(first_line(head)) :])
     cells = header_cells(below, separator)
     return tuple(
         name
         for name, place in columns.items()
         if name in {CYCLES, INSTRUCTIONS}
-        or (name.lower() not in _NO_METRICS and place < len(cells) and _is_number(cells[place]))
+        or (name.lower() not in _NO_METRICS and place < len(cells) and is_number(cells[place]))
     )
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell.replace(",", ""))
-    except ValueError:
-        return not cell.strip()
-    return True
 
 
 def _metric(rows: Rows, name: str) -> FloatArray:

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from sampling.errors import OptionError
 from sampling.readers.registry import read_profile
-from sampling.splitting.tree import Verdict
 from tests import small_recordings
 from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, view_of, wait_for
 from tui.app import planning
@@ -135,17 +134,6 @@ async def test_u_brings_back_what_the_command_line_gave(two_devices: str) -> Non
         await planned(pilot, app)
         await pilot.press("u")
         await says(pilot, app, "the filters are as they were given")
-
-
-async def test_decisions_of_groups_that_are_left_out_keep_the_filters_as_they_are(two_devices: str) -> None:
-    async with opened(two_devices, (120, 40)) as (app, pilot):
-        app.decide({study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}, "root")
-        await planned(pilot, app)
-        await typed(pilot, app, "exclude", "nccl")
-        await says(
-            pilot, app, "  your split decision is of groups that these filters leave out; [u] in Split"
-        )
-        assert app.session.options.exclude == ()
 
 
 async def test_ranges_are_stepped_through(tmp_path: Path) -> None:

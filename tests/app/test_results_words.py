@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import structs
 
 from sampling.errors import OptionError
 from sampling.estimation.top_up import ToppedUp
@@ -36,7 +35,6 @@ from tui.app.state import Session
 from tui.options.plan import SampleOptions
 from tui.options.simulate import EstimateOptions
 from tui.output.writer import Canvas
-from tui.text.estimate import compared_groups
 
 CANVAS = Canvas(80, color=False)
 SESSION = Session(SampleOptions(profiles=("run.sqlite",), epsilon=0.02, seed=7))
@@ -104,17 +102,6 @@ def test_a_group_without_results_is_named_and_what_is_missing_counted() -> None:
     assert listing.row(1, 80).split() == ["-", "50.0", "%", "-", "-", "all", "copy"]
 
 
-def test_cycles_a_nanosecond_are_of_the_strata_that_have_results() -> None:
-    short, long = plan().strata
-    both = structs.replace(plan(), strata=(short, structs.replace(long, key=short.key)))
-    cycles = np.array([3000.0, 3000.0])
-    made = estimate_plan(both, SimulatedLaunches(np.array([0, 1]), {"cycles": cycles}))
-    (group,) = compared_groups(made)
-    # Of 20,000 ns those of the ten short launches alone are known.
-    assert group.profiled_ns == 20_000
-    assert group.per_ns == pytest.approx(3)
-
-
 def test_picked_launches_have_no_groups() -> None:
     picked = known(found=found(method="first-instructions"))
     listing, words = table_of(ResultsPane.GROUPS, picked)
@@ -155,11 +142,6 @@ def test_what_to_run_next() -> None:
     assert states == ("S saves the larger plan; 1-2 of 2", "1-2 of 2")
     line = pane_command(ResultsPane.NEXT, more)
     assert line == "kernelpoint estimate plan.json a.log --target 0.001 --top-up more.json"
-
-
-def test_no_larger_plan_is_said_below_the_totals() -> None:
-    words = totals_words(known(why_no_larger="the profile is gone"), CANVAS)
-    assert words.splitlines()[-1] == "nothing to run next: the profile is gone"
 
 
 def test_a_pane_has_the_command_that_prints_it() -> None:

@@ -289,37 +289,6 @@ async def test_e_says_why_each_method_that_cannot_run_cannot(resnet: str, tmp_pa
         assert app.session.options.method == "joint", "there is no method to take"
 
 
-async def test_a_click_puts_the_cursor_there(resnet: str) -> None:
-    async with opened(resnet, view="Compare") as (app, pilot):
-        await compared(pilot, app)
-        assert (await copied(app, pilot))[1] == f"kernelpoint compare {resnet}"
-        third = best_first(app)[2]
-        await pilot.click(CompareTable, offset=(4, 3))
-        assert table_of(app).highlighted == third
-        await pilot.click(CompareTable, offset=(4, 0))
-        assert table_of(app).highlighted == third
-
-
-async def test_s_sorts_and_what_cannot_run_stays_last(resnet: str) -> None:
-    async with opened(resnet, view="Compare") as (app, pilot):
-        await compared(pilot, app)
-        assert "[4] Methods, best first ─" in screen_text(app)
-        rows = [row for row in view_of(app).findings.rows if row["applicable"] and row["same_as"] is None]
-        highlighted = table_of(app).highlighted
-        for heading, figure, sign in (
-            (" by speedup", "speedup", -1),
-            (" by mean error", "error_mean", 1),
-            (" by drawn", "samples", 1),
-        ):
-            await pilot.press("s")
-            assert f"[4] Methods{heading} ─" in screen_text(app)
-            wanted = [row["method"] for row in sorted(rows, key=lambda row: sign * row[figure])]
-            assert table_of(app).methods == [*wanted, CANNOT_RUN]
-        await pilot.press("s")
-        assert table_of(app).methods == [*best_first(app), CANNOT_RUN]
-        assert table_of(app).highlighted == highlighted, "the cursor stays on its method"
-
-
 async def test_the_method_under_the_cursor_becomes_the_plans(resnet: str) -> None:
     async with opened(resnet, view="Compare") as (app, pilot):
         await compared(pilot, app)
@@ -389,20 +358,6 @@ async def test_the_copied_command_prints_what_is_copied(gpt: str, tmp_path: Path
             assert printed(of_scatter, 132, tmp_path) == scatter, "the scatter has its own size"
 
 
-async def test_a_cancelled_comparison_is_copied_as_far_as_it_came(
-    resnet: str, tmp_path: Path, stalling: Callable[..., type[Stalling]]
-) -> None:
-    stalling("stem")
-    async with opened(resnet, view="Compare") as (app, pilot):
-        assert view_of(app).pane_text().text == "" or table_of(app).methods
-        await wait_for(pilot, lambda: "C stem: " in screen_text(app), "two are done")
-        text, command = await copied(app, pilot)
-        await pilot.press("c")
-        assert (text, command) == await copied(app, pilot)
-    assert command == f"kernelpoint compare {resnet} --methods joint,root"
-    assert printed(command, 80, tmp_path) == text
-
-
 # Without an app
 
 
@@ -441,14 +396,6 @@ def test_where_root_is_faster_joint_says_why(
     after = "" if wanted is None else f"; unlike root it {wanted}"
     assert what_to_say(known, joint, session) == f"joint: this project, on Allegro and STEM+ROOT{after}"
     assert what_to_say(known, root, session) == "root: STEM+ROOT, section IV", "root says nothing"
-
-
-def test_where_joint_is_faster_there_is_nothing_to_explain(gpt: str) -> None:
-    known, session = known_of(gpt, ("joint", "root"))
-    joint, root = ({**each, "bound_with_noise": None} for each in known.rows)
-    joint["speedup"] = root["speedup"] * 2
-    known = replace(known, rows=(joint, root))
-    assert what_to_say(known, joint, session) == "joint: this project, on Allegro and STEM+ROOT"
 
 
 def test_your_split_decisions_are_said_to_be_left_out(gpt: str) -> None:

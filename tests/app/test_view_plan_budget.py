@@ -145,15 +145,6 @@ async def test_looking_for_it_can_be_cancelled(table: str, monkeypatch: pytest.M
         assert not app.screen.query_one(BudgetPrompt).display
 
 
-async def test_picks_have_no_epsilon_to_find(table: str) -> None:
-    async with running(table, options=OpenOptions(method="single-iteration")) as (app, pilot):
-        await pilot.press("B")
-        await wait_for(
-            pilot, lambda: "single-iteration" in words_of(app) and "epsilon" in words_of(app), "why"
-        )
-        assert not app.screen.query_one(BudgetPrompt).display
-
-
 def test_answers_mean_what_the_flags_mean() -> None:
     options = SampleOptions(profiles=("a",), slowdown=2.0)
     assert options_asked(typed(" 8h ", "1e6"), options) == replace(options, budget="8h", slowdown=1e6)

@@ -281,8 +281,7 @@ def test_that_cold_launches_keep_no_target_is_said_before_anything_runs(
 @pytest.fixture
 def embedding(resnet: Path, tmp_path: Path) -> tuple[object, ...]:
     """The method with vectors of the sample's launches: four clusters by how long they last."""
-    batches = read_profile([str(resnet)]).batches(("duration_ns",))
-    duration_ns = np.concatenate([batch["duration_ns"] for batch in batches])
+    duration_ns = read_profile([str(resnet)]).load(("duration_ns",))["duration_ns"]
     cluster = np.digitize(duration_ns, [8_000, 30_000, 90_000])
     noise = np.random.default_rng(0).normal(0, 0.1, (len(cluster), 6))
     np.save(path := tmp_path / "vectors.npy", (np.eye(6)[cluster] * 5 + noise).astype(np.float32))

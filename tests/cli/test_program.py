@@ -140,7 +140,6 @@ from tui.cli import main
 main()
 """
 
-
 _WRITING = """
 import os, signal, sys
 from pathlib import Path

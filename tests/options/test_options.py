@@ -71,7 +71,7 @@ def test_a_parameter_has_one_flag() -> None:
     words: dict[str, set[str]] = {}
     for command in COMMANDS.values():
         for option in fields(command.options):
-            if not option.metadata.get("argument") and option.metadata["parameters"] is None:
+            if not option.metadata.get("argument") and option.metadata["parameter"] is None:
                 long = next(flag for flag in option.metadata["flags"] if flag.startswith("--"))
                 words.setdefault(option.name, set()).add(long)
     assert {name for name, flags in words.items() if len(flags) > 1} == set()

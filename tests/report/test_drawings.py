@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.reduction.timeline import GroupLaunches
-from tui.charts.histogram_data import histogram_data
+from tui.charts.histogram import histogram_data
 from tui.report.pictures import (
     BOTTOM,
     LEFT,

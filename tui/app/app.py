@@ -227,12 +227,7 @@ class KernelPointApp(SessionApp):
             has_plan = bool(self.session.profiles) and not screen.TAB
             planned = [each for each in actions_of(PLANNED) if has_plan and each.keys not in used]
             self.push_screen(
-                HelpScreen(
-                    screen.NAME,
-                    screen.ABOUT,
-                    (*actions_of(*screen.SCOPES), *planned),
-                    self.tabs,
-                )
+                HelpScreen(screen.NAME, screen.ABOUT, (*actions_of(*screen.SCOPES), *planned), self.tabs)
             )
 
     def action_command_palette(self) -> None:

@@ -20,7 +20,7 @@ from tui.app.frame.heads import mark_of
 from tui.app.frame.rows import Rows, Runs
 from tui.charts import quantities
 from tui.charts.grid import AXIS, PLAIN, cluster_style, sparkline
-from tui.charts.histogram_data import histogram_data, useful_bins
+from tui.charts.histogram import histogram_data, useful_bins
 from tui.options.choices import GroupSort
 from tui.terminal.printable import is_ascii
 from tui.text import facts

@@ -11,7 +11,7 @@ from sampling.plan.walk import TreeWalk
 from sampling.reduction.range_list import RangeList
 from sampling.reduction.timeline import timeline_bins
 from sampling.text import counted
-from tui.charts.histogram_data import histogram_data
+from tui.charts.histogram import histogram_data
 from tui.engine.looking import (
     GroupTimeline,
     found_difference,

@@ -145,10 +145,7 @@ def note_unused_in_comparison(options: CompareOptions, methods: Sequence[str], w
         look = "looks" if len(methods) == 1 else "look"
         note(f"--features: {', '.join(methods)} {look} at durations alone; not used", quiet=options.quiet)
     if options.mean is not ErrorMean.ARITHMETIC and workloads == 1:
-        note(
-            "--mean: it sums up several workloads, and there is one; not used",
-            quiet=options.quiet,
-        )
+        note("--mean: it sums up several workloads, and there is one; not used", quiet=options.quiet)
     drawing = {"--width": options.width is not None, "--height": options.height is not None}
     unused = [flag for flag, is_given in drawing.items() if is_given]
     if options.scatter and options.format is not OutputFormat.TABLE:

@@ -63,7 +63,7 @@ def parameters_of(option: Field[Any]) -> Mapping[str, str]:
     if option.metadata.get("argument"):
         return {}
     long = next(flag for flag in option.metadata["flags"] if flag.startswith("--"))
-    return option.metadata["parameters"] or {option.name: long}
+    return {option.metadata["parameter"] or option.name: option.metadata["typed"] or long}
 
 
 def _with_those_below(options: type[OutputOptions]) -> Iterator[type[OutputOptions]]:

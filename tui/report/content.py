@@ -14,7 +14,7 @@ from sampling.strata.draw import DRAWS
 from sampling.text import counted
 from tui.charts import quantities
 from tui.charts.grid import plain
-from tui.charts.histogram_data import histogram_data, useful_bins
+from tui.charts.histogram import histogram_data, useful_bins
 from tui.engine.looking import GroupTimeline
 from tui.options.choices import CompareSort
 from tui.options.command_line import with_flags

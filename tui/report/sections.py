@@ -9,7 +9,7 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.reduction.timeline import GroupLaunches
-from tui.charts.histogram_data import HistogramData
+from tui.charts.histogram import HistogramData
 from tui.terminal.printable import Column
 
 

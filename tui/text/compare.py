@@ -16,7 +16,7 @@ from sampling.profile.profile import Profile
 from sampling.readers.registry import refuse_unused_columns
 from tui.charts import quantities
 from tui.charts.grid import LETTERS, Grid, ansi, cluster_style, plain
-from tui.charts.scatter import Point, scatter
+from tui.charts.size_plot import Point, scatter
 from tui.engine.planning import check_feature_reports, comparison_of
 from tui.engine.studies import columns_of, grouping_of, note_what_is_read, open_profile
 from tui.options.choices import CompareSort, OutputFormat

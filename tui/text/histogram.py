@@ -22,8 +22,7 @@ from tui.charts.grid import (
     put,
     stack,
 )
-from tui.charts.histogram import LEFT, DurationAxis, histogram
-from tui.charts.histogram_data import HistogramData
+from tui.charts.histogram import LEFT, DurationAxis, HistogramData, histogram
 from tui.output.markdown import Block
 from tui.output.writer import Canvas
 from tui.terminal.printable import Column

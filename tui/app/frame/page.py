@@ -262,11 +262,7 @@ class HelpScreen(PageScreen):
     WHY_NO_COMMAND = "no command prints the keys; `kernelpoint --help` explains the commands"
 
     def __init__(
-        self,
-        name: str,
-        about: str,
-        actions: Iterable[Action],
-        views: Iterable[tuple[str, str]],
+        self, name: str, about: str, actions: Iterable[Action], views: Iterable[tuple[str, str]]
     ) -> None:
         super().__init__(f"Help: {name}")
         self._about, self._actions, self._views = about, tuple(actions), tuple(views)
