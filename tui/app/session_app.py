@@ -268,18 +268,9 @@ class SessionApp(App[None]):
             for text in study.profile.notes:
                 self.say(text)
             self._say_beside(notes)
-            self._look_beside(self.session, study)
-
-    @work(thread=True, exit_on_error=False, group="beside")
-    def _look_beside(self, session: Session, study: Study) -> None:
-        from tui.engine.plan_files import beside_profile
-
-        named = [session.options.overrides, None if session.plan is None else session.plan.path]
-        lines = beside_profile(session.profiles, study, [path for path in named if path is not None])
-        self.call_later(self._say_beside, lines)
 
     def _say_beside(self, lines: Sequence[str]) -> None:
-        """Say what lies beside the profile, or lacks in the plan shown; the findings say it again."""
+        """Say in what the plan shown is not that of its file; the findings say it again."""
         if lines:
             self.change(beside=(*self.session.beside, *lines))
         for text in lines:

@@ -53,7 +53,7 @@ class Session:
     scale : the tables of view 5; None until one is read or edited.
     before : what view 7 compares with the open workload, as typed; None until something is.
     plan : the plan file that was opened; None where a profile was.
-    beside : what lies beside the profile, or lacks in the plan shown, in a line each.
+    beside : in what the plan shown is not that of the plan file, in a line each.
     """
 
     options: SampleOptions = field(default_factory=SampleOptions)

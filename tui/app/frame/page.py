@@ -193,7 +193,7 @@ class PageScreen(CopyingScreen):
 
 
 class FindingsScreen(PageScreen):
-    """Every finding's sentence and remedy, as the commands say it; then what lies beside the profile."""
+    """Every finding's sentence and remedy, as the commands say it; then what a plan file lacks."""
 
     BINDINGS = [  # noqa: RUF012
         ("f", "dismiss", "Back"),

@@ -34,7 +34,7 @@ from tui.app.plan.panes import PlaceGiven, PlanList, PlanPrompt
 from tui.app.planning import failure_words, in_words, start
 from tui.app.state import Session
 from tui.charts import quantities
-from tui.engine.plan_files import estimated, missing_to_target, results_beside
+from tui.engine.plan_files import estimated, missing_to_target
 from tui.options.command_line import PLAN_NAME, command_line, free_name, typed_options
 from tui.options.files import home_expanded, is_there
 from tui.options.simulate import EstimateOptions
@@ -342,7 +342,7 @@ class ResultsScreen(ViewScreen):
             # It is no longer under way if the user had left.
             self.answers, self.known = before.answers, before.known and before.known.cancelled()
         elif opened is not None:
-            results = opened.results or results_beside(opened.path)
+            results = opened.results
             self.answers |= {"plan": opened.path, "results": shlex.join(results)}
         if saved is not None:
             self.answers = self.answers | {"plan": str(saved)}
