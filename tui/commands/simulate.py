@@ -13,9 +13,9 @@ from sampling.estimation.total import PlanEstimate
 from sampling.plan.nearby import written_seconds
 from sampling.plan.plan_file import IN_FOLDER, read_plan
 from sampling.projection import Lack, ProjectionRule, project
-from sampling.running import NEEDED
 from sampling.simulators.alignment import align, read_trace_list
 from sampling.simulators.export import ExportChoices, Simulated, simulated
+from sampling.simulators.jobs import NEEDED
 from sampling.simulators.registry import exported_folder, exporter_named, read_interval_logs, starts_cold
 from sampling.text import counted
 from tui.charts.quantities import ratio

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
-from sampling.running import Asked, Job, Now, Ran
+from sampling.running import Asked, Now, Ran
+from sampling.simulators.jobs import Job
 from sampling.text import counted
 from tui.charts import quantities
 from tui.options.simulate import EstimateOptions

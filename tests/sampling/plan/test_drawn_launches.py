@@ -14,7 +14,6 @@ from sampling.errors import EmptySelectionError
 from sampling.plan.drawn_launches import (
     find_drawn_launches,
     find_launches_by_id,
-    occurrences_of_rows,
     pair_finder,
 )
 from sampling.profile import launch_table
@@ -166,10 +165,3 @@ def test_a_drawn_launch_is_not_mistaken_for_one_of_eighteen_minutes(
     one = np.array([1])
     found = find_drawn_launches(profile, counts, Draw(one, np.array([1]), np.array([0])))
     assert found.id.tolist() == [1]
-
-
-@given(values=st.lists(st.integers(0, 4), min_size=1, max_size=40), data=st.data())
-def test_an_occurrence_counts_those_above(values: list[int], data: st.DataObject) -> None:
-    rows = np.array(data.draw(st.lists(st.integers(0, len(values) - 1), min_size=1)))
-    turn = occurrences_of_rows(np.array(values), rows)
-    assert turn.tolist() == [values[:row].count(values[row]) for row in rows.tolist()]

@@ -106,12 +106,6 @@ def test_every_column_moves_with_its_launch(
             assert table.sequences[part.sequence].process == process[row]
 
 
-def test_without_times_or_places_file_order_is_kept(launch_table: Build) -> None:
-    table = launch_table(["a"] * 4, [4, 1, 3, 2])
-    assert durations(table) == [4, 1, 3, 2]
-    assert [(s.process, s.device, s.launches) for s in table.sequences] == [(0, 0, 4)]
-
-
 def test_parts_are_joined_before_they_are_put_in_order() -> None:
     kernels = KernelTable()
     builder = LaunchTableBuilder("p", kernels)
@@ -125,14 +119,6 @@ def test_parts_are_joined_before_they_are_put_in_order() -> None:
 def test_a_negative_duration_is_refused_with_its_row(launch_table: Build) -> None:
     with pytest.raises(ProfileError, match=r"profile.csv, row 3: .*-7 ns"):
         launch_table(["k"] * 4, [1, 2, -7, 4])
-
-
-def test_the_row_of_a_negative_duration_counts_earlier_parts() -> None:
-    kernels = KernelTable()
-    builder = LaunchTableBuilder("p", kernels)
-    builder.append(LaunchColumns(kernels.names.intern(["k", "k"]), np.array([1, 2])))
-    with pytest.raises(ProfileError, match="row 4"):
-        builder.append(LaunchColumns(kernels.names.intern(["k", "k"]), np.array([1, -2])))
 
 
 def test_no_launch_is_refused(launch_table: Build) -> None:

@@ -107,11 +107,6 @@ def test_calls_out_of_order_change_no_number_of_launches(events: list[Event], ti
         assert sorted(map(len, ordinals(runs, text))) == sorted(told)
 
 
-def test_a_call_at_the_start_is_inside_and_one_at_the_end_is_not() -> None:
-    steps = [Event("step", 10, 20), Event("step", 20, 30)]
-    assert ordinals(found(steps, [9, 10, 19, 20, 29, 30]), "step") == [[1, 2], [3, 4]]
-
-
 def test_an_outer_range_comes_before_the_inner_one_that_opens_with_it() -> None:
     runs = found([Event("inner", 0, 5), Event("outer", 0, 9)], [1, 6])
     assert [each.text for each in runs.named("er")] == ["outer", "inner"]
@@ -123,17 +118,6 @@ def test_the_exact_name_goes_before_names_that_contain_it() -> None:
     assert [each.text for each in runs.named("step")] == ["step 1", "step 10", "a step 1"]
     assert runs.named("Step") == ()
     assert [each.text for each in runs.named("")] == ["step 1", "step 10", "a step 1"]
-
-
-def test_an_exact_name_without_launches_is_still_the_one_that_is_meant() -> None:
-    runs = found([Event("step 1", 0, 1), Event("step 10", 5, 9)], [6])
-    assert runs.named("step 1") == ()
-
-
-def test_names_are_listed_once_and_no_more_than_asked() -> None:
-    runs = found([Event(text, time, 99) for time, text in enumerate("abacd")], [98])
-    assert runs.some_names(9) == ("a", "b", "c", "d")
-    assert runs.some_names(2) == ("a", "b")
 
 
 def test_a_range_is_of_one_process_and_of_all_its_devices() -> None:
@@ -192,14 +176,6 @@ def recorded() -> Callable[..., Profile]:
         )
 
     return build
-
-
-def test_ranges_hold_launches_in_id_order_whatever_the_order_of_the_file(
-    recorded: Callable[..., Profile],
-) -> None:
-    profile = recorded([50, 10, 40, 20], [Event("x", 15, 45)], KernelTable(), device=[0, 1, 1, 0])
-    assert profile.named_ranges("x") == (NamedRange("x", 0, 0, 1), NamedRange("x", 1, 1, 2))
-    assert profile.range_names(5) == ("x",)
 
 
 def test_a_format_without_ranges_says_none(recorded: Callable[..., Profile]) -> None:

@@ -18,14 +18,12 @@ from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy, duration_counts
 from sampling.reduction.duration_counts import (
-    MOST,
     DurationCounts,
     count_durations,
     counted_launches,
     counted_parts,
     counts_by_name,
     fewest_holding,
-    range_std_ns,
     reduced,
 )
 from sampling.reduction.grouping import Grouping
@@ -248,12 +246,6 @@ def test_the_spread_of_long_launches_does_not_cancel(counts_of: Callable[..., Du
     np.testing.assert_allclose(counts.group_std_ns, np.std([-1, 0, 1]), rtol=1e-12)
 
 
-def test_the_spread_of_ranges_with_gaps_between_them(counts_of: Callable[..., DurationCounts]) -> None:
-    counts = counts_of({"k": [1, 1, 2, 5, 5, 9, 20]})
-    std = range_std_ns(counts, np.array([0, 3]), np.array([2, 5]))
-    np.testing.assert_allclose(std, [np.std([1, 1, 2]), np.std([9, 20])])
-
-
 def test_groups_of_equal_total_stand_in_order_of_their_keys(counts_of: Callable[..., DurationCounts]) -> None:
     counts = counts_of({"c": [2, 2], "b": [4], "a": [1, 1, 2], "z": [5]})
     assert [group.name for group in counts.groups] == ["z", "a", "b", "c"]
@@ -323,14 +315,3 @@ def smallest_choice(durations_ns: list[int], share: float) -> int:
 @given(st.lists(st.integers(0, 10**15), min_size=1, max_size=8).filter(any), st.sampled_from([0.5, 0.8, 1.0]))
 def test_no_choice_of_fewer_groups_holds_as_much(durations_ns: list[int], share: float) -> None:
     assert fewest_holding(np.array(durations_ns), share) == smallest_choice(durations_ns, share)
-
-
-def test_the_share_itself_is_enough() -> None:
-    assert MOST == 0.8
-    assert fewest_holding(np.array([1, 8, 1])) == 1
-    assert fewest_holding(np.array([799, 201])) == 2
-
-
-def test_where_no_group_takes_time_none_holds_any() -> None:
-    assert fewest_holding(np.array([], dtype=np.int64)) == 0
-    assert fewest_holding(np.array([0, 0])) == 0

@@ -79,14 +79,6 @@ def meant(groups: list[KernelGroup], label: str) -> KernelChoice | str:
         return str(error)
 
 
-def test_labels_with_room_for_what_differs_leave_no_doubt() -> None:
-    groups = [group(name, grid, device=device) for name in NAMES for grid in (8, 16) for device in (0, 1)]
-    shown = labels(groups)
-    assert [choose_kernel(counts(groups), shown.label(index)).group for index in range(len(groups))] == list(
-        range(len(groups))
-    )
-
-
 @pytest.mark.parametrize(
     ("wanted", "rank"),
     [
