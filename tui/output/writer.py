@@ -223,12 +223,7 @@ def write_stdout(text: str) -> None:
 
 
 def write_plan(text: str, place: str, *, quiet: bool) -> None:
-    """Write a plan to a file, which a note says with the plan that it replaces, or to stdout.
-
-    Raises
-    ------
-    OptionError, OSError : see `new_file`.
-    """
+    """Write a plan to a file, which a note says with the plan that it replaces, or to stdout."""
     if place == STDOUT:
         write_stdout(text)
         return

@@ -242,9 +242,7 @@ class FindingsScreen(PageScreen):
 def findings_toned(study: Study, width: int, keys: Mapping[str, str] | None = None) -> Text:
     """Return the findings as their command prints them, each mark in the colour of its severity.
 
-    Parameters
-    ----------
-    keys : what a key does about a finding, in words, by the finding's code; none where no key does.
+    `keys`: what a key does about a finding, in words, by the finding's code; none where no key does.
     """
     text = Text(canvas_text(finding_blocks(study, keys), Canvas(width, color=False)))
     for severity, style in _MARK_STYLES.items():
