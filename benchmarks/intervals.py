@@ -29,8 +29,8 @@ from sampling.estimation.top_up import sizes_for
 from sampling.plan.design import make_design
 from sampling.readers.columns import column_map
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
 from sampling.strata.target import Target

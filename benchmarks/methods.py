@@ -24,8 +24,8 @@ from sampling.features.metric_names import CHARACTERISTICS
 from sampling.methods.registry import method_names
 from sampling.plan.design import Design, make_design, make_design_by_launches
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import BlockVectors, Features, LaunchList, list_launches
 from sampling.reduction.region import Region

@@ -45,8 +45,8 @@ def plan_seconds(path: str, group_by: str) -> tuple[float, int]:
     from sampling.plan.design import make_design
     from sampling.plan.plan import drawn_plan, locate
     from sampling.readers.registry import read_profile
+    from sampling.reduction import GroupBy
     from sampling.reduction.duration_counts import count_durations
-    from sampling.reduction.group_by import GroupBy
     from sampling.reduction.grouping import Grouping
     from sampling.strata.target import Target
 

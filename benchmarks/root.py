@@ -23,8 +23,8 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.errors import SamplingError
 from sampling.plan.design import Design, make_design
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.strata.target import Target
 

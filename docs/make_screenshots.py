@@ -10,7 +10,6 @@ import os
 import shutil
 import sys
 import tempfile
-import threading
 import time
 from contextlib import chdir
 from dataclasses import dataclass, replace
@@ -19,7 +18,6 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from tui.app.app import KernelPointApp
-from tui.app.compare import THREAD
 from tui.app.running import session_of
 from tui.options.look import OpenOptions
 
@@ -92,7 +90,6 @@ def _is_idle(app: KernelPointApp) -> bool:
         bool(app.screen.query("#plan"))
         and app.session.doing is None
         and all(worker.is_finished for worker in app.workers)
-        and all(thread.name != THREAD for thread in threading.enumerate())
     )
 
 

@@ -14,7 +14,7 @@ from sampling.plan.study import MethodChoice, Study, method_grouping, study
 from sampling.profile.profile import Profile
 from sampling.readers import registry
 from sampling.readers.columns import column_map
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.reduction.region import Region
 from sampling.strata.target import Target
 

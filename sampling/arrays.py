@@ -1,12 +1,195 @@
-"""The arrays that functions are given and return, by what they hold."""
+"""The arrays that functions are given and return; to Arrow and back; dense codes for rows of integers.
+
+Arrays become Arrow's and come back sharing memory and without pandas. pyarrow's own ``to_numpy``,
+``pa.array``, ``pa.scalar`` and all else in it that turns Python or numpy values into Arrow ones import pandas
+where it is installed. That takes 0.2 s, in which an interrupt is lost.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Integers of any width, as files and columns store them.
 AnyIntArray = NDArray[np.integer]
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+
+def arrow_file(path: str | Path, *, writing: bool = False) -> Any:
+    """Return what pyarrow opens: the path of a file, or the open file where its name is no UTF-8."""
+    import pyarrow as pa
+
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return pa.OSFile(os.fsencode(path), "wb" if writing else "rb")
+    return path
+
+
+def to_numpy(values: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
+    """Return (n,) the integers, floats or truth values of an Arrow array.
+
+    Numbers in one chunk are not copied; then the result is read-only.
+
+    Raises
+    ------
+    ValueError : there is a null among them.
+    """
+    import pyarrow as pa
+
+    if values.null_count:
+        raise ValueError("an array with nulls has no numpy equal")
+    if not isinstance(values, pa.ChunkedArray):
+        return _to_numpy(values)
+    if values.num_chunks == 1:
+        return _to_numpy(values.chunk(0))
+    return np.concatenate([_empty(values.type), *map(_to_numpy, values.chunks)])
+
+
+def _to_numpy(values: pa.Array) -> NDArray[Any]:
+    import pyarrow as pa
+
+    if pa.types.is_boolean(values.type):
+        return _to_numpy(values.cast(pa.uint8())).view(np.bool_)
+    if len(values) == 0:
+        return _empty(values.type)
+    kind = np.dtype(values.type.to_pandas_dtype())
+    return np.frombuffer(
+        values.buffers()[1], dtype=kind, count=len(values), offset=values.offset * kind.itemsize
+    )
+
+
+def _empty(kind: pa.DataType) -> NDArray[Any]:
+    return np.zeros(0, dtype=kind.to_pandas_dtype())
+
+
+def to_arrow(values: NDArray[np.number[Any]]) -> pa.Array:
+    """Return (n,) numbers as an Arrow array; contiguous ones are not copied."""
+    import pyarrow as pa
+
+    buffer = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])
+
+
+def to_arrow_texts(texts: Sequence[str]) -> pa.Array:
+    """Return texts as an Arrow string array."""
+    import pyarrow as pa
+
+    cells = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, cells)], dtype=np.int64)
+    large = pa.Array.from_buffers(
+        pa.large_string(), len(cells), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(cells))]
+    )
+    return large.cast(pa.string())
+
+
+def to_arrow_dictionary(codes: NDArray[np.integer[Any]], texts: pa.Array) -> pa.DictionaryArray:
+    """Return ``texts[codes]`` as a dictionary array; (n,) codes, each an index into ``texts``."""
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(to_arrow(codes), texts)
+
+
+def nulls_as(values: pa.Array | pa.ChunkedArray, number: int) -> pa.Array | pa.ChunkedArray:
+    """Return integers or floats with ``number`` in place of each null."""
+    if values.null_count == 0:
+        return values
+    return values.fill_null(to_arrow(np.array([number])).cast(values.type)[0])
+
+
+def first_true(values: pa.Array | pa.ChunkedArray) -> int:
+    """Return the index of the first value that is true, -1 if none is; a null is not true."""
+    from pyarrow import compute
+
+    places = compute.indices_nonzero(values)
+    return int(places[0].as_py()) if len(places) else -1
+
+
+# Hashing takes a sixth of the time of a sort, but needs pyarrow, whose import takes 0.1 s.
+IMPORT_PAYS_FROM_ROWS = 400_000
+HASHING_PAYS_FROM_ROWS = 5_000
+_TABLE_ENTRIES = 1 << 20
+_KEY_BITS = 63
+_EARLY_ROWS = 1 << 14
+
+
+def dense_codes(columns: Sequence[AnyIntArray]) -> tuple[IntArray, IntArray]:
+    """Return a code for every row and, for every code, the first row that has it.
+
+    Parameters
+    ----------
+    columns : arrays of shape (n,), integers >= 0, at least one.
+
+    Returns
+    -------
+    codes : (n,) int64, 0 <= code < k
+    first_rows : (k,) int64, ``columns[c][first_rows[code]]`` is the value behind a code.
+
+    Notes
+    -----
+    The columns are packed side by side into 63 bits, each as wide as its largest value needs. Where they do
+    not fit, what is packed so far is replaced by its own dense codes and packing goes on: never a hash, so
+    two different rows never share a code.
+    """
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    if len(key) == 0:
+        return key, np.zeros(0, dtype=np.int64)
+    bits = 0
+    column: AnyIntArray
+    for column in columns:
+        # A column broadcast from one value has stride 0: all its rows are equal.
+        if column.strides == (0,) or (width := int(column.max()).bit_length()) == 0:
+            continue
+        if bits + width > _KEY_BITS:
+            key, first_rows = _codes_of_key(key)
+            bits = (len(first_rows) - 1).bit_length()
+        if bits + width > _KEY_BITS:
+            column, first_rows = _codes_of_key(column.astype(np.int64))  # noqa: PLW2901 - the same, narrower
+            width = (len(first_rows) - 1).bit_length()
+        key <<= width
+        key |= column
+        bits += width
+    return _codes_of_key(key)
+
+
+def _codes_of_key(key: IntArray) -> tuple[IntArray, IntArray]:
+    if key.max() < min(_TABLE_ENTRIES, 4 * len(key)):
+        return _codes_by_table(key)
+    least = HASHING_PAYS_FROM_ROWS if "pyarrow" in sys.modules else IMPORT_PAYS_FROM_ROWS
+    if len(key) < least:
+        _, first_rows, codes = np.unique(key, return_index=True, return_inverse=True)
+        return codes.astype(np.int64, copy=False), first_rows.astype(np.int64, copy=False)
+    encoded = to_arrow(key).dictionary_encode()
+    codes = to_numpy(encoded.indices).astype(np.int64)
+    return codes, _first_rows(codes, len(encoded.dictionary))
+
+
+def _codes_by_table(key: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the same for keys that are small enough to index a table."""
+    first_row = _first_rows(key, int(key.max()) + 1)
+    present = np.flatnonzero(first_row >= 0)
+    code = np.empty(len(first_row), dtype=np.int64)
+    code[present] = np.arange(len(present))
+    return code.take(key), first_row[present]
+
+
+def _first_rows(values: IntArray, size: int) -> IntArray:
+    """Return (size,) the first row of each value, -1 for one that does not occur."""
+    first_row = np.full(size, -1, dtype=np.int64)
+    # Most values occur early, and only what does not is looked for further on.
+    for begin, stop in ((0, _EARLY_ROWS), (_EARLY_ROWS, len(values))):
+        rows = begin + np.flatnonzero(first_row.take(values[begin:stop]) < 0)[::-1]
+        # Backwards, so that the last of several assignments to one index, which numpy keeps, is the first.
+        first_row[values[rows]] = rows
+    return first_row

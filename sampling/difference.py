@@ -13,10 +13,10 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError, SamplingError
 from sampling.features.names import bare_spelling, common_spelling
+from sampling.parallel import Progress
 from sampling.profile.profile import Dimensions, Part, Profile
-from sampling.progress import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup, group_key
 from sampling.reduction.region import LeftOut, Region, selected_parts, selected_sequences
 from sampling.text import Wording

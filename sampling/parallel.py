@@ -1,25 +1,41 @@
-"""Work done by a few threads at once, with results in order. numpy and Arrow release Python's lock."""
+"""How work is done: by a few threads, telling how far it is, with random numbers that are its own."""
 
 from __future__ import annotations
 
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from enum import IntEnum
+from typing import TYPE_CHECKING, TypeVar
+
+from sampling.errors import OptionError
+from sampling.text import Wording
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    import numpy as np
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+#: Called with (done, total, what); total 0 means unknown. It may raise to cancel the work.
+Progress = Callable[[int, int, str], None]
 
 _MOST_THREADS = 4
 
 
 def ordered_map(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
-    """Yield ``function(item)`` for every item, in order; at most two results a thread wait for the caller."""
+    """Yield ``function(item)`` for every item, in order; at most two results a thread wait for the caller.
+
+    The threads gain time where numpy and Arrow release Python's lock.
+    """
     threads = min(_MOST_THREADS, os.cpu_count() or 1, len(items))
     if threads < 2:
         yield from map(function, items)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     pool = ThreadPoolExecutor(threads)
     waiting: deque[Future[Result]] = deque()
     try:
@@ -31,3 +47,24 @@ def ordered_map(function: Callable[[Item], Result], items: Sequence[Item]) -> It
             yield waiting.popleft().result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+class Stream(IntEnum):
+    """What random numbers are drawn for: each use of a seed changes the numbers of no other."""
+
+    DESIGN = 0
+    DRAW = 1
+    JUDGE = 2
+    CALIBRATE = 3
+    CONFIRM = 4
+    EXPORT = 5
+    COLD_CHECK = 6
+
+
+def generator(seed: int, stream: Stream) -> np.random.Generator:
+    """Return the generator of a stream; `OptionError` where the seed is negative."""
+    import numpy as np
+
+    if seed < 0:
+        raise OptionError(Wording("`seed` is 0 or more, not {}", seed))
+    return np.random.default_rng([seed, stream])

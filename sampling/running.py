@@ -1,300 +1,43 @@
 """A plan simulated until its total is known well enough: handed over, run, estimated, topped up, and so on.
 
 All that is known of a run is in its folder: ``plan.json``, the plan as large as it is by now; ``rounds/N``,
-what was exported of it each time; ``launches/ID``, where a process works, ID being its first drawn launch.
-``exit`` there is written when it has ended; what it printed then becomes ``results/launch-ID.log`` (or
-``.csv``), and why it failed ``results/launch-ID.failed``. So what is finished is told by names alone, and a
-run that was stopped goes on by being called again. (docs/methods.md, 11 Back from the simulator)
+what was exported of it each time; and what `sampling.simulators.jobs` puts there. So a run that was stopped
+goes on by being called again. (docs/methods.md, 11 Back from the simulator)
 """
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
-import re
 import shlex
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
 from msgspec import structs
 
-from sampling.arrays import IntArray
-from sampling.errors import AnalysisError, OptionError, ProfileError
+from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.interval import Estimate
 from sampling.estimation.top_up import enlarged, next_sizes, sampling_left
 from sampling.estimation.total import PlanEstimate, estimate_plan, sample_of
-from sampling.json_text import read_json_object
-from sampling.plan.plan_file import IN_FOLDER, PlanFile, ToppedUp, read_plan
+from sampling.plan.plan_file import IN_FOLDER, PlanFile, ToppedUp, read_json_object, read_plan
 from sampling.readers.input_file import open_input
 from sampling.simulators.export import (
     ExportChoices,
     Manifest,
-    informative_order,
     manifests_in,
     read_manifest,
 )
-from sampling.simulators.measured_run import CYCLES, MeasuredRun
-from sampling.simulators.registry import exported_folder, read_results
-from sampling.simulators.results import NOT_WANTED, results_of
-from sampling.text import Wording, counted, shortened
-
-#: What a command must name, of each simulator that is run: what it simulates.
-NEEDED = {"accel-sim": "{list}", "macsim": "", "csv": "{id}"}
-_LISTS = {"accel-sim": "kernelslist{}.g", "macsim": "kernel_config{}.txt"}
-#: How ``timeout`` of the coreutils ends for a program that it ended.
-TIMED_OUT = "124"
-_TAIL = 1 << 16
-_PATH = re.compile(r"\./(Kernel\d+)/trace\.txt")
-
-
-@dataclass(slots=True, eq=False)
-class Job:
-    """A process that simulates a drawn launch, and those that run before it for the caches' sake."""
-
-    #: Of the launch that it is called by.
-    id: int
-    #: (n,) of all launches in their order, `NOT_WANTED` for those that count for nothing.
-    ids: IntArray
-    #: Of those that count, 0-based; none where these are launches of another job once more.
-    strata: frozenset[int]
-    #: What the simulator is given to run; None where a command names the launch by its id.
-    list: Path | None
-    #: The folder of its traces.
-    traces: Path | None
-    #: Its working folder, and the file of its finished result.
-    place: Path
-    result: Path
-    #: Of the launches that count, in the profile.
-    duration_ns: int
-    #: (n,) how each launch finds them; empty where no manifest says.
-    caches: tuple[str, ...] = ()
-    #: What came of it, and whether that has its name among the results; neither yet: None and "".
-    measured: MeasuredRun | None = field(default=None, repr=False)
-    failure: str = ""
-    is_put_away: bool = False
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether nothing is left to run of it."""
-        return self.measured is not None or bool(self.failure)
-
-    @property
-    def exit(self) -> Path:
-        """The file that says how its process ended."""
-        return self.place / "exit"
-
-
-def jobs_of(plan: PlanFile, handed: Path, folder: Path, to: str, traces: str | None) -> list[Job]:
-    """Return the jobs of an export (``handed``, of this plan), the most informative first, not yet run."""
-    drawn = {launch.id: (stratum, launch) for stratum, launch in informative_order(plan)}
-    order = {launch: place for place, launch in enumerate(drawn)}
-    runs: list[tuple[IntArray, tuple[str, ...], Path | None, Path | None]] = []
-    for path in manifests_in(handed):
-        with open_input(str(path)) as file:
-            manifest = read_manifest(file)
-        shards = np.unique(manifest.shard).tolist()
-        part = path.parent.relative_to(handed)
-        for shard in shards:
-            inside = manifest.shard == shard
-            name = _LISTS[to].format("" if len(shards) == 1 else f"-{shard}")
-            ids = np.where(manifest.is_warm_up[inside], NOT_WANTED, manifest.id[inside])
-            states = tuple(np.array(manifest.caches)[inside].tolist())
-            where = None if traces is None else Path(traces, part).absolute()
-            runs.append((ids, states, path.parent / name, where))
-    if not runs:
-        runs = [(np.array([launch]), (), None, None) for launch in drawn]
-    jobs = []
-    known: set[int] = set()
-    for ids, states, listed, where in runs:
-        wanted = sorted(ids[ids != NOT_WANTED].tolist(), key=order.__getitem__)
-        # Launches that are there already are run once more, and count for no stratum.
-        is_check = wanted[0] in known
-        known.update(wanted)
-        name = f"{wanted[0]}{'-again' if is_check else ''}"
-        jobs.append(
-            Job(
-                id=wanted[0],
-                ids=ids,
-                strata=frozenset() if is_check else frozenset(drawn[each][0] for each in wanted),
-                list=listed,
-                traces=where,
-                place=folder / "launches" / name,
-                result=folder / "results" / f"launch-{name}{'.csv' if to == 'csv' else '.log'}",
-                duration_ns=sum(drawn[each][1].duration_ns or 0 for each in wanted),
-                caches=states,
-            )
-        )
-    return sorted(jobs, key=lambda job: (not job.strata, order[job.id]))
-
-
-def words_of(command: str, to: str) -> list[str]:
-    """Return a command line as words that mean the same in any folder."""
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise OptionError(f"the simulator's command line cannot be read: {error}") from error
-    if NEEDED[to] not in command or not words:
-        raise OptionError(
-            f"the simulator's command line does not say what to simulate, {NEEDED[to] or 'a program'}",
-            remedy=f"put {NEEDED[to]} where the simulator takes it" if NEEDED[to] else None,
-        )
-    program = shutil.which(words[0])
-    if program is None:
-        raise OptionError(f"{words[0]}: there is no such program", remedy="give its path, or put it on PATH")
-    # A job runs in a folder of its own, for simulators write files where they are.
-    words[0] = str(Path(program).absolute())
-    for place, word in enumerate(words[1:], start=1):
-        # What is too long for a name is none.
-        with suppress(OSError):
-            if word and Path(word).exists():
-                words[place] = str(Path(word).absolute())
-    return words
-
-
-def prepare(job: Job, to: str, words: Sequence[str]) -> list[str]:
-    """Make a job's folder with what the simulator looks for there, and return its command line."""
-    shutil.rmtree(job.place, ignore_errors=True)
-    job.place.mkdir(parents=True)
-    if job.list is not None and job.traces is not None:
-        if to == "accel-sim":
-            _link_traces(job.list, job.traces)
-            for config in (Path(word) for word in words if word.endswith(".config")):
-                for net in config.parent.glob("*.icnt"):
-                    _link(net, job.place / net.name)
-        else:
-            _make_macsim_folder(job.list, job.traces, job.place)
-    said = {"{list}": job.list, "{id}": job.id, "{folder}": job.place, "{out}": job.place / "out"}
-    stands_for = re.compile("|".join(map(re.escape, said)))
-    return [stands_for.sub(lambda found: str(said[found[0]]), word) for word in words]
-
-
-def _link_traces(listed: Path, traces: Path) -> None:
-    """Put the traces of a list beside it, where Accel-Sim looks for them: links, or unpacked."""
-    for name in listed.read_text(encoding="utf-8").split("\n"):
-        beside, source = listed.parent / name, traces / name
-        packed = source.with_name(f"{name}.gz")
-        if not name.startswith("kernel") or beside.exists():
-            continue
-        if source.exists():
-            _link(source, beside)
-        elif packed.exists():
-            part = beside.with_name(f"{name}.part")
-            with gzip.open(packed) as stream, part.open("wb") as unpacked:
-                shutil.copyfileobj(stream, unpacked)
-            part.replace(beside)
-        else:
-            raise ProfileError(f"{name} is not there", path=traces, remedy="give the folder of the traces")
-
-
-def _make_macsim_folder(listed: Path, traces: Path, place: Path) -> None:
-    """Make the folder that MacSim runs in: links to the traces of a list, and the parameters of this one."""
-    parameters = Path("params.in").absolute()
-    if not parameters.is_file():
-        raise OptionError(
-            "MacSim takes its parameters from params.in, which is not in this folder",
-            remedy="go to the folder of the params.in to simulate",
-        )
-    _link(parameters, place / "params.in")
-    text = listed.read_text(encoding="utf-8")
-    for name in set(_PATH.findall(text)):
-        _link(traces / name, place / name)
-    (place / "kernel_config.txt").write_text(text, encoding="utf-8")
-    (place / "trace_file_list").write_text("1\n./kernel_config.txt\n", encoding="utf-8")
-
-
-def _link(source: Path, link: Path) -> None:
-    # Another job may have made it.
-    with suppress(FileExistsError):
-        link.symlink_to(source)
-
-
-def take_result(job: Job, to: str) -> None:
-    """Read what is on the disk of a job: a finished result, a failure, or how its process ended."""
-    failed = job.result.with_suffix(".failed")
-    job.is_put_away = job.result.exists() or failed.exists()
-    if job.result.exists():
-        _read(job, to, job.result)
-    elif failed.exists():
-        job.failure = failed.read_text(encoding="utf-8").strip() or "it failed"
-    elif job.exit.exists():
-        code = job.exit.read_text(encoding="utf-8").strip()
-        job.failure = "" if code == "0" else _why_failed(job, code)
-        if not job.failure:
-            _read(job, to, _printed(job, to))
-
-
-def put_away(job: Job) -> None:
-    """Give what came of a job its name among the results."""
-    job.is_put_away = True
-    job.result.parent.mkdir(exist_ok=True)
-    if job.failure:
-        job.result.with_suffix(".failed").write_text(f"{job.failure}\n", encoding="utf-8")
-    else:
-        (job.place / f"run{job.result.suffix}").replace(job.result)
-
-
-def _printed(job: Job, to: str) -> Path:
-    """Return the file of a job's result, before it has its name; of a number make one."""
-    printed = job.place / "run.log"
-    if to != "csv":
-        return printed
-    out = job.place / "out"
-    words = (out if out.exists() else printed).read_text("utf-8", "replace").split()
-    table = printed.with_suffix(".csv")
-    table.write_text(f"id,{CYCLES}\n{job.id},{words[-1] if words else ''}\n", encoding="utf-8")
-    return table
-
-
-def _read(job: Job, to: str, path: Path) -> None:
-    """Take over a job's result, or why it is none."""
-    try:
-        with open_input(str(path)) as file:
-            measured = read_results(file, (), to)
-    except ProfileError as error:
-        what = error.message.removeprefix(str(path)).removeprefix(": ")
-        job.failure = "it gave no number of cycles" if to == "csv" else what
-        return
-    drawn = job.ids[job.ids != NOT_WANTED]
-    # Kernels that only fill caches may be left out where results are read.
-    ids = job.ids if len(measured.number) == len(job.ids) else drawn
-    if len(measured.number) != len(ids):
-        job.failure = f"{counted(len(measured.number), 'launch', 'launches')} printed of {len(job.ids)}"
-        return
-    lacking = np.flatnonzero((ids != NOT_WANTED) & ~(measured.metrics[CYCLES] > 0)).tolist()
-    if lacking:
-        job.failure = measured.missing.get(lacking[0], "it took 0 cycles")
-        return
-    told = job.caches
-    if told and len(ids) < len(job.ids):
-        told = tuple(np.array(told)[job.ids != NOT_WANTED].tolist())
-    job.measured = replace(measured, number=ids, first_number=None, told=told)
-
-
-def _why_failed(job: Job, code: str) -> str:
-    """Return why a process that did not end well ended, in words."""
-    why = f"exit code {code}" if code.lstrip("-").isdigit() else code
-    if code == TIMED_OUT:
-        why = "it ran past the time limit"
-    if code.startswith("-"):
-        why = f"ended by {signal.Signals(int(code[1:])).name}"
-    tails = []
-    for name in ("run.log", "stderr.log"):
-        with suppress(OSError), (job.place / name).open("rb") as stream:
-            stream.seek(max(0, stream.seek(0, 2) - _TAIL))
-            tails.append(stream.read())
-    if tails and b"deadlock detected" in tails[0]:
-        why += ", a deadlock"
-    last = tails[1].decode("utf-8", "replace").strip().split("\n")[-1] if len(tails) > 1 else ""
-    return f"{why}: {shortened(last.strip(), 80)}" if last else why
-
+from sampling.simulators.jobs import NEEDED, Job, jobs_of, prepare, put_away, take_result, words_of
+from sampling.simulators.registry import exported_folder
+from sampling.simulators.results import results_of
+from sampling.text import Wording, counted
 
 #: So many launches that fail before one succeeds are the command's fault, not theirs.
 _ALL_FAIL = 3
@@ -416,11 +159,8 @@ class _Loop:
         """Take over what is in the folder; export the plan where nothing is."""
         plan, rounds, how = self.asked.plan, self.folder / "rounds", self.folder / "run.json"
         asked = {"to": self.asked.to, "simulator": shlex.join(self.words)}
-        asked |= {
-            each.name: getattr(self.asked.choices, each.name)
-            for each in fields(ExportChoices)
-            if each.compare
-        }
+        compared = (each.name for each in fields(ExportChoices) if each.compare)
+        asked |= {name: getattr(self.asked.choices, name) for name in compared}
         if not (rounds / "1").is_dir():
             if {path.name for path in self.folder.iterdir()} - {"lock", how.name, rounds.name}:
                 raise OptionError(f"{self.folder} is there, and no run", remedy="give another folder")
@@ -505,7 +245,7 @@ class _Loop:
         self.found = estimate_plan(self.plan, results_of(self.plan, runs, self.manifests))
 
     def is_met(self) -> bool:
-        """Return whether the total is within the target, by what is finished."""
+        """Whether the total is within the target, by what is finished."""
         self.update()
         target, found = self.asked.target, self.found
         if target is None or found is None or any(not job.strata and not job.has_ended for job in self.jobs):
@@ -552,7 +292,7 @@ class _Loop:
         self.running[job] = process, time.monotonic()
 
     def reap(self) -> list[Job]:
-        """Return the jobs whose processes have ended since the last call, or ran too long, with what came."""
+        """Return the jobs that ended since the last call, or ran too long; refuse what always fails."""
         limit, ended = self.asked.timeout_seconds, []
         for job, (process, began) in list(self.running.items()):
             code, seconds = process.poll(), time.monotonic() - began
@@ -569,42 +309,28 @@ class _Loop:
             self.spent_ns += job.duration_ns
             self.spent_jobs += 1
             ended.append(job)
-        if ended:
-            self._refuse_command()
-        return ended
-
-    def _refuse_command(self) -> None:
-        """Raise AnalysisError where every launch so far failed, which then is not for good."""
         over = [job for job in self.jobs if job.has_ended]
-        if len(over) < min(_ALL_FAIL, len(self.jobs)) or any(job.measured for job in over):
-            return
-        for path in (each for job in over for each in (job.exit, job.result.with_suffix(".failed"))):
-            path.unlink(missing_ok=True)
-        raise AnalysisError(
-            f"the first {counted(len(over), 'launch', 'launches')} failed: {over[0].failure}",
-            remedy=f"see run.log and stderr.log in {over[0].place}",
-        )
+        if ended and len(over) >= min(_ALL_FAIL, len(self.jobs)) and not any(job.measured for job in over):
+            # Then these have not failed for good.
+            for path in (each for job in over for each in (job.exit, job.result.with_suffix(".failed"))):
+                path.unlink(missing_ok=True)
+            raise AnalysisError(
+                f"the first {counted(len(over), 'launch', 'launches')} failed: {over[0].failure}",
+                remedy=f"see run.log and stderr.log in {over[0].place}",
+            )
+        return ended
 
     def tell(self, news: Job | int | None = None) -> None:
         """Report how far the run is."""
-        now = Now(
-            done=sum(job.measured is not None for job in self.jobs),
-            of=len(self.jobs),
-            failed=sum(bool(job.failure) for job in self.jobs),
-            running=len(self.running),
-            total=None if self.found is None else self.found.main,
-            seconds_left=self._seconds_left(),
-            news=news,
-        )
-        self.watch(now)
-
-    def _seconds_left(self) -> float | None:
-        left = self.left()
-        if not self.spent_jobs or not left:
-            return None
-        left_ns = sum(job.duration_ns for job in left)
-        share = left_ns / self.spent_ns if self.spent_ns else len(left) / self.spent_jobs
-        return share * self.spent_seconds / min(self.asked.processes, len(left))
+        left, seconds = self.left(), None
+        if self.spent_jobs and left:
+            left_ns = sum(job.duration_ns for job in left)
+            share = left_ns / self.spent_ns if self.spent_ns else len(left) / self.spent_jobs
+            seconds = share * self.spent_seconds / min(self.asked.processes, len(left))
+        done = sum(job.measured is not None for job in self.jobs)
+        failed = sum(bool(job.failure) for job in self.jobs)
+        total = None if self.found is None else self.found.main
+        self.watch(Now(done, len(self.jobs), failed, len(self.running), total, seconds, news))
 
     def grow(self) -> bool:
         """Draw what is missing to the target, and another for each that failed; return whether any is."""
@@ -679,24 +405,6 @@ def _end(processes: Collection[subprocess.Popen[bytes]]) -> None:
                 process.wait(max(0.01, until - time.monotonic()))
 
 
-def _refuse(asked: Asked) -> None:
-    if asked.to not in NEEDED:
-        raise OptionError(f"nothing runs {asked.to} here", remedy=f"there is {', '.join(NEEDED)}")
-    if asked.to == "csv" and asked.choices.cold_check:
-        raise OptionError(
-            Wording(
-                "a command that is told an id runs no launches before it: `cold_check` means nothing here"
-            )
-        )
-    if asked.to != "csv" and asked.choices.traces is None:
-        raise OptionError(Wording(f"{asked.to} runs `traces`, and there are none"))
-    if asked.target is not None and not asked.plan.is_random:
-        raise OptionError(
-            "a plan of picked launches has no interval that could hold a target",
-            remedy="make one that is drawn, or run it without a target",
-        )
-
-
 @contextmanager
 def _begun(asked: Asked, watch: Watch) -> Iterator[_Loop]:
     """Give the run, whose folder is nobody else's meanwhile; no process of it is left behind.
@@ -705,7 +413,24 @@ def _begun(asked: Asked, watch: Watch) -> Iterator[_Loop]:
     """
     import fcntl
 
-    _refuse(asked)
+    needless = "a command that is told an id runs no launches before it: `cold_check` means nothing here"
+    refusals: tuple[tuple[bool, str, str | None], ...] = (
+        (asked.to not in NEEDED, f"nothing runs {asked.to} here", f"there is {', '.join(NEEDED)}"),
+        (asked.to == "csv" and bool(asked.choices.cold_check), Wording(needless), None),
+        (
+            asked.to != "csv" and asked.choices.traces is None,
+            Wording(f"{asked.to} runs `traces`, and there are none"),
+            None,
+        ),
+        (
+            asked.target is not None and not asked.plan.is_random,
+            "a plan of picked launches has no interval that could hold a target",
+            "make one that is drawn, or run it without a target",
+        ),
+    )
+    for is_so, message, remedy in refusals:
+        if is_so:
+            raise OptionError(message, remedy=remedy)
     loop = _Loop(asked, watch)
     loop.folder.mkdir(parents=True, exist_ok=True)
     with (loop.folder / "lock").open("a") as lock:

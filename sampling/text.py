@@ -1,9 +1,11 @@
-"""Counts, lists, long names, misspelt ones and the names of parameters, as messages write them."""
+"""Texts: counts, lists, names and parameters as messages write them, and JSON that is safe to show."""
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -118,3 +120,70 @@ def duration_text(duration_ns: float) -> str:
         value, unit = value / 1000, larger
     digits = 0 if value >= 99.95 or unit == "ns" else 1 if value >= 9.995 else 2
     return f"{value:,.{digits}f} {unit}"
+
+
+# Control characters beyond those that JSON escapes itself, what turns the direction of writing, and halves of
+# characters: the bytes of a file name that is no UTF-8, which no file of UTF-8 text can hold unescaped.
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def json_text(document: Any, indent: int | None = 1) -> str:
+    """Return a document as JSON without NaN or infinity, which become null.
+
+    What a terminal must not be sent is escaped: the same data, and safe to print.
+    """
+    return _printable(_dumped(document, indent=indent))
+
+
+def json_rows_text(document: Mapping[str, Any]) -> str:
+    """Return what `json_text` does with every item of a list, whatever it holds, on a line of its own.
+
+    Lists of very many items stay small so, and fit for `grep`; the objects around them stay readable. Outside
+    of an item an iterator is a list too, so that the items need not all be there at once.
+    """
+    return _printable("".join(_row_pieces(document, "\n")))
+
+
+def _row_pieces(value: Any, line: str) -> Iterator[str]:
+    """Yield the text of a value; ``line`` begins a line that is indented like the one it stands in."""
+    inner = line + " "
+    if isinstance(value, Mapping) and value:
+        for number, (key, item) in enumerate(value.items()):
+            yield f"{',' if number else '{'}{inner}{_dumped(key)}: "
+            yield from _row_pieces(item, inner)
+        yield line + "}"
+    elif isinstance(value, list | tuple | Iterator):
+        start = "["
+        for item in value:
+            yield f"{start}{inner}{_dumped(item, separators=(',', ':'))}"
+            start = ","
+        yield "[]" if start == "[" else line + "]"
+    else:
+        yield _dumped(value)
+
+
+def _dumped(value: Any, **how: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, **how)
+    except (TypeError, ValueError):
+        # Few documents hold a number that is not finite, and to look for one takes longer than to write all.
+        return json.dumps(finite(value), ensure_ascii=False, allow_nan=False, **how)
+
+
+def _printable(text: str) -> str:
+    return text if text.isascii() and "\x7f" not in text else _UNPRINTABLE.sub(_code_units, text)
+
+
+def _code_units(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1] if found[0] != "\x7f" else "\\u007f"
+
+
+def finite(value: Any) -> Any:
+    """Return a value, at any depth, with None for every number that is not finite; a tuple becomes a list."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return value

@@ -18,7 +18,7 @@ from sampling.plan.plan_file import (
 from sampling.plan.study import MethodChoice, study
 from sampling.profile.identity import SequenceFingerprint
 from sampling.profile.profile import Profile
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.target import Target

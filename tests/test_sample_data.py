@@ -24,8 +24,8 @@ from sampling.features.metric_names import CHARACTERISTICS, CYCLES
 from sampling.features.reading import read_features
 from sampling.projection import ProjectionRule, project
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.simulators.registry import read_interval_logs
@@ -305,13 +305,10 @@ def test_the_readers_read_every_file(
     profile = read_profile([str(sample_data / name)])
     assert profile.format == format_name
     assert profile.launches == len(held.name)
-    batches = list(profile.batches(["name", "duration_ns", "signature"]))
-    durations_ns = np.concatenate([batch["duration_ns"] for batch in batches])
-    codes = np.concatenate([batch["name"] for batch in batches])
-    signatures = np.concatenate([batch["signature"] for batch in batches])
-    assert durations_ns.tolist() == held.duration_ns.tolist()
-    assert [profile.kernels.names.full(code) for code in codes.tolist()] == held.name
-    assert len(set(signatures.tolist())) == len(set(zip(held.name, held.shape, strict=True)))
+    table = profile.load(["name", "duration_ns", "signature"])
+    assert table["duration_ns"].tolist() == held.duration_ns.tolist()
+    assert [profile.kernels.names.full(code) for code in table["name"].tolist()] == held.name
+    assert len(set(table["signature"].tolist())) == len(set(zip(held.name, held.shape, strict=True)))
 
 
 def _text(path: Path) -> str:

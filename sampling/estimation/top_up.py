@@ -18,12 +18,12 @@ from sampling.errors import AnalysisError, PlanFileError
 from sampling.estimation.interval import Estimate, Interval, Moments, Sample, fitted, interval, student_t
 from sampling.estimation.total import sample_of
 from sampling.methods.registry import method_named
+from sampling.parallel import Progress
 from sampling.plan.judge import planned_design
 from sampling.plan.other_recording import find_original
 from sampling.plan.plan import drawn_plan, planned_launches, planned_strata
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.plan.plan_file import ToppedUp as Rounds
-from sampling.progress import Progress
 from sampling.reduction.duration_counts import count_durations
 from sampling.simulators.results import SimulatedLaunches
 

@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from sampling.arrays import BoolArray, IntArray
-from sampling.arrow import to_numpy
+from sampling.arrays import BoolArray, IntArray, to_numpy
 from sampling.errors import ProfileError
 from sampling.features.reading import FeatureRows, gap_notes
-from sampling.progress import Progress
+from sampling.parallel import Progress
 from sampling.readers import gpgpu_sim_output as simulator_log
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import (
@@ -50,30 +49,23 @@ _BLOCK_COUNTS = r"^\d+(?:,\d+)*,?$"
 ID, NAME = "kernel id", "kernel mangled name"
 GRID = tuple(f"grid_dim{axis}" for axis in "XYZ")
 BLOCK = tuple(f"block_dim{axis}" for axis in "XYZ")
-#: Warp instructions of a launch, and those of them that went into its trace; 0 for a launch not traced.
+#: Warp instructions of a launch, and those of them that went into its trace; 0 for a launch not traced
 INSTRUCTIONS, REPORTED = "total_insts", "total_reported_insts"
 REMEDY = "give the stats.csv that the tracer wrote beside the traces"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatsRows:
-    """All rows of a file.
-
-    Attributes
-    ----------
-    line : (n,) 1-based line of each.
-    number : (n,) the N of kernel-N, from 1.
-    names, name : the distinct names, and (n,) the index of each row's.
-    sizes : (n, 6) grid x, y, z and block x, y, z.
-    counts : (n, 2) all instructions of the launch and those in its trace; (n, 0) where they were not read.
-    """
+    """All rows of a file."""
 
     path: str
-    line: IntArray
-    number: IntArray
+    line: IntArray  #: (n,) 1-based line of each
+    number: IntArray  #: (n,) the N of kernel-N, from 1
+    #: the distinct names, and (n,) the index of each row's
     names: tuple[str, ...]
     name: IntArray
-    sizes: IntArray
+    sizes: IntArray  #: (n, 6) grid x, y, z and block x, y, z
+    #: (n, 2) all instructions of the launch and those in its trace; (n, 0) where they were not read
     counts: IntArray
 
     def refuse(self, wrong: BoolArray, column: str, message: str, remedy: str) -> None:
@@ -91,9 +83,7 @@ def is_stats(head: bytes) -> bool:
 def stats_rows(file: InputFile, *, with_counts: bool = False, progress: Progress | None = None) -> StatsRows:
     """Return the rows, with the instructions beside names and sizes where these are asked for.
 
-    Raises
-    ------
-    ProfileError : a column is missing, a cell is no number, an id no trace; there is no row.
+    Raises ProfileError: a column is missing, a cell is no number, an id no trace; there is no row.
     """
     import pyarrow as pa
     from pyarrow import compute
@@ -159,10 +149,8 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
     A count of 0 stands for a launch that was not counted: it counts as a launch and has no value. The same
     holds for a count that has overflowed.
 
-    Raises
-    ------
-    ProfileError : no line is whole, a cell is no number, or the numbers of the launches do not ascend, so
-        that it is of several processes or runs; of a simulator's log, see `logged_launches`.
+    Raises ProfileError: no line is whole, a cell is no number, or the numbers of the launches do not
+    ascend, so that it is of several processes or runs; of a simulator's log, see `logged_launches`.
     """
     if is_stats(file.head):
         return _of_accel_sim(file, progress)
@@ -230,12 +218,7 @@ def _of_nvbit(file: InputFile, progress: Progress | None) -> FeatureRows:
 def _instructions(
     path: str, line: IntArray, number: IntArray, executed: IntArray, said: tuple[str, str, str], **known: Any
 ) -> FeatureRows:
-    """Return the rows of counts, (n,) each: 0 is none, below 0 overflowed.
-
-    Parameters
-    ----------
-    said : the format, and how one calls a count that is none, and one that overflowed.
-    """
+    """Return the rows of counts, (n,) each: 0 is none, below 0 overflowed."""
     format_name, is_none, overflowed = said
     notes = [*gap_notes(number)]
     for chosen, what in ((executed == 0, f"{is_none} (0 instructions)"), (executed < 0, overflowed)):
@@ -332,12 +315,7 @@ def _of_simulator(file: InputFile, progress: Progress | None) -> FeatureRows:
 
 
 def _whole_counts(cells: Any, line: IntArray, path: str) -> IntArray:
-    """Return (k,) the whole numbers of an Arrow array of digits, found in these 1-based lines of a file.
-
-    Raises
-    ------
-    ProfileError : one is too large for 64 bits.
-    """
+    """Return (k,) the whole numbers of an Arrow array of digits, found in these 1-based lines of a file."""
     import pyarrow as pa
 
     texts = cells.cast(pa.string())

@@ -11,9 +11,9 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.features.matching import Matches, ProfileLaunches, file_positions, match_rows
 from sampling.features.reading import FeatureRows, read_features
+from sampling.parallel import Progress
 from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.readers.table import NumberLocale
 from sampling.reduction.launch_list import BlockVectors, Features, LaunchList
 from sampling.text import counted, joined_texts, shortened
@@ -36,6 +36,9 @@ def with_features(
     Where several sources have one metric, the first counts and later ones fill its gaps; a note says where
     they disagree.
 
+    Raises ProfileError: a file is no file of features. With ``strict``, its processes are not the
+    profile's, or none of its rows matches a launch.
+
     Parameters
     ----------
     profile : the profile that the list was made from.
@@ -47,11 +50,6 @@ def with_features(
     Returns
     -------
     The same list with ``features``, None where there is neither a metric nor a file; a report for each file.
-
-    Raises
-    ------
-    ProfileError : a file is no file of features. With ``strict``, its processes are not the profile's, or
-        none of its rows matches a launch.
     """
     if not paths and not profile.metric_names:
         return replace(launches, features=None), ()
@@ -255,30 +253,25 @@ _EXAMPLE_LENGTH = 40
 
 @dataclass(frozen=True, slots=True)
 class JoinReport:
-    """What became of the rows of one file of features.
-
-    Attributes
-    ----------
-    joined_by : what rows and launches were compared by: "id", "name, grid, block, occurrence", ...; "" where
-        nothing was joined.
-    matched, rows_not_selected, unmatched_rows : rows of selected launches, of others, and of none.
-    launches, launches_without : how many are selected, and how many of these have no row.
-    first_unmatched, first_without : the first such rows and launches, in words.
-    notes : what the user should know of how the file was read and joined.
-    """
+    """What became of the rows of one file of features."""
 
     path: str
     format: str
+    #: what rows and launches were compared by: "id", "name, grid, block, occurrence", ...; "" where nothing
+    #: was joined
     joined_by: str
     rows: int
+    #: rows of selected launches, of others, and of none
     matched: int
     rows_not_selected: int
     unmatched_rows: int
+    #: how many are selected, and how many of these have no row
     launches: int
     launches_without: int
+    #: the first such rows and launches, in words
     first_unmatched: tuple[str, ...]
     first_without: tuple[str, ...]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  #: what the user should know of how the file was read and joined
 
     @property
     def sentence(self) -> str:
@@ -315,12 +308,7 @@ def _examples(first: Sequence[str], count: int) -> str:
 def _report(
     rows: FeatureRows, matches: Matches, places: IntArray, launches: LaunchList, notes: tuple[str, ...]
 ) -> JoinReport:
-    """Return the report of a file.
-
-    Parameters
-    ----------
-    places : (rows of the file,) the index in the list of each row's launch, -1 where it is not selected.
-    """
+    """Return the report of a file."""
     has_row = np.zeros(len(launches), dtype=np.bool_)
     has_row[places[places >= 0]] = True
     unmatched, without = np.flatnonzero(matches.id < 0), np.flatnonzero(~has_row)

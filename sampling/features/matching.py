@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import BoolArray, IntArray
-from sampling.dense_codes import dense_codes
+from sampling.arrays import BoolArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.features.names import reconcile_names
 from sampling.features.reading import FeatureRows
@@ -18,7 +17,7 @@ from sampling.profile.names import short_name
 from sampling.profile.profile import LaunchSequence, Profile
 from sampling.text import Wording, counted, shortened
 
-#: Place and number of a file among those of its format and device that each have one process and device.
+#: Place and number of a file among those of its format and device that each have one process and device
 FilePosition = tuple[int, int]
 ALONE: FilePosition = (0, 1)
 _Pair = tuple[int, int]
@@ -30,21 +29,13 @@ _WARP_THREADS = 32
 
 @dataclass(frozen=True, slots=True)
 class ProfileLaunches:
-    """What identifies the launches of a profile.
-
-    Attributes
-    ----------
-    signature : (N,) code of name, grid and block of every launch, in id order.
-    shapes : (signatures, 7) name code, grid and block of every signature.
-    has_launches : (names,) which names have launches.
-    chosen : (n,) indices of the sequences that the selected launches lie in.
-    """
+    """What identifies the launches of a profile."""
 
     profile: Profile
-    signature: NDArray[np.int32]
-    shapes: IntArray
-    has_launches: BoolArray
-    chosen: IntArray
+    signature: NDArray[np.int32]  #: (N,) code of name, grid and block of every launch, in id order
+    shapes: IntArray  #: (signatures, 7) name code, grid and block of every signature
+    has_launches: BoolArray  #: (names,) which names have launches
+    chosen: IntArray  #: (n,) indices of the sequences that the selected launches lie in
 
     @staticmethod
     def of(profile: Profile, selected: IntArray) -> ProfileLaunches:
@@ -58,18 +49,11 @@ class ProfileLaunches:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Which launch each row of a file is.
+    """Which launch each row of a file is."""
 
-    Attributes
-    ----------
-    id : (rows,) id of the launch, -1 where a row matches none.
-    joined_by : what rows and launches were compared by.
-    notes : what to tell the user of it.
-    """
-
-    id: IntArray
-    joined_by: str
-    notes: tuple[str, ...] = ()
+    id: IntArray  #: (rows,) id of the launch, -1 where a row matches none
+    joined_by: str  #: what rows and launches were compared by
+    notes: tuple[str, ...] = ()  #: what to tell the user of it
 
 
 def match_rows(rows: FeatureRows, launches: ProfileLaunches, position: FilePosition = ALONE) -> Matches:
@@ -79,14 +63,12 @@ def match_rows(rows: FeatureRows, launches: ProfileLaunches, position: FilePosit
     the whole profile, even if only some of its launches are selected. Where rows are missing and the tool's
     own numbers of the launches show which, the numbers are used if name and size of every launch agree.
 
+    Raises ProfileError: it cannot be found out which process and device of the profile are the file's; rows
+    by position are more or fewer than the launches.
+
     Parameters
     ----------
     position : the position of the file among similar ones, where several are given.
-
-    Raises
-    ------
-    ProfileError : it cannot be found out which process and device of the profile are the file's; rows by
-        position are more or fewer than the launches.
     """
     notes: list[str] = []
     if rows.id is not None:
@@ -140,13 +122,7 @@ def _by_occurrence(
     own: Sequence[IntArray],
     notes: list[str],
 ) -> IntArray:
-    """Return (rows,) the k-th launch of a kernel and sequence for the k-th row of it.
-
-    Parameters
-    ----------
-    shapes : (signatures, c) name code and what else is compared of every signature.
-    own : the same columns of the file, (rows,) each; the name is -1 where it is not known.
-    """
+    """Return (rows,) the k-th launch of a kernel and sequence for the k-th row of it."""
     known = np.flatnonzero((own[0] >= 0) & (sequence >= 0))
     # The profile's are numbered first, so that a row whose identity the profile lacks has a larger label.
     both = [np.concatenate([shapes[:, place], column[known]]) for place, column in enumerate(own)]
@@ -352,14 +328,12 @@ def sequences_of_rows(
     Equal numbers mean the same process and device. Else they are matched by device alone, else in ascending
     order if both sides have equally many, else by the order of equally many files.
 
+    Raises ProfileError: none of this applies.
+
     Parameters
     ----------
     chosen : (n,) the sequences that the selected launches lie in.
     notes : what to tell the user is added.
-
-    Raises
-    ------
-    ProfileError : none of this applies.
     """
     process, device = (
         np.full(len(rows), _UNKNOWN, dtype=np.int64) if number is None else number

@@ -15,8 +15,8 @@ from sampling.reduction.launch_list import LaunchList
 from sampling.text import Wording, counted, listed
 
 #: Principal Kernel Analysis, Table 2, in its order; misprinted names are corrected to Nsight Compute's
-#: (docs/methods.md, 7 Principal Kernel Analysis).
-#: Each entry lists the spellings that mean the same metric.
+#: (docs/methods.md, 7 Principal Kernel Analysis)
+#: Each entry lists the spellings that mean the same metric
 CHARACTERISTICS: tuple[tuple[str, ...], ...] = (
     ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",),
     ("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",),
@@ -32,7 +32,7 @@ CHARACTERISTICS: tuple[tuple[str, ...], ...] = (
     ("launch__grid_size", "Grid Size"),
 )
 
-#: Elapsed cycles of a launch, with which Principal Kernel Analysis compares its projection.
+#: Elapsed cycles of a launch, with which Principal Kernel Analysis compares its projection
 CYCLES: tuple[str, ...] = (
     "gpc__cycles_elapsed.avg",
     "gpc__cycles_elapsed.max",
@@ -44,7 +44,7 @@ CYCLES: tuple[str, ...] = (
     "cycles",
 )
 
-#: Executed instructions of a launch.
+#: Executed instructions of a launch
 INSTRUCTIONS: tuple[str, ...] = (
     "instructions",
     "smsp__inst_executed.sum",
@@ -52,7 +52,7 @@ INSTRUCTIONS: tuple[str, ...] = (
     "Executed Instructions",
 )
 
-#: Every spelling above by its case-folded form, for tables whose columns people have named.
+#: Every spelling above by its case-folded form, for tables whose columns people have named
 SPELLINGS: Mapping[str, str] = {
     name.casefold(): name
     for name in (
@@ -92,7 +92,7 @@ _PER_COST = ("/s", "/ns", "/us", "/ms", "/second", "/cycle", "bps")
 _WORD = re.compile("[a-z0-9]+")
 _INNER_CAPITAL = re.compile("(?<=[a-z])(?=[A-Z])")
 
-#: What `is_cost` finds, in words, and why no method goes by it.
+#: What `is_cost` finds, in words, and why no method goes by it
 COSTS = "times, cycles, and rates by them, such as IPC, for they are what is projected"
 
 
@@ -110,7 +110,7 @@ def is_cost(name: str, unit: str | None) -> bool:
     return len(words) > 1 and words[-1] in _COST_ENDINGS
 
 
-#: A command that records what Principal Kernel Analysis and its like need.
+#: A command that records what Principal Kernel Analysis and its like need
 NCU_COMMAND = "ncu --csv --page raw --metrics " + ",".join(
     [*(spellings[0] for spellings in CHARACTERISTICS), CYCLES[0]]
 )
@@ -126,16 +126,10 @@ _WARP_METRICS = frozenset(INSTRUCTIONS) - {"instructions"}
 
 @dataclass(frozen=True, slots=True)
 class InstructionCounts:
-    """The instructions of every launch of a list.
+    """The instructions of every launch of a list."""
 
-    Attributes
-    ----------
-    metric : the name they were found under.
-    executed : (n,) instructions, >= 0.
-    """
-
-    metric: str
-    executed: FloatArray
+    metric: str  #: the name they were found under
+    executed: FloatArray  #: (n,) instructions, >= 0
 
     @property
     def unit(self) -> str:
@@ -146,13 +140,11 @@ class InstructionCounts:
 def instruction_counts(launches: LaunchList, method: str) -> InstructionCounts:
     """Return the instruction counts of all launches, from the first metric that has them all.
 
+    Raises NotApplicableError: no metric has a count for every launch, or one of them is no count.
+
     Parameters
     ----------
     method : the name of the method that asks, for the message.
-
-    Raises
-    ------
-    NotApplicableError : no metric has a count for every launch, or one of them is no count.
     """
     metrics: Mapping[str, FloatArray] = {} if launches.features is None else launches.features.metrics
     lacking = {name: int(np.isnan(metrics[name]).sum()) for name in INSTRUCTIONS if name in metrics}
@@ -182,6 +174,8 @@ def instruction_counts(launches: LaunchList, method: str) -> InstructionCounts:
 def launch_cost(launches: LaunchList, metric: str | None) -> LaunchCost | None:
     """Return what simulating each launch costs, by a metric that was asked for; by instructions if none was.
 
+    Raises NotApplicableError: some launch lacks the metric that was asked for, or all have 0 of it.
+
     Parameters
     ----------
     metric : a metric of the features; "instructions" is whichever the files have.
@@ -189,10 +183,6 @@ def launch_cost(launches: LaunchList, metric: str | None) -> LaunchCost | None:
     Returns
     -------
     None where no metric was asked for and the instructions of some launch are not known.
-
-    Raises
-    ------
-    NotApplicableError : some launch lacks the metric that was asked for, or all have 0 of it.
     """
     metrics: Mapping[str, FloatArray] = {} if launches.features is None else launches.features.metrics
     names = INSTRUCTIONS if metric in {None, "instructions"} else (metric,)

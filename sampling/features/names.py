@@ -52,18 +52,11 @@ _QUALIFIERS = ("const", "volatile")
 
 @dataclass(frozen=True, slots=True)
 class ReconciledNames:
-    """Which kernel of a profile each name of a file is.
+    """Which kernel of a profile each name of a file is."""
 
-    Attributes
-    ----------
-    code : (n,) name code of the profile, -1 where none or not one alone fits.
-    respelt : how many names were found under another spelling.
-    ambiguous : names that could be any of several kernels.
-    """
-
-    code: IntArray
-    respelt: int
-    ambiguous: tuple[str, ...]
+    code: IntArray  #: (n,) name code of the profile, -1 where none or not one alone fits
+    respelt: int  #: how many names were found under another spelling
+    ambiguous: tuple[str, ...]  #: names that could be any of several kernels
 
 
 def reconcile_names(names: NameTable, used: BoolArray, others: Sequence[str]) -> ReconciledNames:

@@ -18,9 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.arrow import to_arrow_texts
-from sampling.dense_codes import dense_codes
+from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes, to_arrow_texts
 from sampling.errors import ProfileError
 from sampling.features.reading import (
     FeatureRows,
@@ -29,7 +27,7 @@ from sampling.features.reading import (
     refuse_repeated,
     repeated_notes,
 )
-from sampling.progress import Progress
+from sampling.parallel import Progress
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import (
     WRITTEN,
@@ -125,10 +123,8 @@ def _header(file: InputFile) -> _Header | None:
 def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
     """Return the launches with their metrics in base units, by process and in the order of their IDs.
 
-    Raises
-    ------
-    ProfileError : there is no row, a row is cut short, some values of a metric are numbers and others text,
-        an ID repeats or stands for two kernels.
+    Raises ProfileError: there is no row, a row is cut short, some values of a metric are numbers and others
+    text, an ID repeats or stands for two kernels.
     """
     header = _header(file)
     assert header is not None
@@ -152,9 +148,7 @@ class _Report:
     def rows(self, progress: Progress | None) -> Iterator[Rows]:
         """Yield the rows, all columns as texts.
 
-        Raises
-        ------
-        ProfileError : another header follows with other columns; a row is cut short; there is none.
+        Raises ProfileError: another header follows with other columns; a row is cut short; there is none.
         """
         file, header = self.file, self.header
         # Of the details page the texts of rules are not read.
@@ -247,12 +241,7 @@ class _Report:
 
 
 def _only_rows(text: bytes, pattern: str, kept: str | None) -> bytes:
-    """Return the text with every line that is no row made empty, so that lines keep their numbers.
-
-    Parameters
-    ----------
-    kept : what of a row is kept: the first group of this expression. A row that does not fit it stays whole.
-    """
+    """Return the text with every line that is no row made empty, so that lines keep their numbers."""
     from pyarrow import compute
 
     lines = lines_of(text)

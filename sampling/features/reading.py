@@ -18,11 +18,10 @@ from importlib import import_module
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.dense_codes import dense_codes
+from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.registry import reader_of
 from sampling.readers.table import NumberLocale, Rows, floats
@@ -40,43 +39,34 @@ _READABLE = (
 
 @dataclass(frozen=True, slots=True)
 class FeatureRows:
-    """The rows of one file; row i of every array is one launch that the file describes.
-
-    Attributes
-    ----------
-    format : e.g. "ncu-raw".
-    line : (n,) 1-based line or row of the file, for messages.
-    features : what the file says of each row, in base units.
-    id : (n,) launch ids in the profile, where the file has them; then nothing else identifies a row.
-    names, name : the distinct kernel names as the file spells them, and (n,) the index of each row's.
-    grid, block : (n, 3) x, y, z, 0 where a row has none.
-    process, device : (n,) numbers of the run that the file describes.
-    occurrence : (n,) how many launches of the same process, device, name, grid and block (of those that the
-        file has) came before; None where it is to be counted in row order.
-    thread_blocks : (n,) how many the grid has, where the file does not have the grid itself.
-    launch_number : (n,) the tool's own numbers of the launches, ascending from 0 on, with gaps where launches
-        have no row.
-    whole_profile : whether the file has a row for every launch of the profile, by position, so that another
-        number of rows is another profile's.
-    notes : what to tell the user of how the file was read.
-    """
+    """The rows of one file; row i of every array is one launch that the file describes."""
 
     path: str
-    format: str
-    line: IntArray
-    features: Features
+    format: str  #: e.g. "ncu-raw"
+    line: IntArray  #: (n,) 1-based line or row of the file, for messages
+    features: Features  #: what the file says of each row, in base units
+    #: (n,) launch ids in the profile, where the file has them; then nothing else identifies a row
     id: IntArray | None = None
+    #: the distinct kernel names as the file spells them, and (n,) the index of each row's
     names: tuple[str, ...] = ()
     name: IntArray | None = None
+    #: (n, 3) x, y, z, 0 where a row has none
     grid: IntArray | None = None
     block: IntArray | None = None
+    #: (n,) numbers of the run that the file describes
     process: IntArray | None = None
     device: IntArray | None = None
+    #: (n,) how many launches of the same process, device, name, grid and block (of those that the file has)
+    #: came before; None where it is to be counted in row order
     occurrence: IntArray | None = None
+    #: (n,) how many the grid has, where the file does not have the grid itself
     thread_blocks: IntArray | None = None
+    #: (n,) the tool's own numbers of the launches, ascending from 0 on, with gaps where launches have no row
     launch_number: IntArray | None = None
+    #: whether the file has a row for every launch of the profile, by position, so that another number of rows
+    #: is another profile's
     whole_profile: bool = False
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  #: what to tell the user of how the file was read
 
     def __len__(self) -> int:
         return len(self.line)
@@ -97,13 +87,12 @@ class FeatureRows:
 def read_features(path: str, *, locale: NumberLocale = "C", progress: Progress | None = None) -> FeatureRows:
     """Read a file of features; "-" is standard input, gzip is read as it is.
 
+    Raises ProfileError: it is missing, damaged, of no known format, or has nothing that says which launch a
+    row is.
+
     Parameters
     ----------
     locale : how the file writes its numbers; under "C", thousands apart by commas are read too.
-
-    Raises
-    ------
-    ProfileError : it is missing, damaged, of no known format, or has nothing that says which launch a row is.
     """
     with open_input(path) as file:
         for name in () if file.is_directory else _MODULES:
@@ -154,9 +143,7 @@ class NumberColumn:
     def read(self, rows: Rows) -> tuple[FloatArray, BoolArray]:
         """Return (n,) the numbers of some rows, NaN where there is none, and which cells are text.
 
-        Raises
-        ------
-        ProfileError : a cell is a number in another way of writing than the locale's.
+        Raises ProfileError: a cell is a number in another way of writing than the locale's.
         """
         numbers, is_text = floats(rows, self.name, self._locale)
         if is_text.any():
@@ -180,9 +167,7 @@ class NumberColumn:
     def values(self) -> FloatArray | None:
         """Return (n,) the numbers; None for a column of text.
 
-        Raises
-        ------
-        ProfileError : some cells are numbers and others are text.
+        Raises ProfileError: some cells are numbers and others are text.
         """
         numbers = np.concatenate([np.zeros(0), *self._parts])
         if self._mixed is None:

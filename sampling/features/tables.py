@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sampling.arrays import FloatArray, IntArray
-from sampling.arrow import arrow_file, to_arrow_texts
+from sampling.arrays import FloatArray, IntArray, arrow_file, to_arrow_texts
 from sampling.errors import ProfileError
 from sampling.features.metric_names import SPELLINGS
 from sampling.features.reading import (
@@ -23,7 +22,7 @@ from sampling.features.reading import (
     refuse_repeated,
     repeated_notes,
 )
-from sampling.progress import Progress
+from sampling.parallel import Progress
 from sampling.readers.columns import DIMENSIONS, NO_METRIC
 from sampling.readers.input_file import InputFile
 from sampling.readers.registry import reader_of
@@ -43,7 +42,7 @@ from sampling.readers.table import (
 from sampling.reduction.launch_list import Features
 from sampling.text import listed
 
-#: Columns of an array have no names; they are metrics of this name and their number, from 0.
+#: Columns of an array have no names; they are metrics of this name and their number, from 0
 VECTOR_PREFIX = "vector_"
 
 _PARQUET, _NPY = b"PAR1", b"\x93NUMPY"
@@ -62,7 +61,7 @@ _DAMAGED = (
     *(RecursionError, MemoryError, OSError, ArithmeticError),
 )
 #: Of a table: (n,) lines; by column the numbers (NaN where a cell is empty), None for text; by column the
-#: distinct texts and (n,) the index of each row's; notes.
+#: distinct texts and (n,) the index of each row's; notes
 _Table = tuple[
     IntArray, dict[str, FloatArray | None], dict[str, tuple[tuple[str, ...], IntArray]], tuple[str, ...]
 ]
@@ -110,10 +109,8 @@ def _spelt(cells: Sequence[str]) -> tuple[str, ...]:
 def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows:
     """Return the rows of the table.
 
-    Raises
-    ------
-    ProfileError : it is damaged, has neither a column id nor a column name, no row or no metric; a cell is
-        wrong; a launch stands twice.
+    Raises ProfileError: it is damaged, has neither a column id nor a column name, no row or no metric; a
+    cell is wrong; a launch stands twice.
     """
 
     def refused(message: str, remedy: str, row: int | None = None, column: str | None = None) -> ProfileError:

@@ -13,7 +13,7 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.methods.method import GrownByRule, Method
 from sampling.methods.options import setting
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.splitting.tree import Cluster, ClusterArrays, Decided, Proposal, Verdict
 from sampling.strata.sizes import single_sample_size
 from sampling.strata.strata import Clusters, Strata

@@ -17,8 +17,8 @@ from sampling.features.metric_names import instruction_counts
 from sampling.methods.method import Method, Picks, StrataRequest
 from sampling.methods.options import setting
 from sampling.methods.registry import method_named, method_names, method_options
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.parallel import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import LaunchList
 from sampling.strata.strata import WHOLE_WORKLOAD, Strata, measured_clusters
 from sampling.text import counted
@@ -167,10 +167,6 @@ def pick_first(
     """Take the launches from the first on until the instructions are done; the last of them is taken whole.
 
     The total is instructions / IPC of those launches, so each weighs I_total / I_done.
-
-    Raises
-    ------
-    NotApplicableError : launches without an instruction count.
     """
     limit, counts = options.instructions, instruction_counts(launches, "first-instructions")
     done = np.cumsum(counts.executed)

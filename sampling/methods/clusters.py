@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, FloatArray, IntArray
-from sampling.dense_codes import dense_codes
+from sampling.arrays import AnyIntArray, FloatArray, IntArray, dense_codes
 from sampling.methods.method import Picks
-from sampling.progress import Progress
+from sampling.parallel import Progress
 from sampling.reduction.launch_list import LaunchList
 
 # Sums of squares, and distances, of standardised values that differ by less are equal.

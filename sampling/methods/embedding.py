@@ -28,8 +28,8 @@ from sampling.methods.clusters import (
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import setting
 from sampling.methods.pks import standardise, without_costs
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.parallel import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import Features, LaunchList
 from sampling.text import Wording, counted, listed
 
@@ -77,12 +77,7 @@ class Options:
 
 
 def pick(launches: LaunchList, options: Options, _: np.random.Generator, progress: Progress | None) -> Picks:
-    """Return the clusters, and the launch nearest to the centre of each, for all launches of the cluster.
-
-    Raises
-    ------
-    NotApplicableError : a launch lacks its vector.
-    """
+    """Return the clusters, and the launch nearest to the centre of each, for all launches of the cluster."""
     rows, columns, notes = _vectors(launches, options)
     rng, learned, most = np.random.default_rng(_SEED), rows, max(LEARNED_FROM, options.k or 1)
     if len(rows) > most:

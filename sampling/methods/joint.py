@@ -20,19 +20,19 @@ Neyman's 1934; docs/methods.md, 5 Joint)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.methods.method import Method, StrataRequest
 from sampling.methods.root import RootRule
-from sampling.progress import Progress
+from sampling.parallel import Progress, Stream, generator
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.plan_groups import PlanGroups, pooled
-from sampling.seeds import Stream, generator
 from sampling.splitting.tree import Overrides, TreeGrower, groups_overridden
 from sampling.strata.draw import NOISE_SLACK, judged
 from sampling.strata.strata import (
@@ -71,8 +71,7 @@ class Options:
     """None of its own: what is asked of the plan says all."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _Ranges:
+class _Ranges(NamedTuple):
     """Ranges ``start:stop`` of a group's pairs with N, cost of a launch, b of simulated time, m; all (s,)."""
 
     group: IntArray
@@ -89,14 +88,7 @@ class _Ranges:
         return np.asarray(self.b * left_out(self.samples, self.launches))
 
     def rows(self, here: IntArray | BoolArray | slice) -> _Ranges:
-        return _Ranges(*(getattr(self, each.name)[here] for each in fields(self)))
-
-
-def _joined(parts: list[_Ranges]) -> _Ranges:
-    """Return the ranges of all parts in the order of their pairs."""
-    columns = (np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(_Ranges))
-    every = _Ranges(*columns)
-    return every.rows(np.argsort(every.start))
+        return _Ranges._make(column[here] for column in self)
 
 
 def _best_sizes(worth: FloatArray, launches: IntArray, least: int) -> FloatArray:
@@ -110,28 +102,27 @@ def _best_sizes(worth: FloatArray, launches: IntArray, least: int) -> FloatArray
 _Measured = tuple[IntArray, FloatArray, FloatArray]
 
 
-class _Moments:
-    """N, cost of a launch and b = N^2 S^2 of simulated time of any ranges of pairs, by prefix sums."""
+def _moments(
+    counts: DurationCounts, cycles: CycleSpread
+) -> Callable[[IntArray, IntArray, IntArray], _Measured]:
+    """Return what tells N, cost of a launch and b = N^2 S^2 of any ranges of pairs, by prefix sums."""
+    centre = counts.group_duration_ns / np.maximum(counts.group_launches, 1)
+    from_centre = counts.duration_ns - np.repeat(centre, np.diff(counts.offsets))
+    off_before, squares_before = (
+        np.concatenate([[0.0], np.cumsum(counts.count * values)]) for values in (from_centre, from_centre**2)
+    )
 
-    def __init__(self, counts: DurationCounts, cycles: CycleSpread) -> None:
-        self._counts, self._cycles = counts, cycles
-        launches = np.maximum(counts.group_launches, 1)
-        self._centre = counts.group_duration_ns / launches
-        off = counts.duration_ns - np.repeat(self._centre, np.diff(counts.offsets))
-        self._off, self._squares = (
-            np.concatenate([[0.0], np.cumsum(counts.count * values)]) for values in (off, off**2)
-        )
-
-    def of(self, group: IntArray, start: IntArray, stop: IntArray) -> _Measured:
-        """Return them; an empty range has all 0."""
-        n = self._counts.launches_before[stop] - self._counts.launches_before[start]
-        off = (self._off[stop] - self._off[start]) / np.maximum(n, 1)
-        variance = (self._squares[stop] - self._squares[start]) / np.maximum(n, 1) - off**2
+    def measured(group: IntArray, start: IntArray, stop: IntArray) -> _Measured:
+        """An empty range has all 0."""
+        n = counts.launches_before[stop] - counts.launches_before[start]
+        off = (off_before[stop] - off_before[start]) / np.maximum(n, 1)
+        variance = (squares_before[stop] - squares_before[start]) / np.maximum(n, 1) - off**2
         std_ns = np.sqrt(np.where(stop - start > 1, np.maximum(variance, 0), 0))
-        mean_ns = np.where(n > 0, self._centre[group] + off, 0)
-        paid_ns = self._counts.paid_before_ns[stop] - self._counts.paid_before_ns[start]
-        b = spread(n, self._cycles.variance(group, n, mean_ns, std_ns))
-        return n, paid_ns / np.maximum(n, 1), b
+        mean_ns = np.where(n > 0, centre[group] + off, 0)
+        paid_ns = counts.paid_before_ns[stop] - counts.paid_before_ns[start]
+        return n, paid_ns / np.maximum(n, 1), spread(n, cycles.variance(group, n, mean_ns, std_ns))
+
+    return measured
 
 
 class _Cutter:
@@ -146,7 +137,7 @@ class _Cutter:
     def __init__(
         self,
         counts: DurationCounts,
-        moments: _Moments,
+        moments: Callable[[IntArray, IntArray, IntArray], _Measured],
         most: IntArray,
         fixed: Mapping[int, IntArray],
         progress: Progress | None,
@@ -164,7 +155,7 @@ class _Cutter:
                 k = max(len(bounds[group]) for group in some)
                 padded = np.stack([np.pad(bounds[g], (0, k - len(bounds[g])), mode="edge") for g in some])
                 j, i = np.tril_indices(k, -1)
-                n, cost_ns, b = moments.of(some[:, np.newaxis], padded[:, i], padded[:, j])
+                n, cost_ns, b = moments(some[:, np.newaxis], padded[:, i], padded[:, j])
                 # An empty range counts as a launch that takes no time, which divides nothing by 0.
                 measured = np.maximum(n, 1), cost_ns, b
                 # Of fixed ranges none may be joined with the next.
@@ -189,7 +180,7 @@ class _Cutter:
                 self._progress(done + 1, len(self._batches), "pricing")
         price, group, start, stop, m = np.concatenate(found, axis=1)
         order = np.lexsort((start, price))
-        every = _Ranges(group, start, stop, *self._moments.of(group, start, stop), m).rows(order)
+        every = _Ranges(group, start, stop, *self._moments(group, start, stop), m).rows(order)
         ends = np.searchsorted(price[order], np.arange(prices.shape[1] + 1))
         return [every.rows(slice(*ends[p : p + 2])) for p in range(prices.shape[1])]
 
@@ -267,7 +258,8 @@ class _Curves:
                 break
             pick[taken] = point[taken]
         parts = [each.rows(pick[each.group] == place) for place, each in enumerate(self.ranges)]
-        return _with_fewer(_joined(parts), budget, own, least)
+        every = _Ranges(*map(np.concatenate, zip(*parts, strict=True)))
+        return _with_fewer(every.rows(np.argsort(every.start)), budget, own, least)
 
 
 def _with_fewer(ranges: _Ranges, budget: float, own: FloatArray, least: int) -> _Ranges:
@@ -286,18 +278,17 @@ def _with_fewer(ranges: _Ranges, budget: float, own: FloatArray, least: int) -> 
         rows = rows[np.sort(np.unique(group[rows], return_index=True)[1])]
         rows = rows[np.cumsum(added[rows]) <= spare]
         if not len(rows):
-            return replace(ranges, samples=m)
+            return ranges._replace(samples=m)
         m[rows] -= 1
 
 
 class _Planner:
-    """The plans of some groups: their curves, and what is taken of them for a smaller epsilon.
+    """The plans of some groups: their curves, and what is taken of them for a smaller epsilon."""
 
-    Attributes
-    ----------
-    price : of variance, ns of sampled time per ns^2.
-    sampled_ns : what the plan takes before it is judged.
-    """
+    #: Of variance, ns of sampled time per ns^2.
+    price: float
+    #: What the plan takes before it is judged.
+    sampled_ns: float
 
     def __init__(
         self, groups: PlanGroups, target: Target, fixed: Mapping[int, IntArray], progress: Progress | None
@@ -310,10 +301,10 @@ class _Planner:
         own = cycles.scale[:-1] * ((target.group_epsilon or 1) * total_ns / target.z) ** 2
         self._own = np.where(groups.is_pool | (target.group_epsilon is None), np.inf, own)
         self._budget = (target.epsilon * float(counts.total_duration_ns) / target.z) ** 2
-        moments = _Moments(counts, cycles)
+        moments = _moments(counts, cycles)
         number = np.arange(len(counts.groups))
         whole = number, counts.offsets[:-1], counts.offsets[1:]
-        n, cost_ns, b = moments.of(*whole)
+        n, cost_ns, b = moments(*whole)
         guess = (np.sqrt(b * cost_ns).sum() / max(self._budget, 1e-300)) ** 2 + 1e-30
         # What a group's own bound may ask of it.
         own_price = np.divide(b * cost_ns, self._own**2, out=np.zeros(len(n)), where=self._own > 0)
@@ -327,7 +318,7 @@ class _Planner:
         least = target.min_samples
         uncut = cutter.cheapest(np.zeros((len(n), 1)), least)[0]
         sizes = (*range(least, least + _FEW), np.inf)
-        whole_groups = [replace(uncut, samples=np.minimum(m, uncut.launches).astype(np.int64)) for m in sizes]
+        whole_groups = [uncut._replace(samples=np.minimum(m, uncut.launches).astype(np.int64)) for m in sizes]
         coarse = _Curves([*cutter.cheapest(alone * _COARSE, least), *whole_groups], len(n))
         self.price = coarse.priced(self._budget, self._own)[1]
         fine = np.broadcast_to(self.price * _FINE, (len(n), len(_FINE)))

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.progress import Progress
+from sampling.parallel import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.launch_list import LaunchList
 from sampling.splitting.tree import Overrides, SplitRule, SplitTree, TreeGrower, split_groups
 from sampling.strata.strata import Strata

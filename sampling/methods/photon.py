@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
-from sampling.dense_codes import dense_codes
+from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
 from sampling.errors import NotApplicableError
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import FRACTION, setting
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.parallel import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import BlockVectors, LaunchList
 from sampling.text import Wording
 
@@ -48,10 +47,6 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
 
     Of several kept launches that match, the one with the nearest number of warps is taken, the first kept of
     those equally near. Kernel groups do not matter: any launch may match any other.
-
-    Raises
-    ------
-    NotApplicableError : launches without a vector or without a number of warps, or too many unlike ones.
 
     Notes
     -----
@@ -119,12 +114,7 @@ def _warps(launches: LaunchList, vectors: BlockVectors) -> IntArray:
 def _kept(
     vectors: BlockVectors, first_rows: IntArray, blocks: int, distance: float, progress: Progress | None
 ) -> tuple[IntArray, FloatArray]:
-    """Return (k,) the rows of the launches that match none before them, and (k, blocks) their vectors.
-
-    Raises
-    ------
-    NotApplicableError : so many are kept that comparing them all would take hours.
-    """
+    """Return (k,) the rows of the launches that match none before them, and (k, blocks) their vectors."""
     kept, matrix, done = np.zeros(0, dtype=np.int64), np.zeros((0, blocks)), 0
     while done < len(first_rows):
         rows = first_rows[done : done + _rows_at_once(len(kept))]
@@ -202,7 +192,7 @@ def distinct_vectors(vectors: BlockVectors) -> tuple[IntArray, IntArray]:
     """
     import pyarrow as pa
 
-    from sampling.arrow import to_numpy
+    from sampling.arrays import to_numpy
 
     offsets = np.ascontiguousarray(vectors.offsets * vectors.counts.dtype.itemsize)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(vectors.counts))]

@@ -25,8 +25,8 @@ from sampling.methods.clusters import (
 )
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import FRACTION, setting
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.parallel import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import Features, LaunchList
 from sampling.text import Wording
 
@@ -92,12 +92,7 @@ class TBPointOptions(CharacteristicOptions):
 
 
 def pick(launches: LaunchList, options: Options, _: np.random.Generator, progress: Progress | None) -> Picks:
-    """Return the first launch of each group, for all launches of the group.
-
-    Raises
-    ------
-    NotApplicableError : some launch lacks the metrics.
-    """
+    """Return the first launch of each group, for all launches of the group."""
     columns, notes = _required(launches, "pks", options.columns)
     group, representative, more_notes, details = select_kernels(
         launches, columns, len(launches), options, progress
@@ -136,10 +131,6 @@ def pick_tbpoint(
 
     In place of TBPoint's threshold, tuned by hand for each program, 20 are tried, and one is chosen by
     Principal Kernel Selection's criterion.
-
-    Raises
-    ------
-    NotApplicableError : some launch lacks the metrics, or there are more than 20,000 launches.
     """
     # First, for whatever metrics are recorded, so many launches stay too many.
     if len(launches) > MOST_LAUNCHES:

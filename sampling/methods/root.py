@@ -10,7 +10,7 @@ import numpy as np
 from sampling.arrays import IntArray
 from sampling.methods.method import GrownByRule, Method
 from sampling.methods.options import setting
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.splitting.tree import Cluster, ClusterArrays, Decided, Proposal, Verdict, costs_in_words
 from sampling.strata.sizes import joint_sample_sizes, single_sample_size, water_filled_sample_sizes
 from sampling.strata.strata import Clusters, Strata

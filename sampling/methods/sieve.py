@@ -8,13 +8,12 @@ from typing import Literal
 
 import numpy as np
 
-from sampling.arrays import FloatArray, IntArray
-from sampling.dense_codes import dense_codes
+from sampling.arrays import FloatArray, IntArray, dense_codes
 from sampling.features.metric_names import instruction_counts
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import setting
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.parallel import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import LaunchList
 
 #: Points of the grid the density is looked at on, which reaches 3 bandwidths beyond the values.
@@ -56,10 +55,6 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
     are cut where the density of the log counts has its minima. In tier 2 the representative is the first
     launch with the CTA size that most launches of the group have. Launches without any instruction are a
     stratum of their own in tier 3, for their logarithm lies infinitely far from all others.
-
-    Raises
-    ------
-    NotApplicableError : launches without an instruction count.
     """
     counts, groups = instruction_counts(launches, "sieve"), len(launches.groups)
     # The distinct (kernel group, instruction count) pairs, ordered by both; group g has `offsets[g:g + 2]`.

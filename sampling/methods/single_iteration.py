@@ -15,8 +15,8 @@ from sampling.arrays import IntArray
 from sampling.errors import NotApplicableError, OptionError
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import setting
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.parallel import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.iterations import MOST, Iterations, find_iterations
 from sampling.reduction.launch_list import LaunchList
 from sampling.text import counted
@@ -61,33 +61,20 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """The iteration of one process and device, or the one given by launch ids.
+    """The iteration of one process and device, or the one given by launch ids."""
 
-    Attributes
-    ----------
-    start, stop : its rows of the launch list.
-    iterations : how many it stands for.
-    stands_for : (n,) whether a launch is one of those it stands for.
-    label : what it is, in words.
-    missing : how many of its launches are not selected.
-    """
-
+    #: Its rows of the launch list, and how many iterations it stands for.
     start: int
     stop: int
     iterations: float
+    #: Rows of the launches it stands for; what it is in words; how many of its launches are not selected.
     stands_for: IntArray | slice
     label: str
     missing: int = 0
 
 
 def pick(launches: LaunchList, options: Options, _: np.random.Generator, __: Progress | None) -> Picks:
-    """Take the launches of one iteration; each weighs the number of iterations.
-
-    Raises
-    ------
-    NotApplicableError : the profile has no iteration of the name, or none is found.
-    OptionError : launch ids of no launch, or without the number of iterations.
-    """
+    """Take the launches of one iteration; each weighs the number of iterations."""
     more_notes, more_details = tuple[str, ...](), dict[str, Any]()
     if options.range is not None:
         found = _of_ranges(launches, options.range, options)
@@ -151,13 +138,9 @@ def _of_launch_ids(
 def _of_loops(
     launches: LaunchList, options: Options
 ) -> tuple[list[Iteration], tuple[str, ...], dict[str, Any]]:
-    """Return an iteration of the loop of each process and device that has one, and what was found.
+    """Return an iteration of the loop of each process and device that has one, notes and details.
 
     A loop is of launches of the same kernels and shapes, else of the same kernels alone.
-
-    Raises
-    ------
-    NotApplicableError : none has a loop of which most launches are equal iterations, or not so many.
     """
     edges = np.flatnonzero(np.diff(launches.sequence, prepend=-1, append=-1)).tolist()
     loops: list[tuple[int, Iterations, bool, str]] = []
@@ -197,14 +180,12 @@ def _of_loops(
         equal[row + loop.first] += 1
         equal[row + loop.first + loop.launches] -= 1
         in_loops += in_loop
-    inside = np.cumsum(equal[:-1]) > 0
-    total_ns = int(launches.duration_ns.sum())
-    share = float(inside.mean())
-    share_of_time = float(launches.duration_ns[inside].sum() / total_ns) if total_ns else 0.0
-    ids = launches.id[[found[0].start, found[0].stop - 1]].tolist()
+    inside, time_ns = np.cumsum(equal[:-1]) > 0, launches.duration_ns
+    share, share_of_time = float(inside.mean()), float(time_ns[inside].sum() / max(int(time_ns.sum()), 1))
+    first, last = launches.id[[found[0].start, found[0].stop - 1]].tolist()
     how_many = " and ".join(dict.fromkeys(f"{len(loop.first):,}" for _, loop, _, _ in loops))
     same = "whatever their sizes" if any(by_name for _, _, by_name, _ in loops) else "in the same sizes"
-    one = f"{ids[0]} to {ids[1]} are one of {how_many} iterations of the same kernels {same}"
+    one = f"{first} to {last} are one of {how_many} iterations of the same kernels {same}"
     shares = f"{100 * share:.3g} % of the launches and {100 * share_of_time:.3g} % of the time"
     notes = [f"found by the order of the launches: {one}, {shares}"]
     if between := in_loops - int(inside.sum()):

@@ -17,8 +17,8 @@ from sampling.methods import pks
 from sampling.methods.clusters import as_picks, reproducible_learning, row_codes
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import setting
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.parallel import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import LaunchList
 from sampling.text import counted
 
@@ -58,10 +58,6 @@ def pick(
 
     A launch that is not profiled in detail is labelled as those of equal name, grid and block, if there are
     any; else by the classifier that does best on the last fifth of the detailed ones.
-
-    Raises
-    ------
-    NotApplicableError : the first launch, or one of as many as ``launches`` asks for, lacks the metrics.
     """
     columns, complete, notes = pks.characteristics(launches, options.columns)
     total, first_gap = len(launches), len(complete) if complete.all() else int(np.argmin(complete))

@@ -15,10 +15,10 @@ from sampling.arrays import FloatArray
 from sampling.errors import AnalysisError
 from sampling.features.join import JoinReport, with_features
 from sampling.methods.registry import method_named
+from sampling.parallel import Progress
 from sampling.plan.design import Design, design_of_method, make_design, make_design_by_launches
 from sampling.plan.judge import Judgement, judge_design
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.readers.table import NumberLocale
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
@@ -31,21 +31,16 @@ Mean = Literal["arithmetic", "geometric"]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What one method does on one profile.
-
-    Attributes
-    ----------
-    design, judgement : None where the method is not applicable.
-    reason : why it is not; None where it is.
-    seconds : the time to design the plan, without reading, judging or drawing.
-    same_as : the method compared before it whose plan is the same one; None where there is none.
-    """
+    """What one method does on one profile; design and judgement are None where it is not applicable."""
 
     method: str
     design: Design | None
     judgement: Judgement | None
+    #: Why it is not applicable; None where it is.
     reason: str | None
+    #: The time to design the plan, without reading, judging or drawing.
     seconds: float
+    #: The method compared before it whose plan is the same one; None where there is none.
     same_as: str | None = None
 
 
@@ -194,17 +189,14 @@ def plan_key(design: Design) -> bytes:
     strata = design.strata
     order = np.lexsort((strata.start, strata.group))
     drawn = [column[order] for column in (strata.group, strata.start, strata.stop, strata.samples)]
-    way = f"drawn {strata.chance}"
     if design.picks is not None:
-        return _digest(way, design.picks.stratum, *drawn)
-    # Pooled groups are others than kernel groups, whatever their numbers.
-    groups = np.unique(strata.group) if strata.groups is None else strata.groups.group_of
-    return _digest(way, groups, *drawn)
+        of = design.picks.stratum
+    else:
+        # Pooled groups are others than kernel groups, whatever their numbers.
+        of = np.unique(strata.group) if strata.groups is None else strata.groups.group_of
+    return _digest(f"drawn {strata.chance}", of, *drawn)
 
 
 def _digest(way: str, *columns: NDArray[np.generic]) -> bytes:
-    digest = blake2b(way.encode(), digest_size=16)
-    for column in columns:
-        digest.update(f"{column.dtype} {len(column)}".encode())
-        digest.update(np.ascontiguousarray(column).tobytes())
-    return digest.digest()
+    shapes = " ".join(f"{column.dtype} {len(column)}" for column in columns)
+    return blake2b(f"{way} {shapes}".encode() + b"".join(column.tobytes() for column in columns)).digest()

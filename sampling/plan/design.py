@@ -15,13 +15,12 @@ from sampling.errors import OptionError
 from sampling.methods.baselines import NumberDrawn
 from sampling.methods.method import Picks, StrataRequest
 from sampling.methods.registry import launches_drawn_within, method_named, method_options
-from sampling.progress import Progress
+from sampling.parallel import Progress, Stream, generator
 from sampling.reduction.duration_counts import DurationCounts, reduced
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.launch_list import LaunchList
 from sampling.reduction.plan_groups import PlanGroups, unpooled
 from sampling.reduction.region import Region
-from sampling.seeds import Stream, generator
 from sampling.splitting.tree import Overrides
 from sampling.strata.draw import Draw, Judged, judged
 from sampling.strata.sizes import water_filled_sample_sizes
@@ -37,7 +36,7 @@ from sampling.strata.strata import (
     sample_variance,
     total_variance,
 )
-from sampling.strata.target import Target, normal_quantile
+from sampling.strata.target import Target
 
 #: The key of a stratum that spans all kernel groups.
 WHOLE_WORKLOAD_KEY = "*"
@@ -306,10 +305,8 @@ class Design:
             counts = self.counts or counts
             keys = [counts.groups[group].key for group in strata.group.tolist()]
             low_ns, high_ns = counts.duration_ns[strata.start], counts.duration_ns[strata.stop - 1]
-            is_pool = (
-                np.zeros(len(counts.groups), dtype=np.bool_) if self.groups is None else self.groups.is_pool
-            )
-            pooled = is_pool[strata.group]
+            none = np.zeros(len(counts.groups), dtype=np.bool_)
+            pooled = (none if self.groups is None else self.groups.is_pool)[strata.group]
         columns = (strata.launches, strata.mean_ns, strata.std_ns, low_ns, high_ns, strata.samples, pooled)
         return map(StratumFacts, keys, *(column.tolist() for column in columns))
 
@@ -334,11 +331,8 @@ class BernoulliDesign(Design):
         number = self.number
         if number.share_empty < _EMPTY_WORTH_SAYING:
             return ()
-        text = (
-            f"random.probability {number.probability:g} draws none of {number.launches:,} launches in "
-            f"{100 * number.share_empty:.1f} % of the draws; these are made again"
-        )
-        return (text,)
+        none = f"random.probability {number.probability:g} draws none of {number.launches:,} launches"
+        return (f"{none} in {100 * number.share_empty:.1f} % of the draws; these are made again",)
 
     @cached_property
     def bound(self) -> float | None:
@@ -361,9 +355,7 @@ class BernoulliDesign(Design):
             return 0.0
         # Rounding may leave less than nothing where all launches are drawn.
         left = max(0.0, float(chances @ (1 / numbers)) - 1 / launches)
-        return (
-            normal_quantile(self.target.confidence) * float(np.sqrt(launches**2 * variance * left)) / total_ns
-        )
+        return self.target.z * float(np.sqrt(launches**2 * variance * left)) / total_ns
 
     @cached_property
     def samples(self) -> int:
@@ -474,10 +466,9 @@ def picked_design(method: str, target: Target, launches: LaunchList, picks: Pick
 def drawn_design(method: str, target: Target, launches: LaunchList, picks: Picks, least: int) -> Design:
     """Return the design that draws at random within the clusters of picks, which hold every launch.
 
-    The clusters are no ranges of durations of a kernel group, so the launches are counted anew, by cluster
-    and duration; bounds and draws are then those of any random plan. Sizes are the least that bound the error
-    of the total by epsilon; a cluster gets at least ``least``, or all it has. (docs/methods.md, 8 Sieve,
-    Photon, embedding, random)
+    The launches are counted anew, by cluster and duration; bounds and draws are then as of any random plan.
+    Sizes are the least that bound the error of the total by epsilon; a cluster gets at least ``least``, or
+    all it has. (docs/methods.md, 8 Sieve, Photon, embedding, random)
     """
     cluster, duration_ns, count = reduced(picks.stratum, launches.duration_ns)
     counts = DurationCounts(

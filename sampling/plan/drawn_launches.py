@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import AnyIntArray, BoolArray, IntArray
-from sampling.parallel import ordered_map
+from sampling.parallel import Progress, ordered_map
 from sampling.profile.identity import HashArray, SequenceDigests
 from sampling.profile.profile import Column, Part, Profile, Table
-from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, group_of_label
 from sampling.strata.draw import Draw
 

@@ -14,7 +14,7 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import AnalysisError, ProfileError
 from sampling.methods.registry import method_named
-from sampling.parallel import ordered_map
+from sampling.parallel import Progress, Stream, generator, ordered_map
 from sampling.plan.design import WHOLE_WORKLOAD_KEY, BernoulliDesign, Design, speedup_of
 from sampling.plan.drawn_launches import pair_finder
 from sampling.plan.other_recording import (
@@ -28,11 +28,9 @@ from sampling.plan.other_recording import (
 )
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_launches
 from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pooled, unpooled
 from sampling.reduction.region import names_passing
-from sampling.seeds import Stream, generator
 from sampling.strata.draw import errors_of_draws
 from sampling.strata.strata import (
     WHOLE_WORKLOAD,
@@ -120,29 +118,22 @@ def judge_design(
 
 @dataclass(frozen=True, slots=True)
 class PlanJudgement:
-    """What a plan is worth on a recording: the one it was made from, or another of its program.
+    """What a plan is worth on a recording: the one it was made from, or another of its program."""
 
-    Attributes
-    ----------
-    estimate_ns, total_ns : by the plan's own launches, and of all launches that it stands for.
-    alignment : how the launches of two recordings match; None for the very files the plan was made from.
-    sampled_duration_ns : how long its launches last in the recording.
-    design : the plan's strata by the figures of its own recording; their bounds cover no other one. None for
-        launches that were not drawn at random.
-    redraws : the errors of plans drawn like this one; picked launches do not vary, and stand here alone. None
-        where the plan could not be drawn again.
-    expected_speedup : total duration over the expected duration of such a draw; None where that is 0 or the
-        plan could not be drawn again.
-    why_not_redrawn : the reason; None for the same files, unless features would be needed.
-    """
-
+    #: By the plan's own launches, and of all launches that it stands for.
     estimate_ns: float
     total_ns: int
+    #: How the launches of two recordings match; None for the very files the plan was made from.
     alignment: Alignment | None
+    #: How long its launches last in the recording.
     sampled_duration_ns: int
+    #: The strata by the figures of its own recording, whose bounds cover no other; None for picked launches.
     design: Design | None
+    #: The errors of plans drawn like this one; of picked launches their own. None: it cannot be drawn again.
     redraws: Judgement | None
+    #: Total duration over the expected duration of such a draw; None where that is 0 or not known.
     expected_speedup: float | None
+    #: None for the same files, unless features would be needed.
     why_not_redrawn: str | None
 
     @property
@@ -242,12 +233,13 @@ def _check_durations(plan: PlanFile, total_ns: int, own_ns: IntArray | None) -> 
             "all launches last 0 ns here, so there is nothing to judge",
             remedy="give a recording whose clock shows how long launches take",
         )
-    for launch, duration_ns in zip(plan.drawn, [] if own_ns is None else own_ns.tolist(), strict=False):
-        if launch.duration_ns != duration_ns:
-            raise AnalysisError(
-                f"launch {launch.id} does not last {launch.duration_ns} ns here, as the plan says",
-                remedy="make the plan again",
-            )
+    planned_ns = np.array([launch.duration_ns for launch in plan.drawn])
+    for place in [] if own_ns is None else np.flatnonzero(own_ns != planned_ns)[:1].tolist():
+        launch = plan.drawn[place]
+        raise AnalysisError(
+            f"launch {launch.id} does not last {launch.duration_ns} ns here, as the plan says",
+            remedy="make the plan again",
+        )
 
 
 def _check_size(plan: PlanFile, launches: int) -> None:
@@ -266,8 +258,7 @@ def _put_back(plan: PlanFile) -> str:
 def _launches_meant(plan: PlanFile, here: Profile, *, names_differ: bool) -> BoolArray:
     """Return (launches,) whether the plan stands for a launch, by its filters applied to this recording.
 
-    Processes and devices are those of the plan's recording; sequences are matched in their order. Filters
-    that only the plan's own recording can tell the launches of are refused.
+    Sequences are matched in their order. Filters that only the plan's own recording can tell are refused.
     """
     region = plan.options.region
     of_own = (region.time_ns, region.named_range, region.min_duration_ns) != (None, None, None)
@@ -299,12 +290,10 @@ def _launches_meant(plan: PlanFile, here: Profile, *, names_differ: bool) -> Boo
 def _expected_speedup(counts: DurationCounts, design: Design, by_rank: IntArray | None) -> float | None:
     if by_rank is None:
         return design.speedup
-    start, stop = (
-        counts.launches_before[pairs].tolist() for pairs in (design.strata.start, design.strata.stop)
-    )
-    mean_ns = [by_rank[first:last].mean() for first, last in zip(start, stop, strict=True)]
-    sampled_ns = float(np.dot(design.strata.samples, mean_ns))
-    return speedup_of(float(by_rank.sum()), sampled_ns)
+    before, strata = np.append(0, np.cumsum(by_rank)), design.strata
+    first, last = (counts.launches_before[pairs] for pairs in (strata.start, strata.stop))
+    mean_ns = (before[last] - before[first]) / strata.launches
+    return speedup_of(float(before[-1]), float(np.dot(strata.samples, mean_ns)))
 
 
 def _all_durations_ns(profile: Profile, progress: Progress | None) -> IntArray:
@@ -367,16 +356,17 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
             f"this profile has no kernel group {shortened(absent)!r}",
             remedy=_ITS_OWN,
         )
-    group_of, low_ns, high_ns = np.array(
-        [(index_of_key[stratum.key], stratum.low_ns, stratum.high_ns) for stratum in plan.strata],
-        dtype=np.int64,
-    ).T
-    whole = group_of == WHOLE_WORKLOAD
-    first, last = counts.offsets[group_of], counts.offsets[group_of + 1]
-    start_of = np.where(whole, 0, _first_at_least(low_ns, counts.duration_ns, first, last))
-    stop_of = np.where(
-        whole, len(counts.count), _first_at_least(high_ns + 1, counts.duration_ns, first, last)
-    )
+    start, stop = [], []
+    for stratum in plan.strata:
+        group = index_of_key[stratum.key]
+        first, last = (0, len(counts.count)) if group == WHOLE_WORKLOAD else counts.offsets[group : group + 2]
+        if group != WHOLE_WORKLOAD:
+            ends = np.searchsorted(counts.duration_ns[first:last], [stratum.low_ns, stratum.high_ns + 1])
+            first, last = first + ends
+        start.append(first)
+        stop.append(last)
+    group_of = np.array([index_of_key[stratum.key] for stratum in plan.strata])
+    start_of, stop_of = np.array(start, dtype=np.int64), np.array(stop, dtype=np.int64)
     sizes = counts.launches_before[stop_of] - counts.launches_before[start_of]
     for stratum, size in zip(plan.strata, sizes.tolist(), strict=True):
         if size != stratum.size:
@@ -395,19 +385,6 @@ def _groups_of(plan: PlanFile, counts: DurationCounts) -> PlanGroups:
     if not any(map(is_pool_key, keys)):
         return unpooled(counts)
     return pooled(counts, np.array([group.key not in keys for group in counts.groups]))
-
-
-def _first_at_least(wanted: IntArray, values: IntArray, first: IntArray, last: IntArray) -> IntArray:
-    """Return (s,) the first place of a value that is at least ``wanted``, in each run ``first:last``.
-
-    Values ascend within a run; where all are smaller, it is where the run ends. All runs are halved at once.
-    """
-    low, high = first, last
-    while (low < high).any():
-        middle = (low + high) // 2
-        below = (low < high) & (values[np.minimum(middle, len(values) - 1)] < wanted)
-        low, high = np.where(below, middle + 1, low), np.where(below, high, np.minimum(middle, high))
-    return low
 
 
 def recorded_design(plan: PlanFile) -> Design | None:

@@ -16,12 +16,12 @@ import numpy as np
 from sampling.errors import BudgetError, OptionError, OverrideError
 from sampling.methods.joint import POOL_BELOW
 from sampling.methods.registry import method_named, method_names, method_options, splits_groups
+from sampling.parallel import Progress
 from sampling.plan.design import Design, make_design, speedup_of
 from sampling.plan.plan import Plan
 from sampling.plan.study import Study, method_grouping, study_again
-from sampling.progress import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counts_by_name
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.splitting.tree import Overrides
 from sampling.strata.sizes import least_sampled_ns

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,11 +16,10 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, ProfileError
-from sampling.plan.drawn_launches import find_launches_by_id
+from sampling.parallel import Progress
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.identity import SequenceFingerprint, fingerprints, sha256_as_read, signature_hashes
 from sampling.profile.profile import Dimensions, Profile
-from sampling.progress import Progress
 from sampling.readers.registry import read_profile
 from sampling.text import Wording, listed
 
@@ -50,17 +48,15 @@ def refuse_other_order(profile: Profile, plan: PlanFile) -> None:
     ------
     AnalysisError : they are; says in which order they are meant.
     """
-    there, here = (
-        [file.sha256 for file in plan.profile.files],
-        [sha256_as_read(file) for file in profile.files],
-    )
+    there = [file.sha256 for file in plan.profile.files]
+    here = [sha256_as_read(file) for file in profile.files]
     if here == there or Counter(here) != Counter(there):
         return
-    left = list(zip(here, (file.path for file in profile.files), strict=True))
-    meant = []
+    left, meant = list(here), []
     for sha256 in there:
-        place = next(place for place, (known, _) in enumerate(left) if known == sha256)
-        meant.append(left.pop(place)[1])
+        place = left.index(sha256)
+        meant.append(profile.files[place].path)
+        left[place] = ""
     raise AnalysisError(
         "the files are those that the plan was made from, in another order",
         remedy=f"give them as {' '.join(meant)}",
@@ -184,31 +180,23 @@ def _parting(plan: PlanFile, here: Profile, original: Profile | None, place: int
 def _parting_by_drawn(
     plan: PlanFile, here: Profile, place: int, codes: IntArray, first_id: int
 ) -> tuple[str, bool]:
-    """Return the same by the launches that the plan draws, and how often their kernels ran before them."""
+    """Return the same by the first launch that the plan draws and that is another kernel here."""
     launches = plan.profile.sequences[place].launches
     last = first_id + min(launches, len(codes)) - (launches == len(codes))
-    drawn = [launch for launch in plan.drawn if first_id <= launch.id <= last]
-    ids = np.array([launch.id for launch in drawn if launch.id < first_id + len(codes)], dtype=np.int64)
-    found = find_launches_by_id(here, ids + (here.sequences[place].first_id - first_id))
-    kernels = [kernel_of(here, code) for code in found.signature.tolist()]
-    occurrences = found.occurrence.tolist()
-    told = ""
-    for launch, kernel, occurrence in zip_longest(drawn, kernels, occurrences):
-        planned = planned_kernel(launch)
+    told = f"they part between launches {first_id} and {last}"
+    for launch in plan.drawn:
+        if not first_id <= launch.id <= last:
+            continue
+        kernel, planned = _kernel_at(here, codes, launch.id - first_id), planned_kernel(launch)
         if kernel != planned:
             last, texts = launch.id, kernel_texts(kernel, planned)
             told = f"launch {last} is {texts[0]} here, {texts[1]} in the plan"
-            break
-        if occurrence != launch.occurrence:
-            # It is the launches before it that are others.
-            last = launch.id - 1
+            if last > first_id:
+                told += f", and the first difference is between launches {first_id} and {last}"
             break
     drawn_kernels = {planned_kernel(launch) for launch in plan.drawn}
     present = np.unique(codes[: last + 1 - first_id]).tolist()
-    is_known = all(kernel_of(here, code) in drawn_kernels for code in present)
-    if told and last > first_id:
-        told += f", and the first difference is between launches {first_id} and {last}"
-    return told or f"they part between launches {first_id} and {last}", is_known
+    return told, all(kernel_of(here, code) in drawn_kernels for code in present)
 
 
 def _difference(original: Profile, here: Profile, place: int) -> tuple[int, int]:

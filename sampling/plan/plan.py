@@ -12,6 +12,7 @@ from msgspec import UNSET
 from sampling.arrays import FloatArray, IntArray
 from sampling.methods.method import DECLARED
 from sampling.methods.registry import draws_at_random, method_named
+from sampling.parallel import Progress
 from sampling.plan.design import Design, speedup_of
 from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
 from sampling.plan.plan_file import (
@@ -27,7 +28,6 @@ from sampling.plan.plan_file import (
 from sampling.plan.study import Study
 from sampling.profile.identity import fingerprints, refuse_changed, sha256_as_read
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.region import as_given
 from sampling.strata.draw import Draw, draw, estimate_total_ns, weights
@@ -36,29 +36,26 @@ from sampling.strata.sizes import least_sampled_ns
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A design with its launches.
-
-    Attributes
-    ----------
-    stratum, duration_ns, weight : (n,) of each launch, strata ascending; it stands for ``weight`` launches.
-    total_duration_ns : of all selected launches; ``estimate_ns`` is what these launches estimate.
-    floor_ns : what any plan that visits every kernel group samples at least: the sum of min(m_min, N) mu.
-    draw : which launches were drawn; None for picks, whose ids are known.
-    cost : (n,) each launch's share of what all launches cost a simulator, a mean of those that last as long;
-        None where that is not known. ``cost_decides`` where the plan was asked for by that metric.
-    """
+    """A design with its launches; arrays are (n,), of each launch, strata ascending."""
 
     design: Design
     stratum: IntArray
     duration_ns: IntArray
+    #: How many launches it stands for.
     weight: FloatArray
+    #: Of all selected launches.
     total_duration_ns: int
+    #: What any plan that visits every kernel group samples at least: the sum of min(m_min, N) mu.
     floor_ns: float
+    #: The total that these launches estimate.
     estimate_ns: float
     seed: int
+    #: Which launches were drawn; None for picks, whose ids are known.
     draw: Draw | None = None
+    #: Share of what all launches cost a simulator, a mean of those that last as long; None: not known.
     cost: FloatArray | None = None
     cost_metric: str | None = None
+    #: Whether the plan was asked for by that metric.
     cost_decides: bool = False
 
     @property
@@ -111,10 +108,8 @@ def drawn_plan(counts: DurationCounts, design: Design, seed: int) -> Plan:
         drawn = draw(of_strata, design.strata, seed)
         cost, least_samples = of_strata.cost, design.strata.least_samples
         stratum, duration_ns = drawn.stratum, of_strata.duration_ns[drawn.pair]
-        weight, estimate_ns = (
-            weights(design.strata, drawn),
-            estimate_total_ns(of_strata, design.strata, drawn),
-        )
+        weight = weights(design.strata, drawn)
+        estimate_ns = estimate_total_ns(of_strata, design.strata, drawn)
         shares = None if cost is None else cost.values[drawn.pair] / np.dot(cost.values, of_strata.count)
     return Plan(
         design=design,
@@ -161,10 +156,9 @@ def planned_launches(
 ) -> tuple[PlannedLaunch, ...]:
     """Return the drawn launches with all that identifies them, in the order of the draw."""
     found = locate(profile, counts, plan, progress)
-    codes = np.unique(found.signature).tolist()
-    kernels = {code: profile.kernels.signature(code) for code in codes}
-    names = {code: profile.kernels.names.full(kernels[code].name) for code in codes}
-    places = (found.id, found.sequence, found.ordinal, found.signature, found.occurrence)
+    kernels = {code: profile.kernels.signature(code) for code in np.unique(found.signature).tolist()}
+    names = {code: profile.kernels.names.full(kernel.name) for code, kernel in kernels.items()}
+    columns = (found.id, found.sequence, found.ordinal, found.signature, found.occurrence)
     return tuple(
         PlannedLaunch(
             id=launch_id,
@@ -179,7 +173,7 @@ def planned_launches(
             duration_ns=duration_ns,
         )
         for launch_id, sequence, ordinal, code, occurrence, weight, duration_ns in zip(
-            *(column.tolist() for column in (*places, plan.weight, plan.duration_ns)), strict=True
+            *(column.tolist() for column in (*columns, plan.weight, plan.duration_ns)), strict=True
         )
     )
 

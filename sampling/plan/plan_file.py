@@ -5,7 +5,9 @@ The user's split decisions stand in it, or in a file of their own.
 
 from __future__ import annotations
 
+import json
 import math
+import sys
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
@@ -16,18 +18,17 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from sampling.errors import OptionError, PlanFileError, ProfileError
-from sampling.json_text import json_rows_text, json_text, read_json_object
 from sampling.methods.registry import draws_at_random, method_names
 from sampling.profile.identity import SequenceFingerprint
 from sampling.readers.columns import ColumnMap, column_map
 from sampling.readers.input_file import open_input
 from sampling.readers.registry import reader_of
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import LeftOut, Region, written_region
 from sampling.splitting.tree import Overrides, Verdict
 from sampling.strata.target import MOST_LAUNCHES, Target
-from sampling.text import Wording
+from sampling.text import Wording, json_rows_text, json_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +37,7 @@ SCHEMA: Literal[1] = 1
 #: The name of a plan in the folder that hands it to a simulator.
 IN_FOLDER = "plan.json"
 _REMEDY = "make the plan again"
+_NOT_OURS = "give a file written by kernelpoint"
 
 # Durations are added up as 64-bit integers, launches and weights as doubles that count exactly.
 _MOST_NS = 2**62
@@ -267,6 +269,30 @@ class PlanFile(PlanDocument, frozen=True, kw_only=True):
         return replace(
             self, strata=strata, places=frozenset((launch.process, launch.device) for launch in self.drawn)
         )
+
+
+def read_json_object(path: str) -> dict[str, Any]:
+    """Return the JSON object of a plan or overrides file; "-" is standard input.
+
+    Raises
+    ------
+    PlanFileError : it cannot be read, or is no JSON object.
+    """
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        if not text.strip():
+            raise PlanFileError("an empty file", path=path, remedy=_NOT_OURS)
+        document = json.loads(text)
+    except OSError as error:
+        message = f"cannot be read ({error.strerror})"
+        raise PlanFileError(message, path=path, remedy="check the path") from error
+    except UnicodeDecodeError as error:
+        raise PlanFileError("not a text file", path=path, remedy=_NOT_OURS) from error
+    except (ValueError, RecursionError) as error:
+        raise PlanFileError(f"not JSON ({error})", path=path, remedy=_NOT_OURS) from error
+    if not isinstance(document, dict):
+        raise PlanFileError("not a JSON object", path=path, remedy=_NOT_OURS)
+    return document
 
 
 def read_plan(path: str) -> PlanFile:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.methods.registry import DEFAULT_METHOD, method_named
+from sampling.parallel import Progress
 from sampling.plan.design import Design, make_design, make_design_by_launches
 from sampling.plan.findings import Evidence, Finding, PlanCost, findings
 from sampling.profile.profile import LaunchSequence, Part, Profile
-from sampling.progress import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.device_time import DeviceTime, device_times
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.region import Region, selected_sequences
@@ -158,14 +158,12 @@ class GroupStatistics:
 def group_statistics(counts: DurationCounts, design: Design) -> GroupStatistics:
     """Return the statistics of every kernel group, by rank."""
     mean_ns = counts.group_duration_ns / counts.group_launches
-    per_group, is_pooled = None, np.zeros(len(counts.groups), dtype=np.bool_)
+    clusters, samples, is_pooled = None, None, np.zeros(len(counts.groups), dtype=np.bool_)
     if design.groups is not None and (design.strata.group >= 0).all():
-        groups = len(design.groups.is_pool)
-        clusters = np.bincount(design.strata.group, minlength=groups)
-        samples = np.zeros(groups, dtype=np.int64)
-        np.add.at(samples, design.strata.group, design.strata.samples)
-        of_kernel = design.groups.group_of
-        per_group, is_pooled = (clusters[of_kernel], samples[of_kernel]), design.groups.pooled_kernels
+        of_kernel, groups = design.groups.group_of, len(design.groups.is_pool)
+        clusters = np.bincount(design.strata.group, minlength=groups)[of_kernel]
+        drawn = np.bincount(design.strata.group, design.strata.samples, minlength=groups)
+        samples, is_pooled = drawn.astype(np.int64)[of_kernel], design.groups.pooled_kernels
     return GroupStatistics(
         launches=counts.group_launches,
         total_duration_ns=counts.group_duration_ns,
@@ -176,8 +174,8 @@ def group_statistics(counts: DurationCounts, design: Design) -> GroupStatistics:
         cov=np.divide(counts.group_std_ns, mean_ns, out=np.zeros(len(mean_ns)), where=mean_ns > 0),
         min_ns=counts.duration_ns[counts.offsets[:-1]],
         max_ns=counts.duration_ns[counts.offsets[1:] - 1],
-        clusters=None if per_group is None else per_group[0],
-        samples=None if per_group is None else per_group[1],
+        clusters=clusters,
+        samples=samples,
         pooled=is_pooled,
     )
 
@@ -215,7 +213,7 @@ def study(
         reports=reports,
         unfit=unfit,
     )
-    return _studied(workload, launches, target, choice, progress, tell)
+    return _studied(workload, launches, target, choice, progress)
 
 
 def study_again(
@@ -227,11 +225,12 @@ def study_again(
 ) -> Study:
     """Design another plan for launches that are read and reduced already."""
     workload, launches = Workload(**{each.name: getattr(read, each.name) for each in fields(Workload)}), None
-    if (choice.feature_paths, choice.cost) != (read.choice.feature_paths, read.choice.cost):
-        fresh = replace(read.counts, cost=None)
-        counts, launches, reports, unfit = _with_cost(read.profile, fresh, choice, progress, tell)
+    given = (choice.feature_paths, choice.cost) != (read.choice.feature_paths, read.choice.cost)
+    if given or not method_named(choice.method).draws_at_random:
+        counts = read.counts if read.counts.cost is None else replace(read.counts, cost=None)
+        counts, launches, reports, unfit = _with_cost(read.profile, counts, choice, progress, tell)
         workload = replace(workload, counts=counts, reports=reports, unfit=unfit)
-    return _studied(workload, launches, target, choice, progress, tell)
+    return _studied(workload, launches, target, choice, progress)
 
 
 def _with_cost(
@@ -243,43 +242,37 @@ def _with_cost(
 ) -> tuple[DurationCounts, LaunchList | None, tuple[JoinReport, ...], str]:
     """Return the reduction with what launches cost, where that is asked for or known.
 
-    Also the launches, where they had to be listed for that, how the feature files fitted, and why they were
-    of no use to a plan by durations, which does without them.
+    Also the launches, where they are listed for that or for the method, how the feature files fitted, and why
+    they were of no use to a plan by durations, which does without them.
     """
+    picks = not method_named(choice.method).draws_at_random
     may_know = bool(profile.metric_names) and counts.launches <= _MOST_LISTED_UNASKED
-    if not (choice.cost is not None or choice.feature_paths or may_know) or not counts.total_duration_ns:
+    asked = choice.cost is not None or bool(choice.feature_paths) or may_know
+    if not picks and not (asked and counts.total_duration_ns):
         return counts, None, (), ""
-    try:
-        launches, reports = _listed(profile, counts, choice, progress, tell)
-    except ProfileError as error:
-        if choice.cost is not None or not method_named(choice.method).draws_at_random:
-            raise
-        return counts, None, (), str(error)
-    if launches.cost is not None:
-        counts = counts.with_cost(launches.group, launches.duration_ns, launches.cost)
-    return counts, launches, reports, ""
-
-
-def _listed(
-    profile: Profile,
-    counts: DurationCounts,
-    choice: MethodChoice,
-    progress: Progress | None,
-    tell: Tell | None,
-) -> tuple[LaunchList, tuple[JoinReport, ...]]:
-    """Return the launches with their features and what they cost; and how the feature files fitted."""
     # A plan by durations alone needs none of what reads features.
     from sampling.features.join import with_features
     from sampling.features.metric_names import launch_cost
 
-    listed = list_launches(profile, counts, progress)
-    launches, reports = with_features(
-        profile, listed, choice.feature_paths, progress, locale=choice.number_locale
-    )
-    if tell is not None:
-        for report in reports:
-            tell(report)
-    return replace(launches, cost=launch_cost(launches, choice.cost)), reports
+    try:
+        launches, reports = with_features(
+            profile,
+            list_launches(profile, counts, progress),
+            choice.feature_paths,
+            progress,
+            locale=choice.number_locale,
+        )
+        if tell is not None:
+            for report in reports:
+                tell(report)
+        launches = replace(launches, cost=launch_cost(launches, choice.cost))
+    except ProfileError as error:
+        if choice.cost is not None or picks:
+            raise
+        return counts, None, (), str(error)
+    if launches.cost is not None and counts.total_duration_ns:
+        counts = counts.with_cost(launches.group, launches.duration_ns, launches.cost)
+    return counts, launches, reports, ""
 
 
 def _studied(
@@ -288,27 +281,17 @@ def _studied(
     target: Target,
     choice: MethodChoice,
     progress: Progress | None,
-    tell: Tell | None,
 ) -> Study:
-    profile, counts = read.profile, read.counts
-    method, seed, settings = choice.method, choice.seed, choice.settings
+    """Return the study of a workload; the launches are listed where the method looks at them."""
+    method, seed = choice.method, choice.seed
+    given: dict[str, Any] = {"settings": choice.settings, "progress": progress}
     if method_named(method).draws_at_random:
-        design = make_design(
-            counts,
-            method,
-            target,
-            seed,
-            settings=settings,
-            overrides=choice.overrides,
-            progress=progress,
-        )
+        design = make_design(read.counts, method, target, seed, overrides=choice.overrides, **given)
     else:
-        if launches is None:
-            launches, reports = _listed(profile, counts, choice, progress, tell)
-            read = replace(read, reports=reports)
-        design = make_design_by_launches(launches, method, target, seed, settings=settings, progress=progress)
-    cost = _plan_cost(counts, method, design)
-    found = findings(Evidence(profile, counts, read.device_times, cost, read.order))
+        assert launches is not None
+        design = make_design_by_launches(launches, method, target, seed, **given)
+    cost = _plan_cost(read.counts, method, design)
+    found = findings(Evidence(read.profile, read.counts, read.device_times, cost, read.order))
     known = {each.name: getattr(read, each.name) for each in fields(Workload)}
     return Study(**known, choice=choice, design=design, findings=found)
 

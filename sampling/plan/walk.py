@@ -10,8 +10,8 @@ from sampling.arrays import FloatArray
 from sampling.errors import OptionError
 from sampling.methods.method import StrataRequest
 from sampling.methods.registry import method_options, split_trees_of
+from sampling.parallel import Progress
 from sampling.plan.design import Design, speedup_of
-from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import unpooled
 from sampling.splitting.tree import ClusterArrays, Overrides, Share, SplitNode, TreeGrower, Verdict
@@ -34,12 +34,8 @@ class Place:
 class Running:
     """What a plan would cost and promise if splitting ended here: nodes not yet decided on are kept whole.
 
-    Attributes
-    ----------
-    strata, samples, sampled_duration_ns, speedup : as a `Design` has them.
-    bound, worst_group_bound, group_bound : on the error of the workload's total, of any kernel group's own,
-        and of the present group's. Those of a plan and of a group that is split to its end are judged by
-        drawing; on the way they are those of normal errors.
+    Bounds are on the error of the total, of any kernel group's own, and of the present group's. Those of a
+    plan and of a group split to its end are judged by drawing; on the way they are those of normal errors.
     """
 
     strata: int
@@ -231,13 +227,11 @@ class TreeWalk:
         else:
             group_bound = z * float(np.sqrt(here[-1])) / max(int(self.counts.group_duration_ns[group]), 1)
         if self.at_end:
-            design, bound, worst = self.design, self.design.bound, self.design.group_bound
-            assert bound is not None
-            assert worst is not None
-            sampled_ns, speedup = design.sampled_duration_ns, design.speedup
-            return Running(
-                design.strata_count, design.samples, sampled_ns, speedup, bound, worst, group_bound
-            )
+            design = self.design
+            assert design.bound is not None
+            assert design.group_bound is not None
+            figures = design.strata_count, design.samples, design.sampled_duration_ns, design.speedup
+            return Running(*figures, design.bound, design.group_bound, group_bound)
         strata, samples, sampled_ns, variance = (self._others[:, group] + here).tolist()
         return Running(
             strata=int(strata),
@@ -285,20 +279,14 @@ def with_decision(overrides: Overrides, key: str, path: str, verdict: Verdict) -
     A node kept whole has none below it: keeping drops the decisions below; deciding below nodes that were
     kept splits these.
     """
+    # A node above the path must split.
     others = {
-        other: _split_above(path, other, decided)
+        other: Verdict.SPLIT if path.startswith(other) else decided
         for other, decided in overrides.get(key, {}).items()
         if other != path and not (verdict is Verdict.KEEP and other.startswith(path))
     }
-    return {
-        **{other: decisions for other, decisions in overrides.items() if other != key},
-        key: {**others, path: verdict},
-    }
-
-
-def _split_above(path: str, other: str, decided: Verdict) -> Verdict:
-    """Return what was decided on another node; a node above the path must split."""
-    return Verdict.SPLIT if path.startswith(other) else decided
+    kept = {other: decisions for other, decisions in overrides.items() if other != key}
+    return {**kept, key: {**others, path: verdict}}
 
 
 def _costs(strata: Strata, groups: int) -> FloatArray:

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray
 from sampling.errors import ProfileError
-from sampling.parallel import ordered_map
+from sampling.parallel import Progress, ordered_map
 from sampling.profile.profile import DiskState, KernelTable, Part, Profile, ProfileFile
-from sampling.progress import Progress
 
 HashArray = NDArray[np.uint64]
 

@@ -333,7 +333,3 @@ def _ordinals(events: RangeEvents, rows: IntArray, api_start_ns: AnyIntArray) ->
     # The last launch inside is the one before `stop`; launches without a call after it may lie outside.
     last_ordinal = np.where(events.end_ns[rows] == STILL_OPEN, len(api_start_ns) - 1, known[stop - 1])
     return np.where(filled, known[first % len(known)], 0), np.where(filled, last_ordinal + 1, 0)
-
-
-#: What readers build.
-LaunchTable = Profile

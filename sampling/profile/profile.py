@@ -9,7 +9,7 @@ sequence, and is what is loaded, used and forgotten: about a million launches.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
-from sampling.dense_codes import dense_codes
+from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, dense_codes
 from sampling.profile.named_ranges import JoinedRanges, NamedRange, RangeRuns, RangeSource
 from sampling.profile.names import NameTable
 
@@ -320,11 +319,6 @@ class Profile:
     def launches(self) -> int:
         """The number of launches."""
         return sum(sequence.launches for sequence in self.sequences)
-
-    def batches(self, columns: Sequence[Column]) -> Iterator[Table]:
-        """Yield all launches in id order, part by part."""
-        for part in self.parts:
-            yield part.load(columns)
 
     def load(self, columns: Sequence[Column]) -> Table:
         """Return (launches,) columns of all launches in id order, at once."""

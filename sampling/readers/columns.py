@@ -19,17 +19,17 @@ REQUIRED = ("name", "duration_ns")
 GRID = ("grid_x", "grid_y", "grid_z")
 BLOCK = ("block_x", "block_y", "block_z")
 
-#: What has a unit, and how many nanoseconds each unit is.
+#: What has a unit, and how many nanoseconds each unit is
 TIMES = ("duration_ns", "start_ns")
 UNITS_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
-#: What one column of cells such as 8x1x1 holds, and the three columns that it stands for.
+#: What one column of cells such as 8x1x1 holds, and the three columns that it stands for
 DIMENSIONS = {"grid": GRID, "block": BLOCK}
 
-#: What a launch may have.
+#: What a launch may have
 LAUNCH_COLUMNS = (*REQUIRED, *DIMENSIONS, *GRID, *BLOCK, "start_ns", "stream", "device", "process")
 
-#: Columns that identify or describe a launch: any other column of numbers is a metric of it.
+#: Columns that identify or describe a launch: any other column of numbers is a metric of it
 NO_METRIC = frozenset({*LAUNCH_COLUMNS, "id", "occurrence"})
 
 _ENTRY = re.compile(
@@ -69,15 +69,10 @@ class NamedColumn:
 
 @dataclass(frozen=True, slots=True)
 class ColumnMap:
-    """The columns that a user named; what is not among them is looked for under its own name.
-
-    Attributes
-    ----------
-    where_present : whether a table may lack any of them: they were named for another one.
-    """
+    """The columns that a user named; what is not among them is looked for under its own name."""
 
     columns: tuple[NamedColumn, ...]
-    where_present: bool = False
+    where_present: bool = False  #: whether a table may lack any of them: they were named for another one
 
     def __str__(self) -> str:
         """Return it as a user writes it; `column_map` reads it again."""
@@ -87,10 +82,8 @@ class ColumnMap:
 def column_map(text: str) -> ColumnMap:
     """Return the columns that a text names.
 
-    Raises
-    ------
-    OptionError : it does not parse; a left side means nothing, or stands there twice; a grid or block is
-        given by its cells and by its axes; what is no time has a unit.
+    Raises OptionError: it does not parse; a left side means nothing, or stands there twice; a grid or block
+    is given by its cells and by its axes; what is no time has a unit.
     """
 
     def wrong(message: str, remedy: str) -> OptionError:
@@ -136,17 +129,15 @@ def matched_columns(
 ) -> dict[str, NamedColumn]:
     """Return which column of a table holds what, by what it is of a launch.
 
+    Raises ProfileError: a column is not there or there twice; a launch has no name or no duration; a grid
+    or block of the user's lacks an axis.
+
     Parameters
     ----------
     given : the columns that the user named.
     present : the table's columns.
     path : of the table, for messages.
     cells : whether columns called grid and block hold cells such as 8x1x1 where the user names none.
-
-    Raises
-    ------
-    ProfileError : a column is not there or there twice; a launch has no name or no duration; a grid or block
-        of the user's lacks an axis.
     """
     named = () if given is None else given.columns
     if given is not None and given.where_present:

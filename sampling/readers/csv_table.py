@@ -12,9 +12,9 @@ import numpy as np
 
 from sampling.arrays import AnyIntArray, FloatArray
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import KernelTable, Profile, RecordingFacts
-from sampling.progress import Progress
 from sampling.readers.columns import DIMENSIONS, NO_METRIC, REQUIRED, TIMES, matched_columns
 from sampling.readers.input_file import InputFile, is_binary, is_json
 from sampling.readers.table import MOST_NS, Kind, Launches, Layout, Rows, floats, read_rows, separated_header
@@ -61,10 +61,8 @@ def _header(file: InputFile) -> tuple[tuple[str, ...], str]:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Return the rows as launches.
 
-    Raises
-    ------
-    ProfileError : a column is not there; a cell holds no number, no time or no grid; there is no row; the
-        rows are the launches that a plan draws.
+    Raises ProfileError: a column is not there; a cell holds no number, no time or no grid; there is no row;
+    the rows are the launches that a plan draws.
     """
     header, separator = _header(file)
     if _is_of_a_plan(file, header):

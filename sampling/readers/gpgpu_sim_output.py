@@ -29,9 +29,9 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import ProfileError
-from sampling.profile.launch_table import LaunchColumns, LaunchTable
-from sampling.profile.profile import Dimensions, KernelTable, RecordingFacts
-from sampling.progress import Progress
+from sampling.parallel import Progress
+from sampling.profile.launch_table import LaunchColumns
+from sampling.profile.profile import Dimensions, KernelTable, Profile, RecordingFacts
 from sampling.readers.input_file import InputFile, pieces
 from sampling.readers.table import Launches, lines_before
 from sampling.text import counted
@@ -56,12 +56,12 @@ _PUSHED = b"GPGPU-Sim PTX: pushing kernel"
 _OF_ANNOUNCEMENT = frozenset({_COPY, _PROCESSING, _TRACED, _TRACE_ID, _GRID, _BLOCK, _LAUNCHED, _PUSHED})
 _CTAS_PER_CORE = b"GPGPU-Sim uArch: CTA/core"
 _NAME, _UID, _STREAM = b"kernel_name", b"kernel_launch_uid", b"kernel_stream_id"
-#: What ends the block of a launch.
+#: What ends the block of a launch
 _SIMULATION_RATE = b"gpgpu_simulation_rate"
 _BREAK, _EXIT = b"GPGPU-Sim: ** break due to reaching", b"GPGPU-Sim: *** exit detected"
 _CLUSTERS, _CORES_PER_CLUSTER = b"-gpgpu_n_clusters", b"-gpgpu_n_cores_per_cluster"
 _CONCURRENT = b"-gpgpu_concurrent_kernel_sm"
-#: Each limit at which the simulator ends a launch, and the total that it is compared with.
+#: Each limit at which the simulator ends a launch, and the total that it is compared with
 _TOTAL_OF_LIMIT = {
     b"-gpgpu_max_cycle": _TOTAL_CYCLES,
     b"-gpgpu_max_insn": b"gpu_tot_sim_insn",
@@ -89,49 +89,33 @@ _LAUNCH = re.compile(rb"(.*) uid: ?(\d{1,18})(?!\d)")
 
 @dataclass(slots=True, eq=False)
 class PrintedLaunch:
-    """What is printed of a launch before it runs; None and an empty name where it is not.
-
-    Attributes
-    ----------
-    trace_id : the number of its trace; None where a program is simulated.
-    uid : its number in the run, from 1.
-    by : whether a trace or a program's own launch announces it; empty where its announcement is missing.
-    is_filled : whether copies before it have filled L2; of addresses above 32 bits the simulator fills none.
-    """
+    """What is printed of a launch before it runs; None and an empty name where it is not."""
 
     name: str = ""
     grid: Dimensions | None = None
     block: Dimensions | None = None
-    trace_id: int | None = None
-    uid: int | None = None
+    trace_id: int | None = None  #: the number of its trace; None where a program is simulated
+    uid: int | None = None  #: its number in the run, from 1
+    #: whether a trace or a program's own launch announces it; empty where its announcement is missing
     by: Literal["trace", "program", ""] = ""
+    #: whether copies before it have filled L2; of addresses above 32 bits the simulator fills none
     is_filled: bool = False
 
 
 @dataclass(slots=True, eq=False)
 class PrintedKernel:
-    """What is printed of one launch that has run, or of several that have one block.
+    """What is printed of one launch that has run, or of several that have one block."""
 
-    Attributes
-    ----------
-    launches : each as it was announced; at least one.
-    uids : the launches' numbers in the run; none where the output does not say.
-    cycles : how long it ran, to its end or not; None where the output does not say.
-    instructions : None where it was not simulated to its end.
-    ctas_per_core : thread blocks that a core holds; as printed last, for it is printed where it changes.
-    why_cut : why it was not simulated to its end; empty where it was.
-    at : offset of the line that says so, else of its end.
-    added : what it added to each counter that was asked for; None where that is not known.
-    """
-
-    launches: tuple[PrintedLaunch, ...]
-    uids: tuple[int, ...]
-    cycles: int | None
-    instructions: int | None
+    launches: tuple[PrintedLaunch, ...]  #: each as it was announced; at least one
+    uids: tuple[int, ...]  #: the launches' numbers in the run; none where the output does not say
+    cycles: int | None  #: how long it ran, to its end or not; None where the output does not say
+    instructions: int | None  #: None where it was not simulated to its end
+    #: thread blocks that a core holds; as printed last, for it is printed where it changes
     ctas_per_core: int | None
     cores: int | None
-    why_cut: str
-    at: int
+    why_cut: str  #: why it was not simulated to its end; empty where it was
+    at: int  #: offset of the line that says so, else of its end
+    #: what it added to each counter that was asked for; None where that is not known
     added: tuple[int | None, ...] = ()
     # Of its block: the stream, the sum of each counter's lines and how many they are (None where one cannot
     # be read), whether all of it has been printed, and whether a run begins there, or one without its start.
@@ -154,24 +138,18 @@ class PrintedKernel:
 
 @dataclass(slots=True, eq=False)
 class PrintedRun:
-    """The kernels of an output, in the order in which they ended.
-
-    Attributes
-    ----------
-    waiting : the launches that were announced and have not ended.
-    has_ended : whether the simulator says so; else it goes on, was killed, or is of a version that does not.
-    together : why no record is of one kernel alone; empty where kernels ran one after the other.
-    together_at : offset of the line that says so.
-    seen : which of the counters that were asked for are printed, and the most lines of each in a block.
-    no_count : why a counter that was asked for cannot be told launch by launch; empty where all can.
-    """
+    """The kernels of an output, in the order in which they ended."""
 
     kernels: list[PrintedKernel] = field(default_factory=list)
+    #: the launches that were announced and have not ended
     waiting: list[PrintedLaunch] = field(default_factory=list)
+    #: whether the simulator says so; else it goes on, was killed, or is of a version that does not
     has_ended: bool = False
-    together: str = ""
-    together_at: int = 0
+    together: str = ""  #: why no record is of one kernel alone; empty where kernels ran one after the other
+    together_at: int = 0  #: offset of the line that says so
+    #: which of the counters that were asked for are printed, and the most lines of each in a block
     seen: dict[bytes, int] = field(default_factory=dict)
+    #: why a counter that was asked for cannot be told launch by launch; empty where all can
     no_count: str = ""
 
 
@@ -230,17 +208,17 @@ class _Reading:
 
     counters: frozenset[bytes]
     run: PrintedRun = field(default_factory=PrintedRun)
-    #: Offset of the line that is read; options of the run and the last number of each other key.
+    #: Offset of the line that is read; options of the run and the last number of each other key
     at: int = 0
     numbers: dict[bytes, int] = field(default_factory=dict)
-    #: The kernel whose block is read, once its instructions are known; what is known of the next one.
+    #: The kernel whose block is read, once its instructions are known; what is known of the next one
     open: PrintedKernel | None = None
     name: str = ""
     uids: tuple[int, ...] = ()
     stream: bytes = b""
     lacks_lines: bool = False
     begins: Literal["run", "gap", ""] = "run"
-    #: Of the last kernel, None where its line is missing; of all up to it; whether its block says the latter.
+    #: Of the last kernel, None where its line is missing; of all up to it; whether its block says the latter
     cycles: int | None = None
     total_cycles: int = 0
     has_totals: bool = True
@@ -475,23 +453,16 @@ def _text(text: bytes) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoggedLaunches:
-    """The launches of a log that ran to their end, in its order.
-
-    Attributes
-    ----------
-    number : (n,) that of the trace where there is one, else the launch's in the run, from 1; None where not
-        every launch has one of its own.
-    sizes : (n, 6) x, y, z of the grid, then of the block; 0 where it is not printed.
-    cycles, instructions : (n,).
-    unfinished : how many launches had not ended.
-    """
+    """The launches of a log that ran to their end, in its order."""
 
     names: list[str]
+    #: (n,) that of the trace where there is one, else the launch's in the run, from 1; None where not every
+    #: launch has one of its own
     number: IntArray | None
-    sizes: IntArray
+    sizes: IntArray  #: (n, 6) x, y, z of the grid, then of the block; 0 where it is not printed
     cycles: IntArray
     instructions: IntArray
-    unfinished: int
+    unfinished: int  #: how many launches had not ended
 
 
 def recognise(file: InputFile) -> bool:
@@ -502,9 +473,7 @@ def recognise(file: InputFile) -> bool:
 def logged_launches(file: InputFile, progress: Progress | None) -> LoggedLaunches:
     """Return the launches that ran to their end.
 
-    Raises
-    ------
-    ProfileError : there is none; kernels ran at once, a limit ended one, or one count is of several.
+    Raises ProfileError: there is none; kernels ran at once, a limit ended one, or one count is of several.
     """
     run = printed_run(printed_lines(text for _, text in pieces(file, progress)))
     whole = [
@@ -538,12 +507,10 @@ def logged_launches(file: InputFile, progress: Progress | None) -> LoggedLaunche
     )
 
 
-def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> LaunchTable:
+def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Return the launches with their cycles, as nanoseconds, and their instructions.
 
-    Raises
-    ------
-    ProfileError : see `logged_launches`.
+    Raises ProfileError: see `logged_launches`.
     """
     found = logged_launches(file, progress)
     launches = Launches(file, kernels)

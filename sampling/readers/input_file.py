@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from sampling.errors import ProfileError
-from sampling.progress import Progress
+from sampling.parallel import Progress
 
 if TYPE_CHECKING:
     from sampling.readers.columns import ColumnMap
@@ -31,27 +31,17 @@ _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file or folder to be recognised and read.
+    """A file or folder to be recognised and read."""
 
-    Attributes
-    ----------
-    path : as the user gave it ("-" for standard input); for messages.
-    location : where its bytes lie.
-    head : its first 64 KiB, decompressed; empty for a folder.
-    compressed : whether the bytes on disk are gzip.
-    lasting : whether the location still exists after reading; the copy of a pipe does not.
-    copy : the temporary file with a pipe's bytes, which exists as long as this object.
-    columns : which columns of a table hold what, as the user said it.
-    progress : told the bytes on disk that are read before each further piece, by which reading is cancelled.
-    """
-
-    path: str
-    location: Path
-    head: bytes
-    compressed: bool
-    lasting: bool = True
+    path: str  #: as the user gave it ("-" for standard input); for messages
+    location: Path  #: where its bytes lie
+    head: bytes  #: its first 64 KiB, decompressed; empty for a folder
+    compressed: bool  #: whether the bytes on disk are gzip
+    lasting: bool = True  #: whether the location still exists after reading; the copy of a pipe does not
+    #: the temporary file with a pipe's bytes, which exists as long as this object
     copy: object = field(default=None, repr=False, compare=False)
-    columns: ColumnMap | None = None
+    columns: ColumnMap | None = None  #: which columns of a table hold what, as the user said it
+    #: told the bytes on disk that are read before each further piece, by which reading is cancelled
     progress: Progress | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -63,9 +53,7 @@ class InputFile:
     def open(self) -> Iterator[IO[bytes]]:
         """Open the decompressed bytes.
 
-        Raises
-        ------
-        ProfileError : the compressed bytes are cut short or damaged (raised while reading).
+        Raises ProfileError: the compressed bytes are cut short or damaged (raised while reading).
         """
         with self.damage_reported(), self.location.open("rb") as raw:
             stream = cast("IO[bytes]", gzip.open(raw) if self.compressed else raw)  # noqa: SIM115
@@ -130,9 +118,7 @@ def open_input(path: str) -> Iterator[InputFile]:
 
     Standard input and pipes, which can be read only once, are copied to a temporary file.
 
-    Raises
-    ------
-    ProfileError : it does not exist, is a device or cannot be read.
+    Raises ProfileError: it does not exist, is a device or cannot be read.
     """
     location = Path(path)
     if path == "-":
@@ -201,9 +187,7 @@ def place_on_disk(stream: IO[bytes]) -> int:
 def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[int, bytes]]:
     """Yield the file as (offset, whole lines); the next piece is read while one is worked on.
 
-    Raises
-    ------
-    ProfileError : a line has no end, or the file cannot be read.
+    Raises ProfileError: a line has no end, or the file cannot be read.
     """
     total = file.location.stat().st_size
     with file.open() as stream, ThreadPoolExecutor(1) as ahead:

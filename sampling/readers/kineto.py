@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, RangeEvents, runs_of
 from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import (
@@ -38,7 +39,6 @@ from sampling.profile.profile import (
     ProfileFile,
     RecordingFacts,
 )
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, place_on_disk
 
 FORMAT = "kineto"

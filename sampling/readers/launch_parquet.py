@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, FloatArray
-from sampling.arrow import (
+from sampling.arrays import (
+    AnyIntArray,
+    FloatArray,
     arrow_file,
     first_true,
     nulls_as,
@@ -31,6 +32,7 @@ from sampling.arrow import (
     to_numpy,
 )
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.launch_table import ColumnsInMemory, in_sequences
 from sampling.profile.profile import (
     Column,
@@ -43,7 +45,6 @@ from sampling.profile.profile import (
     RecordingFacts,
     Table,
 )
-from sampling.progress import Progress
 from sampling.readers.columns import (
     BLOCK,
     DIMENSIONS,
@@ -56,8 +57,8 @@ from sampling.readers.columns import (
 )
 from sampling.readers.input_file import InputFile
 from sampling.readers.table import WRITTEN, float_values, metric_columns, sizes_of
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.text import joined_texts

@@ -46,16 +46,11 @@ Test = Callable[[InputFile], bool]
 
 
 class OtherFile(NamedTuple):
-    """A sort of file that is no profile.
+    """A sort of file that is no profile."""
 
-    Attributes
-    ----------
-    fits : whether a file is of this sort.
-    sentence, remedy : what it is and what to do, or what says it of a file; {path} stands for the path as a
-        shell takes it, {detail} for what ``detail`` finds in the file.
-    """
-
-    fits: Test
+    fits: Test  #: whether a file is of this sort
+    #: what it is and what to do, or what says it of a file; {path} stands for the path as a shell takes it,
+    #: {detail} for what ``detail`` finds in the file
     sentence: str
     remedy: str | Callable[[InputFile], str] = _READABLE
     detail: Callable[[InputFile], str | None] = lambda _: None

@@ -15,12 +15,11 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import IntArray
-from sampling.arrow import first_true, to_arrow, to_numpy
+from sampling.arrays import IntArray, first_true, to_arrow, to_numpy
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
-from sampling.progress import Progress
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
 from sampling.readers.table import (
     MOST_NS,
@@ -84,9 +83,8 @@ def recognise(file: InputFile) -> bool:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None:
     """Return the kernels of the trace as launches.
 
-    Raises
-    ------
-    ProfileError : there is no GPU trace, or more than one; a row does not fit the header; there is no kernel.
+    Raises ProfileError: there is no GPU trace, or more than one; a row does not fit the header; there is no
+    kernel.
     """
     from pyarrow import compute
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import KernelTable, Profile, RecordingFacts
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.table import Kind, Launches, Layout, first_line, header_cells, read_rows
 
@@ -33,10 +33,8 @@ def recognise(file: InputFile) -> bool:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Return the kernels' Enter events as launches.
 
-    Raises
-    ------
-    ProfileError : a kernel's Enter has no Leave; a row is cut short or a value is not a number; there is no
-        kernel.
+    Raises ProfileError: a kernel's Enter has no Leave; a row is cut short or a value is not a number; there
+    is no kernel.
     """
     header = header_cells(first_line(file.head))
     columns = {name: (header.index(name), kind) for name, kind in _KINDS.items() if name in header}

@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from sampling.errors import OptionError
+from sampling.parallel import Progress
 from sampling.profile.identity import content_sha256, disk_state
 from sampling.profile.profile import KernelTable, Profile, joined_profiles
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, open_input
 from sampling.text import Wording, counted, listed
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sampling.readers.columns import ColumnMap
 
 
-#: The modules of the readers, in the order in which they are asked.
+#: The modules of the readers, in the order in which they are asked
 MODULES = (
     "sampling.readers.launch_parquet",
     "sampling.readers.rocm.database",
@@ -88,15 +88,13 @@ def read_profile(
 ) -> Profile:
     """Read one workload from one or more files; "-" is standard input, gzip is read as it is.
 
+    Raises ProfileError: a file is missing, damaged, of no known format, or not a profile; OptionError:
+    there are columns and no file is a table.
+
     Parameters
     ----------
     columns : which columns of a table hold what, for the files that are tables.
     needs_table : whether columns are refused where no file is a table.
-
-    Raises
-    ------
-    ProfileError : a file is missing, damaged, of no known format, or not a profile.
-    OptionError : there are columns and no file is a table.
     """
     kernels = KernelTable()
     profiles: list[Profile] = []
@@ -117,9 +115,7 @@ def read_profile(
 def refuse_unused_columns(profiles: Sequence[Profile]) -> None:
     """Refuse columns that the user named, where none of the profiles is a table.
 
-    Raises
-    ------
-    OptionError : none is.
+    Raises OptionError: none is.
     """
     if not any(profile.named_columns for profile in profiles):
         named = ", ".join(f"{profile.files[0].path} ({profile.format})" for profile in profiles)
@@ -137,10 +133,6 @@ def _profiles_of(
     Of a folder one file a rank is read, in the order in which a person counts them. One recording often lies
     there in several forms, such as a report beside its export: one form of it is read. Folders within are
     read where they are exports, and no deeper.
-
-    Raises
-    ------
-    ProfileError : nothing in the folder is a profile; a file in it cannot be opened.
     """
     if not Path(path).is_dir():
         return [path], []
@@ -157,8 +149,14 @@ def _profiles_of(
         for number, entry in enumerate([] if is_simulation else entries):
             if progress is not None:
                 progress(number, len(entries), f"looking into {path}")
-            if _is_profile(entry, columns):
-                recognised.append(entry.name)
+            if not (entry.is_file() or entry.is_dir()):
+                continue
+            with open_input(str(entry)) as opened, opened.damage_reported():
+                file = replace(opened, columns=columns)
+                reader = reader_of(file)
+                # Any table may lie in the folder: one that is of launches has the columns for it.
+                if reader is not None and getattr(reader, "has_columns", lambda _: True)(file):
+                    recognised.append(entry.name)
         if not recognised:
             # Many regular expressions, which no profile needs.
             from sampling.readers.not_a_profile import folder_error
@@ -186,16 +184,6 @@ def natural_order(name: str) -> tuple[Any, ...]:
     """
     pieces = re.split(r"([0-9]+)", name.casefold())
     return tuple((int(piece), "") if place % 2 else (0, piece) for place, piece in enumerate(pieces)), name
-
-
-def _is_profile(entry: Path, columns: ColumnMap | None) -> bool:
-    if not (entry.is_file() or entry.is_dir()):
-        return False
-    with open_input(str(entry)) as opened, opened.damage_reported():
-        file = replace(opened, columns=columns)
-        reader = reader_of(file)
-        # Any table may lie in the folder: one that is of launches has the columns for it.
-        return reader is not None and getattr(reader, "has_columns", lambda _: True)(file)
 
 
 def _recording_and_form(name: str) -> tuple[str, int]:

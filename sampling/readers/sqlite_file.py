@@ -28,9 +28,8 @@ class OpenDatabase:
 def open_database(file: InputFile, remedy: str) -> Iterator[OpenDatabase]:
     """Open a database for reading only; its texts that are no UTF-8 are mended.
 
-    Raises
-    ------
-    ProfileError : it is damaged or cut short, with this remedy; raised by all that is done with it, too.
+    Raises ProfileError: it is damaged or cut short, with this remedy; raised by all that is done with it,
+    too.
     """
     with file.on_disk() as location:
         try:

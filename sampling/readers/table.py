@@ -18,26 +18,35 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
-from sampling.arrow import first_true, nulls_as, to_arrow, to_arrow_texts, to_numpy
+from sampling.arrays import (
+    AnyIntArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    first_true,
+    nulls_as,
+    to_arrow,
+    to_arrow_texts,
+    to_numpy,
+)
 from sampling.errors import ProfileError
-from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder, joined_columns
-from sampling.profile.profile import KernelTable, ProfileFile, RecordingFacts
-from sampling.progress import Progress
+from sampling.parallel import Progress
+from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, joined_columns
+from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.readers.columns import NO_METRIC
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: "integer" is read exactly, "number" as float64, "text" as dictionary-encoded bytes, "any" as the last two.
+#: "integer" is read exactly, "number" as float64, "text" as dictionary-encoded bytes, "any" as the last two
 Kind = Literal["integer", "number", "text", "any"]
-#: How a file writes its numbers: 1,234.5 is read under C too, 1.234,5 under de_DE alone.
+#: How a file writes its numbers: 1,234.5 is read under C too, 1.234,5 under de_DE alone
 NumberLocale = Literal["C", "en_US", "de_DE"]
 
-#: How a grid or block is written in one cell, for messages.
+#: How a grid or block is written in one cell, for messages
 WRITTEN = "one to three whole numbers, such as 8, 8x1 or (8, 1, 1)"
-#: A total of many launches must fit in 64 bits.
+#: A total of many launches must fit in 64 bits
 MOST_NS = 1 << 62
 
 _NULLS = ("", "None", "-", "nan", "NaN", "N/A", "n/a", "NULL", "null")
@@ -59,19 +68,14 @@ _ODD_COLUMN = re.compile(r"In CSV column #(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a table is written, and which of its columns are read.
-
-    Attributes
-    ----------
-    columns : position and kind of each, by what the format calls it; "any" becomes "text" where a row does.
-    locale : how numbers are written; None where nothing parts their thousands.
-    remedy : what to do about a wrong cell.
-    """
+    """How a table is written, and which of its columns are read."""
 
     header: tuple[str, ...]
+    #: position and kind of each, by what the format calls it; "any" becomes "text" where a row does
     columns: dict[str, tuple[int, Kind]]
     separator: str = ","
-    locale: NumberLocale | None = "C"
+    locale: NumberLocale | None = "C"  #: how numbers are written; None where nothing parts their thousands
+    #: what to do about a wrong cell
     remedy: str = "write the report again: it is cut short, damaged or changed"
 
 
@@ -101,21 +105,16 @@ def separated_header(head: bytes, wanted: Collection[str]) -> tuple[tuple[str, .
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Some rows of a table, parsed from whole lines of its file.
-
-    Attributes
-    ----------
-    offset, line : of the first byte of ``text`` in the decompressed file; lines from 1, 0 if not counted.
-    table : the pyarrow table of the layout's columns.
-    chosen : (n,) which of the text's rows these are; None where they are all of them.
-    """
+    """Some rows of a table, parsed from whole lines of its file."""
 
     file: InputFile
     layout: Layout
+    #: of the first byte of ``text`` in the decompressed file; lines from 1, 0 if not counted
     offset: int
     text: bytes
     line: int
-    table: Any
+    table: Any  #: the pyarrow table of the layout's columns
+    #: (n,) which of the text's rows these are; None where they are all of them
     chosen: IntArray | None = None
 
     def __len__(self) -> int:
@@ -258,9 +257,7 @@ def lines_before(file: InputFile, offset: int) -> int:
 def read_rows(file: InputFile, layout: Layout, progress: Progress | None = None) -> Iterator[Rows]:
     """Yield the rows below the header, which is the first line that is not empty, piece by piece.
 
-    Raises
-    ------
-    ProfileError : see `parse`.
+    Raises ProfileError: see `parse`.
     """
     line = 1
     for offset, text in pieces(file, progress):
@@ -280,9 +277,7 @@ def read_rows(file: InputFile, layout: Layout, progress: Progress | None = None)
 def parse(file: InputFile, layout: Layout, offset: int, text: bytes, line: int = 0) -> Rows:
     """Return the rows of whole lines; numbers may have thousands separators and fractions.
 
-    Raises
-    ------
-    ProfileError : a row has too few or too many cells, or a number's cell holds something else.
+    Raises ProfileError: a row has too few or too many cells, or a number's cell holds something else.
     """
     import pyarrow as pa
 
@@ -526,7 +521,7 @@ class Launches:
         facts: RecordingFacts,
         nothing: tuple[str, str],
         metrics: Mapping[str, FloatArray] | None = None,
-    ) -> LaunchTable:
+    ) -> Profile:
         """Return them in API order; ``nothing`` is message and remedy where there is none."""
         if self.count == 0:
             raise ProfileError(nothing[0], path=self._file.path, remedy=nothing[1])

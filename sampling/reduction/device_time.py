@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.parallel import ordered_map
+from sampling.parallel import Progress, ordered_map
 from sampling.profile.profile import LaunchSequence, Part, Profile
-from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.region import clock_ranges
 

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
-from sampling.parallel import ordered_map
+from sampling.parallel import Progress, ordered_map
 from sampling.profile.profile import Column, Part, Profile, Table
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup, group_table
 from sampling.reduction.region import LeftOut, Region, long_enough, names_passing, selected_parts
 

@@ -11,7 +11,7 @@ import numpy as np
 from sampling.arrays import BoolArray, IntArray
 from sampling.profile.names import stem_script_name
 from sampling.profile.profile import Dimensions, KernelTable, Profile
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, IntArray
-from sampling.progress import Progress
+from sampling.parallel import Progress
 
 #: A stretch of this share of the launches, repeated three times, is the loop: others are not looked for.
 ENOUGH = 2 / 3

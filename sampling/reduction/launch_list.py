@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
+from sampling.parallel import Progress
 from sampling.profile.named_ranges import NamedRange
 from sampling.profile.profile import KernelTable, Profile
-from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, LaunchCost, counted_launches
 from sampling.reduction.grouping import KernelGroup
 

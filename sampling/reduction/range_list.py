@@ -10,11 +10,11 @@ import numpy as np
 
 from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import EmptySelectionError
+from sampling.parallel import Progress
 from sampling.profile.named_ranges import NO_RANGES, Paths, RangeTree, range_tree
 from sampling.profile.profile import LaunchSequence, Profile
-from sampling.progress import Progress
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_launches
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.iterations import MOST, find_iterations
 from sampling.reduction.region import Region, filters_set

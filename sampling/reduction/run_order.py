@@ -15,8 +15,8 @@ from hashlib import blake2b
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.parallel import Progress
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, counted_launches
 from sampling.reduction.iterations import MOST, Iterations, find_iterations, iterations_like
 

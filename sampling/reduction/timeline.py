@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
+from sampling.parallel import Progress
 from sampling.profile.profile import Column, Profile
-from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts, counted_launches
 from sampling.reduction.region import clock_ranges
 

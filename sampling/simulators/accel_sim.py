@@ -39,11 +39,11 @@ from sampling.simulators.export import (
 )
 from sampling.text import counted
 
-#: One string of the environment may have 128 KiB, with its name and a zero at the end.
+#: One string of the environment may have 128 KiB, with its name and a zero at the end
 MOST_RANGE_CHARACTERS = (128 << 10) - len("DYNAMIC_KERNEL_RANGE=") - 1
 _BEYOND_ANY = 1_000_000
 #: Traces as text, in GB a ms of GPU time: small launches (as seen of PyTorch), and a GPU that is kept busy
-#: (45 bytes an instruction, two each cycle of 75 SMs).
+#: (45 bytes an instruction, two each cycle of 75 SMs)
 _LEAST_GB, _MOST_GB = 0.4, 10.0
 
 _README = """\
@@ -108,6 +108,7 @@ else
 fi
 {go}"""
 
+_LISTS = "Traces nothing, and lists all launches in stats.csv: sh list-kernels.sh PROGRAM [ARGUMENT...]"
 # Every tracer finds its own variable.
 _LIST = """\
 {start}\
@@ -162,6 +163,8 @@ def _for_accel_sim(plan: PlanFile, choices: ExportChoices) -> Exported:
     choices = replace(choices, caches=choices.caches or ("warm" if can_fill else "cold"))
     files: list[tuple[str, Content]] = []
     parts = export.run_parts(plan, choices)
+    beyond = max(_BEYOND_ANY, 100 * plan.launches)
+    dry_run = _LIST.format(start=_START.format(folder="kernels"), go=_GO, beyond=beyond)
     added = untraced = 0
     for part in parts:
         traces = _traces_of(part, choices, plan)
@@ -179,7 +182,7 @@ def _for_accel_sim(plan: PlanFile, choices: ExportChoices) -> Exported:
         files += [
             *_run_files(part, traces, choices, fills),
             (f"{part.folder}trace.sh", _trace_script(ranges, plan)),
-            (f"{part.folder}list-kernels.sh", _dry_run(max(_BEYOND_ANY, 100 * plan.launches))),
+            (f"{part.folder}list-kernels.sh", export.script(_LISTS, dry_run, takes_program=True)),
             export.manifest(part, names, choices.caches or ""),
             *export.slurm(part),
         ]
@@ -318,12 +321,6 @@ def _trace_script(ranges: list[tuple[int, int]], plan: PlanFile) -> str:
     said = f"printf '%s\\n' \"$0: {size}\" >&2\n"
     comment = f"Traces {held} launches: sh trace.sh PROGRAM [ARGUMENT...]"
     return export.script(comment, said + body + _POST, takes_program=True)
-
-
-def _dry_run(beyond: int) -> str:
-    body = _LIST.format(start=_START.format(folder="kernels"), go=_GO, beyond=beyond)
-    comment = "Traces nothing, and lists all launches in stats.csv: sh list-kernels.sh PROGRAM [ARGUMENT...]"
-    return export.script(comment, body, takes_program=True)
 
 
 def _held(ranges: list[tuple[int, int]]) -> int:

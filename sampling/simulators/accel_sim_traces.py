@@ -19,7 +19,7 @@ from typing import IO, cast
 
 import numpy as np
 
-from sampling.dense_codes import dense_codes
+from sampling.arrays import dense_codes
 from sampling.errors import ProfileError
 from sampling.features.counts import REMEDY, is_stats, stats_rows
 from sampling.projection import IntervalLog
@@ -123,11 +123,11 @@ class TraceFolder:
     """The traces of one context."""
 
     path: str
-    #: Name of each trace as a list has it, by its number.
+    #: Name of each trace as a list has it, by its number
     files: Mapping[int, str]
-    #: The lines of the copies that stand in the list between a trace and the one before it, by its number.
+    #: The lines of the copies that stand in the list between a trace and the one before it, by its number
     copies: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    #: The number of each launch that the tracer did not skip, by ordinal; None: ordinal + 1.
+    #: The number of each launch that the tracer did not skip, by ordinal; None: ordinal + 1
     aligned: Mapping[int, int] | None = None
 
     def number(self, ordinal: int) -> int:

@@ -24,19 +24,19 @@ import numpy as np
 from sampling.arrays import BoolArray, IntArray
 from sampling.errors import AnalysisError, OptionError, PlanFileError, ProfileError
 from sampling.features.names import reconcile_names
+from sampling.parallel import Progress
 from sampling.plan.other_recording import find_original
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import LaunchSequence, Profile
-from sampling.progress import Progress
 from sampling.readers.input_file import open_input
 from sampling.simulators.measured_run import SeenKernel, TraceList
 from sampling.text import Wording, counted, listed
 
-#: The lists of a folder, that of all launches before that of the traced ones.
+#: The lists of a folder, that of all launches before that of the traced ones
 _IN_A_FOLDER = ("stats.csv", "kernel_names.txt", "kernelslist.g", "kernelslist")
-#: Modules with recognises_list(head: bytes) -> bool and read_list(file: InputFile) -> TraceList.
+#: Modules with recognises_list(head: bytes) -> bool and read_list(file: InputFile) -> TraceList
 _LIST_READERS = ("sampling.simulators.accel_sim_traces", "sampling.simulators.macsim")
-#: At most so many diagonals are looked at: some ten seconds.
+#: At most so many diagonals are looked at: some ten seconds
 MOST_STEPS = 5_000_000
 _LONG_RUN = 12
 
@@ -77,30 +77,21 @@ class ListedLaunch(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TraceAlignment:
-    """Which launch of a trace is which of a profile's process and device.
+    """Which launch of a trace is which of a profile's process and device."""
 
-    Attributes
-    ----------
-    by : whether the trace's own numbers tell, or the order of the launches.
-    ids, numbers : (m,) launch ids of the profile and the tracer's numbers of the matched ones, ascending.
-    missing_in_trace : (a,) ids of the launches that the profile alone has.
-    missing_in_profile : (b,) places in the trace's list of those that it alone has.
-    drawn, drawn_missing : how many launches the plan draws here, and the ids of those that the trace lacks.
-    notes : what could not be compared.
-    signature : (n,) the signature code of each launch of the profile's sequence.
-    """
-
-    by: Literal["number", "order"]
+    by: Literal["number", "order"]  #: whether the trace's own numbers tell, or the order of the launches
+    #: (m,) launch ids of the profile and the tracer's numbers of the matched ones, ascending
     ids: IntArray
     numbers: IntArray
-    missing_in_trace: IntArray
-    missing_in_profile: IntArray
+    missing_in_trace: IntArray  #: (a,) ids of the launches that the profile alone has
+    missing_in_profile: IntArray  #: (b,) places in the trace's list of those that it alone has
+    #: how many launches the plan draws here, and the ids of those that the trace lacks
     drawn: int
     drawn_missing: tuple[int, ...]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  #: what could not be compared
     profile: Profile
     sequence: LaunchSequence
-    signature: IntArray
+    signature: IntArray  #: (n,) the signature code of each launch of the profile's sequence
     trace: TraceList
 
     def here(self, launch_id: int) -> ListedLaunch:
@@ -136,15 +127,13 @@ def align(
 ) -> TraceAlignment:
     """Match the launches of a plan's profile with those of a trace.
 
+    Raises PlanFileError: the profile is not there any more, or has changed; OptionError: there are several
+    processes and devices to choose from, or none is as chosen; AnalysisError: the two are too different to
+    be of one program.
+
     Parameters
     ----------
     process, device : which of the profile was traced; None: that of the plan's launches.
-
-    Raises
-    ------
-    PlanFileError : the profile is not there any more, or has changed.
-    OptionError : there are several processes and devices to choose from, or none is as chosen.
-    AnalysisError : the two are too different to be of one program.
     """
     original = find_original(plan, progress)
     if original.profile is None:

@@ -39,11 +39,11 @@ from sampling.text import Wording, counted
 Bytes = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
 Words = np.ndarray[tuple[int, ...], np.dtype[np.uint64]]
 
-#: What helps where a trace cannot be read.
+#: What helps where a trace cannot be read
 _REMEDY = "give the traces as post-traces-processing has made them"
-#: log2 of the bytes of a sector.
+#: log2 of the bytes of a sector
 _SECTOR = 5
-#: How many generic addresses are local memory, as the simulator has it.
+#: How many generic addresses are local memory, as the simulator has it
 _LOCAL_BYTES = 1 << 14
 
 _BLOCK_BYTES = 1 << 22
@@ -57,7 +57,7 @@ _OPCODE_BYTES = 40
 _DIGIT = np.zeros(256, dtype=np.int64)
 _DIGIT[np.frombuffer(b"0123456789abcdef", np.uint8)] = range(16)
 
-#: The largest L2 known, 128 MiB: the simulator drops what its own does not hold, the oldest first.
+#: The largest L2 known, 128 MiB: the simulator drops what its own does not hold, the oldest first
 MOST_LINES = 1 << 20
 
 _LINE, _PAGE, _WORD = 7, 12, 32  # log2 of bytes
@@ -178,10 +178,8 @@ def touched(
 def l2_lines(config: str, *, by_copies: bool) -> int:
     """Return the size of the L2 of a ``gpgpusim.config``, in lines of 128 bytes.
 
-    Raises
-    ------
-    ProfileError : it cannot be read, or has no L2.
-    OptionError : its L2 cannot be filled, or is empty at the start of each launch of the whole run too.
+    Raises ProfileError: it cannot be read, or has no L2; OptionError: its L2 cannot be filled, or is empty
+    at the start of each launch of the whole run too.
     """
     try:
         asked = dict(_OPTION.findall(Path(config).read_text(encoding="utf-8", errors="replace")))
@@ -213,11 +211,11 @@ def l2_lines(config: str, *, by_copies: bool) -> int:
 class Filled:
     """What each drawn launch finds in L2."""
 
-    #: First sectors and counts, by ordinal, in the order in which they are filled.
+    #: First sectors and counts, by ordinal, in the order in which they are filled
     ranges: Mapping[int, tuple[IntArray, IntArray]]
-    #: Ordinals of the launches whose traces must have 32-bit addresses, as the simulator's copies.
+    #: Ordinals of the launches whose traces must have 32-bit addresses, as the simulator's copies
     rewritten: frozenset[int] = frozenset()
-    #: How many of the launches just before the drawn ones have no trace.
+    #: How many of the launches just before the drawn ones have no trace
     untraced: int = 0
 
     def copies(self, ordinal: int) -> list[str]:
@@ -233,10 +231,8 @@ def filled(traces: TraceFolder, steps: Sequence[Step], choices: ExportChoices) -
 
     Holds the lines of an L2 and what is to be written; a launch is read by a thread.
 
-    Raises
-    ------
-    ProfileError : a trace cannot be read, the launches before a drawn one were not traced, or two pages of
-        the program are one in 32 bits.
+    Raises ProfileError: a trace cannot be read, the launches before a drawn one were not traced, or two
+    pages of the program are one in 32 bits.
     """
     own, by_copies = choices.caches == "own", choices.caches != "loads"
     most = MOST_LINES if choices.config is None else l2_lines(choices.config, by_copies=by_copies)

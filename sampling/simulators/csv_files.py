@@ -115,13 +115,11 @@ def recognises_results(head: bytes) -> bool:
 def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     """Return what a file says of each launch.
 
+    Raises ProfileError: a column is missing, a cell holds no number or one that cannot be; there is no row.
+
     Parameters
     ----------
     metrics : columns; none: all that hold numbers and do not say which launch it is.
-
-    Raises
-    ------
-    ProfileError : a column is missing, a cell holds no number or one that cannot be; there is no row.
     """
 
     def refused(message: str, remedy: str = _RESULT_REMEDY) -> ProfileError:
@@ -176,23 +174,23 @@ def _result_columns(header: Sequence[str]) -> dict[str, int]:
 
 
 def _columns_of_numbers(head: bytes, columns: dict[str, int], separator: str) -> tuple[str, ...]:
-    """Return the columns whose first cell is a number."""
+    """Return the columns whose first cell is empty or a number."""
+
+    def is_number(cell: str) -> bool:
+        try:
+            float(cell.replace(",", "") if cell.strip() else 0)
+        except ValueError:
+            return False
+        return True
+
     below = first_line(head[len(first_line(head)) :])
     cells = header_cells(below, separator)
     return tuple(
         name
         for name, place in columns.items()
         if name in {CYCLES, INSTRUCTIONS}
-        or (name.lower() not in _NO_METRICS and place < len(cells) and _is_number(cells[place]))
+        or (name.lower() not in _NO_METRICS and place < len(cells) and is_number(cells[place]))
     )
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell.replace(",", ""))
-    except ValueError:
-        return not cell.strip()
-    return True
 
 
 def _metric(rows: Rows, name: str) -> FloatArray:
@@ -207,9 +205,9 @@ def _metric(rows: Rows, name: str) -> FloatArray:
 
 
 _KERNEL, _CYCLE, _LENGTH = "kernel", "cycle", "interval_cycles"
-#: The column of each count within an interval, and the one that counts from the kernel's start.
+#: The column of each count within an interval, and the one that counts from the kernel's start
 _COUNTS = {"instructions": "cumulative_instructions", "ctas": "cumulative_ctas"}
-#: Columns of the whole kernel, and the fact that each is.
+#: Columns of the whole kernel, and the fact that each is
 _FACTS = {
     "total_cycles": "cycles",
     "total_instructions": "instructions",
@@ -235,9 +233,7 @@ def recognises_log(head: bytes) -> bool:
 def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
     """Return the log of each kernel, in the files' order.
 
-    Raises
-    ------
-    ProfileError : a column is missing, a cell holds no number or one that cannot be; there is no row.
+    Raises ProfileError: a column is missing, a cell holds no number or one that cannot be; there is no row.
     """
     logs: list[IntervalLog] = []
     for file in files:

@@ -25,15 +25,14 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import OptionError, ProfileError
+from sampling.parallel import Progress, Stream, generator
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.names import is_communication
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
-from sampling.seeds import Stream, generator
 from sampling.simulators.measured_run import STATE, UNNUMBERED, dimensions_text
 from sampling.text import Wording, counted, shortened
 
-#: Relative path and content of a file; of a large one what writes it.
+#: Relative path and content of a file; of a large one what writes it
 Content = str | Callable[[IO[bytes]], None]
 Exported = tuple[tuple[str, Content], ...]
 
@@ -46,14 +45,14 @@ class Exporter(NamedTuple):
     export: Callable[[PlanFile, ExportChoices], Exported]
 
 
-#: So many launches are simulated before one that checks what cold caches cost.
+#: So many launches are simulated before one that checks what cold caches cost
 PREDECESSORS = 16
-#: One pair tells no spread.
+#: One pair tells no spread
 FEWEST_PAIRS = 2
 #: L2 is filled before each drawn launch: with what those before left, by copies or by a kernel of loads, or
-#: with what the launch itself will load.
+#: with what the launch itself will load
 FILLED = ("warm", "loads", "own")
-#: The ordinal of a kernel of loads is this much more than that of the drawn launch after it.
+#: The ordinal of a kernel of loads is this much more than that of the drawn launch after it
 LOADS_FROM = 10**9
 _AFTER = re.compile(r"after:([1-9]\d{0,5})")
 
@@ -62,34 +61,23 @@ _AFTER = re.compile(r"after:([1-9]\d{0,5})")
 class ExportChoices:
     """How a plan is handed over.
 
-    Attributes
-    ----------
-    shards : how many machines share the launches.
-    traces : the folder of the traces that the simulator runs, to be checked against the plan.
-    caches : what a drawn launch finds in the caches: one of `FILLED`, ``cold``, or ``after:N``, where the N
-        launches before it are simulated first and count for nothing; None: as warm as the target can be made.
-    cold_check : so many of the drawn launches, which start cold, are simulated a second time, after
-        `PREDECESSORS` others.
-    config : the simulator's configuration, which says how large L2 is.
-    trace_before : so many launches before each drawn one are recorded too.
-    drop_copies : leave out the memory copies of the traces' list.
-    apart : share the launches out so that each runs by itself, whatever `shards` says.
-    progress : of reading the traces.
-
-    Raises
-    ------
-    OptionError : a choice is none, or lacks what it needs.
+    Raises OptionError: a choice is none, or lacks what it needs.
     """
 
-    shards: int = 1
+    shards: int = 1  #: how many machines share the launches
+    #: the folder of the traces that the simulator runs, to be checked against the plan
     traces: str | None = None
+    #: what a drawn launch finds in the caches: one of `FILLED`, ``cold``, or ``after:N``, where the N
+    #: launches before it are simulated first and count for nothing; None: as warm as the target can be made
     caches: str | None = None
+    #: so many of the drawn launches, which start cold, are simulated a second time, after `PREDECESSORS`
+    #: others
     cold_check: int = 0
-    config: str | None = None
-    trace_before: int = 16
-    drop_copies: bool = False
-    apart: bool = False
-    progress: Progress | None = field(default=None, compare=False)
+    config: str | None = None  #: the simulator's configuration, which says how large L2 is
+    trace_before: int = 16  #: so many launches before each drawn one are recorded too
+    drop_copies: bool = False  #: leave out the memory copies of the traces' list
+    apart: bool = False  #: share the launches out so that each runs by itself, whatever `shards` says
+    progress: Progress | None = field(default=None, compare=False)  #: of reading the traces
 
     def __post_init__(self) -> None:
         is_cold, is_filled = self.caches in {None, "cold"}, self.caches in FILLED

@@ -71,11 +71,8 @@ def recognises_results(head: bytes) -> bool:
 def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     """Return what an output says of each launch; without metrics cycles and instructions, else counters too.
 
-    Raises
-    ------
-    OptionError : a metric is a ratio or a maximum.
-    ProfileError : kernels ran concurrently; no launch is printed; a metric is not printed, or is no count
-        that launches add to.
+    Raises OptionError: a metric is a ratio or a maximum; ProfileError: kernels ran concurrently; no launch
+    is printed; a metric is not printed, or is no count that launches add to.
     """
     names = tuple(metrics) or (CYCLES, INSTRUCTIONS)
     counters = [name for name in names if name not in _OF_KERNEL]
@@ -204,14 +201,12 @@ def recognises_log(head: bytes) -> bool:
 def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
     """Return the log of each kernel with a record, in the files' order.
 
+    Raises ProfileError: there is no record; a record is not whole, other than the last; the simulator's
+    output is of another run, or of kernels that ran at once; some of several runs have an output.
+
     Parameters
     ----------
     files : visualizer logs, a run each, and the simulator's outputs of these runs in the same order.
-
-    Raises
-    ------
-    ProfileError : there is no record; a record is not whole, other than the last; the simulator's output is
-        of another run, or of kernels that ran at once; some of several runs have an output.
     """
     runs: list[tuple[InputFile, list[IntervalLog]]] = []
     outputs: list[PrintedRun] = []

@@ -268,11 +268,8 @@ def recognises_results(head: bytes) -> bool:
 def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
     """Return what an output says of each launch: cycles, instructions of warps.
 
-    Raises
-    ------
-    OptionError : another metric is asked for.
-    ProfileError : no kernel is printed; the file has totals of the whole run alone; several programs ran at
-        once; a trace's path says not which launch it is of.
+    Raises OptionError: another metric is asked for; ProfileError: no kernel is printed; the file has totals
+    of the whole run alone; several programs ran at once; a trace's path says not which launch it is of.
     """
     names = tuple(metrics) or _KNOWN
     for name in names:

@@ -24,10 +24,10 @@ CYCLES, INSTRUCTIONS = "cycles", "instructions"
 UNNUMBERED = -1
 _THREADS_OF_WARP = 32
 _PIECE_BYTES, _LONGEST_LINE_BYTES = 1 << 22, 1 << 26
-#: With so many launches simulated before it, a launch finds what it would find: +0.1 % on average.
+#: With so many launches simulated before it, a launch finds what it would find: +0.1 % on average
 ENOUGH_BEFORE = 8
 
-#: How a manifest or a table may say that a launch found the caches; nothing is unknown.
+#: How a manifest or a table may say that a launch found the caches; nothing is unknown
 STATE = re.compile(r"whole|warm|loads|own|cold|unknown|after:[1-9][0-9]{0,5}|")
 
 CachesKind = Literal["cold", "unknown", "own", "filled"]
@@ -45,28 +45,20 @@ class SeenKernel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredRun:
-    """The launches of one file of results, in its order.
+    """The launches of one file of results, in its order."""
 
-    Attributes
-    ----------
-    path : of the file, for messages.
-    number : (n,) each launch's number in the simulator, `UNNUMBERED` where it has none.
-    first_number : the number that the first launch of a process has; None where numbers are launch ids of
-        the profile already.
-    metrics : (n,) of each metric; NaN where it is not known.
-    kernels : (n,) what the file says of each launch; empty where it says nothing of any.
-    missing : why a launch, by its place, has no metrics, or not all.
-    filled : the places of launches before which L2 was filled.
-    told : (n,) how each launch found the caches, where the file says so itself; else empty.
-    """
-
-    path: str
-    number: IntArray
+    path: str  #: of the file, for messages
+    number: IntArray  #: (n,) each launch's number in the simulator, `UNNUMBERED` where it has none
+    #: the number that the first launch of a process has; None where numbers are launch ids of the profile
+    #: already
     first_number: int | None
-    metrics: Mapping[str, FloatArray]
+    metrics: Mapping[str, FloatArray]  #: (n,) of each metric; NaN where it is not known
+    #: (n,) what the file says of each launch; empty where it says nothing of any
     kernels: Sequence[SeenKernel] = ()
+    #: why a launch, by its place, has no metrics, or not all
     missing: Mapping[int, str] = field(default_factory=dict)
-    filled: frozenset[int] = frozenset()
+    filled: frozenset[int] = frozenset()  #: the places of launches before which L2 was filled
+    #: (n,) how each launch found the caches, where the file says so itself; else empty
     told: Sequence[str] = ()
 
 

@@ -37,7 +37,7 @@ from sampling.simulators.export import ExportChoices, Exported, Exporter, Part, 
 
 Item = TypeVar("Item")
 _TAKES = frozenset({"shards"})
-#: Numbers or ranges of one option: it stays far below what one word of a command may hold.
+#: Numbers or ranges of one option: it stays far below what one word of a command may hold
 _MOST_NUMBERS = 2000
 
 

@@ -38,7 +38,7 @@ _EXPORTERS = {
     "nvbit": "profilers.NVBIT",
     "rocprofv3": "profilers.ROCPROFV3",
 }
-#: The most telling first: a CSV of results is known by its header.
+#: The most telling first: a CSV of results is known by its header
 _RESULT_READERS = {
     "csv": "csv_files",
     "macsim": "macsim",
@@ -46,7 +46,7 @@ _RESULT_READERS = {
     "gpgpu-sim": "gpgpu_sim_output",
 }
 _LOG_READERS = {"accel-sim": "gpgpu_sim_output", "csv": "csv_files"}
-#: Those whose output may come after that of the simulated program.
+#: Those whose output may come after that of the simulated program
 _PRINTING = ("accel-sim", "macsim")
 _MOST_BYTES_BEFORE_A_SIGN = 1 << 26
 _TOO_LARGE = 2**62
@@ -74,12 +74,9 @@ def exporter_named(name: str) -> Exporter:
 def export_plan(plan: PlanFile, target: str, choices: ExportChoices | None = None) -> Exported:
     """Return the files that hand a plan to a simulator or tool; of a plan that was topped up, what is new.
 
-    Raises
-    ------
-    AnalysisError : all launches of the plan were simulated already.
-    OptionError : there is no such target, or a choice means nothing to it or asks for too much; a check of a
-        part of a plan.
-    ProfileError : traces were given that are not those of the plan's launches.
+    Raises AnalysisError: all launches of the plan were simulated already; OptionError: there is no such
+    target, or a choice means nothing to it or asks for too much; a check of a part of a plan; ProfileError:
+    traces were given that are not those of the plan's launches.
     """
     exporter, choices = exporter_named(target), choices or ExportChoices()
     choices.refuse_others(exporter.takes, target)
@@ -110,10 +107,8 @@ def starts_cold(target: str, choices: ExportChoices) -> bool:
 def read_results(file: InputFile, metrics: Sequence[str], source: str | None = None) -> MeasuredRun:
     """Return what a file says of each launch; without a source its content tells whose it is.
 
-    Raises
-    ------
-    OptionError : there is no such reader, or it cannot give a metric.
-    ProfileError : the file is of no known format, or damaged.
+    Raises OptionError: there is no such reader, or it cannot give a metric; ProfileError: the file is of no
+    known format, or damaged.
     """
     wanted = "neither what Accel-Sim, GPGPU-Sim or MacSim print, nor a CSV with a column id"
     readers = _readers(_RESULT_READERS, source, "results")
@@ -131,10 +126,8 @@ def looks_like_results(file: InputFile) -> bool:
 def read_interval_logs(paths: Sequence[str], source: str | None = None) -> tuple[IntervalLog, ...]:
     """Read the interval logs of one or more files; without a source the content of the first tells whose.
 
-    Raises
-    ------
-    OptionError : there is no such reader, or standard input is to be read twice.
-    ProfileError : a file is missing, damaged, of no known format, or no interval log.
+    Raises OptionError: there is no such reader, or standard input is to be read twice; ProfileError: a file
+    is missing, damaged, of no known format, or no interval log.
     """
     wanted = "neither a visualizer log of Accel-Sim nor a CSV with the columns cycle, instructions and ctas"
     readers = _readers(_LOG_READERS, source, "interval logs")

@@ -16,8 +16,8 @@ import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError, ProfileError
+from sampling.parallel import Progress
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.progress import Progress
 from sampling.simulators.export import FILLED, Manifest, read_manifest
 from sampling.simulators.measured_run import (
     UNNUMBERED,
@@ -31,7 +31,7 @@ from sampling.simulators.measured_run import (
 from sampling.simulators.registry import opened, read_results
 from sampling.text import Wording, counted, listed
 
-#: In place of an id: a launch that is run for the caches' sake, has no number, or is not in the manifest.
+#: In place of an id: a launch that is run for the caches' sake, has no number, or is not in the manifest
 NOT_WANTED = -1
 _OF_PLAN = "give the results of the plan's own launches"
 _REMEDY_OTHER = Wording(f"{_OF_PLAN}; whether a trace has them, `kernelpoint align` tells")
@@ -40,22 +40,17 @@ _OF_WHAT_RAN = "give the manifest of what was run"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SimulatedLaunches:
-    """What a simulator measured of a plan's launches.
+    """What a simulator measured of a plan's launches."""
 
-    Attributes
-    ----------
-    ids : (n,) launch ids of the profile, ascending, each once; a launch that was begun has its place here.
-    metrics : (n,) of each metric, cycles and instructions among them where they are known; NaN where the
-        simulator does not tell it of a launch.
-    notes : gaps and what was left out, in words.
-    caches : (n,) how each launch found the caches, see `caches_of_run`; empty where nobody asked.
-    again : the launches that were simulated twice, as they were with the caches that the others did not find.
-    """
-
+    #: (n,) launch ids of the profile, ascending, each once; a launch that was begun has its place here
     ids: IntArray
+    #: (n,) of each metric, cycles and instructions among them where they are known; NaN where the simulator
+    #: does not tell it of a launch
     metrics: Mapping[str, FloatArray] = field(repr=False)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  #: gaps and what was left out, in words
+    #: (n,) how each launch found the caches, see `caches_of_run`; empty where nobody asked
     caches: tuple[str, ...] = ()
+    #: the launches that were simulated twice, as they were with the caches that the others did not find
     again: SimulatedLaunches | None = None
 
 
@@ -86,6 +81,10 @@ def read_result_files(
     off in one file and simulated whole in another has what the latter says. One may be there with caches of
     two kinds, see `SimulatedLaunches.again`.
 
+    Raises OptionError: there is no such reader, or it cannot give a metric; ProfileError: a file is
+    missing, damaged, of no known format, or of another program or plan; a launch is there twice with caches
+    of one kind; none of the plan's launches is there.
+
     Parameters
     ----------
     source : which simulator's results these are; None asks the content of each file.
@@ -93,12 +92,6 @@ def read_result_files(
         what the reader takes for usual.
     manifests : of the export that was run, one for each process and device; in the order of the files where
         processes launch the same kernels.
-
-    Raises
-    ------
-    OptionError : there is no such reader, or it cannot give a metric.
-    ProfileError : a file is missing, damaged, of no known format, or of another program or plan; a launch is
-        there twice with caches of one kind; none of the plan's launches is there.
     """
     if not paths:
         raise OptionError("no file of results is given")
@@ -258,15 +251,13 @@ def ids_of(
 ) -> IntArray:
     """Return (n,) the launch id of each launch of a run, `NOT_WANTED` for those that count for nothing.
 
+    Raises ProfileError: a launch has no number; the numbers can be of several processes; none is of a
+    manifest; the profile has fewer launches.
+
     Parameters
     ----------
     manifests : those of the export, one for each process and device.
     own : which of them the run is of, should it fit several.
-
-    Raises
-    ------
-    ProfileError : a launch has no number; the numbers can be of several processes; none is of a manifest; the
-        profile has fewer launches.
     """
     if run.first_number is None:
         ids = run.number

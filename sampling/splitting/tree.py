@@ -18,7 +18,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import OverrideError
-from sampling.progress import Progress
+from sampling.parallel import Progress
 from sampling.reduction.duration_counts import DurationCounts, range_std_ns
 from sampling.splitting.two_means import best_partitions, best_splits
 from sampling.strata.strata import Clusters, Strata, measured_clusters

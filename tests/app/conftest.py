@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -16,19 +15,17 @@ import textual.pilot
 from textual.keys import _character_to_key
 from textual.widgets import Input
 
+from sampling.parallel import Progress
 from sampling.plan.comparison import Comparison, MethodComparison, plan_key
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.readers.columns import ColumnMap
 from tests import small_recordings
 from tests.fuzzing.keys import press_at_once
 from tests.plans_once import plans_made_once
 from tests.settled_terminal import gpt, no_program_outlives_its_test, plain_terminal, resnet
-from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
 from tui.app import app as app_module
 from tui.app import compare, planning
 from tui.app.app import KernelPointApp
-from tui.app.compare import THREAD
 
 __all__ = ["gpt", "no_program_outlives_its_test", "plain_terminal", "resnet"]
 
@@ -69,15 +66,6 @@ def keys_wait_for_the_app_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(textual.pilot, "wait_for_idle", _loop_is_idle)
     monkeypatch.setattr(KernelPointApp, "_press_keys", _press_keys)
     monkeypatch.setattr(app_module, "_LONGEST_SECONDS", 0.3)
-
-
-@pytest.fixture(autouse=True)
-def no_comparison_outlives_its_test() -> Iterator[None]:
-    """A method that nobody waits for any more may still be under way when the app has gone."""
-    yield
-    for thread in threading.enumerate():
-        if thread.name == THREAD:
-            thread.join(PATIENCE_SECONDS)
 
 
 @pytest.fixture(scope="session")

@@ -25,15 +25,14 @@ from tests.app.driving import (
 )
 from tui.app import planning
 from tui.app.frame.chart import Chart
+from tui.app.option_form import OptionField, OptionForm, OptionInput
 from tui.app.plan import details as plan_details
-from tui.app.plan.details import PlanDetails
-from tui.app.plan.options import OptionField, OptionForm, OptionInput
-from tui.app.plan.presenter import PlanPane
+from tui.app.plan.details import PlanDetails, PlanPane
 from tui.app.plan.screen import PlanScreen
 from tui.app.state import Session
 from tui.options.plan import SampleOptions
-from tui.output.writer import Canvas
-from tui.text import facts
+from tui.output.writer import Canvas, canvas_text
+from tui.text.profile import finding_blocks
 
 
 @asynccontextmanager
@@ -159,6 +158,6 @@ def pane_rows(app: App, pane: PlanPane) -> list[str]:
 def shows_findings(app: App) -> bool:
     """Whether the pane of findings has them from the first on, in the words of `sample`."""
     rows, width = pane_rows(app, PlanPane.FINDINGS), content_of(app, PlanPane.FINDINGS).size.width
-    words = facts.findings_text(study_in(app), Canvas(width, color=False)).splitlines()
+    words = canvas_text(finding_blocks(study_in(app)), Canvas(width, color=False)).splitlines()
     seen = min(len(rows), len(words))
     return seen > 0 and [row[:width].rstrip() for row in rows[:seen]] == words[:seen]

@@ -9,7 +9,7 @@ from tests.app.driving import opened, planned, screen_text, view_of, wait_for
 from tests.fuzzing.keys import press_at_random
 from tui.app.actions import APP, VIEW, actions_of
 from tui.app.frame.page import FindingsScreen, HelpScreen
-from tui.app.plan.options import OPTION_FIELDS, OptionForm
+from tui.app.option_form import OPTION_FIELDS, OptionForm
 from tui.app.views import VIEWS, View
 
 LEAVING = {"q", "ctrl+q", "ctrl+z"}

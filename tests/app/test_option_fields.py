@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import OptionError
 from sampling.methods.registry import method_names
-from tui.app.plan.options import OPTION_FIELDS, Number, OptionField
+from tui.app.option_form import OPTION_FIELDS, Number, OptionField
 from tui.options.plan import SampleOptions
 
 # The fields, without a screen.

@@ -8,7 +8,7 @@ import pytest
 
 from tests.app.driving import opened, screen_text, wait_for
 from tests.app.plan_driving import form_of
-from tui.app.plan.options import OPTION_FIELDS, OptionField
+from tui.app.option_form import OPTION_FIELDS, OptionField
 from tui.options.plan import SampleOptions
 
 

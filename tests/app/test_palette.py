@@ -13,8 +13,8 @@ from sampling.simulators.registry import exporter_names
 from tests.app.driving import App, Running, opened, planned, screen_text, view_of, wait_for
 from tui.app.actions import ACTIONS, APP, COMPARING, SCALE, VIEW
 from tui.app.app import KernelPointApp
-from tui.app.palette import closeness, entries, found
-from tui.app.plan.options import OPTION_FIELDS, OptionForm
+from tui.app.option_form import OPTION_FIELDS, OptionForm
+from tui.app.palette import entries, found
 from tui.app.views import VIEWS, View, view_named
 from tui.options.look import OpenOptions
 
@@ -106,15 +106,6 @@ def test_without_a_profile_only_what_works_is_listed() -> None:
     reading = titles(None, has_profile=False)
     assert reading[:2] == ["Quit  q", "View 5: Scale model  5"]
     assert all(title.startswith("Scale model: ") for title in reading[2:])
-
-
-def test_titles_count_before_explanations() -> None:
-    assert closeness("Plan: Save  S", "save the plan to a new file", "save") == 5
-    assert closeness("Plan: Save  S", "save the plan to a new file", "save plan") == 4
-    assert closeness("Plan: Save  S", "save the plan to a new file", "sa pl") == 3
-    assert closeness("Plan: Save  S", "save the plan to a new file", "ave") == 2
-    assert closeness("Plan: Save  S", "save the plan to a new file", "new save") == 1
-    assert closeness("Plan: Save  S", "save the plan to a new file", "other") == 0
 
 
 async def chosen(app: App, pilot: Running, typed: str, title: str) -> None:

@@ -20,8 +20,8 @@ from tests.app.plan_driving import form_of, running
 from tui.app import overrides_file
 from tui.app.frame import page, wording
 from tui.app.frame.field import ElsewhereInput
+from tui.app.option_form import OptionForm
 from tui.app.plan import details as plan_details
-from tui.app.plan.options import OptionForm
 from tui.app.state import same_overrides
 from tui.options import command_line
 from tui.options import files as places

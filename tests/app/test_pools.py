@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,24 +9,17 @@ import numpy as np
 from sampling.plan.design import Design
 from sampling.splitting.tree import Verdict
 from tests.app.driving import (
-    SIZES,
     App,
-    drawn,
     opened,
     printed,
-    resized,
     row_texts,
     screen_text,
     study_in,
     view_of,
     wait_for,
 )
-from tests.app.plan_driving import details_without_app, running
-from tests.app.plan_driving import settled as plan_settled
 from tests.app.test_view_split_tree import press, settled, stop_in
-from tui.app.frame.chart import Chart
 from tui.app.group_table import GroupTable, table_columns
-from tui.app.plan.presenter import plan_figures
 from tui.app.split_tree import SplitTreeScreen
 from tui.charts.quantities import share
 
@@ -83,19 +74,6 @@ def share_of(app: App) -> str:
     return rank if is_ranked else share(float(study_in(app).groups.share[selected]))
 
 
-async def test_a_pooled_kernel_group_has_its_own_histogram(gpt: str) -> None:
-    async with opened(gpt) as (app, pilot):
-        await pilot.press("G")
-        group = pooled(app)[-1]
-        await wait_for(pilot, lambda: app.session.selected == group, "the last one")
-        _, launches = study_in(app).counts.group_pairs(group)
-        await wait_for(
-            pilot,
-            lambda: f"  {int(launches.sum())} launches" in drawn(app.screen.query_one(Chart)),
-            "its launches alone, not those of the pool",
-        )
-
-
 # View 2.
 
 
@@ -125,37 +103,3 @@ async def test_a_decision_on_a_pooled_kernel_group_takes_it_out_of_the_pool(gpt:
 
 
 # View 3.
-
-
-async def test_view_3_says_what_is_promised_and_pooled(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
-        design, study = design_in(app), study_in(app)
-        promised = share(design.bound_with_noise)  # type: ignore[arg-type]
-        members = pooled(app)
-        part = share(float(study.groups.share[members].sum()))
-        for size in SIZES:
-            await resized(app, pilot, *size)
-            await plan_settled(app, pilot)
-            text = screen_text(app)
-            promise, part_of = promised, f"{len(members)} of {len(study.counts.groups)}"
-            if size[0] >= 80:
-                part_of = f"{part_of} groups, {part}"
-                assert re.search(f" promise   {promise} met, of (the )?simulated total", text)
-            assert f" promise   {promise} met" in text
-            assert f" pooled    {part_of}" in text
-            figures = [row[34:] for row in text.splitlines()[3:13]]
-            assert size[0] >= 80 or not any("…" in row for row in figures), "no word is cut"
-            assert " floor " not in text, "not every kernel group is visited"
-        app.plan(replace(app.session.options, no_pool=True))
-        await wait_for(pilot, lambda: app.session.options.no_pool, "nothing is pooled")
-        await plan_settled(app, pilot)
-        assert pooled(app) == []
-        assert " pooled    " not in screen_text(app)
-        assert " floor " in screen_text(app)
-
-
-def test_what_is_pooled_has_wordings_for_narrow_panes(gpt: str) -> None:
-    """Of many kernel groups 80 columns have no room for a sentence."""
-    forms = dict(plan_figures(details_without_app(gpt)))["pooled"]
-    assert forms[-3:] == ("6 of 22 groups, 1.8 %", "6 of 22 groups", "6 of 22")
-    assert sorted(map(len, forms), reverse=True) == list(map(len, forms))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import structs
 
 from sampling.errors import OptionError
 from sampling.estimation.top_up import ToppedUp
@@ -22,6 +21,7 @@ from tui.app.plan.details import why_not_there
 from tui.app.plan.results import (
     Answers,
     Known,
+    ResultsForm,
     ResultsPane,
     options_asked,
     pane_command,
@@ -35,7 +35,6 @@ from tui.app.state import Session
 from tui.options.plan import SampleOptions
 from tui.options.simulate import EstimateOptions
 from tui.output.writer import Canvas
-from tui.text.estimate import compared_groups
 
 CANVAS = Canvas(80, color=False)
 SESSION = Session(SampleOptions(profiles=("run.sqlite",), epsilon=0.02, seed=7))
@@ -72,6 +71,15 @@ def known(**given: object) -> Known:
     return replace(made, **given)  # type: ignore[arg-type]
 
 
+def typed(results: str = "", **answers: str) -> Answers:
+    """The fields of the form, empty but for these and the plan's name."""
+    return dict.fromkeys((asked.name for asked in ResultsForm.ASKS), "") | {
+        "plan": "plan.json",
+        "results": results,
+        **answers,
+    }
+
+
 LARGER = ToppedUp("{}", (launch(3, "gemm", 1000, 3.3), launch(4, "gemm", 1000, 3.3)), 1, 7, 8_000)
 
 
@@ -92,17 +100,6 @@ def test_a_group_without_results_is_named_and_what_is_missing_counted() -> None:
     assert listing.row(0, 80).split()[0] == "-", "there is no whole to have a share of"
     assert listing.row(0, 80).split()[-2:] == ["1", "gemm"]
     assert listing.row(1, 80).split() == ["-", "50.0", "%", "-", "-", "all", "copy"]
-
-
-def test_cycles_a_nanosecond_are_of_the_strata_that_have_results() -> None:
-    short, long = plan().strata
-    both = structs.replace(plan(), strata=(short, structs.replace(long, key=short.key)))
-    cycles = np.array([3000.0, 3000.0])
-    made = estimate_plan(both, SimulatedLaunches(np.array([0, 1]), {"cycles": cycles}))
-    (group,) = compared_groups(made)
-    # Of 20,000 ns those of the ten short launches alone are known.
-    assert group.profiled_ns == 20_000
-    assert group.per_ns == pytest.approx(3)
 
 
 def test_picked_launches_have_no_groups() -> None:
@@ -147,11 +144,6 @@ def test_what_to_run_next() -> None:
     assert line == "kernelpoint estimate plan.json a.log --target 0.001 --top-up more.json"
 
 
-def test_no_larger_plan_is_said_below_the_totals() -> None:
-    words = totals_words(known(why_no_larger="the profile is gone"), CANVAS)
-    assert words.splitlines()[-1] == "nothing to run next: the profile is gone"
-
-
 def test_a_pane_has_the_command_that_prints_it() -> None:
     assert pane_command(ResultsPane.TOTALS, known()) == "kernelpoint estimate plan.json a.log"
     assert pane_command(ResultsPane.GROUPS, known()) == "kernelpoint estimate plan.json a.log --groups"
@@ -182,7 +174,7 @@ def test_titles_say_what_is_done() -> None:
     )
 )
 def test_names_are_read_as_a_shell_reads_them(names: list[str]) -> None:
-    asked = options_asked(Answers(results=shlex.join(names)), SESSION)
+    asked = options_asked(typed(results=shlex.join(names)), SESSION)
     assert asked.results == tuple(names)
 
 
@@ -191,20 +183,22 @@ def test_stars_and_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("b.log", "a.log", "x[1].csv"):
         (tmp_path / name).touch()
-    asked = options_asked(Answers("*.log x[1].csv none*.log", "~/manifest.csv", "~/plan.json"), SESSION)
+    asked = options_asked(
+        typed("*.log x[1].csv none*.log", manifests="~/manifest.csv", plan="~/plan.json"), SESSION
+    )
     assert asked.results == ("a.log", "b.log", "x[1].csv", "none*.log")
     assert asked.manifests == (f"{tmp_path}/manifest.csv",)
     assert asked.plan == f"{tmp_path}/plan.json"
 
 
 def test_the_plan_and_not_the_options_of_view_3_say_the_confidence() -> None:
-    asked = options_asked(Answers("a.log", target="0.05"), replace(SESSION, ascii_only=True))
+    asked = options_asked(typed("a.log", target="0.05"), replace(SESSION, ascii_only=True))
     assert asked == EstimateOptions(plan="plan.json", results=("a.log",), target=0.05, ascii=True)
 
 
 def test_other_options_are_those_of_the_command_line() -> None:
     others = "--metric a --ratio a/b --metric='c d' --confidence 0.9 --from csv --partial"
-    asked = options_asked(Answers("a.log", against="b.log", others=others), SESSION)
+    asked = options_asked(typed("a.log", against="b.log", others=others), SESSION)
     assert asked == EstimateOptions(
         plan="plan.json",
         results=("a.log",),
@@ -230,20 +224,20 @@ def test_the_title_says_whether_the_total_is_narrow_enough() -> None:
 @pytest.mark.parametrize(
     ("answers", "said"),
     [
-        (Answers(), "no file of results is named"),
-        (Answers("a.log", plan=" "), "the name of the plan file is missing"),
-        (Answers("'a.log"), "close the quotes"),
-        (Answers("-"), "standard input"),
-        (Answers("a.log", against="b.log -"), "standard input"),
-        (Answers("a.log", others="--metrik x"), "--metrik is no option here; did you mean '--metric'"),
-        (Answers("a.log", others="--top-up x"), "--top-up is no option here"),
-        (Answers("a.log", others="--metric"), "--metric needs a value"),
-        (Answers("a.log", others="--confidence 5"), "--confidence is a fraction from 0 up to 1, not 5"),
-        (Answers("a.log", others="--confidence x"), "'x' is no number"),
-        (Answers("a.log", others="'--metric"), "close the quotes"),
-        (Answers("a.log", target="5"), "between 0 and 1, not 5"),
-        (Answers("a.log", target="nan"), "between 0 and 1, not nan"),
-        (Answers("a.log", target="x"), "between 0 and 1, not x"),
+        (typed(), "no file of results is named"),
+        (typed("a.log", plan=" "), "the name of the plan file is missing"),
+        (typed("'a.log"), "close the quotes"),
+        (typed("-"), "standard input"),
+        (typed("a.log", against="b.log -"), "standard input"),
+        (typed("a.log", others="--metrik x"), "--metrik is no option here; did you mean '--metric'"),
+        (typed("a.log", others="--top-up x"), "--top-up is no option here"),
+        (typed("a.log", others="--metric"), "--metric needs a value"),
+        (typed("a.log", others="--confidence 5"), "--confidence is a fraction from 0 up to 1, not 5"),
+        (typed("a.log", others="--confidence x"), "'x' is no number"),
+        (typed("a.log", others="'--metric"), "close the quotes"),
+        (typed("a.log", target="5"), "between 0 and 1, not 5"),
+        (typed("a.log", target="nan"), "between 0 and 1, not nan"),
+        (typed("a.log", target="x"), "between 0 and 1, not x"),
     ],
 )
 def test_answers_that_cannot_be_used(answers: Answers, said: str) -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 from textual.widget import Widget
 
 from tests.app.driving import App, Running, opened, resized, screen_text, strips_of, wait_for
 from tui.app.actions import ACTIONS
-from tui.app.compare import THREAD
 from tui.app.views import VIEWS, View
 
 ODD_SIZES = [(1, 1), (20, 6), (300, 4), (60, 15), (200, 60)]
@@ -18,10 +15,7 @@ OVER_A_VIEW = {"?": "help", "f": "the findings", "ctrl+p": "the palette"}
 
 def is_idle(app: App) -> bool:
     """Whether nothing is computed."""
-    is_comparing = any(thread.name == THREAD for thread in threading.enumerate())
-    return (
-        app.session.doing is None and not is_comparing and all(worker.is_finished for worker in app.workers)
-    )
+    return app.session.doing is None and all(worker.is_finished for worker in app.workers)
 
 
 async def check_size(app: App, pilot: Running, width: int, height: int) -> None:

@@ -25,24 +25,16 @@ from tests.app.driving import (
     printed,
     resized,
     screen_text,
-    study_in,
     view_of,
     wait_for,
 )
-from tests.drawing import in_ascii
-from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
 from tui.app import compare, planning
 from tui.app.compare import (
     CANNOT_RUN,
-    THREAD,
     CompareScreen,
     CompareTable,
-    Ending,
     Findings,
-    Shown,
     asked_of,
-    blocks_of,
-    compare_lines,
     what_to_say,
 )
 from tui.app.frame.chart import Chart
@@ -53,7 +45,7 @@ from tui.engine.studies import grouping_of
 from tui.options.choices import CompareSort
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
-from tui.text.compare import Blocks, Merged, comparison_row
+from tui.text.methods import blocks, comparison_row, promises
 
 #: Those that run without features; by launch, stem and allegro come to one plan.
 RUN = {"joint", "root", "stem", "random", "single-iteration"}
@@ -66,7 +58,9 @@ def table_of(app: App) -> CompareTable:
 
 def best_first(app: App) -> list[str]:
     """The methods in the order of the table."""
-    return [each.methods[0] for each in blocks_of(view_of(app).findings, CompareSort.BEST).can_run]
+    asked, rows = view_of(app).findings.asked, view_of(app).findings.rows
+    promise = promises(rows, asked.epsilon, asked.confidence)
+    return [each.methods[0] for each in blocks(rows, CompareSort.BEST, promise).can_run]
 
 
 def chart_of(app: App) -> Chart:
@@ -202,21 +196,6 @@ async def test_a_method_that_says_nothing_keeps_nobody_waiting(
         assert set(table_of(app).methods) == {"joint", "root", "stem"}, "what it found is dropped"
 
 
-async def test_leaving_the_app_waits_for_no_method(
-    resnet: str, stalling: Callable[..., type[Stalling]]
-) -> None:
-    stalled = stalling("root", silent=True)
-    async with opened(resnet, view="Compare") as (app, pilot):
-        await wait_for(pilot, stalled.reached.is_set, "it is under way")
-        await pilot.press("q")
-    assert app.return_code == 0
-    (thread,) = [each for each in threading.enumerate() if each.name == THREAD]
-    assert thread.daemon, "Python waits for other threads as it ends"
-    stalled.gate.set()
-    thread.join(timeout=PATIENCE_SECONDS)
-    assert not thread.is_alive()
-
-
 async def test_a_large_workload_is_compared_when_asked_for(
     resnet: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,8 +210,6 @@ async def test_a_large_workload_is_compared_when_asked_for(
         await pilot.press("j", "s", "c", "enter")
         await pilot.press("r")
         await compared(pilot, app)
-        monkeypatch.setattr(compare, "MOST_LAUNCHES_UNASKED", 5_600)
-        assert compare.is_compared_unasked(study_in(app))
 
 
 async def test_a_feature_file_that_cannot_be_read_is_said_and_what_needs_none_stays(
@@ -312,41 +289,6 @@ async def test_e_says_why_each_method_that_cannot_run_cannot(resnet: str, tmp_pa
         assert app.session.options.method == "joint", "there is no method to take"
 
 
-async def test_a_click_puts_the_cursor_there_and_what_is_stale_changes_nothing(resnet: str) -> None:
-    async with opened(resnet, view="Compare") as (app, pilot):
-        await compared(pilot, app)
-        assert (await copied(app, pilot))[1] == f"kernelpoint compare {resnet}"
-        third = best_first(app)[2]
-        await pilot.click(CompareTable, offset=(4, 3))
-        assert table_of(app).highlighted == third
-        await pilot.click(CompareTable, offset=(4, 0))
-        assert table_of(app).highlighted == third
-        before = screen_text(app)
-        view_of(app).know(threading.Event(), lambda known: replace(known, rows=()))
-        await pilot.pause()
-        assert screen_text(app) == before
-
-
-async def test_s_sorts_and_what_cannot_run_stays_last(resnet: str) -> None:
-    async with opened(resnet, view="Compare") as (app, pilot):
-        await compared(pilot, app)
-        assert "[4] Methods, best first ─" in screen_text(app)
-        rows = [row for row in view_of(app).findings.rows if row["applicable"] and row["same_as"] is None]
-        highlighted = table_of(app).highlighted
-        for heading, figure, sign in (
-            (" by speedup", "speedup", -1),
-            (" by mean error", "error_mean", 1),
-            (" by drawn", "samples", 1),
-        ):
-            await pilot.press("s")
-            assert f"[4] Methods{heading} ─" in screen_text(app)
-            wanted = [row["method"] for row in sorted(rows, key=lambda row: sign * row[figure])]
-            assert table_of(app).methods == [*wanted, CANNOT_RUN]
-        await pilot.press("s")
-        assert table_of(app).methods == [*best_first(app), CANNOT_RUN]
-        assert table_of(app).highlighted == highlighted, "the cursor stays on its method"
-
-
 async def test_the_method_under_the_cursor_becomes_the_plans(resnet: str) -> None:
     async with opened(resnet, view="Compare") as (app, pilot):
         await compared(pilot, app)
@@ -416,64 +358,7 @@ async def test_the_copied_command_prints_what_is_copied(gpt: str, tmp_path: Path
             assert printed(of_scatter, 132, tmp_path) == scatter, "the scatter has its own size"
 
 
-async def test_a_cancelled_comparison_is_copied_as_far_as_it_came(
-    resnet: str, tmp_path: Path, stalling: Callable[..., type[Stalling]]
-) -> None:
-    stalling("stem")
-    async with opened(resnet, view="Compare") as (app, pilot):
-        assert view_of(app).pane_text().text == "" or table_of(app).methods
-        await wait_for(pilot, lambda: "C stem: " in screen_text(app), "two are done")
-        text, command = await copied(app, pilot)
-        await pilot.press("c")
-        assert (text, command) == await copied(app, pilot)
-    assert command == f"kernelpoint compare {resnet} --methods joint,root"
-    assert printed(command, 80, tmp_path) == text
-
-
 # Without an app
-
-
-def row(method: str, **figures: Any) -> dict[str, Any]:
-    names = ("strata", "samples", "speedup", "bound", "group_bound", "bound_with_noise")
-    errors = ("error_mean", "error_p95", "error_max", "within_epsilon")
-    known = dict.fromkeys((*names, *errors), 0.5) | {"strata": 3, "samples": 10, "speedup": 20.0}
-    return {"method": method, "applicable": True, "reason": None, "same_as": None} | known | figures
-
-
-@pytest.mark.parametrize("width", [0, 1, 5, 20, 40, 60, 80, 200])
-@pytest.mark.parametrize("explained", [False, True])
-def test_lines_are_no_wider_than_asked(width: int, explained: bool) -> None:
-    found = Blocks(
-        (Merged(row("first-instructions"), ("first-instructions", "sieve")),),
-        ({"method": "pks", "applicable": False, "reason": "pks needs much"},),
-    )
-    shown = Shown(found, ("tbpoint", "cutting kernels, 3 %"), explained)
-    heading, lines = in_ascii(True, compare_lines, shown, width)
-    assert len(heading) <= width
-    assert all(len(line.text) <= max(width - 2, 0) for line in lines)
-    assert [line.symbol for line in lines] == ["K", "J", "F" if explained else " "]
-    if width == 200:
-        assert lines[0].text.startswith("first-instructions, sieve ")
-        assert lines[1].text == "tbpoint: cutting kernels, 3 %"
-        assert lines[2].text == ("pks needs much" if explained else "[e] cannot run: pks")
-
-
-def test_a_reason_that_does_not_name_its_method_is_given_its_name() -> None:
-    shown = Shown(
-        Blocks((), ({"method": "pks", "applicable": False, "reason": "too many launches"},)), None, True
-    )
-    assert in_ascii(True, compare_lines, shown, 80)[1][0].text == "pks: too many launches"
-
-
-def test_the_line_that_stands_for_a_method_is_found_whatever_changes() -> None:
-    without = ({"method": "pks", "applicable": False, "reason": "no"},)
-    found = Blocks((Merged(row("joint"), ("joint",)), Merged(row("stem"), ("stem", "allegro"))), without)
-    folded, explained = Shown(found), Shown(found, explained=True)
-    assert folded.methods == ["joint", "stem", CANNOT_RUN]
-    assert explained.methods == ["joint", "stem", "pks"]
-    assert folded.place_of("allegro") == explained.place_of("allegro") == 1
-    assert folded.place_of("pks") == explained.place_of(CANNOT_RUN) == 2
-    assert folded.place_of("root") == folded.place_of(None) == Shown().place_of("joint") == 0
 
 
 def known_of(profile: str, methods: tuple[str, ...], **options: Any) -> tuple[Findings, Session]:
@@ -486,7 +371,7 @@ def known_of(profile: str, methods: tuple[str, ...], **options: Any) -> tuple[Fi
     rows = [
         comparison_row(profile, comparison.compare(method, grouping_of(wanted, method))) for method in methods
     ]
-    return Findings(wanted, methods, rows=tuple(rows), ending=Ending.DONE), session
+    return Findings(wanted, methods, rows=tuple(rows), ending="done"), session
 
 
 @pytest.mark.parametrize(
@@ -513,14 +398,6 @@ def test_where_root_is_faster_joint_says_why(
     assert what_to_say(known, root, session) == "root: STEM+ROOT, section IV", "root says nothing"
 
 
-def test_where_joint_is_faster_there_is_nothing_to_explain(gpt: str) -> None:
-    known, session = known_of(gpt, ("joint", "root"))
-    joint, root = ({**each, "bound_with_noise": None} for each in known.rows)
-    joint["speedup"] = root["speedup"] * 2
-    known = replace(known, rows=(joint, root))
-    assert what_to_say(known, joint, session) == "joint: this project, on Allegro and STEM+ROOT"
-
-
 def test_your_split_decisions_are_said_to_be_left_out(gpt: str) -> None:
     known, session = known_of(gpt, ("joint", "root"))
     assert session.study is not None
@@ -538,4 +415,3 @@ def test_what_a_plan_does_not_promise_and_whose_it_is_too_is_said(resnet: str) -
     assert said.endswith("bounds the simulated total by 7.0 %, not by the 5.0 % asked for")
     kept = what_to_say(known, {**stem, "bound_with_noise": 0.05}, session)
     assert "bounds the simulated" not in kept
-    assert blocks_of(known, CompareSort.BEST).can_run[0].methods == ("stem", "allegro")

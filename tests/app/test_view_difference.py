@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from sampling.difference import Difference
 from sampling.errors import OptionError
-from sampling.progress import Progress
+from sampling.parallel import Progress
 from tests.app.driving import App, Running, opened, printed, screen_text, view_of, wait_for
 from tests.drawing import in_ascii
 from tui.app import difference
@@ -147,18 +147,6 @@ async def test_a_wrong_file_is_said_and_can_be_corrected(before: str, after: str
         assert app.session.before == before
         assert "1.199x" in screen_text(app)
         assert app.focused is screen.query_one(DifferenceTable)
-
-
-async def test_a_wrong_file_leaves_what_is_there(before: str, after: str) -> None:
-    async with opened(after, view="Difference", before=before) as (app, pilot):
-        screen = await compared(app, pilot)
-        await pilot.press("o", "x", "enter")
-        await wait_for(pilot, lambda: "before.csvx: " in screen_text(app), "this one is not there")
-        await pilot.press("escape", "x")
-        await pilot.pause()
-        assert screen.is_settled
-        assert "1.199x" in screen_text(app)
-        assert screen.command() == f"kernelpoint difference {before} {after}"
 
 
 async def test_reading_is_cancelled(before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,26 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-import pytest
-
-from sampling.plan import design
-from sampling.strata.strata import Strata
-from tests import plans_once
 from tests.app.driving import (
-    App,
-    printed,
     resized,
     screen_text,
     wait_for,
 )
 from tests.app.plan_driving import (
-    check_round_trip,
     details_of,
     focus_on,
     form_of,
@@ -34,31 +21,12 @@ from tests.app.plan_driving import (
     shows_findings,
 )
 from tui.app.frame.chart import Chart
-from tui.app.plan.options import OPTION_FIELDS
+from tui.app.option_form import OPTION_FIELDS
+from tui.app.plan.details import DETAILS, PlanPane
 from tui.app.plan.panes import PlanList
-from tui.app.plan.presenter import DETAILS, PlanPane
 from tui.options.look import OpenOptions
-from tui.text.trade_off import level_text
 
 # What is seen.
-
-
-async def test_the_bounds_of_each_design_are_computed_once(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The view shows them in several places, and beside those of every point of the trade-off."""
-    asked: list[tuple[Strata, tuple[bytes, ...]]] = []
-    compute = design.bound
-
-    def noted(strata: Strata, *given: Any) -> float:
-        # What cycles vary by in every stratum is an array.
-        asked.append((strata, tuple(np.asarray(value).tobytes() for value in given)))
-        return compute(strata, *given)
-
-    # Designs of other tests have theirs already.
-    monkeypatch.setattr(plans_once, "_MADE", {})
-    monkeypatch.setattr(design, "bound", noted)
-    async with running(gpt) as (app, _):
-        assert details_of(app).plan.design.strata in [strata for strata, _ in asked]
-    assert len({(id(strata), given) for strata, given in asked}) == len(asked)
 
 
 async def test_options_and_figures_are_in_sight_at_every_size(small: str) -> None:
@@ -149,49 +117,7 @@ async def test_findings_are_there_as_soon_as_they_are_shown(small: str) -> None:
             assert f"{details_of(app).plan.samples} of 100" in " ".join(pane_rows(app, PlanPane.FINDINGS))
 
 
-def level_title(app: App) -> tuple[str, str]:
-    """The two ends of the title of the trade-off."""
-    title = app.screen.query_one("#trade-off-pane PaneTitle").region
-    row = screen_text(app).splitlines()[title.y]
-    name, _, state = row[title.x : title.right].strip("─ ").partition(" ─")
-    return name, state.lstrip("─ ")
-
-
 NAME, SHORT_NAME = "[t] Trade-off: speedup over epsilon", "[t] Trade-off"
-WHY = "the same from 0.1 on: group-epsilon, min-samples"
-
-
-async def test_from_where_on_the_curve_is_level_is_in_its_title(gpt: str) -> None:
-    async with running(gpt) as (app, pilot):
-        sentence = level_text(details_of(app).trade_off)
-        assert sentence is not None
-        assert sentence.startswith("From epsilon 0.1 on the plan stays the same: the bound of each kernel")
-        for width, height, shown in (
-            (80, 24, (SHORT_NAME, WHY)),
-            (120, 40, (NAME, WHY)),
-            (60, 24, (SHORT_NAME, "the same from 0.1 on")),
-            (200, 60, (SHORT_NAME, WHY)),
-        ):
-            await pilot.resize_terminal(width, height)
-            await wait_for(pilot, lambda shown=shown: level_title(app) == shown, f"{shown}")  # type: ignore[misc]
-        app.plan(replace(app.session.options, group_epsilon="none"))
-        await settled(app, pilot)
-        await wait_for(
-            pilot, lambda: level_title(app)[1] == "the same from 0.1 on: min-samples", "one reason"
-        )
-        app.plan(replace(app.session.options, method="random"))
-        await settled(app, pilot)
-        await wait_for(pilot, lambda: level_title(app) == (NAME, "the same from 0.005 on"), "by chance alone")
-
-
-async def test_one_launch_is_no_launches(tmp_path: Path) -> None:
-    path = tmp_path / "one.parquet"
-    pq.write_table(pa.table({"name": ["kernel"], "duration_ns": pa.array([1_000], pa.int64())}), path)
-    async with running(str(path), (120, 40)) as (app, pilot):
-        await focus_on(pilot, app, PlanPane.FIGURES)
-        await wait_for(pilot, lambda: " drawn     1 of 1 launch\n" in screen_text(app), "in the singular")
-        command = await check_round_trip(pilot, app, 120)
-        assert "Simulate all of 1 launch: " in printed(command, 120, tmp_path)
 
 
 async def test_where_rows_are_few_the_details_take_the_place_of_the_options(small: str) -> None:

@@ -15,10 +15,9 @@ from sampling.errors import OptionError
 from sampling.plan.nearby import SimulationHours
 from tests.app.driving import App, Running, printed, screen_text, study_in, wait_for
 from tests.app.plan_driving import check_round_trip, details_of, form_of, running, settled
-from tui.app.plan import cheaper
-from tui.app.plan.cheaper import (
-    BudgetAnswers,
-    BudgetInput,
+from tui.app.frame.prompt import AnswerInput
+from tui.app.plan import panes
+from tui.app.plan.panes import (
     BudgetPrompt,
     Fitted,
     fitted_words,
@@ -43,9 +42,13 @@ def table(tmp_path: Path) -> str:
     return str(path)
 
 
+def typed(budget: str, slowdown: str) -> dict[str, str]:
+    return {"budget": budget, "slowdown": slowdown}
+
+
 async def ask(pilot: Running, app: App, budget: str, slowdown: str = "") -> None:
     await pilot.press("B")
-    await wait_for(pilot, lambda: isinstance(app.focused, BudgetInput), "it asks")
+    await wait_for(pilot, lambda: isinstance(app.focused, AnswerInput), "it asks")
     await pilot.press("ctrl+a", "ctrl+k", *budget, "tab", "ctrl+a", "ctrl+k", *slowdown, "tab", "enter")
 
 
@@ -112,11 +115,11 @@ async def test_what_is_refused_is_said_at_the_field(table: str) -> None:
         await wait_for(
             pilot, lambda: "how slow the simulation is is not known" in words_of(app), "no slowdown"
         )
-        assert app.focused is app.screen.query_one("#asked-slowdown"), "the cursor is where it is missing"
+        assert app.focused is app.screen.query_one("#slowdown"), "the cursor is where it is missing"
         await pilot.press(*"1e6", "tab", "ctrl+a", "ctrl+k", *"10s", "enter")
         await wait_for(pilot, lambda: "more than --budget 10s" in words_of(app), "too small")
         await wait_for(pilot, lambda: "give --budget " in words_of(app), "the least that is possible")
-        assert app.screen.query_one(BudgetPrompt).answers == BudgetAnswers("10s", "1e6"), "to be edited"
+        assert app.screen.query_one(BudgetPrompt).answers == typed("10s", "1e6"), "to be edited"
         await pilot.press("escape")
         assert not app.screen.query_one(BudgetPrompt).display
         assert app.focused is form_of(app)
@@ -130,7 +133,7 @@ async def test_looking_for_it_can_be_cancelled(table: str, monkeypatch: pytest.M
             begun.wait(0.01)
             progress(3, 13, "a plan at epsilon 0.1")
 
-    monkeypatch.setattr(cheaper, "study_that_fits", endless)
+    monkeypatch.setattr(panes, "study_that_fits", endless)
     async with running(table, options=ROOT) as (app, pilot):
         before = study_in(app)
         await ask(pilot, app, BUDGET, "1e6")
@@ -142,26 +145,17 @@ async def test_looking_for_it_can_be_cancelled(table: str, monkeypatch: pytest.M
         assert not app.screen.query_one(BudgetPrompt).display
 
 
-async def test_picks_have_no_epsilon_to_find(table: str) -> None:
-    async with running(table, options=OpenOptions(method="single-iteration")) as (app, pilot):
-        await pilot.press("B")
-        await wait_for(
-            pilot, lambda: "single-iteration" in words_of(app) and "epsilon" in words_of(app), "why"
-        )
-        assert not app.screen.query_one(BudgetPrompt).display
-
-
 def test_answers_mean_what_the_flags_mean() -> None:
     options = SampleOptions(profiles=("a",), slowdown=2.0)
-    assert options_asked(BudgetAnswers(" 8h ", "1e6"), options) == replace(options, budget="8h", slowdown=1e6)
-    assert options_asked(BudgetAnswers("", "3"), options) == replace(options, slowdown=3.0)
-    assert options_asked(BudgetAnswers("", ""), options) == replace(options, slowdown=None)
+    assert options_asked(typed(" 8h ", "1e6"), options) == replace(options, budget="8h", slowdown=1e6)
+    assert options_asked(typed("", "3"), options) == replace(options, slowdown=3.0)
+    assert options_asked(typed("", ""), options) == replace(options, slowdown=None)
     for answers, words in (
-        (BudgetAnswers("", "2"), "a time of simulation is missing"),
-        (BudgetAnswers("0h", "2"), "budget is a duration above 0"),
-        (BudgetAnswers("1h", "x"), "slowdown 'x' is no number"),
-        (BudgetAnswers("1h", "0.5"), "slowdown is seconds of simulation for a second on the GPU"),
-        (BudgetAnswers("1h", ""), "how slow the simulation is is not known"),
+        (typed("", "2"), "a time of simulation is missing"),
+        (typed("0h", "2"), "budget is a duration above 0"),
+        (typed("1h", "x"), "slowdown 'x' is no number"),
+        (typed("1h", "0.5"), "slowdown is seconds of simulation for a second on the GPU"),
+        (typed("1h", ""), "how slow the simulation is is not known"),
     ):
         with pytest.raises(OptionError) as error:
             options_asked(answers, options)
@@ -172,7 +166,7 @@ def test_what_is_found_and_taken_in_words(table: str) -> None:
     before = SampleOptions(profiles=(table,))
     study = load_study(before, {}, lambda *_: None)
     after = replace(before, epsilon=0.0123, slowdown=1e6)
-    fitted = Fitted(study, BudgetAnswers("8h", "1e6"), after, 45.0, SimulationHours(7.5, 7.9, 0.2), 0.011)
+    fitted = Fitted(study, typed("8h", "1e6"), after, 45.0, SimulationHours(7.5, 7.9, 0.2), 0.011)
     assert fitted_words(fitted) == (
         "epsilon 0.0123 fits 8h: 45.0x, the total within 1.1 %; 7.90 h of one machine expected, 7.50 h for "
         "this draw, 12.0 min for the longest launch"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import threading
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,10 +13,8 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.plan.judge import judge_design
-from sampling.splitting.tree import Verdict
 from tests.app.driving import (
     opened,
-    planned,
     screen_text,
     wait_for,
 )
@@ -35,10 +32,8 @@ from tests.app.plan_driving import (
 )
 from tui.app import planning
 from tui.app.plan import details as plan_details
-from tui.app.plan.presenter import PlanPane, plan_figures
-from tui.app.plan.screen import PlanScreen
-from tui.options.look import OpenOptions
-from tui.text.tones import plain
+from tui.app.plan.details import PlanPane, plan_figures
+from tui.output.blocks import without_tones
 
 # Figures and details.
 
@@ -49,20 +44,14 @@ def test_the_figures_are_the_plans(small: str) -> None:
     judgement = judge_design(study.counts, study.design, 200, 0)
     shown = dict(plan_figures(details))
     assert shown["drawn"][1] == f"{plan.samples} of 168"
-    assert plain(shown["bound"][0]).startswith(f"{100 * (study.design.bound or 0):.1f} % of the profile, ")
+    assert without_tones(shown["bound"][0]).startswith(
+        f"{100 * (study.design.bound or 0):.1f} % of the profile, "
+    )
     promised = f"{100 * (study.design.bound_with_noise or 0):.1f} %"
-    assert plain(shown["promise"][0]).startswith(f"{promised} met, of the simulated total")
+    assert without_tones(shown["promise"][0]).startswith(f"{promised} met, of the simulated total")
     assert f"{100 * judgement.error_mean:.1f} %" in shown["judged"][0]
-    assert f"{100 * (judgement.within_epsilon or 0):.1f} % within" in plain(shown["within"][0])
+    assert f"{100 * (judgement.within_epsilon or 0):.1f} % within" in without_tones(shown["within"][0])
     assert np.array_equal(details.judgement.errors, judgement.errors)  # type: ignore[union-attr]
-
-
-def test_split_decisions_are_counted(small: str) -> None:
-    details = details_without_app(small)
-    assert "decisions" not in dict(plan_figures(details))
-    kept = {details.study.counts.groups[0].key: {"": Verdict.KEEP}}
-    shown = dict(plan_figures(details_without_app(small, kept, method="root")))
-    assert shown["decisions"][0].startswith("1 of yours")
 
 
 async def test_the_curve_fills_in_from_the_chosen_epsilon_and_begins_anew(
@@ -89,20 +78,6 @@ async def test_the_curve_fills_in_from_the_chosen_epsilon_and_begins_anew(
         await settled(app, pilot)
         assert len(details_of(app).trade_off.points) == 13
         assert "of 13 ─" not in screen_text(app)
-
-
-async def test_a_method_that_picks_has_no_curve_and_says_so(small: str) -> None:
-    options = OpenOptions(
-        method="single-iteration",
-        set=tuple(f"single-iteration.{text}" for text in ("first=0", "last=99", "iterations=26")),
-    )
-    async with running(small, options=options) as (app, pilot):
-        await wait_for(pilot, lambda: "picks launches without chance" in chart_text(app), "why not")
-        text = screen_text(app)
-        assert "bound     none" in text
-        assert "within" not in text
-        await pilot.press("t")
-        await wait_for(pilot, lambda: "stratum  launches" in screen_text(app), "its strata")
 
 
 async def test_launches_are_looked_for_only_where_they_are_asked_for(
@@ -168,21 +143,6 @@ def test_what_a_cancelled_worker_found_is_not_told(monkeypatch: pytest.MonkeyPat
     assert told == ["first"]
 
 
-async def test_another_view_and_back_keeps_what_is_known(small: str) -> None:
-    async with running(small) as (app, pilot):
-        details = details_of(app)
-        await pilot.press("1")
-        await wait_for(pilot, lambda: not isinstance(app.screen, PlanScreen), "another view")
-        app.plan(replace(app.session.options, epsilon=0.2))
-        await planned(pilot, app)
-        await pilot.press("3")
-        await wait_for(pilot, lambda: isinstance(app.screen, PlanScreen), "the plan again")
-        await settled(app, pilot)
-        assert details_of(app) is not details
-        assert "epsilon          0.2" in screen_text(app)
-        assert details_of(app).points is not None
-
-
 # Copies and commands.
 
 
@@ -198,19 +158,6 @@ async def test_the_copied_command_prints_the_copied_text(small: str) -> None:
             await focus_on(pilot, app, pane)
             command = await check_round_trip(pilot, app, 80)
             assert command == f"kernelpoint {words.format(shlex.quote(small))}"
-
-
-async def test_so_it_does_for_other_options_in_ascii_at_another_size(small: str) -> None:
-    options = OpenOptions(
-        epsilon=0.02, confidence=0.9, seed=3, min_samples=1, group_epsilon="none", exclude=("sgemm",)
-    )
-    async with running(small, (120, 40), options=options, ascii_only=True) as (app, pilot):
-        for pane in (PlanPane.TRADE_OFF, PlanPane.STRATA):
-            await focus_on(pilot, app, pane)
-            command = await check_round_trip(pilot, app, 120)
-            for words in ("--epsilon 0.02", "--seed 3", "--group-epsilon none", "--exclude sgemm", "--ascii"):
-                assert words in command
-            assert app.clipboard.isascii()
 
 
 async def test_what_is_not_there_yet_is_not_in_the_command(

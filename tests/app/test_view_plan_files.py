@@ -94,24 +94,6 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(small: str) -> None:
     assert Path("late.json").read_text() == "mine"
 
 
-async def test_an_export_is_what_export_writes(small: str) -> None:
-    async with running(small) as (app, pilot):
-        await pilot.press("e")
-        await wait_for(pilot, lambda: "Export for csv" in screen_text(app), "it asks")
-        await pilot.press("enter")
-        made = Path("csv-export/launches.csv")
-        await wait_for(pilot, made.exists, "the export is there")
-        await wait_for(
-            pilot, lambda: "count from 0" in " ".join(screen_text(app).split()), "what to know of it is said"
-        )
-        await pilot.press("e", "ctrl+a", "ctrl+k", *"csv-export", "enter")
-        await wait_for(pilot, lambda: "csv-export exists; give another name" in screen_text(app), "why not")
-        await pilot.press("escape")
-    printed(f"kernelpoint sample {shlex.quote(small)} -o plan.json", 80, Path.cwd())
-    printed("kernelpoint export plan.json --to csv -o headless", 80, Path.cwd())
-    assert made.read_bytes() == Path("headless/launches.csv").read_bytes()
-
-
 async def test_every_target_of_export_is_offered(small: str) -> None:
     async with running(small) as (app, pilot):
         await pilot.press("e")

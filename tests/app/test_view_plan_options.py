@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from functools import partial
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 from textual.widgets import Input, Static
 
 from sampling.plan.walk import TreeWalk
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
 from tests.app.driving import (
     App,
@@ -31,8 +30,8 @@ from tests.app.plan_driving import (
     settled,
 )
 from tui.app import planning
-from tui.app.plan.options import OPTION_FIELDS, OptionInput
-from tui.app.plan.presenter import PlanPane
+from tui.app.option_form import OPTION_FIELDS, OptionInput
+from tui.app.plan.details import PlanPane
 from tui.app.plan.screen import PlanScreen
 from tui.engine.studies import target_of
 from tui.options.look import OpenOptions
@@ -56,28 +55,6 @@ async def test_steps_change_the_plan(small: str) -> None:
         await wait_for(pilot, lambda: "epsilon is 0.05 again" in screen_text(app), "the last is taken back")
         await pilot.press("plus", "plus", "plus", "plus")
         await wait_for(pilot, lambda: app.session.options.epsilon == 0.2, "the last of many steps")
-
-
-async def test_a_choice_is_made_by_arrows_or_enter(small: str) -> None:
-    async with running(small) as (app, pilot):
-        await pilot.press("right")
-        await settled(app, pilot)
-        assert app.session.options.method == study_in(app).design.method == "root"
-        await pilot.press("enter")
-        await settled(app, pilot)
-        assert study_in(app).design.method == "stem"
-        text = screen_text(app)
-        assert "group-epsilon    0.25 (not used)" in text
-        await go_to(pilot, app, "group_by")
-        groups = len(study_in(app).counts.groups)
-        await pilot.press("right")
-        await settled(app, pilot)
-        assert app.session.options.group_by.value == "name"
-        assert len(study_in(app).counts.groups) < groups
-        await go_to(pilot, app, "no_pool")
-        await pilot.press("enter")
-        await settled(app, pilot)
-        assert app.session.options.no_pool is True
 
 
 async def test_a_value_is_typed_and_every_letter_and_digit_of_it_is_text(small: str) -> None:
@@ -222,17 +199,3 @@ async def test_decisions_that_fit_no_node_elsewhere(small: str) -> None:
         await settled(app, pilot)
         await wait_for(pilot, lambda: not problem.display, "without the decision nothing is wrong")
         assert "> epsilon          0.01" in screen_text(app)
-
-
-async def test_settings_of_other_methods_are_marked(small: str) -> None:
-    given = ("root.variant=script",)
-    async with running(small, (120, 40), options=OpenOptions(set=given)) as (app, pilot):
-        assert re.search(r" set +root\..*… \(not used\)", screen_text(app))
-        await go_to(pilot, app, "method")
-        await pilot.press("right")
-        await settled(app, pilot)
-        assert app.session.options.method == "root"
-        assert "root.variant=script" in screen_text(app)
-        await retype(pilot, app, "set", "root.variant=script pks.k_max=3")
-        await settled(app, pilot)
-        assert "(1 not used)" in screen_text(app)

@@ -13,9 +13,10 @@ import pytest
 from tests.app.driving import App, Running, printed, resized, screen_text, wait_for
 from tests.app.plan_driving import check_round_trip, form_of, running, settled
 from tui import cli
+from tui.app.frame.prompt import AnswerInput
 from tui.app.plan import results
 from tui.app.plan.panes import PlanList
-from tui.app.plan.results import ResultsInput, ResultsScreen
+from tui.app.plan.results import ResultsScreen
 
 
 def write_results(plan: str, table: str, *, spread: int = 20) -> None:
@@ -45,7 +46,7 @@ async def open_results(pilot: Running, app: App, results: str, target: str = "")
 
 async def ask(pilot: Running, app: App) -> None:
     await pilot.press("o")
-    await wait_for(pilot, lambda: isinstance(app.focused, ResultsInput), "it asks")
+    await wait_for(pilot, lambda: isinstance(app.focused, AnswerInput), "it asks")
 
 
 def results_of(app: App) -> ResultsScreen:
@@ -134,7 +135,7 @@ async def test_what_cannot_be_used_is_said_and_can_be_corrected(small: str) -> N
         for name, why in (("none.csv", "no such file"), ("other.csv", "another program or plan")):
             await pilot.press("ctrl+a", "ctrl+k", *name, "enter")
             await wait_for(pilot, lambda why=why: why in " ".join(screen_text(app).split()), why)  # type: ignore[misc]
-            await wait_for(pilot, lambda: isinstance(app.focused, ResultsInput), "asked again")
+            await wait_for(pilot, lambda: isinstance(app.focused, AnswerInput), "asked again")
         assert results_of(app).known is None
         await pilot.press("escape")
         await wait_for(pilot, lambda: app.focused is form_of(app), "back at the options")

@@ -13,14 +13,11 @@ from typing import Any
 
 import pytest
 
-from sampling.plan.design import Design
 from sampling.plan.walk import TreeWalk
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
-from sampling.strata.strata import group_bounds
 from sampling.strata.target import Target
 from tests.app.driving import (
-    SIZES,
     App,
     Running,
     drawn,
@@ -31,13 +28,10 @@ from tests.app.driving import (
     study_in,
     wait_for,
 )
-from tui.app import split_tree, tree_walk
-from tui.app.actions import actions_of
+from tui.app import split_tree
 from tui.app.frame.chart import Chart
 from tui.app.frame.line import Line
-from tui.app.frame.page import help_text
 from tui.app.split_tree import SplitCard, SplitTreeScreen
-from tui.charts.quantities import share
 from tui.options.look import OpenOptions
 from tui.text.tree import TreeStop
 
@@ -167,29 +161,6 @@ async def test_group_by_group_and_to_the_ends(gpt: str) -> None:
         assert place(app)[0] == last
 
 
-async def test_a_stop_is_told_in_words_and_numbers(gpt: str) -> None:
-    async with walking(gpt, options=RICH) as (app, pilot):
-        node = stop_in(app).ahead
-        assert node is not None
-        assert node.verdict is Verdict.SPLIT
-        shown = screen_text(app)
-        at = f"{node.threshold_ns / 1000:.1f} us"  # type: ignore[operator]
-        assert f"┊ split at {at}" in shown
-        assert f"proposed: split; {node.reason}" in " ".join(card(app).split())
-        assert f"{node.launches:,} launches" in card(app)
-        assert "tau old" in card(app)
-        assert "tau new" in card(app)
-        assert branches(app)[1].startswith("> root")
-        assert f"? split at {at}" in branches(app)[1]
-        running = stop_in(app).running
-        assert running is not None
-        assert f"{running.samples:,} samples" in figures(app)
-        assert "bounds: total" in figures(app)
-        await press(app, pilot, "right_square_bracket")
-        assert [row[:6].rstrip() for row in branches(app)[1:3]] == ["  root", "> └─ L"]
-        assert "after" not in screen_text(app)
-
-
 async def test_the_cursor_looks_at_decisions_that_are_taken(gpt: str) -> None:
     async with walking(gpt, options=RICH) as (app, pilot):
         await press(app, pilot, *["right"] * 4)
@@ -216,23 +187,6 @@ async def test_the_cursor_looks_at_decisions_that_are_taken(gpt: str) -> None:
         assert stop_in(app).node == stop_in(app).nodes[-1]
         await press(app, pilot, "j")
         assert stop_in(app).node is None
-
-
-async def test_keeping_what_would_be_split(gpt: str) -> None:
-    async with walking(gpt, options=RICH) as (app, pilot):
-        key = study_in(app).counts.groups[0].key
-        await press(app, pilot, "minus")
-        assert app.session.overrides == {key: {"": Verdict.KEEP}}
-        kept = study_in(app).design
-        assert isinstance(kept, Design)
-        assert (kept.strata.group == 0).sum() == 1
-        # Its sizes hold the bound by their variance; what draws reach, which is printed, may be more.
-        assert group_bounds(kept.strata, 0.95).max() <= 0.01 * (1 + 1e-9)
-        assert place(app) == (0, 1), "the decision is taken"
-        assert stop_in(app).nodes[0].overridden
-        assert "! keep" in branches(app)[1]
-        await press(app, pilot, "k")
-        assert "decided by the user (keep); the rule: split" in card(app)
 
 
 async def test_splitting_what_would_be_kept_and_taking_it_back(gpt: str) -> None:
@@ -282,16 +236,6 @@ async def test_what_cannot_be_done_is_said(resnet: str) -> None:
         await wait_for(pilot, lambda: "split to its end; [ or k" in screen_text(app), "why not")
         assert app.session.overrides == {}
         assert place(app) == (8, 3)
-
-
-async def test_cuts_in_the_trees_of_root_are_taken_into_the_plan_of_joint(gpt: str) -> None:
-    async with walking(gpt, options=replace(RICH, method="joint")) as (app, pilot):
-        assert view(app).method == "root"
-        assert "[m] root, for joint" in screen_text(app)
-        await press(app, pilot, "minus")
-        assert app.session.options.method == "joint"
-        assert (study_in(app).design.strata.group == 0).sum() == 1  # type: ignore[union-attr]
-        assert stop_in(app).nodes[0].overridden
 
 
 @pytest.mark.parametrize(
@@ -354,26 +298,6 @@ async def test_the_selected_group_is_that_of_view_1(gpt: str) -> None:
         await pilot.press("2")
         await settled(app, pilot)
         assert place(app) == (3, 0)
-
-
-async def test_every_size_has_all_that_matters(gpt: str) -> None:
-    async with walking(gpt, options=RICH) as (app, pilot):
-        for keys in ([], ["e", "k"], ["E"]):
-            await press(app, pilot, *keys)
-            for size in SIZES:
-                await resized(app, pilot, *size)
-                await settled(app, pilot)
-                rows = screen_text(app).split("\n")
-                assert max(map(len, rows)) <= size[0]
-                stop = stop_in(app)
-                assert f"[2] #{stop.group + 1} " in rows[2]
-                assert rows[-3].rstrip() == figures(app).rstrip()
-                assert "this" in figures(app)
-                words = "split to its end" if stop.node is None else (stop.node.path or "root")
-                assert words in card(app)
-                if stop.node is not None:
-                    assert any(row.startswith("> ") for row in branches(app))
-                assert app.screen.query_one("#split-histogram", Chart).size.height >= 3
 
 
 Steps = list[tuple[list[str], tuple[int, int]]]
@@ -453,58 +377,3 @@ async def test_many_durations_are_drawn_aside(gpt: str, monkeypatch: pytest.Monk
         await press(app, pilot, "right")
         await wait_for(pilot, lambda: drawn(chart) != first, "that of the next node")
         assert threading.main_thread() not in threads
-
-
-async def test_a_defect_ends_the_app_and_is_not_swallowed(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
-        raise ZeroDivisionError("a defect")
-
-    async with walking(gpt) as (app, pilot):
-        monkeypatch.setattr(tree_walk, "stop_of", broken)
-        await pilot.press("right_square_bracket")
-        await wait_for(pilot, lambda: app.failure is not None, "the app leaves")
-        assert isinstance(app.failure, ZeroDivisionError)
-
-
-def test_help_tells_every_key_and_what_the_running_lines_bounds_are() -> None:
-    text = help_text(SplitTreeScreen.ABOUT, actions_of(*SplitTreeScreen.SCOPES), []).plain
-    for words in (
-        "split the node in focus",
-        "take the decision ahead",
-        "keep the node in focus whole",
-        "to the next kernel group",
-        "total is of the total time, worst group the largest of any kernel group's own time",
-        "this group that of the group in focus",
-    ):
-        assert words in text
-
-
-async def test_the_running_line_names_the_group_where_there_is_room(gpt: str) -> None:
-    async with walking(gpt) as (app, pilot):
-        running = stop_in(app).running
-        assert running is not None
-        bounds = (running.bound, running.worst_group_bound, running.group_bound)
-        for size, wanted in (
-            ((120, 40), "; bounds: total {}, worst group {}, this group {}"),
-            ((80, 24), "samples; bounds: total {}, worst {}, this group {}"),
-            ((60, 15), "; total {}, worst {}, this group {}"),
-        ):
-            await resized(app, pilot, *size)
-            assert figures(app).endswith(wanted.format(*map(share, bounds)))
-
-
-@pytest.mark.parametrize("key", ["plus", "minus"])
-async def test_a_decision_against_the_proposal_goes_on_by_one(resnet: str, gpt: str, key: str) -> None:
-    """The first decision of the one is to keep, that of the other to split."""
-    options = ROOT if key == "plus" else RICH
-    async with walking(resnet if key == "plus" else gpt, options=options) as (app, pilot):
-        proposed = stop_in(app).ahead
-        assert proposed is not None
-        assert (proposed.verdict is Verdict.KEEP) == (key == "plus")
-        await press(app, pilot, key)
-        assert place(app) == (0, 1)
-        ahead = stop_in(app).ahead
-        assert (ahead is None) == (key == "minus"), "nothing is below what is kept"
-        if ahead is not None:
-            assert ahead.path == "L"
-            assert "#1 decision 2, L" in screen_text(app)

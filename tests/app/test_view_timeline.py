@@ -76,7 +76,7 @@ async def test_a_range_is_zoomed_to_and_made_the_region_and_given_back(gpt: str)
         tree = screen.query_one(RangeTree)
         whole, study = screen.pane_text().text, app.session.study
         await pilot.press("tab", "j", "j", "enter")
-        forest, path = tree.forest, tree.cursor
+        forest, path = tree.forest, tree.path
         assert forest is not None
         assert path is not None
         first, last = int(forest.listed.first[path]), int(forest.listed.last[path])
@@ -89,12 +89,12 @@ async def test_a_range_is_zoomed_to_and_made_the_region_and_given_back(gpt: str)
         assert app.session.options.range == forest.listed.paths.written(path)
         assert study_in(app).counts.launches == forest.listed.launches[path]
         assert tree.forest is forest, "the other ranges can still be chosen"
-        assert tree.cursor == path
+        assert tree.path == path
         # An iteration: its launches, and no longer the range.
         await pilot.press("G", "l", "l", "space")
         await planned(pilot, app)
         await settled(app, pilot)
-        found = tree.cursor
+        found = tree.path
         assert found is not None
         window = f"{forest.listed.first[found]}:{forest.listed.last[found] + 1}"
         assert (app.session.options.range, app.session.options.launches) == (None, window)
@@ -114,21 +114,21 @@ async def test_ranges_open_and_close_and_the_cursor_stays_in_sight(gpt: str) -> 
         screen = await settled(app, pilot)
         tree = screen.query_one(RangeTree)
         await pilot.press("tab", "G", "l")
-        forest, iterations = tree.forest, tree.cursor
+        forest, iterations = tree.forest, tree.path
         assert forest is not None
         assert iterations is not None
         await pilot.press("l", "pagedown", "pagedown")
-        inside = tree.cursor
+        inside = tree.path
         assert inside is not None
         assert forest.parent_of(inside) == iterations
         lines = screen_text(app).splitlines()[tree.region.y : tree.region.bottom]
         assert any(forest.listed.paths.name(inside) in line for line in lines), "it is in sight"
         await pilot.press("h")
-        assert tree.cursor == iterations, "from a range that holds nothing to the one around"
+        assert tree.path == iterations, "from a range that holds nothing to the one around"
         await pilot.press("h", "G")
-        assert tree.cursor == iterations, "closed, it is the last again"
+        assert tree.path == iterations, "closed, it is the last again"
         await pilot.press("g", "h")
-        assert tree.cursor == forest.walked(())[0]
+        assert tree.path == forest.walked(())[0]
 
 
 def shown_ids(screen: TimelineScreen) -> list[int]:

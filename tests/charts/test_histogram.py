@@ -122,25 +122,9 @@ def test_a_coarse_clock_makes_no_pattern(tick_ns: int) -> None:
     assert data.counts.sum() == 1_000
 
 
-def test_one_duration_is_in_the_first_bin() -> None:
-    data = histogram_data(np.array([12_345]), np.array([9]), [], 5)
-    assert data.counts.tolist() == [9, 0, 0, 0, 0]
-
-
-def test_no_durations_make_empty_bins() -> None:
-    none = np.array([], dtype=np.int64)
-    assert histogram_data(none, none, [], 3).counts.tolist() == [0, 0, 0]
-    assert histogram_data(none, none, [], 3, log=True).counts.tolist() == [0, 0, 0]
-
-
 def test_a_duration_outside_all_clusters_is_refused() -> None:
     with pytest.raises(ValueError, match=r"`clusters` must cover every duration, but not 15 ns"):
         histogram_data(np.array([10, 15, 20]), np.array([1, 1, 1]), [(10, 14), (16, 20)], 4)
-
-
-def test_no_bins_are_refused() -> None:
-    with pytest.raises(ValueError, match="`bins` must be at least 1"):
-        histogram_data(np.array([10]), np.array([1]), [], 0)
 
 
 # The drawing
@@ -296,29 +280,6 @@ def test_zeros_stand_apart_on_a_logarithmic_axis() -> None:
     assert rows[-2][LEFT] == "0"
 
 
-@pytest.mark.parametrize(
-    ("values", "log"),
-    [
-        ([12_345], False),
-        ([12_345], True),
-        ([0], False),
-        ([0], True),
-        ([0, 1], True),
-        ([1, LARGEST], True),
-        ([1, LARGEST], False),
-        ([LARGEST, LARGEST + 1], False),
-        ([LARGEST, LARGEST + 1], True),
-    ],
-)
-@pytest.mark.parametrize("size", [(0, 0), (1, 1), (19, 3), (20, 4), (80, 24), (200, 60)])
-def test_extreme_durations_have_a_chart(values: list[int], log: bool, size: tuple[int, int]) -> None:
-    grid = histogram(
-        np.array(values), np.ones(len(values), dtype=np.int64), [], *size, axis="log" if log else "linear"
-    )
-    assert grid.glyph.shape == size[::-1]
-    assert size < (20, 4) or (grid.style == 0).any()
-
-
 def test_no_launches_are_said_to_be_none() -> None:
     none = np.array([], dtype=np.int64)
     assert plain(histogram(none, none, [], 40, 10)).strip() == "no launches"
@@ -339,8 +300,7 @@ GOLDENS = {
 }
 
 
-@pytest.mark.parametrize("ascii_only", [False, True])
-@pytest.mark.parametrize("size", [(80, 24), (40, 10)])
+@pytest.mark.parametrize(("size", "ascii_only"), [((80, 24), False), ((40, 10), True)])
 @pytest.mark.parametrize("name", GOLDENS)
 def test_golden(name: str, size: tuple[int, int], ascii_only: bool) -> None:
     """As in golden/; run once with UPDATE_GOLDEN=1 to write them anew, and read the difference."""

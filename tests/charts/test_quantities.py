@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.text import counted
 from tui.charts.quantities import (
     TIME_UNITS,
     count,
@@ -133,13 +132,6 @@ def test_si(value: float, unit: str, text: str) -> None:
 @pytest.mark.parametrize(("value", "text"), [(500, "500"), (1_000, "1k"), (2_500, "2.5k"), (25_000, "25k")])
 def test_a_round_number_has_no_idle_digits(value: int, text: str) -> None:
     assert si_tick(value) == text
-
-
-@pytest.mark.parametrize(
-    ("number", "text"), [(0, "0 launches"), (1, "1 launch"), (2, "2 launches"), (1_001, "1,001 launches")]
-)
-def test_counted(number: int, text: str) -> None:
-    assert counted(number, "launch", "launches") == text
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.drawing import in_ascii
 from tui.charts.axis import ticks_across, value_axis
-from tui.charts.grid import AXIS, SELECTED, Grid, plain
-from tui.charts.scatter import Point, scatter
+from tui.charts.grid import AXIS, Grid, plain
+from tui.charts.size_plot import Point, scatter
 
 LETTERS = "ABCDEFGHIJKL"
 
@@ -79,13 +78,6 @@ def test_what_falls_on_one_cell_stands_side_by_side_around_it() -> None:
     assert [places[letter] for letter in "BCDEF"] == [(alone[0], alone[1] + shift) for shift in range(-2, 3)]
 
 
-def test_methods_near_each_other_stay_in_order_and_near_their_places() -> None:
-    figures = [(10.0, 0.01), (10.01, 0.01), (10.4, 0.01), (100.0, 0.01), (1.0, 0.5)]
-    places = places_of(scatter(points_of(*figures), 60, 20))
-    assert places["A"][1] < places["B"][1] < places["C"][1] < places["D"][1]
-    assert places["C"][1] - places["A"][1] <= 3
-
-
 def test_zero_errors_stand_in_a_row_of_their_own_that_says_so() -> None:
     grid = scatter(points_of((1, 0.0), (30, 0.0), (20, 1e-6), (50, 0.1)), 80, 20)
     foot, _ = frame_of(grid)
@@ -94,23 +86,6 @@ def test_zero_errors_stand_in_a_row_of_their_own_that_says_so() -> None:
     assert places["C"][0] == foot - 2
     assert places["D"][0] == 1, "the highest is at the top, below the title"
     assert plain(grid).split("\n")[foot - 1].strip().startswith("0 ┤")
-
-
-def test_what_rounding_leaves_of_no_error_is_none() -> None:
-    grid = scatter(points_of((1, 3e-16), (30, 0.02), (40, 0.01)), 80, 20)
-    foot, _ = frame_of(grid)
-    places = places_of(grid)
-    assert places["A"][0] == foot - 1
-    assert (places["B"][0], places["C"][0]) == (1, foot - 2), "the others have all the room"
-
-
-def test_a_speedup_of_one_is_at_the_left_end_beside_others() -> None:
-    grid = scatter(points_of((1, 0.01), (1e9, 0.02)), 60, 12)
-    _, left = frame_of(grid)
-    places = places_of(grid)
-    assert places["A"][1] == left + 1
-    assert places["B"][1] == 59
-    assert "1x" in plain(grid)
 
 
 @pytest.mark.parametrize("figures", [(1.0, 0.0), (1.0, 0.02), (31.2, 0.0), (5e6, 3.0)])
@@ -142,23 +117,6 @@ def test_the_legend_names_every_method_by_its_letter() -> None:
         )
     narrow = plain(scatter(points, 40, 10))
     assert all(f"{point.symbol} name" in narrow for point in points), "shortened, but all there"
-
-
-def test_ascii_has_the_same_letters_at_the_same_places() -> None:
-    points = points_of((1, 0.0), (40, 0.01), (41, 0.01), (900, 0.3))
-    drawn, ascii_drawn = (in_ascii(ascii_only, scatter, points, 70, 18) for ascii_only in (False, True))
-    foot, left = frame_of(drawn)
-    assert plain(ascii_drawn).isascii()
-    for letter, (row, column) in places_of(drawn).items():
-        assert ascii_drawn.glyph[row, column] == letter
-    assert ascii_drawn.glyph[foot, left] == "+"
-
-
-def test_the_selected_one_is_seen_where_it_has_neighbours() -> None:
-    points = points_of(*[(40, 0.01)] * 6)
-    grid = scatter(points, 60, 12, selected="name-D")
-    marked = np.argwhere(grid.style == SELECTED)
-    assert [grid.glyph[row, column] for row, column in marked] == ["D", "D"]
 
 
 def test_below_twenty_by_four_there_are_numbers_and_what_is_left_out_is_counted() -> None:

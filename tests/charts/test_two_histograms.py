@@ -45,19 +45,6 @@ def test_only_the_lower_axis_has_labels() -> None:
     assert sum("+-" in row for row in rows_of({1000: 5}, {9000: 7}, 9)) == 1
 
 
-def test_each_side_is_as_high_as_its_own_launches_are_many() -> None:
-    rows = rows_of({1000: 5}, {1000: 5000}, 9)
-    assert rows[1].startswith("    5 +")
-    assert rows[rows.index("o after: 7") + 1].startswith("5.00k +")
-
-
-def test_a_side_without_launches_has_no_bars() -> None:
-    rows = rows_of({}, {1000: 5}, 12)
-    cut = rows.index("o after: 7")
-    assert not columns(rows[1:cut], "#")
-    assert columns(rows[cut:], "o")
-
-
 def test_a_small_one_is_two_sparklines_on_the_same_bins() -> None:
     before, after, between = rows_of({1000: 5}, {9000: 7}, 3)
     assert (before, after[:14].strip()) == ("before @", "after")

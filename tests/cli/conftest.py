@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib
 import io
 import json
 import os
@@ -13,7 +12,6 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -160,12 +158,6 @@ def program() -> Callable[..., Run]:
         return Run(done.returncode, done.stdout, done.stderr)
 
     return run
-
-
-@pytest.fixture(scope="session")
-def schemas() -> ModuleType:
-    """The contract's JSON schemas."""
-    return importlib.import_module("tests.cli.contract_schemas")
 
 
 @pytest.fixture(scope="session")

@@ -68,16 +68,11 @@ def test_kernels_sorted_otherwise(kernelpoint: Kernelpoint, before: Path, after:
 
 def test_what_changed_stands_first(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
     run = kernelpoint("difference", before, after, *JSON)
-    found = run.results
-    assert found["total_before_ns"] == 40_000 + sum(index % 7 for index in range(40)) + 570
-    assert found["total_after_ns"] - found["total_before_ns"] == 40 * 200 - 40
-    assert found["ratio"] == found["total_after_ns"] / found["total_before_ns"]
-    gemm, old, new, norm = found["kernels"]
+    assert run.results["total_after_ns"] - run.results["total_before_ns"] == 40 * 200 - 40
+    gemm, old, new, norm = run.results["kernels"]
     assert gemm["key"] == "void gemm<float>(float*) <<<8x1x1, 1x1x1>>>"
-    assert gemm["change_ns"] == 8000
-    assert (gemm["status"], gemm["matched_by"]) == ("both", "launch")
+    assert (gemm["change_ns"], gemm["status"], gemm["matched_by"]) == (8000, "both", "launch")
     assert 1 < gemm["low"] < gemm["ratio"] < gemm["high"] < 1.3
-    assert gemm["before"]["launches"] == gemm["after"]["launches"] == 40
     assert (old["status"], new["status"]) == ("vanished", "appeared")
     assert new["before"] == {"launches": 0, "total_ns": 0, "mean_ns": None, "share": 0}
     assert [old["ratio"], new["ratio"], norm["low"]] == [None] * 3

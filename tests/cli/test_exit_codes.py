@@ -69,6 +69,7 @@ USAGE: dict[str, tuple[str, ...]] = {
     "export PLAN --to cvs": ("cvs", "csv"),
     "export PLAN --to csv --caches cold": ("--caches means nothing to csv",),
     "judge PLAN PROFILE --align sideways": ("--align",),
+    "info PROFILE --columns nam=a": ("did you mean 'name'?",),
     "open PROFILE --app": ("--app", "ssh -t"),
 }
 
@@ -154,6 +155,8 @@ def test_a_plan_with_garbled_options_is_3(
     path = tmp_path / "garbled.json"
     path.write_text(json.dumps(plan))
     said = kernelpoint("judge", path, resnet).failed(3)
+    assert kernelpoint("export", path, "-o", tmp_path / "made").code == 3
+    assert list(tmp_path.iterdir()) == [path]
     ((name, value),) = garbled.items()
     assert re.search(f"options.{name}|--{name.replace('_', '-')} |'{value}'", said), said
 

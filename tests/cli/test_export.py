@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
-import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO
@@ -19,7 +17,8 @@ from sampling.simulators.measured_run import SeenKernel
 from sampling.simulators.registry import exporter_names
 from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
 from tui.output.files import write_folder
-from tui.text.alignment import alignment_text
+from tui.output.writer import Canvas
+from tui.text.simulation import alignment_blocks
 
 
 @pytest.mark.parametrize("target", exporter_names())
@@ -72,17 +71,6 @@ def test_the_list_on_stdout_and_what_is_overwritten_when_told(
     assert (here / "launches.csv").read_bytes() == shown.stdout
 
 
-@pytest.mark.parametrize("place", ["made", "-"])
-def test_garbled_options_are_refused_before_anything_is_written(
-    kernelpoint: Kernelpoint, plan_file: Path, here: Path, place: str
-) -> None:
-    plan = json.loads(plan_file.read_text())
-    plan["options"]["launches"] = "garbled"
-    Path("garbled.json").write_text(json.dumps(plan))
-    assert "--launches garbled" in kernelpoint("export", "garbled.json", "-o", place).failed(3)
-    assert [path.name for path in here.iterdir()] == ["garbled.json"]
-
-
 @pytest.mark.parametrize("below", ["", "/deeper/still"])
 def test_a_folder_that_is_a_file_is_refused(
     kernelpoint: Kernelpoint, plan_file: Path, here: Path, below: str
@@ -95,26 +83,21 @@ def test_a_folder_that_is_a_file_is_refused(
     assert Path("csv-export").read_text() == "mine"
 
 
-def test_shards_and_what_they_cost(kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path) -> None:
-    words = ("export", plan_file, "--to", "accel-sim", "-o", tmp_path / "made")
-    names = {Path(path).name for path in results(kernelpoint, *words, "--shards", "3")["files"]}
-    assert {"run-1.sh", "run-2.sh", "run-3.sh", "slurm.sh", "kernelslist-3.g"} <= names
-    assert "--shards is 1 or more" in kernelpoint(*words, "--shards", "0").failed(2)
-    error = kernelpoint(*words, "--shards", "100000").failed(2)
-    assert re.search(r"--shards 100000: there are \d+ runs to share out; give fewer", error)
-
-
-def test_what_means_nothing_to_a_target_is_refused_by_its_flag(
+def test_what_means_something_to_a_target_and_what_is_refused_by_its_flag(
     kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
 ) -> None:
     words = ("export", plan_file, "-o", tmp_path / "made", "--to")
     for more, said in (
+        (("accel-sim", "--shards", "0"), "--shards is 1 or more"),
+        (("accel-sim", "--shards", "100000"), "--shards 100000: there are "),
         (("ncu", "--caches", "cold"), "kernelpoint: error: --caches means nothing to ncu\n"),
         (("accel-sim", "--drop-copies"), "--drop-copies leaves out copies that --traces list"),
         (("ncuu",), "there is no exporter 'ncuu'; did you mean 'ncu'?"),
         (("accel-sim", "-o", "-"), "accel-sim writes"),
     ):
         assert said in kernelpoint(*words, *more).failed(2)
+    names = {Path(path).name for path in results(kernelpoint, *words, "accel-sim", "--shards", "3")["files"]}
+    assert {"run-1.sh", "run-2.sh", "run-3.sh", "slurm.sh", "kernelslist-3.g"} <= names
     words = (*words, "macsim", "--force")
     assert kernelpoint(*words).err.startswith("kernelpoint: launches start cold here, and a total of these")
     assert "start cold here" not in kernelpoint(*words, "--cold-check", "4").err
@@ -219,6 +202,6 @@ def test_two_kernels_that_differ_in_their_middle_alone_are_told_apart() -> None:
     none = np.array([], dtype=np.int64)
     sides = {"missing_in_trace": none, "missing_in_profile": none, "here": id, "there": id}
     found = SimpleNamespace(ids=none, by="number", drawn=0, first_difference=parting, **sides)
-    here, there = alignment_text(found).splitlines()[-2:]
+    here, there = list(alignment_blocks(found, Canvas(80, color=False)))[-2:]
     assert "<int>" in here
     assert "<long>" in there

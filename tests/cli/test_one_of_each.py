@@ -44,16 +44,3 @@ def test_one_draw(kernelpoint: Kernelpoint, resnet: Path, plan_file: Path) -> No
     assert "\nDrawn anew, such a plan is " in judge
     assert "of them are within" not in judge
     assert "\n2 draws: mean error" in kernelpoint("sample", resnet, "--judge", "2", "--details").out
-
-
-@pytest.mark.parametrize("below", ["", "/deeper/still"])
-def test_an_export_into_what_is_a_file_says_what_to_do(
-    kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path, below: str
-) -> None:
-    taken = tmp_path / "taken.parquet"
-    taken.write_text("mine")
-    for words in ((), ("--force",)):
-        said = kernelpoint("export", plan_file, "--to", "csv", "-o", f"{taken}{below}", *words).failed(2)
-        assert f"{taken} is a file, a folder is meant" in said
-        assert "give another name with -o" in said
-    assert taken.read_text() == "mine"

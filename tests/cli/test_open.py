@@ -17,7 +17,7 @@ from tests.cli.conftest import Kernelpoint, cycles_of, drawn_of
 from tui import cli
 from tui.app import planning, running
 from tui.app.running import session_of
-from tui.engine.plan_files import beside_profile, find_profile, open_plan, options_of_plan, plan_notes
+from tui.engine.plan_files import find_profile, open_plan, options_of_plan, plan_notes
 from tui.engine.studies import study_as_asked
 from tui.options.choices import Theme
 from tui.options.files import is_plan
@@ -116,15 +116,13 @@ def test_what_may_never_end_is_no_profile_of_a_plan(kernelpoint: Kernelpoint, na
 def test_another_profile_is_refused_for_the_reason_that_judge_gives(kernelpoint: Kernelpoint) -> None:
     made(kernelpoint)
     Path("other.csv").write_text(Path("run.csv").read_text().replace("k1", "other"))
-    refused = kernelpoint("open", "other.csv", "--plan", "plan.json")
-    assert refused.code == 1
-    reason = kernelpoint("judge", "plan.json", "other.csv").err.partition("error: ")[2]
+    reason = kernelpoint("judge", "plan.json", "other.csv").err.partition("error: ")[2].partition(";")[0]
     assert "launch 1 is 'other' " in reason
-    assert f"other.csv is not what plan.json was made from: {reason.partition(';')[0]}" in refused.err
+    refused = kernelpoint("open", "other.csv", "--plan", "plan.json").failed(1)
+    assert f"other.csv is not what plan.json was made from: {reason}" in refused
     Path("again.csv").write_text(Path("run.csv").read_text() + "\n")
-    refused = kernelpoint("open", "again.csv", "--plan", "plan.json")
-    assert refused.code == 1
-    assert "again.csv is not, byte for byte, what plan.json was made from" in refused.err
+    refused = kernelpoint("open", "again.csv", "--plan", "plan.json").failed(1)
+    assert "again.csv is not, byte for byte, what plan.json was made from" in refused
 
 
 def test_what_the_plan_says_cannot_be_said_beside_it(kernelpoint: Kernelpoint) -> None:
@@ -142,9 +140,7 @@ def test_only_a_plan_is_taken_for_one(kernelpoint: Kernelpoint) -> None:
     assert is_plan(str(made(kernelpoint)))
     for text in ("", "{}", '{"traceEvents": [{"kind": "plan"}]}', '["kind", "plan"]', "name\n"):
         Path("other").write_text(text)
-        assert not is_plan("other")
-    assert not is_plan("none")
-    assert not is_plan(".")
+        assert not any(map(is_plan, ("other", "none", ".")))
     Path("broken.json").write_text('{"schema": 1, "kind": "plan"}')
     assert kernelpoint("broken.json").code == 3
 
@@ -166,35 +162,20 @@ def test_a_plan_that_was_topped_up_says_that_its_options_draw_less(kernelpoint: 
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("part", "change", "words"),
     [
-        ({"options": {"group_by": "zzz"}}, "Invalid enum value 'zzz' - at `$.options.group_by`"),
-        ({"profile": {"files": []}}, "names no profile; name the profile: `kernelpoint open PROFILE"),
+        ("options", {"group_by": "zzz"}, "Invalid enum value 'zzz' - at `$.options.group_by`"),
+        ("profile", {"files": []}, "names no profile; name the profile: `kernelpoint open PROFILE"),
     ],
 )
 def test_what_means_nothing_in_it_is_refused(
-    kernelpoint: Kernelpoint, change: dict[str, dict[str, object]], words: str
+    kernelpoint: Kernelpoint, part: str, change: dict[str, object], words: str
 ) -> None:
     document = json.loads(made(kernelpoint).read_text())
-    for part, values in change.items():
-        document[part] |= values
+    document[part] |= change
     # Another name for each: commands that read the same names are run once.
-    odd = f"odd-{next(iter(change))}.json"
-    Path(odd).write_text(json.dumps(document))
-    run = kernelpoint(odd)
-    assert run.code == 3
-    assert words in run.err
-    assert run.err.count("\n") == 1
-
-
-def test_a_plan_beside_is_said_if_it_is_whole_and_another_file(kernelpoint: Kernelpoint) -> None:
-    plan = made(kernelpoint)
-    Path("cut.json").write_bytes(plan.read_bytes()[:600])
-    study = study_as_asked(("run.csv",), OpenOptions())
-    assert beside_profile(("run.csv",), study, ()) == (
-        "plan.json lies beside: `kernelpoint plan.json` opens it",
-    )
-    assert beside_profile(("run.csv",), study, (str(plan.resolve()),)) == ()
+    Path(f"odd-{part}.json").write_text(json.dumps(document))
+    assert words in kernelpoint(f"odd-{part}.json").failed(3)
 
 
 @pytest.mark.parametrize("words", [(), ("open",), ("demo",), ("scale", "open")])

@@ -37,7 +37,6 @@ WRITES = {
     "results": ("groups", "missing", "-o"),
 }
 
-
 FOLDERS = {
     "export": ("export", "missing", "-o"),
     "pictures": ("report", "missing", "--svg"),
@@ -202,8 +201,6 @@ NO_FILES = {
         "caches",
     ),
 }
-
-
 # Their `source` is one of a few words, as the parser or the reader checks.
 CHOSEN = {"project": {"source"}, "estimate": {"source"}, "report": {"source"}}
 
@@ -378,8 +375,6 @@ def test_a_name_is_looked_for_behind_every_equals_sign() -> None:
 
 
 CommandLines = dict[str, Sequence[object]]
-
-
 SHOWING = ("summary", "info", "groups", "histogram", "tree", "compare", "judge", "methods")
 SILENT = (*SHOWING, "sample", "trade-off", "convert")
 

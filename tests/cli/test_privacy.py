@@ -27,7 +27,6 @@ DISPATCHES = tuple(
 
 
 def nsys(folder: Path) -> Path:
-    """Return an export that holds what Nsight Systems stores of a capture, a target and its processes."""
     path = small_recordings.nsys_sqlite(folder, "2023.4")
     with closing(sqlite3.connect(path)) as database:
         database.executescript(
@@ -40,7 +39,7 @@ def nsys(folder: Path) -> Path:
                 source INTEGER, severity INTEGER, text TEXT, globalPid INTEGER);
             """
         )
-        for name in ("LAUNCH:ENVIRONMENT_VARIABLES", "LAUNCH:COMMAND_LINE", "CAPTURE:HOST_NAME", "USER"):
+        for name in ("LAUNCH:ENVIRONMENT_VARIABLES", "LAUNCH:COMMAND_LINE", "CAPTURE:HOST_NAME"):
             database.execute("INSERT INTO META_DATA_CAPTURE (name, value) VALUES (?, ?)", (name, USER))
         database.execute(
             "INSERT INTO TARGET_INFO_SYSTEM_ENV (devStateName, name, value) VALUES ('CPU', 'Hostname', ?)",
@@ -53,7 +52,6 @@ def nsys(folder: Path) -> Path:
 
 
 def kineto(folder: Path) -> Path:
-    """Return a trace with the metadata that programs and PyTorch add."""
     trace = json.loads(
         gzip.decompress(small_recordings.kineto(folder, "today", small_recordings.images()).read_bytes())
     )
@@ -73,7 +71,6 @@ def kineto(folder: Path) -> Path:
 
 
 def rocpd(folder: Path) -> Path:
-    """Return a database with its node and process."""
     path = write_database(folder / "results.db", DISPATCHES)
     with closing(sqlite3.connect(path)) as database:
         database.execute(
@@ -88,14 +85,12 @@ def rocpd(folder: Path) -> Path:
 
 
 def rocprofv3(folder: Path) -> Path:
-    """Return the JSON of the same, with its metadata."""
     recording = json_of(DISPATCHES)
     stored = {"command": [USER], "environment": {"TOKEN": USER}, "node": {"hostname": USER}}
     return write_json(folder / "results.json", recording | {"metadata": recording["metadata"] | stored})
 
 
 def nvprof(folder: Path) -> Path:
-    """Return a trace with what nvprof and the program print around it."""
     rows = [
         kernel(f"{number}.0ms", "3.2us", "(8 1 1)", "(64 1 1)", 7, f"f(int) [{number}]")
         for number in range(1, 9)
@@ -120,31 +115,26 @@ PROFILES: tuple[Writer, ...] = (nsys, kineto, rocpd, rocprofv3, nvprof)
 
 @pytest.mark.parametrize("write", PROFILES, ids=lambda write: write.__name__)
 def test_no_output_holds_what_a_profile_stores_of_the_user(
-    kernelpoint: Kernelpoint, write: Writer, tmp_path: Path
+    kernelpoint: Kernelpoint, write: Writer, here: Path
 ) -> None:
-    profile, plan, folder = write(tmp_path), tmp_path / "plan.json", tmp_path / "exported"
+    profile = write(here)
     assert SECRET.encode() in _content(profile)
-    runs = [
-        kernelpoint("summary", profile) if write is nsys else kernelpoint("info", profile),
-        kernelpoint("info", profile, "--format", "json"),
-        kernelpoint("groups", profile, "--format", "csv"),
-        kernelpoint("sample", profile, "-o", plan, "--judge", "0", "--format", "markdown"),
-        kernelpoint("export", plan, "--to", "csv", "-o", folder),
-        kernelpoint("convert", profile, "-o", tmp_path / "launches.parquet"),
-        kernelpoint("report", profile, "--method", "random", "-o", tmp_path / "report.md"),
-        kernelpoint("report", profile, "--method", "random", "-o", tmp_path / "report.html"),
-    ]
-    for run in runs:
-        assert run.code == 0, run.err
-    # Errors: nothing left, and a range that is not there.
-    runs += [
-        kernelpoint("info", profile, "--include", "no such kernel"),
-        kernelpoint("info", profile, "--range", "no such range"),
-    ]
-    written = [plan, *(path for path in folder.rglob("*") if path.is_file())]
-    written += [tmp_path / name for name in ("launches.parquet", "report.md", "report.html")]
-    for text in [*(run.stdout + run.stderr for run in runs), *map(_content, written)]:
-        assert SECRET.encode() not in text
+    said = b""
+    for line in (
+        *("summary PROFILE --method root", "info PROFILE --format json", "groups PROFILE --format csv"),
+        "sample PROFILE -o plan.json --judge 0 --format markdown",
+        *("export plan.json --to csv -o exported --force", "convert PROFILE -o out/launches.parquet"),
+        *(f"report PROFILE --method random -o out/report.{kind}" for kind in ("md", "html")),
+        # Errors: nothing left, and a range that is not there.
+        *("info PROFILE --include no-such-kernel", "info PROFILE --range no-such-range"),
+    ):
+        Path("out").mkdir(exist_ok=True)
+        run = kernelpoint(*(profile if word == "PROFILE" else word for word in line.split()))
+        assert run.code == 0 or "no-such" in line, run.err
+        said += run.stdout + run.stderr
+    for path in (Path("plan.json"), *Path("exported").iterdir(), *Path("out").iterdir()):
+        said += _content(path)
+    assert SECRET.encode() not in said
 
 
 def _content(path: Path) -> bytes:

@@ -237,14 +237,6 @@ def test_groups_are_as_asked(
     assert bool(pooled) == any(stratum.get("pooled") for stratum in document["strata"])
 
 
-def test_a_variant_of_a_method_can_be_set(kernelpoint: Kernelpoint, gpt2: Path) -> None:
-    words = (gpt2, "--group-by", "name", "--method", "root", "--set", "root.variant=script")
-    script, exact = planned(kernelpoint, *words), planned(kernelpoint, *words[:-2])
-    assert script["options"]["set"] == ["root.variant=script"]
-    assert script["strata"] != exact["strata"]
-    assert planned(kernelpoint, *words[:-1], "root.variant=exact")["strata"] == exact["strata"]
-
-
 @pytest.fixture
 def overrides(kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path) -> Path:
     """Keep the ninth group whole, and split the first, which needs none."""

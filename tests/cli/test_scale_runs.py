@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scalemodel.errors import OptionError
-from tests.cli.conftest import Kernelpoint
+from tests.cli.conftest import JSON, Kernelpoint, results
 from tests.sampling.readers.test_simulator_log import BANNER, block
 from tui.options.command_line import command_line
 from tui.output.writer import Canvas
@@ -42,7 +42,7 @@ def logs(tmp_path: Path) -> dict[int, Path]:
 
 def test_two_logs_give_a_larger_gpu_launch_by_launch(kernelpoint: Kernelpoint, logs: dict[int, Path]) -> None:
     words = [word for size, path in logs.items() for word in ("--run", f"{size}={path}")]
-    run = kernelpoint("scale", "predict", *words, "--target", "32,128", "--kernels", "--format", "json")
+    run = kernelpoint("scale", "predict", *words, "--target", "32,128", "--kernels", *JSON)
     assert run.code == 0, run.err
     near, far = run.results["predictions"]
     assert (near["cycles"], near["measured"], near["error"]) == (640, 640, 0)
@@ -65,7 +65,7 @@ def test_the_drawn_launches_of_a_plan_are_enough(
     plan = tmp_path / "plan.json"
     assert kernelpoint("sample", logs[8], "--judge", "0", "-o", plan).code == 0
     words = ["--run", f"8={logs[8]}", "--run", f"16={logs[16]}", "--target", "32"]
-    run = kernelpoint("scale", "predict", "--plan", plan, *words, "--kernels", "--format", "json")
+    run = kernelpoint("scale", "predict", "--plan", plan, *words, "--kernels", *JSON)
     assert run.code == 0, run.err
     (found,) = run.results["predictions"]
     assert found["cycles"] == pytest.approx(640)
@@ -99,28 +99,6 @@ def test_what_is_missing_is_named(
     assert said in run.err
 
 
-@pytest.mark.parametrize(
-    ("other", "said"),
-    [
-        (LAUNCHES[:2], "its launches are not those of the other run (2 launches and 3)"),
-        ([*LAUNCHES[:2], ("_Z5otherPf", 128, (1, 1, 1))], "launch 2 is _Z5otherPf (128, 1, 1), and _Z3bigPf"),
-        ([*LAUNCHES[:2], ("_Z3bigPf", 64, (1, 1, 1))], "launch 2 is _Z3bigPf (64, 1, 1), and _Z3bigPf (128"),
-    ],
-)
-def test_runs_of_other_launches_are_refused(
-    kernelpoint: Kernelpoint,
-    logs: dict[int, Path],
-    other: list[tuple[str, int, tuple[int, ...]]],
-    said: str,
-) -> None:
-    logs[16].write_text(log_of(1, other))
-    run = kernelpoint(
-        "scale", "predict", "--run", f"8={logs[8]}", "--run", f"16={logs[16]}", "--target", "32"
-    )
-    assert run.code == 3
-    assert said in run.err
-
-
 CONFIGURATION = """
 -gpgpu_n_clusters {sms} # clusters
 -gpgpu_n_cores_per_cluster 1
@@ -142,45 +120,36 @@ def printed(logs: dict[int, Path]) -> dict[int, Path]:
     return logs
 
 
-def test_sizes_are_read_from_the_configuration(kernelpoint: Kernelpoint, printed: dict[int, Path]) -> None:
-    words = [word for path in printed.values() for word in ("--run", path)]
-    run = kernelpoint("scale", "predict", *words, "--target", "32", "--format", "json")
-    assert run.code == 0, run.err
-    assert [each["size"] for each in run.results["runs"]] == [8, 16, 32]
-    assert run.results["predictions"][0]["error"] == 0
-    opened = kernelpoint("scale", "open", *printed.values())
-    assert opened.out.startswith("32 SMs: 640 cycles")
+REFUSED = {
+    "another clock: -gpgpu_clock_domains is 1000.0:1132.0": ("1132.0:1132.0", "1000.0:1132.0"),
+    "other resources of an SM, a slice or a launch: -gpgpu_shader": ("registers 65536", "registers 32768"),
+    "the configuration it prints has 12 SMs, not 16": ("clusters 16", "clusters 12"),
+    "another program: none of its kernels": ("_Z3", "_Z4"),
+    "launch 2 is _Z3bigPf (64, 1, 1), and _Z3bigPf (128": ("= 3\n-grid dim = (128", "= 3\n-grid dim = (64"),
+}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("1132.0:1132.0", "1000.0:1132.0", "another clock: -gpgpu_clock_domains is 1000.0:1132.0"),
-        (
-            "registers 65536",
-            "registers 32768",
-            "other resources of an SM, a slice or a launch: -gpgpu_shader",
-        ),
-        ("clusters 16", "clusters 12", "the configuration it prints has 12 SMs, not 16"),
-        ("_Z3", "_Z4", "another program: none of its kernels"),
-    ],
-)
+@pytest.mark.parametrize("said", REFUSED)
 def test_runs_that_do_not_belong_together_are_refused_by_name(
-    kernelpoint: Kernelpoint, printed: dict[int, Path], old: str, new: str, said: str
+    kernelpoint: Kernelpoint, printed: dict[int, Path], said: str
 ) -> None:
+    old, new = REFUSED[said]
     text = printed[16].read_text()
     assert old in text
     printed[16].write_text(text.replace(old, new))
-    run = kernelpoint("scale", "predict", "--run", printed[8], "--run", f"16={printed[16]}", "--target", "32")
-    assert run.code == 3
-    assert said in run.err
-
-
-def test_a_run_that_was_cut_off_is_refused(kernelpoint: Kernelpoint, printed: dict[int, Path]) -> None:
-    text = printed[16].read_text()
+    words = ("scale", "predict", "--run", printed[8], "--run", f"16={printed[16]}", "--target", "32")
+    assert said in kernelpoint(*words).failed(3)
     printed[16].write_text(text[: text.rindex("kernel_name")])
-    run = kernelpoint("scale", "predict", "--run", printed[8], "--run", printed[16], "--target", "32")
-    assert "cut off: its last launch has begun and not ended" in run.failed(3)
+    cut = kernelpoint(*words, "--seed", "1").failed(3)
+    assert "cut off: its last launch has begun and not ended" in cut
+
+
+def test_sizes_are_read_from_the_configuration(kernelpoint: Kernelpoint, printed: dict[int, Path]) -> None:
+    words = [word for path in printed.values() for word in ("--run", path)]
+    found = results(kernelpoint, "scale", "predict", *words, "--target", "32")
+    assert [each["size"] for each in found["runs"]] == [8, 16, 32]
+    assert found["predictions"][0]["error"] == 0
+    assert kernelpoint("scale", "open", *printed.values()).out.startswith("32 SMs: 640 cycles")
 
 
 def test_a_table_is_a_run_and_a_rule_takes_the_whole(
@@ -194,10 +163,10 @@ def test_a_table_is_a_run_and_a_rule_takes_the_whole(
     ]
     table.write_text("id,name,grid,cycles,instructions\n" + "".join(rows))
     asked = ("scale", "predict", "--run", printed[8], "--run", f"16={table}", "--target", "32")
-    run = kernelpoint(*asked, "--format", "json")
+    run = kernelpoint(*asked, *JSON)
     assert run.code == 0, run.err
     assert run.results["predictions"][0]["cycles"] == 640
-    (row,) = kernelpoint(*asked, "--rule", "linear", "--format", "json").results["predictions"]
+    (row,) = kernelpoint(*asked, "--rule", "linear", *JSON).results["predictions"]
     # IPC of the whole: 257,000 over 1,840 and 1,040 cycles.
     assert row["ipc"] == pytest.approx(257_000 * (3 / 1040 - 2 / 1840))
     assert "a table does not say" in kernelpoint(*asked[:5], table, "--target", "32").failed(2)
@@ -208,8 +177,8 @@ def test_f_mem_is_read_from_a_log_only_if_asked_for(
 ) -> None:
     words = ["--run", printed[8], "--run", printed[16], "--target", "32", "--rule", "additive"]
     asked = ("scale", "predict", *words, "--mpki", "16=9,32=1")
-    assert "f-mem-missing" in kernelpoint(*asked, "--format", "json").json["warnings"]
-    run = kernelpoint(*asked, "--f-mem-from-stalls", "--format", "json")
+    assert "f-mem-missing" in kernelpoint(*asked, *JSON).json["warnings"]
+    run = kernelpoint(*asked, "--f-mem-from-stalls", *JSON)
     assert run.json["warnings"] == []
     assert "f_mem of 16 SMs is 0.4, W0_Scoreboard over all" in run.err
     assert "of arithmetic too" in run.err
@@ -219,11 +188,11 @@ def test_f_mem_is_read_from_a_log_only_if_asked_for(
 
 def test_validate_takes_folders_of_runs(kernelpoint: Kernelpoint, printed: dict[int, Path]) -> None:
     folder = printed[8].parent
-    results = kernelpoint("scale", "validate", folder, "--rule", "additive", "--format", "json").results
+    results = kernelpoint("scale", "validate", folder, "--rule", "additive", *JSON).results
     assert list(results) == ["waves", "additive"]
     assert results["waves"]["32"]["max"] == pytest.approx(0)
     assert results["additive"]["32"]["max"] > 0.02
-    assert kernelpoint("scale", "validate", folder, "--format", "json").json["warnings"] == []
+    assert kernelpoint("scale", "validate", folder, *JSON).json["warnings"] == []
     (folder / "alone.log").write_text(printed_log(0, 8).replace("_Z3", "_Z4"))
     again = kernelpoint("scale", "validate", folder, "--rule", "additive")
     assert "/alone.log: note: No IPC above the scale models" in again.out

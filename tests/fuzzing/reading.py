@@ -9,30 +9,52 @@ number is printed before it is read: when the process is killed, the last number
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import resource
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
 from pathlib import Path
 
 from sampling.errors import SamplingError
 from sampling.plan.findings import Evidence, findings
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.device_time import device_times
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.run_order import run_order
 from tests.fuzzing.changes import changed
 
+PROJECT = Path(__file__).resolve().parents[2]
 #: No file takes longer, nor more memory, whatever is in it.
 LIMIT_SECONDS = 20
 LIMIT_BYTES = 2 << 30
+
+
+def assert_read_or_refused(profiles: Iterable[Path], cases: int, *, seed: int = 0) -> None:
+    """Break each profile in so many ways, all read in a process that may be killed without harm."""
+    words = (*profiles, "--cases", cases, "--seed", seed)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.fuzzing.reading", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=PROJECT,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([".", "sample_data"])},
+    )
+    lines = done.stdout.splitlines()
+    last = lines[-1] if lines else "none"
+    assert last == "all read or refused", (
+        f"{last}: exit code {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
+    )
 
 
 def read_whole(path: Path) -> str | None:

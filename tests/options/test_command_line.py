@@ -1,4 +1,4 @@
-"""A command line made from options gives the same options when it is run."""
+"""Options as a command line, and back; a change as what is typed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.reduction.group_by import GroupBy
+from sampling.plan.findings import Change
+from sampling.reduction import GroupBy
 from tui import cli, parser
 from tui.options.choices import ColorMode, GroupSort, OutputFormat, TimelineBy
-from tui.options.command_line import command_line, options_of
+from tui.options.command_line import change_text, changed, command_line, options_of
 from tui.options.look import GroupsOptions, HistogramOptions, OpenOptions, TimelineOptions
 from tui.options.plan import SampleOptions
 from tui.registry import COMMANDS
@@ -134,3 +135,37 @@ def test_a_shell_takes_what_cannot_be_printed(ascii_only: bool) -> None:
     script = f"kernelpoint() {{ shift; printf '%s\\0' \"$@\"; }}; {line}"
     done = subprocess.run(["bash", "-c", script], check=True, capture_output=True, timeout=20)
     assert tuple(done.stdout.decode().split("\0"))[: len(names)] == names
+
+
+OPTIONS = SampleOptions(profiles=("run.sqlite",), device=("0", "1"), exclude=("sort",))
+
+
+@pytest.mark.parametrize(
+    ("change", "typed", "after"),
+    [
+        (Change("devices", "0"), "--device 0", {"device": ("0",)}),
+        (Change("processes", "5,7"), "--process 5,7", {"process": ("5,7",)}),
+        (Change("launches", "62:"), "--launches 62:", {"launches": "62:"}),
+        (
+            Change("exclude", "communication"),
+            "--exclude communication",
+            {"exclude": ("sort", "communication")},
+        ),
+        (Change("group_by", "name"), "--group-by name", {"group_by": GroupBy.NAME}),
+        (Change("pool_devices"), "--pool-devices", {"pool_devices": True}),
+        (Change("method", "stem"), "--method stem", {"method": "stem"}),
+    ],
+)
+def test_a_change_is_what_is_typed(change: Change, typed: str, after: dict[str, object]) -> None:
+    made = changed(OPTIONS, [change])
+    assert change_text([change]) == typed
+    assert {name: getattr(made, name) for name in after} == after
+    words = command_line("sample", made)
+    assert shlex.split(typed)[0] in shlex.split(words)
+
+
+def test_several_changes() -> None:
+    both = [Change("devices", "0"), Change("processes", "5")]
+    assert change_text(both) == "--device 0 --process 5"
+    made = changed(OPTIONS, both)
+    assert (made.device, made.process, made.exclude) == (("0",), ("5",), ("sort",))

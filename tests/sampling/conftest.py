@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
-from sampling.profile.profile import KernelTable, ProfileFile, RecordingFacts
+from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
+from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 
 
@@ -34,7 +34,7 @@ def _launch_table(
     facts: RecordingFacts | None = None,
     location: Path | None = None,
     path: str = "profile.csv",
-) -> LaunchTable:
+) -> Profile:
     kernels = KernelTable() if kernels is None else kernels
     builder = LaunchTableBuilder(path, kernels)
     shape = None
@@ -58,7 +58,7 @@ def _launch_table(
 
 
 @pytest.fixture(scope="session")
-def launch_table() -> Callable[..., LaunchTable]:
+def launch_table() -> Callable[..., Profile]:
     """Build a profile in memory from one entry a launch; grid and block are (x, 1, 1), 0 for unknown."""
     return _launch_table
 

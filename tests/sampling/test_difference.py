@@ -22,14 +22,13 @@ from sampling.difference import (
     difference_between,
     mean_ratios,
 )
-from sampling.errors import EmptySelectionError, OptionError
-from sampling.profile.launch_table import LaunchTable
-from sampling.reduction.group_by import GroupBy
+from sampling.errors import EmptySelectionError
+from sampling.profile.profile import Profile
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 
 Launches = list[tuple[str, int, int]]  # name, grid, duration
-LaunchTables = Callable[..., LaunchTable]
+LaunchTables = Callable[..., Profile]
 Draws = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 
 BEFORE: Launches = [("gemm", 8, 100), ("gemm", 8, 120), ("norm", 4, 10), ("copy", 1, 5), ("old", 1, 7)]
@@ -73,25 +72,6 @@ def test_kernels_are_matched_by_name_and_shape_then_by_name(part: Callable[..., 
     assert found.ratio == pytest.approx(179 / 242)
     assert found.ratios.ratio[1] == pytest.approx(10.5 / 10)
     assert not found.without_places
-
-
-def test_a_spread_of_several_shapes_is_that_of_all_their_launches(part: Callable[..., ProfilePart]) -> None:
-    shapes = [("norm", 4 + index % 3, 10 + 7 * index) for index in range(12)]
-    after = [("norm", 99, 10), *[("norm", 98, 50)] * 11]
-    found = difference_between(part(shapes), part(after))
-    durations = np.array([duration for _, _, duration in shapes])
-    assert found.before.variance.tolist() == pytest.approx([durations.var() / durations.mean() ** 2])
-    assert (found.kernels[0].shapes_before, found.kernels[0].shapes_after) == (3, 2)
-    assert found.ratios.low[0] < found.ratios.ratio[0] < found.ratios.high[0]
-
-
-@pytest.mark.parametrize("by", [GroupBy.NAME, GroupBy.SHORT_NAME])
-def test_groups_without_shapes_are_matched_by_their_own_key(
-    part: Callable[..., ProfilePart], by: GroupBy
-) -> None:
-    found = difference_between(part(BEFORE), part(AFTER), Grouping(by))
-    assert {kernel.matched_by for kernel in found.kernels} == {by, None}
-    assert rows(found)["norm process 0 device 0"][2:] == (1, 2, 10, 21)
 
 
 def test_kernels_that_another_demangler_wrote_are_the_same(part: Callable[..., ProfilePart]) -> None:
@@ -259,12 +239,6 @@ def test_few_launches_and_no_spread_have_no_interval() -> None:
     assert ratios["no spread"] == pytest.approx(1.2)
     assert ratios["no time after"] == 0
     assert all(math.isnan(ratios[name]) for name in ("nothing before", "nothing after", "no time before"))
-
-
-@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.5, 95.0, math.nan])
-def test_a_confidence_is_a_fraction(confidence: float) -> None:
-    with pytest.raises(OptionError, match="`confidence` is a fraction between 0 and 1"):
-        mean_ratios(durations([[1.0]]), durations([[1.0]]), confidence)
 
 
 @given(

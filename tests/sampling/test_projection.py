@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import statistics
 from dataclasses import replace
 from fractions import Fraction
@@ -101,47 +100,11 @@ def test_constant_ipc_stops_once_a_wave_is_done_and_the_window_full(wave_ctas: i
     assert found.lacks == ()
 
 
-def test_a_ramp_stops_where_the_definition_says() -> None:
-    """Nothing for 2000 cycles, then IPC 10: the IPC so far is 10 (1 - 2000/t), steady only much later."""
-    log = log_of([0] * 4 + [5000] * 396, 1, **wave(5))
-    signal = [Fraction(max(10 * (t - 2000), 0), t) for t in range(500, 200_001, 500)]
-    spreads = [exact_spread_percent(signal[i - 5 : i + 1]) for i in range(9, 400)]
-    first = next(i for i, spread in enumerate(spreads, start=9) if spread < 0.25)
-    found = project(log, RULE)
-    assert found.cycle == (first + 1) * 500
-    assert 20_000 < found.cycle < 60_000
-    assert found.spread_percent == pytest.approx(spreads[first - 9], rel=1e-9)
-    # The rest is projected at the IPC so far, which the ramp holds down.
-    left = Fraction(5000 * 396) - signal[first] * found.cycle
-    assert found.projected_cycles == pytest.approx(float(found.cycle + left / signal[first]), rel=1e-12)
-    assert found.error == pytest.approx(found.projected_cycles / 200_000 - 1, rel=1e-12)
-
-
 def test_steady_is_below_the_limit_not_at_it() -> None:
     log = log_of([5000, 5100] * 50, 3, **wave(18))
     limit = float(relative_spread_percent(cumulative_ipc(log), np.maximum(np.arange(100) - 5, 0))[5])
     assert project(log, ProjectionRule(np.nextafter(limit, 1))).cycle == 3000
     assert project(log, ProjectionRule(limit)).cycle == 3500
-
-
-def test_oscillation_is_never_steady_and_runs_to_the_end() -> None:
-    log = log_of([0, 20_000] * 50, 3, **wave(9))
-    found = project(log, RULE)
-    assert not found.stopped
-    assert (found.cycle, found.projected_cycles, found.total_cycles) == (50_000, 50_000, 50_000)
-    assert (found.speedup, found.error, found.basis) == (1, 0, Basis.END)
-    assert found.spread_percent is None
-    assert re.fullmatch(
-        r"never steady: IPC stays within [\d.]+ % at best, less than 0\.25 % is asked", found.reason
-    )
-    assert project(log, ProjectionRule(stability_percent=5)).stopped
-
-
-def test_steady_too_early_does_not_count() -> None:
-    """Steady at first, and no longer once a wave is done."""
-    found = project(log_of([5000] * 10 + [0, 20_000] * 5, [0] * 15 + [40] * 5, **wave(40)), RULE)
-    assert not found.stopped
-    assert "steady only before 40 CTAs" in found.reason
 
 
 def test_three_tenths_are_not_rounded_up_by_the_floating_point() -> None:
@@ -165,15 +128,6 @@ def test_an_unknown_wave_is_replaced_by_three_tenths_and_said() -> None:
     assert found.lacks == (Lack.WAVE,)
     assert (found.ctas_needed, found.cycle) == (90, 15_000)
     assert "the wave is unknown" in found.reason
-
-
-def test_records_too_far_apart_are_said() -> None:
-    log = log_of([100_000] * 40, 30, cycle=np.arange(1, 41) * 10_000, **wave(9))
-    found = project(log, RULE)
-    assert not found.stopped
-    assert found.lacks == (Lack.COARSE,)
-    assert project(log, ProjectionRule(window_cycles=20_000)).cycle == 20_000
-    assert project(log, ProjectionRule(artifact=True)).cycle == 60_000
 
 
 @pytest.mark.parametrize(
@@ -263,28 +217,10 @@ def test_of_a_small_grid_those_in_flight_are_half_done() -> None:
     assert project(short, RULE).projected_cycles == 100 / 65 * 30 * INTERVAL
 
 
-def test_without_a_wave_one_more_than_done_counts() -> None:
-    found = project(log_of([5000] * 20, 3, cut=True, ctas=180), RULE)
-    assert found.projected_cycles == 180 / 55 * 9000
-
-
 def test_records_of_several_launches_are_not_projected() -> None:
     found = project(replace(log_of([5000] * 100, 3, **wave(18)), launches=(59, 60)), RULE)
     assert not found.stopped
     assert "59, 60" in found.reason
-
-
-def test_instructions_come_before_ctas_but_not_in_the_artifact() -> None:
-    log = log_of([5000] * 10, 3, cut=True, ctas=1000, instructions=1_000_000, **wave(18))
-    assert project(log, RULE).basis is Basis.INSTRUCTIONS
-    assert project(log, ProjectionRule(artifact=True)).projected_cycles == 1000 / 19 * 3000
-
-
-def test_without_a_total_nothing_is_projected_and_that_is_said() -> None:
-    found = project(log_of([5000] * 10, 3, cut=True, **wave(18)), RULE)
-    assert (found.stopped, found.cycle) == (True, 3000)
-    assert found.projected_cycles is found.speedup is found.error is None
-    assert found.lacks == (Lack.TOTAL, Lack.CUT)
 
 
 def test_a_log_with_less_than_the_total_is_cut_short() -> None:
@@ -318,13 +254,6 @@ def test_ctas_of_other_kernels_are_no_contradiction_to_the_grid() -> None:
     assert found.lacks == (Lack.CARRIED,)
     with pytest.raises(AnalysisError, match="instructions"):
         project(log_of_carried(log, instructions=499_999), RULE)
-
-
-def test_the_grid_of_a_log_with_ctas_of_others_is_at_most_their_sum() -> None:
-    """Without any number given such a log still tells when to stop."""
-    found = project(log_of_carried(log_of([5000] * 100, 3)), RULE)
-    assert (found.totals.ctas, found.cycle) == (300, 15_000)
-    assert found.lacks == (Lack.WAVE, Lack.CARRIED)
 
 
 # The artifact
@@ -429,13 +358,6 @@ def test_nothing_cancels_after_a_thousand_million_cycles() -> None:
         exact = exact_spread_percent([Fraction(value) for value in signal[first[i] : i + 1].tolist()])
         assert spread[i] == pytest.approx(exact, rel=1e-5)
         assert 1e-9 < exact < 1e-6
-
-
-def test_counts_beyond_32_bits_are_exact() -> None:
-    cycle = 10**9 + np.arange(1, 2001) * 500
-    log = log_of(np.full(2000, 3_000_000), 3, cycle=cycle, cycles=int(cycle[-1]), **wave(18))
-    assert cumulative_ipc(log)[-1] == 6_000_000_000 / int(cycle[-1])
-    assert project(log, RULE).totals.instructions == 6_000_000_000
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,11 @@
-"""The real program in a real terminal: bytes out, keys in, and the terminal as it was afterwards."""
+"""The program in a terminal of its own."""
 
 from __future__ import annotations
 
 import base64
+import csv
+import io
+import json
 import os
 import re
 import signal
@@ -14,7 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Kernelpoint, kernelpoint
 from tests.terminal.pseudo_terminal import ENTERED, LEFT, MOST_STARTUP_BYTES, PROJECT, Terminal
+from tui.terminal.printable import data_for_terminal
 
 MOST_BYTES_A_KEY = 16 * 1024
 MOST_BYTES_TO_OPEN = 40 * 1024
@@ -268,7 +273,7 @@ def test_the_first_paint_waits_for_neither_engine_nor_numpy_nor_views() -> None:
 
 
 def test_words_and_walks_bring_no_textual() -> None:
-    assert "textual" not in imported_with("tui.app.plan.presenter", "tui.app.tree_walk", "tui.program")
+    assert "textual" not in imported_with("tui.app.plan.details", "tui.app.tree_walk", "tui.program")
 
 
 def test_keys_in_one_packet_are_taken_in_their_order(gpt: str) -> None:
@@ -289,3 +294,91 @@ def test_what_follows_the_key_that_opens_a_field_goes_there(gpt: str) -> None:
     assert copied.endswith("gpt2-like.json.gz --filter gemm")
     terminal.press(b"q")
     assert terminal.leave() == 0
+
+
+WHY = "kernelpoint: TERM={} has no full screen, so this is the {}; to open the app, set TERM to what"
+
+
+def test_the_summary_is_printed_instead_and_a_line_says_why(gpt: str) -> None:
+    terminal = Terminal(gpt, "--method", "root", TERM="unknown")
+    assert terminal.leave() == 0
+    assert ENTERED not in terminal.output
+    shown = terminal.output.decode()
+    assert WHY.format("unknown", "summary") in shown
+    assert shown.count("kernelpoint: ") == 1
+    assert "13,920 launches" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("open", "--app", "{}"), "--app: TERM=dumb has no full screen; set TERM to what the terminal is"),
+        (
+            ("scale", "open"),
+            "TERM=dumb has no full screen, and no file to predict from; give one, or set TERM",
+        ),
+    ],
+)
+def test_where_nothing_can_be_printed_instead_it_is_an_error_of_usage(
+    gpt: str, words: tuple[str, ...], said: str
+) -> None:
+    terminal = Terminal(*(word.replace("{}", gpt) for word in words), TERM="dumb")
+    assert terminal.leave() == 2
+    assert ENTERED not in terminal.output
+    assert said in terminal.output.decode()
+
+
+__all__ = ["kernelpoint"]
+
+NAME = "=cmd()|' /C calc'!A0 \x1b[31mred\x9b2J \u202etxt.exe \x07\u200b\U000e0041 end"
+HOSTILE = "\x1b\x9b\x07\u202e\u200b\U000e0041"
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    path = tmp_path / "hostile.csv"
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(
+            ["Start (ns)", "Duration (ns)", "GrdX", "GrdY", "GrdZ", "BlkX", "BlkY", "BlkZ", "Name"]
+        )
+        writer.writerows([[1000 * at, 100 + at % 7, 1, 1, 1, 32, 1, 1, NAME] for at in range(40)])
+    return path
+
+
+@pytest.mark.parametrize("form", ["json", "table"])
+def test_nothing_steers_the_terminal(hostile: Path, form: str) -> None:
+    terminal = Terminal("groups", str(hostile), "--format", form, "--color", "never", "-q")
+    assert terminal.leave() == 0
+    shown = terminal.output.decode()
+    assert [mark for mark in HOSTILE if mark in shown] == []
+    # A table that the terminal's width is too small for has a label in place of the key.
+    assert ("=cmd" if form == "table" else "=cmd()") in shown
+    if form == "json":
+        assert json.loads(shown)["results"][0]["name"] == NAME
+
+
+def test_nor_does_a_product_on_stdout(hostile: Path, tmp_path: Path, kernelpoint: Kernelpoint) -> None:
+    plan = tmp_path / "plan.json"
+    assert kernelpoint("sample", hostile, "-o", plan).code == 0
+    terminal = Terminal("export", str(plan), "--to", "csv", "-o", "-", "-q")
+    assert terminal.leave() == 0
+    shown = terminal.output.decode()
+    assert [mark for mark in HOSTILE if mark in shown] == []
+    assert "=cmd()" in shown
+
+
+def test_a_pipe_and_a_file_get_what_there_is(hostile: Path, tmp_path: Path, kernelpoint: Kernelpoint) -> None:
+    rows = kernelpoint("groups", hostile, "--format", "csv").out
+    assert next(csv.DictReader(io.StringIO(rows)))["name"] == NAME
+    assert kernelpoint("groups", hostile, "--format", "jsonl").jsonl[0]["name"] == NAME
+    kernelpoint("groups", hostile, "--format", "csv", "-o", tmp_path / "rows.csv")
+    assert (tmp_path / "rows.csv").read_text() == rows
+
+
+def test_json_for_a_terminal_is_the_same_json() -> None:
+    text = json.dumps([NAME, "plain\tü 中\n"], ensure_ascii=False, indent=1) + "\n"
+    shown = data_for_terminal(text)
+    assert json.loads(shown) == json.loads(text)
+    assert data_for_terminal("a,b\r\n1\t2\n") == "a,b\r\n1\t2\n"
+    assert data_for_terminal("1\r2\n") == "1\\u000d2\n"

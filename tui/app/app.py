@@ -78,9 +78,7 @@ class KeyOrder:
     the first is handled: text is inserted before an earlier backspace, and what follows the key that opens a
     field goes elsewhere.
 
-    Parameters
-    ----------
-    hand_on : gives a key to the widget in focus, as Textual does.
+    `hand_on`: gives a key to the widget in focus, as Textual does.
     """
 
     def __init__(self, app: App[Any], hand_on: Callable[[events.Key], Awaitable[None]]) -> None:
@@ -227,12 +225,7 @@ class KernelPointApp(SessionApp):
             has_plan = bool(self.session.profiles) and not screen.TAB
             planned = [each for each in actions_of(PLANNED) if has_plan and each.keys not in used]
             self.push_screen(
-                HelpScreen(
-                    screen.NAME,
-                    screen.ABOUT,
-                    (*actions_of(*screen.SCOPES), *planned),
-                    self.tabs,
-                )
+                HelpScreen(screen.NAME, screen.ABOUT, (*actions_of(*screen.SCOPES), *planned), self.tabs)
             )
 
     def action_command_palette(self) -> None:

@@ -9,31 +9,28 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from textual import on, work
+from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
-from textual.binding import Binding
-from textual.containers import Container, Horizontal, Vertical
-from textual.message import Message
-from textual.widgets import Input, Static
+from textual.containers import Container
+from textual.widgets import Input
 from textual.worker import Worker
 
 from sampling.difference import Difference, Status
 from sampling.errors import OptionError, ProfileError, SamplingError
+from sampling.parallel import Progress
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.text import counted
 from tui.app.actions import APP, DIFFERENCE, VIEW, bindings
 from tui.app.frame.chart import Chart
-from tui.app.frame.field import PathInput
-from tui.app.frame.heads import marked, next_in, sorted_by_head
-from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.heads import marked
+from tui.app.frame.line import Line, titled
 from tui.app.frame.page import PaneText
+from tui.app.frame.prompt import Answer, Prompt
 from tui.app.frame.rows import Rows, Runs
-from tui.app.frame.view import ViewScreen
+from tui.app.frame.view import TableScreen
 from tui.app.overrides_file import printed_options
-from tui.app.planning import failure_words, in_words, tell
-from tui.app.session_app import SessionApp
+from tui.app.planning import failure_words, in_words, start
 from tui.app.state import Session
 from tui.charts import quantities
 from tui.charts.grid import PLAIN, Grid, cluster_style
@@ -54,8 +51,8 @@ from tui.text.difference import (
     sorted_difference,
     total_words,
 )
-from tui.text.labels.kernel_labels import place_names
-from tui.text.selection import stated
+from tui.text.labels import place_names
+from tui.text.profile import stated
 
 MOST_ROWS = 2_000
 """The most kernels of the table: more would make it slow."""
@@ -127,12 +124,12 @@ def kernel_table(found: Difference, width: int, sort: DifferenceSort, *, reverse
             break
         columns = [column for column in columns if column.heading != name]
     heads, falls = _HEADS.get(sort, (sort.value,)), (sort is DifferenceSort.KERNEL) == reverse
-    columns = marked(columns, heads, falls=falls)
-    (name_column,) = marked([Column("kernel", ())], heads, falls=falls)
+    *columns, name_column = marked([*columns, Column("kernel", ())], heads, falls=falls)
     label_room = max(width - _MARK - sum(_width(column) + _GAP for column in columns), _LEAST_LABEL)
     places = place_names((kernel.process, kernel.device) for kernel in found.kernels)
-    labels = kernel_labels(found, MOST_ROWS, places, label_room)
-    names = [name_column.heading, *(printable(label) for label in labels)]
+    label = kernel_labels(found, places)
+    labels = (printable(label(row, label_room)) for row in range(len(kernels)))
+    names = [name_column.heading, *labels]
     marks = [" ", *(_STATUSES[kernel.status][1] for kernel in kernels)]
     cells = zip(*map(_aligned, columns), names, strict=True)
     return [f"{mark} {(_GAP * ' ').join(row)}" for mark, row in zip(marks, cells, strict=True)]
@@ -194,34 +191,25 @@ class DifferenceTable(Rows):
         super().__init__()
         self._found: Difference | None = None
         self._order = DifferenceSort.CHANGE, False
-        self._written: tuple[int, list[str]] | None = None
+        self._written: tuple[int, list[str]] = 0, [""]
 
     def show(self, found: Difference, order: tuple[DifferenceSort, bool]) -> None:
-        """Show other kernels; the cursor stays on its kernel if it is there, in another order at the top.
-
-        Parameters
-        ----------
-        order : what they are sorted by, and whether the other way round.
-        """
+        """Show other kernels; the cursor stays on its kernel if it is there, in another order at the top."""
         key = None
         if self._found is not None and order == self._order:
             key = self._found.kernels[self.cursor].key
-        self._found, self._order, self._written = found, order, None
+        self._found, self._order, self._written = found, order, (0, [""])
         keys = [kernel.key for kernel in found.kernels[:MOST_ROWS]]
         self.fill(len(keys), keys.index(key) if key in keys else 0)
 
     def _lines(self, width: int) -> list[str]:
         """Return the heading and the rows, made once a width."""
-        if self._found is None:
-            return [""]
-        if self._written is None or self._written[0] != width:
+        if self._found is not None and self._written[0] != width:
             sort, reverse = self._order
-            made = kernel_table(self._found, width, sort, reverse=reverse)
-            self._written = width, made
+            self._written = width, kernel_table(self._found, width, sort, reverse=reverse)
         return self._written[1]
 
     def heading(self, width: int) -> str:
-        """The heads of the columns that have room."""
         return self._lines(width)[0]
 
     def runs(self, row: int, width: int) -> Runs:
@@ -230,68 +218,20 @@ class DifferenceTable(Rows):
         return [(self._lines(width)[row + 1], style)]
 
 
-# The question for the recording before.
+class BeforePrompt(Prompt):
+    """Asks for the recording before."""
 
-_QUESTION = (
-    "What is open is after; before: FILE, FILE@RANGE or FILE@A:B, or @RANGE of the open one; tab completes",
-    "Before what is open: FILE, FILE@RANGE, @RANGE; tab completes, esc leaves",
-    "Before: FILE, FILE@RANGE or FILE@A:B",
-)
+    ASKS = (Answer("before", "Before: "),)
 
-
-class BeforeInput(PathInput):
-    """The field for the name of the recording before."""
-
-    class Left(Message):
-        """The user goes on without."""
-
-    BINDINGS = [  # noqa: RUF012
-        Binding("escape", "leave", "Leave it", key_display="esc"),
-    ]
-
-    def action_leave(self) -> None:
-        """Leave it unanswered."""
-        self.post_message(self.Left())
+    def hint(self, name: str) -> Sequence[str]:  # noqa: ARG002 - it has one
+        return (
+            "Before what is open: FILE, FILE@RANGE, FILE@A:B, @RANGE of it; tab completes, esc leaves",
+            "Before what is open: FILE, FILE@RANGE, @RANGE; tab completes, esc leaves",
+            "Before: FILE, FILE@RANGE or FILE@A:B",
+        )
 
 
-class BeforePrompt(Vertical):
-    """Two rows that ask for the recording before; the row above the field says what is wrong with it."""
-
-    app: SessionApp
-
-    DEFAULT_CSS = """
-    BeforePrompt { height: 2; display: none; }
-    BeforePrompt Horizontal { height: 1; }
-    BeforePrompt Static { width: auto; text-style: bold; }
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-
-    def compose(self) -> ComposeResult:
-        """The words over the field."""
-        yield Line()
-        with Horizontal():
-            yield Static("Before: ")
-            yield BeforeInput(compact=True, select_on_focus=False)
-
-    def ask(self, text: str, words: Sequence[str] = _QUESTION) -> None:
-        """Ask, with an answer to begin with; `words` may say, until the next key, why that was refused."""
-        field = self.query_one(BeforeInput)
-        field.value = text
-        field.cursor_position = len(text)
-        self.tell(words)
-        if words is not _QUESTION:
-            self.app.until_next_key(self, partial(self.tell, _QUESTION))
-        self.display = True
-        field.focus()
-
-    def tell(self, words: Sequence[str]) -> None:
-        """Show the longest of these that fits over the field."""
-        self.query_one(Line).show(words)
-
-
-class DifferenceScreen(ViewScreen):
+class DifferenceScreen(TableScreen[DifferenceSort]):
     """The table of kernels over the two histograms of one of them."""
 
     # Its own text says which launches of either recording count.
@@ -321,17 +261,10 @@ class DifferenceScreen(ViewScreen):
         self._doing = ""
 
     def compose_panes(self) -> ComposeResult:
-        """The table, the histograms, what is compared, the question."""
-        with Container(id="panes"):
-            with Vertical(id="kernels-pane", classes="pane"):
-                yield PaneTitle()
-                yield DifferenceTable()
-            with Vertical(id="two-pane", classes="pane"):
-                yield PaneTitle()
-                chart = Chart(id="two")
-                # The command prints the table: there is nothing of the chart's own to copy.
-                chart.can_focus = False
-                yield chart
+        chart = Chart(id="two")
+        # The command prints the table: there is nothing of the chart's own to copy.
+        chart.can_focus = False
+        yield Container(titled("kernels", DifferenceTable()), titled("two", chart), id="panes")
         yield Line(id="sides")
         yield BeforePrompt()
 
@@ -366,15 +299,12 @@ class DifferenceScreen(ViewScreen):
         last = self._shown_asked
         if self._found is not None and last is not None and last.columns == asked.columns:
             read.setdefault(file_and_part(last.before)[0], self._found.parts[0].profile)
-        self._compare(asked, read)
 
-    @work(thread=True, exclusive=True, exit_on_error=False, group=DIFFERENCE)
-    def _compare(self, asked: DifferenceOptions, read: dict[str, Profile]) -> None:
         def compared(progress: Progress) -> Iterator[Difference]:
             # What there is to note goes to stderr, which is the screen's.
             yield found_difference(replace(asked, quiet=True), progress, read)
 
-        tell(self, compared, in_words(self._say_doing), self._take_difference)
+        start(self, compared, self._take_difference, in_words(self._say_doing), group=DIFFERENCE)
 
     def _take_difference(self, found: Difference) -> None:
         if self._wanted is None:
@@ -402,10 +332,10 @@ class DifferenceScreen(ViewScreen):
         self._want_what_is_shown()
         self._show()
         words = failure_words(error)
-        # Of a long path its end is enough: it stands whole in the field below.
-        near = words.replace(error.path, Path(error.path).name) if isinstance(error, ProfileError) else words
-        forms = {words, words.partition("; ")[0], near, near.partition("; ")[0]}
-        self.query_one(BeforePrompt).ask(self._typed, sorted(forms, key=len, reverse=True))
+        if isinstance(error, ProfileError):
+            # Of a long path its end is enough: it stands whole in the field below.
+            words = words.replace(error.path, Path(error.path).name)
+        self.query_one(BeforePrompt).ask({"before": self._typed}, words)
 
     def _want_what_is_shown(self) -> None:
         """Forget a recording that could not be compared; the session's own is not tried again unchanged."""
@@ -436,28 +366,27 @@ class DifferenceScreen(ViewScreen):
         words = f"{doing}; esc cancels" if doing else ""
         sort, reverse = self._order
         title = table_title(self._found, words, sort, reverse=reverse)
-        self.query_one("#kernels-pane PaneTitle", PaneTitle).show(*title)
+        self.entitle("kernels", *title)
         if words:
-            self.query_one(BeforePrompt).tell([words])
+            self.query_one(BeforePrompt).say([words])
 
     @on(Rows.Moved)
     def _show_chart(self) -> None:
         found, session = self._listed, self.session
-        title = self.query_one("#two-pane PaneTitle", PaneTitle)
         if found is None:
-            title.show("Durations before and after")
+            self.entitle("two", "Durations before and after")
             return
         kernel = self.query_one(DifferenceTable).cursor
-        title.show(f"{kernel + 1}. {found.kernels[kernel].key}", f"[x] {'log' if session.log else 'linear'}")
+        scale = "[x] log" if session.log else "[x] linear"
+        self.entitle("two", f"{kernel + 1}. {found.kernels[kernel].key}", scale)
         self.query_one(Chart).show(partial(draw_kernel, found, kernel, session.log))
 
     # What is done.
 
     def action_ask(self) -> None:
-        """Ask for the recording before."""
-        self.query_one(BeforePrompt).ask(self._typed or self.session.before or "")
+        self.query_one(BeforePrompt).ask({"before": self._typed or self.session.before or ""})
 
-    @on(Input.Submitted, "BeforeInput")
+    @on(Input.Submitted)
     def _take_answer(self, event: Input.Submitted) -> None:
         event.stop()
         study, text = self.session.study, event.value.strip()
@@ -471,7 +400,7 @@ class DifferenceScreen(ViewScreen):
         else:
             self._start(text, asked, study.profile)
 
-    @on(BeforeInput.Left)
+    @on(Prompt.Left)
     def _leave(self) -> None:
         self._cancel()
         self._close_prompt()
@@ -479,7 +408,7 @@ class DifferenceScreen(ViewScreen):
     def _close_prompt(self) -> None:
         prompt = self.query_one(BeforePrompt)
         if prompt.display:
-            prompt.display = False
+            prompt.close()
             self.query_one(DifferenceTable).focus()
 
     def action_cancel(self) -> None:
@@ -495,37 +424,18 @@ class DifferenceScreen(ViewScreen):
             self._say_doing("")
             self.app.say("cancelled; what is there stays")
 
-    def action_move(self, rows: int) -> None:
-        """Move the cursor."""
-        self.query_one(DifferenceTable).move(rows)
+    @property
+    def orders(self) -> Sequence[DifferenceSort]:
+        return tuple(DifferenceSort)
 
-    def action_page(self, pages: int) -> None:
-        """Move the cursor by as many kernels as are visible."""
-        self.query_one(DifferenceTable).action_page(pages)
+    @property
+    def order(self) -> tuple[DifferenceSort, bool]:
+        return self._order
 
-    def action_sort(self) -> None:
-        """Sort by the next column."""
-        self._sort(next_in(tuple(DifferenceSort), self._order[0]), reverse=False)
-
-    def action_reverse(self) -> None:
-        """Sort by the same the other way round."""
-        sort, reverse = self._order
-        self._sort(sort, reverse=not reverse)
-
-    @on(Rows.HeadClicked)
-    def _sort_by_head(self, event: Rows.HeadClicked) -> None:
-        order = sorted_by_head(event.heading, self._order[0], is_reverse=self._order[1])
-        if order is not None:
-            self._sort(order[0], reverse=order[1])
-
-    def _sort(self, sort: DifferenceSort, *, reverse: bool) -> None:
+    def sort_by(self, sort: DifferenceSort, *, reverse: bool) -> None:
         if self._found is not None:
             self._order = sort, reverse
             self._show()
-
-    def action_log(self) -> None:
-        """Change between logarithmic and linear durations."""
-        self.app.change(log=not self.session.log)
 
     # What is copied.
 
@@ -535,12 +445,11 @@ class DifferenceScreen(ViewScreen):
         return self._shown_asked and replace(self._shown_asked, sort=sort, reverse=reverse)
 
     def own_text(self) -> PaneText:
-        """What `difference` prints, also which launches are compared."""
         found, asked, text = self._listed, self._asked(), ""
         if found is not None and asked is not None:
             canvas = Canvas(self.app.size.width, color=False)
-            drawn = stated(difference_answer(found, asked), compared_parts(found)).drawn(canvas)
-            text = drawn.partition("\nNext: ")[0] + "\n"
+            answer = difference_answer(found, asked, following=False)
+            text = stated(answer, compared_parts(found)).drawn(canvas) + "\n"
         return PaneText("kernelpoint-difference", text)
 
     def command(self) -> str:
@@ -549,7 +458,6 @@ class DifferenceScreen(ViewScreen):
         return "" if asked is None else command_line("difference", asked)
 
     def action_copy_command(self) -> None:
-        """Copy the command line, once two recordings are compared."""
         if self._shown_asked is None:
             self.app.say("nothing is compared yet; o asks for the recording before")
         else:

@@ -20,11 +20,10 @@ from tui.app.frame.heads import mark_of
 from tui.app.frame.rows import Rows, Runs
 from tui.charts import quantities
 from tui.charts.grid import AXIS, PLAIN, cluster_style, sparkline
-from tui.charts.histogram_data import histogram_data, useful_bins
+from tui.charts.histogram import histogram_data, useful_bins
 from tui.options.choices import GroupSort
 from tui.terminal.printable import is_ascii
-from tui.text import facts
-from tui.text.groups import GroupList, of_group, share_bar
+from tui.text.groups import GroupList, clusters_of_group, group_label, group_row, of_group, share_bar
 
 _LEAST_LABEL = 24
 _ROOMY_LABEL = 36
@@ -32,7 +31,6 @@ _ROOMY_LABEL = 36
 _DROPPED_FIRST = ("durations", "cum", "strata", "bar", "drawn", "total", "CoV", "mean", "rank", "launches")
 _BAR_FROM_WIDTH = ((150, 16), (100, 8), (0, 5))
 _SPARKLINE = 10
-_DURATION = 7
 _MIDDLE = 0.98
 _SPARKLINES_KEPT = 4_096
 # What is marked as the order where it has room, the first of these.
@@ -41,20 +39,19 @@ _HEADS = {GroupSort.TOTAL: ("total", "share"), GroupSort.COV: ("CoV",), GroupSor
 
 @dataclass(frozen=True, slots=True)
 class GroupColumn:
-    """A column of the table.
-
-    Attributes
-    ----------
-    heading : what stands over it; nothing over the bar, which belongs to the share before it.
-    width : in cells.
-    sort : the order of the groups that goes by it; None where none does.
-    """
+    """A column of the table; the heading of the bar is that of the share before it."""
 
     name: str
-    heading: str
+    #: In cells.
     width: int
-    to_right: bool = True
+    cell: Callable[[Study, int, int], Runs]
+    #: The order of the groups that goes by it; None where none does.
     sort: GroupSort | None = None
+    to_right: bool = True
+
+    @property
+    def heading(self) -> str:
+        return "" if self.name == "bar" else self.name[: self.width]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +75,7 @@ class TableColumns:
         return next((column for start, column in columns if cell < start + column.width), None)
 
     def head(self, marked: str = "", mark: str = "") -> str:
-        """Return the headings as they stand over the columns.
-
-        Parameters
-        ----------
-        marked : the name of the column that has `mark` in the blank behind its heading; "" for none.
-        """
+        """Return the headings over their columns, one of them with a mark in the blank behind it."""
         head = (" " * self.gap).join(
             column.heading.rjust(column.width) if column.to_right else column.heading.ljust(column.width)
             for column in self.columns
@@ -107,7 +99,7 @@ def table_columns(study: Study, width: int) -> TableColumns:
         columns = [column for column in columns if column.name != dropped]
     gap = 2 if width - _taken(columns, 2) >= _ROOMY_LABEL else 1
     room = max(width - _taken(columns, gap), 8)
-    name = GroupColumn("kernel group", "kernel group"[:room], room, to_right=False, sort=GroupSort.NAME)
+    name = GroupColumn("kernel group", room, _label, GroupSort.NAME, to_right=False)
     return TableColumns((*columns, name), gap)
 
 
@@ -118,40 +110,49 @@ def _taken(columns: Sequence[GroupColumn], gap: int) -> int:
 def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
     of = study.groups
 
-    def counts(name: str, values: np.ndarray | None, sort: GroupSort) -> GroupColumn:
+    def figure(name: str, text: Callable[[int], str], widest: str, sort: GroupSort) -> GroupColumn:
+        width = max(len(name), len(widest))
+        return GroupColumn(name, width, lambda _, group, __: [(text(group), PLAIN)], sort)
+
+    def counts(name: str, values: np.ndarray | None, key: str, sort: GroupSort) -> GroupColumn:
         largest = 0 if values is None else int(values.max(initial=0))
-        return GroupColumn(name, name, max(len(name), len(quantities.count(largest))), sort=sort)
+        return figure(
+            name, lambda group: of_group(group_row(study, group), key), quantities.count(largest), sort
+        )
 
     def times(name: str, values: np.ndarray, sort: GroupSort) -> GroupColumn:
-        longest = len(quantities.duration(float(values.max(initial=0))))
-        return GroupColumn(name, name, max(_DURATION, longest), sort=sort)
+        longest = quantities.duration(float(values.max(initial=0)))
+        return figure(name, lambda group: quantities.duration(values[group].item()), longest.rjust(7), sort)
 
-    share_width = 7 if float(of.share.max(initial=0)) > 0.9995 else 6
-    cov_width = max(5, len(_cov(float(of.cov.max(initial=0)))))
+    def shares(name: str, values: np.ndarray, widest: str) -> GroupColumn:
+        return figure(name, lambda group: quantities.share(float(values[group])), widest, GroupSort.TOTAL)
+
+    def cov(group: int) -> str:
+        value = group_row(study, group)["cov"]
+        return quantities.UNKNOWN if value is None else f"{value:.3f}"
+
+    rank = f"#{len(study.counts.groups)}"
+    all_of_time = "100.0 %" if float(of.share.max(initial=0)) > 0.9995 else "99.9 %"
     return [
-        GroupColumn("rank", "rank", max(4, len(f"#{len(study.counts.groups)}")), sort=GroupSort.TOTAL),
-        GroupColumn("share", "share", share_width, sort=GroupSort.TOTAL),
-        GroupColumn("bar", "", bar_cells, to_right=False, sort=GroupSort.TOTAL),
-        GroupColumn("cum", "cum", 7, sort=GroupSort.TOTAL),
-        counts("launches", of.launches, GroupSort.LAUNCHES),
+        figure("rank", lambda group: f"#{group + 1}", rank, GroupSort.TOTAL),
+        shares("share", of.share, all_of_time),
+        GroupColumn("bar", bar_cells, _bar, GroupSort.TOTAL, to_right=False),
+        shares("cum", of.running_share, "100.0 %"),
+        counts("launches", of.launches, "launches", GroupSort.LAUNCHES),
         times("total", of.total_duration_ns, GroupSort.TOTAL),
         times("mean", of.mean_ns, GroupSort.MEAN),
-        GroupColumn("CoV", "CoV", cov_width, sort=GroupSort.COV),
-        GroupColumn("durations", "durations", _SPARKLINE, to_right=False),
-        counts("strata", of.clusters, GroupSort.STRATA),
-        counts("drawn", of.samples, GroupSort.DRAWN),
+        figure("CoV", cov, f"{float(of.cov.max(initial=0)):.3f}", GroupSort.COV),
+        GroupColumn("durations", _SPARKLINE, _sparkline, to_right=False),
+        counts("strata", of.clusters, "clusters", GroupSort.STRATA),
+        counts("drawn", of.samples, "samples", GroupSort.DRAWN),
     ]
-
-
-def _cov(cov: float | None) -> str:
-    return quantities.UNKNOWN if cov is None else f"{cov:.3f}"
 
 
 def row_runs(study: Study, group: int, columns: TableColumns) -> Runs:
     """Return a kernel group's row, every column as wide as it is."""
     runs: Runs = []
     for place, column in enumerate(columns.columns):
-        cell = _cell(study, group, column)
+        cell = column.cell(study, group, column.width)
         blanks = " " * max(column.width - sum(len(text) for text, _ in cell), 0)
         before = " " * columns.gap if place else ""
         runs.append((before + (blanks if column.to_right else ""), PLAIN))
@@ -161,31 +162,14 @@ def row_runs(study: Study, group: int, columns: TableColumns) -> Runs:
     return runs
 
 
-def _cell(study: Study, group: int, column: GroupColumn) -> Runs:
-    of = study.groups
-    if column.name == "bar":
-        # In colour where it is one of those that take most; the group that reaches it is one of them.
-        is_of_most = float(of.running_share[group] - of.share[group]) < MOST
-        bar = share_bar(study, group, column.width)
-        return [(bar, cluster_style(0) if is_of_most else AXIS)]
-    if column.name == "durations":
-        return _sparkline(study, group, column.width)
-    if column.name == "kernel group":
-        return [(facts.group_label(study, group, column.width), PLAIN)]
-    return [(_FIGURES[column.name](study, group), PLAIN)]
+def _label(study: Study, group: int, cells: int) -> Runs:
+    return [(group_label(study, group, cells), PLAIN)]
 
 
-_FIGURES: dict[str, Callable[[Study, int], str]] = {
-    "rank": lambda _, group: f"#{group + 1}",
-    "share": lambda study, group: quantities.share(float(study.groups.share[group])),
-    "cum": lambda study, group: quantities.share(float(study.groups.running_share[group])),
-    "launches": lambda study, group: quantities.count(int(study.groups.launches[group])),
-    "total": lambda study, group: quantities.duration(int(study.groups.total_duration_ns[group])),
-    "mean": lambda study, group: quantities.duration(float(study.groups.mean_ns[group])),
-    "CoV": lambda study, group: _cov(facts.group_row(study, group)["cov"]),
-    "strata": lambda study, group: of_group(facts.group_row(study, group), "clusters"),
-    "drawn": lambda study, group: of_group(facts.group_row(study, group), "samples"),
-}
+def _bar(study: Study, group: int, cells: int) -> Runs:
+    # In colour where it is one of those that take most; the group that reaches it is one of them.
+    is_of_most = float(study.groups.running_share[group] - study.groups.share[group]) < MOST
+    return [(share_bar(study, group, cells), cluster_style(0) if is_of_most else AXIS)]
 
 
 _SPARKLINES: WeakKeyDictionary[Study, dict[tuple[int, int, bool], Runs]] = WeakKeyDictionary()
@@ -208,7 +192,7 @@ def _sparkline(study: Study, group: int, cells: int) -> Runs:
     values_ns, launches = values_ns[first : last + 1], launches[first : last + 1]
     clusters = {
         cluster: (low, high)
-        for cluster, (low, high) in enumerate(facts.clusters_of_group(study, group))
+        for cluster, (low, high) in enumerate(clusters_of_group(study, group))
         if high >= values_ns[0] and low <= values_ns[-1]
     }
     data = histogram_data(values_ns, launches, list(clusters.values()), useful_bins(values_ns, cells))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -20,35 +20,41 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from sampling.parallel import Progress
 from sampling.plan.study import Study
-from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
 from tui.app.frame import wording
 from tui.app.frame.chart import Chart
-from tui.app.frame.heads import next_in, sorted_by_head
-from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.line import Line, PaneTitle, titled
 from tui.app.frame.page import PaneText
 from tui.app.frame.rows import Rows
 from tui.app.frame.soon import Soon
-from tui.app.frame.view import ViewScreen
+from tui.app.frame.view import TableScreen
 from tui.app.group_table import GroupTable
 from tui.app.overrides_file import options_with_overrides
-from tui.app.planning import silent, tell
+from tui.app.planning import start
+from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.charts import quantities
-from tui.charts.grid import Grid, blank, put
 from tui.engine.looking import GroupTimeline, is_quickly_listed, ranges_in, timeline_of_group
 from tui.options.choices import GroupSort
 from tui.options.command_line import command_line, options_of
 from tui.options.look import GroupsOptions, HistogramOptions, TimelineOptions
-from tui.output.writer import Canvas
+from tui.output.writer import Canvas, canvas_text
 from tui.terminal.tty import app_dots
-from tui.text import facts
-from tui.text.groups import GroupList, groups_text, list_groups
-from tui.text.histogram import group_histogram, histogram_text
-from tui.text.ranges import RangeForest, above_chart
-from tui.text.timeline import group_timeline, timeline_text, with_clusters
+from tui.text.groups import (
+    GroupList,
+    devices_named,
+    group_blocks,
+    group_histogram,
+    group_label,
+    group_row,
+    histogram_blocks,
+    list_groups,
+    places_of,
+)
+from tui.text.timeline import RangeForest, above_chart, group_timeline, timeline_blocks, with_clusters
 
 MOST_ROWS = 100_000
 """The most rows of the table: more would make listing, copying and writing slow."""
@@ -62,11 +68,6 @@ _ROWS_BESIDE_GROUPS = 3
 """The pane's title, the headings, and the field to filter by."""
 # A title that is as long ends with the grid in 80 columns.
 _MOST_TITLE = 50
-
-
-def listed_groups(study: Study, sort: GroupSort, search: str, *, reverse: bool = False) -> GroupList:
-    """Return the groups that the table lists."""
-    return list_groups(study, sort, search, MOST_ROWS, reverse=reverse)
 
 
 def table_title(session: Session, study: Study, listed: GroupList) -> tuple[str, str]:
@@ -84,59 +85,9 @@ def table_title(session: Session, study: Study, listed: GroupList) -> tuple[str,
 
 def devices_lines(study: Study) -> list[str]:
     """Return what the devices in labels are, the longest form first; nothing where there is one."""
-    lines = facts.devices_named(study)
-    short = [f"{name}: process {process}" for (process, _), name in facts.places_of(study).items()]
+    lines = devices_named(study)
+    short = [f"{name}: process {process}" for (process, _), name in places_of(study).items()]
     return ["; ".join(lines), "; ".join(short), f"{'; '.join(short[:2])} ..."] if lines else []
-
-
-def key_within(session: Session, cells: int) -> str:
-    """Return the selected group's key in at most `cells` cells; nothing where no group is selected."""
-    if session.study is None or session.selected is None:
-        return ""
-    return wording.group_key(session.study, session.selected, cells)
-
-
-def draw_group(session: Session, width: int, height: int) -> Grid:
-    """Return the histogram of the selected kernel group, its strata as clusters."""
-    study, selected = session.study, session.selected
-    if study is None or selected is None:
-        grid = blank(width, height)
-        put(grid, 0, 0, "no kernel group matches")
-        return grid
-    return group_histogram(study, selected, width, height, log=session.log)
-
-
-def chart_command(session: Session, size: tuple[int, int], command: str = "histogram") -> str:
-    """Return the `histogram` or `timeline` command of the selected group, as large as it is drawn.
-
-    Raises
-    ------
-    OSError : the file of split decisions cannot be written.
-    """
-    kind: type[HistogramOptions | TimelineOptions]
-    kind = HistogramOptions if command == "histogram" else TimelineOptions
-    kernel, (width, height) = f"#{(session.selected or 0) + 1}", size
-    given = options_with_overrides(session)
-    options = options_of(kind, given, kernel=kernel, log=session.log, width=width, height=height)
-    return command_line(command, options)
-
-
-def table_command(session: Session, listed: GroupList) -> str:
-    """Return the `groups` command that lists the same.
-
-    Raises
-    ------
-    OSError : the file of split decisions cannot be written.
-    """
-    options = options_of(
-        GroupsOptions,
-        options_with_overrides(session),
-        sort=session.sort,
-        reverse=session.reverse,
-        filter=session.search or None,
-        top=None if len(listed.groups) == listed.matching else len(listed.groups),
-    )
-    return command_line("groups", options)
 
 
 class SearchInput(Input):
@@ -171,11 +122,9 @@ class Wrapped(Widget, can_focus=False):
         return rows if most is None else min(rows, int(most.value))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """Rows for all of the text."""
         return -(-len(self._shorten(sys.maxsize)) // max(width, 1))
 
     def render_line(self, y: int) -> Strip:
-        """One row of the text, and blanks."""
         width, height = self.size
         row = self._shorten(width * height)[y * width : (y + 1) * width]
         return Strip([Segment(set_cell_size(row, width), self.rich_style)], width)
@@ -184,75 +133,60 @@ class Wrapped(Widget, can_focus=False):
 class RunPane(Vertical):
     """A kernel group's durations over the run; nothing is read while the pane is hidden."""
 
+    app: SessionApp
+
     def __init__(self) -> None:
-        super().__init__(id="run-pane", classes="pane")
-        self._session: Session | None = None
+        super().__init__(PaneTitle(), Chart(id="run"), id="run-pane", classes="pane")
         self._timeline: GroupTimeline | None = None
         self._above: tuple[DurationCounts, RangeForest | str] | None = None
         self._timer: Timer | None = None
 
-    def compose(self) -> ComposeResult:
-        """A title over the chart."""
-        yield PaneTitle()
-        yield Chart(id="run")
-
-    def follow(self, session: Session) -> None:
-        """Show the group in focus, of the plan there is."""
-        self._session = session
-        self._show_soon()
-
     def on_show(self) -> None:
-        """Read what was not read while the pane was hidden."""
-        self._show_soon()
+        self.follow()
 
     @property
     def timeline(self) -> GroupTimeline | None:
         """What is shown; None while it is not of the group in focus."""
-        at, session = self._timeline, self._session
-        if at is None or session is None:
-            return None
-        return at if (at.study, at.group) == (session.study, session.selected) else None
+        at, session = self._timeline, self.app.session
+        return at if at is not None and (at.study, at.group) == (session.study, session.selected) else None
 
     @property
     def text(self) -> str:
         """What `timeline` prints of it, with the ranges above; nothing while it is read."""
-        at, session = self.timeline, self._session
-        if at is None or session is None or self._above is None:
+        at = self.timeline
+        if at is None or self._above is None:
             return ""
         width, height = self.chart.printed_size
-        canvas = Canvas(width, color=False)
-        return timeline_text(at, canvas, height, log=session.log, above=self._above[1]) + "\n"
+        canvas, log = Canvas(width, color=False), self.app.session.log
+        blocks = timeline_blocks(at, canvas, height, log=log, above=self._above[1])
+        return canvas_text(blocks, canvas) + "\n"
 
     @property
     def chart(self) -> Chart:
         """The chart, which takes the focus."""
         return self.query_one(Chart)
 
-    def _show_soon(self) -> None:
-        session = self._session
-        if not self.display or session is None or session.study is None:
+    def follow(self) -> None:
+        """Show the group in focus, of the plan there is."""
+        session = self.app.session
+        study, group, seed = session.study, session.selected, session.options.seed
+        if not self.display or study is None:
             return
         if self._timer is not None:
             self._timer.stop()
-        if self.timeline is not None or session.selected is None:
+        if self.timeline is not None or group is None:
             self._show()
         else:
-            read = partial(self._read, session.study, session.selected, session.options.seed)
-            # The screen's own worker: it knows what to do with a defect.
-            work = partial(tell, self, read, silent, self._take)
-            run = partial(
-                self.screen.run_worker, work, thread=True, exclusive=True, exit_on_error=False, group="run"
-            )
-            self._timer = self.set_timer(_RUN_SECONDS, run)
+            read = partial(self._read, study, group, seed)
+            self._timer = self.set_timer(_RUN_SECONDS, lambda: start(self, read, self._take, group="run"))
 
     def _read(
         self, study: Study, group: int, seed: int, _: Progress
     ) -> Iterator[tuple[GroupTimeline, RangeForest | str]]:
         """Read a group's launches, and the ranges of the run or why they are not looked for."""
         timeline = with_clusters(timeline_of_group(study, group, seed, before=self._timeline))
-        known = self._above
-        if known is not None and known[0] is study.counts:
-            yield timeline, known[1]
+        if self._above is not None and self._above[0] is study.counts:
+            yield timeline, self._above[1]
         elif is_quickly_listed(study):
             yield timeline, above_chart(ranges_in(study.profile, study.counts.region))
         else:
@@ -268,25 +202,18 @@ class RunPane(Vertical):
             self._show()
 
     def _show(self) -> None:
-        session, at = self._session, self.timeline
-        if session is None:
-            return
-        title = self.query_one(PaneTitle)
+        session, at = self.app.session, self.timeline
         if at is None:
-            title.show("[6] Over the run", "")
+            self.query_one(PaneTitle).show("[6] Over the run")
             self.chart.say("no kernel group matches")
-        else:
-            scale = "log" if session.log else "linear"
-            title.show(f"[6] #{at.group + 1} over the run", f"by {at.by}, {scale}")
-            self.chart.show(partial(_draw_run, at, session))
+            return
+        log, dots = session.log, app_dots(session.options.ascii)
+        scale = f"by {at.by}, {'log' if log else 'linear'}"
+        self.query_one(PaneTitle).show(f"[6] #{at.group + 1} over the run", scale)
+        self.chart.show(lambda width, height: group_timeline(at, width, height, log=log, dots=dots))
 
 
-def _draw_run(at: GroupTimeline, session: Session, width: int, height: int) -> Grid:
-    dots = app_dots(session.options.ascii)
-    return group_timeline(at, width, height, log=session.log, dots=dots)
-
-
-class GroupsScreen(ViewScreen):
+class GroupsScreen(TableScreen[GroupSort]):
     """The table of kernel groups over the histogram of the selected one, and its launches over the run."""
 
     NAME = "Groups"
@@ -309,30 +236,18 @@ class GroupsScreen(ViewScreen):
         self._search_timer: Timer | None = None
 
     def compose_panes(self) -> ComposeResult:
-        """The table, the histogram, the launches over the run, what binds."""
-        with Container(id="group-panes"):
-            with Vertical(id="groups-pane", classes="pane"):
-                yield PaneTitle()
-                yield GroupTable()
-                with Horizontal(id="search"):
-                    yield Static("/ ")
-                    yield SearchInput(placeholder="part of the kernel group's key", compact=True)
-            with Container(id="group-charts"):
-                with Vertical(id="chart-pane", classes="pane"):
-                    yield PaneTitle()
-                    yield Wrapped()
-                    yield Chart(id="histogram")
-                yield RunPane()
+        field = SearchInput(placeholder="part of the kernel group's key", compact=True)
+        search = Horizontal(Static("/ "), field, id="search")
+        charts = Container(titled("chart", Wrapped(), Chart(id="histogram")), RunPane(), id="group-charts")
+        yield Container(titled("groups", GroupTable(), search), charts, id="group-panes")
         yield Line(id="devices")
         yield Line(id="binding")
 
     def on_mount(self) -> None:
-        """Hide the field to filter by until the user opens it."""
         self.query_one("#search").display = False
         self.query_one("#devices").display = False
 
     def on_screen_resume(self) -> None:
-        """Go to the group that another view went to."""
         # Only now: while this view is open, the cursor may be further on than the session.
         table, selected = self.query_one(GroupTable), self.session.selected
         table.select(selected)
@@ -355,36 +270,37 @@ class GroupsScreen(ViewScreen):
         if shown is None or _listed_by(shown) != _listed_by(session):
             self._show_groups(session, study)
         # What is listed may have changed what is selected.
-        self.query_one(RunPane).follow(self.session)
+        self.query_one(RunPane).follow()
         if shown is None:
             self._show_chart()
         elif (shown.study, shown.selected, shown.log) != (study, session.selected, session.log):
             self._chart.ask(None)
 
     def _show_groups(self, session: Session, study: Study) -> None:
-        listed = listed_groups(study, session.sort, session.search, reverse=session.reverse)
+        listed = list_groups(study, session.sort, session.search, MOST_ROWS, reverse=session.reverse)
         # The charts get the rows that the list does not need.
         rows = max(len(listed.groups), _LEAST_GROUP_ROWS)
         self.query_one("#groups-pane").styles.max_height = rows + _ROWS_BESIDE_GROUPS
         self.query_one(GroupTable).show(study, listed, session.selected, (session.sort, session.reverse))
-        title = self.query_one("#groups-pane PaneTitle", PaneTitle)
-        title.show(*table_title(session, study, listed))
+        self.entitle("groups", *table_title(session, study, listed))
         if session.selected not in listed.groups:
             self.app.change(selected=listed.groups[0] if listed.groups else None)
 
     def _show_chart(self) -> None:
         """Show the chart with its title and the group's key, all three of one session."""
-        session, study = self.session, self.session.study
+        session, study, selected = self.session, self.session.study, self.session.selected
         if study is None:
             return
-        name, selected = "no kernel group", session.selected
+        name, shorten = "no kernel group", lambda _: ""
         if selected is not None:
-            label = facts.group_label(study, selected, _MOST_TITLE)
-            name = f"#{selected + 1} {label}"
-        title = self.query_one("#chart-pane PaneTitle", PaneTitle)
-        title.show(f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}")
-        self.query_one(Wrapped).show(partial(key_within, session))
-        self._histogram.show(partial(draw_group, session))
+            name = f"#{selected + 1} {group_label(study, selected, _MOST_TITLE)}"
+            shorten = partial(wording.group_key, study, selected)
+        self.entitle("chart", f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}")
+        self.query_one(Wrapped).show(shorten)
+        if selected is None:
+            self._histogram.say("no kernel group matches")
+        else:
+            self._histogram.show(partial(group_histogram, study, selected, log=session.log))
 
     @on(Rows.Moved)
     def _select(self) -> None:
@@ -408,7 +324,6 @@ class GroupsScreen(ViewScreen):
         self.query_one(GroupTable).focus()
 
     def action_search(self) -> None:
-        """Type a text to filter by."""
         self.query_one("#search").display = True
         self.query_one(SearchInput).focus()
 
@@ -418,34 +333,24 @@ class GroupsScreen(ViewScreen):
             raise SkipAction
         self.query_one(SearchInput).value = ""
 
-    def action_sort(self) -> None:
-        """Sort by the next column, and go to what is first by it."""
-        self._sort(next_in(tuple(GroupSort), self.session.sort), reverse=False)
+    @property
+    def orders(self) -> Sequence[GroupSort]:
+        return tuple(GroupSort)
 
-    def action_reverse(self) -> None:
-        """Sort by the same the other way round."""
-        self._sort(self.session.sort, reverse=not self.session.reverse)
+    @property
+    def order(self) -> tuple[GroupSort, bool]:
+        return self.session.sort, self.session.reverse
 
-    @on(Rows.HeadClicked)
-    def _sort_by_head(self, event: Rows.HeadClicked) -> None:
-        order = sorted_by_head(event.heading, self.session.sort, is_reverse=self.session.reverse)
-        if order is not None:
-            self._sort(order[0], reverse=order[1])
-
-    def _sort(self, sort: GroupSort, *, reverse: bool) -> None:
-        session = self.session
-        if session.study is not None:
-            first = listed_groups(session.study, sort, session.search, reverse=reverse).groups[:1]
+    def sort_by(self, sort: GroupSort, *, reverse: bool) -> None:
+        """Sort, and go to what is first."""
+        study, search = self.session.study, self.session.search
+        if study is not None:
+            first = list_groups(study, sort, search, MOST_ROWS, reverse=reverse).groups[:1]
             self.app.change(sort=sort, reverse=reverse, selected=next(iter(first), None))
-
-    def action_log(self) -> None:
-        """Change between logarithmic and linear durations."""
-        self.app.change(log=not self.session.log)
 
     # What is copied.
 
     def own_text(self) -> PaneText:
-        """The table with all its columns and whole keys, or the chart as it stands."""
         session, study = self.session, self.session.study
         if study is None:
             return PaneText("kernelpoint", "")
@@ -455,20 +360,32 @@ class GroupsScreen(ViewScreen):
         if self._is_meant(self._histogram):
             width, height = self._histogram.printed_size
             canvas = Canvas(width, color=False)
-            text = histogram_text(study, group, canvas, height, log=session.log) + "\n"
-            return PaneText(f"kernelpoint-histogram-{group + 1}", text)
-        rows = [facts.group_row(study, index) for index in self.query_one(GroupTable).listed.groups]
+            blocks = histogram_blocks(study, group, width, height, log=session.log)
+            return PaneText(f"kernelpoint-histogram-{group + 1}", canvas_text(blocks, canvas) + "\n")
+        rows = [group_row(study, index) for index in self.query_one(GroupTable).listed.groups]
         canvas = Canvas(self.app.size.width, color=False)
-        return PaneText("kernelpoint-groups", groups_text(study, rows, canvas) + "\n" if rows else "")
+        text = canvas_text(group_blocks(study, rows, canvas), canvas) + "\n" if rows else ""
+        return PaneText("kernelpoint-groups", text)
 
     def command(self) -> str:
-        """`histogram` of the selected group as large as it is drawn, or `groups` as they are listed."""
+        """`timeline` or `histogram` of the selected group as large as it is drawn, or `groups` as listed."""
         session, run = self.app.planned, self.query_one(RunPane).chart
-        if self._is_meant(run):
-            return chart_command(session, run.printed_size, "timeline")
-        if self._is_meant(self._histogram):
-            return chart_command(session, self._histogram.printed_size)
-        return table_command(session, self.query_one(GroupTable).listed)
+        given = options_with_overrides(session)
+        for chart, command, kind in (
+            (run, "timeline", TimelineOptions),
+            (self._histogram, "histogram", HistogramOptions),
+        ):
+            if self._is_meant(chart):
+                kernel, (width, height) = f"#{(session.selected or 0) + 1}", chart.printed_size
+                drawn = options_of(kind, given, kernel=kernel, log=session.log, width=width, height=height)
+                return command_line(command, drawn)
+        listed = self.query_one(GroupTable).listed
+        top = None if len(listed.groups) == listed.matching else len(listed.groups)
+        sort, reverse = self.order
+        options = options_of(
+            GroupsOptions, given, sort=sort, reverse=reverse, filter=session.search or None, top=top
+        )
+        return command_line("groups", options)
 
     def _is_meant(self, chart: Chart) -> bool:
         """Return whether a chart of a group has the focus."""

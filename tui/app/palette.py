@@ -79,7 +79,7 @@ def _of_plan() -> Iterator[Entry]:
     # They import numpy, which the palette of a workload that is still being read does without.
     from sampling.methods.registry import method_named, method_names
     from sampling.simulators.registry import exporter_names
-    from tui.app.plan.options import OPTION_FIELDS
+    from tui.app.option_form import OPTION_FIELDS
 
     for field in OPTION_FIELDS:
         yield Entry(f"Option: {field.label}", field.help, f"option({field.name!r})", _PLAN)
@@ -91,37 +91,21 @@ def _of_plan() -> Iterator[Entry]:
         )
 
 
-_WORD_BREAKS = re.compile(r"[^a-z0-9]+")
-
-
-def closeness(title: str, explanation: str, typed: str) -> int:
-    """Return how well an entry fits, from 5, what is typed is its name, down to 0, it does not fit.
-
-    4: all words are words of its title, 3: all begin one, 2: all are within it, 1: in its explanation.
-
-    Parameters
-    ----------
-    typed : words; each must be found, in any case and order.
-    """
-    tokens, name = typed.casefold().split(), title.casefold()
-    words = _WORD_BREAKS.split(name)
-    # "Plan: Save  S" is called Save.
-    if name.partition(": ")[2].partition("  ")[0] == " ".join(tokens):
-        return 5
-    if all(token in words for token in tokens):
-        return 4
-    if all(any(word.startswith(token) for word in words) for token in tokens):
-        return 3
-    if all(token in name for token in tokens):
-        return 2
-    whole = f"{name} {explanation.casefold()}"
-    return 1 if all(token in whole for token in tokens) else 0
-
-
 def found(commands: Sequence[SystemCommand], typed: str) -> list[SystemCommand]:
-    """Return the commands that fit, the closest first, equally close ones in their order."""
-    close = [(closeness(each.title, each.help, typed), each) for each in commands]
-    return [each for near, each in sorted(close, key=lambda pair: -pair[0]) if near]
+    """Return the commands that have all the words typed, in any order; those of such titles first."""
+    tokens = typed.casefold().split()
+
+    def distance(command: SystemCommand) -> int:
+        title = command.title.casefold()
+        # "Plan: Save  S" is called Save.
+        if title.partition(": ")[2].partition("  ")[0] == " ".join(tokens):
+            return 0
+        words = [word for word in re.split(r"[^a-z0-9]+", title) if word.startswith(tuple(tokens))]
+        if all(any(word.startswith(token) for word in words) for token in tokens):
+            return 1
+        return 2 if all(token in f"{title} {command.help.casefold()}" for token in tokens) else 3
+
+    return [each for each in sorted(commands, key=distance) if distance(each) < 3]
 
 
 class EntryProvider(Provider):

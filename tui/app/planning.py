@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from sampling.errors import OptionError, OverrideError, SamplingError
 from sampling.methods.registry import check_settings
+from sampling.parallel import Progress
 from sampling.plan.nearby import Relaxation, SimulationHours
 from sampling.plan.study import Study, study, study_again
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.splitting.tree import Overrides, Verdict
 from tui.app.state import Session, decisions
 from tui.engine.plan_files import plan_notes, profile_check
@@ -31,7 +32,9 @@ from tui.options.plan import SampleOptions
 
 # What says words alone needs no screen.
 if TYPE_CHECKING:
+    from textual.dom import DOMNode
     from textual.message_pump import MessagePump
+    from textual.worker import Worker
 
 _REPORT_SECONDS = 0.1
 
@@ -49,9 +52,7 @@ def study_of(
 
     It goes on from the study of the session `before` where that has one.
 
-    Raises
-    ------
-    SamplingError, OSError : the workload cannot be read, or cannot be planned so.
+    Raises SamplingError, OSError: the workload cannot be read, or cannot be planned so.
     """
     notes: tuple[str, ...] = ()
     try:
@@ -98,6 +99,23 @@ def tell(
             node.call_later(told, take, found)
 
 
+def start(
+    node: DOMNode,
+    task: Callable[[Progress], Iterator[Found]],
+    take: Callable[[Found], object],
+    say: Progress | None = None,
+    *,
+    group: str,
+    is_exclusive: bool = True,
+) -> Worker[None]:
+    """Run a task in a worker of the node's screen, which knows what to do with a defect; see `tell`.
+
+    `is_exclusive`: whether what runs in the group before is cancelled.
+    """
+    work = partial(tell, node, task, say or silent, take)
+    return node.screen.run_worker(work, thread=True, exclusive=is_exclusive, exit_on_error=False, group=group)
+
+
 def in_words(say: Callable[[str], None]) -> Progress:
     """Return a callback that says progress in words, with the share that is done where that is known."""
     return lambda done, total, what: say(f"{what}, {100 * done / total:.0f} %" if total else what)
@@ -115,13 +133,7 @@ def load_study(
 ) -> Study:
     """Read the workload and design the plan.
 
-    Parameters
-    ----------
-    check : refuses a profile that is not the one meant.
-
-    Raises
-    ------
-    SamplingError : see the engine.
+    `check`: refuses a profile that is not the one meant.
     """
     check_settings(options.set)
     budget_of(options)
@@ -139,13 +151,7 @@ def plan_again(
 ) -> Study:
     """Design another plan; the launches are counted again only if others, or other groups, are asked for.
 
-    Parameters
-    ----------
-    before : what `read` was studied with.
-
-    Raises
-    ------
-    SamplingError : see the engine.
+    `before`: what `read` was studied with.
     """
     check_settings(options.set)
     target, choice = target_of(options), choice_of(options, overrides)
@@ -191,9 +197,7 @@ def failure_words(error: SamplingError | OSError) -> str:
 def _why_not_planned(error: OverrideError, before: Session, read: Study, wanted: Session) -> SamplingError:
     """Return why the user's decisions do not fit what is wanted, in few words.
 
-    Parameters
-    ----------
-    before : of the plan that stays, with its study `read`.
+    `before`: of the plan that stays, with its study `read`.
     """
     if error.group is None:
         counts, number = read.counts, decisions(wanted.overrides)
@@ -216,9 +220,7 @@ def _why_not_planned(error: OverrideError, before: Session, read: Study, wanted:
 def in_few_words(error: SamplingError, overrides: Overrides, where: str) -> SamplingError:
     """Return an error of the user's decisions in few words, others as they are.
 
-    Parameters
-    ----------
-    where : in which trees there is no such node.
+    `where`: in which trees there is no such node.
     """
     if not isinstance(error, OverrideError):
         return error

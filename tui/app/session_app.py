@@ -78,9 +78,7 @@ class LoadingScreen(Screen[None]):
 class SessionApp(App[None]):
     """What the screens know of the app: its session, how to change it, and how to tell the user.
 
-    Parameters
-    ----------
-    tabs : the key and the name of each view that can be opened.
+    `tabs`: the key and the name of each view that can be opened.
 
     Attributes
     ----------
@@ -138,9 +136,7 @@ class SessionApp(App[None]):
 
         What cannot be planned is said in ``session.problem``, and the options stay as they were.
 
-        Parameters
-        ----------
-        words : what to say once it is planned.
+        `words`: what to say once it is planned.
         """
         self._words = words
         before = self._shown
@@ -268,18 +264,9 @@ class SessionApp(App[None]):
             for text in study.profile.notes:
                 self.say(text)
             self._say_beside(notes)
-            self._look_beside(self.session, study)
-
-    @work(thread=True, exit_on_error=False, group="beside")
-    def _look_beside(self, session: Session, study: Study) -> None:
-        from tui.engine.plan_files import beside_profile
-
-        named = [session.options.overrides, None if session.plan is None else session.plan.path]
-        lines = beside_profile(session.profiles, study, [path for path in named if path is not None])
-        self.call_later(self._say_beside, lines)
 
     def _say_beside(self, lines: Sequence[str]) -> None:
-        """Say what lies beside the profile, or lacks in the plan shown; the findings say it again."""
+        """Say in what the plan shown is not that of its file; the findings say it again."""
         if lines:
             self.change(beside=(*self.session.beside, *lines))
         for text in lines:

@@ -19,20 +19,20 @@ from textual.worker import get_current_worker
 
 from sampling.errors import SamplingError
 from sampling.methods.registry import splits_groups
+from sampling.parallel import Progress
 from sampling.plan.study import Study
 from sampling.plan.walk import TreeWalk
-from sampling.progress import Progress
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
 from sampling.text import counted
 from tui.app.actions import APP, COMPARING, TREE, VIEW, bindings
 from tui.app.frame.chart import Chart, Draw
-from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.line import Line, PaneTitle, titled
 from tui.app.frame.page import PaneText
 from tui.app.frame.soon import Soon
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import options_with_overrides
-from tui.app.planning import in_few_words, silent, tell
+from tui.app.planning import in_few_words, start
 from tui.app.state import Session, decisions
 from tui.app.tree_walk import Change, WalkQueue, WalkSpec, begin, decide, methods_in_turn, move, spec_of
 from tui.charts import quantities
@@ -40,16 +40,16 @@ from tui.charts.grid import Grid, blank, copy, fitted
 from tui.charts.tree import tree
 from tui.options.command_line import command_line, error_text, options_of
 from tui.options.look import TreeOptions
-from tui.output.writer import Canvas
+from tui.output.writer import Canvas, canvas_text
 from tui.terminal.printable import printable
-from tui.text import facts
+from tui.text.groups import group_label
 from tui.text.tree import (
     TreeStop,
     card_lines,
     node_name,
     running_lines,
     stop_histogram,
-    tree_text,
+    tree_blocks,
 )
 
 DURATIONS_AT_ONCE = 100_000
@@ -76,7 +76,7 @@ def node_title(
     else:
         so_far = "" if stop.ahead is None else " so far"
         place = f"decision {stop.node.index + 1} of {quantities.count(taken)}{so_far}"
-    label = "" if study is None else f": {facts.group_label(study, stop.group)}"
+    label = "" if study is None else f": {group_label(study, stop.group)}"
     whose = f"for {of_plan}" if splits_groups(of_plan) else "for study"
     whose = "the plan's" if method == of_plan else whose
     return f"[2] {stop.name} {place}{label}", f"[x] {'log' if log else 'linear'}  [m] {method}, {whose}"
@@ -100,14 +100,15 @@ class SplitHistogram(Chart):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._stop: TreeStop | None = None
-        self._log = False
-        self._wanted: Draw = blank
+        self._wanted: tuple[Draw, int] = blank, 0
         self._soon = Soon[None](self, lambda _: self._show_wanted())
 
     def look_at(self, stop: TreeStop, *, log: bool) -> None:
         """Show the durations of the node in focus."""
-        self._stop, self._log = stop, log
+        durations = int(stop.counts.offsets[stop.group + 1] - stop.counts.offsets[stop.group])
+        if stop.node is not None:
+            durations = stop.node.stop - stop.node.start
+        self._wanted = partial(stop_histogram, stop, log=log), durations
         self._soon.ask(None)
 
     @property
@@ -116,38 +117,23 @@ class SplitHistogram(Chart):
         return self._soon.is_resting
 
     def on_resize(self) -> None:
-        """Draw for the new size."""
         self._soon.ask(None)
 
     def _show_wanted(self) -> None:
-        stop = self._stop
-        if stop is None:
-            return
-        draw = self._wanted = partial(stop_histogram, stop, log=self._log)
-        durations = int(stop.counts.offsets[stop.group + 1] - stop.counts.offsets[stop.group])
-        if stop.node is not None:
-            durations = stop.node.stop - stop.node.start
+        draw, durations = self._wanted
         if durations <= DURATIONS_AT_ONCE:
             self.show(draw)
         elif self.size:
             width, height = self.size
 
-            def drawn(_: Progress) -> Iterator[tuple[Draw, Grid]]:
-                yield draw, draw(width, height)
+            def drawn(_: Progress) -> Iterator[Grid]:
+                yield draw(width, height)
 
-            # The screen's own worker: it knows what to do with a defect.
-            self.screen.run_worker(
-                partial(tell, self, drawn, silent, self._show_drawn),
-                thread=True,
-                exclusive=True,
-                exit_on_error=False,
-                group="tree-histogram",
-            )
+            def take(grid: Grid) -> None:
+                if draw is self._wanted[0]:
+                    self.show(partial(self._fitted, grid))
 
-    def _show_drawn(self, drawn: tuple[Draw, Grid]) -> None:
-        draw, grid = drawn
-        if draw is self._wanted:
-            self.show(partial(self._fitted, grid))
+            start(self, drawn, take, group="tree-histogram")
 
     def _fitted(self, grid: Grid, width: int, height: int) -> Grid:
         """Return the drawn chart; cut to a new size until it is drawn again."""
@@ -163,26 +149,22 @@ class SplitHistogram(Chart):
 class SplitCard(Widget, can_focus=False):
     """Lines broken between words; where there are too few rows, the last ones are not shown."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._lines: list[str] = []
+    lines: Sequence[str] = ()
 
     def show(self, lines: Sequence[str]) -> None:
         """Show other lines."""
-        self._lines = [printable(line) for line in lines]
+        self.lines = [printable(line) for line in lines]
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """One row, and blanks."""
         width = self.size.width
         rows = [
             fitted(row, width)
-            for line in self._lines
+            for line in self.lines
             for row in textwrap.wrap(line, max(width, 4), subsequent_indent="  ")
         ]
-        return Strip(
-            [Segment(set_cell_size(rows[y] if y < len(rows) else "", width), self.rich_style)], width
-        )
+        text = set_cell_size(rows[y] if y < len(rows) else "", width)
+        return Strip([Segment(text, self.rich_style)], width)
 
 
 class SplitTreeScreen(ViewScreen):
@@ -216,17 +198,9 @@ class SplitTreeScreen(ViewScreen):
         )
 
     def compose_panes(self) -> ComposeResult:
-        """The node, the tree, the running figures."""
-        with Container(id="split-panes"):
-            with Vertical(id="split-pane", classes="pane"):
-                yield PaneTitle()
-                yield SplitHistogram(id="split-histogram")
-            with Vertical(id="card-pane"):
-                yield PaneTitle()
-                yield SplitCard()
-            with Vertical(id="tree-pane", classes="pane"):
-                yield PaneTitle()
-                yield Chart(id="branches")
+        card = Vertical(PaneTitle(), SplitCard(), id="card-pane")
+        histogram, branches = SplitHistogram(id="split-histogram"), Chart(id="branches")
+        yield Container(titled("split", histogram), card, titled("tree", branches), id="split-panes")
         yield Line(id="running")
 
     def follow(self, shown: Session | None, session: Session) -> None:
@@ -355,14 +329,12 @@ class SplitTreeScreen(ViewScreen):
         stop = self.looked_at
         if stop is None:
             return
-        title, title_of_card, title_of_tree = self.query(PaneTitle)
         session, of_plan = self.session, self.session.options.method
-        title.show(*node_title(stop, session.study, self.method, of_plan, log=session.log))
+        self.entitle("split", *node_title(stop, session.study, self.method, of_plan, log=session.log))
         # The words are of a decision, with the keys that take it; or of a group that is split.
-        is_split = stop.node is None
-        title_of_card.show(*(("This kernel group", "") if is_split else ("[+ -] This decision", "")))
-        whole = ("[tab] Tree",) if stop.ahead is None else ("[tab] Tree so far", "+ split  - keep  u undo")
-        title_of_tree.show(*whole)
+        self.entitle("card", "This kernel group" if stop.node is None else "[+ -] This decision")
+        so_far = () if stop.ahead is None else (" so far", "+ split  - keep  u undo")
+        self.entitle("tree", *(f"[tab] Tree{so_far[0]}", so_far[1]) if so_far else ("[tab] Tree",))
         self.query_one(SplitCard).show(card_lines(stop))
         self.query_one("#branches", Chart).show(partial(draw_branches, stop))
         self.query_one("#running", Line).show(running_lines(stop))
@@ -380,48 +352,38 @@ class SplitTreeScreen(ViewScreen):
     # Keys.
 
     def action_step(self) -> None:
-        """Take the decision ahead."""
         self._go(TreeWalk.step)
 
     def action_step_back(self) -> None:
-        """Undo the last step."""
         self._go(TreeWalk.back)
 
     def action_next_group(self) -> None:
-        """Go to the next group."""
         self._go(TreeWalk.next_group)
 
     def action_previous_group(self) -> None:
-        """Go to the group before."""
         self._go(TreeWalk.previous_group)
 
     def action_finish_group(self) -> None:
-        """Take all decisions on the group."""
         self._go(TreeWalk.finish_group)
 
     def action_finish(self) -> None:
-        """Take all decisions."""
         self._go(TreeWalk.finish)
 
     def action_node_up(self) -> None:
-        """Look at the decision before."""
         stop = self.looked_at
         if stop is not None:
             index = len(stop.nodes) if stop.node is None else stop.node.index
             self._look_at(stop, max(index - 1, 0))
 
     def action_node_down(self) -> None:
-        """Look at the decision after."""
         stop = self.looked_at
         if stop is not None and stop.node is not None:
             self._look_at(stop, stop.node.index + 1)
 
     def action_split_node(self) -> None:
-        """Split the node in focus."""
         self._decide(Verdict.SPLIT)
 
     def action_keep_node(self) -> None:
-        """Keep the node in focus whole."""
         self._decide(Verdict.KEEP)
 
     def action_undo_decision(self) -> None:
@@ -436,19 +398,14 @@ class SplitTreeScreen(ViewScreen):
         self._studied = methods[(place + 1) % len(methods)]
         self._begin(session)
 
-    def action_log(self) -> None:
-        """Change between logarithmic and linear durations."""
-        self.app.change(log=not self.session.log)
-
     # What is copied.
 
     def own_text(self) -> PaneText:
-        """All of the view as `tree` prints it."""
         stop, session = self.looked_at, self.session
         if stop is None:
             return PaneText("kernelpoint-tree", "")
         canvas = Canvas(self.app.size.width, color=False)
-        text = tree_text(stop, canvas, log=session.log) + "\n"
+        text = canvas_text(tree_blocks(stop, canvas, log=session.log), canvas) + "\n"
         return PaneText(f"kernelpoint-tree-{stop.group + 1}", text)
 
     def command(self) -> str:

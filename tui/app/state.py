@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from tui.options.choices import GroupSort
 from tui.options.plan import SampleOptions
 
@@ -53,7 +53,7 @@ class Session:
     scale : the tables of view 5; None until one is read or edited.
     before : what view 7 compares with the open workload, as typed; None until something is.
     plan : the plan file that was opened; None where a profile was.
-    beside : what lies beside the profile, or lacks in the plan shown, in a line each.
+    beside : in what the plan shown is not that of the plan file, in a line each.
     """
 
     options: SampleOptions = field(default_factory=SampleOptions)
@@ -113,9 +113,7 @@ def _same_group(session: Session, before: Study, study: Study) -> int:
 def taken_back(session: Session, shown: Session, problem: str) -> Session:
     """Return the session with the options of the plan that is shown again, as the new ones failed.
 
-    Parameters
-    ----------
-    problem : why they failed.
+    `problem`: why they failed.
     """
     return replace(
         session,
@@ -174,9 +172,7 @@ class Steps:
     def note(self, before: SampleOptions, after: SampleOptions, words: str) -> None:
         """Take note of a step.
 
-        Parameters
-        ----------
-        words : what to say once it is taken back.
+        `words`: what to say once it is taken back.
         """
         self._taken.append(_Taken(before, after, words))
 

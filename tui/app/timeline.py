@@ -5,37 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from textwrap import wrap
 from typing import ClassVar
 
 import numpy as np
 from rich.segment import Segment
 from rich.style import Style
-from textual import events, on, work
+from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
-from textual.containers import Container, Vertical
+from textual.containers import Container
+from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
+from sampling.parallel import Progress
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
 from sampling.reduction.range_list import RangeList, RangeOrigin
-from sampling.reduction.region import Region
+from sampling.reduction.region import Region as LaunchRegion
 from sampling.reduction.timeline import By
 from tui.app.actions import APP, COMPARING, RANGES, TIMELINE, VIEW, bindings
 from tui.app.frame.chart import Chart
-from tui.app.frame.line import Line, PaneTitle
+from tui.app.frame.line import Line, titled
 from tui.app.frame.page import PaneText
+from tui.app.frame.rows import Rows
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import options_with_overrides
-from tui.app.planning import in_words, tell
+from tui.app.planning import in_words, start
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.charts import quantities
-from tui.charts.grid import Grid, runs, style_name
+from tui.charts.grid import Grid, blank, style_name
+from tui.charts.grid import runs as grid_runs
 from tui.charts.timeline import LEFT, RIGHT, RunAxis
 from tui.engine.looking import GroupTimeline, is_quickly_listed, ranges_in, timeline_of_group
 from tui.engine.studies import region_of
@@ -43,16 +44,24 @@ from tui.options.choices import TimelineBy
 from tui.options.command_line import command_line, options_of
 from tui.options.look import TimelineOptions
 from tui.options.plan import SampleOptions
-from tui.output.writer import Canvas
+from tui.output.writer import Canvas, canvas_text
 from tui.terminal import tty as terminal
-from tui.terminal.printable import printable
-from tui.text import facts
-from tui.text.ranges import RangeForest, TreeMarks, above_chart, left_of, range_words, tree_grid
-from tui.text.timeline import course_forms, group_timeline, timeline_text, with_clusters
+from tui.text.groups import group_label
+from tui.text.timeline import (
+    RangeForest,
+    TreeMarks,
+    above_chart,
+    course_forms,
+    group_timeline,
+    left_of,
+    range_words,
+    timeline_blocks,
+    tree_grid,
+    with_clusters,
+)
 
 #: No fewer launches are shown, where a group has as many.
 LEAST_SHOWN = 8
-_HEADING_ROWS = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,17 +134,16 @@ class RegionChoice:
         return replace(options, range=self.before.range, launches=self.before.launches)
 
 
-class RangeTree(Widget, can_focus=True):
+class RangeTree(Rows):
     """Ranges to open and to choose, a bar each on the axis of the chart below; or a text in their place."""
 
     BINDINGS = bindings(RANGES)
-    DEFAULT_CSS = "RangeTree { height: 1fr; }"
 
     app: SessionApp
 
     @dataclass
     class Asked(Message):
-        """A range is under the cursor; the chart is to show it, or it is to be the region or no longer so."""
+        """The chart is to show a range ("zoom"), or it is to be the region or no longer so ("choose")."""
 
         path: int
         what: str
@@ -144,138 +152,100 @@ class RangeTree(Widget, can_focus=True):
         super().__init__()
         self.forest: RangeForest | None = None
         self._opened: set[int] = set()
-        self._rows: list[int] = []
-        self._place = self._first = 0
-        self._words = ""
+        self._paths: list[int] = []
         self._in_force: int | None = None
         self._axis_of: Callable[[int], RunAxis | None] = lambda _: None
-        self._drawn: Grid | None = None
+        self._grid = blank(0, 0)
 
     def say(self, words: str) -> None:
         """Show a text in place of ranges."""
-        if (self.forest, self._words) != (None, words):
-            self.forest, self._words = None, words
-            self._redraw()
+        self.forest = None
+        self.fill(0, words=words)
 
     def show(self, forest: RangeForest) -> None:
         """Show other ranges, the cursor on the first."""
         if self.forest is not forest:
             self.forest, self._opened = forest, set(forest.opened_at_first())
-            self._rows, self._place, self._first = forest.walked(self._opened), 0, 0
-            self._moved()
+            self._walk(forest, None)
 
     def show_axis(self, axis_of: Callable[[int], RunAxis | None], in_force: int | None) -> None:
         """Draw bars on this axis, which is of a width, and mark the region in force."""
         self._axis_of, self._in_force = axis_of, in_force
-        self._redraw()
-
-    @property
-    def cursor(self) -> int | None:
-        """The path at the cursor; None where there is none."""
-        return None if self.forest is None else self._rows[self._place]
-
-    @property
-    def _page(self) -> int:
-        return max(self.size.height - _HEADING_ROWS, 1)
-
-    def _grid(self, forest: RangeForest) -> Grid:
-        """Return the rows that are in sight, the cursor among them."""
-        width, page = self.size.width, self._page
-        if self._drawn is None or self._drawn.width != width:
-            last = max(len(self._rows) - page, self._place - page + 1, 0)
-            self._first = min(max(self._first, self._place - page + 1, 0), self._place, last)
-            marks = TreeMarks(self._opened, self.cursor if self.has_focus else None, self._in_force)
-            rows = self._rows[self._first : self._first + page]
-            self._drawn = tree_grid(forest, rows, self._axis_of(width), width, marks)
-        return self._drawn
-
-    def _redraw(self) -> None:
-        self._drawn = None
         self.refresh()
 
-    def _moved(self) -> None:
-        self._redraw()
-        if self.cursor is not None:
-            self.post_message(self.Asked(self.cursor, "name"))
+    @property
+    def path(self) -> int | None:
+        """The range at the cursor; None where there is none."""
+        return self._paths[self.cursor] if self.row_count else None
 
-    def action_move(self, rows: int) -> None:
-        """Move the cursor down by so many rows (up if negative), at most to the last or first."""
-        if self.forest is not None:
-            self._place = min(max(self._place + rows, 0), len(self._rows) - 1)
-            self._moved()
-
-    def action_page(self, pages: int) -> None:
-        """Move it by as many rows as are in sight."""
-        self.action_move(pages * self._page)
+    def _walk(self, forest: RangeForest, path: int | None) -> None:
+        """List what is open, the cursor on a range."""
+        self._paths = forest.walked(self._opened)
+        self.fill(len(self._paths), 0 if path is None else self._paths.index(path))
+        self.post_message(self.Moved())
 
     def action_open(self) -> None:
         """Show what lies in the range; where it is shown, go to its first."""
-        path = self.cursor
-        if self.forest is None or path is None or not self.forest.has_inside(path):
+        forest, path = self.forest, self.path
+        if forest is None or path is None or not forest.has_inside(path):
             return
         if path in self._opened:
-            self.action_move(1)
+            self.move(1)
         else:
-            self._walk(self._opened | {path}, path)
+            self._opened.add(path)
+            self._walk(forest, path)
 
     def action_close(self) -> None:
         """Hide what lies in the range; where nothing is shown, go to the range around."""
-        path = self.cursor
-        if self.forest is None or path is None:
+        forest, path = self.forest, self.path
+        if forest is None or path is None:
             return
-        if path in self._opened and self.forest.has_inside(path):
-            self._walk(self._opened - {path}, path)
-        elif (parent := self.forest.parent_of(path)) >= 0:
-            self._walk(self._opened, parent)
-
-    def _walk(self, opened: set[int], path: int) -> None:
-        assert self.forest is not None
-        self._opened, self._rows = opened, self.forest.walked(opened)
-        self._place = self._rows.index(path)
-        self._moved()
+        if path in self._opened and forest.has_inside(path):
+            self._opened.remove(path)
+            self._walk(forest, path)
+        elif (parent := forest.parent_of(path)) >= 0:
+            self._walk(forest, parent)
 
     def action_zoom_to(self) -> None:
-        """Ask for the chart to show the range."""
         self._ask("zoom")
 
     def action_choose(self) -> None:
-        """Ask for the range to be the region."""
         self._ask("choose")
 
     def _ask(self, what: str) -> None:
-        if self.cursor is None:
+        if self.path is None:
             self.app.say("there are no ranges to choose from here", failed=True)
         else:
-            self.post_message(self.Asked(self.cursor, what))
-
-    def on_click(self, event: events.Click) -> None:
-        """Put the cursor there."""
-        if event.y >= _HEADING_ROWS:
-            self.action_move(self._first + event.y - _HEADING_ROWS - self._place)
-
-    def on_resize(self, _: events.Resize) -> None:
-        """Keep the cursor in sight."""
-        self._redraw()
+            self.post_message(self.Asked(self.path, what))
 
     def on_focus(self) -> None:
-        """Show the cursor."""
-        self._redraw()
+        self.refresh()
 
     def on_blur(self) -> None:
-        """Hide it."""
-        self._redraw()
+        self.refresh()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw all that is in sight at once: columns are as wide as what they have there."""
+        if self.forest is not None:
+            marks = TreeMarks(self._opened, self.path if self.has_focus else None, self._in_force)
+            rows = self._paths[self._first : self._first + self.page]
+            width = self.size.width
+            self._grid = tree_grid(self.forest, rows, self._axis_of(width), width, marks)
+        return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """The heading, a range, or a row of the text."""
-        width, base = self.size.width, self.rich_style
         if self.forest is None:
-            words = wrap(printable(self._words), max(width, 1))
-            return Strip([Segment(words[y] if y < len(words) else "", base)]).adjust_cell_length(width, base)
-        grid = self._grid(self.forest)
-        if y >= grid.height:
-            return Strip.blank(width, base)
-        segments = [Segment(words, base + Style.parse(style_name(style))) for words, style in runs(grid, y)]
-        return Strip(segments).adjust_cell_length(width, base)
+            return super().render_line(y)
+        base = self.rich_style
+        drawn = grid_runs(self._grid, y) if y < self._grid.height else ()
+        segments = [Segment(words, base + Style.parse(style_name(style))) for words, style in drawn]
+        return Strip(segments).adjust_cell_length(self.size.width, base)
+
+
+def _draw(timeline: GroupTimeline, session: Session, has_ranges: bool, width: int, height: int) -> Grid:
+    left = left_of(width, has_ranges=has_ranges)
+    dots = terminal.app_dots(session.options.ascii)
+    return group_timeline(timeline, width, height, log=session.log, dots=dots, left=left)
 
 
 class TimelineScreen(ViewScreen):
@@ -306,18 +276,11 @@ class TimelineScreen(ViewScreen):
         self._by: By = "launch"
         self._wanted: tuple[Study, int] | None = None
         self._profile: Profile | None = None
-        self._above: dict[Region, RangeForest | str | None] = {}
+        self._above: dict[LaunchRegion, RangeForest | str | None] = {}
         self._choice: RegionChoice | None = None
 
     def compose_panes(self) -> ComposeResult:
-        """The ranges, the chart, and its launches in words."""
-        with Container(id="panes"):
-            with Vertical(id="ranges-pane", classes="pane"):
-                yield PaneTitle()
-                yield RangeTree()
-            with Vertical(id="timeline-pane", classes="pane"):
-                yield PaneTitle()
-                yield Chart(id="timeline")
+        yield Container(titled("ranges", RangeTree()), titled("timeline", Chart(id="timeline")), id="panes")
         yield Line(id="course")
 
     @property
@@ -332,7 +295,7 @@ class TimelineScreen(ViewScreen):
         if study is None or group is None:
             self._wanted = self._timeline = None
             self._part = Shown.whole(1)
-            self.query_one("#timeline-pane PaneTitle", PaneTitle).show("[6] no kernel group")
+            self.entitle("timeline", "[6] no kernel group")
             self.query_one("#course", Line).show([""])
             self.query_one(Chart).say("no kernel group is in focus: choose one in view 1")
         elif self._wanted != (study, group):
@@ -355,19 +318,18 @@ class TimelineScreen(ViewScreen):
         is_shown = at is not None and self._wanted == (at.study, at.group)
         return is_shown and bool(self._above) and None not in self._above.values()
 
-    @work(thread=True, exit_on_error=False, exclusive=True, group="timeline")
     def _read(self, study: Study, group: int, seed: int) -> None:
         before = self._timeline
 
         def read(progress: Progress) -> Iterator[GroupTimeline]:
             yield with_clusters(timeline_of_group(study, group, seed, progress, before=before))
 
-        tell(self, read, in_words(self._say_reading), self._take)
+        def say(words: str) -> None:
+            # What is shown stays until there is something else to show.
+            if self._timeline is None:
+                self.query_one(Chart).say(words)
 
-    def _say_reading(self, words: str) -> None:
-        # What is shown stays until there is something else to show.
-        if self._timeline is None:
-            self.query_one(Chart).say(words)
+        start(self, read, self._take, in_words(say), group="timeline")
 
     def _take(self, timeline: GroupTimeline) -> None:
         before = self._timeline
@@ -398,21 +360,20 @@ class TimelineScreen(ViewScreen):
                 self._read_ranges(study.profile, region)
         self._show_ranges()
 
-    @work(thread=True, exit_on_error=False, group="ranges")
-    def _read_ranges(self, profile: Profile, region: Region) -> None:
+    def _read_ranges(self, profile: Profile, region: LaunchRegion) -> None:
         def read(progress: Progress) -> Iterator[RangeForest | str]:
             yield above_chart(ranges_in(profile, region, progress))
 
-        tell(self, read, in_words(self._say_ranges), partial(self._take_ranges, region))
+        def say(words: str) -> None:
+            if self._shown_above() is None:
+                self._tree.say(words)
 
-    def _say_ranges(self, words: str) -> None:
-        if self._shown_above() is None:
-            self._tree.say(words)
+        def take(above: RangeForest | str) -> None:
+            self._above[region] = above
+            self._show_ranges()
+            self._show()
 
-    def _take_ranges(self, region: Region, above: RangeForest | str) -> None:
-        self._above[region] = above
-        self._show_ranges()
-        self._show()
+        start(self, read, take, in_words(say), group="ranges", is_exclusive=False)
 
     def _shown_above(self) -> RangeForest | str | None:
         """Return the ranges of the region from before the choice; None while they are read."""
@@ -429,12 +390,13 @@ class TimelineScreen(ViewScreen):
         tree.show_axis(self._axis, in_force)
         self._name_range()
 
+    @on(Rows.Moved)
     def _name_range(self) -> None:
-        forest, path = self._tree.forest, self._tree.cursor
+        forest, path = self._tree.forest, self._tree.path
         title = ("[tab] Ranges and iterations", "")
         if forest is not None and path is not None:
             title = (f"[tab] {range_words(forest, path)[0]}", "enter zooms, space: region")
-        self.query_one("#ranges-pane PaneTitle", PaneTitle).show(*title)
+        self.entitle("ranges", *title)
 
     def _in_part(self, timeline: GroupTimeline) -> GroupTimeline:
         return timeline.part(self._part.first, self._part.stop, self._by)
@@ -456,9 +418,9 @@ class TimelineScreen(ViewScreen):
         share = (
             "" if shown.is_whole else f"{quantities.share((shown.stop - shown.first) / shown.launches)} of "
         )
-        group = f"#{part.group + 1} {facts.group_label(part.study, part.group)}"
+        group = f"#{part.group + 1} {group_label(part.study, part.group)}"
         axes = f"[t] by {part.by}, [x] {'log' if session.log else 'linear'}"
-        self.query_one("#timeline-pane PaneTitle", PaneTitle).show(f"[6] {share}{group}", axes)
+        self.entitle("timeline", f"[6] {share}{group}", axes)
         has_ranges = isinstance(self._shown_above(), RangeForest)
         self.query_one(Chart).show(partial(_draw, part, session, has_ranges))
         self.query_one("#course", Line).show(course_forms(part))
@@ -467,11 +429,9 @@ class TimelineScreen(ViewScreen):
     @on(RangeTree.Asked)
     def _take_asked(self, event: RangeTree.Asked) -> None:
         forest, timeline = self._tree.forest, self._timeline
-        if event.what == "name" or forest is None:
-            self._name_range()
-        elif event.what == "choose":
+        if forest is not None and event.what == "choose":
             self._choose(forest, event.path)
-        elif timeline is not None:
+        elif forest is not None and timeline is not None:
             first, stop = forest.listed.runs(event.path)
             ends = int(first.min()), int(stop.max())
             low, high = np.searchsorted(timeline.launches.id, ends).tolist()
@@ -513,30 +473,24 @@ class TimelineScreen(ViewScreen):
             self._show()
 
     def action_zoom_in(self) -> None:
-        """Show the middle half."""
         self._change(Shown.zoomed_in)
 
     def action_zoom_out(self) -> None:
-        """Show twice as much."""
         self._change(Shown.zoomed_out)
 
     def action_pan(self, direction: int) -> None:
-        """Go on, or back."""
         self._change(lambda shown: shown.panned(direction))
 
     def action_whole(self) -> None:
-        """Show all launches of the group."""
         self._change(lambda shown: Shown.whole(shown.launches))
 
     def action_group(self, step: int) -> None:
-        """Go to the kernel group of the next rank, or of the one before."""
         session = self.session
         if session.study is not None and session.selected is not None:
             last = len(session.study.counts.groups) - 1
             self.app.change(selected=min(max(session.selected + step, 0), last))
 
     def action_by(self) -> None:
-        """Change between the order of the launches and time."""
         timeline = self._timeline
         if timeline is not None and timeline.launches.start_ns is None:
             self.app.say("this profile does not have the start of every launch", failed=True)
@@ -544,12 +498,7 @@ class TimelineScreen(ViewScreen):
             self._by = "launch" if self._by == "time" else "time"
             self._show()
 
-    def action_log(self) -> None:
-        """Change between logarithmic and linear durations."""
-        self.app.change(log=not self.session.log)
-
     def own_text(self) -> PaneText:
-        """The chart as `timeline` prints it."""
         timeline, session = self._timeline, self.session
         if timeline is None:
             return PaneText("kernelpoint-timeline", "")
@@ -557,8 +506,8 @@ class TimelineScreen(ViewScreen):
         canvas = Canvas(width, color=False)
         # The command lists the ranges of the region that is in force.
         above = self._above.get(timeline.study.counts.region) or ""
-        text = timeline_text(self._in_part(timeline), canvas, height, log=session.log, above=above)
-        return PaneText(f"kernelpoint-timeline-{timeline.group + 1}", text + "\n")
+        blocks = timeline_blocks(self._in_part(timeline), canvas, height, log=session.log, above=above)
+        return PaneText(f"kernelpoint-timeline-{timeline.group + 1}", canvas_text(blocks, canvas) + "\n")
 
     def command(self) -> str:
         """`timeline` of the same launches, as large as it is drawn."""
@@ -577,14 +526,3 @@ class TimelineScreen(ViewScreen):
             height=height,
         )
         return command_line("timeline", options)
-
-
-def _draw(timeline: GroupTimeline, session: Session, has_ranges: bool, width: int, height: int) -> Grid:
-    return group_timeline(
-        timeline,
-        width,
-        height,
-        log=session.log,
-        dots=terminal.app_dots(session.options.ascii),
-        left=left_of(width, has_ranges=has_ranges),
-    )

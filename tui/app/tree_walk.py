@@ -9,8 +9,8 @@ from threading import Lock
 
 from sampling.errors import OptionError, SamplingError
 from sampling.methods.registry import method_named
+from sampling.parallel import Progress
 from sampling.plan.walk import TreeWalk
-from sampling.progress import Progress
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import Overrides, Verdict
 from tui.app.planning import CancelledError, silent, throttled

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from tui.charts.grid import AXIS, LABEL, GlyphSet, Grid, put
-from tui.charts.quantities import decimal, duration, si, time_unit
+from tui.charts.grid import AXIS, LABEL, GlyphSet, Grid, glyph_set, put
+from tui.charts.quantities import decimal, duration, si, si_tick, time_unit
 
 _LABEL_GAP = 2
 
@@ -108,6 +108,7 @@ def _short(ns: int) -> str:
 
 
 _ROWS_A_TICK = 3
+_ROWS_A_BAR_TICK = 4
 # Where so few round numbers are that far apart, they may be closer.
 _LEAST_LABELS = 2
 # Values closer than this share of the largest are not drawn further apart than they are.
@@ -331,15 +332,39 @@ def left_of(axis: ValueAxis) -> int:
     return max(len(text) for _, text in axis.ticks) + 2
 
 
-def draw_upward(grid: Grid, axis: ValueAxis, top: int, foot: int, left: int, glyphs: GlyphSet) -> None:
-    """An axis before column `left`, from the row `top` down to the corner in the row `foot`."""
-    at = left - 1
+def ticks_up(most: float, foot: int, *, top: str) -> list[tuple[int, str]]:
+    """(row, label) of an axis of bars: 0 at the foot, the highest value at the top, round numbers between.
+
+    Parameters
+    ----------
+    top : the highest value in words.
+    """
+    parts = 1 if most == int(most) else 1000
+    whole = int(most * parts)
+    step = round_step(1, whole, max(foot // _ROWS_A_BAR_TICK, 1)) if whole else 1
+    ticks = []
+    for n in multiples(1, whole, step):
+        row = foot - max(round(n / parts * foot / most), 1)
+        if 1 < row < foot - 1:
+            ticks.append((row, f"{n / parts:g}" if n < 1000 * parts else si_tick(n // parts)))
+    return [(foot, "0"), *ticks, (0, top)]
+
+
+def draw_up(grid: Grid, ticks: Sequence[tuple[int, str]], foot: int, left: int, top: int = 0) -> None:
+    """An axis before column `left`, from the row `top` down to the corner in the row `foot`.
+
+    Parameters
+    ----------
+    ticks : (row, label); one in the row `foot` has no mark.
+    """
+    glyphs, at = glyph_set(), left - 1
     grid.glyph[top:foot, at] = glyphs.vertical
     grid.glyph[foot, at] = glyphs.corner
     grid.style[top : foot + 1, at] = AXIS
-    for row, text in axis.ticks:
-        put(grid, top + row, 0, f"{text:>{at - 1}} ", LABEL)
-        put(grid, top + row, at, glyphs.tick_left, AXIS)
+    for row, text in ticks:
+        put(grid, row, 0, f"{text:>{at - 1}} ", LABEL)
+        if row < foot:
+            put(grid, row, at, glyphs.tick_left, AXIS)
 
 
 def draw_across(

@@ -108,6 +108,14 @@ def fitted(text: str, width: int) -> str:
     return text[: width - len(mark)] + mark if width > len(mark) else text[: max(width, 0)]
 
 
+def lines(rows: Sequence[str], width: int, height: int) -> Grid:
+    """Rows of words: what stands for a chart that has nothing to show, or no room for axes."""
+    grid = blank(width, height)
+    for row, text in enumerate(rows):
+        put(grid, row, 0, fitted(text, grid.width), LABEL)
+    return grid
+
+
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 ASCII_FILLS = "#o*x+%@=&$~^" + "ABCDEFGHIJKLMNPQRSTUVWYZ"
 

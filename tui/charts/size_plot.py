@@ -1,22 +1,23 @@
-"""Values over sizes: a log2 axis with a tick at each size, lines, marks with bars for their intervals."""
+"""Marks over two axes: values over sizes, with lines and intervals; methods by speedup and error."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tui.charts.axis import Tick, ValueAxis, draw_across, draw_upward, left_of, place, value_axis
+from tui.charts.axis import Tick, ValueAxis, draw_across, draw_up, left_of, place, ticks_across, value_axis
 from tui.charts.grid import (
     AXIS,
     LABEL,
     LETTERS,
     MARKER,
     PROPOSED,
+    SELECTED,
     GlyphSet,
     Grid,
     blank,
@@ -24,10 +25,11 @@ from tui.charts.grid import (
     copy,
     fitted,
     glyph_set,
+    lines,
     put,
 )
-from tui.charts.legend import Entry, flowing_legend, is_whole, legend
-from tui.charts.quantities import ratio
+from tui.charts.legend import Entry, legend
+from tui.charts.quantities import ratio, share, si_tick
 from tui.terminal.printable import is_ascii
 
 if TYPE_CHECKING:
@@ -93,7 +95,6 @@ SMALLEST_WIDTH = 20
 SMALLEST_HEIGHT = 4
 _LEAST_ROWS_WITH_LEGEND = 6
 _LEAST_ROWS_WITH_TITLE = 10
-_LEAST_ROWS_WITH_MORE_OF_LEGEND = (10, 14)
 _ROWS_A_LEGEND_ROW = 3
 _MOST_LANE_WIDTH = 2
 _BASELINE = ("\N{BOX DRAWINGS LIGHT DOUBLE DASH HORIZONTAL}", ".")
@@ -232,13 +233,7 @@ def _legend(plot: SizePlot, width: int, height: int) -> Grid:
     """A few rows that explain the marks; at most a third of the chart."""
     if not plot.entries or height < _LEAST_ROWS_WITH_LEGEND:
         return blank(0, 0)
-    rows = 1 + sum(height >= least for least in _LEAST_ROWS_WITH_MORE_OF_LEGEND)
-    if not is_whole(plot.entries, width, rows):
-        most = max(height // _ROWS_A_LEGEND_ROW, rows)
-        whole = flowing_legend(plot.entries, width, most)
-        if whole is not None:
-            return whole
-    return legend(plot.entries, width, rows, what="signs")
+    return legend(plot.entries, width, max(height // _ROWS_A_LEGEND_ROW, 1), what="signs")
 
 
 def _values(plot: SizePlot) -> list[float]:
@@ -269,7 +264,8 @@ def _columns(plot: SizePlot, left: int, width: int) -> tuple[dict[float, int], i
 
 
 def _draw_axes(frame: _Frame) -> None:
-    draw_upward(frame.grid, frame.axis, frame.top, frame.foot, frame.left, frame.glyphs)
+    ticks = [(frame.top + row, text) for row, text in frame.axis.ticks]
+    draw_up(frame.grid, ticks, frame.foot, frame.left, frame.top)
     draw_across(frame.grid, frame.foot, frame.left, frame.columns.values(), _size_ticks(frame), frame.glyphs)
 
 
@@ -327,7 +323,6 @@ def baseline_symbol() -> str:
 
 def _numbers(plot: SizePlot, width: int, height: int) -> Grid:
     """The chart for too small a grid for axes: a value a row, the last ones, which the user asked for."""
-    grid = blank(width, height)
     labels = dict(plot.sizes)
     axis = value_axis(_values(plot), 2, log=plot.log, percent=plot.percent)
     texts = [
@@ -335,9 +330,7 @@ def _numbers(plot: SizePlot, width: int, height: int) -> Grid:
         for mark in plot.marks
         if (figure := _figure(mark, axis)) is not None
     ]
-    for row, text in enumerate(texts[-grid.height :] if grid.height else ()):
-        put(grid, row, 0, fitted(text, grid.width), LABEL)
-    return grid
+    return lines(texts[-max(height, 1) :], width, height)
 
 
 def _figure(mark: Mark, axis: ValueAxis) -> str | None:
@@ -491,9 +484,7 @@ def trade_off_chart(
     chosen : the epsilon to mark, if its point is there.
     """
     if not points:
-        grid = blank(width, height)
-        put(grid, 0, 0, fitted("no point of the curve yet", grid.width), LABEL)
-        return grid
+        return lines(["no point of the curve yet"], width, height)
     plot = _plot(points, sorted(set(epsilons)), chosen)
     return size_chart(plot, width, height)
 
@@ -527,3 +518,125 @@ def _entries(points: Sequence[TradeOffPoint], chosen: float) -> list[Entry]:
         Entry(_CHOSEN[is_ascii()], CHOSEN, words),
         Entry(_OTHER, OTHER, ("at another epsilon", "another epsilon", "others")),
     ]
+
+
+_TITLE = "mean error over speedup"
+_NO_POINTS = "no points"
+_LEAST_ROWS_WITH_SCATTER_TITLE = 8
+# How long methods' names may be, longest first.
+_NAME_LENGTHS = (40, 9, 4)
+# From here on a tick has an SI prefix: "10kx".
+_LEAST_WITH_PREFIX = 10_000
+_LEAST_WHOLE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One method.
+
+    Attributes
+    ----------
+    symbol, style : a letter and a colour, which are the method's own in every chart.
+    error : the mean error, a fraction.
+    """
+
+    name: str
+    symbol: str
+    style: int
+    speedup: float
+    error: float
+
+
+def scatter(points: Sequence[Point], width: int, height: int, *, selected: str | None = None) -> Grid:
+    """A (height, width) grid: a letter a method, at its speedup and mean error.
+
+    Letters that fall on one cell stand side by side, the smaller speedup first. An error of 0, which a
+    logarithm cannot show, stands in the lowest row, marked 0. What is not finite is left out. Below 20x4
+    cells it is numbers.
+
+    Parameters
+    ----------
+    selected : the name of the method to mark, by no other glyphs.
+    """
+    shown = [point for point in points if _can_be_drawn(point)]
+    if not shown or width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
+        return _point_numbers(shown, width, height)
+    grid = blank(width, height)
+    words = blank(0, 0)
+    if height >= _LEAST_ROWS_WITH_LEGEND:
+        entries = [_point_entry(point, selected) for point in shown]
+        rows = height // _ROWS_A_LEGEND_ROW
+        words = legend(entries, width, rows, what="methods")
+        copy(words, grid, height - words.height, 0)
+    top = 1 if height >= _LEAST_ROWS_WITH_SCATTER_TITLE else 0
+    put(grid, 0, 0, _TITLE[: width * top], LABEL)
+    _draw_plot(grid, shown, top, height - words.height - 2, selected)
+    return grid
+
+
+def _can_be_drawn(point: Point) -> bool:
+    return math.isfinite(point.error) and math.isfinite(point.speedup) and point.speedup > 0
+
+
+def _point_entry(point: Point, selected: str | None) -> Entry:
+    longest, shorter, shortest = (point.name[:letters] for letters in _NAME_LENGTHS)
+    return Entry(point.symbol, _style(point, selected), (longest, shorter, shortest))
+
+
+def _style(point: Point, selected: str | None) -> int:
+    return SELECTED if point.name == selected else point.style
+
+
+def _draw_plot(grid: Grid, points: Sequence[Point], top: int, foot: int, selected: str | None) -> None:
+    glyphs = glyph_set()
+    upward = value_axis([point.error for point in points], foot - top, log=True, percent=True)
+    left, right = left_of(upward), grid.width - 1
+    across = value_axis([point.speedup for point in points], right - left + 1, log=True, percent=False)
+    draw_up(grid, [(top + row, text) for row, text in upward.ticks], foot, left, top)
+    ticks = ticks_across(across, _speedup_label, right)
+    draw_across(grid, foot, left, [tick.column for tick in ticks], ticks, glyphs)
+
+    def row_of(point: Point) -> int:
+        return top + upward.row_of(point.error)
+
+    for row, of_row in groupby(sorted(points, key=row_of), key=row_of):
+        level = sorted(of_row, key=lambda point: (point.speedup, point.symbol))
+        columns = _apart([right - across.row_of(point.speedup) for point in level], left, right)
+        for point, column in zip(level, columns, strict=True):
+            put(grid, row, column, point.symbol, _style(point, selected))
+
+
+def _apart(columns: Sequence[int], left: int, right: int) -> list[int]:
+    """The ascending columns, moved as little as needed for no two to be equal, within left..right.
+
+    Equal columns are spread around their place. In a full row, the rest is put on its first cell.
+    """
+    blocks: list[tuple[int, int]] = []
+    for column in columns:
+        # A block is its first column and how many stand in it; where it meets the one before, both join,
+        # and stand around their middle.
+        start, size = column, 1
+        while blocks and start < sum(blocks[-1]):
+            before, others = blocks.pop()
+            middle = (others * (before + (others - 1) / 2) + size * (start + (size - 1) / 2)) / (
+                others + size
+            )
+            size += others
+            start = max(min(round(middle - (size - 1) / 2), right + 1 - size), left)
+        blocks.append((start, size))
+    return [min(start + index, right) for start, size in blocks for index in range(size)]
+
+
+def _speedup_label(speedup: float) -> str:
+    if speedup >= _LEAST_WITH_PREFIX:
+        return f"{si_tick(round(speedup))}x"
+    return f"{speedup:,.0f}x" if speedup >= _LEAST_WHOLE else f"{speedup:.3g}x"
+
+
+def _point_numbers(points: Sequence[Point], width: int, height: int) -> Grid:
+    """The chart for too small a grid for axes: a method a row, and how many others there are."""
+    texts = [f"{point.symbol} {share(point.error)} {ratio(point.speedup)} {point.name}" for point in points]
+    rows = texts or [_NO_POINTS]
+    if len(rows) > height:
+        rows = [*rows[: height - 1], f"+{len(rows) - height + 1} more"]
+    return lines(rows, width, height)

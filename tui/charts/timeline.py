@@ -13,10 +13,8 @@ from sampling.arrays import AnyIntArray, IntArray
 from sampling.reduction.device_time import IdleGaps
 from sampling.reduction.timeline import By, GroupLaunches, timeline_bins
 from sampling.text import counted
-from tui.charts.axis import Tick, linear_time_ticks, place
+from tui.charts.axis import Tick, draw_across, draw_up, linear_time_ticks, place
 from tui.charts.grid import (
-    AXIS,
-    LABEL,
     MARKER,
     PLAIN,
     GlyphArray,
@@ -26,12 +24,12 @@ from tui.charts.grid import (
     cluster_style,
     cluster_symbol,
     copy,
-    fitted,
     glyph_set,
+    lines,
     put,
     sparkline,
 )
-from tui.charts.legend import Entry, cluster_entries, legend, stacked_legend
+from tui.charts.legend import Entry, cluster_entries, legend
 from tui.charts.quantities import count, duration, duration_range
 from tui.terminal.printable import is_ascii
 from tui.terminal.tty import Dots
@@ -353,7 +351,7 @@ def timeline_chart(
     entries[:0] = _mark_entries(len(drawn), marks, by)
     has_room = left - LEFT >= _LEAST_LEGEND
     if has_room:
-        words = stacked_legend(entries, left - LEFT - 1, height - _AXIS_ROWS)
+        words = legend(entries, left - LEFT - 1, height - _AXIS_ROWS)
     else:
         most_rows = max(height // _ROWS_A_LEGEND_ROW, 1)
         words = legend(entries, width - left, most_rows)
@@ -390,18 +388,13 @@ def clusters_of(
 
 
 def _draw_axes(grid: Grid, rows: int, axis: _Axis, run: RunAxis, left: int) -> None:
-    glyphs = glyph_set()
-    grid.glyph[:rows, left - 1] = glyphs.vertical
-    grid.style[: rows + 1, left - 1] = AXIS
-    grid.glyph[rows, left - 1] = glyphs.corner
-    for row in sorted({*range(0, max(rows - _ROWS_A_TICK // 2, 1), _ROWS_A_TICK), rows - 1}):
-        put(grid, row, left - LEFT, f"{duration(axis.value(row, rows)):>{LEFT - 2}} ", LABEL)
-        put(grid, row, left - 1, glyphs.tick_left, AXIS)
-    right = grid.width - 1
-    put(grid, rows, left, glyphs.horizontal * (right - left), AXIS)
-    for tick in run.ticks(left, right):
-        put(grid, rows, tick.column, glyphs.tick_down, AXIS)
-        put(grid, rows + 1, tick.text_column, tick.text, LABEL)
+    marked = sorted({*range(0, max(rows - _ROWS_A_TICK // 2, 1), _ROWS_A_TICK), rows - 1})
+    draw_up(grid, [(row, f"{duration(axis.value(row, rows)):>{LEFT - 2}}") for row in marked], rows, left)
+    ticks = run.ticks(left, grid.width - 1)
+    draw_across(grid, rows, left, [tick.column for tick in ticks], ticks, glyph_set())
+    # The last column is that of the letters.
+    if all(tick.column < grid.width - 1 for tick in ticks):
+        put(grid, rows, grid.width - 1, " ", PLAIN)
 
 
 def _draw_marks(grid: Grid, rows: int, run: RunAxis, left: int, marks: Marks) -> None:
@@ -464,12 +457,9 @@ def _numbers(launches: GroupLaunches, width: int, height: int, *, by: By) -> Gri
     bins = timeline_bins(launches, max(width, 1), by)
     means = np.nan_to_num(bins.mean_ns).astype(np.int64)
     durations_ns = launches.duration_ns
-    lines = [
+    texts = [
         sparkline(means, width),
         counted(len(launches), "launch", "launches"),
         duration_range(int(durations_ns.min()), int(durations_ns.max())),
     ]
-    grid = blank(width, height)
-    for row, line in enumerate(lines):
-        put(grid, row, 0, fitted(line, grid.width), LABEL)
-    return grid
+    return lines(texts, width, height)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from tui.charts.grid import (
     AXIS,
@@ -26,6 +26,9 @@ from tui.charts.grid import (
 )
 from tui.charts.quantities import UNKNOWN, count, duration
 
+if TYPE_CHECKING:
+    from sampling.splitting.tree import SplitNode
+
 _GAP = 2
 _SPLIT = "split"
 _OVERRIDE_MARK = "!"
@@ -33,79 +36,40 @@ _PROPOSAL_MARK = "?"
 _CURSOR = "> "
 
 
-class TreeNode(Protocol):
-    """What is drawn of a node; its attribute `overridden` too, if it has one."""
-
-    @property
-    def depth(self) -> int: ...
-    @property
-    def path(self) -> str: ...
-    @property
-    def launches(self) -> int: ...
-    @property
-    def mean_ns(self) -> float: ...
-    @property
-    def std_ns(self) -> float: ...
-    @property
-    def threshold_ns(self) -> int | None: ...
-    @property
-    def samples_old(self) -> int | None: ...
-    @property
-    def tau_old_ns(self) -> float | None: ...
-    @property
-    def samples_new(self) -> Sequence[int] | None: ...
-    @property
-    def tau_new_ns(self) -> float | None: ...
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def reason(self) -> str: ...
-
-
 @dataclass(frozen=True, slots=True)
 class _Row:
     """One row of the drawn tree; without a node it stands for `hidden` nodes below the row before."""
 
     branches: str
-    node: TreeNode | None
+    node: SplitNode | None
     cluster: int | None = None
     hidden: int = 0
     is_proposed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    heading: str
-    cell: Callable[[TreeNode], str]
-
-
-def _samples(node: TreeNode) -> str:
+def _samples(node: SplitNode) -> str:
     """Samples of the whole and of its halves: ``"12 -> 3+2"``."""
-    whole = UNKNOWN if node.samples_old is None else count(node.samples_old)
+    whole = count(node.samples_old)
     return whole if node.samples_new is None else f"{whole} -> {'+'.join(map(count, node.samples_new))}"
 
 
-def _duration_if_known(ns: float | None) -> str:
-    return UNKNOWN if ns is None else duration(ns)
-
-
-_COLUMNS = (
-    _Column("launches", lambda node: count(node.launches)),
-    _Column("mean", lambda node: duration(node.mean_ns)),
-    _Column("CoV", lambda node: f"{node.std_ns / node.mean_ns:.2f}" if node.mean_ns > 0 else UNKNOWN),
-    _Column("samples", _samples),
-    _Column("tau old", lambda node: _duration_if_known(node.tau_old_ns)),
-    _Column("tau new", lambda node: _duration_if_known(node.tau_new_ns)),
-)
+_COLUMNS: dict[str, Callable[[SplitNode], str]] = {
+    "launches": lambda node: count(node.launches),
+    "mean": lambda node: duration(node.mean_ns),
+    "CoV": lambda node: f"{node.std_ns / node.mean_ns:.2f}" if node.mean_ns > 0 else UNKNOWN,
+    "samples": _samples,
+    "tau old": lambda node: duration(node.tau_old_ns),
+    "tau new": lambda node: duration(node.tau_new_ns),
+}
 # Which columns stay when there is no room for all.
 _MOST_WANTED = ("mean", "launches", "tau old", "tau new", "CoV", "samples")
 
 
 def tree(
-    nodes: Sequence[TreeNode],
+    nodes: Sequence[SplitNode],
     width: int,
     *,
-    proposed: TreeNode | None = None,
+    proposed: SplitNode | None = None,
     marked: str | None = None,
     max_depth: int | None = None,
     rows: tuple[int, int] | None = None,
@@ -125,11 +89,10 @@ def tree(
     if not nodes and proposed is None:
         return blank(width, 0)
     glyphs = glyph_set()
-    all_rows = (
-        _rows(nodes, max_depth, glyphs)
-        if proposed is None
-        else _rows_ahead(nodes, proposed, max_depth, glyphs)
-    )
+    all_rows = _rows(nodes if proposed is None else [*nodes, proposed], max_depth, glyphs)
+    if proposed is not None and all_rows[-1].node is proposed:
+        # Its cluster does not exist yet.
+        all_rows[-1] = replace(all_rows[-1], cluster=None, is_proposed=True)
     left = 0 if marked is None else len(_CURSOR)
     drawn = _shortest_labels(all_rows if rows is None else all_rows[slice(*rows)], width - left)
     notes = _notes(drawn) if rows is None else []
@@ -152,10 +115,7 @@ def _drawn(rows: Sequence[_Row], notes: Sequence[str], marked: str | None, width
     put(grid, 0, 0, "node", HEADING)
     for top, row in enumerate(rows, start=1):
         _draw_label(grid, top, row, marked, symbol_column)
-    left = symbol_column + 1
-    for column in _columns_with_room(rows, width - left):
-        left += _GAP + _draw_column(grid, left + _GAP, column, rows)
-    _draw_decisions(grid, left + _GAP, rows)
+    _draw_decisions(grid, _draw_columns(grid, symbol_column + 1, rows) + _GAP, rows)
     for top, note in enumerate(notes, start=1 + len(rows)):
         put(grid, top, 0, fitted(note, grid.width), MARKER)
     return grid
@@ -164,14 +124,14 @@ def _drawn(rows: Sequence[_Row], notes: Sequence[str], marked: str | None, width
 def _notes(rows: Sequence[_Row]) -> list[str]:
     """What the marks in these rows mean."""
     notes = []
-    if any(row.node is not None and _is_overridden(row.node) for row in rows):
+    if any(row.node is not None and row.node.overridden for row in rows):
         notes.append(f"{_OVERRIDE_MARK} decided by the user")
     if any(row.is_proposed for row in rows):
         notes.append(f"{_PROPOSAL_MARK} proposed, decided on next")
     return notes
 
 
-def _rows(nodes: Sequence[TreeNode], max_depth: int | None, glyphs: GlyphSet) -> list[_Row]:
+def _rows(nodes: Sequence[SplitNode], max_depth: int | None, glyphs: GlyphSet) -> list[_Row]:
     last = _are_last_children(nodes)
     rows: list[_Row] = []
     trunks: list[str] = []
@@ -193,17 +153,7 @@ def _rows(nodes: Sequence[TreeNode], max_depth: int | None, glyphs: GlyphSet) ->
     return rows
 
 
-def _rows_ahead(
-    nodes: Sequence[TreeNode], proposed: TreeNode, max_depth: int | None, glyphs: GlyphSet
-) -> list[_Row]:
-    """The rows, with one for the proposed node, whose cluster does not exist yet."""
-    *rows, last = _rows([*nodes, proposed], max_depth, glyphs)
-    if last.node is proposed:
-        last = replace(last, cluster=None, is_proposed=True)
-    return [*rows, last]
-
-
-def _are_last_children(nodes: Sequence[TreeNode]) -> list[bool]:
+def _are_last_children(nodes: Sequence[SplitNode]) -> list[bool]:
     """Whether no later sibling of each node is there."""
     last = []
     seen: set[int] = set()
@@ -217,16 +167,16 @@ def _shortest_labels(rows: Sequence[_Row], width: int) -> list[_Row]:
     """The rows, a level of branches three columns wide, or two, one or none to fit in a third of `width`."""
     narrowed = list(rows)
     for step in (3, 2, 1, 0):
-        narrowed = [replace(row, branches=_every(row.branches, step)) for row in rows]
+        narrowed = [
+            replace(
+                row, branches="".join(row.branches[at : at + step] for at in range(0, len(row.branches), 3))
+            )
+            for row in rows
+        ]
         labels = [len(_label(row)) for row in narrowed if row.node is not None]
         if max(labels, default=0) <= width // 3:
             break
     return narrowed
-
-
-def _every(branches: str, step: int) -> str:
-    """The first `step` glyphs of every three."""
-    return "".join(branches[level : level + step] for level in range(0, len(branches), 3))
 
 
 def _label(row: _Row) -> str:
@@ -246,31 +196,27 @@ def _draw_label(grid: Grid, top: int, row: _Row, marked: str | None, symbol_colu
         put(grid, top, symbol_column, symbol, cluster_style(row.cluster))
 
 
-def _columns_with_room(rows: Sequence[_Row], width: int) -> list[_Column]:
-    nodes = [row.node for row in rows if row.node is not None]
-    room = width - _GAP - max((len(_verdict(row)) for row in rows), default=0)
+def _draw_columns(grid: Grid, left: int, rows: Sequence[_Row]) -> int:
+    """Draw the columns with room, aligned at their right; where the last one ends."""
+    cells = {
+        heading: ["" if row.node is None else cell(row.node) for row in rows]
+        for heading, cell in _COLUMNS.items()
+    }
+    widths = {heading: max([len(heading), *map(len, texts)]) for heading, texts in cells.items()}
+    room = grid.width - left - _GAP - max((len(_verdict(row)) for row in rows), default=0)
     chosen = set()
-    by_heading = {column.heading: column for column in _COLUMNS}
     for heading in _MOST_WANTED:
-        room -= _GAP + _width(by_heading[heading], nodes)
+        room -= _GAP + widths[heading]
         if room < 0:
             break
         chosen.add(heading)
-    return [column for column in _COLUMNS if column.heading in chosen]
-
-
-def _width(column: _Column, nodes: Sequence[TreeNode]) -> int:
-    return max([len(column.heading), *(len(column.cell(node)) for node in nodes)])
-
-
-def _draw_column(grid: Grid, left: int, column: _Column, rows: Sequence[_Row]) -> int:
-    """Draw a column's heading and cells, aligned at their right; its width."""
-    width = _width(column, [row.node for row in rows if row.node is not None])
-    put(grid, 0, left, column.heading.rjust(width), HEADING)
-    for top, row in enumerate(rows, start=1):
-        if row.node is not None:
-            put(grid, top, left, column.cell(row.node).rjust(width), PLAIN)
-    return width
+    for heading, texts in cells.items():
+        if heading in chosen:
+            put(grid, 0, left + _GAP, heading.rjust(widths[heading]), HEADING)
+            for top, text in enumerate(texts, start=1):
+                put(grid, top, left + _GAP, text.rjust(widths[heading]) if text else "", PLAIN)
+            left += _GAP + widths[heading]
+    return left
 
 
 def _draw_decisions(grid: Grid, left: int, rows: Sequence[_Row]) -> None:
@@ -279,7 +225,7 @@ def _draw_decisions(grid: Grid, left: int, rows: Sequence[_Row]) -> None:
     for top, row in enumerate(rows, start=1):
         if row.node is not None:
             decision = fitted(_decision(row, room), room)
-            style = MARKER if _is_overridden(row.node) else PROPOSED if row.is_proposed else LABEL
+            style = MARKER if row.node.overridden else PROPOSED if row.is_proposed else LABEL
             put(grid, top, left, decision, style)
 
 
@@ -298,10 +244,6 @@ def _verdict(row: _Row) -> str:
         return ""
     threshold = node.threshold_ns
     is_split = node.verdict == _SPLIT and threshold is not None
-    verdict = f"split at {_duration_if_known(threshold)}" if is_split else str(node.verdict)
-    marks = _OVERRIDE_MARK * _is_overridden(node) + _PROPOSAL_MARK * row.is_proposed
+    verdict = f"split at {duration(threshold)}" if is_split else str(node.verdict)
+    marks = _OVERRIDE_MARK * node.overridden + _PROPOSAL_MARK * row.is_proposed
     return f"{marks} {verdict}" if marks else verdict
-
-
-def _is_overridden(node: TreeNode) -> bool:
-    return bool(getattr(node, "overridden", False))

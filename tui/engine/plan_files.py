@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
 import shlex
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from sampling.errors import AnalysisError, OptionError, PlanFileError, SamplingError
+from sampling.errors import AnalysisError, OptionError, PlanFileError
 from sampling.estimation.total import PlanEstimate, estimate_plan
+from sampling.parallel import Progress
 from sampling.plan.other_recording import align, find_original, made_from, refuse_other_order
 from sampling.plan.plan import drawn_plan
-from sampling.plan.plan_file import PlanFile, read_overrides, read_plan
+from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.plan.study import Study
 from sampling.profile.identity import content_sha256
 from sampling.profile.profile import Profile
-from sampling.progress import Progress
-from sampling.readers.input_file import open_input
 from sampling.readers.registry import read_profile
 from sampling.simulators.export import manifests_in
-from sampling.simulators.registry import looks_like_results
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from sampling.strata.target import Target
 from sampling.text import counted
 from tui.engine.studies import progress_of
-from tui.options.command_line import command_line
-from tui.options.files import head_of, is_plan
 from tui.options.look import OpenOptions
 from tui.options.simulate import EstimateOptions
 
@@ -43,13 +35,9 @@ if TYPE_CHECKING:
 def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
     """Return the estimate.
 
-    Parameters
-    ----------
-    progress : of reading the results.
+    `progress`: of reading the results.
 
-    Raises
-    ------
-    OptionError : a ratio is not made of two metrics, or --top-up has no target.
+    Raises OptionError: a ratio is not made of two metrics, or --top-up has no target.
     """
     if options.top_up is not None and options.target is None:
         raise OptionError(
@@ -92,12 +80,7 @@ def _ratio(text: str) -> tuple[str, str]:
 
 
 def larger_plan(found: PlanEstimate, options: EstimateOptions) -> ToppedUp | None:
-    """Return the plan topped up; None where none is asked for, or the target is met.
-
-    Raises
-    ------
-    AnalysisError, ProfileError : see `top_up`.
-    """
+    """Return the plan topped up; None where none is asked for, or the target is met."""
     if options.top_up is None:
         return None
     with progress_of(options) as progress:
@@ -105,12 +88,7 @@ def larger_plan(found: PlanEstimate, options: EstimateOptions) -> ToppedUp | Non
 
 
 def missing_to_target(found: PlanEstimate, options: EstimateOptions, progress: Progress) -> ToppedUp | None:
-    """Return the plan with what the next round is to simulate; None without a target, or where it is met.
-
-    Raises
-    ------
-    AnalysisError, ProfileError : see `top_up`.
-    """
+    """Return the plan with what the next round is to simulate; None without a target, or where it is met."""
     main = found.main
     if options.target is None or main.is_within(options.target):
         return None
@@ -119,135 +97,6 @@ def missing_to_target(found: PlanEstimate, options: EstimateOptions, progress: P
 
     beside = found.beside_sampling
     return top_up(found.plan, found.results, main, options.target, beside=beside, progress=progress)
-
-
-_MOST_LISTED, _MOST_OPENED = 5_000, 20
-_LOGS = (".log", ".out", ".log.gz", ".out.gz")
-
-
-def results_beside(plan: str) -> tuple[str, ...]:
-    """Return the files beside a plan that are named after it, or after results, and look like results.
-
-    Of logs that are named after neither the newest is meant. Nothing where none is there.
-    """
-    folder, stem = Path(plan).parent, Path(plan).stem
-    kinds: tuple[list[Path], list[Path], list[Path]] = ([], [], [])
-    with suppress(OSError):
-        for path in _newest_first(folder):
-            name = path.name.lower()
-            if path.name == Path(plan).name or name.endswith(".json"):
-                continue
-            if path.name.startswith((f"{stem}.", f"{stem}-", f"{stem}_")):
-                kinds[0].append(path)
-            elif "result" in name:
-                kinds[1].append(path)
-            elif name.endswith(_LOGS):
-                kinds[2].append(path)
-    for paths, most in zip(kinds, (_MOST_OPENED, _MOST_OPENED, 1), strict=True):
-        found = sorted(str(path) for path in paths[:_MOST_OPENED] if _looks_like_results(path))[:most]
-        if found:
-            return tuple(found)
-    return ()
-
-
-def _newest_first(folder: Path) -> list[Path]:
-    with os.scandir(folder) as entries:
-        files = [entry for entry, _ in zip(entries, range(_MOST_LISTED), strict=False) if entry.is_file()]
-    return [folder / entry.name for entry in sorted(files, key=lambda each: -each.stat().st_mtime_ns)]
-
-
-def _looks_like_results(path: Path) -> bool:
-    try:
-        with open_input(str(path)) as file:
-            return looks_like_results(file)
-    except (SamplingError, OSError):
-        return False
-
-
-_MOST_LISTED, _MOST_OPENED, _MOST_BYTES = 5_000, 100, 1 << 20
-_PATH = re.compile(r'"path":\s*("(?:[^"\\]|\\.)*")')
-_MOST_NAMED = 3
-_TAIL_BYTES = 64
-
-
-def beside_profile(profiles: Collection[str], study: Study, opened: Collection[str]) -> tuple[str, ...]:
-    """Return a line on the plans, and one on the split decisions, that lie beside a profile or here.
-
-    A plan is of the profile if the files it names are called as its files; opening it checks their content.
-
-    Parameters
-    ----------
-    opened : files that are open already.
-    """
-    names = {Path(file.path).name for file in study.profile.files}
-    keys = {group.key for group in study.counts.groups}
-    plans: list[str] = []
-    decided: list[tuple[str, int]] = []
-    known = {Path(each).resolve() for each in opened}
-    for path in _json_files({Path(), *(Path(profile).parent for profile in profiles)}):
-        if path.resolve() in known:
-            continue
-        with suppress(OSError, SamplingError, ValueError):
-            if is_plan(str(path)):
-                of_files = _names_in(path)
-                if of_files and of_files <= names and _is_whole(path):
-                    plans.append(str(path))
-            elif number := _decisions_on(path, keys):
-                decided.append((str(path), number))
-    return (*_plan_words(plans), *_decision_words(tuple(profiles), decided))
-
-
-def _json_files(folders: Collection[Path]) -> Iterator[Path]:
-    """Yield the newest JSON files of some folders."""
-    for folder in {each.resolve(): each for each in sorted(folders)}.values():
-        with suppress(OSError), os.scandir(folder) as entries:
-            listed = [entry for entry, _ in zip(entries, range(_MOST_LISTED), strict=False)]
-            files = [each for each in listed if each.name.endswith(".json") and each.is_file()]
-            files.sort(key=lambda each: -each.stat().st_mtime_ns)
-            yield from (folder / each.name for each in files[:_MOST_OPENED])
-
-
-def _names_in(path: Path) -> set[str]:
-    """Return the names of the files that a plan was made from, as far as they stand at its beginning."""
-    head = head_of(path).decode("utf-8", "replace").partition('"options"')[0]
-    return {Path(json.loads(text)).name for text in _PATH.findall(head)}
-
-
-def _is_whole(path: Path) -> bool:
-    """Return whether an object of JSON ends where its file does; one that was cut off does not."""
-    with path.open("rb") as file:
-        file.seek(max(path.stat().st_size - _TAIL_BYTES, 0))
-        return file.read().rstrip().endswith(b"}")
-
-
-def _decisions_on(path: Path, keys: Collection[str]) -> int:
-    """Return how many split decisions a file has, 0 where none is on these kernel groups."""
-    if path.stat().st_size > _MOST_BYTES or b'"overrides"' not in head_of(path):
-        return 0
-    found = read_overrides(str(path)).overrides
-    return sum(map(len, found.values())) if any(key in keys for key in found) else 0
-
-
-def _plan_words(plans: list[str]) -> Iterator[str]:
-    if len(plans) == 1:
-        yield f"{plans[0]} lies beside: `{_opening(plans[0])}` opens it"
-    elif plans:
-        more = f" and {len(plans) - _MOST_NAMED} more" if len(plans) > _MOST_NAMED else ""
-        named = ", ".join(plans[:_MOST_NAMED])
-        yield f"plans lie beside, {named}{more}: `{_opening(plans[0])}` opens the newest"
-
-
-def _decision_words(profiles: tuple[str, ...], decided: list[tuple[str, int]]) -> Iterator[str]:
-    if decided:
-        path, number = decided[0]
-        line = _opening(*profiles, overrides=path)
-        held = counted(number, "split decision", "split decisions")
-        yield f"{path} has {held} on these kernel groups: `{line}` opens with them"
-
-
-def _opening(*profiles: str, overrides: str | None = None) -> str:
-    line = command_line("open", OpenOptions(profiles=profiles, overrides=overrides))
-    return line.replace(" open ", " ", 1)
 
 
 # What may be said beside a plan; all else is the plan's own.
@@ -292,13 +141,9 @@ class OpenedPlan:
 def open_plan(path: str, given: Sequence[str] = (), results: Sequence[str] = ()) -> OpenedPlan:
     """Read a plan file and find its profile.
 
-    Parameters
-    ----------
-    given : the profile, as the user named it; none: it is looked for.
+    `given`: the profile, as the user named it; none: it is looked for.
 
-    Raises
-    ------
-    PlanFileError : it is no plan, or its profile is not there.
+    Raises PlanFileError: it is no plan, or its profile is not there.
     """
     plan = read_plan(path)
     return OpenedPlan(path, plan, tuple(given) or find_profile(plan), tuple(results))
@@ -309,9 +154,7 @@ def find_profile(plan: PlanFile) -> tuple[str, ...]:
 
     Where a name is found in both places, the file whose content the plan knows is meant.
 
-    Raises
-    ------
-    PlanFileError : one of them is in neither, or the plan names none.
+    Raises PlanFileError: one of them is in neither, or the plan names none.
     """
     if not plan.profile.files:
         raise PlanFileError("names no profile", path=plan.path, remedy=_naming_it(plan))
@@ -376,9 +219,7 @@ def options_of_plan(opened: OpenedPlan, given: OpenOptions) -> OpenOptions:
 def refuse_what_the_plan_says(path: str, given: OpenOptions) -> None:
     """Refuse options beside a plan that say how it was made.
 
-    Raises
-    ------
-    OptionError : one of them was typed.
+    Raises OptionError: one of them was typed.
     """
     for option in fields(given):
         if option.name not in _NOT_OF_THE_PLAN and getattr(given, option.name) != option.default:
@@ -409,9 +250,7 @@ def _feature_file(plan_path: str, recorded: str) -> str:
 def check_profile(opened: OpenedPlan, profile: Profile) -> None:
     """Refuse a profile that the plan was not made from, for the reason that `judge` gives where it has one.
 
-    Raises
-    ------
-    AnalysisError : it is another one.
+    Raises AnalysisError: it is another one.
     """
     plan = opened.plan
     if made_from(profile, plan):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import Field, dataclass, field
 from enum import StrEnum
-from typing import Any
+from inspect import get_annotations
+from typing import Any, TypeVar, dataclass_transform
+
+Options = TypeVar("Options")
+OUTPUT_PANEL = "Output"
 
 
 class NumberKind(StrEnum):
@@ -38,33 +42,61 @@ MOST_COLUMNS, MOST_ROWS = 10_000, 1_000
 """What a chart is drawn for at most: larger than any screen, and small beside the memory of a profile."""
 
 
-def option(
+def option(  # noqa: PLR0913 - what an option is, in one place
     default: Any,
     text: str,
     *flags: str,
-    panel: str = "Options",
+    panel: str | None = None,
     metavar: str | None = None,
     least: int | None = None,
     most: int | None = None,
     fraction: bool = False,
     kind: NumberKind = NumberKind.FRACTION,
-    parameters: Mapping[str, str] | None = None,
+    parameter: str | None = None,
+    typed: str | None = None,
 ) -> Any:
-    """Return a field that is an option: its default, its help and its flags.
+    """Return a field that is an option: its default, its help, and flags besides `--name-of-the-field`.
 
     Parameters
     ----------
-    panel : the heading of the help that it stands below.
-    metavar : what its value is called in the help.
-    least, most : the least and the largest value, None where any is accepted.
+    flags : without a long one among them, the field's own name is the first flag.
+    panel : the heading of the help that it stands below; that of its class if not given.
     fraction : whether it is from 0 to below 1.
     kind : what a number with a point counts, for what is said where it is typed in per cent.
-    parameters : the engine's parameters that it sets, and what is typed for each; None where the parameter
-        has the field's name, and the flag is typed.
+    parameter, typed : the engine's parameter that it sets, and what is typed for it; by default the field's
+        name and its flag.
     """
-    shown = {"help": text, "flags": flags, "panel": panel, "metavar": metavar}
-    accepted = {"least": least, "most": most, "fraction": fraction, "kind": kind}
-    return field(default=default, metadata={**shown, **accepted, "parameters": parameters})
+    metadata = {
+        "help": text,
+        "flags": flags,
+        "panel": panel,
+        "metavar": metavar,
+        "least": least,
+        "most": most,
+        "fraction": fraction,
+        "kind": kind,
+        "parameter": parameter,
+        "typed": typed,
+    }
+    return field(default=default, metadata=metadata)
+
+
+@dataclass_transform(frozen_default=True)
+def options(panel: str = "Options") -> Callable[[type[Options]], type[Options]]:
+    """Make a frozen dataclass of the options of a command, its own ones below this heading of the help."""
+
+    def made(cls: type[Options]) -> type[Options]:
+        for name in get_annotations(cls):
+            given = cls.__dict__.get(name)
+            if isinstance(given, Field) and not given.metadata.get("argument"):
+                flags, long = given.metadata["flags"], f"--{name.replace('_', '-')}"
+                if not any(flag.startswith("--") for flag in flags):
+                    flags = (long, *flags)
+                own = {"flags": flags, "panel": given.metadata["panel"] or panel}
+                setattr(cls, name, field(default=given.default, metadata={**given.metadata, **own}))
+        return dataclass(frozen=True)(cls)
+
+    return made
 
 
 def argument(default: Any, text: str, metavar: str, *, required: bool = True) -> Any:
@@ -72,6 +104,11 @@ def argument(default: Any, text: str, metavar: str, *, required: bool = True) ->
     return field(
         default=default, metadata={"help": text, "argument": True, "metavar": metavar, "required": required}
     )
+
+
+def output_option(text: str, metavar: str) -> Any:
+    """Return the field of ``-o``."""
+    return option(None, text, "-o", "--output", panel=OUTPUT_PANEL, metavar=metavar)
 
 
 def width_option(text: str, **shown: Any) -> Any:

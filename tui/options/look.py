@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 from sampling.errors import OptionError
-from tui.options.choices import (
-    DifferenceSort,
-    GroupSort,
-    RangeSort,
-    Theme,
-    TimelineBy,
+from tui.options.choices import DifferenceSort, GroupSort, RangeSort, Theme, TimelineBy
+from tui.options.field import (
+    MOST_COLUMNS,
+    OUTPUT_PANEL,
+    argument,
+    height_option,
+    option,
+    options,
+    output_option,
+    width_option,
 )
-from tui.options.field import MOST_COLUMNS, argument, height_option, option, width_option
 from tui.options.files import InputFile, PartOfFile, Product
 from tui.options.shared import (
-    OUTPUT_PANEL,
     PLAN_PANEL,
     BudgetOptions,
     MethodOptions,
@@ -33,28 +35,28 @@ from tui.options.shared import (
 from tui.options.simulate import RESULTS_PANEL, ResultsOptions
 
 
-@dataclass(frozen=True)
+@options()
 class ConvertOptions(ProfileOptions):
     """`convert`."""
 
-    output: Annotated[str | None, Product.PROFILE] = option(
-        None, "Where the Parquet goes; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="FILE"
+    output: Annotated[str | None, Product.PROFILE] = output_option(
+        "Where the Parquet goes; `-` is stdout.", "FILE"
     )
 
 
-@dataclass(frozen=True)
+@options()
 class InfoOptions(PlanningOptions, ProfileOptions):
     """`info`."""
 
 
-@dataclass(frozen=True)
+@options()
 class SummaryOptions(BudgetOptions, ProfileOptions):
     """`summary`."""
 
     details: bool = details_option()
 
 
-@dataclass(frozen=True)
+@options()
 class OpenOptions(SlowdownOptions, ProfileOptions):
     """`open`."""
 
@@ -64,160 +66,135 @@ class OpenOptions(SlowdownOptions, ProfileOptions):
     difference: bool = option(
         False,
         "Compare two: open the second, and show what changed since the first; either may be FILE@RANGE.",
-        "--difference",
     )
     plan: InputFile | None = option(
         None,
         "Show this plan on the profile: its options, filters and decisions; PLAN alone finds its profile.",
-        "--plan",
         panel=PLAN_PANEL,
         metavar="PLAN",
     )
-    app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
-    no_mouse: bool = option(False, "Leave the mouse to the terminal.", "--no-mouse")
+    app: bool = option(False, "Insist on the app: refuse where there is no terminal.")
+    no_mouse: bool = option(False, "Leave the mouse to the terminal.")
     theme: Theme = theme_option()
 
 
-@dataclass(frozen=True)
+@options()
 class DemoOptions(SlowdownOptions):
     """`demo`."""
 
-    app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
-    no_mouse: bool = option(False, "Leave the mouse to the terminal.", "--no-mouse")
+    app: bool = option(False, "Insist on the app: refuse where there is no terminal.")
+    no_mouse: bool = option(False, "Leave the mouse to the terminal.")
     theme: Theme = theme_option()
 
 
-@dataclass(frozen=True)
+@options()
 class GroupsOptions(MethodOptions, ProfileOptions):
     """`groups`."""
 
-    top: int | None = option(None, "Only the first N.", "--top", "-n", metavar="N", least=1)
-    sort: GroupSort = option(GroupSort.TOTAL, "What to sort by: a word of the table's head.", "--sort")
-    reverse: bool = option(False, "The other way round.", "--reverse")
-    filter: str | None = option(
-        None, "Only groups whose key contains this, in any case.", "--filter", metavar="TEXT"
-    )
+    top: int | None = option(None, "Only the first N.", "-n", metavar="N", least=1)
+    sort: GroupSort = option(GroupSort.TOTAL, "What to sort by: a word of the table's head.")
+    reverse: bool = option(False, "The other way round.")
+    filter: str | None = option(None, "Only groups whose key contains this, in any case.", metavar="TEXT")
 
 
-@dataclass(frozen=True)
+@options()
 class HistogramOptions(MethodOptions, ProfileOptions):
     """`histogram`."""
 
-    all: bool = option(
-        False, "A linear axis to the longest launch, whatever room the last few take.", "--all"
-    )
+    all: bool = option(False, "A linear axis to the longest launch, whatever room the last few take.")
 
     kernel: str | None = option(
-        None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
+        None, "#RANK, or part of the key; the largest group if not given.", "-k", metavar="KERNEL"
     )
-    log: bool = option(False, "A logarithmic duration axis.", "--log")
+    log: bool = option(False, "A logarithmic duration axis.")
     width: int | None = width_option("Columns; bins in data formats.")
     height: int | None = height_option("Rows.")
 
 
-@dataclass(frozen=True)
+@options()
 class TimelineOptions(MethodOptions, ProfileOptions):
     """`timeline`."""
 
     kernel: str | None = option(
-        None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
+        None, "#RANK, or part of the key; the largest group if not given.", "-k", metavar="KERNEL"
     )
-    by: TimelineBy = option(
-        TimelineBy.LAUNCH, "Go by the order of the launches, or by when they started.", "--by"
-    )
-    window: str | None = option(
-        None, "Show launch ids A up to, not with, B; the plan stays.", "--window", metavar="A:B"
-    )
-    bins: int | None = option(
-        None, "Bins in data formats (60).", "--bins", metavar="N", least=1, most=MOST_COLUMNS
-    )
-    log: bool = option(False, "A logarithmic duration axis.", "--log")
+    by: TimelineBy = option(TimelineBy.LAUNCH, "Go by the order of the launches, or by when they started.")
+    window: str | None = option(None, "Show launch ids A up to, not with, B; the plan stays.", metavar="A:B")
+    bins: int | None = option(None, "Bins in data formats (60).", metavar="N", least=1, most=MOST_COLUMNS)
+    log: bool = option(False, "A logarithmic duration axis.")
     width: int | None = width_option("Columns.")
     height: int | None = height_option("Rows.")
 
 
-@dataclass(frozen=True)
+@options()
 class TreeOptions(PlanningOptions, ProfileOptions):
     """`tree`."""
 
     kernel: str | None = option(
-        None, "#RANK, or part of the key; the largest group if not given.", "--kernel", "-k", metavar="KERNEL"
+        None, "#RANK, or part of the key; the largest group if not given.", "-k", metavar="KERNEL"
     )
-    method: str = option("root", "Whose rule grows the tree.", "--method", "-m")
+    method: str = option("root", "Whose rule grows the tree.", "-m")
     overrides: InputFile | None = option(
-        None, "Split decisions of yours, as JSON.", "--overrides", panel=PLAN_PANEL, metavar="FILE"
+        None, "Split decisions of yours, as JSON.", panel=PLAN_PANEL, metavar="FILE"
     )
-    max_depth: int | None = option(None, "Draw no deeper than this.", "--max-depth", metavar="N", least=0)
+    max_depth: int | None = option(None, "Draw no deeper than this.", metavar="N", least=0)
     decisions: int | None = option(
-        None, "Only the first N decisions; the next is proposed.", "--decisions", metavar="N", least=0
+        None, "Only the first N decisions; the next is proposed.", metavar="N", least=0
     )
-    node: str | None = option(None, "Show this node: root, or L or R a step.", "--node", metavar="PATH")
-    log: bool = option(False, "A logarithmic duration axis.", "--log")
+    node: str | None = option(None, "Show this node: root, or L or R a step.", metavar="PATH")
+    log: bool = option(False, "A logarithmic duration axis.")
 
 
-@dataclass(frozen=True)
+@options()
 class RangesOptions(ProfileOptions):
     """`ranges`."""
 
     top: int | None = option(
         None,
         "Only the N of most time; in the table 100 if not given, in data all.",
-        "--top",
         "-n",
         metavar="N",
         least=1,
     )
-    depth: int | None = option(
-        None, "No deeper: 0 lists those that lie in no other.", "--depth", metavar="N", least=0
-    )
-    sort: RangeSort = option(RangeSort.START, "What those of one level are sorted by.", "--sort")
+    depth: int | None = option(None, "No deeper: 0 lists those that lie in no other.", metavar="N", least=0)
+    sort: RangeSort = option(RangeSort.START, "What those of one level are sorted by.")
 
 
-@dataclass(frozen=True)
+@options()
 class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
     """`report`."""
 
-    output: Annotated[str | None, Product.REPORT] = option(
-        None,
-        "Where the report goes: .html with drawn charts, .md with charts as text.",
-        "-o",
-        "--output",
-        panel=OUTPUT_PANEL,
-        metavar="FILE",
+    output: Annotated[str | None, Product.REPORT] = output_option(
+        "Where the report goes: .html with drawn charts, .md with charts as text.", "FILE"
     )
     svg: Annotated[str | None, Product.FOLDER] = option(
         None,
         "Write each chart as an .svg file of its own too, for a paper; those of the last time are replaced. "
         "A .md report then shows these files.",
-        "--svg",
         panel=OUTPUT_PANEL,
         metavar="FOLDER",
     )
-    top: int = option(20, "List the N largest kernel groups.", "--top", "-n", metavar="N", least=1)
+    top: int = option(20, "List the N largest kernel groups.", "-n", metavar="N", least=1)
     charts: int = option(
-        4, "Draw the durations of the N largest kernel groups.", "--charts", metavar="N", least=0, most=100
+        4, "Draw the durations of the N largest kernel groups.", metavar="N", least=0, most=100
     )
-    judge: int = option(
-        200, "Draw the plan so often to see its error; 0: not.", "--judge", metavar="R", least=0
-    )
-    compare: bool = option(False, "Compare all methods too; that takes longer.", "--compare")
+    judge: int = option(200, "Draw the plan so often to see its error; 0: not.", metavar="R", least=0)
+    compare: bool = option(False, "Compare all methods too; that takes longer.")
     results: tuple[InputFile, ...] = option(
         (),
         "What a simulator wrote of the plan's launches, as for `estimate` (repeat).",
-        "--results",
         panel=RESULTS_PANEL,
         metavar="FILE",
     )
     plan: InputFile | None = option(
         None,
         "The plan file of --results, where these options do not make it, as one that was topped up.",
-        "--plan",
         panel=RESULTS_PANEL,
         metavar="PLAN",
     )
 
 
-@dataclass(frozen=True)
+@options()
 class DifferenceOptions(RegionOptions):
     """`difference`."""
 
@@ -232,29 +209,22 @@ class DifferenceOptions(RegionOptions):
         None,
         "Only the first N kernels, those that changed most unless sorted otherwise; tables and Markdown have "
         "20 where it is not given.",
-        "--top",
         "-n",
         metavar="N",
         least=1,
     )
-    sort: DifferenceSort = option(
-        DifferenceSort.CHANGE, "What to sort by: a word of the table's head.", "--sort"
-    )
-    reverse: bool = option(False, "The other way round.", "--reverse")
-    confidence: float = option(
-        0.95, "Of the intervals of the ratios.", "--confidence", metavar="X", fraction=True
-    )
+    sort: DifferenceSort = option(DifferenceSort.CHANGE, "What to sort by: a word of the table's head.")
+    reverse: bool = option(False, "The other way round.")
+    confidence: float = option(0.95, "Of the intervals of the ratios.", metavar="X", fraction=True)
     fail_above: float | None = option(
         None,
         "Exit 4 if the total kernel time of B is above that of A by more than this fraction of A's.",
-        "--fail-above",
         metavar="X",
         fraction=True,
     )
     fail_kernel_above: float | None = option(
         None,
         "Exit 4 if the interval of a kernel's mean duration lies above that of A by more than this fraction.",
-        "--fail-kernel-above",
         metavar="X",
         fraction=True,
     )
@@ -285,9 +255,7 @@ def _is_there(path: str) -> bool:
 def with_part(options: Options, part: str | None) -> Options:
     """Return the options with a part of one profile among its filters.
 
-    Raises
-    ------
-    OptionError : a filter of the options already says which launches count.
+    Raises OptionError: a filter of the options already says which launches count.
     """
     if part is None:
         return options

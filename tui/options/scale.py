@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
 from scalemodel.errors import OptionError
 from scalemodel.measurements import MpkiUnit, Scaling
 from tui.options.choices import Theme
-from tui.options.field import NumberKind, argument, height_option, option, width_option
+from tui.options.field import (
+    OUTPUT_PANEL,
+    NumberKind,
+    argument,
+    height_option,
+    option,
+    options,
+    output_option,
+    width_option,
+)
 from tui.options.files import FeatureFile, InputFile, Product
-from tui.options.shared import OUTPUT_PANEL, OutputOptions, theme_option
+from tui.options.shared import OutputOptions, theme_option
 
 _MEASURED = "What was measured"
 _RULES = "How to predict"
@@ -37,48 +45,35 @@ class TraceForm(StrEnum):
     ACCEL_SIM = "traceg"
 
 
-@dataclass(frozen=True)
+@options()
 class ScaleOptions(OutputOptions):
     """What a prediction and its validation take."""
 
     scaling: Scaling | None = option(
-        None, "What grows with the system; strong if nothing says it.", "--scaling", panel=_MEASURED
+        None, "What grows with the system; strong if nothing says it.", panel=_MEASURED
     )
     simulated: tuple[str, ...] = option(
-        (), "Sizes of the scale models, by commas.", "--simulated", panel=_MEASURED, metavar="SIZES"
+        (), "Sizes of the scale models, by commas.", panel=_MEASURED, metavar="SIZES"
     )
     mpki_unit: MpkiUnit | None = option(
-        None,
-        "Whose thousand instructions the MPKI counts; thread if nothing says it.",
-        "--mpki-unit",
-        panel=_MEASURED,
+        None, "Whose thousand instructions the MPKI counts; thread if nothing says it.", panel=_MEASURED
     )
     modelled_curve: bool = option(
-        False,
-        "The MPKI are from a model of the cache: a cliff must be steeper.",
-        "--modelled-curve",
-        panel=_MEASURED,
+        False, "The MPKI are from a model of the cache: a cliff must be steeper.", panel=_MEASURED
     )
     rule: tuple[str, ...] = option(
-        (), "Scale rules, by commas (or repeat), or all.", "--rule", "-r", panel=_RULES, metavar="RULE"
+        (), "Scale rules, by commas (or repeat), or all.", "-r", panel=_RULES, metavar="RULE"
     )
-    confidence: float = option(
-        0.9, "Of the intervals: 0.8, 0.9 or 0.95.", "--confidence", panel=_RULES, metavar="LEVEL"
-    )
-    assume_f_mem: bool = option(
-        False, "Assume f_mem 0.5 where it is needed and not known.", "--assume-f-mem", panel=_RULES
-    )
+    confidence: float = option(0.9, "Of the intervals: 0.8, 0.9 or 0.95.", panel=_RULES, metavar="LEVEL")
+    assume_f_mem: bool = option(False, "Assume f_mem 0.5 where it is needed and not known.", panel=_RULES)
     proportional_from: ProportionalStart = option(
-        ProportionalStart.SMALLEST,
-        "Which scale model `proportional` starts from.",
-        "--proportional-from",
-        panel=_RULES,
+        ProportionalStart.SMALLEST, "Which scale model `proportional` starts from.", panel=_RULES
     )
     width: int | None = width_option("Columns.", panel=OUTPUT_PANEL)
     height: int | None = height_option("Rows of the chart.", panel=OUTPUT_PANEL)
 
 
-@dataclass(frozen=True)
+@options(_MEASURED)
 class ScalePredictOptions(ScaleOptions):
     """`scale predict`."""
 
@@ -97,52 +92,26 @@ class ScalePredictOptions(ScaleOptions):
         "What GPGPU-Sim or Accel-Sim printed on a GPU of so many SMs, or a table of its launches, with name, "
         "grid and cycles (repeat): predicts cycles launch by launch; with --rule the IPC of the whole. A log "
         "that prints its configuration needs no SIZE.",
-        "--run",
-        panel=_MEASURED,
         metavar="[SIZE=]LOG",
     )
     plan: InputFile | None = option(
-        None,
-        "With --run: the plan whose drawn launches the runs are of.",
-        "--plan",
-        panel=_MEASURED,
-        metavar="PLAN",
+        None, "With --run: the plan whose drawn launches the runs are of.", metavar="PLAN"
     )
-    kernels: bool = option(
-        False, "With --run: a row a kernel, with what limits it.", "--kernels", panel=OUTPUT_PANEL
-    )
-    benchmark: str | None = option(
-        None, "Only this one of a CSV, drawn.", "--benchmark", "-b", panel=_MEASURED, metavar="NAME"
-    )
-    name: str | None = option(
-        None, "What to call the benchmark in the results.", "--name", panel=_MEASURED, metavar="TEXT"
-    )
-    ipc: tuple[str, ...] = option(
-        (),
-        "IPC of a scale model (repeat, or by commas).",
-        "--ipc",
-        panel=_MEASURED,
-        metavar="SIZE=VALUE",
-    )
+    kernels: bool = option(False, "With --run: a row a kernel, with what limits it.", panel=OUTPUT_PANEL)
+    benchmark: str | None = option(None, "Only this one of a CSV, drawn.", "-b", metavar="NAME")
+    name: str | None = option(None, "What to call the benchmark in the results.", metavar="TEXT")
+    ipc: tuple[str, ...] = option((), "IPC of a scale model (repeat, or by commas).", metavar="SIZE=VALUE")
     mpki: tuple[str, ...] = option(
-        (),
-        "MPKI of a size, the targets' too (repeat, or by commas).",
-        "--mpki",
-        panel=_MEASURED,
-        metavar="SIZE=VALUE",
+        (), "MPKI of a size, the targets' too (repeat, or by commas).", metavar="SIZE=VALUE"
     )
     mpki_from: InputFile | None = option(
         None,
         "MPKI from the CSV of `scale mrc --capacity SIZE=BYTES`; implies --modelled-curve.",
-        "--mpki-from",
-        panel=_MEASURED,
         metavar="FILE",
     )
     f_mem: float | None = option(
         None,
         "Share of cycles in which all of an SM wait for memory, of the largest scale model.",
-        "--f-mem",
-        panel=_MEASURED,
         metavar="X",
         fraction=True,
     )
@@ -150,22 +119,16 @@ class ScalePredictOptions(ScaleOptions):
         False,
         "With --run and --rule: f_mem is W0_Scoreboard over all that the log counts, which has waits for "
         "arithmetic in it.",
-        "--f-mem-from-stalls",
-        panel=_MEASURED,
     )
     peak_ipc_per_sm: float | None = option(
-        None,
-        "The most an SM can do: bounds a cliff's gain.",
-        "--peak-ipc-per-sm",
-        kind=NumberKind.OTHER,
-        panel=_MEASURED,
+        None, "The most an SM can do: bounds a cliff's gain.", kind=NumberKind.OTHER
     )
     target: tuple[str, ...] = option(
-        (), "Sizes to predict, by commas (or repeat).", "--target", "-t", panel=_RULES, metavar="SIZES"
+        (), "Sizes to predict, by commas (or repeat).", "-t", panel=_RULES, metavar="SIZES"
     )
 
 
-@dataclass(frozen=True)
+@options()
 class ScaleOpenOptions(OutputOptions):
     """`scale open`."""
 
@@ -175,15 +138,13 @@ class ScaleOpenOptions(OutputOptions):
         "FILE",
         required=False,
     )
-    benchmark: str | None = option(
-        None, "Only this one of a CSV.", "--benchmark", "-b", panel=_MEASURED, metavar="NAME"
-    )
-    app: bool = option(False, "Insist on the app: refuse where there is no terminal.", "--app")
-    no_mouse: bool = option(False, "Leave the mouse to the terminal.", "--no-mouse")
+    benchmark: str | None = option(None, "Only this one of a CSV.", "-b", panel=_MEASURED, metavar="NAME")
+    app: bool = option(False, "Insist on the app: refuse where there is no terminal.")
+    no_mouse: bool = option(False, "Leave the mouse to the terminal.")
     theme: Theme = theme_option()
 
 
-@dataclass(frozen=True)
+@options()
 class ScaleValidateOptions(ScaleOptions):
     """`scale validate`."""
 
@@ -196,17 +157,13 @@ class ScaleValidateOptions(ScaleOptions):
     )
 
 
-@dataclass(frozen=True)
+@options()
 class ScaleDeriveOptions(OutputOptions):
     """`scale derive`."""
 
-    output: Annotated[str | None, Product.FOLDER] = option(
-        None,
+    output: Annotated[str | None, Product.FOLDER] = output_option(
         "The folder to write to, one in it for each scale model; `-` is stdout. Else nothing is written.",
-        "-o",
-        "--output",
-        panel=OUTPUT_PANEL,
-        metavar="FOLDER",
+        "FOLDER",
     )
     file: InputFile = argument(
         "",
@@ -215,26 +172,22 @@ class ScaleDeriveOptions(OutputOptions):
         "chiplets, inter_chiplet_gb_per_s. A table [per_sm] of any names holds what each SM has for itself.",
         "FILE",
     )
-    factor: tuple[str, ...] = option(
-        (), "How many times smaller, by commas (or repeat).", "--factor", "-f", metavar="F"
-    )
+    factor: tuple[str, ...] = option((), "How many times smaller, by commas (or repeat).", "-f", metavar="F")
     size: tuple[str, ...] = option(
         (),
         "Or the sizes: if neither is given 8,16 SMs or 4,8 chiplets as published, or the two next to these, "
         "a doubling apart, that the target can be divided to.",
-        "--size",
         metavar="SIZES",
     )
     simulator_log: InputFile | None = option(
         None,
         "What the simulator at hand prints: options of the target that it does not print are named, for it "
         "stops at them.",
-        "--simulator-log",
         metavar="LOG",
     )
 
 
-@dataclass(frozen=True)
+@options()
 class ScaleMrcOptions(OutputOptions):
     """`scale mrc`."""
 
@@ -248,38 +201,27 @@ class ScaleMrcOptions(OutputOptions):
         (),
         "Cache capacities, as 2MiB, or with the system size they belong to, as 8=2MiB (repeat, or by "
         "commas); 64KiB doubled to 128MiB if none.",
-        "--capacity",
         "-c",
         metavar="[SIZE=]BYTES",
     )
-    exact: bool = option(False, "Count every miss; so it is without --rate and --statstack.", "--exact")
-    rate: float | None = option(
-        None, "Look at this share of the cache lines only (SHARDS).", "--rate", metavar="X"
-    )
-    statstack: bool = option(False, "Estimate from reuse distances, without an error.", "--statstack")
-    confidence: float | None = option(
-        None, "Of the bounds with --rate; 0.95 if none.", "--confidence", metavar="LEVEL"
-    )
-    mpki_unit: MpkiUnit = option(
-        MpkiUnit.THREAD, "Whose thousand instructions to count misses in.", "--mpki-unit"
-    )
+    exact: bool = option(False, "Count every miss; so it is without --rate and --statstack.")
+    rate: float | None = option(None, "Look at this share of the cache lines only (SHARDS).", metavar="X")
+    statstack: bool = option(False, "Estimate from reuse distances, without an error.")
+    confidence: float | None = option(None, "Of the bounds with --rate; 0.95 if none.", metavar="LEVEL")
+    mpki_unit: MpkiUnit = option(MpkiUnit.THREAD, "Whose thousand instructions to count misses in.")
     instructions: int | None = option(
         None,
         "Instructions of that unit; only where the trace does not state them itself.",
-        "--instructions",
         metavar="N",
         least=1,
     )
     line_bytes: int = option(
         128,
         "Bytes of a cache line; 32 for the sectors that GPGPU-Sim and Accel-Sim count.",
-        "--line-bytes",
         metavar="N",
         panel=_TRACE,
     )
-    with_local: bool = option(
-        False, "Count accesses to local memory too (Accel-Sim).", "--with-local", panel=_TRACE
-    )
+    with_local: bool = option(False, "Count accesses to local memory too (Accel-Sim).", panel=_TRACE)
     source: TraceForm | None = option(
         None,
         "Text, CSV and traceg are recognised; binary (64-bit little-endian addresses) and binary32 (32-bit) "
@@ -356,9 +298,7 @@ def pairs_of(flag: str, values: Sequence[str]) -> list[tuple[int, float]]:
 def capacities_of(values: Sequence[str]) -> list[tuple[int | None, int]]:
     """Return (system size or None, bytes) of each capacity.
 
-    Raises
-    ------
-    OptionError : one is not of the form [SIZE=]BYTES, only some have a size, or a size comes twice.
+    Raises OptionError: one is not of the form [SIZE=]BYTES, only some have a size, or a size comes twice.
     """
     pairs: list[tuple[int | None, int]] = []
     for word in words_of(values):

@@ -5,20 +5,13 @@ One field is one option, see `tui.options.field`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
-from sampling.reduction.group_by import GroupBy
-from tui.options.choices import (
-    ColorMode,
-    NumberLocale,
-    OutputFormat,
-    Theme,
-)
-from tui.options.field import NumberKind, argument, option
+from sampling.reduction import GroupBy
+from tui.options.choices import ColorMode, NumberLocale, OutputFormat, Theme
+from tui.options.field import OUTPUT_PANEL, NumberKind, argument, option, options, output_option
 from tui.options.files import FeatureFile, InputFile, Product
 
-OUTPUT_PANEL = "Output"
 _REGION = "Which launches"
 PLAN_PANEL = "Plan"
 
@@ -51,192 +44,123 @@ def theme_option() -> Any:
     )
 
 
-@dataclass(frozen=True)
+@options(OUTPUT_PANEL)
 class OutputOptions:
     """What every command takes."""
 
-    format: OutputFormat = option(
-        OutputFormat.TABLE, "How to write the results.", "--format", panel=OUTPUT_PANEL
-    )
-    output: Annotated[str | None, Product.RESULTS] = option(
-        None, "Where the results go; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="PATH"
+    format: OutputFormat = option(OutputFormat.TABLE, "How to write the results.")
+    output: Annotated[str | None, Product.RESULTS] = output_option(
+        "Where the results go; `-` is stdout.", "PATH"
     )
     force: bool = option(
-        False,
-        "Replace what is kept otherwise: a file of another kind, an export, a plan that was topped up.",
-        "--force",
-        panel=OUTPUT_PANEL,
+        False, "Replace what is kept otherwise: a file of another kind, an export, a plan that was topped up."
     )
-    quiet: bool = option(False, "No progress and no notes on stderr.", "--quiet", "-q", panel=OUTPUT_PANEL)
-    seed: int = option(0, "Seed of every random draw.", "--seed", panel=OUTPUT_PANEL)
-    ascii: bool = option(False, "Draw with ASCII alone.", "--ascii", panel=OUTPUT_PANEL)
-    color: ColorMode = option(ColorMode.AUTO, "When to colour.", "--color", panel=OUTPUT_PANEL)
+    quiet: bool = option(False, "No progress and no notes on stderr.", "-q")
+    seed: int = option(0, "Seed of every random draw.")
+    ascii: bool = option(False, "Draw with ASCII alone.")
+    color: ColorMode = option(ColorMode.AUTO, "When to colour.")
 
 
-@dataclass(frozen=True)
+@options(_REGION)
 class RegionOptions(OutputOptions):
     """Which launches count, and what a kernel group is."""
 
-    group_by: GroupBy = option(
-        GroupBy.LAUNCH, "What the launches of a kernel group share.", "--group-by", panel=_REGION
-    )
-    pool_devices: bool = option(
-        False, "Let a kernel group span processes and devices.", "--pool-devices", panel=_REGION
-    )
+    group_by: GroupBy = option(GroupBy.LAUNCH, "What the launches of a kernel group share.")
+    pool_devices: bool = option(False, "Let a kernel group span processes and devices.")
     device: tuple[str, ...] = option(
-        (),
-        "Only these devices (repeat, or 0,1).",
-        "--device",
-        panel=_REGION,
-        metavar="N",
-        parameters={"devices": "--device"},
+        (), "Only these devices (repeat, or 0,1).", metavar="N", parameter="devices"
     )
     process: tuple[str, ...] = option(
-        (),
-        "Only these processes (repeat, or 7,8).",
-        "--process",
-        panel=_REGION,
-        metavar="N",
-        parameters={"processes": "--process"},
+        (), "Only these processes (repeat, or 7,8).", metavar="N", parameter="processes"
     )
-    include: tuple[str, ...] = option(
-        (), "Only kernels whose full name matches.", "--include", panel=_REGION, metavar="REGEX"
-    )
+    include: tuple[str, ...] = option((), "Only kernels whose full name matches.", metavar="REGEX")
     exclude: tuple[str, ...] = option(
-        (),
-        "Not these kernels; `communication` stands for collectives.",
-        "--exclude",
-        panel=_REGION,
-        metavar="REGEX",
+        (), "Not these kernels; `communication` stands for collectives.", metavar="REGEX"
     )
-    launches: str | None = option(
-        None, "Only launch ids A up to, not with, B.", "--launches", panel=_REGION, metavar="A:B"
-    )
+    launches: str | None = option(None, "Only launch ids A up to, not with, B.", metavar="A:B")
     time: str | None = option(
         None,
         "Only launches that start A up to, not with, B ns after the first.",
-        "--time",
-        panel=_REGION,
         metavar="A:B",
-        parameters={"time_ns": "--time"},
+        parameter="time_ns",
     )
     range: str | None = option(
-        None,
-        "Only launches of this NVTX or annotation range.",
-        "--range",
-        panel=_REGION,
-        metavar="TEXT",
-        parameters={"named_range": "--range"},
+        None, "Only launches of this NVTX or annotation range.", metavar="TEXT", parameter="named_range"
     )
     min_duration: int | None = option(
         None,
         "Only launches that last N ns or more; what that leaves out is said.",
-        "--min-duration",
-        panel=_REGION,
         metavar="NS",
         least=1,
-        parameters={"min_duration_ns": "--min-duration"},
+        parameter="min_duration_ns",
     )
     columns: str | None = columns_option()
 
 
-@dataclass(frozen=True)
+@options()
 class ProfileOptions(RegionOptions):
     """A command that reads one workload."""
 
     profiles: tuple[InputFile, ...] = argument((), "Profile files; several are one workload.", "PROFILE")
 
 
-@dataclass(frozen=True)
+@options(PLAN_PANEL)
 class PlanningOptions(RegionOptions):
     """What is asked of a plan."""
 
-    epsilon: float = option(
-        0.05, "Bound on the relative error of the total.", "--epsilon", "-e", panel=PLAN_PANEL
-    )
-    confidence: float = option(0.95, "Share of draws that must meet it.", "--confidence", panel=PLAN_PANEL)
-    group_epsilon: str | None = option(
-        None, "joint: bound of every group, or none (0.25).", "--group-epsilon", panel=PLAN_PANEL, metavar="X"
-    )
-    min_samples: int | None = option(
-        None, "joint: least samples of a stratum (1).", "--min-samples", panel=PLAN_PANEL, metavar="N"
-    )
+    epsilon: float = option(0.05, "Bound on the relative error of the total.", "-e")
+    confidence: float = option(0.95, "Share of draws that must meet it.")
+    group_epsilon: str | None = option(None, "joint: bound of every group, or none (0.25).", metavar="X")
+    min_samples: int | None = option(None, "joint: least samples of a stratum (1).", metavar="N")
     noise_floor: float | None = option(
-        None,
-        "Declared spread of cycles per ns within a stratum (0.05).",
-        "--noise-floor",
-        panel=PLAN_PANEL,
-        metavar="X",
+        None, "Declared spread of cycles per ns within a stratum (0.05).", metavar="X"
     )
     kernel_spread: float | None = option(
-        None,
-        "Declared spread of cycles per ns between kernels (0.3).",
-        "--kernel-spread",
-        panel=PLAN_PANEL,
-        metavar="X",
+        None, "Declared spread of cycles per ns between kernels (0.3).", metavar="X"
     )
-    no_pool: bool = option(
-        False, "joint: an own estimate of every kernel group, however small.", "--no-pool", panel=PLAN_PANEL
-    )
+    no_pool: bool = option(False, "joint: an own estimate of every kernel group, however small.")
     set: tuple[str, ...] = option(
-        (),
-        "An option of one method.",
-        "--set",
-        panel=PLAN_PANEL,
-        metavar="METHOD.NAME=VALUE",
-        parameters={"settings": "--set"},
+        (), "An option of one method.", metavar="METHOD.NAME=VALUE", parameter="settings"
     )
 
 
-@dataclass(frozen=True)
+@options(PLAN_PANEL)
 class MethodOptions(PlanningOptions):
     """A plan, and the method that makes it."""
 
-    method: str = option("joint", "How to choose the launches.", "--method", "-m", panel=PLAN_PANEL)
+    method: str = option("joint", "How to choose the launches.", "-m")
     features: tuple[FeatureFile, ...] = option(
         (),
         "Metrics of the launches: ncu, NVBit, CSV, Parquet, npy (repeat); PROFILE is the one they are of.",
-        "--features",
-        panel=PLAN_PANEL,
         metavar="[PROFILE=]FILE",
     )
-    number_locale: NumberLocale = option(
-        NumberLocale.C, "How the files of --features write numbers.", "--number-locale", panel=PLAN_PANEL
-    )
+    number_locale: NumberLocale = option(NumberLocale.C, "How the files of --features write numbers.")
     cost: str | None = option(
         None,
         "What simulating a launch costs in place of its time: instructions, or another metric of --features.",
-        "--cost",
-        panel=PLAN_PANEL,
         metavar="METRIC",
     )
-    overrides: InputFile | None = option(
-        None, "Split decisions of yours, as JSON.", "--overrides", panel=PLAN_PANEL, metavar="FILE"
-    )
+    overrides: InputFile | None = option(None, "Split decisions of yours, as JSON.", metavar="FILE")
 
 
-@dataclass(frozen=True)
+@options(PLAN_PANEL)
 class SlowdownOptions(MethodOptions):
     """A plan, and how slow its simulation is."""
 
     slowdown: float | None = option(
         None,
         "Seconds of simulation for a second on the GPU: the plan in hours of one machine.",
-        "--slowdown",
         kind=NumberKind.OTHER,
-        panel=PLAN_PANEL,
         metavar="X",
     )
 
 
-@dataclass(frozen=True)
+@options(PLAN_PANEL)
 class BudgetOptions(SlowdownOptions):
     """A plan that is to fit a time of simulation."""
 
     budget: str | None = option(
         None,
         "Find the smallest epsilon whose simulation fits: 90m, 24h, 3d; needs --slowdown.",
-        "--budget",
-        panel=PLAN_PANEL,
         metavar="TIME",
     )

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
-from tui.options.field import NumberKind, argument, height_option, option, width_option
-from tui.options.files import InputFile, Product
-from tui.options.shared import (
-    OUTPUT_PANEL,
-    OutputOptions,
-    details_option,
+from tui.options.field import (
+    NumberKind,
+    argument,
+    height_option,
+    option,
+    options,
+    output_option,
+    width_option,
 )
+from tui.options.files import InputFile, Product
+from tui.options.shared import OutputOptions, details_option
 
 
-@dataclass(frozen=True)
+@options()
 class AlignOptions(OutputOptions):
     """`align`."""
 
@@ -23,127 +26,98 @@ class AlignOptions(OutputOptions):
         "", "The folder of the traces, or stats.csv, kernelslist or kernel_names.txt.", "TRACE"
     )
     process: int | None = option(
-        None, "The traced process of the profile; that of the plan if not given.", "--process", metavar="N"
+        None, "The traced process of the profile; that of the plan if not given.", metavar="N"
     )
     device: int | None = option(
-        None, "The traced device of the profile; that of the plan if not given.", "--device", metavar="N"
+        None, "The traced device of the profile; that of the plan if not given.", metavar="N"
     )
 
 
-@dataclass(frozen=True)
+@options()
 class ExportOptions(OutputOptions):
     """`export`."""
 
-    output: Annotated[str | None, Product.FOLDER] = option(
-        None, "The folder to write to; `-` is stdout.", "-o", "--output", panel=OUTPUT_PANEL, metavar="FOLDER"
+    output: Annotated[str | None, Product.FOLDER] = output_option(
+        "The folder to write to; `-` is stdout.", "FOLDER"
     )
     plan: InputFile = argument("", "A plan file.", "PLAN")
     to: str = option(
         "csv",
         "For which simulator or tool: csv, accel-sim, macsim, mgpusim, ncu, nvbit, rocprofv3.",
-        "--to",
         metavar="TARGET",
     )
     shards: int = option(
-        1, "Share the launches out over so many machines, by sampled time.", "--shards", metavar="K", least=1
+        1, "Share the launches out over so many machines, by sampled time.", metavar="K", least=1
     )
     traces: InputFile | None = option(
-        None,
-        "accel-sim, macsim, mgpusim: the traces to check the launches against.",
-        "--traces",
-        metavar="DIR",
+        None, "accel-sim, macsim, mgpusim: the traces to check the launches against.", metavar="DIR"
     )
     caches: str | None = option(
         None,
         "What launches find in L2: warm or loads, what those before them left (put there by copies, by a"
         " kernel of loads); own, what they load; after:N, N launches are run first; cold. Warm if not given,"
         " for accel-sim with --traces.",
-        "--caches",
         metavar="HOW",
     )
     cold_check: int = option(
         0,
         "Launches start cold, and R of them run once more after the 16 before each: `estimate` corrects the"
         " total by these.",
-        "--cold-check",
         metavar="R",
         least=0,
     )
     config: InputFile | None = option(
-        None, "accel-sim: the gpgpusim.config, for the size of its L2.", "--config", metavar="FILE"
+        None, "accel-sim: the gpgpusim.config, for the size of its L2.", metavar="FILE"
     )
     trace_before: int = option(
-        16, "accel-sim: record so many launches before each too.", "--trace-before", metavar="N", least=0
+        16, "accel-sim: record so many launches before each too.", metavar="N", least=0
     )
-    drop_copies: bool = option(
-        False, "accel-sim, mgpusim: leave out the memory copies that the traces list.", "--drop-copies"
-    )
+    drop_copies: bool = option(False, "accel-sim, mgpusim: leave out the memory copies that the traces list.")
 
 
-@dataclass(frozen=True)
+@options()
 class RunOptions(OutputOptions):
     """`run`."""
 
-    output: Annotated[str | None, Product.FOLDER] = option(
-        None,
-        "The folder of the run, gone on with if it is there; PLAN.run if not given.",
-        "-o",
-        "--output",
-        panel=OUTPUT_PANEL,
-        metavar="FOLDER",
+    output: Annotated[str | None, Product.FOLDER] = output_option(
+        "The folder of the run, gone on with if it is there; PLAN.run if not given.", "FOLDER"
     )
     plan: InputFile = argument("", "A plan file, or the folder of a run.", "PLAN")
     to: str = option(
         "accel-sim",
         "Which simulator it is: accel-sim, macsim, or csv, any that is told an id.",
-        "--to",
         metavar="TARGET",
     )
     simulator: str = option(
         "",
         "Its command line. Of each launch, {list} is what accel-sim runs, {id} its id, {folder} where it "
         "runs; csv: it prints a number of cycles last, or writes it to {out}.",
-        "--simulator",
         metavar="COMMAND",
     )
-    traces: InputFile | None = option(None, "accel-sim, macsim: the traces.", "--traces", metavar="DIR")
-    caches: str | None = option(
-        None, "What launches find in the caches, as for `export`.", "--caches", metavar="STATE"
-    )
+    traces: InputFile | None = option(None, "accel-sim, macsim: the traces.", metavar="DIR")
+    caches: str | None = option(None, "What launches find in the caches, as for `export`.", metavar="STATE")
     cold_check: int = option(
-        0,
-        "Launches start cold, and R of them run once more, as for `export`.",
-        "--cold-check",
-        metavar="R",
-        least=0,
+        0, "Launches start cold, and R of them run once more, as for `export`.", metavar="R", least=0
     )
-    config: InputFile | None = option(
-        None, "accel-sim: gpgpusim.config, for the size of L2.", "--config", metavar="FILE"
-    )
+    config: InputFile | None = option(None, "accel-sim: gpgpusim.config, for the size of L2.", metavar="FILE")
     accept_cold: bool = option(
-        False, "Take a total of launches that started cold for one that keeps --target.", "--accept-cold"
+        False, "Take a total of launches that started cold for one that keeps --target."
     )
     target: float | None = option(
         None,
         "Stop when the total's interval reaches this fraction to either side, draw more until it does; "
         "exit 4 if it cannot.",
-        "--target",
         metavar="X",
         fraction=True,
     )
-    jobs: int = option(1, "So many launches at once.", "--jobs", "-j", metavar="N", least=1)
+    jobs: int = option(1, "So many launches at once.", "-j", metavar="N", least=1)
     timeout: str | None = option(
-        None,
-        "Give a launch up after this long: 90m, 24h; another takes its place.",
-        "--timeout",
-        metavar="TIME",
+        None, "Give a launch up after this long: 90m, 24h; another takes its place.", metavar="TIME"
     )
-    slurm: bool = option(
-        False, "Run nothing: take what is finished, and write a job array for the rest.", "--slurm"
-    )
+    slurm: bool = option(False, "Run nothing: take what is finished, and write a job array for the rest.")
 
 
-@dataclass(frozen=True)
+@options()
 class ProjectOptions(OutputOptions):
     """`project`."""
 
@@ -156,34 +130,24 @@ class ProjectOptions(OutputOptions):
     stability: float = option(
         0.25,
         "Steady below this deviation of the IPC, in per cent, as published.",
-        "--stability",
         kind=NumberKind.PERCENT,
         metavar="PERCENT",
     )
-    window: int = option(3000, "Cycles over which it is taken.", "--window", metavar="CYCLES", least=1)
-    artifact: bool = option(False, "The rule of the published artifact.", "--artifact")
-    ctas_per_sm: tuple[str, ...] = option(
-        (), "CTAs that an SM holds at once.", "--ctas-per-sm", metavar="[KERNEL=]N"
-    )
-    sms: int | None = option(None, "SMs of the simulated GPU.", "--sms", metavar="N", least=1)
-    instructions: tuple[str, ...] = option(
-        (), "Instructions of the whole kernel.", "--instructions", metavar="[KERNEL=]N"
-    )
+    window: int = option(3000, "Cycles over which it is taken.", metavar="CYCLES", least=1)
+    artifact: bool = option(False, "The rule of the published artifact.")
+    ctas_per_sm: tuple[str, ...] = option((), "CTAs that an SM holds at once.", metavar="[KERNEL=]N")
+    sms: int | None = option(None, "SMs of the simulated GPU.", metavar="N", least=1)
+    instructions: tuple[str, ...] = option((), "Instructions of the whole kernel.", metavar="[KERNEL=]N")
     instructions_from: InputFile | None = option(
         None,
         "Instructions of the kernels not simulated whole, at most: the tracer's stats.csv.",
-        "--instructions-from",
         metavar="FILE",
     )
     ctas: tuple[str, ...] = option(
         (), "CTAs of the whole kernel, or its grid as XxYxZ.", "--ctas", "--grid", metavar="[KERNEL=]N"
     )
     kernel: str | None = option(
-        None,
-        "#NUMBER as listed, or part of the name: whose chart to draw.",
-        "--kernel",
-        "-k",
-        metavar="KERNEL",
+        None, "#NUMBER as listed, or part of the name: whose chart to draw.", "-k", metavar="KERNEL"
     )
     width: int | None = width_option("Columns.")
     height: int | None = height_option("Rows of the chart.")
@@ -192,7 +156,7 @@ class ProjectOptions(OutputOptions):
 RESULTS_PANEL = "Results"
 
 
-@dataclass(frozen=True)
+@options(RESULTS_PANEL)
 class ResultsOptions(OutputOptions):
     """How a simulator's results are read, and what is asked of the total."""
 
@@ -200,86 +164,55 @@ class ResultsOptions(OutputOptions):
         None,
         "Which simulator's they are: accel-sim, gpgpu-sim, macsim, csv; by their content if not given.",
         "--from",
-        panel=RESULTS_PANEL,
         metavar="SIMULATOR",
     )
     metrics: tuple[str, ...] = option(
-        (),
-        "A counter to add up, by its printed name or column (repeat).",
-        "--metric",
-        metavar="NAME",
-        panel=RESULTS_PANEL,
+        (), "A counter to add up, by its printed name or column (repeat).", "--metric", metavar="NAME"
     )
     ratios: tuple[str, ...] = option(
-        (),
-        "A ratio of two totals, such as misses over accesses (repeat).",
-        "--ratio",
-        metavar="A/B",
-        panel=RESULTS_PANEL,
+        (), "A ratio of two totals, such as misses over accesses (repeat).", "--ratio", metavar="A/B"
     )
     manifests: tuple[InputFile, ...] = option(
-        (),
-        "The manifest.csv of the export that was run (repeat).",
-        "--manifest",
-        metavar="FILE",
-        panel=RESULTS_PANEL,
+        (), "The manifest.csv of the export that was run (repeat).", "--manifest", metavar="FILE"
     )
     against: tuple[InputFile, ...] = option(
-        (),
-        "Results of another configuration: the speedup over it (repeat).",
-        "--against",
-        metavar="FILE",
-        panel=RESULTS_PANEL,
+        (), "Results of another configuration: the speedup over it (repeat).", metavar="FILE"
     )
-    partial: bool = option(
-        False,
-        "Give totals of a part, too, where strata have no result yet.",
-        "--partial",
-        panel=RESULTS_PANEL,
-    )
+    partial: bool = option(False, "Give totals of a part, too, where strata have no result yet.")
     accept_cold: bool = option(
-        False,
-        "Take a total of launches that started with cold caches for one that keeps --target.",
-        "--accept-cold",
-        panel=RESULTS_PANEL,
+        False, "Take a total of launches that started with cold caches for one that keeps --target."
     )
     projection_error: float | None = option(
         None,
         "The relative error of `projected_cycles`, where fewer than three launches have cycles too.",
-        "--projection-error",
-        panel=RESULTS_PANEL,
         metavar="X",
         fraction=True,
     )
     scale_error: float | None = option(
         None,
         "The half-width of a scale model's interval, where cycles are its predictions.",
-        "--scale-error",
-        panel=RESULTS_PANEL,
         metavar="X",
         fraction=True,
     )
     target: float | None = option(
         None,
         "Exit 4 while the total's interval is wider than this fraction to either side.",
-        "--target",
-        panel=RESULTS_PANEL,
         metavar="X",
         fraction=True,
     )
 
 
-@dataclass(frozen=True)
+@options()
 class EstimateOptions(ResultsOptions):
     """`estimate`."""
 
     plan: InputFile = argument("", "A plan file.", "PLAN")
     results: tuple[InputFile, ...] = argument((), "What a simulator wrote of the plan's launches.", "RESULTS")
     confidence: float | None = option(
-        None, "Of the intervals; the plan's if not given.", "--confidence", metavar="X", fraction=True
+        None, "Of the intervals; the plan's if not given.", metavar="X", fraction=True
     )
-    groups: bool = option(False, "List every kernel group's own total.", "--groups")
+    groups: bool = option(False, "List every kernel group's own total.")
     details: bool = details_option()
     top_up: Annotated[str | None, Product.PLAN] = option(
-        None, "Write the larger plan here while --target is not met.", "--top-up", metavar="PLAN"
+        None, "Write the larger plan here while --target is not met.", metavar="PLAN"
     )

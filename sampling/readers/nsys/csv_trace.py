@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
-from sampling.progress import Progress
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
 from sampling.readers.table import (
     Kind,
@@ -36,7 +36,7 @@ from sampling.readers.table import (
 
 FORMAT = "nsys-csv"
 
-#: "gpu": gputrace, cuda_gpu_trace. "exec": kernexectrace, cuda_kern_exec_trace.
+#: "gpu": gputrace, cuda_gpu_trace. "exec": kernexectrace, cuda_kern_exec_trace
 TraceKind = Literal["gpu", "exec"]
 
 _TRACE_NAMES: Mapping[TraceKind, str] = {"gpu": "GPU trace", "exec": "kernel execution trace"}
@@ -56,7 +56,7 @@ _NANOSECONDS = {
     **dict.fromkeys(("s", "sec"), 1_000_000_000),
 }
 _DEVICE = re.compile(r"(?P<name>.*?)\s*\((?P<number>\d{1,9})\)\s*|\s*(?P<bare>\d{1,9})\s*")
-#: Other reports of `nsys stats`, by names in their headers; the first that fits is named.
+#: Other reports of `nsys stats`, by names in their headers; the first that fits is named
 _OTHER_REPORTS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"RangeStack", "NumGPUOps"}), "NVTX projection trace"),
     (frozenset({"RangeStack"}), "NVTX trace"),
@@ -103,10 +103,8 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
     Pieces are parsed in advance, as if no report ended in them; where one does, what follows is taken again.
 
-    Raises
-    ------
-    ProfileError : there is no trace in it, or two of one kind; a row is cut short or a value is not a number;
-        the trace lists no kernel launch.
+    Raises ProfileError: there is no trace in it, or two of one kind; a row is cut short or a value is not a
+    number; the trace lists no kernel launch.
     """
     with ThreadPoolExecutor(_PARSED_AHEAD) as workers:
         reports = _Reports(file, kernels, workers)
@@ -249,9 +247,7 @@ class _Trace:
     def add(self, rows: Rows) -> None:
         """Add some rows.
 
-        Raises
-        ------
-        ProfileError : a value is missing or makes no sense.
+        Raises ProfileError: a value is missing or makes no sense.
         """
         is_gpu = self.kind == "gpu"
         if is_gpu:

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from sampling.arrays import IntArray
-from sampling.arrow import arrow_file, nulls_as, to_arrow, to_numpy
+from sampling.arrays import IntArray, arrow_file, nulls_as, to_arrow, to_numpy
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile, ProfileFile
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.nsys.export import KERNEL, NULL, STRINGS, NsysTables, read_export
 
@@ -48,9 +47,7 @@ def recognise(file: InputFile) -> bool:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Read the export.
 
-    Raises
-    ------
-    ProfileError : a table file is damaged, or there are no kernel launches.
+    Raises ProfileError: a table file is damaged, or there are no kernel launches.
     """
     tables = _FolderTables(file.path, _table_files(file.location))
     profile_file = ProfileFile(file.path, file.location, 0)

@@ -26,9 +26,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import BoolArray, IntArray
-from sampling.dense_codes import dense_codes
+from sampling.arrays import BoolArray, IntArray, dense_codes
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.launch_table import (
     NO_CALL,
     STILL_OPEN,
@@ -48,7 +48,6 @@ from sampling.profile.profile import (
     ProfileFile,
     RecordingFacts,
 )
-from sampling.progress import Progress
 from sampling.text import counted
 
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
@@ -57,7 +56,7 @@ GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 NVTX = "NVTX_EVENTS"
 STRINGS = "StringIds"
 
-#: The value of an integer column where the table has NULL.
+#: The value of an integer column where the table has NULL
 NULL = int(np.iinfo(np.int64).min)
 
 _TIMES = ("start", "end")
@@ -68,7 +67,7 @@ _BLOCK = ("blockX", "blockY", "blockZ")
 _PLACE = ("globalPid", "correlationId", "deviceId", "streamId")
 _CALL = ("start", "globalTid", "correlationId")
 _RANGE = ("globalTid", "start", "end")
-#: Values of ENUM_NSYS_EVENT_TYPE: a push/pop range of one thread, a start/end range that any thread may end.
+#: Values of ENUM_NSYS_EVENT_TYPE: a push/pop range of one thread, a start/end range that any thread may end
 _RANGE_TYPES = (59, 60)
 _THREAD_BITS = 0xFFFFFF
 _WEAKEST_FIRST: tuple[LaunchOrder, ...] = ("gpu-start", "correlation", "api-start")
@@ -79,7 +78,7 @@ _IDS_ALWAYS = 1 << 16
 _ROWS_LOOKED_AT_FOR_NAMES = 1000
 _ROWS_AT_ONCE = 1 << 15
 
-#: globalPid, correlation id and start of the launches of one part, (n,) each.
+#: globalPid, correlation id and start of the launches of one part, (n,) each
 _Keys = tuple[IntArray, IntArray, IntArray]
 # The rows of one process in a part, the part's keys, and when the API call behind each launch began.
 _Own = tuple[BoolArray | slice, IntArray, IntArray, IntArray, IntArray]
@@ -93,11 +92,11 @@ class NsysTables(ABC):
     absent, the table with the highest suffix is read.
     """
 
-    #: The type of the export as nsys calls it, e.g. "sqlite".
+    #: The type of the export as nsys calls it, e.g. "sqlite"
     kind: str
 
     def __init__(self, path: str, stored: Collection[str]) -> None:
-        #: Of the export as the user gave it, for messages.
+        #: Of the export as the user gave it, for messages
         self.path = path
         self.names = frozenset(stored)
 
@@ -130,9 +129,7 @@ class NsysTables(ABC):
     def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
         """Yield the rows in parts: one (n,) int64 array for each column, NULL as ``NULL``.
 
-        Raises
-        ------
-        ProfileError : the export is damaged, or a column holds something else than integers.
+        Raises ProfileError: the export is damaged, or a column holds something else than integers.
         """
 
     @abstractmethod
@@ -174,9 +171,7 @@ def read_export(
 ) -> Profile:
     """Read the launches of an export; ``opened`` opens it once more, for its ranges.
 
-    Raises
-    ------
-    ProfileError : there are no launches in it (with the reason), or it is damaged.
+    Raises ProfileError: there are no launches in it (with the reason), or it is damaged.
     """
     if tables.row_count(KERNEL) == 0:
         raise _without_kernels(tables)
@@ -267,12 +262,7 @@ def _name_codes(
     texts: dict[int, str],
     rows_before: int,
 ) -> NDArray[np.int32]:
-    """Return the name code of every launch; ``texts`` are those looked up so far, and more are added.
-
-    Raises
-    ------
-    ProfileError : a launch names no string, or one that the export does not hold.
-    """
+    """Return the name code of every launch; ``texts`` are those looked up so far, and more are added."""
     forms = {column: part[column] for column in _NAMES if column in part}
     name, *fallbacks = forms.values()
     for fallback in fallbacks:

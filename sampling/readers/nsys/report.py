@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import IO
 
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
-from sampling.progress import Progress
 from sampling.readers.input_file import HEAD_BYTES, InputFile, is_binary
 from sampling.readers.nsys import sqlite
 
@@ -47,10 +47,8 @@ def recognise(file: InputFile) -> bool:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None:
     """Return the profile of the report's export; its file is the report.
 
-    Raises
-    ------
-    ProfileError : there is neither a program nsys nor an export in the cache; the program fails; the cache
-        cannot be written to; the report has no kernel launches.
+    Raises ProfileError: there is neither a program nsys nor an export in the cache; the program fails; the
+    cache cannot be written to; the report has no kernel launches.
     """
     is_lasting = file.lasting and not file.compressed
     kept = cache_folder() / _names(file.location.resolve())[1] if is_lasting else None
@@ -88,9 +86,8 @@ def new_export(nsys: str, path: str, report: Path, progress: Progress | None) ->
 
     ``nsys`` is the program; the report lies at ``report``, and is called ``path`` in messages.
 
-    Raises
-    ------
-    ProfileError : the program fails, takes too long or writes nothing; the cache cannot be written to.
+    Raises ProfileError: the program fails, takes too long or writes nothing; the cache cannot be written
+    to.
     """
     same_report, export = _names(report.resolve())
     folder = cache_folder()

@@ -14,12 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from sampling.arrays import IntArray
-from sampling.arrow import to_numpy
+from sampling.arrays import IntArray, to_numpy
 from sampling.errors import ProfileError
-from sampling.parallel import ordered_map
+from sampling.parallel import Progress, ordered_map
 from sampling.profile.profile import KernelTable, Profile, ProfileFile
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.nsys.export import NULL, STRINGS, NsysTables, read_export
 from sampling.readers.sqlite_file import MAGIC, OpenDatabase, damaged, open_database, uri
@@ -56,9 +54,7 @@ def recognise(file: InputFile) -> bool:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Read the export.
 
-    Raises
-    ------
-    ProfileError : the database is damaged, none of nsys', or without kernel launches.
+    Raises ProfileError: the database is damaged, none of nsys', or without kernel launches.
     """
     with _opened(file) as tables:
         if not any(map(_OF_NSYS.fullmatch, tables.names)):

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sampling.arrays import AnyIntArray
+from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import KernelTable, LaunchOrder, Profile, RecordingFacts
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.rocm.recording import bare_name, work_groups
 from sampling.readers.table import Launches, Layout, Rows, first_line, header_cells, read_rows
@@ -71,9 +71,7 @@ def _layout(file: InputFile) -> Layout:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Return the dispatches as launches.
 
-    Raises
-    ------
-    ProfileError : a row is cut short, a value is missing or makes no sense; there is no dispatch.
+    Raises ProfileError: a row is cut short, a value is missing or makes no sense; there is no dispatch.
     """
     launches = Launches(file, kernels)
     launch_order: LaunchOrder = "correlation"

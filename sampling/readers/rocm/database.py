@@ -16,8 +16,8 @@ import numpy as np
 
 from sampling.arrays import IntArray
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile
 from sampling.readers.rocm.recording import COLUMNS, Recording, device_of, profile_of
 from sampling.readers.sqlite_file import MAGIC, OpenDatabase, open_database
@@ -65,9 +65,7 @@ def recognise(file: InputFile) -> bool:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Return the kernel dispatches as launches.
 
-    Raises
-    ------
-    ProfileError : the database is damaged or lacks a table or column; there is no dispatch.
+    Raises ProfileError: the database is damaged or lacks a table or column; there is no dispatch.
     """
     with open_database(file, _AGAIN) as database:
         recordings = _recordings(file.path, database, progress)

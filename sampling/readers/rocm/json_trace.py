@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from sampling.errors import ProfileError
+from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
-from sampling.progress import Progress
 from sampling.readers.input_file import InputFile, place_on_disk
 from sampling.readers.rocm.recording import COLUMNS, Recording, device_of, profile_of
 
@@ -48,9 +48,7 @@ def recognise(file: InputFile) -> bool:
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Return the kernel dispatches as launches.
 
-    Raises
-    ------
-    ProfileError : the JSON is damaged, a record is not usable, or there is no dispatch.
+    Raises ProfileError: the JSON is damaged, a record is not usable, or there is no dispatch.
     """
     total = file.location.stat().st_size
     text = bytearray()
@@ -121,12 +119,7 @@ def _decoders() -> tuple[Any, Any, Any]:
 
 
 def _recordings(text: bytearray, path: str) -> Iterator[Recording]:
-    """Yield what was recorded of each process.
-
-    Raises
-    ------
-    ProfileError : it is no JSON, is cut short, or a field is not what it is in rocprofv3's.
-    """
+    """Yield what was recorded of each process."""
     from msgspec import DecodeError
 
     as_document, as_dispatches, as_calls = _decoders()
@@ -179,12 +172,7 @@ def _recordings(text: bytearray, path: str) -> Iterator[Recording]:
 
 
 def _records(raw: Any, decoder: Any, path: str) -> Iterator[list[Any]]:
-    """Yield the records of a list in pieces, so that never all of them are Python objects.
-
-    Raises
-    ------
-    ProfileError : a field is missing or not what it is in rocprofv3's; ``row`` is the record's number.
-    """
+    """Yield the records of a list in pieces, so that never all of them are Python objects."""
     from msgspec import DecodeError
 
     text = memoryview(raw)

@@ -19,7 +19,7 @@ from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
 from sampling.readers.input_file import InputFile
 
-#: The columns of a recording's launches.
+#: The columns of a recording's launches
 COLUMNS = (
     *("start", "end", "call", "dispatch", "process", "agent", "queue", "kernel"),
     *("items_x", "items_y", "items_z", "group_x", "group_y", "group_z"),
@@ -51,16 +51,16 @@ def work_groups(work_items: Sequence[AnyIntArray], group: Sequence[AnyIntArray])
 class Recording:
     """What rocprofv3 recorded of one process, or in one set of tables."""
 
-    #: (n,) each of `COLUMNS`; "call" is the number of the call behind a launch, -1 where unknown.
+    #: (n,) each of `COLUMNS`; "call" is the number of the call behind a launch, -1 where unknown
     launches: Mapping[str, IntArray]
-    #: (c,) the calls that were recorded, and when; of those with one number the first counts.
+    #: (c,) the calls that were recorded, and when; of those with one number the first counts
     calls: IntArray
     call_start_ns: IntArray
-    #: A kernel's name as it is shown and its symbol, by its number.
+    #: A kernel's name as it is shown and its symbol, by its number
     symbols: Mapping[int, tuple[str, str]]
-    #: The GPUs, as HIP numbers them, by the numbers of the agents; CPUs are agents too.
+    #: The GPUs, as HIP numbers them, by the numbers of the agents; CPUs are agents too
     agents: Mapping[int, Device]
-    #: Process, name, start and end of the ranges that the program named (roctx).
+    #: Process, name, start and end of the ranges that the program named (roctx)
     markers: Sequence[tuple[int, str, int, int]]
 
 
@@ -69,9 +69,7 @@ def profile_of(
 ) -> Profile:
     """Return the launches of all recordings in a file.
 
-    Raises
-    ------
-    ProfileError : a launch has no kernel name, no GPU or a size below 0; there is none.
+    Raises ProfileError: a launch has no kernel name, no GPU or a size below 0; there is none.
     """
     builder = LaunchTableBuilder(file.path, kernels)
     launches = calls_missing = 0

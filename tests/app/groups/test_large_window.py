@@ -59,12 +59,3 @@ async def test_the_run_is_copied_as_timeline_prints_it(gpt: str, tmp_path: Path)
         command = view_of(app).command()
     assert command.startswith("kernelpoint timeline ")
     assert printed(command, 80, tmp_path) == text
-
-
-async def test_what_was_read_for_another_group_is_not_shown(gpt: str) -> None:
-    async with opened(gpt, (160, 45)) as (app, pilot):
-        await is_read(app, pilot, 1)
-        await pilot.press("slash", *"zzz")
-        await wait_for(pilot, lambda: "no kernel group matches" in drawn(run_of(app).chart), "nothing there")
-        assert run_of(app).text == ""
-        assert "#1 over the run" not in screen_text(app)

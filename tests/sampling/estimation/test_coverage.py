@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.intervals import Cell, Draws, Population, made_cells, population
 from sampling.estimation.interval import Sample, interval, moments
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from tests.targets import UNPOOLED
 
 PROFILE = Path(__file__).resolve().parents[3] / "sample_data" / "resnet50-like.sqlite"

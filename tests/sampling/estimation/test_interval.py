@@ -112,32 +112,6 @@ def test_nothing_seen_is_what_was_declared(sample: Make) -> None:
     assert (found.share_seen, found.seen_freedom, found.factor, found.exceeds) == (0, 0, 1, False)
 
 
-def test_all_seen_often_is_the_variance_of_the_strata(sample: Make) -> None:
-    rng = np.random.default_rng(4)
-    strata = [(10**6, 1.0, [(1.0, y) for y in rng.lognormal(0, 0.05, 4000)]) for _ in range(3)]
-    found = found_of(sample(*strata))
-    plain = sum(np.var([y for _, y in rows], ddof=1) * n**2 * (1 / 4000 - 1 / n) for n, _, rows in strata)
-    assert found.of_stratum.sum() == pytest.approx(plain, rel=0.003)
-    assert found.seen_freedom == pytest.approx(3 * 3999, rel=0.001)
-    assert found.share_seen == 1
-
-
-def test_many_cheap_strata_do_not_vouch_for_a_dear_one(sample: Make) -> None:
-    """What is seen of a thousandth of the variance hardly moves what is declared of the rest."""
-    calm = [(1000, 1.0, [(1.0, 1.0)] * 9)] * 40
-    found = found_of(sample((1000, 1000.0, [(1000.0, 1000.0)]), *calm))
-    assert found.factor > 0.99
-    assert found.degrees_of_freedom < 2.1
-
-
-def test_more_than_was_declared_is_taken_as_seen(sample: Make) -> None:
-    rows = [(1.0, 1 + 0.5 * sign) for sign in (-1, 1)] * 10
-    found = found_of(sample((1000, 1.0, rows)))
-    assert found.exceeds
-    assert found.factor == pytest.approx(found.variance_ratio)
-    assert found.variance_ratio == pytest.approx(0.25 * 20 / 19 / 0.05**2)
-
-
 def test_a_census_is_exact_and_a_total_of_0_has_no_interval(sample: Make) -> None:
     census = found_of(sample((2, 10, [(9, 90), (11, 120)])))
     assert (census.half_width(0.95), census.degrees_of_freedom) == (0, np.inf)
@@ -218,24 +192,6 @@ def test_an_emptied_stratum_makes_the_total_incomplete(three: Sample) -> None:
     assert found.notes[-1] == "incomplete: 1 stratum without any result, 6.98 % of the profile's time"
     assert not found.is_within(0.99)
     assert next_sizes(lost, "cycles", 0.001)[2] == 2
-
-
-def test_what_was_seen_and_what_rests_on_the_declared(three: Sample, sample: Make) -> None:
-    seen = estimate(three, "cycles").seen
-    assert seen is not None
-    # Three strata by their variance: 2 of 3, 1 of 2 and 1 of 2 degrees of freedom.
-    v = np.array(
-        [(1000 * 301 / 30) ** 2 * (1 / 3 - 0.01), (1000 * 450 / 41) ** 2 * 0.48, 1740**2 * (0.5 - 1 / 30)]
-    )
-    assert seen.share == 1
-    assert seen.degrees_of_freedom == pytest.approx(v.sum() ** 2 / (v**2 / [2, 1, 1]).sum())
-    assert seen.declared_share == pytest.approx(4 / (4 + seen.degrees_of_freedom))
-    assert 1 < seen.variance_ratio < 2
-    assert not seen.exceeds
-    nothing = estimate(sample((100, 10, [(9, 95)])), "cycles")
-    assert nothing.degrees_of_freedom == 2
-    assert nothing.seen is not None
-    assert (nothing.seen.share, nothing.seen.declared_share) == (0, 1)
 
 
 def test_no_interval_is_said(sample: Make) -> None:
@@ -324,21 +280,6 @@ def test_a_ratio_that_never_varies_rests_on_what_was_declared(sample: Make) -> N
     assert found.ratio == 2
     assert found.degrees_of_freedom == 2.5
     assert found.half_width == pytest.approx(stdtrit(2.5, 0.975) * 2 * np.sqrt(0.8 * 0.05**2 * 0.98 / 2))
-
-
-def test_a_census_has_an_exact_ratio(sample: Make) -> None:
-    two = with_two(sample((2, 1, [(1, 10), (1, 1000)])), [6, 500])
-    found = ratio_of_totals(two, "r", "cycles", "other", 0.95)
-    assert found.half_width == 0
-    assert found.ratio == pytest.approx(1010 / 506)
-
-
-def test_single_launches_of_a_group_are_compared(sample: Make) -> None:
-    base = sample((40, 4, [(4, 80)]), (60, 6, [(6, 90)]), (10, 9, [(9, 100)]), group=[0, 0, 0])
-    two = with_two(base, [8, 10, 9])
-    found = ratio_of_totals(two, "r", "other", "cycles", 0.95)
-    # Two degrees of freedom between three strata, each by its share of the variance.
-    assert found.degrees_of_freedom == pytest.approx(3)
 
 
 def test_a_metric_that_follows_durations_is_put_to_the_mean_duration(sample: Make) -> None:

@@ -78,14 +78,6 @@ def test_cycles_that_follow_durations_give_the_whole_exactly(written: Written) -
     assert found.missing == ((), ())
 
 
-def test_without_replacement_a_stratum_is_weighted_by_its_size(written: Written) -> None:
-    plan = written(epsilon=0.05)
-    sample = sample_of(plan, simulated(plan))
-    assert sample.samples.tolist() == [stratum.samples for stratum in plan.strata]
-    assert sample.launches.sum() == plan.launches
-    assert sample.launches @ sample.mean_x == pytest.approx(plan.total_duration_ns)
-
-
 def test_what_a_plan_declares_is_what_its_strata_start_from(written: Written) -> None:
     plan = written(epsilon=0.05)
     plan = structs.replace(plan, options=structs.replace(plan.options, noise_floor=0.1, kernel_spread=0.2))
@@ -216,15 +208,6 @@ def test_results_without_a_common_launch_give_no_speedup(written: Written) -> No
     unknown = SimulatedLaunches(cycles.ids, {"cycles": np.full(len(cycles.ids), np.nan)})
     with pytest.raises(AnalysisError, match="has both cycles and cycles of the other"):
         estimate_plan(plan, cycles, against=unknown)
-
-
-def test_ratios_asked_for_are_of_totals(written: Written) -> None:
-    plan = written(epsilon=0.05)
-    results = simulated(plan)
-    hits = {"misses": results.metrics["cycles"] / 10, "accesses": results.metrics["cycles"]}
-    found = estimate_plan(plan, SimulatedLaunches(results.ids, hits), ratios=[("misses", "accesses")])
-    (ratio,) = found.ratios
-    assert (ratio.name, ratio.ratio) == ("misses/accesses", pytest.approx(0.1))
 
 
 def test_topping_up_contains_what_was_simulated_and_ends(written: Written, sample_data: Path) -> None:

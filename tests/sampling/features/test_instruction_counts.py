@@ -10,15 +10,15 @@ import pytest
 
 from sampling.errors import NotApplicableError
 from sampling.features.metric_names import instruction_counts
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import Features, LaunchList, list_launches
 
 
 @pytest.fixture
-def with_metrics(launch_table: Callable[..., LaunchTable]) -> Callable[..., LaunchList]:
+def with_metrics(launch_table: Callable[..., Profile]) -> Callable[..., LaunchList]:
     """Return three launches with metrics."""
 
     def build(**metrics: Sequence[float]) -> LaunchList:

@@ -19,17 +19,16 @@ from hypothesis import strategies as st
 from sampling.errors import ProfileError
 from sampling.features.join import JoinReport, with_features
 from sampling.features.names import demangled
-from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import Features, LaunchList, list_launches
 from sampling.reduction.region import Region
 from tests import small_recordings
 
-Build = Callable[..., LaunchTable]
+Build = Callable[..., Profile]
 
 
 def listed(profile: Profile, region: Region | None = None) -> LaunchList:
@@ -98,18 +97,6 @@ def test_ids_are_those_of_the_whole_profile(launch_table: Build, tmp_path: Path)
     )
 
 
-def test_an_id_of_another_kernel_is_not_joined(launch_table: Build, tmp_path: Path) -> None:
-    profile = launch_table(["a", "b", "a"], [1, 2, 3])
-    path = table_file(
-        tmp_path,
-        [{"id": 0, "name": "a", "m": 1}, {"id": 1, "name": "a", "m": 2}, {"id": 2, "name": "?", "m": 3}],
-    )
-    features, (report,) = joined(profile, path)
-    equal(features.metrics["m"], [1, NAN, 3])
-    assert any("of another kernel" in note for note in report.notes)
-    assert report.unmatched_rows == 1
-
-
 def test_occurrences_count_over_the_whole_profile(launch_table: Build, tmp_path: Path) -> None:
     profile = launch_table(["a", "a", "b", "a", "a"], [1, 2, 3, 4, 5], grid_x=[8, 4, 8, 8, 8])
     path = raw_page(
@@ -169,7 +156,7 @@ def test_the_join_is_that_of_a_dictionary(launch_table: Build, tmp_path: Path, d
     assert report.matched == len(kept)
 
 
-def two_sequences(launch_table: Build, *, processes: Sequence[int], devices: Sequence[int]) -> LaunchTable:
+def two_sequences(launch_table: Build, *, processes: Sequence[int], devices: Sequence[int]) -> Profile:
     """Return a profile of two sequences with two launches of one kernel each, values 0 to 3 by id."""
     return launch_table(
         ["f"] * 4,
@@ -222,7 +209,7 @@ def test_a_file_of_one_process_needs_one_to_be_chosen(launch_table: Build, tmp_p
     equal(features.metrics["m"], [4, NAN])
 
 
-def many_sequences(launch_table: Build, *places: tuple[int, int]) -> LaunchTable:
+def many_sequences(launch_table: Build, *places: tuple[int, int]) -> Profile:
     """Return a profile of two launches of f for each process and device."""
     every = [place for place in places for _ in range(2)]
     return launch_table(
@@ -232,20 +219,6 @@ def many_sequences(launch_table: Build, *places: tuple[int, int]) -> LaunchTable
         process=[process for process, _ in every],
         device=[device for _, device in every],
     )
-
-
-def test_a_file_of_more_devices_than_the_profile_gives_those_that_it_has(
-    launch_table: Build, tmp_path: Path
-) -> None:
-    profile = many_sequences(launch_table, (5, 2))
-    features, (report,) = joined(profile, pages(tmp_path, (91, 0), (92, 1), (93, 2)))
-    equal(features.metrics["m"], [4, 5])
-    assert report.unmatched_rows == 4
-    assert "2 of its 3 processes and devices are not in the profile" in report.notes
-    same = many_sequences(launch_table, (5, 0), (6, 0))
-    features, (report,) = joined(same, pages(tmp_path, (6, 0), (4, 0), (5, 0)))
-    equal(features.metrics["m"], [4, 5, 0, 1])
-    assert "1 of its 3 processes and devices is not in the profile" in report.notes
 
 
 def test_a_file_of_more_processes_that_nothing_tells_apart_is_refused(
@@ -483,7 +456,7 @@ def test_own_metrics_follow_launches_that_had_to_be_put_in_order(tmp_path: Path)
     profile = read_profile([str(parquet(tmp_path, columns))])
     features, _ = joined(profile)
     equal(features.metrics["m"], [4, 2, 1, 5, 3])
-    durations = np.concatenate([batch["duration_ns"] for batch in profile.batches(("duration_ns",))])
+    durations = profile.load(["duration_ns"])["duration_ns"]
     equal(features.metrics["m"], durations.tolist())
 
 
@@ -500,7 +473,7 @@ def test_files_of_a_workload_need_not_have_the_same_metrics(tmp_path: Path) -> N
 
 def check_report_in_the_other_demanglers_spelling(profile: Profile, folder: Path) -> None:
     """Join a report of all launches of a profile, under the names of the C++ library's demangler."""
-    signature = np.concatenate([batch["signature"] for batch in profile.batches(("signature",))])
+    signature = profile.load(["signature"])["signature"]
     names = profile.kernels.names
     rows = []
     for sequence in profile.sequences:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from sampling.features.names import bare_spelling, common_spelling, reconcile_names
-from sampling.profile import names as kernel_names
 from sampling.profile.names import NameTable, demangled
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
@@ -104,12 +103,6 @@ def test_a_mangled_file_fits_a_profile_without_mangled_names_and_the_other_way_r
     ) == [0]
 
 
-def test_without_a_demangler_mangled_names_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_names, "installed_demangler", lambda: None)
-    assert demangled("_Z1fv") is None
-    assert codes(table("f()", ("g()", "_Z1gv")), "_Z1fv", "_Z1gv") == [-1, 1]
-
-
 def test_what_could_be_either_of_two_kernels_is_left_unmatched() -> None:
     found = reconcile_names(table("f<(int)4>()", "f<(long)4>()"), np.ones(2, dtype=np.bool_), ["f<4>()"])
     assert found.code.tolist() == [-1]
@@ -122,8 +115,7 @@ def test_what_could_be_either_of_two_kernels_is_left_unmatched() -> None:
 
 def check_names_of_the_other_demangler(profile: Profile, kernels: int, differing: int) -> None:
     """Find every kernel of a profile under the name that the C++ library's demangler gives it."""
-    for _ in profile.batches(("name",)):
-        pass
+    profile.load(("name",))
     names = profile.kernels.names
     full = [names.full(code) for code in range(len(names))]
     mangled = [names.mangled(code) or "" for code in range(len(names))]

@@ -18,7 +18,7 @@ from workload import Recording
 from sampling.errors import ProfileError
 from sampling.features.join import with_features
 from sampling.features.reading import FeatureRows, read_features
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches
@@ -105,18 +105,6 @@ def test_a_spreadsheet_of_de_de(tmp_path: Path) -> None:
         csv_rows(tmp_path, text)
     with pytest.raises(ProfileError, match=r"row 2, column k: '1.048.576' is not a number"):
         csv_rows(tmp_path, text.replace("31,87", "31").replace("1.234,5", "1"))
-
-
-def test_names_of_ours_may_be_written_in_any_case(tmp_path: Path) -> None:
-    rows = csv_rows(tmp_path, "ID,Instructions,CYCLES,elapsed cycles,Mine\n0,1,2,3,4\n")
-    assert listed(rows.id) == [0]
-    assert list(rows.features.metrics) == ["instructions", "cycles", "Elapsed Cycles", "Mine"]
-    table = parquet_rows(
-        tmp_path, {"Name": ["f"], "Grid_X": [2], "grid_y": [1], "grid_z": [1], "INSTRUCTIONS": [5]}
-    )
-    assert table.names == ("f",)
-    assert listed(table.grid) == [[2, 1, 1]]
-    assert {name: listed(values) for name, values in table.features.metrics.items()} == {"instructions": [5]}
 
 
 def test_infinite_values_count_as_none_and_a_note_says_so(
@@ -350,20 +338,18 @@ def test_damaged_files_are_said_to_be(tmp_path: Path, content: bytes) -> None:
 
 
 @pytest.fixture
-def launches(table: LaunchTable) -> LaunchList:
+def launches(table: Profile) -> LaunchList:
     """The launches of a small profile."""
     return list_launches(table, count_durations(table, Grouping()))
 
 
 @pytest.fixture
-def table(launch_table: Callable[..., LaunchTable]) -> LaunchTable:
+def table(launch_table: Callable[..., Profile]) -> Profile:
     """Six launches of two kernels."""
     return launch_table(["f", "g", "f", "g", "f", "f"], [1, 2, 3, 4, 5, 6])
 
 
-def test_rows_are_of_the_whole_profile_also_where_a_part_is_selected(
-    tmp_path: Path, table: LaunchTable
-) -> None:
+def test_rows_are_of_the_whole_profile_also_where_a_part_is_selected(tmp_path: Path, table: Profile) -> None:
     path = saved(tmp_path / "v.npy", np.arange(12).reshape(6, 2))
     chosen = list_launches(table, count_durations(table, Grouping(), Region(launches=(2, 5))))
     listed, (report,) = with_features(table, chosen, [path])
@@ -374,7 +360,7 @@ def test_rows_are_of_the_whole_profile_also_where_a_part_is_selected(
 
 @pytest.mark.parametrize("rows", [1, 5, 7])
 def test_another_number_of_rows_is_another_profile(
-    tmp_path: Path, table: LaunchTable, launches: LaunchList, rows: int
+    tmp_path: Path, table: Profile, launches: LaunchList, rows: int
 ) -> None:
     path = saved(tmp_path / "v.npy", np.zeros((rows, 2)))
     with pytest.raises(ProfileError, match="for 6 launches, and it has nothing but their order") as caught:

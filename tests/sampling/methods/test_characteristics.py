@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,13 +12,11 @@ from sklearn.preprocessing import StandardScaler
 
 from sampling.errors import NotApplicableError
 from sampling.features.metric_names import CHARACTERISTICS, is_cost
-from sampling.features.reading import read_features
 from sampling.methods import pks
 from sampling.methods.clusters import distinct_rows
 from sampling.methods.pks import characteristics, principal_components, standardise
-from sampling.profile.profile import KernelTable
-from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_list import Features, LaunchList
+from tests.launch_lists import launches_of
 
 NAN = float("nan")
 LOADS, STORES = CHARACTERISTICS[0][0], CHARACTERISTICS[1][0]
@@ -35,19 +31,8 @@ TABLES = st.integers(1, 4).flatmap(
 def launch_list(metrics: dict[str, list[float]], units: dict[str, str] | None = None) -> LaunchList:
     """Return launches of one kernel with these metrics."""
     launches = len(next(iter(metrics.values())))
-    kernels = KernelTable()
-    zeros = np.zeros(launches, dtype=np.int64)
-    signature = kernels.intern(kernels.names.intern(["k"])[zeros], None, None).astype(np.int64)
-    return LaunchList(
-        np.arange(launches),
-        zeros,
-        signature,
-        zeros,
-        zeros + 1,
-        kernels,
-        (KernelGroup("k", "k", None, None, None, None),),
-        Features({name: np.array(values) for name, values in metrics.items()}, units or {}),
-    )
+    features = Features({name: np.array(values) for name, values in metrics.items()}, units or {})
+    return launches_of(["k"] * launches, features=features)
 
 
 def columns_of(table: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
@@ -89,18 +74,6 @@ def test_a_launch_is_complete_with_all_published_or_half_of_all(
     assert np.flatnonzero(characteristics(launch_list(metrics), choice)[1]).tolist() == complete
 
 
-def test_all_columns_are_every_metric_but_cycles_and_tensor_shapes() -> None:
-    metrics = {
-        "a": [1.0],
-        "gpc__cycles_elapsed.avg": [2.0],
-        "sm__cycles_active.avg": [3.0],
-        "tensor_m": [4.0],
-    }
-    metrics |= {"nowhere": [NAN], "b": [5.0]}
-    launches = launch_list(metrics, {"sm__cycles_active.avg": "cycle", "a": "byte"})
-    assert characteristics(launches, "all")[0] == ("a", "b")
-
-
 @pytest.mark.parametrize(("loads", "advised"), [([1, NAN, NAN], True), ([NAN, 1, NAN], False)])
 def test_lacking_launches_are_counted_and_the_remedy_names_the_command(
     loads: list[float], advised: bool
@@ -122,12 +95,6 @@ def test_columns_of_low_variation_are_dropped_and_mean_zero_stays() -> None:
     # Coefficients of variation: 1.9e-4, 9.4e-3, infinite, none, 0.
     _, kept, left_out, _ = standardise(columns_of(table))
     assert (kept, left_out) == (["m1", "m2"], ["m0", "m3", "m4"])
-
-
-def test_huge_and_tiny_values_are_standardised_without_overflow() -> None:
-    table = np.array([[1e300, 1e-300], [2e300, 3e-300], [3e300, 2e-300]])
-    rows = standardise(columns_of(table))[0]
-    assert np.allclose(rows.values, StandardScaler().fit_transform(table / [1e300, 1e-300]))
 
 
 @given(rows=TABLES)
@@ -161,15 +128,6 @@ def test_principal_components_equal_scikit_learns_on_all_launches(seed: int) -> 
     expected = pca.fit_transform(StandardScaler().fit_transform(table))
     assert 1 < scores.values.shape[1] == pca.n_components_ <= 7
     assert np.allclose(np.abs(scores.values[scores.row_of]), np.abs(expected), atol=1e-6)
-
-
-def test_components_are_dropped_at_their_cumulative_share() -> None:
-    # Two orthogonal columns around a third: their shares are (1 + r)/2 and (1 - r)/2 for correlation r.
-    x = np.array([1.0, 1.0, -1.0, -1.0])
-    y = np.array([1.0, -1.0, 1.0, -1.0])
-    for correlation, components in ((0.9989, 2), (0.9991, 1)):
-        z = correlation * x + np.sqrt(1 - correlation**2) * y
-        assert principal_components(standardise({"x": x, "z": z})[0]).values.shape[1] == components
 
 
 @pytest.mark.parametrize(
@@ -208,14 +166,3 @@ def test_times_cycles_and_rates_are_what_a_launch_costs(name: str, unit: str | N
 )
 def test_counts_and_shares_of_counts_are_no_costs(name: str, unit: str | None) -> None:
     assert not is_cost(name, unit)
-
-
-@pytest.mark.parametrize("spellings", CHARACTERISTICS)
-def test_no_published_characteristic_is_a_cost(spellings: tuple[str, ...]) -> None:
-    assert not any(is_cost(name, "inst") for name in spellings)
-
-
-def test_all_columns_of_the_bundled_page_but_cycles_are_no_costs(sample_data: Path) -> None:
-    metrics = read_features(str(sample_data / "resnet50-like-ncu-raw.csv.gz")).features
-    costs = {name for name in metrics.metrics if is_cost(name, metrics.units.get(name))}
-    assert costs == {"gpc__cycles_elapsed.avg"}

@@ -14,26 +14,14 @@ from sampling.errors import NotApplicableError
 from sampling.methods import embedding
 from sampling.methods import embedding as embedding_module
 from sampling.methods.method import Picks
-from sampling.profile.profile import KernelTable
-from sampling.reduction.grouping import KernelGroup
-from sampling.reduction.launch_list import Features, LaunchList
+from sampling.reduction.launch_list import LaunchList
+from tests.launch_lists import launches_of
 
 
 def launch_list(metrics: dict[str, Any], duration_ns: Any = None) -> LaunchList:
     """Return launches with ids from 100 on and these metrics."""
     launches = len(next(iter(metrics.values())))
-    kernels = KernelTable()
-    zeros = np.zeros(launches, dtype=np.int64)
-    return LaunchList(
-        np.arange(launches) + 100,
-        zeros,
-        kernels.intern(kernels.names.intern(["k"])[zeros], None, None).astype(np.int64),
-        zeros,
-        zeros + 1 if duration_ns is None else np.asarray(duration_ns, dtype=np.int64),
-        kernels,
-        (KernelGroup("k", "k", None, None, None, None),),
-        Features({name: np.array(values, dtype=np.float64) for name, values in metrics.items()}),
-    )
+    return launches_of(["k"] * launches, metrics, duration_ns=duration_ns, first_id=100)
 
 
 def vectors(table: Any, duration_ns: Any = None) -> LaunchList:
@@ -100,13 +88,6 @@ def test_equal_vectors_are_one_cluster_and_k_is_at_most_the_distinct_ones() -> N
     assert picks_of(vectors([[1.0]])).weight.tolist() == [1]
 
 
-def test_vectors_that_form_no_clusters_are_said_to_and_so_is_a_k_at_the_end() -> None:
-    noise = np.random.default_rng(0).normal(size=(200, 12))
-    assert any("the vectors hardly form clusters" in note for note in picks_of(vectors(noise)).notes)
-    notes = picks_of(vectors(blobs(1, 6, 120)), k_max=3).notes
-    assert "the most clusters tried stand apart best: more than embedding.k_max=3 may do better" in notes
-
-
 def test_scales() -> None:
     # As they are, the last column decides; where all count alike, the two that agree.
     table = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1000.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1000.0]])
@@ -165,11 +146,3 @@ def test_many_vectors_are_learned_from_some_and_each_goes_to_the_nearest_centre(
         assert len(pairs) == len(set(picks.stratum.tolist())) == 4
         assert picks.weight.sum() == 3000
         assert picks.notes == ("centres are learned from 200 launches drawn at random",)
-
-
-def test_the_seed_of_the_plan_does_not_move_the_clusters() -> None:
-    launches = vectors(blobs(2, 4, 90))
-    first, second = (
-        embedding.pick(launches, embedding.Options(), np.random.default_rng(seed), None) for seed in (1, 2)
-    )
-    assert first.row.tolist() == second.row.tolist()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,30 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.errors import NotApplicableError
 from sampling.methods import baselines
 from sampling.methods.method import Picks
-from sampling.profile.profile import KernelTable
-from sampling.reduction.grouping import KernelGroup
-from sampling.reduction.launch_list import Features, LaunchList
+from sampling.reduction.launch_list import LaunchList
+from tests.launch_lists import launches_of
 
 
-def launch_list(
-    counts: Sequence[float], metric: str = "instructions", sequence: Sequence[int] = ()
-) -> LaunchList:
+def launch_list(counts: Sequence[float]) -> LaunchList:
     """Return launches of one kernel with these instruction counts."""
-    kernels = KernelTable()
-    launches = len(counts)
-    return LaunchList(
-        id=np.arange(launches),
-        sequence=np.array(sequence or [0] * launches),
-        signature=kernels.intern(kernels.names.intern(["kernel"] * launches), None, None).astype(np.int64),
-        group=np.zeros(launches, dtype=np.int64),
-        duration_ns=np.ones(launches, dtype=np.int64),
-        kernels=kernels,
-        groups=(KernelGroup("kernel", "kernel", None, None, 0, 0),),
-        features=Features({metric: np.array(counts, dtype=np.float64)}),
-    )
+    return launches_of(["kernel"] * len(counts), {"instructions": counts})
 
 
 def picked(launches: LaunchList, instructions: float = 1e9) -> Picks:
@@ -59,13 +43,6 @@ def test_launches_are_taken_until_a_billion_instructions_are_done() -> None:
     }
 
 
-def test_the_launch_that_reaches_it_exactly_is_the_last() -> None:
-    assert picked(launch_list([4, 6, 1, 1]), 10).row.tolist() == [0, 1]
-    first = picked(launch_list([10, 6]), 10)
-    assert (first.row.tolist(), first.notes) == ([0], ())
-    assert picked(launch_list([4, 6, 1, 1]), 10.5).row.tolist() == [0, 1, 2]
-
-
 def test_a_first_launch_beyond_it_is_taken_whole() -> None:
     picks = picked(launch_list([3e9, 1e9]))
     assert (picks.row.tolist(), picks.weight.tolist()) == ([0], [4 / 3])
@@ -88,8 +65,3 @@ def test_it_estimates_cycles_as_instructions_over_ipc(counts: list[int], limit: 
     assert picks.row.tolist() == list(range(taken))
     expected = sum(counts) / (done / cycles[:taken].sum()) if done else cycles.sum()
     assert picks.estimate(cycles) == pytest.approx(expected, rel=1e-12)
-
-
-def test_missing_counts_are_refused() -> None:
-    with pytest.raises(NotApplicableError, match=r"first-instructions needs .* and 1 of 2 have none; give "):
-        picked(launch_list([1, math.nan]))

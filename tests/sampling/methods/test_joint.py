@@ -19,8 +19,8 @@ from sampling.methods.joint import MOST_CUTS, POOL_BELOW, _Planner
 from sampling.methods.root import RootRule
 from sampling.plan.design import Design, make_design
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.plan_groups import unpooled
 from sampling.reduction.region import Region
@@ -201,17 +201,6 @@ def test_one_group_costs_little_more_than_the_best_of_all_plans(
 
 
 @pytest.mark.parametrize(("name", "by"), PROFILES)
-def test_a_looser_epsilon_is_never_dearer(name: str, by: GroupBy) -> None:
-    counts = bundled(name, by)
-    for pool in (True, False):
-        costs = [
-            planned(counts, epsilon=e, pool=pool).sampled_duration_ns
-            for e in (0.01, 0.02, 0.04, 0.07, 0.12, 0.2)
-        ]
-        assert all(looser <= tighter * 1.01 for tighter, looser in pairwise(costs))
-
-
-@pytest.mark.parametrize(("name", "by"), PROFILES)
 @pytest.mark.parametrize("epsilon", [0.02, 0.1])
 def test_it_is_no_dearer_than_root_where_root_keeps_as_much(name: str, by: GroupBy, epsilon: float) -> None:
     counts = bundled(name, by)
@@ -224,16 +213,6 @@ def test_it_is_no_dearer_than_root_where_root_keeps_as_much(name: str, by: Group
         # It then keeps what ROOT does not.
         assert joint.bound_with_noise is not None
         assert max(joint.bound_with_noise, joint.expected_half_width or 0) <= epsilon * (1 + 1e-9)
-
-
-@pytest.mark.parametrize(("name", "by"), PROFILES)
-def test_the_bounds_hold_in_draws_of_their_own(name: str, by: GroupBy) -> None:
-    design = planned(bundled(name, by))
-    assert design.share_within_epsilon is not None
-    assert design.simulated_share_within_epsilon is not None
-    # Three standard errors of 4,000 draws, and the slack of what is normal by assumption.
-    assert design.share_within_epsilon >= 0.95 - 0.0104
-    assert design.simulated_share_within_epsilon >= 0.95 - 0.0104 - 0.005
 
 
 # Pools, cuts of a person's, and odd profiles.
@@ -293,3 +272,13 @@ def test_one_group_of_fifty_million_and_ten_thousand_groups() -> None:
         design = planned(reduced(groups), pool=pool)
         assert design.bound_with_noise is not None
         assert design.bound_with_noise <= 0.05
+
+
+@pytest.mark.parametrize(("name", "by"), PROFILES)
+def test_the_bounds_hold_in_draws_of_their_own(name: str, by: GroupBy) -> None:
+    design = planned(bundled(name, by))
+    assert design.share_within_epsilon is not None
+    assert design.simulated_share_within_epsilon is not None
+    # Three standard errors of 4,000 draws, and the slack of what is normal by assumption.
+    assert design.share_within_epsilon >= 0.95 - 0.0104
+    assert design.simulated_share_within_epsilon >= 0.95 - 0.0104 - 0.005

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from sampling.errors import NotApplicableError
 from sampling.methods import photon
 from sampling.methods.method import Picks
-from sampling.methods.photon import within
-from sampling.profile.profile import KernelTable
-from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.launch_list import BlockVectors, Features, LaunchList
+from tests.launch_lists import launches_of
 
 Launch = tuple[Sequence[float], int]
 
@@ -30,25 +28,11 @@ def block_vectors(rows: Sequence[Launch]) -> BlockVectors:
     )
 
 
-def launch_list(
-    rows: Sequence[Launch], threads: Sequence[int] = (), features: bool = True, first_id: int = 0
-) -> LaunchList:
+def launch_list(rows: Sequence[Launch], threads: Sequence[int] = (), features: bool = True) -> LaunchList:
     """Return launches of one kernel, two blocks each where ``threads`` a block are given."""
-    kernels = KernelTable()
-    launches = len(rows)
-    name = kernels.names.intern(["kernel"] * launches)
-    block = np.array(threads or [0] * launches, dtype=np.int64)
-    one = (block > 0).astype(np.int64)
-    return LaunchList(
-        id=first_id + np.arange(launches),
-        sequence=np.zeros(launches, dtype=np.int64),
-        signature=kernels.intern(name, [2 * one, one, one], [block, one, one]).astype(np.int64),
-        group=np.zeros(launches, dtype=np.int64),
-        duration_ns=np.ones(launches, dtype=np.int64),
-        kernels=kernels,
-        groups=(KernelGroup("kernel", "kernel", None, None, 0, 0),),
-        features=Features(block_vectors=block_vectors(rows)) if features else None,
-    )
+    block = np.array(threads or [0] * len(rows), dtype=np.int64)
+    given = Features(block_vectors=block_vectors(rows)) if features else None
+    return launches_of(["kernel"] * len(rows), grid_x=2 * (block > 0), block_x=block, features=given)
 
 
 def picked(rows: Sequence[Launch], distance: float = 0.05, threads: Sequence[int] = ()) -> Picks:
@@ -145,17 +129,6 @@ def test_exactly_five_per_cent_is_no_match() -> None:
         assert picked([((21 * large,), 1), ((20 * large,), 1)]).row.tolist() == [0, 1]
 
 
-def test_a_vector_of_zeros_matches_zeros_alone() -> None:
-    rows = [((5,), 1), ((0,), 1), ((0, 0), 7), ((5,), 1)]
-    assert picked(rows, distance=0.99).stratum.tolist() == [0, 1, 1, 0]
-
-
-def test_warps_come_from_the_shape_where_the_file_has_none() -> None:
-    # 33 threads are 2 warps, 2 blocks have 4; 100 threads are 4 warps, 2 blocks have 8.
-    rows = [((100,), 4), ((106,), 8), ((103,), 0), ((103,), 0), ((103,), 8)]
-    assert picked(rows, threads=[32, 32, 33, 100, 33]).stratum.tolist() == [0, 1, 0, 1, 1]
-
-
 @pytest.mark.parametrize(
     ("rows", "features", "message"),
     [
@@ -170,21 +143,6 @@ def test_missing_or_wrong_vectors_are_refused(rows: list[Launch], features: bool
     launches = launch_list(rows, features=features)
     with pytest.raises(NotApplicableError, match=message):
         photon.pick(launches, photon.Options(), np.random.default_rng(0), None)
-
-
-@given(seed=st.integers(0, 1000), distance=st.sampled_from([1e-9, 1e-7, 0.05, 0.5]))
-def test_within_equals_differences_of_vectors(seed: int, distance: float) -> None:
-    rng = np.random.default_rng(seed)
-    others = rng.integers(0, 10**7, (6, 5)).astype(np.float64)
-    vectors = np.concatenate(
-        [others[:3], others[3:] * (1 + 2 * distance * rng.random((3, 5))), np.zeros((1, 5))]
-    )
-    norm = np.linalg.norm(vectors, axis=1)[:-1]
-    apart = np.linalg.norm(vectors[:-1, None] - others, axis=2)
-    expected = apart / norm[:, None] < distance
-    assert np.array_equal(within(vectors, others, distance)[:-1], expected)
-    assert not within(vectors, others, distance)[-1].any()
-    assert expected[:3, :3].diagonal().all()
 
 
 def test_too_many_unlike_launches_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,38 +18,19 @@ from sampling.methods import pks
 from sampling.methods.clusters import DistinctRows, k_means_groupings, reproducible_learning
 from sampling.methods.method import Picks
 from sampling.methods.pks import principal_components, standardise
-from sampling.profile.profile import KernelTable
-from sampling.reduction.grouping import KernelGroup
-from sampling.reduction.launch_list import Features, LaunchList
+from sampling.reduction.launch_list import LaunchList
+from tests.launch_lists import launches_of
 
 CYCLES = "gpc__cycles_elapsed.avg"
 COLUMNS = tuple(spellings[0] for spellings in CHARACTERISTICS)
 
 
-def launch_list(
-    features: NDArray[np.float64],
-    cycles: NDArray[np.float64] | None = None,
-    duration_ns: NDArray[np.int64] | None = None,
-    names: Sequence[str] | None = None,
-) -> LaunchList:
+def launch_list(features: Any, cycles: Any = None, duration_ns: Any = None, names: Any = None) -> LaunchList:
     """Return launches whose first characteristics are the columns of ``features`` (n, columns)."""
-    launches = len(features)
-    kernels = KernelTable()
-    code = kernels.names.intern(["k"] * launches if names is None else names)
-    zeros = np.zeros(launches, dtype=np.int64)
     metrics = dict(zip(COLUMNS, np.array(features, dtype=np.float64).T, strict=False))
     if cycles is not None:
-        metrics[CYCLES] = np.asarray(cycles, dtype=np.float64)
-    return LaunchList(
-        np.arange(launches),
-        zeros,
-        kernels.intern(code, None, None).astype(np.int64),
-        zeros,
-        zeros + 1 if duration_ns is None else np.asarray(duration_ns),
-        kernels,
-        (KernelGroup("k", "k", None, None, None, None),),
-        Features(metrics),
-    )
+        metrics[CYCLES] = cycles
+    return launches_of(names or ["k"] * len(features), metrics, duration_ns=duration_ns)
 
 
 def picks_of(launches: LaunchList, seed: int = 0, **options: Any) -> Picks:
@@ -131,49 +110,6 @@ def test_gramschmidt(seed: int) -> None:
     assert np.round(tried[:5], 3).tolist() == [0.677, 0.830, 0.825, 0.472, 0.108]
 
 
-def test_a_group_is_known_by_its_first_launch_in_ids_of_the_profile() -> None:
-    launches = launch_list(
-        np.array([[1.0], [9.0], [1.0]]),
-        np.array([1.0, 5.0, 1.0]),
-        names=["void ns::f<int>(int)", "g", "h"],
-    )
-    launches = replace(launches, id=np.array([10, 20, 30]))
-    picks = picks_of(launches)
-    assert picks.row.tolist() == [0, 1]
-    assert picks.details["representatives"] == [10, 20]
-    assert picks.stratum.tolist() == [0, 1, 0]
-    assert picks.labels == ("group 0: launch 10 (f) and its like", "group 1: launch 20 (g) and its like")
-
-
-def blobs(seed: int, kinds: int, launches: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return rows of well separated kinds, each of a few distinct rows, and the kind of each."""
-    rng = np.random.default_rng(seed)
-    centre = rng.permutation(np.arange(kinds))[:, None] * [100.0, 0, 0] + rng.uniform(100, 140, (kinds, 3))
-    variants = centre[:, None] + rng.normal(0, 0.5, size=(kinds, 5, 3))
-    kind = rng.integers(0, kinds, launches)
-    return variants[kind, rng.integers(0, 5, launches)], kind
-
-
-def plain_pipeline(table: NDArray[np.float64], k: int, cycles: NDArray[np.float64]) -> float:
-    """Return the projected error of k groups by scikit-learn alone, on all launches."""
-    scores = PCA(0.9995).fit_transform(StandardScaler().fit_transform(table))
-    with reproducible_learning():
-        labels = KMeans(k, n_init=20, random_state=1).fit_predict(scores)
-    _, first, size = np.unique(labels, return_index=True, return_counts=True)
-    return float(abs(np.dot(size, cycles[first]) - cycles.sum()) / cycles.sum())
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_errors_equal_those_of_the_plain_pipeline(seed: int) -> None:
-    table, kind = blobs(seed, 4, 300)
-    cycles = np.array([50.0, 300.0, 40.0, 500.0])[kind] * np.linspace(1, 1.001, 300)
-    picks = picks_of(launch_list(table, cycles), error=0.002)
-    tried = picks.details["projected_errors"]
-    assert picks.details["k"] == len(tried) == 4
-    assert tried == pytest.approx([plain_pipeline(table, k, cycles) for k in range(1, 5)])
-    assert len(set(zip(kind.tolist(), picks.stratum.tolist(), strict=True))) == 4
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_rounding_does_not_choose_between_equally_good_groups(seed: int) -> None:
     # The six kinds of gramschmidt, turned by an angle: 75 with 50 is as good as 50 with 25.
@@ -227,17 +163,6 @@ def test_fewest_groups_below_the_threshold_else_least_error() -> None:
     assert "none of" not in met.notes[-1]
 
 
-def test_constant_characteristics_make_one_group() -> None:
-    cycles = np.array([1.0, 50.0, 3.0])
-    features = np.array([[1000.0, 5.0], [1000.2, 5.0], [999.9, 5.0]])
-    picks = picks_of(launch_list(features, cycles))
-    assert picks.details["k"] == 1
-    assert picks.weight.tolist() == [3]
-    assert picks.details["columns"] == []
-    assert picks.details["components"] == 0
-    assert any("no metric tells the launches apart" in note for note in picks.notes)
-
-
 def test_durations_are_what_is_projected_where_a_launch_lacks_cycles() -> None:
     features = np.array([[1.0], [2.0], [1.0]])
     durations = np.array([10, 700, 10])
@@ -270,3 +195,32 @@ def test_every_launch_is_represented_by_an_earlier_one(rows: list[tuple[float, f
         assert picks.weight[stratum] == len(members)
     # Launches of equal characteristics are never told apart.
     assert len(set(zip(rows, picks.stratum.tolist(), strict=True))) == len(set(rows))
+
+
+def blobs(seed: int, kinds: int, launches: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return rows of well separated kinds, each of a few distinct rows, and the kind of each."""
+    rng = np.random.default_rng(seed)
+    centre = rng.permutation(np.arange(kinds))[:, None] * [100.0, 0, 0] + rng.uniform(100, 140, (kinds, 3))
+    variants = centre[:, None] + rng.normal(0, 0.5, size=(kinds, 5, 3))
+    kind = rng.integers(0, kinds, launches)
+    return variants[kind, rng.integers(0, 5, launches)], kind
+
+
+def plain_pipeline(table: NDArray[np.float64], k: int, cycles: NDArray[np.float64]) -> float:
+    """Return the projected error of k groups by scikit-learn alone, on all launches."""
+    scores = PCA(0.9995).fit_transform(StandardScaler().fit_transform(table))
+    with reproducible_learning():
+        labels = KMeans(k, n_init=20, random_state=1).fit_predict(scores)
+    _, first, size = np.unique(labels, return_index=True, return_counts=True)
+    return float(abs(np.dot(size, cycles[first]) - cycles.sum()) / cycles.sum())
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_errors_equal_those_of_the_plain_pipeline(seed: int) -> None:
+    table, kind = blobs(seed, 4, 300)
+    cycles = np.array([50.0, 300.0, 40.0, 500.0])[kind] * np.linspace(1, 1.001, 300)
+    picks = picks_of(launch_list(table, cycles), error=0.002)
+    tried = picks.details["projected_errors"]
+    assert picks.details["k"] == len(tried) == 4
+    assert tried == pytest.approx([plain_pipeline(table, k, cycles) for k in range(1, 5)])
+    assert len(set(zip(kind.tolist(), picks.stratum.tolist(), strict=True))) == 4

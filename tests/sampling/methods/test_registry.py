@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError
 from sampling.methods.registry import method_named, method_names, method_options
 from sampling.plan.design import make_design
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.group_by import GroupBy
 from sampling.splitting.tree import Verdict
-from sampling.strata.strata import WHOLE_WORKLOAD, Strata, bound, group_bounds
+from sampling.strata.strata import Strata, bound, group_bounds
 from sampling.strata.target import Target
 
 CountsOf = Callable[..., DurationCounts]
@@ -98,14 +98,6 @@ def test_allegro_draws_what_each_final_cluster_needs_by_itself(
         assert strata.samples[index] == min(len(durations), max(wanted, 30))
 
 
-def test_allegro_keeps_what_needs_exactly_the_threshold(counts_of: CountsOf) -> None:
-    """1000 launches at 100 +- d: (z d/(epsilon 100))^2 just below and above 50."""
-    for spread, strata in ((18, 1), (19, 2)):
-        counts = counts_of({"k": [100 - spread] * 500 + [100 + spread] * 500})
-        assert (1.959964 * spread / 5) ** 2 < 50 if strata == 1 else (1.959964 * spread / 5) ** 2 > 50
-        assert len(strata_of(counts, "allegro", Target())) == strata
-
-
 @pytest.mark.parametrize("seed", [31, 45, 57])
 def test_script_breaks_the_bound_that_root_keeps(seed: int, counts_of: CountsOf) -> None:
     """The re-allocation is needed: of 60 such groups the script leaves these three above 2 %, root none."""
@@ -120,16 +112,6 @@ def test_script_breaks_the_bound_that_root_keeps(seed: int, counts_of: CountsOf)
     exact, script = (strata_of(counts, "root", target, f"root.variant={of}") for of in ("exact", "script"))
     assert group_bounds(exact, 0.95)[0] <= 0.02 * (1 + 1e-9)
     assert group_bounds(script, 0.95)[0] > 0.02 * 1.005
-
-
-def test_random_draws_the_number_asked_for(counts_of: CountsOf) -> None:
-    counts = counts_of({"a": list(range(1, 60)), "b": [5] * 41})
-    strata = strata_of(counts, "random", Target(), "random.launches=7")
-    assert (strata.group.tolist(), strata.samples.tolist()) == ([WHOLE_WORKLOAD], [7])
-    durations = np.array([*range(1, 60), *[5] * 41])
-    assert strata.mean_ns[0] == pytest.approx(durations.mean())
-    assert strata.std_ns[0] == pytest.approx(durations.std())
-    assert strata_of(counts, "random", Target(), "random.launches=1000").samples.tolist() == [100]
 
 
 def test_random_draws_a_binomial_number_and_never_none(counts_of: CountsOf) -> None:
@@ -193,12 +175,9 @@ def test_every_method_says_what_it_is(method: str) -> None:
     ("method", "settings", "option", "value"),
     [
         ("root", ("root.variant=script",), "variant", "script"),
-        ("root", ("allegro.threshold=9",), "variant", "exact"),
         ("allegro", ("allegro.threshold=20", "allegro.floor=10"), "threshold", 20),
-        ("stem", ("stem.floor=1",), "floor", 1),
         ("stem", ("allegro.floor=1",), "floor", 30),
         ("random", ("random.probability=0.5",), "probability", 0.5),
-        ("random", ("random.launches=12",), "launches", 12),
         ("random", ("random.launches=none",), "launches", None),
     ],
 )
@@ -212,21 +191,15 @@ def test_a_setting_sets_the_option_of_its_method(
     ("method", "setting", "message"),
     [
         ("root", "variant=script", "`settings` takes METHOD.NAME=VALUE, not 'variant=script'"),
-        ("root", "root.variant", "`settings` takes METHOD.NAME=VALUE"),
         ("root", "rot.variant=script", "no method 'rot'; did you mean 'root'"),
-        ("root", "zzz.variant=script", "no method 'zzz'; there are .*root.*random"),
         ("root", "root.varient=script", "root has no option 'varient'; did you mean 'variant'"),
         ("root", "root.variant=fast", "root.variant is one of exact, script, paper, not 'fast'"),
-        ("allegro", "allegro.treshold=3", "did you mean 'threshold'"),
         ("allegro", "allegro.threshold=many", "a whole number, 1 or more, not 'many'"),
         ("root", "root.k_max=1", "root.k_max is a whole number, 2 to 8, not '1'"),
-        ("root", "root.k_max=9", "root.k_max is a whole number, 2 to 8, not '9'"),
         ("random", "random.probability=5", "above 0, at most 1, not '5'"),
-        ("random", "random.launches=0", "1 or more, or none, not '0'"),
         ("random", "random.launches=1.5", "a whole number, 1 or more, or none, not '1.5'"),
         ("random", "random.probability=nan", "random.probability"),
         ("allegro", "allegro.floor=99999999999999999999", "allegro.floor is a whole number"),
-        ("stem", "stem.threshold=0", "stem.threshold is a whole number, 1 or more, not '0'"),
         ("pks", "pks.error=2", "pks.error is above 0, below 1, not '2'"),
     ],
 )
@@ -239,14 +212,9 @@ def test_a_setting_that_does_not_fit_is_refused(method: str, setting: str, messa
     ("options", "message"),
     [
         ({"epsilon": 5.0}, r"`epsilon` is a fraction between 0 and 1, not 5; did you mean 0.05\?"),
-        ({"epsilon": 0.0}, r"`epsilon` is a fraction between 0 and 1, not 0$"),
-        ({"epsilon": -0.1}, "`epsilon`"),
         ({"epsilon": float("nan")}, "`epsilon`"),
-        ({"confidence": 95.0}, r"did you mean 0.95\?"),
-        ({"confidence": 1.0}, "`confidence`"),
         ({"confidence": 1e-17}, "`confidence` is at least 1e-09"),
         ({"min_samples": 0}, "`min_samples` is 1 to"),
-        ({"min_samples": 10**20}, "`min_samples` is 1 to"),
         ({"noise_floor": 1.0}, "`noise_floor`"),
         ({"group_epsilon": 5.0}, r"`group_epsilon` .* did you mean 0.05\?"),
     ],

@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 from sampling.methods.root import Options, RootRule
 from sampling.plan.design import Design, make_design
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.splitting.tree import TreeGrower, Verdict
 from sampling.strata.target import Target
@@ -246,15 +246,4 @@ def test_a_scattered_group_is_split_where_both_halves_need_more_than_they_have(
     assert first.reason == (
         "39 + 26 samples cost 150 ns, 308 of the whole 770 ns: less "
         "(priced with replacement, so beyond the launches there are)"
-    )
-
-
-def test_the_script_alone_splits_where_both_ways_cost_the_same(counts_of: CountsOf) -> None:
-    """15, 21, 26, 32 ns at 50 %: two samples of the whole cost 2 * 23.5 ns, one of each half 18 + 29."""
-    counts = reduced(counts_of, [[(15, 1), (21, 1), (26, 1), (32, 1)]])
-    assert len(planned(counts, 0.5, "exact").strata) == len(planned(counts, 0.5, "paper").strata) == 1
-    assert planned(counts, 0.5, "script").strata.launches.tolist() == [1, 1, 1, 1]
-    rule = RootRule(Target(0.5), Options("script"))
-    assert TreeGrower(counts, 0, rule).run().nodes[0].reason == (
-        "1 + 1 samples cost 47 ns, 2 of the whole 47 ns: equal, which the published script splits"
     )

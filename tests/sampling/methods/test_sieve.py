@@ -11,35 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.errors import NotApplicableError
 from sampling.methods import sieve
 from sampling.methods.method import Picks
-from sampling.methods.sieve import log_density, silverman_bandwidth, valleys
-from sampling.profile.profile import KernelTable
-from sampling.reduction.grouping import KernelGroup
-from sampling.reduction.launch_list import Features, LaunchList
+from sampling.reduction.launch_list import LaunchList
+from tests.launch_lists import launches_of
 
 Launch = tuple[str, float, int]
 
 
 def launch_list(rows: Sequence[Launch], metric: str = "instructions", first_id: int = 0) -> LaunchList:
     """Return launches given as (kernel, instructions, threads a block), 0 threads for an unknown block."""
-    kernels = KernelTable()
-    names = [name for name, _, _ in rows]
-    threads = np.array([block for _, _, block in rows], dtype=np.int64)
-    known = (threads > 0).astype(np.int64)
-    keys = list(dict.fromkeys(names))
-    return LaunchList(
-        id=first_id + np.arange(len(rows)),
-        sequence=np.zeros(len(rows), dtype=np.int64),
-        signature=kernels.intern(
-            kernels.names.intern(names), [known, known, known], [threads, known, known]
-        ).astype(np.int64),
-        group=np.array([keys.index(name) for name in names]),
-        duration_ns=np.ones(len(rows), dtype=np.int64),
-        kernels=kernels,
-        groups=tuple(KernelGroup(key, key, None, None, 0, 0) for key in keys),
-        features=Features({metric: np.array([count for _, count, _ in rows], dtype=np.float64)}),
+    names, counts, threads = zip(*rows, strict=True)
+    block = np.array(threads)
+    return launches_of(
+        names, {metric: counts}, grid_x=block > 0, block_x=block, first_id=first_id, by_name=True
     )
 
 
@@ -117,26 +102,6 @@ def test_tier_three_is_cut_between_its_modes() -> None:
     assert tier(picks, 3) == (1, 500, 2)
 
 
-def test_parts_that_vary_are_cut_again() -> None:
-    """Outliers far off widen the first bandwidth so far that it sees one mode where there are two."""
-    counts = [100.0] * 60 + [1000.0] * 60 + [1e30] * 60
-    logs, launches = np.log(np.unique(counts)), np.full(3, 60)
-    assert len(valleys(logs, launches)) == 1
-    picks = picked([("a", count, 32) for count in counts])
-    assert [label.split(", ", 1)[1] for label in picks.labels][:2] == [
-        "100 instructions",
-        "1,000 instructions",
-    ]
-    assert picks.weight.tolist() == [60, 60, 60]
-
-
-def test_launches_without_instructions_are_a_stratum_of_their_own_in_tier_three() -> None:
-    picks = picked([("a", count, 32) for count in [0, 500, 510, 0, 500]])
-    assert picks.labels == ("a, 0 instructions", "a, 500 to 510 instructions")
-    assert picks.stratum.tolist() == [0, 1, 1, 0, 1]
-    assert picked([("a", 0, 32), ("a", 0, 32)]).labels == ("a",)
-
-
 def test_without_the_density_a_varied_kernel_stays_whole() -> None:
     rows = [("a", 10.0 if index % 2 else 1000.0, 32) for index in range(40)]
     picks = picked(rows, kde="off")
@@ -155,16 +120,6 @@ def test_weights_by_instructions_project_instructions_exactly() -> None:
     assert np.array_equal(by_launches.stratum, picks.stratum)
     assert by_launches.weight.sum() == len(rows)
     assert by_launches.estimate(counts) != pytest.approx(counts.sum(), rel=1e-3)
-
-
-def test_a_representative_without_instructions_is_weighed_by_launches() -> None:
-    # CoV 0.2: tier 2, and its first launch has no instructions.
-    rows = [("a", 0, 32)] + [("a", 100, 32)] * 24
-    assert np.std([count for _, count, _ in rows]) < 0.4 * np.mean([count for _, count, _ in rows])
-    picks = picked(rows, weights="instructions")
-    assert (picks.row.tolist(), picks.weight.tolist()) == ([0], [25])
-    assert picks.notes == ("1 strata have a representative without instructions and are weighed by launches",)
-    assert picked(rows).notes == ()
 
 
 def oracle_parts(counts: list[float], threshold: float) -> list[list[float]]:
@@ -209,22 +164,6 @@ def test_the_cut_equals_one_by_scipys_density(
     assert found == oracle_parts(counts.tolist(), cov)
 
 
-def test_the_density_is_scipys_far_from_all_values_too() -> None:
-    from scipy.stats import gaussian_kde
-
-    rng = np.random.default_rng(1)
-    logs = np.concatenate([rng.normal(10, 0.01, 3000).round(3), [30.0]])
-    values, count = np.unique(logs, return_counts=True)
-    theirs = gaussian_kde(logs, bw_method="silverman")
-    bandwidth = silverman_bandwidth(values, count)
-    assert bandwidth == pytest.approx(math.sqrt(theirs.covariance[0, 0]), rel=1e-12)
-    grid = np.linspace(9, 31, 200)
-    level = log_density(grid, values, count, bandwidth)
-    # Down to a density of e^-3900, where a plain sum is 0.
-    assert level.min() < -3000
-    assert np.diff(level) == pytest.approx(np.diff(theirs.logpdf(grid)), rel=1e-9, abs=1e-9)
-
-
 @given(
     rows=st.lists(
         st.tuples(
@@ -249,55 +188,3 @@ def test_strata_part_the_launches_of_their_kernels(rows: list[Launch]) -> None:
     assert all(len(set(names[picks.stratum == each])) == 1 for each in range(strata))
     assert sum(each["launches"] for each in picks.details["tiers"]) == len(rows)
     assert sum(each["strata"] for each in picks.details["tiers"]) == strata
-
-
-@pytest.mark.parametrize(
-    ("metrics", "message"),
-    [
-        (None, r"sieve needs the instruction count of every launch, and 3 of 3 have none; .*instr_count"),
-        ({"cycles": [1, 2, 3]}, "3 of 3 have none"),
-        ({"instructions": [1, np.nan, 3]}, "1 of 3 have none; .*smsp__inst_executed.sum"),
-        ({"instructions": [1, -7, 3]}, "instructions of launch 41 is -7 .*1 of 3 launches.*overflows"),
-        ({"instructions": [1, 2, np.inf]}, "launch 42 is inf"),
-    ],
-)
-def test_missing_or_wrong_counts_are_refused(metrics: dict[str, list[float]] | None, message: str) -> None:
-    launches = launch_list([("a", 1, 32)] * 3, first_id=40)
-    features = (
-        None if metrics is None else Features({name: np.array(values) for name, values in metrics.items()})
-    )
-    lacking = LaunchList(
-        launches.id,
-        launches.sequence,
-        launches.signature,
-        launches.group,
-        launches.duration_ns,
-        launches.kernels,
-        launches.groups,
-        features,
-    )
-    with pytest.raises(NotApplicableError, match=message):
-        sieve.pick(lacking, sieve.Options(), np.random.default_rng(0), None)
-
-
-def test_a_metric_that_every_launch_has_is_preferred() -> None:
-    launches = launch_list([("a", 1, 32)] * 3)
-    features = Features(
-        {"instructions": np.array([1, np.nan, 3]), "sm__inst_executed.sum": np.array([5.0, 5.0, 5.0])}
-    )
-    both = LaunchList(
-        launches.id,
-        launches.sequence,
-        launches.signature,
-        launches.group,
-        launches.duration_ns,
-        launches.kernels,
-        launches.groups,
-        features,
-    )
-    picks = sieve.pick(both, sieve.Options(), np.random.default_rng(0), None)
-    assert (picks.details["metric"], picks.details["counts"]) == (
-        "sm__inst_executed.sum",
-        "warp instructions",
-    )
-    assert picked([("a", 1, 32)]).details["counts"] == "instructions as the file counts them"

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.errors import NotApplicableError, OptionError
+from sampling.errors import NotApplicableError
 from sampling.methods import single_iteration
 from sampling.methods.method import Picks
 from sampling.profile.named_ranges import NamedRange
-from sampling.profile.profile import KernelTable
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.grouping import Grouping, KernelGroup
+from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.region import Region
 from tests import small_recordings
+from tests.launch_lists import launches_of
 
 Ranges = tuple[NamedRange, ...]
 Run = tuple[str, int, int, int]
@@ -51,21 +51,15 @@ def launch_list(
     ``names`` has a letter for each launch, ``grids`` its blocks; without them all are of one kernel.
     """
     ids = np.array([each for each in range(sum(lengths)) if kept is None or kept(each)])
-    sequence = np.repeat(np.arange(len(lengths)), lengths)[ids]
-    kernels = KernelTable()
     runs = None if ranges is None else tuple(NamedRange(*run) for run in ranges)
     letters = names or "k" * sum(lengths)
-    name = kernels.names.intern([letters[each] for each in ids])
-    blocks = np.array(grids or [1] * sum(lengths))[ids]
-    ones = np.ones(len(ids), dtype=np.int64)
-    return LaunchList(
+    return launches_of(
+        [letters[each] for each in ids],
+        grid_x=np.array(grids or [1] * sum(lengths))[ids],
+        block_x=[1] * len(ids),
+        duration_ns=None if duration_ns is None else np.array(duration_ns)[ids],
         id=ids,
-        sequence=sequence,
-        signature=kernels.intern(name, [blocks, ones, ones], [ones, ones, ones]).astype(np.int64),
-        group=np.zeros(len(ids), dtype=np.int64),
-        duration_ns=ones if duration_ns is None else np.array(duration_ns)[ids],
-        kernels=kernels,
-        groups=(KernelGroup("kernel", "kernel", None, None, 0, 0),),
+        sequence=np.repeat(np.arange(len(lengths)), lengths)[ids],
         ranges_named=(lambda _: None) if runs is None else named(runs),
         first_ids=tuple((np.cumsum(lengths) - lengths).tolist()),
         last_id=sum(lengths) - 1,
@@ -122,16 +116,6 @@ def test_launches_that_are_not_selected_are_missed_and_said() -> None:
         )
 
 
-def test_ranges_outside_the_selected_launches_are_not_counted() -> None:
-    """Ids 25 to 54 touch the ranges 2 to 5 of 10; the total is theirs, and so is the number."""
-    launches = launch_list([100], steps(10, 10), kept=lambda launch: 25 <= launch < 55)
-    picks = picked(launches, range="step", occurrence=4)
-    assert launches.id[picks.row].tolist() == list(range(40, 50))
-    assert set(picks.weight.tolist()) == {4}
-    with pytest.raises(NotApplicableError, match="occurrence 7, is selected; there are 10 of it"):
-        picked(launches, range="step", occurrence=7)
-
-
 def test_every_process_and_device_has_its_own_iteration() -> None:
     ranges = [*steps(3, 5, sequence=0), *steps(4, 4, first=2, sequence=1), *steps(1, 6, sequence=2)]
     picks = picked(launch_list([15, 20, 6, 9], ranges), range="step", occurrence=1)
@@ -183,35 +167,6 @@ def test_what_the_profile_does_not_have_is_not_applicable(options: dict[str, Any
         picked(launch_list([100], steps(4, 10), lambda each: each < 50), **options)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"range": "step", "first": 3}, "a range or launch ids, not both"),
-        ({"range": "step", "last": 3}, "a range or launch ids, not both"),
-        ({"first": 9, "last": 8}, "single-iteration.last 8 is before single-iteration.first 9"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(OptionError, match=message):
-        single_iteration.Options(**options)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"first": 3}, "first and .last go together"),
-        ({"last": 3}, "first and .last go together"),
-        (
-            {"first": 3, "last": 5},
-            "do not tell how many iterations there are; set single-iteration.iterations",
-        ),
-    ],
-)
-def test_launch_ids_need_both_ends_and_a_number(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(OptionError, match=message):
-        picked(launch_list([50]), **options)
-
-
 def test_the_second_iteration_of_a_loop_stands_for_the_loop() -> None:
     """Five launches before it, a hundred iterations of ``abcd``, three behind it."""
     names = "vwxyz" + "abcd" * 100 + "uts"
@@ -231,17 +186,6 @@ def test_the_second_iteration_of_a_loop_stands_for_the_loop() -> None:
     assert picks.details["found_by"] == ["launch"]
     assert picks.details["share"] == pytest.approx(400 / 408)
     assert picks.details["share_of_time"] == pytest.approx(400 / 422)
-
-
-def test_parts_of_iterations_and_odd_ones_count_for_what_they_have() -> None:
-    names = "cd" + "abcd" * 10 + "abXcd" + "abcd" * 10 + "a"
-    picks = picked(launch_list([len(names)], names=names))
-    assert picks.row.tolist() == [4, 5, 6, 7]
-    assert set(picks.weight.tolist()) == {len(names) / 4}
-    assert (
-        "4 other launches of the loop, between iterations and at its ends, count as parts" in picks.notes[2]
-    )
-    assert len(picks.notes) == 3
 
 
 def test_shapes_that_change_leave_the_names() -> None:

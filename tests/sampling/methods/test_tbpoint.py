@@ -16,29 +16,16 @@ from sampling.errors import NotApplicableError
 from sampling.features.metric_names import CHARACTERISTICS
 from sampling.methods import pks
 from sampling.methods.method import Picks
-from sampling.profile.profile import KernelTable
-from sampling.reduction.grouping import KernelGroup
-from sampling.reduction.launch_list import Features, LaunchList
+from sampling.reduction.launch_list import LaunchList
+from tests.launch_lists import launches_of
 
 COLUMNS = tuple(spellings[0] for spellings in CHARACTERISTICS)
 
 
 def launch_list(features: NDArray[np.float64], cycles: NDArray[np.float64]) -> LaunchList:
     """Return launches whose first characteristics are the columns of ``features`` (n, columns)."""
-    launches = len(features)
-    kernels = KernelTable()
-    zeros = np.zeros(launches, dtype=np.int64)
     metrics = dict(zip(COLUMNS, np.array(features, dtype=np.float64).T, strict=False))
-    return LaunchList(
-        np.arange(launches) + 100,
-        zeros,
-        kernels.intern(kernels.names.intern(["k"])[zeros], None, None).astype(np.int64),
-        zeros,
-        zeros + 1,
-        kernels,
-        (KernelGroup("k", "k", None, None, None, None),),
-        Features({**metrics, "cycles": np.asarray(cycles, dtype=np.float64)}),
-    )
+    return launches_of(["k"] * len(features), {**metrics, "cycles": cycles}, first_id=100)
 
 
 def picks_of(launches: LaunchList, **options: Any) -> Picks:
@@ -84,20 +71,6 @@ def test_one_tree_cut_at_each_threshold_equals_fresh_runs(seed: int) -> None:
     weight_of = dict(zip(representatives, sizes, strict=True))
     assert picks.weight.tolist() == [weight_of[row] for row in picks.row.tolist()]
     assert any("none of the thresholds" in note for note in picks.notes)
-
-
-def test_largest_threshold_within_the_error_is_taken() -> None:
-    rng = np.random.default_rng(3)
-    table = np.concatenate([rng.normal(0, 0.08, size=(40, 2)), rng.normal(5, 0.08, size=(40, 2))])
-    cycles = 1000 + 4 * (table @ [50.0, 20.0])
-    fresh = [fresh_run(table, cycles, hundredths / 100)[0] for hundredths in range(20, 0, -1)]
-    threshold = sorted(fresh)[4]  # met by four of the twenty
-    first = next(index for index, error in enumerate(fresh) if error < threshold)
-    assert first > 0
-    picks = picks_of(launch_list(table, cycles), error=threshold)
-    assert picks.details["threshold"] == pytest.approx((20 - first) / 100)
-    assert picks.details["projected_errors"] == pytest.approx(fresh[: first + 1])
-    assert not any("none of the thresholds" in note for note in picks.notes)
 
 
 def test_representative_is_nearest_to_the_mean_of_all_launches() -> None:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from hashlib import blake2b
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,13 +16,10 @@ from sampling.errors import AnalysisError
 from sampling.plan.other_recording import align, shortened_names
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.identity import fingerprints
-from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
-from sampling.readers.registry import read_profile
-from tests import small_recordings
 from tests.small_plans import options_of, plan_of_strata, stratum
 
-Build = Callable[..., LaunchTable]
+Build = Callable[..., Profile]
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
 KERNELS = ("a", "b", "c")
@@ -80,22 +76,6 @@ def test_a_fingerprint_stays_what_it_is(launch_table: Build) -> None:
     assert asdict(found) == {"process": 0, "device": 0, "launches": 2, "digest": "c4bcffcc6a5d0463"}
 
 
-def test_every_sequence_has_a_fingerprint_of_its_own(launch_table: Build) -> None:
-    """Three sequences, in (process, device) order, each as long and as made as if it were alone."""
-    rng = np.random.default_rng(4)
-    names = rng.choice(KERNELS, 900).tolist()
-    process, device = rng.integers(3, 5, 900), rng.integers(0, 2, 900)
-    device[process == 4] = 1
-    found = fingerprints(launch_table(names, [1] * 900, process=process, device=device))
-    places = [(3, 0), (3, 1), (4, 1)]
-    assert [(sequence.process, sequence.device) for sequence in found] == places
-    for sequence, (of_process, of_device) in zip(found, places, strict=True):
-        chosen = np.flatnonzero((process == of_process) & (device == of_device))
-        alone = [names[row] for row in chosen]
-        assert sequence.launches == len(alone)
-        assert sequence.digest == digest_one_by_one(alone, [0] * len(alone), 1 << 20)
-
-
 def recorded(original: Profile, *drawn: PlannedLaunch) -> PlanFile:
     """Return what a plan file knows of a recording."""
     of_all = stratum("k", original.launches, 1.0, 0.0, drawn)
@@ -148,16 +128,6 @@ def test_an_inserted_launch_is_named(place: int, launch_table: Build) -> None:
     assert (narrowed in said) == (place > 0)
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_a_launch_of_another_name_is_named(place: int, launch_table: Build) -> None:
-    original = launch_table(CYCLE, [1] * 600)
-    other = launch_table([*CYCLE[:place], "new", *CYCLE[place + 1 :]], [1] * 600)
-    said = parting(recorded(original), other, original)
-    assert f"launch {place} is {kernel('new')} here, {kernel(CYCLE[place])} in the plan's recording" in said
-    assert "`names_may_differ`" in said
-    assert "they part between launches 0 and 599;" in parting(recorded(original), other)
-
-
 def test_the_sequence_that_parts_is_named(launch_table: Build) -> None:
     """Ids run through the sequences, so launch 5 of the second one is launch 305."""
     process = [1] * 300 + [2] * 300
@@ -166,17 +136,6 @@ def test_the_sequence_that_parts_is_named(launch_table: Build) -> None:
     said = parting(recorded(original), other, original)
     assert said.startswith("process 9 device 0 (process 2 device 0 in the plan): launch 305 is 'new'")
     assert "between launches 300 and 599;" in parting(recorded(original), other)
-
-
-def test_another_number_of_sequences_is_refused(launch_table: Build) -> None:
-    original = launch_table(CYCLE, [1] * 600)
-    other = launch_table(CYCLE, [1] * 600, device=[0] * 100 + [1] * 500)
-    for how in ({}, {"names_may_differ": True}):
-        said = parting(recorded(original), other, **how)
-        assert "process 0 device 0 (600) in the plan's recording" in said
-        assert "process 0 device 0 (100), process 0 device 1 (500) in this one" in said
-    many = launch_table(["a"] * 9, [1] * 9, device=range(9))
-    assert "process 0 device 5 (1), ... (9 in all) in this one" in parting(recorded(original), many)
 
 
 def test_by_order_only_numbers_of_launches_count(launch_table: Build) -> None:
@@ -236,23 +195,6 @@ def test_shortened_names_differ_where_names_do(
         assert len(name) > ROOM or text == name or len(max(names, key=len)) > ROOM
 
 
-def test_launches_that_differ_are_counted_in_every_sequence(
-    launch_table: Build, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Piece by piece, whatever the pieces."""
-    monkeypatch.setattr("sampling.plan.other_recording._PIECE_LAUNCHES", 7)
-    rng = np.random.default_rng(0)
-    names = np.array(CYCLE, dtype=object)
-    changed = rng.random(600) < 0.3
-    changed[100:300] = False
-    names[changed] = "new"
-    device = np.repeat([0, 1, 2], [100, 200, 300])
-    original = launch_table(CYCLE, [1] * 600, device=device)
-    other = launch_table(names.tolist(), [1] * 600, device=device)
-    found = align(recorded(original), other, original, names_may_differ=True)
-    assert found.launches_differing == changed.sum()
-
-
 @given(
     kernels=st.lists(st.sampled_from(KERNELS), min_size=1, max_size=20),
     other=st.lists(st.sampled_from(KERNELS), min_size=1, max_size=20),
@@ -272,12 +214,3 @@ def test_the_first_difference_is_the_one_a_loop_finds(
     found = re.search(r"launch (\d+) is", parting(known, here, original))
     assert found is not None
     assert int(found.group(1)) == expected
-
-
-def test_small_recordings_of_one_run_align(tmp_path: Path) -> None:
-    """The SQLite export knows its process, the CSV does not; both have the same launches."""
-    sqlite = read_profile([str(small_recordings.nsys_sqlite(tmp_path, "2022.4"))])
-    csv = read_profile([str(small_recordings.nsys_csv(tmp_path, "2022.4"))])
-    found = align(recorded(sqlite), csv)
-    assert found.renumbered == ((4242, 0, 0, 0),)
-    assert found.launches_differing == 0

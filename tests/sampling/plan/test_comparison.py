@@ -13,38 +13,38 @@ from sampling.methods.method import Picks
 from sampling.methods.registry import method_names
 from sampling.plan.comparison import FeatureFiles, MethodComparison, mean_comparison, plan_key
 from sampling.plan.design import Design, design_of_method, make_design, picked_design
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.target import Target
 from tests.sampling.methods.test_single_iteration import launch_list
 
 Mixture = Callable[..., dict[str, list[int]]]
-Build = Callable[..., LaunchTable]
+Build = Callable[..., Profile]
 
 BY_NAME = Grouping(GroupBy.NAME)
 
 
 @pytest.fixture
-def profile(launch_table: Build, mixture: Mixture) -> LaunchTable:
+def profile(launch_table: Build, mixture: Mixture) -> Profile:
     """A profile of a few kernels, without metrics."""
     groups = mixture(1)
     names = [name for name, durations in groups.items() for _ in durations]
     return launch_table(names, [duration for group in groups.values() for duration in group])
 
 
-def comparison_of(profile: LaunchTable, *features: Path, settings: tuple[str, ...] = ()) -> MethodComparison:
+def comparison_of(profile: Profile, *features: Path, settings: tuple[str, ...] = ()) -> MethodComparison:
     files = FeatureFiles(tuple(str(path) for path in features))
     return MethodComparison(
         profile, Region(), Target(), repeats=20, seed=0, features=files, settings=settings
     )
 
 
-def instruction_counts(profile: LaunchTable, folder: Path) -> Path:
+def instruction_counts(profile: Profile, folder: Path) -> Path:
     """Write an instruction count for every launch: a hundred times its duration."""
-    duration_ns = np.concatenate([batch["duration_ns"] for batch in profile.batches(("duration_ns",))])
+    duration_ns = profile.load(["duration_ns"])["duration_ns"]
     path = folder / "counts.csv"
     rows = [f"{index},{100 * duration}" for index, duration in enumerate(duration_ns.tolist())]
     path.write_text("id,instructions\n" + "\n".join(rows) + "\n")
@@ -52,7 +52,7 @@ def instruction_counts(profile: LaunchTable, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("method", method_names(random=True))
-def test_it_judges_the_design_that_would_be_planned(method: str, profile: LaunchTable) -> None:
+def test_it_judges_the_design_that_would_be_planned(method: str, profile: Profile) -> None:
     compared = comparison_of(profile)
     found = compared.compare(method, BY_NAME)
     planned = design_of_method(make_design(compared.counts(BY_NAME), method, Target(), 0))
@@ -67,7 +67,7 @@ def test_it_judges_the_design_that_would_be_planned(method: str, profile: Launch
     assert again.judgement.errors.tolist() == found.judgement.errors.tolist()
 
 
-def test_what_lacks_features_is_not_applicable_and_the_others_still_run(profile: LaunchTable) -> None:
+def test_what_lacks_features_is_not_applicable_and_the_others_still_run(profile: Profile) -> None:
     compared = comparison_of(profile)
     found = {method: compared.compare(method, BY_NAME) for method in method_names()}
     applicable = [method for method, one in found.items() if one.design is not None]
@@ -79,7 +79,7 @@ def test_what_lacks_features_is_not_applicable_and_the_others_still_run(profile:
         assert "`features`" in reason or "single-iteration.range" in reason
 
 
-def test_picks_have_one_error_and_no_bound(profile: LaunchTable, tmp_path: Path) -> None:
+def test_picks_have_one_error_and_no_bound(profile: Profile, tmp_path: Path) -> None:
     compared = comparison_of(profile, instruction_counts(profile, tmp_path))
     found = compared.compare("sieve", BY_NAME)
     assert found.design is not None

@@ -10,12 +10,11 @@ import pytest
 
 from sampling.api import read_profile
 from sampling.arrays import FloatArray
-from sampling.errors import NotApplicableError, ProfileError
-from sampling.plan.nearby import Budget, simulation_hours, study_within
+from sampling.errors import ProfileError
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.study import MethodChoice, Study, study
 from sampling.profile.profile import Profile
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.target import Target
@@ -87,49 +86,6 @@ def test_a_plan_by_cost_costs_less_and_keeps_the_same_promise(run: WriteRun) -> 
     for promise in (by_cost.design.bound_with_noise, by_cost.design.expected_half_width):
         assert promise is not None
         assert promise <= 0.02
-
-
-def test_where_launches_cost_what_they_last_plans_are_those_by_time(run: WriteRun) -> None:
-    profile = run(lambda _group, durations: 0.25 * durations)
-    by_time, by_cost = studied(profile).design, studied(profile, cost="instructions").design
-    assert by_cost.sampled_duration_ns == pytest.approx(by_time.sampled_duration_ns)
-    assert by_cost.speedup == pytest.approx(by_time.speedup)
-
-
-def test_a_pool_costs_what_its_kernels_do(run: WriteRun) -> None:
-    found = studied(run(by_kernel), epsilon=0.3)
-    pooled = found.design.counts  # type: ignore[union-attr]
-    assert pooled is not None
-    assert len(pooled.groups) < len(found.counts.groups)
-    assert pooled.cost_before is not None
-    assert found.counts.cost_before is not None
-    assert pooled.cost_before[-1] == pytest.approx(found.counts.cost_before[-1])
-
-
-def test_a_budget_is_of_the_cost_that_decides(run: WriteRun) -> None:
-    read = studied(run(by_kernel), cost="instructions")
-    slowdown = 1e6
-    fitting = 1.001 * read.design.paid_ns * slowdown / 3.6e12
-    found = study_within(read, Target(), GroupBy.NAME, Budget("", fitting, slowdown))
-    assert found.design.target.epsilon <= 0.05
-    assert found.design.cost_share == pytest.approx(read.design.cost_share, rel=0.05)
-    plan = drawn_plan(found.counts, found.design, 0)
-    hours = simulation_hours(plan, slowdown)
-    assert hours.drawn == pytest.approx(plan.cost_share * found.counts.total_duration_ns * slowdown / 3.6e12)  # type: ignore[operator]
-
-
-@pytest.mark.parametrize(
-    ("value", "why"),
-    [("", "1 of 4 have none"), ("nan", "1 of 4 have none"), ("-1", "1 of 4 have none")],
-)
-def test_every_launch_must_have_the_cost_that_is_asked_for(tmp_path: Path, value: str, why: str) -> None:
-    path = tmp_path / "run.csv"
-    path.write_text(f"name,duration_ns,instructions\na,1,4\na,2,5\nb,3,{value}\nb,3,6\n")
-    profile = read_profile(str(path))
-    with pytest.raises(NotApplicableError, match=why):
-        studied(profile, cost="instructions")
-    # Unasked, there is only nothing to tell.
-    assert studied(profile).design.cost_share is None
 
 
 def test_a_feature_file_that_is_none_stops_only_a_plan_that_needs_it(run: WriteRun) -> None:

@@ -18,11 +18,11 @@ from scipy.stats import binom
 
 from sampling.methods.baselines import NumberDrawn
 from sampling.plan.comparison import Comparison, MethodComparison
-from sampling.plan.design import BernoulliDesign, Design, design_of_method, make_design
+from sampling.plan.design import BernoulliDesign, Design
 from sampling.plan.judge import judge_design
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.study import MethodChoice, Study, study
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
@@ -35,11 +35,11 @@ DURATIONS = np.random.default_rng(3).integers(1, 1000, LAUNCHES)
 
 
 @pytest.fixture(scope="module")
-def profile(launch_table: Callable[..., LaunchTable]) -> LaunchTable:
+def profile(launch_table: Callable[..., Profile]) -> Profile:
     return launch_table(["k"] * LAUNCHES, DURATIONS.tolist())
 
 
-def compared(profile: LaunchTable, seed: int, repeats: int) -> Comparison:
+def compared(profile: Profile, seed: int, repeats: int) -> Comparison:
     """Return what `compare` says of random launches by probability."""
     asked = (f"random.probability={PROBABILITY}",)
     comparison = MethodComparison(profile, Region(), Target(), repeats=repeats, seed=seed, settings=asked)
@@ -57,7 +57,7 @@ def simulated_errors(repeats: int) -> np.ndarray:
     return np.array(errors)
 
 
-def test_every_draw_of_the_method_has_its_own_number_of_launches(profile: LaunchTable) -> None:
+def test_every_draw_of_the_method_has_its_own_number_of_launches(profile: Profile) -> None:
     expected = simulated_errors(6000)
     spread = expected.std() * np.sqrt(1 / 2000 + 1 / 6000)
     for seed in range(4):
@@ -67,7 +67,7 @@ def test_every_draw_of_the_method_has_its_own_number_of_launches(profile: Launch
         assert found.judgement.error_p95 == pytest.approx(np.quantile(expected, 0.95), rel=0.12)
 
 
-def test_the_figures_of_the_method_do_not_depend_on_the_seed(profile: LaunchTable) -> None:
+def test_the_figures_of_the_method_do_not_depend_on_the_seed(profile: Profile) -> None:
     first = compared(profile, 0, 1).design
     assert isinstance(first, BernoulliDesign)
     # The number of launches given that it is not 0: N p / (1 - (1 - p)^N).
@@ -88,21 +88,6 @@ def test_the_figures_of_the_method_do_not_depend_on_the_seed(profile: LaunchTabl
     )
 
 
-def test_a_plan_is_judged_by_its_own_number(counts_of: CountsOf) -> None:
-    counts = counts_of({"k": DURATIONS.tolist()})
-    design = make_design(counts, "random", Target(), 0, settings=(f"random.probability={PROBABILITY}",))
-    plan = drawn_plan(counts, design, 0)
-    number = int(design.strata.samples[0])
-    assert plan.samples == design.samples == number
-    assert design.notes[0].startswith(
-        f"each launch is drawn with probability 0.004, {number} launches this time"
-    )
-    fixed = make_design(counts, "random", Target(), 0, settings=(f"random.launches={number}",))
-    ours, theirs = (judge_design(counts, each, 50, 1).errors.tolist() for each in (design, fixed))
-    assert ours == theirs
-    assert design_of_method(fixed) is fixed
-
-
 @given(launches=st.integers(1, 40), probability=st.floats(0.001, 1))
 def test_numbers_are_binomial_without_none(launches: int, probability: float) -> None:
     numbers, chances = NumberDrawn(launches, probability).possible()
@@ -116,8 +101,8 @@ CLUSTERS = 5
 
 @pytest.fixture(scope="module")
 def made(
-    launch_table: Callable[..., LaunchTable], tmp_path_factory: pytest.TempPathFactory
-) -> tuple[LaunchTable, NDArray[Any], NDArray[Any], str]:
+    launch_table: Callable[..., Profile], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Profile, NDArray[Any], NDArray[Any], str]:
     """3,000 launches of three kernels, their durations, clusters and vectors; clusters cross kernels."""
     rng = np.random.default_rng(0)
     cluster = rng.permutation(np.repeat(np.arange(CLUSTERS), [1500, 900, 500, 97, 3]))

@@ -14,15 +14,13 @@ from sampling.errors import EmptySelectionError
 from sampling.plan.drawn_launches import (
     find_drawn_launches,
     find_launches_by_id,
-    occurrences_of_rows,
     pair_finder,
 )
 from sampling.profile import launch_table
 from sampling.profile.identity import fingerprints
-from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping, group_key
 from sampling.reduction.region import Region
 from sampling.strata.draw import Draw
@@ -110,7 +108,7 @@ def test_every_drawn_launch_is_found_where_a_scan_finds_it(
     rows: list[tuple[int, int, str, int, int]],
     grouping: Grouping,
     region: Region,
-    launch_table: Callable[..., LaunchTable],
+    launch_table: Callable[..., Profile],
 ) -> None:
     process, device, names, grid_x, durations = (list(column) for column in zip(*rows, strict=True))
     profile = launch_table(names, durations, grid_x=grid_x, process=process, device=device)
@@ -131,7 +129,7 @@ def test_every_drawn_launch_is_found_where_a_scan_finds_it(
         assert getattr(again, column).tolist() == getattr(found, column).tolist()
 
 
-def test_looking_for_launches_tells_the_fingerprints(launch_table: Callable[..., LaunchTable]) -> None:
+def test_looking_for_launches_tells_the_fingerprints(launch_table: Callable[..., Profile]) -> None:
     profile, same = (launch_table(["k", "l"] * 50, [7] * 100) for _ in range(2))
     one = np.array([1])
     found = find_drawn_launches(
@@ -160,17 +158,10 @@ def test_pairs_are_found_and_nothing_else(
 
 
 def test_a_drawn_launch_is_not_mistaken_for_one_of_eighteen_minutes(
-    launch_table: Callable[..., LaunchTable],
+    launch_table: Callable[..., Profile],
 ) -> None:
     profile = launch_table(["long", "short", "short"], [2**40 + 5, 5, 5])
     counts = count_durations(profile, Grouping())
     one = np.array([1])
     found = find_drawn_launches(profile, counts, Draw(one, np.array([1]), np.array([0])))
     assert found.id.tolist() == [1]
-
-
-@given(values=st.lists(st.integers(0, 4), min_size=1, max_size=40), data=st.data())
-def test_an_occurrence_counts_those_above(values: list[int], data: st.DataObject) -> None:
-    rows = np.array(data.draw(st.lists(st.integers(0, len(values) - 1), min_size=1)))
-    turn = occurrences_of_rows(np.array(values), rows)
-    assert turn.tolist() == [values[:row].count(values[row]) for row in rows.tolist()]

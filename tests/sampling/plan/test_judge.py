@@ -15,10 +15,10 @@ from sampling.errors import AnalysisError
 from sampling.plan.design import make_design
 from sampling.plan.judge import judge_design, judge_plan, planned_design, recorded_design
 from sampling.plan.plan import drawn_plan
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.draw import errors_of_draws
@@ -27,7 +27,7 @@ from sampling.strata.target import Target
 from tests.small_plans import plan_of_profile
 from tests.targets import UNPOOLED
 
-Build = Callable[..., LaunchTable]
+Build = Callable[..., Profile]
 CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
 
@@ -75,7 +75,7 @@ def test_judging_says_how_far_it_is_and_depends_on_the_seed_alone(
     assert judged.errors.tolist() != judge_design(counts, design, 50, 8).errors.tolist()
 
 
-def table_of(launch_table: Build, groups: dict[str, list[int]], **more: Any) -> LaunchTable:
+def table_of(launch_table: Build, groups: dict[str, list[int]], **more: Any) -> Profile:
     """Return a profile of these kernel groups, on a file that exists."""
     names = [name for name, durations in groups.items() for _ in durations]
     durations = [duration for group in groups.values() for duration in group]
@@ -111,20 +111,6 @@ def test_another_duration_than_the_plan_says_is_refused(launch_table: Build, tmp
     changed = structs.replace(plan, strata=(structs.replace(first, launches=launches), *others))
     with pytest.raises(AnalysisError, match=rf"does not last {longer} ns here, as the plan says"):
         judge_plan(changed, profile)
-
-
-def test_strata_that_are_not_there_are_refused(launch_table: Build, tmp_path: Path) -> None:
-    profile = table_of(launch_table, {"a": [100] * 50 + [900] * 50})
-    plan = plan_of_profile(profile, tmp_path / "plan.json", "root", Grouping(GroupBy.NAME))
-    assert len(plan.strata) == 2
-    by_launch = count_durations(profile, Grouping())
-    with pytest.raises(AnalysisError, match="has no kernel group 'a process 0 device 0'"):
-        planned_design(by_launch, plan)
-    moved = table_of(launch_table, {"a": [100] * 49 + [900] * 51})
-    with pytest.raises(
-        AnalysisError, match=r"stratum 100\.\.100 ns of 'a .*' has 49 launches here, 50 in the plan"
-    ):
-        planned_design(count_durations(moved, Grouping(GroupBy.NAME)), plan)
 
 
 def named_apart(groups: dict[str, list[int]]) -> tuple[list[str], list[int]]:

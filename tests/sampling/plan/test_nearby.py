@@ -22,7 +22,6 @@ from sampling.plan.nearby import (
     NoPoint,
     Relaxation,
     TradeOffPoint,
-    check_slowdown,
     default_epsilons,
     hours,
     nth_epsilon,
@@ -34,9 +33,9 @@ from sampling.plan.nearby import (
 )
 from sampling.plan.plan import drawn_plan
 from sampling.plan.study import MethodChoice, Study, study, study_again
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.splitting.tree import TreeGrower, Verdict
@@ -109,22 +108,6 @@ def test_what_is_wrong_is_said_before_any_point(counts: DurationCounts) -> None:
         trade_off(counts, "jont", Target(), 0, EPSILONS)
 
 
-def test_points_come_one_by_one_and_progress_can_stop_them(counts: DurationCounts) -> None:
-    seen: list[tuple[int, int, str]] = []
-
-    def progress(done: int, total: int, what: str) -> None:
-        seen.append((done, total, what))
-        if done == 1:
-            raise KeyboardInterrupt
-
-    points = trade_off(counts, "joint", Target(), 0, EPSILONS, progress=progress)
-    assert seen == [], "nothing is designed before it is asked for"
-    assert next(points).epsilon == 0.05
-    assert set(seen) == {(0, 3, "a plan at epsilon 0.05")}
-    with pytest.raises(KeyboardInterrupt):
-        next(points)
-
-
 @given(st.floats(LEAST_EPSILON, 0.999999))
 def test_default_epsilons_grow_from_the_chosen_one(chosen: float) -> None:
     epsilons = default_epsilons(chosen)
@@ -153,7 +136,7 @@ def test_where_a_decision_fits_no_node_there_is_no_point(counts: DurationCounts)
 Groups = dict[str, list[int]]
 
 
-TableOf = Callable[..., LaunchTable]
+TableOf = Callable[..., Profile]
 
 
 NAME = GroupBy.NAME
@@ -185,29 +168,6 @@ def scattered(launches: int, mean_ns: float, spread: float, seed: int = 0) -> li
 
 def by_option(found: tuple[Relaxation, ...]) -> dict[str, Relaxation]:
     return {each.option: each for each in found}
-
-
-def test_the_grouping_binds(launch_table: TableOf) -> None:
-    """Forty grids of one kernel that takes 1 us each: forty launches, or one."""
-    grids = [1 + launch % 40 for launch in range(400)]
-    table = launch_table(["a"] * 400, [1000] * 400, grid_x=grids)
-    one = study(table, Grouping(GroupBy.LAUNCH), Region(), LOOSEST)
-    found = what_binds(one, LOOSEST, GroupBy.LAUNCH)
-    assert found == (Relaxation("group_by", "launch", "name", 10.0, 400.0),)
-    published = what_binds(one, LOOSEST, GroupBy.PUBLISHED)
-    # Of `published` groups ROOT's are by name, so that the method alone gives the same.
-    assert [(each.option, each.speedup) for each in published] == [("group_by", 400.0), ("method", 400.0)]
-
-
-def test_the_bound_of_the_groups_binds(studied: Callable[..., Study]) -> None:
-    """One group has nearly all of the time and no spread; the others' own bounds are what is sampled for."""
-    target = replace(LOOSEST, group_epsilon=0.1)
-    groups = {"a": [100_000] * 2000}
-    groups |= {f"b{index}": scattered(500, 2000, 1.0, index) for index in range(20)}
-    found = by_option(what_binds(studied(groups, target), target, NAME))
-    # Groups that are pooled have no bound of their own either.
-    assert set(found) == {"group_epsilon", "no_pool"}
-    assert (found["group_epsilon"].before, found["group_epsilon"].after) == (0.1, "none")
 
 
 def test_the_noise_floor_binds(studied: Callable[..., Study]) -> None:
@@ -258,24 +218,13 @@ def test_each_is_the_plan_made_anew(
     assert {each.speedup_before for each in found} <= {before.speedup}
 
 
-def test_a_decision_that_fits_no_relaxed_tree_is_no_way(studied: Callable[..., Study]) -> None:
-    """Groups are kept whole by their key: where it has another key, the plan cannot be made so."""
-    groups, target = {"a": scattered(300, 1e4, 1.0), "b": [10] * 9}, replace(LOOSEST, min_samples=3)
-    of_launches = studied(groups, target, by=GroupBy.LAUNCH)
-    key = of_launches.counts.groups[0].key
-    whole = studied(groups, target, by=GroupBy.LAUNCH, overrides={key: {"": Verdict.KEEP}})
-    found = by_option(what_binds(whole, target, GroupBy.LAUNCH))
-    assert "group_by" not in found
-    assert "epsilon" in found
-
-
-def studied_table(table: LaunchTable, method: str, target: Target | None = None, **choice: object) -> Study:
+def studied_table(table: Profile, method: str, target: Target | None = None, **choice: object) -> Study:
     given = MethodChoice(method, **choice)  # type: ignore[arg-type]
     return study(table, Grouping(NAME), Region(), target or Target(), given)
 
 
 @pytest.fixture
-def table(launch_table: TableOf, mixture: Mixture) -> LaunchTable:
+def table(launch_table: TableOf, mixture: Mixture) -> Profile:
     """Six kernel groups of several modes."""
     groups = mixture(3)
     names = [name for name, durations in groups.items() for _ in durations]
@@ -300,14 +249,6 @@ def test_a_wrong_budget(text: str) -> None:
     assert caught.value.remedy == "give a number and s, m, h or d, such as 24h"
 
 
-@pytest.mark.parametrize("slowdown", [0.0, 0.99, -5.0, float("nan"), float("inf")])
-def test_a_wrong_slowdown(slowdown: float) -> None:
-    with pytest.raises(OptionError, match="at least 1"):
-        check_slowdown(slowdown)
-    with pytest.raises(OptionError, match="at least 1"):
-        written_budget("24h", slowdown)
-
-
 def test_hours_by_hand(launch_table: TableOf) -> None:
     """Two launches of 3 ms and two of 6 ms, a million times slower: 18,000 s are 5 hours."""
     table = launch_table(["a"] * 50 + ["b"] * 50, [3_000_000] * 50 + [6_000_000] * 50)
@@ -330,9 +271,7 @@ def test_epsilons_have_three_digits_and_rise() -> None:
 
 @pytest.mark.parametrize(("method", "every"), [("joint", 450), ("root", 60), ("random", 60)])
 @pytest.mark.parametrize("times", [1.0001, 2.0])
-def test_it_is_the_smallest_of_all_that_fit(
-    table: LaunchTable, method: str, every: int, times: float
-) -> None:
+def test_it_is_the_smallest_of_all_that_fit(table: Profile, method: str, every: int, times: float) -> None:
     """Against the plans at epsilons all over the range, with budgets a little over the least to much more."""
     read = studied_table(table, method)
 
@@ -369,27 +308,8 @@ def test_where_not_even_the_loosest_fits_it_is_said_what_would(launch_table: Tab
     assert study_within(read, target, NAME, Budget("5h", 5, 1e6)).design.samples == 4
 
 
-@pytest.mark.parametrize(
-    ("slowdown", "said"),
-    [(7e5, "3.5h"), (1e5, "30m"), (1e4, "3m"), (1e3, "18s"), (123456, "37.1m"), (1, "0.018s")],
-)
-def test_what_it_takes_is_a_budget_that_fits(launch_table: TableOf, slowdown: float, said: str) -> None:
-    table = launch_table(["a"] * 50 + ["b"] * 50, [3_000_000] * 50 + [6_000_000] * 50)
-    read = studied_table(table, "joint", UNPOOLED)
-    with pytest.raises(BudgetError, match=f"takes {said} of simulation"):
-        study_within(read, UNPOOLED, NAME, Budget("x", 1e-9, slowdown))
-    assert study_within(read, UNPOOLED, NAME, written_budget(said, slowdown)).design.samples == 4
-
-
-def test_a_budget_is_of_a_method_that_draws(table: LaunchTable) -> None:
+def test_a_budget_is_of_a_method_that_draws(table: Profile) -> None:
     given = ("single-iteration.first=0", "single-iteration.last=9", "single-iteration.iterations=9")
     read = studied_table(table, "single-iteration", settings=given)
     with pytest.raises(OptionError, match="looks at no epsilon"):
-        study_within(read, UNPOOLED, NAME, Budget("1h", 1, 10))
-
-
-def test_decisions_of_the_users_do_not_go_with_it(table: LaunchTable) -> None:
-    key = studied_table(table, "root").counts.groups[0].key
-    read = studied_table(table, "root", overrides={key: {"": Verdict.KEEP}})
-    with pytest.raises(OptionError, match="your decisions"):
         study_within(read, UNPOOLED, NAME, Budget("1h", 1, 10))

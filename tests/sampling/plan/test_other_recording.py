@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from sampling.errors import AnalysisError, ProfileError
+from sampling.errors import AnalysisError
 from sampling.plan.design import make_design
 from sampling.plan.drawn_launches import find_drawn_launches
 from sampling.plan.judge import (
@@ -27,20 +27,19 @@ from sampling.plan.judge import (
     durations_by_rank,
     judge_plan,
 )
-from sampling.plan.other_recording import drawn_durations_ns, find_original, made_from, refuse_other_order
+from sampling.plan.other_recording import find_original, made_from, refuse_other_order
 from sampling.plan.plan_file import PlanFile, PlannedFile, read_plan
-from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile, ProfileFile
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.draw import draw
 from sampling.strata.target import Target
 from tests.small_plans import plan_of_profile
 
-Build = Callable[..., LaunchTable]
+Build = Callable[..., Profile]
 Columns = dict[str, Sequence[Any]]
 REPEATS, SEED = 20, 3
 ALL = (Grouping(), Region())
@@ -258,40 +257,6 @@ def test_ranks_go_by_group_duration_and_id(
     assert at_rank.tolist() == find_drawn_launches(profile, counts, drawn).id.tolist()
 
 
-def test_names_that_differ_are_refused_unless_order_is_asked_for(program: Program, tmp_path: Path) -> None:
-    path = program.write(tmp_path / "a.parquet")
-    plan = planned(path, tmp_path)
-    names = [name.replace("volta", "ampere") for name in program.names]
-    other = program.elsewhere(names=names).write(tmp_path / "b.parquet")
-    first = program.names.index("volta_gemm")
-    with pytest.raises(AnalysisError, match=rf"launch {first} is 'ampere_gemm' .* here, 'volta_gemm'"):
-        judged(plan, other)
-    found = judged(plan, other, names_may_differ=True)
-    assert found.alignment is not None
-    assert found.alignment.launches_differing == program.names.count("volta_gemm")
-    same_names = judged(plan, program.elsewhere().write(tmp_path / "c.parquet"))
-    assert of_own(found) == of_own(same_names)
-    assert found.redraws is not None
-    assert same_names.redraws is not None
-    assert found.redraws.errors.tolist() == same_names.redraws.errors.tolist()
-
-
-def test_a_name_filter_means_the_names_of_the_plans_profile(program: Program, tmp_path: Path) -> None:
-    path, selection = program.write(tmp_path / "a.parquet"), (Grouping(), Region(include=("volta",)))
-    plan = planned(path, tmp_path, selection=selection)
-    names = [name.replace("volta", "ampere") for name in program.names]
-    other = program.elsewhere(names=names)
-    here = other.write(tmp_path / "b.parquet")
-    rows = chosen_rows(program, selection[1])
-    found = judged(plan, here, names_may_differ=True)
-    assert found.total_ns == sum(other.durations_ns[row] for row in rows)
-    path.unlink()
-    with pytest.raises(AnalysisError, match=r"kernels of certain names.*put the profile .*a\.parquet"):
-        judged(plan, here, names_may_differ=True)
-    same = program.elsewhere().write(tmp_path / "c.parquet")
-    assert judged(plan, same, names_may_differ=True).error == found.error
-
-
 WINDOWS = {"time": Region(time_ns=(300, 700)), "of a device": Region(time_ns=(0, 900), devices=(1,))}
 
 
@@ -314,19 +279,6 @@ def test_a_window_of_time_is_one_of_the_plans_profile(name: str, program: Progra
     path.unlink()
     with pytest.raises(AnalysisError, match=r"window of time .*put the profile .*a\.parquet"):
         judged(plan, here)
-
-
-def test_filters_that_leave_another_number_are_refused(program: Program, tmp_path: Path) -> None:
-    """A filter that this version does not know, say, in a plan of a later one."""
-    path, selection = program.write(tmp_path / "a.parquet"), (Grouping(), Region(launches=(0, 100)))
-    plan = planned(path, tmp_path, selection=selection)
-    other = program.elsewhere().write(tmp_path / "b.parquet")
-    wider = structs.replace(plan, options=structs.replace(plan.options, launches="0:101"))
-    for is_here in (True, False):
-        if not is_here:
-            path.unlink()
-        with pytest.raises(AnalysisError, match="stands for 100 launches, its filters leave 101 here"):
-            judged(wider, other)
 
 
 @pytest.mark.parametrize(
@@ -357,13 +309,6 @@ def test_why_the_plans_profile_is_not_used_is_said(
     assert re.search(why, found.why_not_redrawn)
 
 
-def test_durations_that_no_recording_lasts_are_refused(program: Program, tmp_path: Path) -> None:
-    plan = planned(program.write(tmp_path / "a.parquet"), tmp_path)
-    endless = replace(program.elsewhere(), durations_ns=[2**53] * 1200)
-    with pytest.raises(ProfileError, match="check the unit"):
-        judged(plan, endless.write(tmp_path / "b.parquet"))
-
-
 def test_the_files_of_a_plan_in_another_order_are_refused(program: Program, tmp_path: Path) -> None:
     plan = planned(program.write(tmp_path / "a.parquet"), tmp_path)
     files = tuple(PlannedFile(f"old{digest}", digest, 1) for digest in "xyzy")
@@ -384,26 +329,3 @@ def of_files(**sha256: str) -> Any:
     """A profile as far as its files go."""
     files = tuple(ProfileFile(path, Path(path), 1, digest) for path, digest in sha256.items())
     return SimpleNamespace(files=files)
-
-
-def test_drawn_launches_are_found_by_their_ids(program: Program, tmp_path: Path) -> None:
-    path = program.write(tmp_path / "a.parquet")
-    plan, own = planned(path, tmp_path), read_profile([str(path)])
-    ids = [launch.id for launch in plan.drawn]
-    expected = [program.durations_ns[each] for each in ids]
-    assert drawn_durations_ns(own, plan).tolist() == expected
-    long = 300 * "x"
-    renamed = replace(program, names=[f"{long}{name}{long}" for name in program.names])
-    other = read_profile([str(renamed.write(tmp_path / "b.parquet"))])
-    with pytest.raises(AnalysisError, match=rf"launch {ids[0]} is 'xxx.* in this profile, ") as caught:
-        drawn_durations_ns(other, plan)
-    assert len(str(caught.value)) < 450
-    assert drawn_durations_ns(other, plan, names_may_differ=True).tolist() == expected
-    few = read_profile([str(first_of(program, 9).write(tmp_path / "c.parquet"))])
-    with pytest.raises(AnalysisError, match=rf"launch {ids[-1]} of the plan is not in this profile"):
-        drawn_durations_ns(few, plan, names_may_differ=True)
-
-
-def first_of(program: Program, launches: int) -> Program:
-    """Return the first launches of a recording."""
-    return Program(*(getattr(program, field.name)[:launches] for field in fields(program)))

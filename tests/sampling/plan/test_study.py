@@ -12,9 +12,8 @@ import pytest
 from sampling.plan.comparison import MethodComparison
 from sampling.plan.plan import drawn_plan, find_planned_launches
 from sampling.plan.study import MethodChoice, study, study_again
-from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Column, Profile, Source, Table
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region, selected_parts
 from sampling.strata.target import Target
@@ -41,7 +40,7 @@ class CountedSource:
 
 
 @pytest.fixture
-def counted(launch_table: Callable[..., LaunchTable]) -> CountedProfile:
+def counted(launch_table: Callable[..., Profile]) -> CountedProfile:
     names = [f"kernel{index % 4}" for index in range(LAUNCHES)]
     durations = [100 + 7 * (index % 23) for index in range(LAUNCHES)]
     starts = [100 * index for index in range(LAUNCHES)]
@@ -58,35 +57,6 @@ def reads_of_starts(profile: CountedProfile, work: Callable[[], object]) -> int:
     before = profile.reads["start_ns"]
     work()
     return profile.reads["start_ns"] - before
-
-
-@pytest.mark.parametrize("method", ["root", "joint"])
-def test_every_step_says_how_far_it_is(method: str, counted: CountedProfile) -> None:
-    """Groups split of how many, launches read; and whoever is told may stop the work."""
-    told: list[tuple[int, int, str]] = []
-    found = study(
-        counted,
-        Grouping(GroupBy.NAME),
-        Region(),
-        Target(),
-        MethodChoice(method),
-        lambda *each: told.append(each),
-    )
-    steps = {what: [(done, total) for done, total, name in told if name == what] for _, _, what in told}
-    planning = "splitting kernel groups" if method == "root" else "pricing"
-    assert all(0 <= done <= total for done, total in steps[planning])
-    if method == "root":
-        assert {total for _, total in steps[planning]} == {len(found.counts.groups)}
-        assert steps[planning] == sorted(steps[planning]), "no group is split again"
-    for what in ("reading", "looking for launches side by side", "looking at the order of the launches"):
-        assert all(0 <= done <= total for done, total in steps[what]), what
-
-    def stop(done: int, total: int, what: str) -> None:
-        if what == planning:
-            raise InterruptedError
-
-    with pytest.raises(InterruptedError):
-        study(counted, Grouping(GroupBy.NAME), Region(), Target(epsilon=0.07), MethodChoice(method), stop)
 
 
 @pytest.mark.parametrize("method", ["root", "first-instructions"])

@@ -235,28 +235,6 @@ def modes(counts_of: CountsOf) -> DurationCounts:
     return counts_of({"modes": durations, "small": [5, 6, 7]})
 
 
-def test_a_walk_is_taken_up_where_another_stood(modes: DurationCounts) -> None:
-    walk = walk_of(modes, "root")
-    paths = [node.path for node in trees_of(modes, "root")[0]]
-    assert {"L", "LL", "LR", "R"} < set(paths)
-    for taken in range(len(paths) + 1):
-        walk.enter(0, taken)
-        other = walk_of(modes, "root")
-        other.resume(walk.place)
-        assert state(other) == state(walk)
-    for path in paths:
-        walk.enter(0, paths.index(path))
-        kept = walk_of(modes, "root", walk.overridden("", Verdict.KEEP))
-        kept.resume(walk.place)
-        # With the root kept there is nothing below it: its own decision, or the group's end.
-        assert kept.place == Place(0, "" if path == "" else None)
-    walk.enter(0, paths.index("LR"))
-    kept = walk_of(modes, "root", walk.overridden("L", Verdict.KEEP))
-    kept.resume(walk.place)
-    assert kept.place == Place(0, "R")
-    assert [node.path for node in kept.nodes] == ["", "L"]
-
-
 def test_a_decision_stands_last_and_drops_what_it_leaves_no_node_for() -> None:
     split, keep = Verdict.SPLIT, Verdict.KEEP
     before = {"a": {"": split, "L": split, "LR": keep, "R": keep}, "b": {"": keep}}
@@ -268,15 +246,6 @@ def test_a_decision_stands_last_and_drops_what_it_leaves_no_node_for() -> None:
     assert with_decision(before, "b", "LL", split)["b"] == {"": split, "LL": split}
     assert with_decision({}, "c", "", keep) == {"c": {"": keep}}
     assert json.dumps(before) == given, "what is given is left alone"
-
-
-def test_overrides_are_refused_as_a_plan_refuses_them(modes: DurationCounts) -> None:
-    with pytest.raises(OptionError, match="has no node 'LLLLL'"):
-        walk_of(modes, "root", {modes.groups[0].key: {"LLLLL": Verdict.KEEP}})
-    with pytest.raises(OptionError, match="is not in this profile"):
-        walk_of(modes, "stem", {"none": {"": Verdict.KEEP}})
-    with pytest.raises(OptionError, match="splits nothing"):
-        TreeWalk(modes, "random", Target())
 
 
 def test_overrides_are_written_as_they_are_read(tmp_path: Path) -> None:

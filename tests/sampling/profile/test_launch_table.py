@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.launch_table import LaunchColumns, LaunchTable, LaunchTableBuilder
+from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
 from sampling.profile.profile import (
     Device,
     KernelTable,
@@ -22,7 +22,7 @@ from sampling.profile.profile import (
     joined_profiles,
 )
 
-Build = Callable[..., LaunchTable]
+Build = Callable[..., Profile]
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 4), st.integers(0, 3)),
@@ -40,7 +40,7 @@ def _small_spans() -> Iterator[None]:
 
 def durations(profile: Profile) -> list[int]:
     """Return all durations in id order."""
-    return [value for batch in profile.batches(["duration_ns"]) for value in batch["duration_ns"].tolist()]
+    return profile.load(["duration_ns"])["duration_ns"].tolist()
 
 
 def check_ids(profile: Profile) -> None:
@@ -106,12 +106,6 @@ def test_every_column_moves_with_its_launch(
             assert table.sequences[part.sequence].process == process[row]
 
 
-def test_without_times_or_places_file_order_is_kept(launch_table: Build) -> None:
-    table = launch_table(["a"] * 4, [4, 1, 3, 2])
-    assert durations(table) == [4, 1, 3, 2]
-    assert [(s.process, s.device, s.launches) for s in table.sequences] == [(0, 0, 4)]
-
-
 def test_parts_are_joined_before_they_are_put_in_order() -> None:
     kernels = KernelTable()
     builder = LaunchTableBuilder("p", kernels)
@@ -125,14 +119,6 @@ def test_parts_are_joined_before_they_are_put_in_order() -> None:
 def test_a_negative_duration_is_refused_with_its_row(launch_table: Build) -> None:
     with pytest.raises(ProfileError, match=r"profile.csv, row 3: .*-7 ns"):
         launch_table(["k"] * 4, [1, 2, -7, 4])
-
-
-def test_the_row_of_a_negative_duration_counts_earlier_parts() -> None:
-    kernels = KernelTable()
-    builder = LaunchTableBuilder("p", kernels)
-    builder.append(LaunchColumns(kernels.names.intern(["k", "k"]), np.array([1, 2])))
-    with pytest.raises(ProfileError, match="row 4"):
-        builder.append(LaunchColumns(kernels.names.intern(["k", "k"]), np.array([1, -2])))
 
 
 def test_no_launch_is_refused(launch_table: Build) -> None:

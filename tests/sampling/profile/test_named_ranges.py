@@ -14,13 +14,19 @@ from sampling.profile.launch_table import (
     NO_CALL,
     STILL_OPEN,
     LaunchColumns,
-    LaunchTable,
     LaunchTableBuilder,
     RangeEvents,
     runs_of,
 )
 from sampling.profile.named_ranges import NO_RANGES, NamedRange, RangeRuns
-from sampling.profile.profile import KernelTable, LaunchSequence, ProfileFile, RecordingFacts, joined_profiles
+from sampling.profile.profile import (
+    KernelTable,
+    LaunchSequence,
+    Profile,
+    ProfileFile,
+    RecordingFacts,
+    joined_profiles,
+)
 
 
 @dataclass(frozen=True)
@@ -101,11 +107,6 @@ def test_calls_out_of_order_change_no_number_of_launches(events: list[Event], ti
         assert sorted(map(len, ordinals(runs, text))) == sorted(told)
 
 
-def test_a_call_at_the_start_is_inside_and_one_at_the_end_is_not() -> None:
-    steps = [Event("step", 10, 20), Event("step", 20, 30)]
-    assert ordinals(found(steps, [9, 10, 19, 20, 29, 30]), "step") == [[1, 2], [3, 4]]
-
-
 def test_an_outer_range_comes_before_the_inner_one_that_opens_with_it() -> None:
     runs = found([Event("inner", 0, 5), Event("outer", 0, 9)], [1, 6])
     assert [each.text for each in runs.named("er")] == ["outer", "inner"]
@@ -117,17 +118,6 @@ def test_the_exact_name_goes_before_names_that_contain_it() -> None:
     assert [each.text for each in runs.named("step")] == ["step 1", "step 10", "a step 1"]
     assert runs.named("Step") == ()
     assert [each.text for each in runs.named("")] == ["step 1", "step 10", "a step 1"]
-
-
-def test_an_exact_name_without_launches_is_still_the_one_that_is_meant() -> None:
-    runs = found([Event("step 1", 0, 1), Event("step 10", 5, 9)], [6])
-    assert runs.named("step 1") == ()
-
-
-def test_names_are_listed_once_and_no_more_than_asked() -> None:
-    runs = found([Event(text, time, 99) for time, text in enumerate("abacd")], [98])
-    assert runs.some_names(9) == ("a", "b", "c", "d")
-    assert runs.some_names(2) == ("a", "b")
 
 
 def test_a_range_is_of_one_process_and_of_all_its_devices() -> None:
@@ -156,7 +146,7 @@ def test_without_calls_no_launch_is_in_a_range(starts: list[int | None] | None) 
 
 
 @pytest.fixture
-def recorded() -> Callable[..., LaunchTable]:
+def recorded() -> Callable[..., Profile]:
     """Build a profile of launches given by their API starts, in any order, with the ranges of its program."""
 
     def build(
@@ -164,7 +154,7 @@ def recorded() -> Callable[..., LaunchTable]:
         events: Sequence[Event] | None,
         kernels: KernelTable,
         device: Sequence[int] = (),
-    ) -> LaunchTable:
+    ) -> Profile:
         api = np.array(starts, dtype=np.int64)
         builder = LaunchTableBuilder("x", kernels)
         builder.append(
@@ -188,21 +178,13 @@ def recorded() -> Callable[..., LaunchTable]:
     return build
 
 
-def test_ranges_hold_launches_in_id_order_whatever_the_order_of_the_file(
-    recorded: Callable[..., LaunchTable],
-) -> None:
-    profile = recorded([50, 10, 40, 20], [Event("x", 15, 45)], KernelTable(), device=[0, 1, 1, 0])
-    assert profile.named_ranges("x") == (NamedRange("x", 0, 0, 1), NamedRange("x", 1, 1, 2))
-    assert profile.range_names(5) == ("x",)
-
-
-def test_a_format_without_ranges_says_none(recorded: Callable[..., LaunchTable]) -> None:
+def test_a_format_without_ranges_says_none(recorded: Callable[..., Profile]) -> None:
     profile = recorded([1], None, KernelTable())
     assert profile.named_ranges("x") is None
     assert profile.range_names(5) == ()
 
 
-def test_the_ranges_of_several_files_are_those_of_each(recorded: Callable[..., LaunchTable]) -> None:
+def test_the_ranges_of_several_files_are_those_of_each(recorded: Callable[..., Profile]) -> None:
     kernels = KernelTable()
     first = recorded([1, 2, 3], [Event("step 1", 2, 9), Event("x", 1, 2)], kernels, device=[0, 1, 1])
     second = recorded([5, 6], [Event("step 2", 5, 6), Event("y", 5, 7)], kernels)
@@ -214,7 +196,7 @@ def test_the_ranges_of_several_files_are_those_of_each(recorded: Callable[..., L
 
 
 def test_an_exact_name_in_one_file_goes_before_parts_of_names_in_another(
-    recorded: Callable[..., LaunchTable],
+    recorded: Callable[..., Profile],
 ) -> None:
     kernels = KernelTable()
     profiles = [recorded([1], [Event(text, 0, 9)], kernels) for text in ("step 10", "step 1")]
@@ -222,7 +204,7 @@ def test_an_exact_name_in_one_file_goes_before_parts_of_names_in_another(
 
 
 def test_a_file_of_a_format_without_ranges_leaves_none_of_the_workload(
-    recorded: Callable[..., LaunchTable],
+    recorded: Callable[..., Profile],
 ) -> None:
     kernels = KernelTable()
     workload = joined_profiles([recorded([1], [Event("x", 0, 9)], kernels), recorded([1], None, kernels)])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.errors import OptionError
 from sampling.parallel import ordered_map
 from sampling.profile.names import (
     KINDS,
@@ -21,8 +19,6 @@ from sampling.profile.names import (
     short_name,
     stem_script_name,
 )
-from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.kernel_choice import choose_kernel
 
 ELEMENTWISE = (
     "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<"
@@ -72,11 +68,6 @@ CONCATENATION = (
 )
 def test_the_short_name_is_the_functions_own(full: str, short: str) -> None:
     assert short_name(full) == short
-
-
-@given(full=st.text(max_size=30))
-def test_any_text_has_a_short_name(full: str) -> None:
-    assert isinstance(short_name(full), str)
 
 
 def test_the_published_scripts_key_merges_kernels() -> None:
@@ -184,48 +175,6 @@ def test_results_come_in_the_order_of_the_items(items: list[int]) -> None:
 def test_an_error_in_a_thread_reaches_the_reader() -> None:
     with pytest.raises(ZeroDivisionError):
         list(ordered_map(lambda item: 1 // item, [3, 2, 1, 0, 1, 2]))
-
-
-@pytest.fixture(scope="module")
-def counts(counts_of: Callable[..., DurationCounts]) -> DurationCounts:
-    """Return three groups, largest first: gemm_big, Gemm, relu."""
-    return counts_of({"relu": [1], "gemm_big": [100], "Gemm": [10]})
-
-
-@pytest.mark.parametrize(
-    ("wanted", "group", "others"),
-    [
-        (None, 0, 0),
-        ("#1", 0, 0),
-        ("#3", 2, 0),
-        ("relu", 2, 0),
-        ("emm", 0, 1),
-        ("Gemm", 1, 0),
-        ("process 0", 0, 2),
-        # Case counts only where a key has the text as it is written.
-        ("RELU", 2, 0),
-        ("GEMM", 0, 1),
-    ],
-)
-def test_a_kernel_is_chosen_by_rank_or_text(
-    wanted: str | None, group: int, others: int, counts: DurationCounts
-) -> None:
-    choice = choose_kernel(counts, wanted)
-    assert (choice.group, choice.others) == (group, others)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "message"),
-    [
-        ("#0", "ranks run from #1 to #3"),
-        ("#4", "ranks run from #1 to #3"),
-        ("TANH", "no kernel group's key contains it"),
-        ("#x", "no kernel group's key contains it"),
-    ],
-)
-def test_a_kernel_that_is_not_there_is_refused(wanted: str, message: str, counts: DurationCounts) -> None:
-    with pytest.raises(OptionError, match=message):
-        choose_kernel(counts, wanted)
 
 
 @pytest.mark.parametrize(

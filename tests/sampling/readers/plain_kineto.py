@@ -27,7 +27,7 @@ def read(path: Path) -> Profile:
 
 def column(profile: Profile, name: Column) -> list[int]:
     """Return a column in launch order."""
-    return [int(value) for batch in profile.batches((name,)) for value in batch[name]]
+    return profile.load([name])[name].tolist()
 
 
 def names(profile: Profile) -> list[str]:

@@ -34,7 +34,7 @@ def told_of(profile: Profile) -> tuple[int, int, int, list[tuple[int, int, int]]
 
 def durations(profile: Profile) -> list[int]:
     """Return the durations in launch order."""
-    return [d for batch in profile.batches(["duration_ns"]) for d in batch["duration_ns"].tolist()]
+    return profile.load(["duration_ns"])["duration_ns"].tolist()
 
 
 def by_plain_sql(path: Path) -> tuple[int, int, int, list[tuple[int, int, int]]]:

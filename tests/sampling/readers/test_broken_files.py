@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from sampling.readers import registry
 from sampling.readers.input_file import open_input
-from tests.fuzzing.broken import assert_read_or_refused
-from tests.fuzzing.reading import read_whole
+from tests.fuzzing.reading import assert_read_or_refused, read_whole
 from tests.fuzzing.small_profiles import NAMES, write_profiles
 
-# `benchmarks/fuzz.py` breaks thousands.
-_CASES = 25
+# Of each format, some 200 in all; `benchmarks/fuzz.py` breaks thousands.
+_CASES = 11
 
 
 @pytest.fixture(scope="session")

@@ -54,7 +54,7 @@ def refused(path: Path, columns: str | None = None) -> ProfileError:
 
 
 def durations(profile: Profile) -> list[int]:
-    return [int(value) for batch in profile.batches(["duration_ns"]) for value in batch["duration_ns"]]
+    return profile.load(["duration_ns"])["duration_ns"].tolist()
 
 
 class TestColumns:
@@ -128,15 +128,6 @@ class TestMetrics:
         values = profile.parts[0].metrics(["ipc"])["ipc"]
         assert np.array_equal(values, [0.5, math.nan], equal_nan=True)
 
-    def test_one_that_ends_being_of_numbers_is_none(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(input_file, "PIECE_BYTES", 40)
-        rows = "".join(f"k,{row},{row},{row if row < 15 else 'x'}\n" for row in range(20))
-        profile = read(written(tmp_path, "name,duration_ns,m,late\n" + rows))
-        assert profile.metric_names == ("m",)
-        assert profile.parts[0].metrics(["m"])["m"].tolist() == list(range(20))
-
 
 @pytest.mark.parametrize(
     ("row", "column", "message"),
@@ -193,8 +184,9 @@ def test_as_the_standard_library_reads_it(rows: list[tuple[str, Decimal, int | N
             oracle = list(csv.DictReader(stream))
     found = [
         (profile.kernels.names.full(int(name)), int(duration), int(stream))
-        for batch in profile.batches(["name", "duration_ns", "stream"])
-        for name, duration, stream in zip(*(batch[c] for c in ("name", "duration_ns", "stream")), strict=True)
+        for name, duration, stream in zip(
+            *profile.load(["name", "duration_ns", "stream"]).values(), strict=True
+        )
     ]
     assert [name for name, _, _ in found] == [row["Kernel"] for row in oracle]
     assert [stream for _, _, stream in found] == [int(row["Q"] or 0) for row in oracle]
@@ -271,9 +263,3 @@ def test_what_is_wrong_in_parquet_is_pointed_at(
         told(read(path, columns))
     assert (caught.value.row, caught.value.column) == (row, column)
     assert message in caught.value.message
-
-
-def test_an_unknown_parquet_is_shown_what_to_type(tmp_path: Path) -> None:
-    with pytest.raises(ProfileError) as caught:
-        read_profile([str(parquet_of(tmp_path, TABLE))])
-    assert "`columns=name=Kernel,duration_ns=Dur`" in str(caught.value.remedy)

@@ -27,15 +27,6 @@ PIPIT_HEADER = (
 )
 
 
-def launches_of(profile: Profile) -> list[tuple[int, int]]:
-    """Return (id, duration) of every launch."""
-    return [
-        (part.first_id + row, duration_ns)
-        for part in profile.parts
-        for row, duration_ns in enumerate(part.load(("duration_ns",))["duration_ns"].tolist())
-    ]
-
-
 def through_a_pipe(tmp_path: Path, content: bytes) -> Profile:
     """Read a profile from a named pipe."""
     pipe = tmp_path / "pipe"

@@ -145,14 +145,6 @@ def test_device_and_stream_are_arguments_else_process_and_thread(
     assert (profile.sequences[0].device, column(profile, "stream")[0]) == place
 
 
-@pytest.mark.parametrize(
-    "grid", [None, [], [4, 2], "grid(4,)", [4, "2", 1], [4, 2, -1], {"x": 4}, [[4], 2, 1], 4]
-)
-def test_a_grid_that_is_not_three_counts_is_unknown(reading: Any, grid: Any) -> None:
-    profile = reading(trace(kernel(1), kernel(2, grid=grid, block=None)))
-    assert shapes(profile) == [((4, 2, 1), (128, 1, 1)), (None, None)]
-
-
 # --- AMD: the grid stands on the call ----------------------------------------------------------------------
 
 
@@ -172,12 +164,6 @@ def test_a_call_that_counts_work_items_gives_blocks(reading: Any, name: str, on_
     assert shapes(reading(trace(call(1, 900, name, **shape), launch))) == [((71, 2, 1), (256, 4, 1))]
 
 
-def test_a_launch_without_its_call_keeps_an_unknown_grid(reading: Any) -> None:
-    launches = [kernel(number, grid=None, block=None) for number in (1, 2)]
-    profile = reading(trace(*launches, call(2, 900, "hipLaunchKernel", grid=[3, 1, 1], block=[64, 1, 1])))
-    assert shapes(profile) == [(None, None), ((3, 1, 1), (64, 1, 1))]
-
-
 # --- order and sequences -----------------------------------------------------------------------------------
 
 
@@ -191,27 +177,6 @@ def test_launches_stand_in_the_order_of_their_calls(reading: Any) -> None:
     profile = reading(trace(*events))
     assert names(profile) == ["first", "second"]
     assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("api-start", 0)
-
-
-def test_a_missing_call_leaves_the_order_to_the_correlation_numbers(reading: Any) -> None:
-    events = [kernel(9, name="last", ts=1), kernel(4, name="first", ts=2), call(9, 10)]
-    profile = reading(trace(*events))
-    assert names(profile) == ["first", "last"]
-    assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("correlation", 1)
-
-
-def test_without_correlation_numbers_the_gpu_start_orders(reading: Any) -> None:
-    events = [kernel(1, name="last", ts=2), kernel(correlation=None, name="first", ts=1)]  # type: ignore[arg-type]
-    profile = reading(trace(*events))
-    assert names(profile) == ["first", "last"]
-    assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("gpu-start", 2)
-
-
-def test_kernels_of_one_graph_launch_stand_in_gpu_order(reading: Any) -> None:
-    nodes = [kernel(5, name=name, ts=ts) for name, ts in (("c", 30), ("a", 10), ("b", 20))]
-    profile = reading(trace(*nodes, call(5, 1, "cudaGraphLaunch")))
-    assert names(profile) == ["a", "b", "c"]
-    assert profile.facts.hidden_graph_replays == 0
 
 
 def test_devices_are_sequences_and_the_rank_is_the_process(reading: Any) -> None:
@@ -272,13 +237,6 @@ def test_the_devices_that_launched_are_described(reading: Any) -> None:
 )
 def test_the_product_is_named(reading: Any, top: Json, product: str) -> None:
     assert reading(trace(kernel(), **top)).facts.product == product
-
-
-@pytest.mark.parametrize("odd", [None, [], "none", {"rank": "x"}, {"rank": 10**30}, 3])
-def test_odd_descriptions_are_as_good_as_none(reading: Any, odd: Any) -> None:
-    profile = reading(trace(kernel(), distributedInfo=odd, deviceProperties=odd))
-    assert profile.sequences[0].process == 0
-    assert profile.facts.devices == ()
 
 
 # --- the text ----------------------------------------------------------------------------------------------
@@ -427,12 +385,6 @@ def test_annotations_hold_the_launches_whose_calls_began_in_them(reading: Any) -
     assert profile.range_names(9) == ("step 1", "step 2")
 
 
-def test_launches_without_a_call_stand_by_their_place_in_annotations(reading: Any) -> None:
-    events = [*map(kernel, range(5)), call(1, 10), call(3, 30), annotation("x", 0, 99)]
-    assert ranges(reading(trace(*events)), "x") == [("x", 0, 1, 4)]
-    assert ranges(reading(trace(kernel(), annotation("x", 0, 99))), "x") == []
-
-
 def test_old_traces_have_the_annotations_of_pytorch_among_the_operators(reading: Any) -> None:
     named = ("ProfilerStep#5", "aten::add", "Optimizer.step#SGD.step")
     operators = [annotation(name, 0, 9, cat="Operator") for name in named]
@@ -475,3 +427,30 @@ def test_small_annotations_hold_what_a_plain_reading_counts(style: Style, tmp_pa
     assert len(steps) == 2
     assert all(before[3] == after[2] for before, after in pairwise(steps)), "steps follow each other"
     assert (steps[0][2], steps[-1][3]) == (0, profile.launches)
+
+
+def test_a_launch_without_its_call_keeps_an_unknown_grid(reading: Any) -> None:
+    launches = [kernel(number, grid=None, block=None) for number in (1, 2)]
+    profile = reading(trace(*launches, call(2, 900, "hipLaunchKernel", grid=[3, 1, 1], block=[64, 1, 1])))
+    assert shapes(profile) == [(None, None), ((3, 1, 1), (64, 1, 1))]
+
+
+def test_a_missing_call_leaves_the_order_to_the_correlation_numbers(reading: Any) -> None:
+    events = [kernel(9, name="last", ts=1), kernel(4, name="first", ts=2), call(9, 10)]
+    profile = reading(trace(*events))
+    assert names(profile) == ["first", "last"]
+    assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("correlation", 1)
+
+
+def test_without_correlation_numbers_the_gpu_start_orders(reading: Any) -> None:
+    events = [kernel(1, name="last", ts=2), kernel(correlation=None, name="first", ts=1)]  # type: ignore[arg-type]
+    profile = reading(trace(*events))
+    assert names(profile) == ["first", "last"]
+    assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("gpu-start", 2)
+
+
+def test_kernels_of_one_graph_launch_stand_in_gpu_order(reading: Any) -> None:
+    nodes = [kernel(5, name=name, ts=ts) for name, ts in (("c", 30), ("a", 10), ("b", 20))]
+    profile = reading(trace(*nodes, call(5, 1, "cudaGraphLaunch")))
+    assert names(profile) == ["a", "b", "c"]
+    assert profile.facts.hidden_graph_replays == 0

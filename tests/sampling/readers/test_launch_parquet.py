@@ -17,12 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError, ProfileError
-from sampling.profile.launch_table import LaunchTable
 from sampling.profile.profile import Profile
 from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 
@@ -133,9 +131,9 @@ def test_times_streams_and_metrics(tmp_path: Path) -> None:
     }
     profile = read(written(tmp_path, columns))
     assert profile.columns == {"name", "signature", "duration_ns", "start_ns", "stream"}
-    found = list(profile.batches(["start_ns", "stream"]))
-    assert np.concatenate([batch["start_ns"] for batch in found]).tolist() == [30, 20, 10, 0]
-    assert np.concatenate([batch["stream"] for batch in found]).tolist() == [7, 0, 7, 9]
+    found = profile.load(["start_ns", "stream"])
+    assert found["start_ns"].tolist() == [30, 20, 10, 0]
+    assert found["stream"].tolist() == [7, 0, 7, 9]
 
 
 @pytest.mark.parametrize("axis", ["grid_x", "block_z"])
@@ -233,15 +231,6 @@ def test_empty_row_groups_between_others_are_passed_over(tmp_path: Path) -> None
     assert count_durations(profile, Grouping()).launches == 3
 
 
-@pytest.mark.parametrize("kept", [0.4, 0.9])
-def test_a_truncated_file_is_refused(kept: float, tmp_path: Path) -> None:
-    path = written(tmp_path, GOOD)
-    content = path.read_bytes()
-    path.write_bytes(content[: int(len(content) * kept)])
-    with pytest.raises(ProfileError, match=r"cut short or damaged .*; copy or write the file again"):
-        read(path)
-
-
 def test_a_damaged_row_group_is_refused_when_it_is_read(tmp_path: Path) -> None:
     path = written(tmp_path, {"name": ["a"] * 3000, "duration_ns": range(3000)}, row_group=1000)
     content = bytearray(path.read_bytes())
@@ -268,7 +257,7 @@ def test_standard_input_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.fixture(scope="module")
-def table(launch_table: Callable[..., LaunchTable]) -> LaunchTable:
+def table(launch_table: Callable[..., Profile]) -> Profile:
     """Return a profile with every column, in two processes."""
     return launch_table(
         ["gemm(int)", "relu(int)", "ncclKernel"] * 4,
@@ -281,7 +270,7 @@ def table(launch_table: Callable[..., LaunchTable]) -> LaunchTable:
     )
 
 
-def test_what_is_written_reads_back(table: LaunchTable, tmp_path: Path) -> None:
+def test_what_is_written_reads_back(table: Profile, tmp_path: Path) -> None:
     path = tmp_path / "out.parquet"
     told: list[tuple[int, int, str]] = []
     assert write_launch_parquet(table, Region(), path, lambda *place: told.append(place)).launches == 12
@@ -289,10 +278,7 @@ def test_what_is_written_reads_back(table: LaunchTable, tmp_path: Path) -> None:
     assert rows_of(profile) == rows_of(table)
     assert profile.sequences == table.sequences
     for column in ("start_ns", "stream"):
-        found, expected = (
-            np.concatenate([batch[column] for batch in source.batches([column])])
-            for source in (profile, table)
-        )
+        found, expected = (source.load([column])[column] for source in (profile, table))
         assert found.tolist() == expected.tolist()
     assert told[-1][0] == told[-1][1]
 
@@ -305,9 +291,7 @@ def test_what_is_written_reads_back(table: LaunchTable, tmp_path: Path) -> None:
         (Region(exclude=("communication",)), [0, 1, 3, 4, 6, 7, 9, 10]),
     ],
 )
-def test_only_the_region_is_written(
-    region: Region, ids: list[int], table: LaunchTable, tmp_path: Path
-) -> None:
+def test_only_the_region_is_written(region: Region, ids: list[int], table: Profile, tmp_path: Path) -> None:
     path = tmp_path / "out.parquet"
     assert write_launch_parquet(table, region, path).launches == len(ids)
     assert [row[2] for row in rows_of(read(path))] == ids
@@ -321,22 +305,6 @@ def test_only_the_region_is_written(
         (Region(include=("gemm",), launches=(1, 3)), "`include='gemm'`"),
     ],
 )
-def test_an_empty_region_is_not_written(
-    region: Region, blamed: str, table: LaunchTable, tmp_path: Path
-) -> None:
+def test_an_empty_region_is_not_written(region: Region, blamed: str, table: Profile, tmp_path: Path) -> None:
     with pytest.raises(EmptySelectionError, match=f"{blamed} leaves no launch"):
         write_launch_parquet(table, region, tmp_path / "out.parquet")
-
-
-def test_two_files_are_one_workload(tmp_path: Path) -> None:
-    first = written(tmp_path, {"name": ["a", "b"], "duration_ns": [1, 2]})
-    first = first.rename(tmp_path / "first.parquet")
-    second = written(tmp_path, {"name": ["b", "c"], "duration_ns": [3, 4]})
-    profile = read_profile([str(first), str(second)])
-    assert rows_of(profile) == [("a", 0, 1, 0, 0), ("b", 0, 2, 0, 0), ("b", 0, 3, 1, 0), ("c", 0, 4, 1, 0)]
-    pooled = count_durations(profile, Grouping(GroupBy.NAME, pool_devices=True))
-    assert {group.key: int(n) for group, n in zip(pooled.groups, pooled.group_launches, strict=True)} == {
-        "a": 1,
-        "b": 2,
-        "c": 1,
-    }

@@ -31,9 +31,10 @@ def read(path: Path) -> Profile:
 
 
 def columns(profile: Profile) -> list[list[int]]:
-    """Return names, durations, starts and streams, batch by batch."""
-    batches = profile.batches(["name", "duration_ns", "start_ns", "stream"])
-    return [column.tolist() for batch in batches for column in batch.values()]
+    """Return names, durations, starts and streams."""
+    return [
+        column.tolist() for column in profile.load(["name", "duration_ns", "start_ns", "stream"]).values()
+    ]
 
 
 def recognised(path: Path) -> bool:

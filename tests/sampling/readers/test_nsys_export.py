@@ -65,7 +65,7 @@ def read(store: str, tmp_path: Path) -> Read:
 
 
 def column(profile: Profile, name: Any) -> list[int]:
-    return np.concatenate([batch[name] for batch in profile.batches([name])]).tolist()
+    return profile.load([name])[name].tolist()
 
 
 def names(profile: Profile) -> list[str]:
@@ -162,17 +162,6 @@ def test_name_falls_back_to_mangled_then_short(read: Read) -> None:
     assert names(profile) == ["void k<float>(float *)", "_Z1kIfEvPf", "k"]
 
 
-def test_an_export_with_the_bare_minimum(read: Read) -> None:
-    export = exports.Export()
-    rows = [(10, 15, export.string("k")), (0, 9, export.string("k"))]
-    profile = read(export.add("CUPTI_ACTIVITY_KIND_KERNEL", "start end shortName", *rows))
-    assert column(profile, "duration_ns") == [9, 5]
-    assert profile.kernels.signature(0).grid is None
-    assert "stream" not in profile.columns
-    assert profile.facts.devices == ()
-    assert profile.facts.launch_order == "gpu-start"
-
-
 @pytest.mark.parametrize(("lost", "name"), [({"start": None}, "start"), ({"end": None}, "end")])
 def test_a_launch_without_a_time_is_named(lost: dict[str, None], name: str, read: Read) -> None:
     launches = [exports.Launch(i, i + 1, i) for i in range(5)]
@@ -180,12 +169,6 @@ def test_a_launch_without_a_time_is_named(lost: dict[str, None], name: str, read
     with pytest.raises(ProfileError, match="no time") as caught:
         read(exports.export("2026.2", launches))
     assert (caught.value.row, caught.value.column) == (4, name)
-
-
-def test_a_launch_that_ends_before_it_starts_is_named(read: Read) -> None:
-    with pytest.raises(ProfileError, match="ends before it starts") as caught:
-        read(exports.export("2026.2", [exports.Launch(0, 1, 0), exports.Launch(9, 8, 1)]))
-    assert caught.value.row == 2
 
 
 @pytest.mark.parametrize("absent", ["the string", "all strings", "the name"])
@@ -228,22 +211,7 @@ def test_devices_by_cuda_number_then_by_id(read: Read) -> None:
     assert read(export).facts.devices == ()
 
 
-def test_devices_of_2020(read: Read) -> None:
-    export = exports.export("2020.4", [exports.Launch(1, 2, 1)])
-    export.add("TARGET_INFO_GPU", "vmId deviceId name", (0, 0, "thin"))
-    assert read(export).facts.devices == (Device(0, "thin", None, None),)
-    columns = "name numMultiprocessors globalMemorySize deviceId pid"
-    export.add("TARGET_INFO_CUDA_GPU", columns, ("other", 1, 1, 0, 101), ("Quadro P2000", 8, 5057, 0, 100))
-    assert read(export).facts.devices == (Device(0, "Quadro P2000", 8, 5057 << 20),)
-
-
 GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
-
-
-def test_graph_replays_beside_kernels_are_counted(read: Read) -> None:
-    export = exports.export("2023.4", [exports.Launch(1, 2, 1)])
-    export.add(GRAPH_TRACE, "start end graphId", (1, 2, 1), (3, 4, 1))
-    assert read(export).facts.hidden_graph_replays == 2
 
 
 def graph_level(evidence: str) -> Any:
@@ -390,25 +358,6 @@ def test_ranges_hold_the_launches_whose_calls_began_in_them(version: str, read: 
     assert len(ranges(profile, "") or ()) == 4
     assert profile.range_names(3) == ("step 1", "to the end", "step 2")
     assert "a mark" not in profile.range_names(99)
-
-
-def test_the_exact_range_goes_before_others_in_either_column(read: Read) -> None:
-    export = exports.export("2023.4", *five_launches())
-    thread = exports.global_pid(100)
-    registered = [export.string(text) for text in ("step 10", "step 1", "unlike")]
-    export.add(
-        "NVTX_EVENTS",
-        NVTX,
-        (0, 9, 59, "step 1", None, thread),
-        (10, 19, 59, None, registered[0], thread),
-        (20, 29, 59, None, registered[1], thread),
-        (30, 39, 59, "step 11", None, thread),
-        (40, 49, 59, None, registered[2], thread),
-    )
-    profile = read(export)
-    assert ranges(profile, "step 1") == [("step 1", 0, 0, 1), ("step 1", 0, 2, 3)]
-    assert ranges(profile, "step 10") == [("step 10", 0, 1, 2)]
-    assert [text for text, *_ in ranges(profile, "step") or ()] == ["step 1", "step 10", "step 1", "step 11"]
 
 
 def test_launches_without_a_call_stand_by_their_place(read: Read) -> None:

@@ -13,7 +13,7 @@ import pytest
 from nsys_files import VERSIONS
 
 from sampling.errors import ProfileError
-from sampling.profile.profile import KernelTable, Profile
+from sampling.profile.profile import KernelTable
 from sampling.readers.input_file import open_input
 from sampling.readers.nsys import sqlite as nsys_sqlite
 from tests import small_recordings
@@ -125,23 +125,6 @@ def test_a_damaged_database(export_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("both_ways")
-def test_deleted_rows_leave_no_trace(export_path: Path) -> None:
-    with closing(sqlite3.connect(export_path)) as connection, connection:
-        connection.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid % 1000 != 1")
-        connection.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET rowid = 1000000000000 WHERE rowid = 2001")
-    assert read(export_path).launches == 3
-
-
-def test_text_that_is_no_valid_utf8(tmp_path: Path) -> None:
-    path: Path = exports.export("2023.4", [exports.Launch(1, 2, 1, name="k\xe4")]).sqlite(
-        tmp_path / "x.sqlite"
-    )
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE StringIds SET value = CAST(x'6be4' AS TEXT) WHERE value = 'k\xe4'")
-    assert read(path).kernels.names.full(0) == "k\ufffd"
-
-
-@pytest.mark.usefixtures("both_ways")
 def test_the_file_stays_as_it_was(export_path: Path) -> None:
     before = export_path.read_bytes()
     read(export_path)
@@ -172,10 +155,6 @@ def annotated(tmp_path: Path) -> Path:
     export.add("NVTX_EVENTS", "start end? eventType text? textId? globalTid?", event)
     path: Path = export.sqlite(tmp_path / "annotated.sqlite")
     return path
-
-
-def places(profile: Profile) -> list[tuple[int, int]]:
-    return [(each.first_ordinal, each.stop_ordinal) for each in profile.named_ranges("x") or ()]
 
 
 def test_an_export_that_changed_meanwhile_is_noticed(annotated: Path) -> None:

@@ -42,8 +42,9 @@ def launches(profile: Profile) -> list[tuple[str, int, int]]:
     """Name, start and duration of every launch, in id order."""
     return [
         (profile.kernels.names.full(int(name)), int(start), int(duration))
-        for batch in profile.batches(["name", "start_ns", "duration_ns"])
-        for name, start, duration in zip(batch["name"], batch["start_ns"], batch["duration_ns"], strict=True)
+        for name, start, duration in zip(
+            *profile.load(["name", "start_ns", "duration_ns"]).values(), strict=True
+        )
     ]
 
 
@@ -59,7 +60,7 @@ def test_entered_kernels_are_launches_in_order_of_start(tmp_path: Path) -> None:
     assert profile.format == "pipit-csv"
     assert profile.facts.launch_order == "gpu-start"
     assert profile.kernels.signature(0).grid is None
-    assert [int(stream) for batch in profile.batches(["stream"]) for stream in batch["stream"]] == [13, 7]
+    assert profile.load(["stream"])["stream"].tolist() == [13, 7]
 
 
 def test_an_enter_without_leave_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
-from sampling.readers.columns import column_map
 from sampling.readers.registry import read_profile
 from tests import small_recordings
 
@@ -67,16 +66,6 @@ def test_one_recording_counts_once(tmp_path: Path) -> None:
     assert "rank1.csv.gz" in note
     assert f"{stem}_cuda_gpu_trace.csv" in note
     assert note.endswith("other forms of what is read")
-
-
-def test_columns_say_which_tables_are_profiles(tmp_path: Path) -> None:
-    (tmp_path / "rank0.csv").write_text("Kernel,Dur\nk,5\n")
-    (tmp_path / "rank1.csv").write_text("Kernel,Dur\nk,6\n")
-    (tmp_path / "notes.txt").write_text("Kernel names are long\n")
-    (tmp_path / "README.md").write_text("# Run\n")
-    profile = read_profile([str(tmp_path)], columns=column_map("name=Kernel,duration_ns=Dur"))
-    assert names(profile) == ["rank0.csv", "rank1.csv"]
-    assert profile.named_columns == "name=Kernel,duration_ns=Dur"
 
 
 def test_a_damaged_profile_is_not_left_out(tmp_path: Path) -> None:

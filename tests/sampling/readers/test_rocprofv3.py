@@ -73,12 +73,6 @@ def test_without_calls_they_are_in_the_order_of_dispatch(written: Written) -> No
     assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("correlation", 0)
 
 
-def test_a_range_on_the_stack_of_a_launch_is_no_call(written: Written) -> None:
-    profile = read(written(DISPATCHES, [Called(10, 4_000, 4_900, "step")]))
-    assert told(profile) == [LAUNCHES[number] for number in (1, 2, 3)]
-    assert (profile.facts.launch_order, profile.facts.api_rows_missing) == ("correlation", 0)
-
-
 def test_ranges_that_the_program_named(written: Written) -> None:
     profile = read(written(DISPATCHES, (*CALLS, *MARKERS)))
     assert runs(profile, "forward") == [("forward", 0, 2)]
@@ -142,15 +136,6 @@ def test_a_wrong_record_of_json_is_named(tmp_path: Path) -> None:
     error = refusal_of(write_json(tmp_path / "results.json", recording))
     assert (error.row, error.column) == (3, "dispatch_info")
     assert "kernel_id" in str(error)
-
-
-def test_damaged_files(tmp_path: Path) -> None:
-    document = write_json(tmp_path / "results.json", json_of(DISPATCHES, CALLS))
-    document.write_bytes(document.read_bytes()[:-40])
-    assert "cut short or damaged" in str(refusal_of(document))
-    database = write_database(tmp_path / "results.db", DISPATCHES)
-    database.write_bytes(database.read_bytes()[:-5000])
-    assert "damaged or cut short" in str(refusal_of(database))
 
 
 @given(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.arrow import to_arrow_texts
+from sampling.arrays import to_arrow_texts
 from sampling.features.ncu import base_unit
 from sampling.readers.table import NumberLocale, numbers_of, sizes_of
 

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy
 from sampling.reduction.device_time import IdleGaps, device_times, idle_gaps
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region, selected_parts
 
-Build = Callable[..., LaunchTable]
+Build = Callable[..., Profile]
 
 LAUNCHES = st.lists(
     st.tuples(st.integers(0, 1), st.integers(0, 60), st.integers(0, 12)), min_size=1, max_size=40
@@ -31,7 +31,7 @@ def _small_spans() -> Iterator[None]:
         yield
 
 
-def check_times(profile: LaunchTable, rows: list[tuple[int, int, int]], region: Region) -> None:
+def check_times(profile: Profile, rows: list[tuple[int, int, int]], region: Region) -> None:
     """Hold the times against one slot a nanosecond; rows are (device, start, duration)."""
     found = device_times(profile, selected_parts(profile, region))
     devices = sorted({device for device, _, _ in rows})
@@ -60,21 +60,6 @@ def test_busy_time_is_the_union_of_the_launches(
     device, start, duration = (list(column) for column in zip(*rows, strict=True))
     profile = launch_table(["k"] * len(rows), duration, device=device, start_ns=start, order=start)
     check_times(profile, rows, Region())
-
-
-@given(rows=LAUNCHES.filter(lambda rows: len(rows) <= 5))
-def test_within_a_span_the_order_of_launches_does_not_matter(
-    rows: list[tuple[int, int, int]], launch_table: Build
-) -> None:
-    device, start, duration = (list(column) for column in zip(*rows, strict=True))
-    order = list(range(len(rows)))
-    profile = launch_table(["k"] * len(rows), duration, device=device, start_ns=start, order=order)
-    check_times(profile, rows, Region())
-
-
-def test_only_the_selected_launches_count(launch_table: Build) -> None:
-    profile = launch_table(["k"] * 8, [10] * 8, start_ns=range(0, 40, 5))
-    check_times(profile, [(0, start, 10) for start in range(10, 25, 5)], Region(launches=(2, 5)))
 
 
 def test_kernels_of_two_streams_hide_each_other(launch_table: Build) -> None:
@@ -149,8 +134,3 @@ def test_what_is_within_two_times_is_cut_off_there_and_short_gaps_are_left_out()
     found = gaps.within(15, 90, least_ns=6)
     assert (found.begin_ns.tolist(), found.end_ns.tolist(), found.total_ns) == ([80], [90], 10)
     assert len(gaps.within(15, 90)) == 3
-
-
-def test_without_starts_nothing_is_known_of_gaps(launch_table: Build) -> None:
-    profile = launch_table(["a"], [5])
-    assert idle_gaps(profile, count_durations(profile, Grouping(GroupBy.NAME)), 0) is None

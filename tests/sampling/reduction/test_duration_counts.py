@@ -14,21 +14,18 @@ from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError
 from sampling.profile import launch_table
-from sampling.profile.launch_table import LaunchTable
 from sampling.profile.names import short_name
-from sampling.reduction import duration_counts
+from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy, duration_counts
 from sampling.reduction.duration_counts import (
-    MOST,
     DurationCounts,
     count_durations,
     counted_launches,
     counted_parts,
     counts_by_name,
     fewest_holding,
-    range_std_ns,
     reduced,
 )
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 
@@ -77,10 +74,10 @@ def _small_pieces() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def built(launch_table: Callable[..., LaunchTable]) -> Callable[[list[Launch]], LaunchTable]:
+def built(launch_table: Callable[..., Profile]) -> Callable[[list[Launch]], Profile]:
     """Build a profile of launches given in id order."""
 
-    def build(launches: list[Launch]) -> LaunchTable:
+    def build(launches: list[Launch]) -> Profile:
         return launch_table(
             [launch.name for launch in launches],
             [launch.duration_ns for launch in launches],
@@ -136,7 +133,7 @@ def check_reduction(counts: DurationCounts, launches: list[Launch]) -> None:
 @pytest.mark.parametrize("grouping", GROUPINGS, ids=lambda grouping: f"{grouping.by}-{grouping.pool_devices}")
 @given(launches=profiles(SHORT))
 def test_every_launch_is_counted_in_its_group(
-    grouping: Grouping, launches: list[Launch], built: Callable[[list[Launch]], LaunchTable]
+    grouping: Grouping, launches: list[Launch], built: Callable[[list[Launch]], Profile]
 ) -> None:
     check_reduction(count_durations(built(launches), grouping), launches)
 
@@ -151,7 +148,7 @@ def test_every_launch_is_counted_in_its_group(
     ],
 )
 def test_groups_of_mangled_names_are_called_as_they_read(
-    by: GroupBy, keys: list[str], built: Callable[[list[Launch]], LaunchTable]
+    by: GroupBy, keys: list[str], built: Callable[[list[Launch]], Profile]
 ) -> None:
     table = built([Launch(0, 0, "_Z4convILi1EEvPf", 0, 2), Launch(0, 0, "_Z4convILi2EEvPf", 0, 1)])
     assert [group.key for group in count_durations(table, Grouping(by, pool_devices=True)).groups] == keys
@@ -159,7 +156,7 @@ def test_groups_of_mangled_names_are_called_as_they_read(
 
 @given(launches=profiles(MIXED), grouping=st.sampled_from(GROUPINGS))
 def test_durations_too_wide_for_one_key_are_counted_alike(
-    launches: list[Launch], grouping: Grouping, built: Callable[[list[Launch]], LaunchTable]
+    launches: list[Launch], grouping: Grouping, built: Callable[[list[Launch]], Profile]
 ) -> None:
     check_reduction(count_durations(built(launches), grouping), launches)
 
@@ -197,7 +194,7 @@ def test_a_region_counts_what_passes_every_filter(
     launches: list[Launch],
     grouping: Grouping,
     region: Region,
-    built: Callable[[list[Launch]], LaunchTable],
+    built: Callable[[list[Launch]], Profile],
 ) -> None:
     low, high = region.launches or (None, None)
     kept = [
@@ -218,7 +215,7 @@ def test_a_region_counts_what_passes_every_filter(
 
 @given(launches=profiles(MIXED), exclude=st.sampled_from([(), ("communication",), ("b::",)]))
 def test_groups_by_name_follow_from_those_by_launch(
-    launches: list[Launch], exclude: tuple[str, ...], built: Callable[[list[Launch]], LaunchTable]
+    launches: list[Launch], exclude: tuple[str, ...], built: Callable[[list[Launch]], Profile]
 ) -> None:
     patterns = {"communication": "nccl", "b::": "b::"}
     kept = [each for each in launches if not any(patterns[text] in each.name for text in exclude)]
@@ -232,7 +229,7 @@ def test_groups_by_name_follow_from_those_by_launch(
 
 @given(launches=profiles(MIXED), grouping=st.sampled_from(GROUPINGS))
 def test_the_spread_is_the_population_standard_deviation(
-    launches: list[Launch], grouping: Grouping, built: Callable[[list[Launch]], LaunchTable]
+    launches: list[Launch], grouping: Grouping, built: Callable[[list[Launch]], Profile]
 ) -> None:
     counts = count_durations(built(launches), grouping)
     durations: dict[str, list[int]] = {}
@@ -247,12 +244,6 @@ def test_the_spread_is_the_population_standard_deviation(
 def test_the_spread_of_long_launches_does_not_cancel(counts_of: Callable[..., DurationCounts]) -> None:
     counts = counts_of({"k": [10**11 + step for step in (-1, 0, 1)]})
     np.testing.assert_allclose(counts.group_std_ns, np.std([-1, 0, 1]), rtol=1e-12)
-
-
-def test_the_spread_of_ranges_with_gaps_between_them(counts_of: Callable[..., DurationCounts]) -> None:
-    counts = counts_of({"k": [1, 1, 2, 5, 5, 9, 20]})
-    std = range_std_ns(counts, np.array([0, 3]), np.array([2, 5]))
-    np.testing.assert_allclose(std, [np.std([1, 1, 2]), np.std([9, 20])])
 
 
 def test_groups_of_equal_total_stand_in_order_of_their_keys(counts_of: Callable[..., DurationCounts]) -> None:
@@ -274,7 +265,7 @@ def test_counted_launches_come_with_their_groups(
     launches: list[Launch],
     grouping: Grouping,
     region: Region,
-    built: Callable[[list[Launch]], LaunchTable],
+    built: Callable[[list[Launch]], Profile],
 ) -> None:
     profile = built(launches)
     kept = [
@@ -301,7 +292,7 @@ def test_counted_launches_come_with_their_groups(
     assert sum(part.launches for part in counted_parts(profile, counts)) == len(kept)
 
 
-def test_progress_counts_the_launches_read(launch_table: Callable[..., LaunchTable]) -> None:
+def test_progress_counts_the_launches_read(launch_table: Callable[..., Profile]) -> None:
     told: list[tuple[int, int, str]] = []
     count_durations(
         launch_table(["k"] * 20, range(20)), Grouping(), progress=lambda *place: told.append(place)
@@ -324,14 +315,3 @@ def smallest_choice(durations_ns: list[int], share: float) -> int:
 @given(st.lists(st.integers(0, 10**15), min_size=1, max_size=8).filter(any), st.sampled_from([0.5, 0.8, 1.0]))
 def test_no_choice_of_fewer_groups_holds_as_much(durations_ns: list[int], share: float) -> None:
     assert fewest_holding(np.array(durations_ns), share) == smallest_choice(durations_ns, share)
-
-
-def test_the_share_itself_is_enough() -> None:
-    assert MOST == 0.8
-    assert fewest_holding(np.array([1, 8, 1])) == 1
-    assert fewest_holding(np.array([799, 201])) == 2
-
-
-def test_where_no_group_takes_time_none_holds_any() -> None:
-    assert fewest_holding(np.array([], dtype=np.int64)) == 0
-    assert fewest_holding(np.array([0, 0])) == 0

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.arrays import IntArray
 from sampling.reduction.iterations import (
     BLOCKS,
     Iterations,
@@ -62,11 +61,6 @@ def stretches_of(codes: Codes) -> set[tuple[int, int, int]]:
     return {tuple(each) for each in stretches_within(array, Windows(array), 0, len(codes))}
 
 
-@given(codes=sequences(most=BLOCKS))
-def test_every_stretch_is_found_where_each_launch_is_a_block(codes: Codes) -> None:
-    assert stretches_of(codes) == by_hand(codes)
-
-
 @given(codes=sequences(most=200))
 def test_no_stretch_that_covers_two_blocks_is_missed_and_none_is_made_up(codes: Codes) -> None:
     found, all_of_them = stretches_of(codes), by_hand(codes)
@@ -88,18 +82,6 @@ def test_stretches_of_one_period(codes: Codes, period: int) -> None:
         if last and not (first and repeats(codes, first - 1, last, period)):
             longest.append((first, last))
     assert list(zip(start.tolist(), stop.tolist(), strict=True)) == longest
-
-
-@given(codes=sequences(most=40), data=st.data())
-def test_equal_windows_have_equal_codes_and_others_do_not(codes: Codes, data: st.DataObject) -> None:
-    size = data.draw(st.integers(1, len(codes)))
-    windows = Windows(np.array(codes))
-    every = windows.all_codes(size)
-    places: IntArray = np.arange(len(every))
-    assert windows.codes(places, np.full(len(every), size)).tolist() == every.tolist()
-    texts = [tuple(codes[at : at + size]) for at in places]
-    assert len(set(texts)) == len(set(every.tolist()))
-    assert len(set(zip(texts, every.tolist(), strict=True))) == len(set(texts))
 
 
 #: Launches that occur nowhere else.
@@ -156,23 +138,9 @@ def test_iterations_with_a_launch_more_now_and_then_are_counted_apart() -> None:
     assert np.diff(found.first).tolist().count(6 + 4) == 3
 
 
-def test_two_kinds_of_steps_in_any_order() -> None:
-    """No stretch is long: the kind that most launches repeat is the iteration."""
-    rng = np.random.default_rng(3)
-    kinds = (list(range(20)), [*range(10), *range(30, 40)])
-    codes = [code for is_other in rng.random(2_000) < 0.3 for code in kinds[int(is_other)]]
-    found = found_in(codes)
-    assert found.launches == 20
-    assert 0.65 < found.equal_launches / len(codes) < 0.75
-
-
 @pytest.mark.parametrize("codes", [[], [3], [1, 2], [1, 2, 3, 4, 5], list(range(500))])
 def test_where_nothing_repeats_there_is_no_loop(codes: list[int]) -> None:
     assert find_iterations(np.array(codes, dtype=np.int64)) is None
-
-
-def test_one_kernel_alone_is_a_loop_of_one_launch() -> None:
-    assert figures(found_in([5] * 1_000)) == (1, 1_000, 0, 1_000, 1_000)
 
 
 @given(codes=sequences(most=400))

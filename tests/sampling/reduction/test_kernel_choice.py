@@ -13,7 +13,7 @@ from sampling.errors import OptionError
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.kernel_choice import KernelChoice, choose_kernel
 from tests.drawing import in_ascii
-from tui.text.labels.kernel_labels import KernelLabels, place_names
+from tui.text.labels import KernelLabels, place_names
 
 SGEMM = "volta_sgemm_{}_sliced1x4_tn"
 ADD = (
@@ -77,14 +77,6 @@ def meant(groups: list[KernelGroup], label: str) -> KernelChoice | str:
         return choose_kernel(counts(groups), label)
     except OptionError as error:
         return str(error)
-
-
-def test_labels_with_room_for_what_differs_leave_no_doubt() -> None:
-    groups = [group(name, grid, device=device) for name in NAMES for grid in (8, 16) for device in (0, 1)]
-    shown = labels(groups)
-    assert [choose_kernel(counts(groups), shown.label(index)).group for index in range(len(groups))] == list(
-        range(len(groups))
-    )
 
 
 @pytest.mark.parametrize(

@@ -14,18 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.plan.design import make_design
-from sampling.plan.drawn_launches import find_drawn_launches
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pool_key, pooled, unpooled
-from sampling.reduction.region import Region
-from sampling.strata.draw import draw
-from sampling.strata.strata import measured_clusters
+from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pool_key, pooled
 from sampling.strata.target import Target
 
-Build = Callable[..., LaunchTable]
+Build = Callable[..., Profile]
 CountsOf = Callable[..., DurationCounts]
 
 # Name, process, device and duration of a launch.
@@ -36,7 +32,7 @@ LAUNCHES = st.lists(
 )
 
 
-def table_of(launch_table: Build, launches: list[tuple[str, int, int, int]]) -> LaunchTable:
+def table_of(launch_table: Build, launches: list[tuple[str, int, int, int]]) -> Profile:
     names, process, device, durations = map(list, zip(*launches, strict=True))
     return launch_table(names, durations, process=process, device=device)
 
@@ -92,37 +88,6 @@ def test_every_launch_is_in_one_group_and_pools_are_of_one_device(
     assert len({group.key for group in made.groups}) == len(made.groups)
 
 
-@given(
-    launches=LAUNCHES, seed=st.integers(0, 99), region=st.sampled_from([Region(), Region(launches=(3, None))])
-)
-def test_launches_drawn_of_a_pool_are_found(
-    launches: list[tuple[str, int, int, int]], seed: int, region: Region, launch_table: Build
-) -> None:
-    """Everything is drawn, then a part of it: of each the id must lead to its group and duration."""
-    # Ids run through the processes and devices.
-    launches = sorted([*launches, *([("f", 0, 0, 5)] * 3)], key=lambda each: each[1:3])
-    table = table_of(launch_table, launches)
-    counts = count_durations(table, Grouping(GroupBy.NAME), region)
-    groups = pooled(counts, np.ones(len(counts.groups), dtype=np.bool_))
-    made = groups.counts
-    clusters = measured_clusters(
-        made, np.arange(len(made.groups)), made.offsets[:-1].copy(), made.offsets[1:].copy()
-    )
-    key = {
-        (group.name, group.process, group.device): int(groups.group_of[index])
-        for index, group in enumerate(counts.groups)
-    }
-    for samples in (clusters.launches, np.maximum(clusters.launches // 2, 1)):
-        drawn = draw(made, clusters.with_samples(samples), seed)
-        found = find_drawn_launches(table, made, drawn).id
-        assert len(set(found.tolist())) == samples.sum()
-        for number, launch_id in enumerate(found.tolist()):
-            name, process, device, duration = launches[launch_id]
-            assert duration == made.duration_ns[drawn.pair[number]]
-            assert key[name, process, device] == clusters.group[drawn.stratum[number]]
-            assert launch_id >= (region.launches or (0, None))[0]  # type: ignore[operator]
-
-
 def test_a_pool_is_one_group_of_all_durations(counts_of: CountsOf) -> None:
     counts = counts_of({"large": [100] * 9, "a": [5, 7, 7], "b": [7, 9], "c": [1]})
     groups = pooled(counts, np.array([False, True, True, False]))
@@ -145,20 +110,6 @@ def test_a_kernel_group_without_company_is_not_pooled(counts_of: CountsOf, launc
     assert not pooled(of_two, of_two.group_duration_ns < 10).is_pool.any()
     of_one = count_durations(table, Grouping(GroupBy.NAME, pool_devices=True))
     assert pooled(of_one, of_one.group_duration_ns < 10).group_of.tolist() == [0, 1, 1]
-
-
-def test_the_same_pool_is_the_same_object_and_few_are_kept(counts_of: CountsOf) -> None:
-    """Plans of one pool share its forest; a look through many pools does not keep them all."""
-    counts = counts_of({f"k{each}": [each + 1] * 3 for each in range(14)})
-    pools = [np.arange(14) >= first for first in range(13)]
-    first = pooled(counts, pools[0])
-    assert pooled(counts, pools[0].copy()) is first
-    assert pooled(counts, pools[1]) is not first
-    assert pooled(counts, pools[0]) is first, "used again, it is kept longest"
-    del first
-    places = [weakref.ref(pooled(counts, each)) for each in pools]
-    gc.collect()
-    assert sum(place() is not None for place in places) <= 8
 
 
 def test_several_threads_ask_for_pools_at_once(counts_of: CountsOf) -> None:
@@ -185,10 +136,3 @@ def test_the_key_of_a_pool_is_known_again(process: int | None, device: int | Non
     assert is_pool_key(pool_key(process, device))
     assert not is_pool_key("(pooled kernels)2")
     assert not is_pool_key("void k<(pooled kernels)>")
-
-
-def test_without_pools_the_groups_are_the_kernel_groups(counts_of: CountsOf) -> None:
-    counts = counts_of({"a": [1, 2], "b": [3]})
-    groups = unpooled(counts)
-    assert groups.counts is counts
-    assert (groups.group_of.tolist(), groups.is_pool.tolist()) == ([0, 1], [False, False])

@@ -15,13 +15,12 @@ from sampling.profile import launch_table as launch_table_module
 from sampling.profile.launch_table import (
     STILL_OPEN,
     LaunchColumns,
-    LaunchTable,
     LaunchTableBuilder,
     RangeEvents,
     runs_of,
 )
 from sampling.profile.named_ranges import range_tree
-from sampling.profile.profile import KernelTable, ProfileFile, RecordingFacts, joined_profiles
+from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts, joined_profiles
 from sampling.reduction import range_list as listing_module
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
@@ -47,7 +46,7 @@ def profile_of(
     durations: Sequence[int] | None = None,
     device: Sequence[int] | None = None,
     kernels: KernelTable | None = None,
-) -> LaunchTable:
+) -> Profile:
     """A profile of launches called at these times; the duration is the time of the call if not given."""
     kernels = KernelTable() if kernels is None else kernels
     api = np.array(calls, dtype=np.int64)
@@ -97,9 +96,7 @@ def rows_of(listed: RangeList) -> dict[str, tuple[int, int, int, int, int]]:
     }
 
 
-def by_the_words(
-    profile: LaunchTable, kept: set[int], duration_of: dict[int, int]
-) -> dict[str, tuple[int, ...]]:
+def by_the_words(profile: Profile, kept: set[int], duration_of: dict[int, int]) -> dict[str, tuple[int, ...]]:
     """The same found run by run and launch by launch."""
     runs = profile.range_runs()
     assert runs is not None
@@ -177,19 +174,6 @@ def test_ranges_are_what_the_words_say(
 
 
 @given(events=EVENTS, calls=st.lists(TIMES, min_size=1, max_size=12).map(sorted))
-def test_the_stretches_of_a_path_hold_its_launches_each_once(events: list[Event], calls: list[int]) -> None:
-    listed = list_ranges(profile_of(calls, events, durations=[1] * len(calls)), Region())
-    for path in range(len(listed)):
-        first, stop = listed.runs(path)
-        ids = [
-            each for low, high in zip(first.tolist(), stop.tolist(), strict=True) for each in range(low, high)
-        ]
-        assert ids == sorted(set(ids))
-        assert len(ids) == listed.launches[path]
-        assert (ids[0], ids[-1]) == (listed.first[path], listed.last[path])
-
-
-@given(events=EVENTS, calls=st.lists(TIMES, min_size=1, max_size=12).map(sorted))
 def test_a_listed_path_selects_what_is_listed(events: list[Event], calls: list[int]) -> None:
     profile = profile_of(calls, events, durations=[1] * len(calls))
     listed = list_ranges(profile, Region())
@@ -217,21 +201,6 @@ def test_a_path_goes_before_a_part_of_a_name_and_after_a_name() -> None:
     assert selected(inner[2:], "a/b") == [4]
     with pytest.raises(EmptySelectionError, match="'b/a'"):
         selected(inner, "b/a")
-
-
-def test_ranges_that_only_overlap_are_side_by_side() -> None:
-    profile = profile_of([1, 2, 3], [Event("a", 1, 3), Event("b", 2, 4)])
-    assert set(rows_of(list_ranges(profile, Region()))) == {"a", "b"}
-
-
-def test_equal_paths_are_one_and_a_launch_in_two_of_them_counts_once() -> None:
-    profile = profile_of([1, 2, 3], [Event("a", 1, 3), Event("a", 2, 4), Event("a", 9, 10)])
-    assert rows_of(list_ranges(profile, Region())) == {"a": (3, 6, 0, 2, 2)}
-
-
-def test_a_range_on_two_devices_is_one_range() -> None:
-    profile = profile_of([1, 2, 3, 4], [Event("a", 1, 5), Event("b", 2, 4)], device=[0, 1, 0, 1])
-    assert rows_of(list_ranges(profile, Region())) == {"a": (4, 10, 0, 3, 1), "a/b": (2, 5, 1, 2, 1)}
 
 
 def test_ranges_of_several_files_follow_each_other() -> None:
@@ -298,13 +267,6 @@ def test_what_is_listed_holds_what_it_lies_in() -> None:
     for most in range(1, 6):
         named = set(written(RangeOrder.TIME, most=most))
         assert all(path.rpartition("/")[0] in {"", *named} for path in named)
-
-
-def test_by_time_the_longest_come_first() -> None:
-    profile = profile_of([1, 2, 3], [Event("short", 0, 2), Event("long", 2, 9)], durations=[1, 2, 3])
-    listed = list_ranges(profile, Region())
-    first = {order: listed.paths.written(listed.chosen(order)[0]) for order in RangeOrder}
-    assert first == {RangeOrder.START: "short", RangeOrder.TIME: "long"}
 
 
 def test_without_ranges_and_iterations_the_list_is_empty() -> None:

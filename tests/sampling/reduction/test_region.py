@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
 from sampling.plan.drawn_launches import find_drawn_launches
+from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
+from sampling.plan.plan_file import read_plan
+from sampling.plan.study import MethodChoice, study
 from sampling.profile import launch_table as launch_table_module
 from sampling.profile.launch_table import (
     ColumnsInMemory,
     LaunchColumns,
-    LaunchTable,
     LaunchTableBuilder,
     RangeEvents,
     runs_of,
@@ -29,15 +31,13 @@ from sampling.profile.profile import (
     RecordingFacts,
     joined_profiles,
 )
-from sampling.readers.launch_parquet import write_launch_parquet
-from sampling.readers.registry import read_profile
-from sampling.reduction.device_time import device_times
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
-from sampling.reduction.region import Region, selected_parts
+from sampling.reduction.region import LeftOut, Region, selected_parts
 from sampling.strata.draw import Draw
+from sampling.strata.target import Target
 
 # Two processes with two devices each, three launches on each; the duration is the id.
 PROCESS = [0] * 6 + [1] * 6
@@ -54,7 +54,7 @@ def _small_spans() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def profile(launch_table: Callable[..., LaunchTable]) -> LaunchTable:
+def profile(launch_table: Callable[..., Profile]) -> Profile:
     """Return the profile of twelve launches."""
     return launch_table(NAMES, range(12), process=PROCESS, device=DEVICE)
 
@@ -83,7 +83,7 @@ def profile(launch_table: Callable[..., LaunchTable]) -> LaunchTable:
         (Region(launches=(3, 3)), []),
     ],
 )
-def test_what_passes_every_filter_counts(region: Region, ids: list[int], profile: LaunchTable) -> None:
+def test_what_passes_every_filter_counts(region: Region, ids: list[int], profile: Profile) -> None:
     if not list(ids):
         with pytest.raises(EmptySelectionError):
             count_durations(profile, BY_NAME, region)
@@ -91,7 +91,7 @@ def test_what_passes_every_filter_counts(region: Region, ids: list[int], profile
     assert sorted(count_durations(profile, BY_NAME, region).duration_ns.tolist()) == list(ids)
 
 
-def test_names_are_filtered_as_recorded_and_as_they_read(launch_table: Callable[..., LaunchTable]) -> None:
+def test_names_are_filtered_as_recorded_and_as_they_read(launch_table: Callable[..., Profile]) -> None:
     mangled = launch_table(["_Z4convILi1EEvPf", "_Z4convILi2EEvPf"], [1, 2])
     for pattern in ("conv<1>", "ILi1E"):
         (group,) = count_durations(mangled, BY_NAME, Region(include=(pattern,))).groups
@@ -99,7 +99,7 @@ def test_names_are_filtered_as_recorded_and_as_they_read(launch_table: Callable[
         assert (group.name, other.name) == ("void conv<1>(float*)", "void conv<2>(float*)")
 
 
-def test_a_selection_knows_the_ids_of_the_whole_profile(profile: LaunchTable) -> None:
+def test_a_selection_knows_the_ids_of_the_whole_profile(profile: Profile) -> None:
     chosen = selected_parts(profile, Region(devices=(1,), launches=(4, 11)))
     ids = [id_ for part in chosen for id_ in range(part.first_id, part.first_id + part.launches)]
     assert ids == [4, 5, 9, 10]
@@ -122,7 +122,7 @@ def test_a_selection_knows_the_ids_of_the_whole_profile(profile: LaunchTable) ->
         (Region(include=("gemm",), launches=(1, 3)), r"`include='gemm'` leaves"),
     ],
 )
-def test_the_filter_that_leaves_nothing_is_named(region: Region, message: str, profile: LaunchTable) -> None:
+def test_the_filter_that_leaves_nothing_is_named(region: Region, message: str, profile: Profile) -> None:
     with pytest.raises(EmptySelectionError, match=message):
         count_durations(profile, BY_NAME, region)
 
@@ -152,7 +152,7 @@ def with_ranges(
     device: Sequence[int],
     ranges: Sequence[tuple[str, int, int]],
     kernels: KernelTable | None = None,
-) -> LaunchTable:
+) -> Profile:
     """Return a profile whose durations are 1, 2, 3... in the order given here."""
     kernels = KernelTable() if kernels is None else kernels
     builder = LaunchTableBuilder("x", kernels)
@@ -181,7 +181,7 @@ def with_ranges(
 
 
 @pytest.fixture(scope="module")
-def timed() -> LaunchTable:
+def timed() -> Profile:
     """Return twelve launches with times and ranges; launch i lasts i + 1."""
     return with_ranges(START, API, [0] * 6 + [1] * 6, RANGES)
 
@@ -220,14 +220,14 @@ def ids_of(profile: Profile, region: Region) -> list[int]:
         (Region(named_range="e", time_ns=(0, 51)), [0, 2, 5]),
     ],
 )
-def test_times_and_ranges_select_by_rows(region: Region, ids: list[int], timed: LaunchTable) -> None:
+def test_times_and_ranges_select_by_rows(region: Region, ids: list[int], timed: Profile) -> None:
     assert ids_of(timed, region) == list(ids)
     counts = count_durations(timed, BY_NAME, region)
     assert sorted(counts.duration_ns.tolist()) == [id_ + 1 for id_ in ids]
     assert list_launches(timed, counts).id.tolist() == list(ids)
 
 
-def test_names_are_filtered_within_ranges_and_times(timed: LaunchTable) -> None:
+def test_names_are_filtered_within_ranges_and_times(timed: Profile) -> None:
     counts = count_durations(timed, BY_NAME, Region(named_range="step", time_ns=(0, 51), exclude=("gemm",)))
     assert counts.duration_ns.tolist() == [1, 3]
 
@@ -251,20 +251,12 @@ def test_names_are_filtered_within_ranges_and_times(timed: LaunchTable) -> None:
         (Region(named_range="inner", include=("conv",)), r"`include='conv'` leaves"),
     ],
 )
-def test_the_time_or_range_that_leaves_nothing_is_named(
-    region: Region, message: str, timed: LaunchTable
-) -> None:
+def test_the_time_or_range_that_leaves_nothing_is_named(region: Region, message: str, timed: Profile) -> None:
     with pytest.raises(EmptySelectionError, match=message):
         count_durations(timed, BY_NAME, region)
 
 
-def test_only_a_few_names_are_listed() -> None:
-    many = with_ranges([0], [0], [0], [(f"range {number}", 0, 9) for number in range(20)])
-    with pytest.raises(EmptySelectionError, match=r"'range 4', \.\.\.$"):
-        selected_parts(many, Region(named_range="x"))
-
-
-def test_what_a_profile_does_not_record_cannot_be_asked_for(profile: LaunchTable) -> None:
+def test_what_a_profile_does_not_record_cannot_be_asked_for(profile: Profile) -> None:
     with pytest.raises(NotApplicableError, match=r"`time_ns` needs the start .* start_ns"):
         selected_parts(profile, Region(time_ns=(0, 5)))
     with pytest.raises(NotApplicableError, match=r"format test has none; give an nsys SQLite .*Kineto"):
@@ -281,38 +273,6 @@ def test_every_file_has_a_first_launch_of_its_own() -> None:
     chosen = selected_parts(workload, Region(time_ns=(30, 50)))
     assert [part.ids(np.arange(part.launches)).tolist() for part in chosen] == [[1], [4]]
     assert [part.first_id for part in selected_parts(workload, Region(named_range="step 1"))] == [0, 3]
-
-
-def test_the_first_launch_is_that_of_the_file_whatever_else_is_filtered(timed: LaunchTable) -> None:
-    assert ids_of(timed, Region(time_ns=(1400, None), devices=(1,))) == [11]
-    late_first = with_ranges([50, 60, 70, 80, 90, 95, 10], range(7), [0] * 7, RANGES)
-    assert ids_of(late_first, Region(time_ns=(0, 41))) == [0, 6]
-
-
-def test_rows_that_follow_each_other_stay_a_slice(timed: LaunchTable) -> None:
-    for region in (
-        Region(),
-        Region(time_ns=(None, 2000)),
-        Region(named_range="step 1"),
-        Region(launches=(1, 9)),
-    ):
-        assert all(part.wanted is None for part in selected_parts(timed, region))
-
-
-def test_devices_are_busy_with_the_launches_that_are_left(timed: LaunchTable) -> None:
-    (only,) = device_times(timed, selected_parts(timed, Region(time_ns=(0, 51))))
-    assert (only.kernel_ns, only.first_start_ns, only.last_end_ns) == (1 + 3 + 6, 100, 153)
-
-
-def test_converting_writes_the_launches_that_are_left(timed: LaunchTable, tmp_path: Path) -> None:
-    path = tmp_path / "left.parquet"
-    assert write_launch_parquet(timed, Region(time_ns=(0, 51)), path).launches == 3
-    written = read_profile([str(path)])
-    assert [d for batch in written.batches(["duration_ns"]) for d in batch["duration_ns"].tolist()] == [
-        1,
-        3,
-        6,
-    ]
 
 
 @given(low=st.integers(0, 11), still=st.lists(st.lists(st.booleans(), min_size=12, max_size=12), max_size=3))
@@ -393,3 +353,59 @@ def test_any_filters_keep_what_each_launch_by_itself_passes(
     located = find_drawn_launches(made, counts, Draw(ones, pairs, ones - 1))
     assert sorted(located.id.tolist()) == kept
     assert [in_id_order[id_] + 1 for id_ in located.id.tolist()] == counts.duration_ns.tolist()
+
+
+# The least duration: which launches it keeps, and what it leaves out.
+ROWS = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9)), min_size=1, max_size=30)
+
+
+@given(rows=ROWS, least=st.integers(1, 9), include=st.sampled_from([(), ("a",), ("a", "b")]))
+def test_it_keeps_what_lasts_as_long_and_counts_the_rest(
+    launch_table: Callable[..., Profile],
+    rows: list[tuple[str, int]],
+    least: int,
+    include: tuple[str, ...],
+) -> None:
+    profile = launch_table([name for name, _ in rows], [duration for _, duration in rows])
+    named = [
+        (place, duration) for place, (name, duration) in enumerate(rows) if not include or name in include
+    ]
+    kept = [(place, duration) for place, duration in named if duration >= least]
+    region = Region(include=include, min_duration_ns=least)
+    if not kept:
+        blamed = "`min_duration_ns" if named else "`include="
+        with pytest.raises(EmptySelectionError, match=blamed):
+            count_durations(profile, BY_NAME, region)
+        return
+    counts = count_durations(profile, BY_NAME, region)
+    short_ns = sum(duration for _, duration in named) - sum(duration for _, duration in kept)
+    assert counts.left_out == LeftOut(len(named) - len(kept), short_ns)
+    assert (counts.launches, counts.total_duration_ns) == (len(kept), sum(each for _, each in kept))
+    assert list_launches(profile, counts).id.tolist() == [place for place, _ in kept]
+    assert {group.name for group in counts.groups} == {rows[place][0] for place, _ in kept}
+
+
+def test_the_longest_launch_there_is_is_named(launch_table: Callable[..., Profile]) -> None:
+    profile = launch_table(["a", "b"], [5, 60])
+    with pytest.raises(EmptySelectionError, match=r"`min_duration_ns=7` leaves .* longest lasts 5 ns"):
+        count_durations(profile, BY_NAME, Region(exclude=("b",), min_duration_ns=7))
+
+
+@pytest.mark.parametrize("least", [0, -1])
+def test_what_leaves_out_nothing_by_its_nature_is_refused(least: int) -> None:
+    with pytest.raises(OptionError, match="`min_duration_ns="):
+        Region(min_duration_ns=least)
+
+
+def test_a_plan_file_tells_what_was_left_out(launch_table: Callable[..., Profile], tmp_path: Path) -> None:
+    recording = tmp_path / "x"
+    recording.write_text("")
+    profile = launch_table(["a"] * 9, [1, 2, *[50] * 7], location=recording)
+    studied = study(profile, BY_NAME, Region(min_duration_ns=2), Target(), MethodChoice("root"))
+    plan = drawn_plan(studied.counts, studied.design, 0)
+    path = tmp_path / "plan.json"
+    path.write_text(plan_document(studied, plan, find_planned_launches(studied, plan)).text())
+    read = read_plan(str(path))
+    assert read.profile.left_out == LeftOut(1, 1)
+    assert read.options.region == Region(min_duration_ns=2)
+    assert {launch.id for launch in read.drawn} <= set(range(1, 9))

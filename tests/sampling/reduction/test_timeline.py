@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.reduction.timeline import GroupLaunches, launches_of_group, timeline_bins
 
-Build = Callable[..., LaunchTable]
+Build = Callable[..., Profile]
 
 # Name, device, duration, start of a launch.
 LAUNCHES = st.lists(

@@ -12,22 +12,20 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sampling.errors import PlanFileError, ProfileError
-from sampling.profile.launch_table import LaunchTable
+from sampling.errors import ProfileError
+from sampling.profile.profile import Profile
 from sampling.simulators.alignment import (
     TraceAlignment,
     TraceList,
-    align,
     align_launches,
     common_subsequence,
     read_trace_list,
 )
 from sampling.simulators.measured_run import SeenKernel
-from tests.small_plans import plan_of
 
 KERNELS = ("void step<(int)4>(float *)", "last(const float *)", "copy(int)")
 MANGLED = ("_Z4stepILi4EEvPf", "_Z4lastPKf", "_Z4copyi")
-Table = Callable[..., LaunchTable]
+Table = Callable[..., Profile]
 
 
 def trace_of(codes: Sequence[int], grids: Sequence[int], numbers: Sequence[int] | None = None) -> TraceList:
@@ -107,11 +105,6 @@ def test_launches_lacking_on_either_side_are_found(
     assert len(found.numbers) + len(found.missing_in_profile) == len(there)
     pairs = zip(found.ids.tolist(), found.numbers.tolist(), strict=True)
     assert all(codes[launch] == there[number - 1] for launch, number in pairs)
-
-
-def test_a_profile_that_is_gone_is_named() -> None:
-    with pytest.raises(PlanFileError, match="cannot be listed"):
-        align(plan_of([(2, "k", None)]), trace_of([0], [4]))
 
 
 FEW_CODES = st.lists(st.integers(0, 4), max_size=40)

@@ -172,19 +172,6 @@ def test_shards_by_hand(ten: PlanFile) -> None:
         ExportChoices(shards=0)
 
 
-def test_each_process_and_device_is_a_part_of_its_own() -> None:
-    plan = plan_of(stratum("a", 9, 1, 1, [launch(2, 0, "a", id=7, process=3, device=1), launch(1, 0, "a")]))
-    parts = run_parts(plan, ExportChoices(caches="after:1"))
-    assert [(part.process, part.device, part.folder) for part in parts] == [
-        (0, 0, "process-0-device-0/"),
-        (3, 1, "process-3-device-1/"),
-    ]
-    assert [[(step.id, step.ordinal) for step in part.steps] for part in parts] == [
-        [(0, 0), (1, 1)],
-        [(6, 1), (7, 2)],
-    ]
-
-
 def test_what_is_checked_is_drawn_by_the_time_it_stands_for(ten: PlanFile) -> None:
     """5,000 of 8,600 ns are c's, 3,000 b's: both are certain, and 8 and 9 of a share the third with 2."""
     chance = dict(zip([each.id for each in checkable(ten)], check_chances(checkable(ten), 3), strict=True))

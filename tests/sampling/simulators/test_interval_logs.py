@@ -185,12 +185,6 @@ def test_a_log_cut_short_has_its_whole_records(tmp_path_factory: pytest.TempPath
         assert log.instructions.tolist() == all_of_it.instructions[: log.cycle.size].tolist()
 
 
-def test_a_kernel_as_long_as_the_interval_has_its_record(tmp_path: Path) -> None:
-    kernels = (Kernel("short", 499, 9, 9), Kernel("exact", 500, 6000, 600), Kernel("long", 1000, 90, 8))
-    logs = read(tmp_path, visualizer_log(kernels), output(kernels))
-    assert [(log.name, log.cycle.tolist()) for log in logs] == [("exact", [500]), ("long", [500, 1000])]
-
-
 def line_of(text: str, mark: str, which: int) -> int:
     """The 1-based line of the which-th line that starts so."""
     return [i for i, line in enumerate(text.splitlines(), start=1) if line.startswith(mark)][which]

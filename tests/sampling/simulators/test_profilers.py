@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -150,21 +149,6 @@ def of_launches(folder: Path, kernels: list[tuple[str, int]], devices: int = 1) 
     target = folder / "plan.json"
     sampling.write_plan(made, str(target))
     return sampling.read_plan(str(target))
-
-
-def test_sizes_of_one_kernel_are_counted_together_from_the_profile(tmp_path: Path) -> None:
-    kernels = [("f", 1), ("f", 2), ("g", 1), ("f", 1), ("f", 2), ("g", 9), ("f", 3), ("h", 1), ("f", 1)]
-    plan = of_launches(tmp_path, kernels)
-    seen: Counter[str] = Counter()
-    wanted = {}
-    for launch_id, (name, _) in enumerate(kernels):
-        seen[name] += 1
-        wanted[launch_id] = seen[name]
-    assert iterations(plan) == (wanted, "")
-    (tmp_path / "trace.csv").unlink()
-    known, why_not = iterations(plan)
-    assert known == {}
-    assert "is not there" in why_not
 
 
 def single(name: str, ordinal: int, occurrence: int, grid: int) -> PlanFile:

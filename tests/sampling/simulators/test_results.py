@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from sampling.errors import OptionError, ProfileError
+from sampling.errors import ProfileError
 from sampling.simulators.measured_run import is_same_name
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from tests.small_plans import plan_of
@@ -113,24 +113,6 @@ def test_results_of_another_plan_are_refused(
     plan = plan_of([(3, *STEP), (8, *LAST)], whole=20)
     with pytest.raises(ProfileError, match=said):
         read_result_files(plan, written(printed(*launches)))
-
-
-def test_names_are_compared_across_demanglers(written: Written) -> None:
-    plan = plan_of([(3, "step(float *)", (4, 1, 1)), (8, "last", (2, 1, 1))], whole=20)
-    assert cycles_of(read_result_files(plan, written(printed((4, STEP, 100), (9, LAST, 50))))) == {
-        3: 100,
-        8: 50,
-    }
-    other = plan_of([(3, "stop(float *)", (4, 1, 1))], whole=20)
-    with pytest.raises(ProfileError, match="another program"):
-        read_result_files(other, written(printed((4, STEP, 100))))
-
-
-def test_standard_input_can_be_read_once() -> None:
-    with pytest.raises(OptionError, match="once"):
-        read_result_files(plan_of([(3, *STEP)]), ["-", "-"])
-    with pytest.raises(OptionError, match="no reader of results 'accelsim'"):
-        read_result_files(plan_of([(3, *STEP)]), ["x"][:0] or [__file__], source="accelsim")
 
 
 def test_a_csv_has_launch_ids(written: Written) -> None:

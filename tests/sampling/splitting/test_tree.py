@@ -293,14 +293,6 @@ def test_equal_durations_cannot_be_split(two_modes: DurationCounts) -> None:
         TreeGrower(two_modes, 1, RULES["exact"], {"": Verdict.SPLIT}).run()
 
 
-def test_a_refused_override_leaves_the_tree_as_it_was(two_modes: DurationCounts) -> None:
-    grower = TreeGrower(two_modes, 1, RULES["exact"], {"": Verdict.SPLIT})
-    for _ in range(2):
-        with pytest.raises(OptionError):
-            grower.step()
-    assert grower.tree.nodes == ()
-
-
 def test_an_override_of_no_group_is_refused(two_modes: DurationCounts) -> None:
     with pytest.raises(OptionError, match=r"names a kernel group that is not in this profile \('three'\)"):
         split_groups(two_modes, RULES["exact"], {"three": {"": Verdict.KEEP}})

@@ -16,9 +16,9 @@ from scipy.stats import hypergeom, norm
 
 from sampling.arrays import IntArray
 from sampling.errors import OptionError
+from sampling.parallel import Stream, generator
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import unpooled
-from sampling.seeds import Stream, generator
 from sampling.strata.draw import DRAWS as JUDGED
 from sampling.strata.draw import (
     Draw,

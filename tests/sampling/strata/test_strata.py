@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sampling.plan.design import Design, make_design
 from sampling.plan.study import MethodChoice, study
-from sampling.profile.launch_table import LaunchTable
+from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import PlanGroups, pooled, unpooled
@@ -194,7 +194,7 @@ def test_simulated_totals_are_within_the_bound(method: str, target: Target, many
 
 
 def test_simulated_totals_of_clusters_of_features_are_within_the_bound(
-    launch_table: Callable[..., LaunchTable], tmp_path: Path
+    launch_table: Callable[..., Profile], tmp_path: Path
 ) -> None:
     """Clusters by duration, kernels all through them."""
     rng = np.random.default_rng(6)

@@ -10,6 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.app import ComposeResult
+from textual.containers import Vertical
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Footer
@@ -19,8 +20,8 @@ from textual.widgets._footer import FooterKey
 
 from tui.app.actions import APP, VIEW, actions_of
 from tui.charts.grid import fitted, glyph_set
+from tui.output.blocks import Phrase, Tone, Words, shortened_to, without_tones, words
 from tui.terminal.printable import printable
-from tui.text.tones import Phrase, Tone, Words, plain, shortened_to, words
 
 _LEAST_FILE = 12
 """Cells below which the workload is not named beside the tabs."""
@@ -60,7 +61,7 @@ class Line(Widget, can_focus=False):
     @property
     def text(self) -> str:
         """The wording shown."""
-        return plain(self._shown)
+        return without_tones(self._shown)
 
     @property
     def _shown(self) -> Words:
@@ -74,8 +75,8 @@ class Line(Widget, can_focus=False):
 
 def fitting(forms: Sequence[Words], width: int) -> Words:
     """Return the first of these forms that fits the width; the last one cut short where none does."""
-    form = next((form for form in forms if len(plain(form)) <= width), forms[-1])
-    return shortened_to(form, fitted(plain(form), width))
+    form = next((form for form in forms if len(without_tones(form)) <= width), forms[-1])
+    return shortened_to(form, fitted(without_tones(form), width))
 
 
 def toned_segments(widget: Widget, row: Words, style: Style) -> list[Segment]:
@@ -125,6 +126,11 @@ class PaneTitle(Widget, can_focus=False):
         fill = rule * max(width - cell_len(right) - cell_len(left) - 1, 0)
         segments = [Segment(rule, line), Segment(left, line + name), Segment(fill + right, line)]
         return Strip(segments).adjust_cell_length(width, line)
+
+
+def titled(name: str, *contents: Widget) -> Vertical:
+    """Return the pane "#NAME-pane": a title over what it shows."""
+    return Vertical(PaneTitle(), *contents, id=f"{name}-pane", classes="pane")
 
 
 class HeaderLine(Widget, can_focus=False):

@@ -26,8 +26,8 @@ from tui.app.session_app import SessionApp
 from tui.app.state import KEYS, remedy_keys
 from tui.options.command_line import change_text
 from tui.output.files import new_file
-from tui.output.writer import Canvas
-from tui.text import facts
+from tui.output.writer import Canvas, canvas_text
+from tui.text.profile import MARKS, finding_blocks
 
 _KEYS_WIDTH = 9
 _WORDS = (
@@ -193,7 +193,7 @@ class PageScreen(CopyingScreen):
 
 
 class FindingsScreen(PageScreen):
-    """Every finding's sentence and remedy, as the commands say it; then what lies beside the profile."""
+    """Every finding's sentence and remedy, as the commands say it; then what a plan file lacks."""
 
     BINDINGS = [  # noqa: RUF012
         ("f", "dismiss", "Back"),
@@ -242,13 +242,11 @@ class FindingsScreen(PageScreen):
 def findings_toned(study: Study, width: int, keys: Mapping[str, str] | None = None) -> Text:
     """Return the findings as their command prints them, each mark in the colour of its severity.
 
-    Parameters
-    ----------
-    keys : what a key does about a finding, in words, by the finding's code; none where no key does.
+    `keys`: what a key does about a finding, in words, by the finding's code; none where no key does.
     """
-    text = Text(facts.findings_text(study, Canvas(width, color=False), keys))
+    text = Text(canvas_text(finding_blocks(study, keys), Canvas(width, color=False)))
     for severity, style in _MARK_STYLES.items():
-        for found in re.finditer(rf"(?m)^  ({re.escape(facts.MARKS[severity])}) ([a-z-]+):", text.plain):
+        for found in re.finditer(rf"(?m)^  ({re.escape(MARKS[severity])}) ([a-z-]+):", text.plain):
             text.stylize(style, *found.span(1))
             text.stylize("bold", *found.span(2))
     return text
@@ -262,11 +260,7 @@ class HelpScreen(PageScreen):
     WHY_NO_COMMAND = "no command prints the keys; `kernelpoint --help` explains the commands"
 
     def __init__(
-        self,
-        name: str,
-        about: str,
-        actions: Iterable[Action],
-        views: Iterable[tuple[str, str]],
+        self, name: str, about: str, actions: Iterable[Action], views: Iterable[tuple[str, str]]
     ) -> None:
         super().__init__(f"Help: {name}")
         self._about, self._actions, self._views = about, tuple(actions), tuple(views)

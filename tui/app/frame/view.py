@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, Generic
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,16 +14,17 @@ from sampling.errors import SamplingError
 from sampling.plan.study import Study
 from scalemodel.errors import ScaleModelError
 from tui.app.frame import wording
-from tui.app.frame.line import HeaderLine, KeysLine, Line
+from tui.app.frame.heads import Sort, next_in, sorted_by_head
+from tui.app.frame.line import HeaderLine, KeysLine, Line, PaneTitle
 from tui.app.frame.page import CopyingScreen, FindingsScreen, PaneText
+from tui.app.frame.rows import Rows
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.options.command_line import error_text
+from tui.output.blocks import Words
 from tui.output.writer import heading_text
 from tui.terminal.printable import printable_lines
-from tui.text.header import header_forms
-from tui.text.selection import heading_lines, part_of_study
-from tui.text.tones import Words
+from tui.text.profile import header_forms, heading_lines, part_of_study
 
 
 class ViewScreen(CopyingScreen):
@@ -148,6 +150,14 @@ class ViewScreen(CopyingScreen):
     def command(self) -> str:
         """The command line that prints what the pane in focus shows."""
 
+    def entitle(self, name: str, left: str, right: str = "") -> None:
+        """Show a pane's name and, at the right end of its title, what it shows of how much."""
+        self.query_one(f"#{name}-pane PaneTitle", PaneTitle).show(left, right)
+
+    def action_log(self) -> None:
+        """Change between logarithmic and linear durations, in all views."""
+        self.app.change(log=not self.session.log)
+
     def action_findings(self) -> None:
         """Show every finding in full."""
         if self.session.study is not None:
@@ -171,3 +181,41 @@ class ViewScreen(CopyingScreen):
             return
         self.app.copy_to_clipboard(line)
         self.app.say(line)
+
+
+class TableScreen(ViewScreen, Generic[Sort]):
+    """A view with one sorted table, whose cursor moves from all its panes."""
+
+    @property
+    @abstractmethod
+    def order(self) -> tuple[Sort, bool]:
+        """What the table is sorted by, and whether the other way round."""
+
+    @property
+    @abstractmethod
+    def orders(self) -> Sequence[Sort]:
+        """What it can be sorted by in turn; clicks on heads may ask for others."""
+
+    @abstractmethod
+    def sort_by(self, sort: Sort, *, reverse: bool) -> None:
+        """Sort by another figure, or the other way round."""
+
+    def action_sort(self) -> None:
+        self.sort_by(next_in(self.orders, self.order[0]), reverse=False)
+
+    def action_reverse(self) -> None:
+        sort, reverse = self.order
+        self.sort_by(sort, reverse=not reverse)
+
+    @on(Rows.HeadClicked)
+    def _sort_by_head(self, event: Rows.HeadClicked) -> None:
+        sort, reverse = self.order
+        wanted = sorted_by_head(event.heading, sort, is_reverse=reverse)
+        if wanted is not None:
+            self.sort_by(wanted[0], reverse=wanted[1])
+
+    def action_move(self, rows: int) -> None:
+        self.query_one(Rows).move(rows)
+
+    def action_page(self, pages: int) -> None:
+        self.query_one(Rows).action_page(pages)

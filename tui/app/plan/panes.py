@@ -1,41 +1,51 @@
-"""The widgets of view 3: the plan's figures, tables and findings, and the rows that ask where it goes."""
+"""The widgets of view 3: figures, tables, findings, what binds; where the plan goes, and its budget."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from rich.cells import set_cell_size
 from rich.segment import Segment
 from rich.text import Text
 from textual import events, on
-from textual.app import ComposeResult
-from textual.binding import Binding
-from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Static
+from textual.worker import Worker
 
+from sampling.errors import OptionError, SamplingError
+from sampling.parallel import Progress
+from sampling.plan.nearby import Relaxation, SimulationHours, Value, check_slowdown
 from sampling.plan.study import Study
 from sampling.simulators.registry import exporter_names
-from tui.app.actions import LIST, bindings
-from tui.app.frame.field import FieldWords, PathInput
+from tui.app.actions import BINDS, LIST, bindings
 from tui.app.frame.line import Line, fitting, toned_segments
 from tui.app.frame.page import Page, findings_toned
-from tui.app.plan.details import why_not_there
-from tui.app.plan.presenter import Figure
-from tui.app.session_app import SessionApp
-from tui.charts.grid import fitted
-from tui.options.command_line import PLAN_NAME, free_name
+from tui.app.frame.prompt import Answer, AnswerInput, Prompt
+from tui.app.frame.rows import Rows, Runs
+from tui.app.option_form import OPTION_FIELDS, changed
+from tui.app.plan.details import Figure, why_not_there
+from tui.app.planning import in_words, start
+from tui.app.state import Session
+from tui.charts import quantities
+from tui.charts.grid import PLAIN, fitted
+from tui.engine.planning import budget_of, study_that_fits
+from tui.options.command_line import PLAN_NAME, free_name, typed_value, with_flags
 from tui.options.files import home_expanded, place_for
-from tui.text.plan import NO_ROWS, Listing
-from tui.text.tones import words
+from tui.options.plan import SampleOptions
+from tui.output.blocks import Listing, words
+from tui.text.plan import binding_table, why_none
 
 _LABEL = 10
-_NOTHING = Listing((), "", NO_ROWS)
+_NOTHING = Listing((), "", lambda *_: "")
+_NEARLY_WHOLE = 1.05
+"""A speedup below which the budget has room for nearly all launches."""
 
 
 class PlanFigures(Widget, can_focus=True):
@@ -49,12 +59,10 @@ class PlanFigures(Widget, can_focus=True):
 
     def show(self, figures: list[Figure]) -> None:
         """Show these."""
-        if figures != self.figures:
-            self.figures = figures
-            self.refresh()
+        self.figures = figures
+        self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """One figure."""
         width = self.size.width
         if y >= len(self.figures):
             return Strip.blank(width, self.rich_style)
@@ -96,28 +104,26 @@ class PlanList(ScrollView, can_focus=True):
     @property
     def place(self) -> str:
         """Which rows are visible, of how many."""
-        rows, first = len(self._listing.labels), self.scroll_offset.y
+        rows, first = len(self._listing), self.scroll_offset.y
         last = min(first + self.size.height - 1, rows)
         return f"{first + 1:,}-{last:,} of {rows:,}" if rows else ""
 
     def _measure(self) -> None:
-        self.virtual_size = Size(self.size.width, len(self._listing.labels) + 1)
+        self.virtual_size = Size(self.size.width, len(self._listing) + 1)
 
     def on_resize(self, _: events.Resize) -> None:
-        """The last column takes the room there is."""
         self._measure()
 
     def render_line(self, y: int) -> Strip:
-        """The headings, then one row."""
         width, style = self.size.width, self.rich_style
         number = self.scroll_offset.y + y - 1
         text = ""
-        if not len(self._listing.labels):
+        if not len(self._listing):
             text = fitted(self._words, width) if y == 0 else ""
         elif y == 0:
             style += self.get_component_rich_style("plan-list--head", partial=True)
             text = self._listing.head(width)
-        elif number < len(self._listing.labels):
+        elif number < len(self._listing):
             text = self._listing.row(number, width)
         return Strip([Segment(set_cell_size(text, width), style)], width)
 
@@ -140,6 +146,75 @@ class PlanFindings(Page):
         return findings_toned(self._study, width)
 
 
+# What binds: an option a step looser.
+
+
+@dataclass
+class OptionsTaken(Message):
+    """The user wants these options; what to say of it, and once they are taken back."""
+
+    options: SampleOptions
+    words: str
+    undone: str
+
+
+@dataclass
+class StepTaken(Message):
+    """The user wants an option a step looser."""
+
+    step: Relaxation
+
+
+def with_value(options: SampleOptions, name: str, value: Value) -> SampleOptions:
+    """Return the options with this one; a default is not given, as in the form."""
+    field = next((field for field in OPTION_FIELDS if field.name == name), None)
+    if field is None:
+        return changed(options, name, value)
+    return field.taken(options, value if isinstance(value, str) else repr(value))
+
+
+class BindingList(Rows):
+    """Options that bind, a row each, with a cursor; a text in their place while there are none."""
+
+    BINDINGS = bindings(BINDS)
+    DEFAULT_CSS = """
+    BindingList > .rows--cursor { text-style: none; }
+    BindingList:focus > .rows--cursor { text-style: reverse; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._steps: tuple[Relaxation, ...] = ()
+        self._heading, self._lines = "", [""]
+
+    def show(self, session: Session) -> None:
+        """Show the steps that raise the speedup; without any, why there are none."""
+        study, found = session.study, session.binding
+        self._steps, self._heading = found or (), ""
+        self._lines = ["plans with each option a step looser are being made"]
+        if study is not None and found:
+            total_ns, slowdown = study.counts.total_duration_ns, session.options.slowdown
+            self._heading, self._lines = binding_table(found, total_ns, slowdown)
+        elif study is not None and found is not None:
+            self._lines = [why_none(study.design)]
+        self.fill(len(self._steps), self.cursor, " ".join(self._lines))
+
+    def heading(self, width: int) -> str:
+        return fitted(f"  {self._heading}", width)
+
+    def runs(self, row: int, width: int) -> Runs:
+        """One option, marked where the cursor is."""
+        text = f"{'>' if row == self.cursor else ' '} {self._lines[row]}"
+        return [(fitted(text, width), PLAIN)]
+
+    def action_take(self) -> None:
+        if self._steps:
+            self.post_message(StepTaken(self._steps[self.cursor]))
+
+
+# Where the plan goes.
+
+
 @dataclass
 class PlaceGiven(Message):
     """The user gave a file for the plan or, where an exporter is the target, a folder."""
@@ -148,85 +223,43 @@ class PlaceGiven(Message):
     target: str | None
 
 
-class PlaceInput(PathInput):
-    """The field for the name."""
+class PlanPrompt(Prompt):
+    """Asks where the plan goes: a file, or a folder for what an exporter makes of it."""
 
-    BINDINGS = [  # noqa: RUF012
-        Binding("escape", "screen.leave_prompt", "Leave it", key_display="esc"),
-        Binding("up", "target(-1)", "Target", show=False),
-        Binding("down", "target(1)", "Target", show=False),
-    ]
-
-    def action_target(self, by: int) -> None:
-        """Choose another target."""
-        self.screen.query_one(PlanPrompt).turn(by)
-
-
-class PlanPrompt(Vertical):
-    """Asks where the plan goes; the row above the field says what is wrong with it, until the next key."""
-
-    app: SessionApp
+    ASKS = (Answer("place", ""),)
 
     def __init__(self) -> None:
         super().__init__()
         self._target: str | None = None
         self._proposed = ""
-        self.display = False
 
-    def compose(self) -> ComposeResult:
-        """The words over the field."""
-        yield FieldWords()
-        with Horizontal():
-            yield Static()
-            yield PlaceInput(compact=True, select_on_focus=False)
-
-    def ask(self, target: str | None) -> None:
+    def ask_for(self, target: str | None) -> None:
         """Ask for a file for the plan, or for a folder for what an exporter makes of it."""
         self._target = target
-        self._propose(self._free_name())
+        self._proposed = free_name(place_for(PLAN_NAME if target is None else f"{target}-export"))
+        self.query_one("Horizontal Static", Static).update("File: " if target is None else "Folder: ")
+        self.ask({"place": self._proposed})
 
     def ask_again(self, path: Path, target: str | None, problem: str) -> None:
         """Ask for another place than one that could not be written; the path stays, to be edited."""
-        self._target = target
-        self._propose(str(path))
-        self._refuse(f"not written: {problem}")
+        self.ask_for(target)
+        self.ask({"place": str(path)}, f"not written: {problem}")
 
-    def close(self) -> None:
-        """Ask no more."""
-        self.display = False
-
-    def _free_name(self) -> str:
-        return free_name(place_for(PLAN_NAME if self._target is None else f"{self._target}-export"))
-
-    def _propose(self, name: str) -> None:
-        field = self.query_one(PlaceInput)
-        self._proposed = field.value = name
-        field.cursor_position = len(name)
-        self._explain()
-        self.display = True
-        field.focus()
-
-    def _explain(self) -> None:
+    def hint(self, name: str) -> Sequence[str]:  # noqa: ARG002 - it has one
         what, does, brief = "Save the plan to a new file", "saves", "Save to a new file"
         if self._target is not None:
             among = ", up and down change it" if len(exporter_names()) > 1 else ""
             what, does, brief = f"Export for {self._target}{among}", "writes", f"For {self._target}"
         forms = [f"{what}; {tab}enter {does}, esc leaves" for tab in ("tab completes, ", "")]
-        self.query_one(FieldWords).show([*forms, brief])
-        self.query_one("Horizontal Static", Static).update("File: " if self._target is None else "Folder: ")
+        return [*forms, brief]
 
-    def _refuse(self, problem: str) -> None:
-        self.query_one(FieldWords).refuse(problem)
-        self.app.until_next_key(self, self._explain)
-
-    def turn(self, by: int) -> None:
+    def turn(self, field: AnswerInput, by: int) -> None:
         """Choose another target; a name that was not edited goes with it."""
         if self._target is not None:
-            names, typed = exporter_names(), self.query_one(PlaceInput).value
-            self._target = names[(names.index(self._target) + by) % len(names)]
-            if typed == self._proposed:
-                self._propose(self._free_name())
-            self._explain()
+            names, typed = exporter_names(), field.value
+            edited = {"place": typed} if typed != self._proposed else {}
+            self.ask_for(names[(names.index(self._target) + by) % len(names)])
+            self.ask(edited)
 
     @on(Input.Submitted)
     def _take(self, event: Input.Submitted) -> None:
@@ -237,4 +270,202 @@ class PlanPrompt(Vertical):
         if problem is None:
             self.post_message(PlaceGiven(path, self._target))
         else:
-            self._refuse(problem)
+            self.refuse(problem)
+
+
+# The epsilon that fits a budget.
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The plan with the smallest epsilon that fits."""
+
+    #: From which it was found, and what was typed.
+    study: Study
+    answers: dict[str, str]
+    #: With its epsilon and the slowdown; the budget is not among them, for these make the same plan.
+    options: SampleOptions
+    #: That is expected.
+    speedup: float | None
+    hours: SimulationHours
+    #: Of the simulated total, else of the profile's; None where none is promised.
+    bound: float | None
+
+
+def options_asked(answers: dict[str, str], options: SampleOptions) -> SampleOptions:
+    """Return the options with the budget and the slowdown; with the slowdown alone, no budget.
+
+    Raises OptionError where one of them means nothing, the slowdown is missing, or both are as they were.
+    """
+    budget, typed = answers["budget"].strip(), answers["slowdown"].strip()
+    if budget and not typed:
+        raise OptionError(
+            "how slow the simulation is is not known",
+            remedy="give the seconds of it for a second on the GPU, such as 1e6",
+        )
+    try:
+        slowdown = check_slowdown(float(typed)) if typed else None
+        asked = replace(options, slowdown=slowdown, budget=budget or None)
+        budget_of(asked)
+    except OptionError as error:
+        raise _without_dashes(error) from error
+    except ValueError as error:
+        remedy = "give the seconds of simulation for a second on the GPU, such as 1e6"
+        raise OptionError(f"slowdown {typed!r} is no number", remedy=remedy) from error
+    if asked == options:
+        raise OptionError("a time of simulation is missing", remedy="give one, such as 90m, 24h or 3d")
+    return asked
+
+
+def _without_dashes(error: SamplingError) -> OptionError:
+    """Return an error with its option named as the field is."""
+    return OptionError(with_flags(error.text).removeprefix("--"))
+
+
+def fit(
+    answers: dict[str, str], asked: SampleOptions, study: Study, progress: Progress
+) -> Iterator[Fitted | str]:
+    """Yield the smallest epsilon that fits and what its plan costs, or why none fits; from the plan shown."""
+
+    def report(done: int, total: int, what: str) -> None:
+        progress(0, 0, f"finding the epsilon: {what}, {done} of at most {total} tried; esc cancels")
+
+    try:
+        found, hours = study_that_fits(asked, study, report)
+    except SamplingError as error:
+        yield _without_dashes(error).text
+        return
+    design = found.design
+    options = replace(asked, epsilon=design.target.epsilon, budget=None)
+    bound = design.bound if design.bound_with_noise is None else design.bound_with_noise
+    yield Fitted(study, answers, options, found.speedup, hours, bound)
+
+
+def fitted_words(found: Fitted) -> str:
+    """Return what the plan gives and what its launches take."""
+    hours, budget = found.hours, found.answers["budget"].strip()
+    expected, drawn, longest = map(quantities.hours, (hours.expected, hours.drawn, hours.longest_launch))
+    promise = "" if found.bound is None else f", the total within {quantities.share(found.bound)}"
+    if found.speedup is not None and found.speedup < _NEARLY_WHOLE:
+        promise = ", nearly the whole run"
+    return (
+        f"epsilon {found.options.epsilon:g} fits {budget}: "
+        f"{quantities.ratio(found.speedup)}{promise}; {expected} of one machine expected, {drawn} for this "
+        f"draw, {longest} for the longest launch"
+    )
+
+
+def taken_words(before: SampleOptions, after: SampleOptions) -> tuple[str, str]:
+    """Return what to say of options that were taken, and once they are taken back."""
+    if before.epsilon != after.epsilon:
+        now = f"epsilon is {after.epsilon:g} now, not {before.epsilon:g}; u takes it back"
+        return now, f"epsilon is {before.epsilon:g} again"
+    if after.slowdown is None:
+        return "hours are not shown now; u takes it back", "hours are shown again"
+    was = "no slowdown is assumed again" if before.slowdown is None else f"slowdown {before.slowdown:g} again"
+    return f"simulated {after.slowdown:g} times slower: hours beside the speedup; u takes it back", was
+
+
+class BudgetPrompt(Prompt):
+    """Asks for a budget, and says what the plan that was found for it gives.
+
+    Attributes
+    ----------
+    is_fitting : whether the epsilon is looked for; nothing else is to be computed meanwhile.
+    """
+
+    ASKS = (Answer("budget", "Budget:   ", is_path=False), Answer("slowdown", "Slowdown: ", is_path=False))
+
+    @dataclass
+    class Turned(Message):
+        """An epsilon is looked for now, or no longer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._fitted: Fitted | None = None
+        self._worker: Worker[None] | None = None
+        self.is_fitting = False
+
+    def begin(self) -> None:
+        """Ask, beginning with the budget of before and the slowdown in force."""
+        slowdown = self.app.session.options.slowdown
+        self._fitted = None
+        self.ask({"slowdown": "" if slowdown is None else typed_value(slowdown)})
+
+    def hint(self, name: str) -> Sequence[str]:
+        """What was found for these answers, else what the field is."""
+        if self._fitted is not None and self._fitted.answers == self.answers:
+            return [f"{fitted_words(self._fitted)}. enter takes it, esc leaves the plan as it is"]
+        if self.is_fitting:
+            return ["finding the epsilon; esc cancels"]
+        if name == "budget":
+            return [
+                "Hours of one machine that may be simulated, such as 20m, 8h or 3d; "  # noqa: ISC004
+                "enter finds the smallest epsilon that fits, esc leaves"
+            ]
+        return [
+            "Seconds of simulation for a second on the GPU, such as 1e6; "  # noqa: ISC004
+            "without a budget it only shows hours beside speedups"
+        ]
+
+    def refuse(self, problem: str) -> None:
+        """Say what is wrong; where the slowdown is missing, its field has the cursor."""
+        answers = self.answers
+        if problem and answers["budget"].strip() and not answers["slowdown"].strip():
+            self.query(AnswerInput)[1].focus()
+        super().refuse(problem)
+
+    @on(Input.Submitted)
+    def _find_or_take(self, event: Input.Submitted) -> None:
+        """Look for the epsilon of these answers, or take the one that was found for them."""
+        event.stop()
+        session, answers, found = self.app.session, self.answers, self._fitted
+        if found is not None and found.answers == answers:
+            if session.doing is not None or found.study is not session.study:
+                self._fitted = None
+                self.refuse("the plan has changed since; enter finds the epsilon anew")
+            else:
+                self._take(found.options)
+        elif session.doing is None and session.study is not None and not self.is_fitting:
+            try:
+                asked = options_asked(answers, session.options)
+            except OptionError as error:
+                self.refuse(error.text)
+                return
+            if asked.budget is None:
+                self._take(asked)
+                return
+            self._turn(is_fitting=True)
+            task = partial(fit, answers, asked, session.study)
+            say = in_words(lambda doing: self.say([doing]))
+            self._worker = start(self, task, self._show, say, group="budget")
+
+    def _show(self, found: Fitted | str) -> None:
+        self._fitted = None if isinstance(found, str) else found
+        self._turn(is_fitting=False)
+        if isinstance(found, str):
+            self.refuse(found)
+
+    def _turn(self, *, is_fitting: bool) -> None:
+        self.is_fitting = is_fitting
+        self.explain()
+        self.post_message(self.Turned())
+
+    def _take(self, options: SampleOptions) -> None:
+        before = self.app.session.options
+        self.post_message(self.Left(self))
+        if options == before:
+            self.app.say(f"epsilon {before.epsilon:g} stays: it is the one that fits")
+        else:
+            self.post_message(OptionsTaken(options, *taken_words(before, options)))
+
+    def leave(self) -> bool:
+        """Cancel what is looked for; else ask no more. Return whether it was left."""
+        if self.is_fitting and self._worker is not None:
+            self._worker.cancel()
+            self._turn(is_fitting=False)
+            self.say(["cancelled; enter finds it anew, esc leaves"])
+            return False
+        self._fitted = None
+        self.close()
+        return True

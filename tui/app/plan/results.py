@@ -4,97 +4,69 @@ from __future__ import annotations
 
 import glob
 import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 from rich.text import Text
-from textual import events, on, work
+from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
-from textual.containers import Container, Horizontal, Vertical
-from textual.widgets import Input, Static
+from textual.containers import Container
+from textual.widgets import Input
 from textual.worker import Worker
 
 from sampling.errors import OptionError, SamplingError
 from sampling.estimation.top_up import ToppedUp
 from sampling.estimation.total import PlanEstimate
-from sampling.progress import Progress
+from sampling.parallel import Progress
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, LIST, RESULTS, VIEW, bindings
-from tui.app.frame.field import FieldWords, PathInput
-from tui.app.frame.line import PaneTitle
+from tui.app.frame.line import PaneTitle, titled
 from tui.app.frame.page import Page, PaneText
+from tui.app.frame.prompt import Answer, Prompt
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import printed_options
 from tui.app.plan.details import PlanDetails, export_file, save_plan
 from tui.app.plan.panes import PlaceGiven, PlanList, PlanPrompt
-from tui.app.planning import failure_words, in_words, tell
-from tui.app.session_app import SessionApp
+from tui.app.planning import failure_words, in_words, start
 from tui.app.state import Session
 from tui.charts import quantities
-from tui.engine.plan_files import estimated, missing_to_target, results_beside
+from tui.engine.plan_files import estimated, missing_to_target
 from tui.options.command_line import PLAN_NAME, command_line, free_name, typed_options
 from tui.options.files import home_expanded, is_there
 from tui.options.simulate import EstimateOptions
+from tui.output.blocks import Listing
 from tui.output.files import write_text
-from tui.output.writer import Canvas
+from tui.output.writer import Canvas, canvas_text
 from tui.terminal.printable import printable_lines
-from tui.text.estimate import NO_GROUPS, estimate_text, group_listing, next_listing
-from tui.text.plan import Listing
+from tui.text.estimate import NO_GROUPS, estimate_blocks, group_listing, next_listing
 
 OTHERS = ("source", "metrics", "ratios", "partial", "confidence", "projection_error", "scale_error")
 """What may be typed among the other options: what has no field, and nothing that writes a file."""
 LARGER_NAME = "more.json"
 """The larger plan's file in the command that is printed for the user to run."""
 
-# What is asked for.
+Answers = dict[str, str]
+"""What is typed, by the field's name; names of files with blanks between, quoted and with * as in a shell."""
 
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """The fields as they are typed: names of files with blanks between, quoted and with * as in a shell.
-
-    Attributes
-    ----------
-    plan : the plan file that was simulated.
-    against : results of another configuration, named as the results are.
-    others : other options of `estimate`, as on its command line.
-    target : a fraction; empty for none.
-    """
-
-    results: str = ""
-    manifests: str = ""
-    plan: str = PLAN_NAME
-    against: str = ""
-    others: str = ""
-    target: str = ""
-
-
-_NAMES = tuple(field.name for field in fields(Answers))
-_LABELS = ("Results:", "Manifest:", "Plan:", "Against:", "Options:", "Target:")
 _HINTS = {
     "results": (
         "What the simulator wrote, files with blanks between; tab completes, up and down go on, esc leaves",
-        "What the simulator wrote, files; tab completes, enter reads, esc leaves",
         "The simulator's files; tab completes, esc leaves",
     ),
     "manifests": (
         "The export's manifest.csv, if the plan has several processes or devices; may be empty",
-        "The export's manifest.csv, or nothing; tab completes, up and down go on",
         "The export's manifest.csv, or nothing",
     ),
     "against": (
         "Results of another configuration of the same launches: the speedup over it; may be empty",
-        "Results of another configuration, or nothing; tab completes, up and down go on",
         "Results of another configuration, or nothing",
     ),
     "others": (
         "As on the command line: --metric NAME --ratio A/B --confidence X --from SIMULATOR --partial",
-        "--metric NAME --ratio A/B --confidence X --from SIMULATOR --partial",
         "As estimate takes them, or nothing",
     ),
     "target": (
@@ -116,29 +88,26 @@ def plan_hint(name: str) -> tuple[str, ...]:
 def options_asked(answers: Answers, session: Session) -> EstimateOptions:
     """Return the options of the command that says the same.
 
-    Raises
-    ------
-    OptionError : a name is missing or cannot be read as a shell reads it, the target is no fraction, or
-        another option means nothing.
+    Raises OptionError where a name is missing or cannot be read as a shell reads it, the target is no
+    fraction, or another option means nothing.
     """
-    plan = str(home_expanded(answers.plan.strip())) if answers.plan.strip() else ""
-    results, manifests, against = map(_files, (answers.results, answers.manifests, answers.against))
-    others = typed_options(EstimateOptions, answers.others, OTHERS)
+    plan, typed = (answers[name].strip() for name in ("plan", "target"))
+    results, manifests, against = (_files(answers[name]) for name in ("results", "manifests", "against"))
+    others = typed_options(EstimateOptions, answers["others"], OTHERS)
     if not plan:
         raise OptionError("the name of the plan file is missing", remedy=f"name it, such as {PLAN_NAME}")
     if not results:
         raise OptionError("no file of results is named", remedy="name what the simulator wrote; esc leaves")
+    plan = str(home_expanded(plan))
     if "-" in (plan, *results, *manifests, *against):
         raise OptionError("standard input (-) cannot be read here", remedy="name a file")
-    target, typed = None, answers.target.strip()
-    if typed:
-        try:
-            target = float(typed)
-        except ValueError:
-            target = 0.0
-        if not 0 < target < 1:
-            problem = f"the target is to be between 0 and 1, not {typed}"
-            raise OptionError(problem, remedy="give a fraction, such as 0.05")
+    try:
+        target = float(typed) if typed else None
+    except ValueError:
+        target = 0.0
+    if target is not None and not 0 < target < 1:
+        problem = f"the target is to be between 0 and 1, not {typed}"
+        raise OptionError(problem, remedy="give a fraction, such as 0.05")
     given = printed_options(session)
     return EstimateOptions(
         quiet=given.quiet,
@@ -250,7 +219,7 @@ def table_of(pane: ResultsPane, known: Known | None) -> tuple[Listing | None, st
     if known is None:
         return None, ""
     if pane is ResultsPane.GROUPS:
-        return (known.groups, "") if len(known.groups.labels) else (None, NO_GROUPS)
+        return (known.groups, "") if len(known.groups) else (None, NO_GROUPS)
     if known.next is not None:
         return known.next, ""
     if known.asked.target is None:
@@ -295,7 +264,7 @@ def totals_words(known: Known | None, canvas: Canvas) -> str:
     """Return the totals in words, and after them why there is no larger plan, if one is missing."""
     if known is None:
         return ""
-    words = estimate_text(known.found, known.larger, known.asked, canvas, "")
+    words = canvas_text(estimate_blocks(known.found, known.larger, known.asked, ""), canvas)
     return f"{words}\nnothing to run next: {known.why_no_larger}" if known.why_no_larger else words
 
 
@@ -304,7 +273,7 @@ def pane_text(pane: ResultsPane, known: Known | None, canvas: Canvas) -> str:
     if known is None:
         return ""
     options = replace(known.asked, groups=pane is ResultsPane.GROUPS)
-    return estimate_text(known.found, known.larger, options, canvas, "") + "\n"
+    return canvas_text(estimate_blocks(known.found, known.larger, options, ""), canvas) + "\n"
 
 
 def pane_command(pane: ResultsPane, known: Known) -> str:
@@ -317,107 +286,24 @@ def pane_command(pane: ResultsPane, known: Known) -> str:
 # The screen.
 
 
-class ResultsInput(PathInput):
-    """One field; its id is the name of its answer. Where that is no path, tab goes to the next field."""
+class ResultsForm(Prompt):
+    """Asks for results, the plan they are of, and a target."""
 
-    BINDINGS = [  # noqa: RUF012
-        Binding("escape", "screen.leave_form", "Leave it", key_display="esc"),
-        Binding("up,shift+tab", "go(-1)", "Field", show=False),
-        Binding("down", "go(1)", "Field", key_display="down"),
-    ]
+    ASKS = (
+        Answer("results", "Results:  ", takes_several=True),
+        Answer("manifests", "Manifest: ", takes_several=True),
+        Answer("plan", "Plan:     "),
+        Answer("against", "Against:  ", takes_several=True),
+        Answer("others", "Options:  ", is_path=False),
+        Answer("target", "Target:   ", is_path=False),
+    )
 
-    @property
-    def takes_several(self) -> bool:  # type: ignore[override]
-        """Whether blanks are between names of files."""
-        return self.id != "plan"
-
-    def action_complete(self) -> None:
-        """Complete a path; else go to the next field."""
-        if self.id in {"others", "target"}:
-            self.action_go(1)
-        else:
-            super().action_complete()
-
-    def action_go(self, by: int) -> None:
-        """Go to another field."""
-        self.screen.query_one(ResultsForm).go(str(self.id), by)
-
-
-class ResultsForm(Vertical):
-    """A field an answer; the row above them says what is meant by the one that has the focus."""
-
-    app: SessionApp
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._problem = ""
-        self.display = False
-
-    def compose(self) -> ComposeResult:
-        """The words over the fields."""
-        yield FieldWords()
-        for name, label in zip(_NAMES, _LABELS, strict=True):
-            with Horizontal():
-                yield Static(f"{label:<10}")
-                yield ResultsInput(id=name, compact=True, select_on_focus=False)
-
-    def ask(self, answers: Answers, problem: str) -> None:
-        """Ask, with answers to begin with; say why they cannot be used, unless that is ""."""
-        self._problem = problem
-        with self.prevent(Input.Changed):
-            for field in self.query(ResultsInput):
-                field.value = getattr(answers, str(field.id))
-                field.cursor_position = len(field.value)
-        self.display = True
-        self.query(ResultsInput).first().focus()
-
-    @property
-    def answers(self) -> Answers:
-        """The fields as they are typed."""
-        return Answers(**{str(field.id): field.value for field in self.query(ResultsInput)})
-
-    def say(self, problem: str) -> None:
-        """Say until the next key why the answers cannot be used."""
-        self._problem = problem
-        self._explain("")
-        self.app.until_next_key(self, self._explain_focused)
-
-    def _explain_focused(self) -> None:
-        self._problem = ""
-        self._explain(next((str(field.id) for field in self.query(ResultsInput) if field.has_focus), ""))
-
-    def go(self, name: str, by: int) -> None:
-        """Go to the field so many after this one, the first after the last."""
-        self._problem = ""
-        self.query(ResultsInput)[(_NAMES.index(name) + by) % len(_NAMES)].focus()
-
-    @on(events.DescendantFocus)
-    def _explain_field(self, event: events.DescendantFocus) -> None:
-        self._explain(str(event.widget.id))
-
-    @on(Input.Changed)
-    def _explain_again(self, event: Input.Changed) -> None:
-        event.stop()
-        self._problem = ""
-        if event.input.has_focus:
-            self._explain(str(event.input.id))
-
-    def _explain(self, name: str) -> None:
-        words = self.query_one(FieldWords)
-        if self._problem:
-            words.refuse(self._problem)
-        elif name:
-            words.show(plan_hint(self.answers.plan.strip()) if name == "plan" else _HINTS[name])
+    def hint(self, name: str) -> Sequence[str]:
+        return plan_hint(self.answers["plan"].strip()) if name == "plan" else _HINTS[name]
 
 
 class ResultsScreen(ViewScreen):
-    """Totals with their intervals, over the kernel groups or what to run next.
-
-    Attributes
-    ----------
-    answers : as given last.
-    known : what is known of the results; None until they are read.
-    """
+    """Totals with their intervals, over the kernel groups or what to run next."""
 
     NAME = "Results"
     TAB = "Plan"
@@ -445,16 +331,21 @@ class ResultsScreen(ViewScreen):
         super().__init__()
         opened = details.session.plan
         self._details = details
-        self.answers = Answers(target=f"{details.session.options.epsilon:g}")
+        #: As given last.
+        self.answers: Answers = dict.fromkeys((asked.name for asked in ResultsForm.ASKS), "") | {
+            "plan": PLAN_NAME,
+            "target": f"{details.session.options.epsilon:g}",
+        }
+        #: What is known of the results; None until they are read.
         self.known: Known | None = None
         if before is not None:
             # It is no longer under way if the user had left.
             self.answers, self.known = before.answers, before.known and before.known.cancelled()
         elif opened is not None:
-            results = opened.results or results_beside(opened.path)
-            self.answers = replace(self.answers, plan=opened.path, results=shlex.join(results))
+            results = opened.results
+            self.answers |= {"plan": opened.path, "results": shlex.join(results)}
         if saved is not None:
-            self.answers = replace(self.answers, plan=str(saved))
+            self.answers = self.answers | {"plan": str(saved)}
         self._is_read_now = before is None and opened is not None and bool(opened.results)
         self._table = ResultsPane.GROUPS
         self._doing = ""
@@ -462,19 +353,12 @@ class ResultsScreen(ViewScreen):
         self._saved: Path | None = None
 
     def compose_panes(self) -> ComposeResult:
-        """Totals, a table, and the places to ask for names."""
-        with Container(id="results-panes"):
-            with Vertical(id="totals-pane", classes="pane"):
-                yield PaneTitle()
-                yield Page(self._totals)
-            with Vertical(id="results-table-pane", classes="pane"):
-                yield PaneTitle()
-                yield PlanList()
+        panes = titled("totals", Page(self._totals)), titled("results-table", PlanList())
+        yield Container(*panes, id="results-panes")
         yield ResultsForm()
         yield PlanPrompt()
 
     def on_mount(self) -> None:
-        """Ask for results unless some are known, and keep showing which rows are visible."""
         for scrolled in (self.query_one(PlanList), self.query_one(Page)):
             for name in ("scroll_y", "virtual_size"):
                 self.watch(scrolled, name, self._show_titles_soon, init=False)
@@ -521,12 +405,12 @@ class ResultsScreen(ViewScreen):
     def _show_titles(self) -> None:
         page = self.query_one(Page)
         more = "tab j more" if page.scroll_y < page.max_scroll_y else ""
-        for pane, where, place in (
-            (ResultsPane.TOTALS, "#totals-pane", more),
-            (self._table, "#results-table-pane", self.query_one(PlanList).place),
+        for shown, where, place in (
+            (ResultsPane.TOTALS, "totals", more),
+            (self._table, "results-table", self.query_one(PlanList).place),
         ):
-            title = self.query_one(f"{where} PaneTitle", PaneTitle)
-            name, states = pane_title(pane, self.known, self._doing, place)
+            title = self.query_one(f"#{where}-pane PaneTitle", PaneTitle)
+            name, states = pane_title(shown, self.known, self._doing, place)
             room = title.size.width - len(name) - 6
             title.show(name, next((state for state in states if len(state) <= room), states[-1]))
 
@@ -537,7 +421,7 @@ class ResultsScreen(ViewScreen):
         self.query_one(PlanPrompt).close()
         self.query_one(ResultsForm).ask(self.answers, problem)
 
-    @on(Input.Submitted, "ResultsInput")
+    @on(Input.Submitted, "ResultsForm AnswerInput")
     def _take_answers(self, event: Input.Submitted) -> None:
         event.stop()
         self._read_answers(self.query_one(ResultsForm).answers)
@@ -547,30 +431,23 @@ class ResultsScreen(ViewScreen):
         try:
             asked = options_asked(answers, self.session)
         except OptionError as error:
-            form.say(str(error))
+            form.refuse(str(error))
             return
-        form.display = False
+        form.close()
         self.query_one(PlanList).focus()
         self._stop()
         self._say_doing("reading results")
-        self._reading = self._read(asked)
+        task = partial(read_results, self._details, asked)
+        self._reading = start(self, task, self._take, in_words(self._say_doing), group="results")
 
-    def action_leave_form(self) -> None:
+    @on(Prompt.Left, "ResultsForm")
+    def _leave_form(self) -> None:
         """Ask no more; go back to the plan where no results are open."""
-        self.query_one(ResultsForm).display = False
+        self.query_one(ResultsForm).close()
         if self.known is None:
             self.action_back()
         else:
             self.query_one(PlanList).focus()
-
-    @work(thread=True, exit_on_error=False, group="results")
-    def _read(self, asked: EstimateOptions) -> None:
-        tell(
-            self,
-            lambda progress: read_results(self._details, asked, progress),
-            in_words(self._say_doing),
-            self._take,
-        )
 
     def _say_doing(self, words: str) -> None:
         self._doing = words
@@ -594,7 +471,6 @@ class ResultsScreen(ViewScreen):
     # What is done with them.
 
     def action_turn(self) -> None:
-        """Show the other table."""
         is_groups = self._table is ResultsPane.GROUPS
         self._table = ResultsPane.NEXT if is_groups else ResultsPane.GROUPS
         self._show()
@@ -617,21 +493,19 @@ class ResultsScreen(ViewScreen):
         self._show()
 
     def action_save(self) -> None:
-        """Ask for a file for the larger plan."""
         if self.known is None or self.known.larger is None:
             _, why = table_of(ResultsPane.NEXT, self.known)
             self.app.say(f"no larger plan: {why or 'no results are open'}")
         else:
-            self.query_one(PlanPrompt).ask(None)
+            self.query_one(PlanPrompt).ask_for(None)
 
     def action_export(self) -> None:
-        """Ask for a folder for what is new in the larger plan, once that is saved."""
         if self.known is None or self.known.larger is None:
             self.action_save()
         elif self._saved is None:
             self.app.say("S saves the larger plan first: the results of its export are of that file")
         else:
-            self.query_one(PlanPrompt).ask(exporter_names()[0])
+            self.query_one(PlanPrompt).ask_for(exporter_names()[0])
 
     @on(PlaceGiven)
     def _write_there(self, event: PlaceGiven) -> None:
@@ -643,16 +517,17 @@ class ResultsScreen(ViewScreen):
                 write_text(larger.text, event.path)
                 self._saved = event.path
                 # The next results are of this plan.
-                self.answers = replace(self.answers, plan=str(event.path))
+                self.answers["plan"] = str(event.path)
                 self.app.say(
                     f"plan written to {event.path}; e exports what is new in it, o reads its results"
                 )
         except (SamplingError, OSError) as error:
             self.query_one(PlanPrompt).ask_again(event.path, event.target, failure_words(error))
             return
-        self.action_leave_prompt()
+        self._leave_prompt()
 
-    def action_leave_prompt(self) -> None:
+    @on(Prompt.Left, "PlanPrompt")
+    def _leave_prompt(self) -> None:
         """Write nothing."""
         self.query_one(PlanPrompt).close()
         self.query_one(PlanList).focus()
@@ -667,7 +542,6 @@ class ResultsScreen(ViewScreen):
         return pane_command(self.focused_pane, self.known) if self.known is not None else ""
 
     def action_copy_command(self) -> None:
-        """Copy the command line, once there are results."""
         if self.known is None:
             self.app.say("no results are open")
         else:

@@ -7,55 +7,64 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from textual import events, on, work
+from textual import events, on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
-from textual.containers import Container, Vertical
+from textual.containers import Container
 from textual.widget import Widget
 from textual.worker import Worker
 
 from sampling.errors import SamplingError
+from sampling.parallel import Progress
 from sampling.plan.study import Study
-from sampling.progress import Progress
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, BINDS, FORM, PLAN, VIEW, bindings
 from tui.app.frame import wording, words
 from tui.app.frame.chart import Chart
-from tui.app.frame.line import PaneTitle
+from tui.app.frame.line import PaneTitle, titled
 from tui.app.frame.page import PaneText
+from tui.app.frame.prompt import Prompt
 from tui.app.frame.soon import Soon
 from tui.app.frame.view import ViewScreen
+from tui.app.option_form import OPTION_FIELDS, FieldReached, OptionForm, OptionsChanged
 from tui.app.overrides_file import decisions_file
-from tui.app.plan.cheaper import BindingList, BudgetPrompt, OptionsTaken, StepTaken, with_value
 from tui.app.plan.details import (
+    DETAILS,
+    SOON_JUDGED,
     PlanDetails,
+    PlanPane,
     drawn,
+    fitting_title,
     judged,
     launches_listed,
-    strata_listed,
-    traded,
-    write_plan,
-)
-from tui.app.plan.options import OPTION_FIELDS, FieldReached, OptionForm, OptionsChanged
-from tui.app.plan.panes import PlaceGiven, PlanFigures, PlanFindings, PlanList, PlanPrompt
-from tui.app.plan.presenter import (
-    DETAILS,
-    PlanPane,
-    binding_shown,
-    fitting_title,
     pane_command,
     pane_text,
     plan_figures,
     states_of,
+    strata_listed,
+    traded,
     whose_options,
+    write_plan,
+)
+from tui.app.plan.panes import (
+    BindingList,
+    BudgetPrompt,
+    OptionsTaken,
+    PlaceGiven,
+    PlanFigures,
+    PlanFindings,
+    PlanList,
+    PlanPrompt,
+    StepTaken,
+    with_value,
 )
 from tui.app.plan.results import ResultsScreen
-from tui.app.planning import failure_words, silent, tell
+from tui.app.planning import failure_words, start
 from tui.app.state import Session, decisions
 from tui.options.plan import SampleOptions
+from tui.output.blocks import Words
 from tui.output.writer import Canvas
-from tui.text.promise import option_label, value_text
-from tui.text.tones import Words
+from tui.text.plan import option_label, value_text
 
 _SHORT, _WIDE, _HIGH = 20, 140, 36
 """With fewer rows the details replace the options; with at least this many cells all are shown."""
@@ -100,27 +109,21 @@ class PlanScreen(ViewScreen):
         self._results: ResultsScreen | None = None
 
     def compose_panes(self) -> ComposeResult:
-        """Options and figures, the details, and a place to ask for a name."""
-        with Container(id="plan-panes"):
-            with Container(id="plan-top"):
-                with Vertical(id="options-pane", classes="pane"):
-                    yield PaneTitle()
-                    yield OptionForm(self.session.options)
-                with Vertical(id="figures-pane", classes="pane"):
-                    yield PaneTitle()
-                    yield PlanFigures()
-                yield words.Words(id="option-help")
-            contents = (Chart(id="trade-off"), *(kind() for kind in _CONTENTS))
-            with Container(id="plan-details"):
-                for pane, content in zip(DETAILS, contents, strict=True):
-                    with Vertical(id=f"{pane}-pane", classes="pane"):
-                        yield PaneTitle()
-                        yield content
+        options, figures = (
+            titled("options", OptionForm(self.session.options)),
+            titled("figures", PlanFigures()),
+        )
+        contents = Chart(id="trade-off"), PlanList(), PlanList(), PlanFindings(), BindingList()
+        details = [titled(name, content) for name, content in zip(DETAILS, contents, strict=True)]
+        yield Container(
+            Container(options, figures, words.Words(id="option-help"), id="plan-top"),
+            Container(*details, id="plan-details"),
+            id="plan-panes",
+        )
         yield PlanPrompt()
         yield BudgetPrompt()
 
     def on_mount(self) -> None:
-        """Lay out, and keep showing which rows of a table are visible."""
         self._form = self.query_one(OptionForm)
         self._explain_option()
         self._arrange()
@@ -129,7 +132,6 @@ class PlanScreen(ViewScreen):
                 self.watch(table, name, self._show_titles_soon, init=False)
 
     def on_resize(self, _: events.Resize) -> None:
-        """Other panes may have room now."""
         self._arrange()
         self.work_on()
 
@@ -164,7 +166,7 @@ class PlanScreen(ViewScreen):
             self._compute(PlanPane.FIGURES, lambda _: iter([drawn(session, study, before)]))
         else:
             self.work_on()
-        self.query_one(BindingList).show(*binding_shown(session))
+        self.query_one(BindingList).show(session)
         self._show_titles()
 
     def status(self, session: Session, study: Study) -> list[Words]:
@@ -193,15 +195,15 @@ class PlanScreen(ViewScreen):
 
     def _show_titles(self) -> None:
         whose = whose_options(self.session, self.app.opened)
-        self.query_one("#options-pane PaneTitle", PaneTitle).show("[3] Options", whose)
-        for pane in PlanPane:
-            where = "#figures-pane" if pane is PlanPane.FIGURES else f"#{pane}-pane"
+        self.entitle("options", "[3] Options", whose)
+        for name in PlanPane:
+            where = "#figures-pane" if name is PlanPane.FIGURES else f"#{name}-pane"
             title = self.query_one(f"{where} PaneTitle", PaneTitle)
-            table = self.query_one(where).query(PlanList)
-            details = None if pane in self._problems else self.details
-            place = table.first().place if table else ""
-            states = states_of(pane, self.session, details, place, is_short=self._is_short)
-            title.show(*fitting_title(pane, states, title.size.width))
+            tables = self.query_one(where).query(PlanList)
+            details = None if name in self._problems else self.details
+            place = tables.first().place if tables else ""
+            states = states_of(name, self.session, details, place, is_short=self._is_short)
+            title.show(*fitting_title(name, states, title.size.width))
 
     # What is computed, for one pane after the other.
 
@@ -225,7 +227,8 @@ class PlanScreen(ViewScreen):
             (PlanPane.LAUNCHES, details.launches is None, launches_listed),
         ]
         # Judging a large plan may take half a minute, so it comes last there.
-        first = 0 if details.is_soon_judged else len(jobs)
+        is_soon_judged = details.plan.samples * details.session.options.judge <= SOON_JUDGED
+        first = 0 if is_soon_judged else len(jobs)
         jobs.insert(first, (PlanPane.FIGURES, not details.is_judged, judged))
         for pane, is_missing, job in jobs:
             if is_missing and self.is_in_sight(pane) and pane not in self._problems:
@@ -239,8 +242,7 @@ class PlanScreen(ViewScreen):
 
         self._stop_working()
         self._computed_for = pane
-        task = partial(tell, self, steps, silent, self._take_details)
-        self._worker = self.run_worker(task, thread=True, exit_on_error=False, group="details")
+        self._worker = start(self, steps, self._take_details, group="details", is_exclusive=False)
 
     def _stop_working(self) -> None:
         if self._worker is not None:
@@ -316,17 +318,15 @@ class PlanScreen(ViewScreen):
             self.app.say(event.words)
 
     def action_option(self, name: str) -> None:
-        """Go to an option."""
         self.action_close_details()
         self._form.go_to(name)
 
     def action_budget(self) -> None:
-        """Ask for a time of simulation."""
         if self._has_plan() and self.details is not None:
             if self.details.why_no_trade_off:
                 self.app.say(self.details.why_no_trade_off)
             else:
-                self.query_one(BudgetPrompt).ask()
+                self.query_one(BudgetPrompt).begin()
 
     # The details.
 
@@ -357,7 +357,6 @@ class PlanScreen(ViewScreen):
         return next((pane for pane in in_sight if self.content(pane).has_focus), PlanPane.FIGURES)
 
     def action_next_detail(self) -> None:
-        """Show the next of the details, or move the focus to it if all are visible."""
         focused, are_all_in_sight = self.focused_pane, all(map(self.is_in_sight, DETAILS))
         if self._is_short and not self._details_open:
             self._details_open = True
@@ -373,7 +372,6 @@ class PlanScreen(ViewScreen):
         self.work_on()
 
     def action_binding(self) -> None:
-        """Go to what binds."""
         self._details_open = self._details_open or self._is_short
         self._chosen = PlanPane.BINDING
         self._arrange()
@@ -387,7 +385,6 @@ class PlanScreen(ViewScreen):
         self.action_close_details()
 
     def action_close_details(self) -> None:
-        """Go back to the options."""
         self._details_open = False
         self._arrange()
         self._form.focus()
@@ -401,32 +398,28 @@ class PlanScreen(ViewScreen):
         return self.is_ready
 
     def action_save(self) -> None:
-        """Ask for a file for the plan."""
         if self._has_plan():
-            self.query_one(PlanPrompt).ask(None)
+            self.query_one(PlanPrompt).ask_for(None)
 
     def action_export(self) -> None:
-        """Ask for a folder for what an exporter makes of the plan."""
         self.action_export_to(exporter_names()[0])
 
     def action_export_to(self, target: str) -> None:
-        """Ask for a folder for what this exporter makes of the plan."""
         if self._has_plan():
-            self.query_one(PlanPrompt).ask(target)
+            self.query_one(PlanPrompt).ask_for(target)
 
     @on(PlaceGiven)
-    def _write_there(self, event: PlaceGiven) -> None:
-        self.action_leave_prompt()
-        if self.details is not None:
-            self._place = event
-            self._write(self.details, event)
+    def _write_there(self, place: PlaceGiven) -> None:
+        self._leave_prompt()
+        details = self.details
+        if details is None:
+            return
+        self._place = place
 
-    @work(thread=True, exit_on_error=False, group="files")
-    def _write(self, details: PlanDetails, place: PlaceGiven) -> None:
         def write(progress: Progress) -> Iterator[str]:
             yield write_plan(details, place.path, place.target, progress)
 
-        tell(self, write, silent, partial(self._say_written, place))
+        start(self, write, partial(self._say_written, place), group="files", is_exclusive=False)
 
     def _say_written(self, place: PlaceGiven, words: str) -> None:
         if place.target is None:
@@ -435,25 +428,27 @@ class PlanScreen(ViewScreen):
                 self.app.name_decisions(place.path)
         self.app.say(words)
 
-    def action_leave_prompt(self) -> None:
-        """Write nothing."""
+    @on(Prompt.Left, "PlanPrompt")
+    def _leave_prompt(self) -> None:
         self.query_one(PlanPrompt).close()
         self._focus_again()
 
-    @on(BudgetPrompt.Left)
+    @on(Prompt.Left, "BudgetPrompt")
+    def _leave_budget(self) -> None:
+        if self.query_one(BudgetPrompt).leave():
+            self._focus_again()
+
     def _focus_again(self) -> None:
         """Go back to the options, or to the details that replace them."""
         (self._form if self.query_one("#plan-top").display else self.content(self._chosen)).focus()
 
     def action_results(self) -> None:
-        """Open a simulator's results, those that were open before at first."""
         if self._has_plan() and self.details is not None:
             self._results = ResultsScreen(self.details, self._results, self._saved)
             self._saved = None
             self.app.push_screen(self._results)
 
     def own_text(self) -> PaneText:
-        """What the command of the pane prints."""
         if self.details is None:
             return PaneText("kernelpoint-plan", "")
         pane, size = self.focused_pane, self.query_one(Chart).printed_size
@@ -467,7 +462,3 @@ class PlanScreen(ViewScreen):
             return ""
         size = self.query_one(Chart).printed_size
         return pane_command(self.focused_pane, self.details, size, self.session.binding)
-
-
-_CONTENTS = PlanList, PlanList, PlanFindings, BindingList
-"""What is below the titles of the details after the first."""

@@ -76,14 +76,11 @@ def test_one_model_on_two_vendors_gpus(shared_data: Path) -> None:
 def groups_of(path: Path) -> list[np.ndarray]:
     """The durations of every kernel group of 20 launches or more that has a spread, in launch order."""
     profile = read_profile([str(path)])
-    batches = list(profile.batches(("signature", "duration_ns")))
+    launches = profile.load(("signature", "duration_ns"))
     sequence = np.concatenate([np.full(part.launches, part.sequence) for part in profile.parts])
-    signature, duration_ns = (
-        np.concatenate([batch[column] for batch in batches]) for column in ("signature", "duration_ns")
-    )
-    group = sequence * len(profile.kernels) + signature
+    group = sequence * len(profile.kernels) + launches["signature"]
     order = np.argsort(group, kind="stable")
-    parts = np.split(duration_ns[order], np.flatnonzero(np.diff(group[order])) + 1)
+    parts = np.split(launches["duration_ns"][order], np.flatnonzero(np.diff(group[order])) + 1)
     return [part for part in parts if len(part) >= 20 and part.std() > 0]
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from sampling.readers.registry import read_profile
+from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.group_by import GroupBy
 from sampling.reduction.grouping import Grouping
 from tests.sampling.methods.test_root import VARIANTS, check_against_the_paper
 

@@ -9,7 +9,7 @@ import pytest
 from sampling.plan.findings import Finding
 from sampling.plan.study import study
 from sampling.readers.registry import read_profile
-from sampling.reduction.group_by import GroupBy
+from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.target import Target

@@ -27,10 +27,8 @@ FRAMEWORKS = {
 @pytest.mark.parametrize("name", FRAMEWORKS)
 def test_hardly_any_time_of_a_framework_is_of_no_kind(shared_data: Path, name: str) -> None:
     profile = sampling.read_profile(shared_data / name)
-    time_ns = np.zeros(0)
-    for batch in profile.batches(("name", "duration_ns")):
-        here = np.bincount(batch["name"], weights=batch["duration_ns"], minlength=len(profile.kernels.names))
-        time_ns = here + np.pad(time_ns, (0, len(here) - len(time_ns)))
+    launches = profile.load(("name", "duration_ns"))
+    time_ns = np.bincount(launches["name"], weights=launches["duration_ns"])
     names = [profile.kernels.names.full(code) for code in range(len(time_ns))]
     shares = shares_by_kind(names, time_ns.tolist())
     assert sum(shares.values()) == pytest.approx(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.fuzzing.broken import assert_read_or_refused
+from tests.fuzzing.reading import assert_read_or_refused
 
 # The smaller of each format; the others are of the same programs, and only take longer.
 _FILES = (

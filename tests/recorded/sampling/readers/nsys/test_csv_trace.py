@@ -51,5 +51,5 @@ def test_the_csv_holds_what_the_database_holds(shared_data: Path) -> None:
 
 def test_durations_are_whole_numbers(shared_data: Path) -> None:
     profile = read(shared_data / "nsys-csv" / "rtx3090-gaussian-gputrace-nsys2022.4.csv")
-    for batch in profile.batches(["duration_ns", "start_ns"]):
-        assert batch["duration_ns"].dtype == batch["start_ns"].dtype == np.int64
+    launches = profile.load(["duration_ns", "start_ns"])
+    assert launches["duration_ns"].dtype == launches["start_ns"].dtype == np.int64

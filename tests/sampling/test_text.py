@@ -1,0 +1,82 @@
+"""JSON as plans and answers are written: the same data as any JSON, one line for each item of a list."""
+
+from __future__ import annotations
+
+import json
+import math
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.text import json_rows_text, json_text
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def without_special(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: without_special(item) for key, item in value.items()}
+    return [without_special(item) for item in value] if isinstance(value, list) else value
+
+
+@given(document=st.dictionaries(st.text(), VALUES, max_size=4))
+def test_every_form_holds_the_same_data(document: dict[str, Any]) -> None:
+    texts = [json_text(document), json_text(document, indent=None), json_rows_text(document)]
+    assert [json.loads(text) for text in texts] == 3 * [without_special(document)]
+
+
+def test_an_item_of_a_list_is_a_line() -> None:
+    document = {
+        "kind": "plan",
+        "profile": {"files": [{"path": "a b"}, {"path": "c"}], "launches": 3},
+        "findings": [],
+        "options": MappingProxyType({"device": (1, 2)}),
+        "nothing": {},
+        "strata": [{"mean_ns": 0.1, "std_ns": math.nan, "launches": [{"id": 1, "grid": [8, 1, 1]}]}],
+    }
+    assert json_rows_text(document).split("\n") == [
+        "{",
+        ' "kind": "plan",',
+        ' "profile": {',
+        '  "files": [',
+        '   {"path":"a b"},',
+        '   {"path":"c"}',
+        "  ],",
+        '  "launches": 3',
+        " },",
+        ' "findings": [],',
+        ' "options": {',
+        '  "device": [',
+        "   1,",
+        "   2",
+        "  ]",
+        " },",
+        ' "nothing": {},',
+        ' "strata": [',
+        '  {"mean_ns":0.1,"std_ns":null,"launches":[{"id":1,"grid":[8,1,1]}]}',
+        " ]",
+        "}",
+    ]
+
+
+def test_an_iterator_is_a_list_that_is_made_as_it_is_written() -> None:
+    rows = [{"a": 1}, {"a": 2}]
+    for items in ([], rows):
+        assert json_rows_text({"deep": {"rows": iter(items)}}) == json_rows_text({"deep": {"rows": items}})
+
+
+@pytest.mark.parametrize("text", ["\x1b[2J", "\x7f", "\u202e", "\u2028", "\ud800"])
+def test_a_text_is_safe_to_print_in_a_line(text: str) -> None:
+    written = json_rows_text({"rows": [{"name": f"a{text}µ"}]})
+    assert text not in written
+    assert "µ" in written
+    assert json.loads(written) == {"rows": [{"name": f"a{text}µ"}]}
