@@ -39,10 +39,8 @@ kernelpoint scale predict --run 8=LOG .. a big GPU from two small; all: --help""
 def parser_of(command: str | None = None) -> Callable[..., Any]:
     """Return what takes the arguments and runs the command; built once, also if a process runs several.
 
-    Parameters
-    ----------
-    command : the one command to build, by its name in the registry; None: all, for a help or a completion
-        that lists them, and for words that name none.
+    `command`: the one command to build, by its name in the registry; None: all, for a help or a completion
+    that lists them, and for words that name none.
     """
     return get_command(_application(command))
 

@@ -89,9 +89,7 @@ def _with_command(arguments: list[str]) -> list[str]:
 
     Another word for a command becomes the command's own.
 
-    Raises
-    ------
-    ProfileError : there is no such profile, and it reads like a command misspelt.
+    Raises ProfileError: there is no such profile, and it reads like a command misspelt.
     """
     if arguments and arguments[0] in _NOT_A_PROFILE:
         return [argument for argument in arguments if argument != "--ascii"]
@@ -135,13 +133,9 @@ def _with_scale_command(words: list[str]) -> list[str]:
 def _check_order(words: list[str], commands: Sequence[str], before: str) -> None:
     """Refuse an option that stands before the command it is meant for.
 
-    Parameters
-    ----------
-    before : what was typed before these words.
+    `before`: what was typed before these words.
 
-    Raises
-    ------
-    OptionError : the first word is an option, and a command follows.
+    Raises OptionError: the first word is an option, and a command follows.
     """
     later = next((word for word in words[1:] if word in commands), None)
     if words[0].startswith("-") and later is not None and not Path(later).exists():

@@ -111,7 +111,7 @@ def errors_of_draws(
     side = np.minimum(samples, strata.launches - samples)
     weight = np.where(side == samples, 1, -1) * (strata.launches / samples)
     key = stratum_keys(int(rng.integers(0, 2**64, dtype=np.uint64)), [np.arange(side.size)])
-    row, position, _ = first_launches(key, np.tile(strata.launches, draws), side.ravel())
+    row, position, _ = _unsorted(key, np.tile(strata.launches, draws), side.ravel())
     stratum = row % of_each
     place = first[stratum] + position
     drawn_ns = counts.duration_ns[_launches(counts, place)[0]] if by_rank is None else by_rank[place]
@@ -149,23 +149,26 @@ def first_launches(
     stratum, position, rank : (n,) each, by stratum and position; rank is the place in the order of drawing.
         In a stratum that is drawn whole the order is that of the positions.
     """
+    stratum, position, rank = _unsorted(key, launches, samples)
+    order = np.argsort((np.cumsum(launches) - launches)[stratum] + position)
+    return stratum[order], position[order], rank[order]
+
+
+def _unsorted(key: UIntArray, launches: IntArray, samples: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the same, in any order."""
     whole = np.flatnonzero(samples == launches)
-    stratum = [np.repeat(whole, launches[whole])]
-    position = [_counted(launches[whole])]
-    rank = [position[0]]
+    counted = _counted(launches[whole])
+    found = [np.stack([np.repeat(whole, launches[whole]), counted, counted])]
     missing = np.flatnonzero(samples < launches)
     hashed = _numbers_needed(launches[missing], samples[missing])
     while len(missing):
         of_stratum, where, place = _distinct(key[missing], launches[missing], hashed)
         enough = np.bincount(of_stratum, minlength=len(missing)) >= samples[missing]
         taken = enough[of_stratum] & (place < samples[missing][of_stratum])
-        stratum.append(missing[of_stratum[taken]])
-        position.append(where[taken])
-        rank.append(place[taken])
+        found.append(np.stack([missing[of_stratum[taken]], where[taken], place[taken]]))
         missing, hashed = missing[~enough], 2 * hashed[~enough]
-    strata, positions, ranks = (np.concatenate(parts) for parts in (stratum, position, rank))
-    order = np.argsort((np.cumsum(launches) - launches)[strata] + positions)
-    return strata[order], positions[order], ranks[order]
+    stratum, position, rank = np.concatenate(found, axis=1)
+    return stratum, position, rank
 
 
 def _numbers_needed(launches: IntArray, samples: IntArray) -> IntArray:

@@ -31,8 +31,8 @@ from tui.app.plan.details import PlanDetails, PlanPane
 from tui.app.plan.screen import PlanScreen
 from tui.app.state import Session
 from tui.options.plan import SampleOptions
-from tui.output.writer import Canvas
-from tui.text import facts
+from tui.output.writer import Canvas, canvas_text
+from tui.text.profile import finding_blocks
 
 
 @asynccontextmanager
@@ -158,6 +158,6 @@ def pane_rows(app: App, pane: PlanPane) -> list[str]:
 def shows_findings(app: App) -> bool:
     """Whether the pane of findings has them from the first on, in the words of `sample`."""
     rows, width = pane_rows(app, PlanPane.FINDINGS), content_of(app, PlanPane.FINDINGS).size.width
-    words = facts.findings_text(study_in(app), Canvas(width, color=False)).splitlines()
+    words = canvas_text(finding_blocks(study_in(app)), Canvas(width, color=False)).splitlines()
     seen = min(len(rows), len(words))
     return seen > 0 and [row[:width].rstrip() for row in rows[:seen]] == words[:seen]

@@ -21,7 +21,7 @@ from tui.app.frame import wording
 from tui.app.state import Session, same_overrides
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
-from tui.text.tones import plain
+from tui.output.blocks import without_tones
 
 
 def keep_largest(app: App) -> dict[str, dict[str, Verdict]]:
@@ -181,10 +181,12 @@ def test_the_line_of_the_plan_says_launches_speedup_error_and_what_makes_it_fast
         study = planning.load_study(options, {}, planning.silent)
         session = Session(options, study=study, binding=planning.binding_of(options, study, planning.silent))
         lines = wording.plan_lines(session, study)
-        assert any(re.match(said, plain(line)) for line in lines), [plain(line) for line in lines]
+        assert any(re.match(said, without_tones(line)) for line in lines), [
+            without_tones(line) for line in lines
+        ]
         kept = replace(session, overrides={study.counts.groups[0].key: {"": Verdict.KEEP}})
-        assert all(" + 1 of yours, " in plain(line) for line in wording.plan_lines(kept, study))
-        faster = plain(wording.with_faster(session, lines)[0])
+        assert all(" + 1 of yours, " in without_tones(line) for line in wording.plan_lines(kept, study))
+        faster = without_tones(wording.with_faster(session, lines)[0])
         assert ("   Faster if: " in faster) == bool(session.binding)
 
 

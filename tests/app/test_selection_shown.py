@@ -10,8 +10,8 @@ from tests import small_recordings
 from tests.app.driving import opened, printed, screen_text, view_of
 from tui.app.frame.wording import workload_lines
 from tui.options.look import OpenOptions
-from tui.text.header import header_forms
-from tui.text.tones import plain
+from tui.output.blocks import without_tones
+from tui.text.profile import header_forms
 
 FILTERED = OpenOptions(min_duration=5000, exclude=("gemm",), method="root")
 
@@ -34,5 +34,5 @@ async def test_the_copied_text_and_the_copied_command_say_the_same(small: str, t
         assert "Selection" not in view_of(app).pane_text().text
     assert text.startswith("Selection: ")
     assert printed(command, 80, tmp_path) == text
-    assert "of 168 launches (--exclude gemm --min-duration 5000) (leaves out" in plain(header[0])
+    assert "of 168 launches (--exclude gemm --min-duration 5000) (leaves out" in without_tones(header[0])
     assert names == ["part of small-2023.4.sqlite", "small-2023.4.sqlite"]

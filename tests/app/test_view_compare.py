@@ -45,7 +45,7 @@ from tui.engine.studies import grouping_of
 from tui.options.choices import CompareSort
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
-from tui.text.compare import blocks, comparison_row, promises
+from tui.text.methods import blocks, comparison_row, promises
 
 #: Those that run without features; by launch, stem and allegro come to one plan.
 RUN = {"joint", "root", "stem", "random", "single-iteration"}

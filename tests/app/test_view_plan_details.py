@@ -33,7 +33,7 @@ from tests.app.plan_driving import (
 from tui.app import planning
 from tui.app.plan import details as plan_details
 from tui.app.plan.details import PlanPane, plan_figures
-from tui.text.tones import plain
+from tui.output.blocks import without_tones
 
 # Figures and details.
 
@@ -44,11 +44,13 @@ def test_the_figures_are_the_plans(small: str) -> None:
     judgement = judge_design(study.counts, study.design, 200, 0)
     shown = dict(plan_figures(details))
     assert shown["drawn"][1] == f"{plan.samples} of 168"
-    assert plain(shown["bound"][0]).startswith(f"{100 * (study.design.bound or 0):.1f} % of the profile, ")
+    assert without_tones(shown["bound"][0]).startswith(
+        f"{100 * (study.design.bound or 0):.1f} % of the profile, "
+    )
     promised = f"{100 * (study.design.bound_with_noise or 0):.1f} %"
-    assert plain(shown["promise"][0]).startswith(f"{promised} met, of the simulated total")
+    assert without_tones(shown["promise"][0]).startswith(f"{promised} met, of the simulated total")
     assert f"{100 * judgement.error_mean:.1f} %" in shown["judged"][0]
-    assert f"{100 * (judgement.within_epsilon or 0):.1f} % within" in plain(shown["within"][0])
+    assert f"{100 * (judgement.within_epsilon or 0):.1f} % within" in without_tones(shown["within"][0])
     assert np.array_equal(details.judgement.errors, judgement.errors)  # type: ignore[union-attr]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import JSON, Kernelpoint, results
 from tui.options.choices import CompareSort
-from tui.text.compare import blocks, promises
+from tui.text.methods import blocks, promises
 
 FEW = ("--repeats", "5")
 PICKS = ("first=56", "last=111", "iterations=100")

@@ -17,7 +17,8 @@ from sampling.simulators.measured_run import SeenKernel
 from sampling.simulators.registry import exporter_names
 from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
 from tui.output.files import write_folder
-from tui.text.alignment import alignment_text
+from tui.output.writer import Canvas
+from tui.text.simulation import alignment_blocks
 
 
 @pytest.mark.parametrize("target", exporter_names())
@@ -201,6 +202,6 @@ def test_two_kernels_that_differ_in_their_middle_alone_are_told_apart() -> None:
     none = np.array([], dtype=np.int64)
     sides = {"missing_in_trace": none, "missing_in_profile": none, "here": id, "there": id}
     found = SimpleNamespace(ids=none, by="number", drawn=0, first_difference=parting, **sides)
-    here, there = alignment_text(found).splitlines()[-2:]
+    here, there = list(alignment_blocks(found, Canvas(80, color=False)))[-2:]
     assert "<int>" in here
     assert "<long>" in there

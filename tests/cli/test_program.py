@@ -207,7 +207,7 @@ _SWALLOWED = f"try: {sent('SIGINT')}\n            except KeyboardInterrupt: rais
     ("module", "what"),
     [
         *((each, sent("SIGINT")) for each in ("tui.program", "sampling.errors", "typer", "tui.parser")),
-        *((each, _SWALLOWED) for each in ("numpy", "tui.text.info")),
+        *((each, _SWALLOWED) for each in ("numpy", "tui.text.profile")),
     ],
     ids=str,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 import numpy as np
 from hypothesis import given
@@ -17,13 +16,15 @@ from tui.report.pictures import (
     RIGHT,
     TOP,
     Axis,
+    bars_of,
+    cells_of,
+    curve_of,
     digit_ticks,
-    legend_of,
     name_boxes,
-    svg_of,
+    points_of,
+    strata_legend,
     time_ticks,
 )
-from tui.report.sections import Bars, Cells, Curve, Points, cells_of
 
 DURATIONS = st.lists(st.integers(1, 10**7), min_size=1, max_size=400)
 _NUMBERS = re.compile(r"-?\d+(?:\.\d+)?")
@@ -36,76 +37,77 @@ def strata_of(durations: list[int]) -> list[tuple[int, int]]:
     return [(part[0], part[-1]) for part in (known[:middle], known[middle:]) if part]
 
 
-def cells(durations: list[int], *, log: bool) -> Cells:
+def cells(durations: list[int], *, log: bool) -> list[str]:
     launches = GroupLaunches(np.arange(len(durations)) * 3, np.array(durations), None)
-    strata = strata_of(durations)
-    return cells_of(launches, strata, np.array([0, 7]), tuple(map(str, strata)), log=log)
+    return list(cells_of(launches, strata_of(durations), np.array([0, 7]), log=log))
 
 
 @given(DURATIONS, st.booleans())
-def test_cells_hold_each_launch_once(durations: list[int], log: bool) -> None:
-    found = cells(durations, log=log)
-    assert found.count.sum() == len(durations) == found.launches
-    by_stratum = Counter(sum(duration > high for _, high in strata_of(durations)) for duration in durations)
-    assert by_stratum == {
-        int(stratum): int(found.count[found.stratum == stratum].sum())
-        for stratum in set(found.stratum.tolist())
-    }
+def test_a_cell_stands_where_a_launch_of_its_stratum_does(durations: list[int], log: bool) -> None:
+    columns, low, high = min(160, len(durations)), min(durations), max(durations)
+    width, height = (RIGHT - LEFT) / columns, (BOTTOM - TOP) / 48
+    scale = np.log if log else np.asarray
+    wanted = set()
+    for number, duration in enumerate(durations):
+        part = 0.5 if low == high else (scale(duration) - scale(low)) / (scale(high) - scale(low))
+        row = min(int(part * 48), 47)
+        stratum = sum(duration > longest for _, longest in strata_of(durations))
+        left, top = LEFT + number * columns // len(durations) * width, BOTTOM - (row + 1) * height
+        wanted.add((stratum, f"{left:.1f}", f"{top:.1f}"))
+    drawn, found = cells(durations, log=log), set()
+    for stratum in range(2):
+        paths = "".join(part for part in drawn if f'class="fill{stratum}"' in part)
+        found |= {(stratum, left, top) for left, top in re.findall(r"M([\d.]+) ([\d.]+)h", paths)}
+    # Rounding may put a launch at a border into the cell beside it.
+    assert len(found & wanted) >= 0.95 * len(wanted) - 1
+    assert {(each, left) for each, left, _ in found} == {(each, left) for each, left, _ in wanted}
     # Of ids 0, 3, 6, ... the plan draws 0, the first launch.
-    assert found.drawn[:, 0].tolist() == [0]
-    for place in range(len(found.count)):
-        low, high = found.low_ns, found.high_ns
-        width = (np.log(high / low) if log else high - low) / found.rows
-        here = [
-            duration
-            for number, duration in enumerate(durations)
-            if number * found.columns // len(durations) == found.column[place]
-            and abs((np.log(duration / low) if log else duration - low) - (found.row[place] + 0.5) * width)
-            <= width * 0.5001
-        ]
-        assert low == high or len(here) >= found.count[place]
+    (circle,) = (part for part in drawn if 'class="drawn"' in part)
+    assert f'cx="{LEFT + width / 2:.1f}"' in circle
 
 
 @given(DURATIONS, st.booleans())
 def test_everything_is_drawn_between_the_axes(durations: list[int], log: bool) -> None:
     values, counts = np.unique(durations, return_counts=True)
     data = histogram_data(values, counts, strata_of(durations), 40, log=log)
-    bars = Bars(data, tuple(map(str, strata_of(durations))), log)
-    for picture in (bars, cells(durations, log=log)):
-        for path in (part for part in svg_of(picture) if 'class="fill' in part):
-            for begin in re.findall(r"M(-?[\d.]+) (-?[\d.]+)", path):
-                left, top = map(float, begin)
-                assert LEFT - 0.1 <= left <= RIGHT + 0.1
-                assert TOP - 0.1 <= top <= BOTTOM + 0.1
-    drawn = "".join(svg_of(bars))
-    assert drawn.count("V") - 1 == 2 * int((data.cluster_counts > 0).sum())
-    assert len(legend_of(bars)) == len(data.cluster_counts)
+    bars = list(bars_of(data, log=log))
+    for path in (part for part in (*bars, *cells(durations, log=log)) if 'class="fill' in part):
+        for begin in re.findall(r"M(-?[\d.]+) (-?[\d.]+)", path):
+            left, top = map(float, begin)
+            assert LEFT - 0.1 <= left <= RIGHT + 0.1
+            assert TOP - 0.1 <= top <= BOTTOM + 0.1
+    assert "".join(bars).count("V") - 1 == 2 * int((data.cluster_counts > 0).sum())
+
+
+def test_a_legend_has_the_first_of_many_strata() -> None:
+    assert len(strata_legend(["a", "b"])) == 2
+    many = strata_legend(list(map(str, range(20))), has_drawn=True)
+    assert [words for _, words in many[-2:]] == ["and 8 strata more", "drawn by the plan"]
 
 
 def test_the_highest_bar_is_as_high_as_the_picture() -> None:
     data = histogram_data(np.array([10, 20]), np.array([4, 1]), [(10, 20)], 2)
-    path = next(part for part in svg_of(Bars(data, ("all",), False)) if 'class="fill0"' in part)
+    path = next(part for part in bars_of(data, log=False) if 'class="fill0"' in part)
     heights = [float(number) for number in re.findall(r"V([\d.]+)H", path)]
     assert heights == [TOP, TOP + (BOTTOM - TOP) * 3 / 4]
 
 
 def test_strata_of_one_bin_stand_on_each_other() -> None:
     data = histogram_data(np.array([10, 11, 90]), np.array([3, 1, 4]), [(10, 10), (11, 90)], 2)
-    lower, upper = (part for part in svg_of(Bars(data, ("a", "b"), False)) if 'class="fill' in part)
+    lower, upper = (part for part in bars_of(data, log=False) if 'class="fill' in part)
     quarter = (BOTTOM - TOP) / 4
     assert f" {BOTTOM}.0V{BOTTOM - 3 * quarter:.1f}H" in lower
     assert f" {BOTTOM - 3 * quarter:.1f}V{TOP}.0H" in upper
 
 
 def test_the_plan_is_marked_on_the_curve() -> None:
-    curve = Curve(np.array([0.01, 0.05, 0.1]), np.array([10.0, 50.0, 50.0]), 0.05)
-    drawn = list(svg_of(curve))
+    drawn = list(curve_of(np.array([0.01, 0.05, 0.1]), np.array([10.0, 50.0, 50.0]), 0.05))
     assert sum('class="chosen"' in part for part in drawn) == 1
     line = next(part for part in drawn if "polyline" in part)
     points = np.array(list(map(float, _NUMBERS.findall(line)))).reshape(-1, 2)
     assert (np.diff(points[:, 0]) > 0).all()
     assert points[0, 1] > points[1, 1] == points[2, 1]
-    assert list(svg_of(Curve(np.zeros(0), np.zeros(0), 0.05))) == []
+    assert list(curve_of(np.zeros(0), np.zeros(0), 0.05)) == []
 
 
 def test_ticks_are_round_and_on_the_axis() -> None:
@@ -126,14 +128,13 @@ METHODS = st.lists(st.tuples(st.floats(1, 5_000), st.floats(0, 2)), min_size=1, 
 def test_every_method_is_named_within_the_axes(methods: list[tuple[float, float]]) -> None:
     speedup, error = (np.array(column) for column in zip(*methods, strict=True))
     names = tuple(f"method {number}, and its twin" for number in range(len(methods)))
-    drawn = list(svg_of(Points(speedup, error, names)))
+    drawn = list(points_of(speedup, error, names))
     text = "".join(drawn)
     assert all(f">{name}</text>" in text for name in names)
     for circle in (part for part in drawn if part.startswith("<circle")):
         _, _, x, y = map(float, _NUMBERS.findall(circle))
         assert LEFT - 0.1 <= x <= RIGHT + 0.1
         assert TOP - 0.1 <= y <= BOTTOM + 0.1
-    assert legend_of(Points(speedup, error, names)) == []
 
 
 @given(st.lists(st.tuples(st.integers(LEFT, RIGHT), st.integers(TOP, BOTTOM)), min_size=1, max_size=5))

@@ -1,12 +1,29 @@
-"""What the line below a timeline says of idle gaps."""
+"""What is said beside a timeline: idle gaps in words, and ranges as a tree above it."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from sampling.readers.registry import read_profile
 from sampling.reduction.device_time import IdleGaps
-from tui.text.timeline import gap_words, round_down
+from sampling.reduction.range_list import RangeList, list_ranges
+from sampling.reduction.region import Region
+from tests.drawing import in_ascii
+from tui.charts.grid import plain
+from tui.text.timeline import (
+    NONE,
+    TOO_MANY,
+    RangeForest,
+    TreeMarks,
+    above_chart,
+    gap_words,
+    left_of,
+    round_down,
+    tree_grid,
+)
 
 MS = 1_000_000
 
@@ -16,10 +33,64 @@ def test_gaps_are_counted_with_their_share_of_the_time() -> None:
     assert gap_words(gaps, MS, 100 * MS) == "3 gaps over 1.00 ms: 12.0 % of the time"
     assert gap_words(gaps.within(0, 100 * MS, 20 * MS), 20 * MS, 100 * MS) == "no idle gap over 20.0 ms"
     assert gap_words(gaps.within(0, 3 * MS), MS, 100 * MS).startswith("1 gap over 1.00 ms: 2")
+    rounded = [round_down(ns) for ns in (0.3, 1, 4.9, 5, 99, 1000, 6e9)]
+    assert rounded == [1, 1, 2, 5, 50, 1000, 5 * 10**9]
 
 
-@pytest.mark.parametrize(
-    ("ns", "rounded"), [(0.3, 1), (1, 1), (4.9, 2), (5, 5), (99, 50), (1000, 1000), (6e9, 5 * 10**9)]
-)
-def test_a_least_gap_is_a_round_number(ns: float, rounded: int) -> None:
-    assert round_down(ns) == rounded
+@pytest.fixture(scope="module")
+def listed(sample_data: Path) -> RangeList:
+    """Named steps and found iterations."""
+    return list_ranges(read_profile((str(sample_data / "gpt2-like.json.gz"),)), Region())
+
+
+@pytest.fixture(scope="module")
+def forest(listed: RangeList) -> RangeForest:
+    return RangeForest.of(listed)
+
+
+def test_every_range_with_launches_is_reached_once_each_inside_its_own(
+    listed: RangeList, forest: RangeForest
+) -> None:
+    everything = {path for path in range(len(listed)) if listed.launches[path]}
+    rows = forest.walked(everything)
+    assert sorted(rows) == sorted(everything)
+    above: list[int] = []
+    for path in rows:
+        above = [each for each in above if listed.paths.depth[each] < listed.paths.depth[path]]
+        assert forest.parent_of(path) == (above[-1] if above else -1)
+        above.append(path)
+    outermost = forest.walked(())
+    assert outermost == [path for path in rows if listed.paths.parent[path] == -1]
+    first = [int(listed.first[path]) for path in outermost if path < listed.found_from]
+    assert first == sorted(first)
+    assert outermost[-1] >= listed.found_from, "what was found comes after what was named"
+
+
+def test_a_row_says_name_launches_time_and_share(listed: RangeList, forest: RangeForest) -> None:
+    iterations = forest.walked(())[-1]
+    rows = forest.walked({iterations})
+    paths = [rows[0], iterations, rows[rows.index(iterations) + 1]]
+    marks = TreeMarks({iterations}, in_force=rows[0])
+    text = plain(in_ascii(True, tree_grid, forest, paths, None, 120, marks)).splitlines()
+    assert text[0].split() == ["range", "launches", "time", "share"]
+    assert text[1].split()[:3] == ["*", listed.paths.name(rows[0]), f"{listed.launches[rows[0]]:,}"]
+    assert text[2].split()[:3] == ["-", "iterations", f"{listed.launches[iterations]:,}"]
+    assert text[3].split()[:2] == ["iteration", "0"]
+    assert text[3].index("iteration") == text[2].index("iterations") + 2
+    closed = plain(in_ascii(True, tree_grid, forest, [iterations], None, 120, TreeMarks())).splitlines()
+    assert closed[1].split()[0] == "+"
+
+
+@pytest.mark.parametrize("width", [0, 5, 24, 64, 80, 200])
+def test_rows_fit_and_names_keep_their_numbers(forest: RangeForest, width: int) -> None:
+    grid = in_ascii(True, tree_grid, forest, forest.walked(()), None, width, TreeMarks())
+    assert grid.width == width
+    if width >= 80:
+        text = plain(grid).splitlines()
+        assert all(f"#{number} " in text[number + 1] for number in (0, 9, 50))
+        assert text[1][: left_of(width, has_ranges=True)].rstrip().endswith("%")
+
+
+def test_without_ranges_it_says_what_records_them(listed: RangeList) -> None:
+    assert (above_chart(None), above_chart(None, is_looked_for=False)) == (NONE, TOO_MANY)
+    assert isinstance(above_chart(listed), RangeForest)

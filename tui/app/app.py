@@ -78,9 +78,7 @@ class KeyOrder:
     the first is handled: text is inserted before an earlier backspace, and what follows the key that opens a
     field goes elsewhere.
 
-    Parameters
-    ----------
-    hand_on : gives a key to the widget in focus, as Textual does.
+    `hand_on`: gives a key to the widget in focus, as Textual does.
     """
 
     def __init__(self, app: App[Any], hand_on: Callable[[events.Key], Awaitable[None]]) -> None:

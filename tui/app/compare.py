@@ -38,23 +38,22 @@ from tui.engine.studies import grouping_of, target_of
 from tui.options.choices import CompareSort
 from tui.options.command_line import command_line, error_text, options_of, with_flags
 from tui.options.plan import CompareOptions
-from tui.output.writer import Canvas
+from tui.output.writer import Canvas, canvas_text
 from tui.terminal.printable import table
-from tui.text.compare import (
+from tui.text.methods import (
     Blocks,
     Row,
     blocks,
     cannot_run_text,
+    comparison_blocks,
     comparison_columns,
     comparison_row,
     comparison_scatter,
-    comparison_text,
     falls,
     method_mark,
     promises,
-    scatter_text,
 )
-from tui.text.facts import draws_text
+from tui.text.plan import draws_text
 
 CANNOT_RUN = ""
 """Stands for all methods that cannot run, where they are one line."""
@@ -433,9 +432,14 @@ class CompareScreen(TableScreen[CompareSort]):
         if not rows:
             return PaneText("kernelpoint-compare", "")
         if self._is_scatter_meant:
-            text = scatter_text(rows, canvas, *self.query_one(Chart).printed_size)
+            width, height = self.query_one(Chart).printed_size
+            asked = replace(self._asked, scatter=True, width=width, height=height)
+            text = canvas_text(comparison_blocks(rows, asked, canvas), canvas)
             return PaneText("kernelpoint-compare-scatter", text + "\n")
-        return PaneText("kernelpoint-compare", comparison_text(rows, self._asked, canvas) + "\n")
+        asked = replace(self._asked, scatter=False)
+        return PaneText(
+            "kernelpoint-compare", canvas_text(comparison_blocks(rows, asked, canvas), canvas) + "\n"
+        )
 
     def command(self) -> str:
         """`compare` of the methods done so far, as the table has them, by the options they were asked by."""

@@ -51,8 +51,8 @@ from tui.text.difference import (
     sorted_difference,
     total_words,
 )
-from tui.text.labels.kernel_labels import place_names
-from tui.text.selection import stated
+from tui.text.labels import place_names
+from tui.text.profile import stated
 
 MOST_ROWS = 2_000
 """The most kernels of the table: more would make it slow."""
@@ -127,8 +127,9 @@ def kernel_table(found: Difference, width: int, sort: DifferenceSort, *, reverse
     *columns, name_column = marked([*columns, Column("kernel", ())], heads, falls=falls)
     label_room = max(width - _MARK - sum(_width(column) + _GAP for column in columns), _LEAST_LABEL)
     places = place_names((kernel.process, kernel.device) for kernel in found.kernels)
-    labels = kernel_labels(found, MOST_ROWS, places, label_room)
-    names = [name_column.heading, *(printable(label) for label in labels)]
+    label = kernel_labels(found, places)
+    labels = (printable(label(row, label_room)) for row in range(len(kernels)))
+    names = [name_column.heading, *labels]
     marks = [" ", *(_STATUSES[kernel.status][1] for kernel in kernels)]
     cells = zip(*map(_aligned, columns), names, strict=True)
     return [f"{mark} {(_GAP * ' ').join(row)}" for mark, row in zip(marks, cells, strict=True)]
@@ -447,8 +448,8 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         found, asked, text = self._listed, self._asked(), ""
         if found is not None and asked is not None:
             canvas = Canvas(self.app.size.width, color=False)
-            drawn = stated(difference_answer(found, asked), compared_parts(found)).drawn(canvas)
-            text = drawn.partition("\nNext: ")[0] + "\n"
+            answer = difference_answer(found, asked, following=False)
+            text = stated(answer, compared_parts(found)).drawn(canvas) + "\n"
         return PaneText("kernelpoint-difference", text)
 
     def command(self) -> str:

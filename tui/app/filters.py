@@ -39,7 +39,7 @@ from tui.charts import quantities
 from tui.engine.studies import workload_features
 from tui.options.command_line import error_text
 from tui.options.plan import SampleOptions
-from tui.text.selection import left_out_words, part_of_study
+from tui.text.profile import left_out_words, part_of_study
 
 _LEAST_DURATIONS_NS = tuple(digit * 10**power for power in range(3, 7) for digit in (1, 2, 5))
 _NUMBERS_SAID = 6

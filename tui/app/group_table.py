@@ -23,8 +23,7 @@ from tui.charts.grid import AXIS, PLAIN, cluster_style, sparkline
 from tui.charts.histogram import histogram_data, useful_bins
 from tui.options.choices import GroupSort
 from tui.terminal.printable import is_ascii
-from tui.text import facts
-from tui.text.groups import GroupList, of_group, share_bar
+from tui.text.groups import GroupList, clusters_of_group, group_label, group_row, of_group, share_bar
 
 _LEAST_LABEL = 24
 _ROOMY_LABEL = 36
@@ -118,7 +117,7 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
     def counts(name: str, values: np.ndarray | None, key: str, sort: GroupSort) -> GroupColumn:
         largest = 0 if values is None else int(values.max(initial=0))
         return figure(
-            name, lambda group: of_group(facts.group_row(study, group), key), quantities.count(largest), sort
+            name, lambda group: of_group(group_row(study, group), key), quantities.count(largest), sort
         )
 
     def times(name: str, values: np.ndarray, sort: GroupSort) -> GroupColumn:
@@ -129,7 +128,7 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
         return figure(name, lambda group: quantities.share(float(values[group])), widest, GroupSort.TOTAL)
 
     def cov(group: int) -> str:
-        value = facts.group_row(study, group)["cov"]
+        value = group_row(study, group)["cov"]
         return quantities.UNKNOWN if value is None else f"{value:.3f}"
 
     rank = f"#{len(study.counts.groups)}"
@@ -164,7 +163,7 @@ def row_runs(study: Study, group: int, columns: TableColumns) -> Runs:
 
 
 def _label(study: Study, group: int, cells: int) -> Runs:
-    return [(facts.group_label(study, group, cells), PLAIN)]
+    return [(group_label(study, group, cells), PLAIN)]
 
 
 def _bar(study: Study, group: int, cells: int) -> Runs:
@@ -193,7 +192,7 @@ def _sparkline(study: Study, group: int, cells: int) -> Runs:
     values_ns, launches = values_ns[first : last + 1], launches[first : last + 1]
     clusters = {
         cluster: (low, high)
-        for cluster, (low, high) in enumerate(facts.clusters_of_group(study, group))
+        for cluster, (low, high) in enumerate(clusters_of_group(study, group))
         if high >= values_ns[0] and low <= values_ns[-1]
     }
     data = histogram_data(values_ns, launches, list(clusters.values()), useful_bins(values_ns, cells))

@@ -41,13 +41,20 @@ from tui.engine.looking import GroupTimeline, is_quickly_listed, ranges_in, time
 from tui.options.choices import GroupSort
 from tui.options.command_line import command_line, options_of
 from tui.options.look import GroupsOptions, HistogramOptions, TimelineOptions
-from tui.output.writer import Canvas
+from tui.output.writer import Canvas, canvas_text
 from tui.terminal.tty import app_dots
-from tui.text import facts
-from tui.text.groups import GroupList, groups_text, list_groups
-from tui.text.histogram import group_histogram, histogram_text
-from tui.text.ranges import RangeForest, above_chart
-from tui.text.timeline import group_timeline, timeline_text, with_clusters
+from tui.text.groups import (
+    GroupList,
+    devices_named,
+    group_blocks,
+    group_histogram,
+    group_label,
+    group_row,
+    histogram_blocks,
+    list_groups,
+    places_of,
+)
+from tui.text.timeline import RangeForest, above_chart, group_timeline, timeline_blocks, with_clusters
 
 MOST_ROWS = 100_000
 """The most rows of the table: more would make listing, copying and writing slow."""
@@ -78,8 +85,8 @@ def table_title(session: Session, study: Study, listed: GroupList) -> tuple[str,
 
 def devices_lines(study: Study) -> list[str]:
     """Return what the devices in labels are, the longest form first; nothing where there is one."""
-    lines = facts.devices_named(study)
-    short = [f"{name}: process {process}" for (process, _), name in facts.places_of(study).items()]
+    lines = devices_named(study)
+    short = [f"{name}: process {process}" for (process, _), name in places_of(study).items()]
     return ["; ".join(lines), "; ".join(short), f"{'; '.join(short[:2])} ..."] if lines else []
 
 
@@ -151,7 +158,8 @@ class RunPane(Vertical):
             return ""
         width, height = self.chart.printed_size
         canvas, log = Canvas(width, color=False), self.app.session.log
-        return timeline_text(at, canvas, height, log=log, above=self._above[1]) + "\n"
+        blocks = timeline_blocks(at, canvas, height, log=log, above=self._above[1])
+        return canvas_text(blocks, canvas) + "\n"
 
     @property
     def chart(self) -> Chart:
@@ -285,7 +293,7 @@ class GroupsScreen(TableScreen[GroupSort]):
             return
         name, shorten = "no kernel group", lambda _: ""
         if selected is not None:
-            name = f"#{selected + 1} {facts.group_label(study, selected, _MOST_TITLE)}"
+            name = f"#{selected + 1} {group_label(study, selected, _MOST_TITLE)}"
             shorten = partial(wording.group_key, study, selected)
         self.entitle("chart", f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}")
         self.query_one(Wrapped).show(shorten)
@@ -352,11 +360,12 @@ class GroupsScreen(TableScreen[GroupSort]):
         if self._is_meant(self._histogram):
             width, height = self._histogram.printed_size
             canvas = Canvas(width, color=False)
-            text = histogram_text(study, group, canvas, height, log=session.log) + "\n"
-            return PaneText(f"kernelpoint-histogram-{group + 1}", text)
-        rows = [facts.group_row(study, index) for index in self.query_one(GroupTable).listed.groups]
+            blocks = histogram_blocks(study, group, width, height, log=session.log)
+            return PaneText(f"kernelpoint-histogram-{group + 1}", canvas_text(blocks, canvas) + "\n")
+        rows = [group_row(study, index) for index in self.query_one(GroupTable).listed.groups]
         canvas = Canvas(self.app.size.width, color=False)
-        return PaneText("kernelpoint-groups", groups_text(study, rows, canvas) + "\n" if rows else "")
+        text = canvas_text(group_blocks(study, rows, canvas), canvas) + "\n" if rows else ""
+        return PaneText("kernelpoint-groups", text)
 
     def command(self) -> str:
         """`timeline` or `histogram` of the selected group as large as it is drawn, or `groups` as listed."""

@@ -49,9 +49,7 @@ def decisions_file(session: Session, folder: Path = Path()) -> Path:
 def options_with_overrides(session: Session, folder: Path = Path()) -> SampleOptions:
     """Return the `printed_options` with the `decisions_file`, written if there is none yet.
 
-    Raises
-    ------
-    OSError : it cannot be written to the folder, by default the current one.
+    Raises OSError: it cannot be written to the folder, by default the current one.
     """
     options = printed_options(session)
     if not decisions(session.overrides):
@@ -66,12 +64,7 @@ def options_with_overrides(session: Session, folder: Path = Path()) -> SampleOpt
 
 
 def write_decisions(session: Session, path: Path) -> None:
-    """Write the split decisions to a file.
-
-    Raises
-    ------
-    OptionError, OSError : see `write_text`.
-    """
+    """Write the split decisions to a file."""
     write_text(_text(session), path)
 
 

@@ -52,9 +52,7 @@ def study_of(
 
     It goes on from the study of the session `before` where that has one.
 
-    Raises
-    ------
-    SamplingError, OSError : the workload cannot be read, or cannot be planned so.
+    Raises SamplingError, OSError: the workload cannot be read, or cannot be planned so.
     """
     notes: tuple[str, ...] = ()
     try:
@@ -112,9 +110,7 @@ def start(
 ) -> Worker[None]:
     """Run a task in a worker of the node's screen, which knows what to do with a defect; see `tell`.
 
-    Parameters
-    ----------
-    is_exclusive : whether what runs in the group before is cancelled.
+    `is_exclusive`: whether what runs in the group before is cancelled.
     """
     work = partial(tell, node, task, say or silent, take)
     return node.screen.run_worker(work, thread=True, exclusive=is_exclusive, exit_on_error=False, group=group)
@@ -137,13 +133,7 @@ def load_study(
 ) -> Study:
     """Read the workload and design the plan.
 
-    Parameters
-    ----------
-    check : refuses a profile that is not the one meant.
-
-    Raises
-    ------
-    SamplingError : see the engine.
+    `check`: refuses a profile that is not the one meant.
     """
     check_settings(options.set)
     budget_of(options)
@@ -161,13 +151,7 @@ def plan_again(
 ) -> Study:
     """Design another plan; the launches are counted again only if others, or other groups, are asked for.
 
-    Parameters
-    ----------
-    before : what `read` was studied with.
-
-    Raises
-    ------
-    SamplingError : see the engine.
+    `before`: what `read` was studied with.
     """
     check_settings(options.set)
     target, choice = target_of(options), choice_of(options, overrides)
@@ -213,9 +197,7 @@ def failure_words(error: SamplingError | OSError) -> str:
 def _why_not_planned(error: OverrideError, before: Session, read: Study, wanted: Session) -> SamplingError:
     """Return why the user's decisions do not fit what is wanted, in few words.
 
-    Parameters
-    ----------
-    before : of the plan that stays, with its study `read`.
+    `before`: of the plan that stays, with its study `read`.
     """
     if error.group is None:
         counts, number = read.counts, decisions(wanted.overrides)
@@ -238,9 +220,7 @@ def _why_not_planned(error: OverrideError, before: Session, read: Study, wanted:
 def in_few_words(error: SamplingError, overrides: Overrides, where: str) -> SamplingError:
     """Return an error of the user's decisions in few words, others as they are.
 
-    Parameters
-    ----------
-    where : in which trees there is no such node.
+    `where`: in which trees there is no such node.
     """
     if not isinstance(error, OverrideError):
         return error

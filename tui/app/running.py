@@ -58,9 +58,7 @@ class Ending:
     ----------
     cause : the signal that came, SIGHUP too where the terminal went away without one; None if none did.
 
-    Parameters
-    ----------
-    last : what to do, in another thread, before the process is ended by force.
+    `last`: what to do, in another thread, before the process is ended by force.
     """
 
     def __init__(self, last: Callable[[], object]) -> None:
@@ -104,9 +102,7 @@ class Ending:
 def run(app: App[Any], *, mouse: bool, last: Callable[[], object]) -> Ending:
     """Show the app until it is left, and return what made it end.
 
-    Parameters
-    ----------
-    last : what is to be done where the app cannot be left, for the terminal takes no more.
+    `last`: what is to be done where the app cannot be left, for the terminal takes no more.
     """
     ending = Ending(last)
 
@@ -181,9 +177,7 @@ def _watch_terminal(gone: Callable[[], None]) -> None:
 def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW, theme: Theme = Theme.TERMINAL) -> None:
     """Show the app until the user leaves it, then print the plan and its command line.
 
-    Raises
-    ------
-    SamplingError : the workload cannot be shown; raised once the terminal is as it was.
+    Raises SamplingError: the workload cannot be shown; raised once the terminal is as it was.
     """
     _settle_color(session.options)
     _settle_encoding(session)
@@ -240,9 +234,7 @@ def _take_leave(session: Session) -> None:
 def session_of(profiles: tuple[str, ...], options: MethodOptions) -> Session:
     """Return the session that the app begins with.
 
-    Raises
-    ------
-    PlanFileError : the file of split decisions cannot be read.
+    Raises PlanFileError: the file of split decisions cannot be read.
     """
     overrides: Overrides | None = None
     if options.overrides is not None:

@@ -78,9 +78,7 @@ class LoadingScreen(Screen[None]):
 class SessionApp(App[None]):
     """What the screens know of the app: its session, how to change it, and how to tell the user.
 
-    Parameters
-    ----------
-    tabs : the key and the name of each view that can be opened.
+    `tabs`: the key and the name of each view that can be opened.
 
     Attributes
     ----------
@@ -138,9 +136,7 @@ class SessionApp(App[None]):
 
         What cannot be planned is said in ``session.problem``, and the options stay as they were.
 
-        Parameters
-        ----------
-        words : what to say once it is planned.
+        `words`: what to say once it is planned.
         """
         self._words = words
         before = self._shown

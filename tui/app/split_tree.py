@@ -40,16 +40,16 @@ from tui.charts.grid import Grid, blank, copy, fitted
 from tui.charts.tree import tree
 from tui.options.command_line import command_line, error_text, options_of
 from tui.options.look import TreeOptions
-from tui.output.writer import Canvas
+from tui.output.writer import Canvas, canvas_text
 from tui.terminal.printable import printable
-from tui.text import facts
+from tui.text.groups import group_label
 from tui.text.tree import (
     TreeStop,
     card_lines,
     node_name,
     running_lines,
     stop_histogram,
-    tree_text,
+    tree_blocks,
 )
 
 DURATIONS_AT_ONCE = 100_000
@@ -76,7 +76,7 @@ def node_title(
     else:
         so_far = "" if stop.ahead is None else " so far"
         place = f"decision {stop.node.index + 1} of {quantities.count(taken)}{so_far}"
-    label = "" if study is None else f": {facts.group_label(study, stop.group)}"
+    label = "" if study is None else f": {group_label(study, stop.group)}"
     whose = f"for {of_plan}" if splits_groups(of_plan) else "for study"
     whose = "the plan's" if method == of_plan else whose
     return f"[2] {stop.name} {place}{label}", f"[x] {'log' if log else 'linear'}  [m] {method}, {whose}"
@@ -405,7 +405,7 @@ class SplitTreeScreen(ViewScreen):
         if stop is None:
             return PaneText("kernelpoint-tree", "")
         canvas = Canvas(self.app.size.width, color=False)
-        text = tree_text(stop, canvas, log=session.log) + "\n"
+        text = canvas_text(tree_blocks(stop, canvas, log=session.log), canvas) + "\n"
         return PaneText(f"kernelpoint-tree-{stop.group + 1}", text)
 
     def command(self) -> str:

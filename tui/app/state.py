@@ -113,9 +113,7 @@ def _same_group(session: Session, before: Study, study: Study) -> int:
 def taken_back(session: Session, shown: Session, problem: str) -> Session:
     """Return the session with the options of the plan that is shown again, as the new ones failed.
 
-    Parameters
-    ----------
-    problem : why they failed.
+    `problem`: why they failed.
     """
     return replace(
         session,
@@ -174,9 +172,7 @@ class Steps:
     def note(self, before: SampleOptions, after: SampleOptions, words: str) -> None:
         """Take note of a step.
 
-        Parameters
-        ----------
-        words : what to say once it is taken back.
+        `words`: what to say once it is taken back.
         """
         self._taken.append(_Taken(before, after, words))
 

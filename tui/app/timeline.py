@@ -44,11 +44,21 @@ from tui.options.choices import TimelineBy
 from tui.options.command_line import command_line, options_of
 from tui.options.look import TimelineOptions
 from tui.options.plan import SampleOptions
-from tui.output.writer import Canvas
+from tui.output.writer import Canvas, canvas_text
 from tui.terminal import tty as terminal
-from tui.text import facts
-from tui.text.ranges import RangeForest, TreeMarks, above_chart, left_of, range_words, tree_grid
-from tui.text.timeline import course_forms, group_timeline, timeline_text, with_clusters
+from tui.text.groups import group_label
+from tui.text.timeline import (
+    RangeForest,
+    TreeMarks,
+    above_chart,
+    course_forms,
+    group_timeline,
+    left_of,
+    range_words,
+    timeline_blocks,
+    tree_grid,
+    with_clusters,
+)
 
 #: No fewer launches are shown, where a group has as many.
 LEAST_SHOWN = 8
@@ -408,7 +418,7 @@ class TimelineScreen(ViewScreen):
         share = (
             "" if shown.is_whole else f"{quantities.share((shown.stop - shown.first) / shown.launches)} of "
         )
-        group = f"#{part.group + 1} {facts.group_label(part.study, part.group)}"
+        group = f"#{part.group + 1} {group_label(part.study, part.group)}"
         axes = f"[t] by {part.by}, [x] {'log' if session.log else 'linear'}"
         self.entitle("timeline", f"[6] {share}{group}", axes)
         has_ranges = isinstance(self._shown_above(), RangeForest)
@@ -496,8 +506,8 @@ class TimelineScreen(ViewScreen):
         canvas = Canvas(width, color=False)
         # The command lists the ranges of the region that is in force.
         above = self._above.get(timeline.study.counts.region) or ""
-        text = timeline_text(self._in_part(timeline), canvas, height, log=session.log, above=above)
-        return PaneText(f"kernelpoint-timeline-{timeline.group + 1}", text + "\n")
+        blocks = timeline_blocks(self._in_part(timeline), canvas, height, log=session.log, above=above)
+        return PaneText(f"kernelpoint-timeline-{timeline.group + 1}", canvas_text(blocks, canvas) + "\n")
 
     def command(self) -> str:
         """`timeline` of the same launches, as large as it is drawn."""

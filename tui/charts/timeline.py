@@ -392,6 +392,9 @@ def _draw_axes(grid: Grid, rows: int, axis: _Axis, run: RunAxis, left: int) -> N
     draw_up(grid, [(row, f"{duration(axis.value(row, rows)):>{LEFT - 2}}") for row in marked], rows, left)
     ticks = run.ticks(left, grid.width - 1)
     draw_across(grid, rows, left, [tick.column for tick in ticks], ticks, glyph_set())
+    # The last column is that of the letters.
+    if all(tick.column < grid.width - 1 for tick in ticks):
+        put(grid, rows, grid.width - 1, " ", PLAIN)
 
 
 def _draw_marks(grid: Grid, rows: int, run: RunAxis, left: int, marks: Marks) -> None:

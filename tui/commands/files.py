@@ -12,10 +12,9 @@ from tui.engine.studies import columns_of, note_what_is_read, open_profile, prog
 from tui.options.look import ConvertOptions, ReportOptions
 from tui.output.files import new_file, scratch_file
 from tui.output.writer import STDOUT, Answer, copy_to_stdout, emit
-from tui.report.content import report_of
-from tui.report.facts import check_target, facts_of, report_answer
-from tui.report.writers import report_files
-from tui.text.selection import Part, part_of_study, stated
+from tui.report.content import check_target, facts_of, report_answer, report_of
+from tui.report.page import report_files
+from tui.text.profile import Part, part_of_study, stated
 
 
 def run_report(options: ReportOptions) -> None:
@@ -48,7 +47,7 @@ def run_convert(options: ConvertOptions) -> None:
     said = f"{counted(kept.launches, 'launch', 'launches')}, {quantities.count(written)} bytes"
     part = Part(region, kept.launches, kept.total_duration_ns, profile.launches, kept.left_out)
     emit(
-        stated(Answer("convert", results, lambda _: said), part),
+        stated(Answer("convert", results, blocks=lambda _: [said]), part),
         options,
         to_stderr=target is None,
         redirect=False,

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from sampling.errors import EmptySelectionError
 from sampling.methods.registry import DEFAULT_METHOD, split_trees_of
-from sampling.plan.study import Study
 from sampling.plan.walk import TreeWalk
-from sampling.reduction.range_list import RangeList
 from sampling.reduction.timeline import timeline_bins
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
 from tui.engine.looking import (
-    GroupTimeline,
     found_difference,
     found_ranges,
     is_quickly_listed,
@@ -42,19 +40,33 @@ from tui.options.look import (
     TreeOptions,
 )
 from tui.options.shared import SlowdownOptions
+from tui.output.blocks import Laid, Said
 from tui.output.markdown import MOST_ROWS
-from tui.output.writer import Answer, Canvas, emit
+from tui.output.writer import Answer, Canvas, canvas_text, emit
 from tui.terminal.diagnostics import CheckFailedError, note
-from tui.text import facts
 from tui.text.difference import compared_parts, difference_answer, growth_text, slower_text, sorted_difference
-from tui.text.groups import group_blocks, groups_text, list_groups
-from tui.text.histogram import histogram_blocks, histogram_results, histogram_rows, histogram_text
-from tui.text.info import info_blocks, info_results, info_text
-from tui.text.ranges import NO_RANGES, above_chart, ranges_answer
-from tui.text.selection import part_of_study, stated
-from tui.text.summary import following_commands, summary_blocks, summary_results, summary_text
-from tui.text.timeline import bin_rows, timeline_blocks, timeline_results, timeline_text
-from tui.text.tree import node_at, stop_of, tree_blocks, tree_rows, tree_text, whole_tree
+from tui.text.groups import (
+    clusters_of_group,
+    group_blocks,
+    group_row,
+    histogram_blocks,
+    histogram_page,
+    histogram_results,
+    histogram_rows,
+    list_groups,
+)
+from tui.text.profile import info_blocks, info_results, part_of_study, stated
+from tui.text.summary import following_commands, summary_blocks, summary_results
+from tui.text.timeline import (
+    NO_RANGES,
+    above_chart,
+    bin_rows,
+    ranges_answer,
+    timeline_blocks,
+    timeline_page,
+    timeline_results,
+)
+from tui.text.tree import node_at, stop_of, tree_blocks, tree_rows, whole_tree
 
 
 def run_summary(options: SummaryOptions) -> None:
@@ -71,10 +83,9 @@ def show_summary(profiles: tuple[str, ...], options: SlowdownOptions, command: s
     answer = Answer(
         command,
         summary_results(study, following, costs),
-        human=lambda canvas: summary_text(
-            study, profiles, following, costs, canvas, details=getattr(options, "details", False)
+        blocks=lambda _: summary_blocks(
+            study, profiles, following, costs, details=getattr(options, "details", False)
         ),
-        blocks=lambda canvas: summary_blocks(study, profiles, following, costs, canvas),
         warnings=tuple(finding.code for finding in study.findings),
     )
     emit(stated(answer, part_of_study(study)), options)
@@ -88,7 +99,6 @@ def run_info(options: InfoOptions) -> None:
     answer = Answer(
         "info",
         results,
-        lambda canvas: info_text(study, results, canvas),
         blocks=lambda _: info_blocks(study, results),
         warnings=codes,
     )
@@ -107,23 +117,19 @@ def run_groups(options: GroupsOptions) -> None:
     groups = listed.groups
     if options.format is OutputFormat.MARKDOWN and options.top is None:
         groups = groups[:MOST_ROWS]
-    rows = [facts.group_row(study, index) for index in groups]
+    rows = [group_row(study, index) for index in groups]
+    left = len(listed.groups) - len(rows)
     codes = tuple(finding.code for finding in study.findings)
     answer = Answer(
         "groups",
         rows,
-        lambda canvas: groups_text(study, rows, canvas),
-        blocks=lambda _: (
-            *group_blocks(study, rows),
-            *_left_out(len(listed.groups) - len(rows)),
+        blocks=lambda canvas: (
+            *group_blocks(study, rows, canvas),
+            *([f"and {counted(left, 'smaller group')}: `--top`"] if left else []),
         ),
         warnings=codes,
     )
     emit(stated(answer, part_of_study(study)), options)
-
-
-def _left_out(number: int) -> tuple[str, ...]:
-    return (f"and {counted(number, 'smaller group')}: `--top`",) if number else ()
 
 
 _HISTOGRAM_BINS = 60
@@ -134,25 +140,24 @@ def run_histogram(options: HistogramOptions) -> None:
     """Read, study, draw."""
     study = study_as_asked(options.profiles, options)
     group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
-    clusters = facts.clusters_of_group(study, group)
+    clusters = clusters_of_group(study, group)
     durations_ns, launches = study.counts.group_pairs(group)
     data = histogram_data(durations_ns, launches, clusters, options.width or _HISTOGRAM_BINS, log=options.log)
+
+    def blocks(canvas: Canvas) -> Iterable[Said]:
+        if canvas.is_page:
+            return histogram_page(study, group, data)
+        width, height = options.width or canvas.width, options.height or _HISTOGRAM_HEIGHT
+        return histogram_blocks(study, group, width, height, log=options.log, whole=options.all)
+
     answer = Answer(
         "histogram",
         histogram_results(study, group, clusters, data),
-        lambda canvas: _histogram_text(study, group, options, canvas),
         rows=histogram_rows(clusters, data),
-        blocks=lambda _: histogram_blocks(study, group, data),
+        blocks=blocks,
         warnings=tuple(finding.code for finding in study.findings),
     )
     emit(stated(answer, part_of_study(study)), options)
-
-
-def _histogram_text(study: Study, group: int, options: HistogramOptions, canvas: Canvas) -> str:
-    sized = replace(canvas, width=options.width or canvas.width)
-    return histogram_text(
-        study, group, sized, options.height or _HISTOGRAM_HEIGHT, log=options.log, whole=options.all
-    )
 
 
 _TIMELINE_BINS = 60
@@ -168,24 +173,25 @@ def run_timeline(options: TimelineOptions) -> None:
     is_drawn = options.format is OutputFormat.TABLE
     wanted = options.format is OutputFormat.JSON or (is_drawn and is_quickly_listed(study))
     listed = ranges_of(study, options) if wanted else None
+
+    def blocks(canvas: Canvas) -> Iterable[Said]:
+        if canvas.is_page:
+            return timeline_page(timeline, bins)
+        sized = replace(canvas, width=options.width or canvas.width)
+        above = above_chart(listed, is_looked_for=is_quickly_listed(study))
+        height = options.height or _TIMELINE_HEIGHT
+        return [
+            Laid(canvas_text(timeline_blocks(timeline, sized, height, log=options.log, above=above), sized))
+        ]
+
     answer = Answer(
         "timeline",
         timeline_results(timeline, bins, listed),
-        lambda canvas: _timeline_text(timeline, listed, options, canvas),
         rows=bin_rows(bins),
-        blocks=lambda _: timeline_blocks(timeline, bins),
+        blocks=blocks,
         warnings=tuple(finding.code for finding in study.findings),
     )
     emit(stated(answer, part_of_study(study)), options)
-
-
-def _timeline_text(
-    timeline: GroupTimeline, listed: RangeList | None, options: TimelineOptions, canvas: Canvas
-) -> str:
-    sized = replace(canvas, width=options.width or canvas.width)
-    above = above_chart(listed, is_looked_for=is_quickly_listed(timeline.study))
-    height = options.height or _TIMELINE_HEIGHT
-    return timeline_text(timeline, sized, height, log=options.log, above=above, dots=canvas.dots)
 
 
 def run_ranges(options: RangesOptions) -> None:
@@ -218,8 +224,7 @@ def run_tree(options: TreeOptions) -> None:
     answer = Answer(
         "tree",
         tree_rows(stop),
-        lambda canvas: tree_text(stop, canvas, options.max_depth, log=options.log),
-        blocks=lambda _: tree_blocks(stop),
+        blocks=lambda canvas: tree_blocks(stop, canvas, options.max_depth, log=options.log),
         warnings=tuple(finding.code for finding in study.findings),
     )
     emit(stated(answer, part_of_study(study)), options)

@@ -40,11 +40,16 @@ from tui.options.plan import CompareOptions, JudgeOptions, SampleOptions, TradeO
 from tui.options.shared import OutputOptions
 from tui.output.writer import STDOUT, Answer, emit, write_plan
 from tui.terminal.diagnostics import CheckFailedError, note
-from tui.text.compare import compared_workloads, comparison_blocks, note_missing_in_scatter, table_or_scatter
-from tui.text.judgement import judgement_results, judgement_text, judgement_warnings
-from tui.text.methods import method_rows, methods_blocks, methods_text
+from tui.text.methods import (
+    compared_workloads,
+    comparison_blocks,
+    method_rows,
+    methods_blocks,
+    note_missing_in_scatter,
+)
 from tui.text.plan import launch_rows, list_answer, plan_answer
-from tui.text.selection import part_of_plan, part_of_study, stated
+from tui.text.profile import part_of_plan, part_of_study, stated
+from tui.text.simulation import judgement_blocks, judgement_results, judgement_warnings
 from tui.text.trade_off import TradeOff, trade_off_answer
 
 
@@ -101,16 +106,14 @@ def run_compare(options: CompareOptions) -> None:
     columns_of(options)
     note_unused_in_comparison(options, methods, len(workloads))
     with progress_of(options) as progress:
-        compared = compared_workloads(workloads, methods, options, progress)
-    rows, notes, parts = compared.found.rows, compared.found.notes, compared.parts
+        (rows, notes), parts = compared_workloads(workloads, methods, options, progress)
     for text in notes:
         note(text, quiet=options.quiet)
     note_missing_in_scatter(rows, options)
     answer = Answer(
         "compare",
         rows,
-        lambda canvas: table_or_scatter(rows, options, canvas),
-        blocks=lambda _: comparison_blocks(rows, options),
+        blocks=lambda canvas: comparison_blocks(rows, options, canvas),
         warnings=tuple(notes),
     )
     emit(stated(answer, parts if len(parts) > 1 else next(iter(parts.values()))), options)
@@ -134,7 +137,7 @@ def run_judge(options: JudgeOptions) -> None:
     answer = Answer(
         "judge",
         results,
-        lambda canvas: judgement_text(results, canvas.width, details=options.details),
+        blocks=lambda _: judgement_blocks(results, details=options.details),
         warnings=warnings,
     )
     emit(stated(answer, part_of_plan(plan)), options)
@@ -145,7 +148,4 @@ def run_judge(options: JudgeOptions) -> None:
 def run_methods(options: OutputOptions) -> None:
     """List them."""
     rows = method_rows()
-    answer = Answer(
-        "methods", rows, lambda canvas: methods_text(rows, canvas), blocks=lambda _: methods_blocks(rows)
-    )
-    emit(answer, options)
+    emit(Answer("methods", rows, blocks=lambda canvas: methods_blocks(rows, canvas)), options)

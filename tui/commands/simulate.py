@@ -25,21 +25,28 @@ from tui.engine.studies import progress_of
 from tui.options.files import check_folder
 from tui.options.shared import OutputOptions
 from tui.options.simulate import AlignOptions, EstimateOptions, ExportOptions, ProjectOptions, RunOptions
+from tui.output.blocks import Laid, Said, Typed
 from tui.output.files import write_folder
 from tui.output.writer import STDOUT, Answer, emit, write_plan, write_stdout
 from tui.terminal import tty
 from tui.terminal.diagnostics import CheckFailedError, ProgressMeter, note
-from tui.text.alignment import alignment_answer
-from tui.text.estimate import estimate_answer, missing_text, unmet_text
-from tui.text.projection import (
+from tui.text.estimate import (
+    COLD,
+    estimate_answer,
+    missing_text,
+    news_line,
+    progress_line,
+    run_answer,
+    unmet_text,
+)
+from tui.text.profile import part_of_plan, stated
+from tui.text.simulation import (
+    alignment_answer,
     projection_blocks,
     projection_row,
-    projection_text,
     unrecorded_text,
     what_to_give,
 )
-from tui.text.running import COLD, news_line, progress_line, run_answer
-from tui.text.selection import part_of_plan, stated
 
 
 def run_export(options: ExportOptions) -> None:
@@ -83,14 +90,14 @@ def run_export(options: ExportOptions) -> None:
         "speedup": found.speedup,
     }
     emit(
-        stated(Answer("export", results, lambda _: "\n".join(_export_lines(found, written, options))), part),
+        stated(Answer("export", results, blocks=lambda _: _export_blocks(found, written, options)), part),
         options,
         to_stderr=options.output == STDOUT,
         redirect=False,
     )
 
 
-def _export_lines(found: Simulated, written: list[str], options: ExportOptions) -> list[str]:
+def _export_blocks(found: Simulated, written: list[str], options: ExportOptions) -> list[Said]:
     """Return how much is simulated, and how much less that is than the whole run; the files; what is next."""
     words = f"{counted(found.launches, 'launch', 'launches')} for {options.to}"
     if found.beside:
@@ -98,7 +105,8 @@ def _export_lines(found: Simulated, written: list[str], options: ExportOptions) 
     words += "." if found.speedup is None else f": {ratio(found.speedup)} less than the whole run."
     page = next((each for each in written if each.endswith("README.txt")), None)
     how = "run them" if page is None else f"run them as {page} says"
-    return [words, *written, f"Next: {how}, then kernelpoint estimate {shlex.quote(options.plan)} RESULTS"]
+    following = Typed(f"kernelpoint estimate {shlex.quote(options.plan)} RESULTS", f"Next: {how}, then ")
+    return [words, *map(Laid, written), following]
 
 
 def run_run(options: RunOptions) -> None:
@@ -232,8 +240,7 @@ def run_project(options: ProjectOptions) -> None:
         Answer(
             "project",
             rows,
-            lambda canvas: projection_text(logs, projections, chosen, options, canvas),
-            blocks=lambda _: projection_blocks(logs, projections),
+            blocks=lambda canvas: projection_blocks(logs, projections, chosen, options, canvas),
             warnings=(*lacks, _UNRECORDED) if unrecorded else lacks,
         ),
         options,

@@ -65,9 +65,7 @@ def _values_by_kernel(
     total : whether the number is a whole kernel's total; then a bare number needs a log of one kernel, else
         it applies to all kernels.
 
-    Raises
-    ------
-    OptionError : it is no number above 0, no kernel is meant, or a bare number could mean several.
+    Raises OptionError: it is no number above 0, no kernel is meant, or a bare number could mean several.
     """
     found: list[int | None] = [None] * len(logs)
     for text in given:
@@ -119,9 +117,7 @@ def _meant(flag: str, wanted: str, logs: Sequence[IntervalLog]) -> list[int]:
 def chosen_log(logs: Sequence[IntervalLog], wanted: str | None, *, quiet: bool) -> int:
     """Return the kernel meant by `--kernel`, of several the one with most cycles, which is said on stderr.
 
-    Raises
-    ------
-    OptionError : none is meant.
+    Raises OptionError: none is meant.
     """
     meant = list(range(len(logs))) if wanted is None else _meant("--kernel", wanted, logs)
     chosen = max(meant, key=lambda index: int(logs[index].cycle[-1]))

@@ -65,9 +65,7 @@ class GroupTimeline:
 def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
     """Return the timeline of the kernel group that the options name.
 
-    Raises
-    ------
-    NotApplicableError : it is to go by time, and the profile has no starts.
+    Raises NotApplicableError: it is to go by time, and the profile has no starts.
     """
     if options.by is TimelineBy.TIME and "start_ns" not in study.profile.columns:
         raise NotApplicableError(
@@ -90,9 +88,7 @@ def timeline_of_group(
 ) -> GroupTimeline:
     """Return the launches of a kernel group, and which launches the plan draws with a seed.
 
-    Parameters
-    ----------
-    before : of another group; where it is of the same study, what that draws is not looked for again.
+    `before`: of another group; where it is of the same study, what that draws is not looked for again.
     """
     launches = launches_of_group(study.profile, study.counts, group, progress)
     if before is not None and before.study is study:
@@ -128,9 +124,7 @@ def ranges_in(profile: Profile, region: Region, progress: Progress | None = None
 def _within(timeline: GroupTimeline, window: str | None) -> GroupTimeline:
     """Return the launches of a timeline whose ids lie in a window.
 
-    Raises
-    ------
-    EmptySelectionError : there are none.
+    Raises EmptySelectionError: there are none.
     """
     if window is None:
         return timeline
@@ -157,9 +151,7 @@ class FoundRanges:
 def found_ranges(options: RangesOptions, progress: Progress) -> FoundRanges:
     """Read the workload and list its ranges.
 
-    Raises
-    ------
-    OptionError : a filter is wrong.
+    Raises OptionError: a filter is wrong.
     """
     region = region_of(options)
     profile = open_profile(options.profiles, progress, columns_of(options))
@@ -172,13 +164,9 @@ def found_difference(
 ) -> Difference:
     """Read both profiles, or one file once, and compare them kernel by kernel.
 
-    Parameters
-    ----------
-    read : the profiles by file that were read already, by the same columns.
+    `read`: the profiles by file that were read already, by the same columns.
 
-    Raises
-    ------
-    OptionError : a part of a profile is named twice, or both are standard input.
+    Raises OptionError: a part of a profile is named twice, or both are standard input.
     """
     named = [file_and_part(text) for text in (options.before, options.after)]
     regions = [region_of(with_part(options, part)) for _, part in named]

@@ -35,13 +35,9 @@ if TYPE_CHECKING:
 def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
     """Return the estimate.
 
-    Parameters
-    ----------
-    progress : of reading the results.
+    `progress`: of reading the results.
 
-    Raises
-    ------
-    OptionError : a ratio is not made of two metrics, or --top-up has no target.
+    Raises OptionError: a ratio is not made of two metrics, or --top-up has no target.
     """
     if options.top_up is not None and options.target is None:
         raise OptionError(
@@ -84,12 +80,7 @@ def _ratio(text: str) -> tuple[str, str]:
 
 
 def larger_plan(found: PlanEstimate, options: EstimateOptions) -> ToppedUp | None:
-    """Return the plan topped up; None where none is asked for, or the target is met.
-
-    Raises
-    ------
-    AnalysisError, ProfileError : see `top_up`.
-    """
+    """Return the plan topped up; None where none is asked for, or the target is met."""
     if options.top_up is None:
         return None
     with progress_of(options) as progress:
@@ -97,12 +88,7 @@ def larger_plan(found: PlanEstimate, options: EstimateOptions) -> ToppedUp | Non
 
 
 def missing_to_target(found: PlanEstimate, options: EstimateOptions, progress: Progress) -> ToppedUp | None:
-    """Return the plan with what the next round is to simulate; None without a target, or where it is met.
-
-    Raises
-    ------
-    AnalysisError, ProfileError : see `top_up`.
-    """
+    """Return the plan with what the next round is to simulate; None without a target, or where it is met."""
     main = found.main
     if options.target is None or main.is_within(options.target):
         return None
@@ -155,13 +141,9 @@ class OpenedPlan:
 def open_plan(path: str, given: Sequence[str] = (), results: Sequence[str] = ()) -> OpenedPlan:
     """Read a plan file and find its profile.
 
-    Parameters
-    ----------
-    given : the profile, as the user named it; none: it is looked for.
+    `given`: the profile, as the user named it; none: it is looked for.
 
-    Raises
-    ------
-    PlanFileError : it is no plan, or its profile is not there.
+    Raises PlanFileError: it is no plan, or its profile is not there.
     """
     plan = read_plan(path)
     return OpenedPlan(path, plan, tuple(given) or find_profile(plan), tuple(results))
@@ -172,9 +154,7 @@ def find_profile(plan: PlanFile) -> tuple[str, ...]:
 
     Where a name is found in both places, the file whose content the plan knows is meant.
 
-    Raises
-    ------
-    PlanFileError : one of them is in neither, or the plan names none.
+    Raises PlanFileError: one of them is in neither, or the plan names none.
     """
     if not plan.profile.files:
         raise PlanFileError("names no profile", path=plan.path, remedy=_naming_it(plan))
@@ -239,9 +219,7 @@ def options_of_plan(opened: OpenedPlan, given: OpenOptions) -> OpenOptions:
 def refuse_what_the_plan_says(path: str, given: OpenOptions) -> None:
     """Refuse options beside a plan that say how it was made.
 
-    Raises
-    ------
-    OptionError : one of them was typed.
+    Raises OptionError: one of them was typed.
     """
     for option in fields(given):
         if option.name not in _NOT_OF_THE_PLAN and getattr(given, option.name) != option.default:
@@ -272,9 +250,7 @@ def _feature_file(plan_path: str, recorded: str) -> str:
 def check_profile(opened: OpenedPlan, profile: Profile) -> None:
     """Refuse a profile that the plan was not made from, for the reason that `judge` gives where it has one.
 
-    Raises
-    ------
-    AnalysisError : it is another one.
+    Raises AnalysisError: it is another one.
     """
     plan = opened.plan
     if made_from(profile, plan):

@@ -113,9 +113,7 @@ class PlanCosts:
 def budget_of(options: SlowdownOptions) -> Budget | None:
     """Return the budget; None where none is given.
 
-    Raises
-    ------
-    OptionError : it or the slowdown means nothing, or the method looks at no epsilon that could fit it.
+    Raises OptionError: it or the slowdown means nothing, or the method looks at no epsilon that could fit it.
     """
     if options.slowdown is not None:
         check_slowdown(options.slowdown)
@@ -129,9 +127,7 @@ def budget_of(options: SlowdownOptions) -> Budget | None:
 def study_within_budget(profiles: tuple[str, ...], options: SlowdownOptions) -> Study:
     """Read the workload and study it as the options ask, with the smallest epsilon that a budget allows.
 
-    Raises
-    ------
-    BudgetError : none fits it.
+    Raises BudgetError: none fits it.
     """
     # What the options mean is wrong or right before anything is read.
     budget = budget_of(options)
@@ -165,9 +161,7 @@ def study_that_fits(options: BudgetOptions, read: Study, progress: Progress) -> 
 def plan_costs(options: SlowdownOptions, study: Study, plan: Plan, *, binding: bool) -> PlanCosts:
     """Return what the options ask to be said of a plan.
 
-    Parameters
-    ----------
-    binding : whether what binds is asked for.
+    `binding`: whether what binds is asked for.
     """
     hours = None if options.slowdown is None else simulation_hours(plan, options.slowdown)
     found = None
@@ -221,13 +215,9 @@ def traded(
 def epsilons_of(given: str | None, target: Target, *, with_plan: bool = False) -> tuple[float, ...]:
     """Return the epsilons asked for, each once; round ones around the plan's if none is named.
 
-    Parameters
-    ----------
-    with_plan : whether the plan's own has to be among them.
+    `with_plan`: whether the plan's own has to be among them.
 
-    Raises
-    ------
-    OptionError : one is no number, or no fraction.
+    Raises OptionError: one is no number, or no fraction.
     """
     if given is None:
         return default_epsilons(target.epsilon)
@@ -248,9 +238,7 @@ def epsilons_of(given: str | None, target: Target, *, with_plan: bool = False) -
 def methods_of(given: str | None) -> tuple[str, ...]:
     """Return the methods asked for, each once; all if none is named.
 
-    Raises
-    ------
-    OptionError : a name is not a method's, or there is none.
+    Raises OptionError: a name is not a method's, or there is none.
     """
     if given is None:
         return method_names()
@@ -265,9 +253,7 @@ def methods_of(given: str | None) -> tuple[str, ...]:
 def workloads_of(options: CompareOptions) -> list[tuple[str, ...]]:
     """Return the files of each workload.
 
-    Raises
-    ------
-    OptionError : an option is wrong; found here, before the profiles are read.
+    Raises OptionError: an option is wrong; found here, before the profiles are read.
     """
     check_settings(options.set)
     region_of(options)
@@ -286,9 +272,7 @@ def comparison_of(
     ----------
     profile, paths : the workload, and the files of the options that it was read from.
 
-    Raises
-    ------
-    OptionError : a filter or a target is wrong, or a file of features is given for an unknown profile.
+    Raises OptionError: a filter or a target is wrong, or a file of features is given for an unknown profile.
     """
     return MethodComparison(
         profile,
@@ -318,9 +302,7 @@ def _features_of(options: CompareOptions, paths: tuple[str, ...]) -> tuple[str, 
 def check_feature_reports(reports: Sequence[JoinReport], options: CompareOptions) -> None:
     """Check, if there are several workloads, that a feature file with launch ids names its profile.
 
-    Raises
-    ------
-    OptionError : it names none; launch ids occur in every profile, so it could be of any.
+    Raises OptionError: it names none; launch ids occur in every profile, so it could be of any.
     """
     files = [feature_file(text, options.profiles) for text in options.features]
     for report in reports:

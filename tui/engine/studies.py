@@ -45,9 +45,8 @@ if TYPE_CHECKING:
 def feature_file(text: str, profiles: Sequence[str]) -> tuple[str | None, str]:
     """Return the profile that a file of features is given for (None: not said), and the file.
 
-    Raises
-    ------
-    OptionError : the profile named is not among the given ones, and no file has the whole text as its name.
+    Raises OptionError: the profile named is not among the given ones, and no file has the whole text as its
+    name.
     """
     # The longest name that fits, since names and paths may contain equals signs.
     for profile in sorted(profiles, key=len, reverse=True):
@@ -65,9 +64,7 @@ def feature_file(text: str, profiles: Sequence[str]) -> tuple[str | None, str]:
 def workload_features(features: Sequence[str], profiles: Sequence[str]) -> tuple[str, ...]:
     """Return the files of features of one workload.
 
-    Raises
-    ------
-    OptionError : as `feature_file`; or a file is given for one of several profiles.
+    Raises OptionError: as `feature_file`; or a file is given for one of several profiles.
     """
     files = [feature_file(text, profiles) for text in features]
     for profile, path in files:
@@ -158,9 +155,7 @@ def note_unused_in_comparison(options: CompareOptions, methods: Sequence[str], w
 def note_unused_in_sample(options: SampleOptions, *, shows_figures: bool) -> None:
     """Say which options of `sample` have no effect.
 
-    Parameters
-    ----------
-    shows_figures : whether the plan's figures are written, not rows of it.
+    `shows_figures`: whether the plan's figures are written, not rows of it.
     """
     note_unused_epsilon(options)
     of_figures = {
@@ -193,9 +188,8 @@ def progress_of(options: OutputOptions) -> Iterator[ProgressMeter]:
 def region_of(options: RegionOptions) -> Region:
     """Return the filters.
 
-    Raises
-    ------
-    OptionError : a device, process, launch or time window is not made of numbers, or a range has no name.
+    Raises OptionError: a device, process, launch or time window is not made of numbers, or a range has no
+    name.
     """
     return written_region(
         device=options.device,
@@ -245,9 +239,7 @@ def overrides_of(path: str | None, method: str, *, quiet: bool) -> Overrides | N
 def check_overrides(overrides: Overrides | None, method: str) -> None:
     """Refuse split decisions for a method that splits nothing.
 
-    Raises
-    ------
-    OptionError : it splits nothing, so they would have no effect.
+    Raises OptionError: it splits nothing, so they would have no effect.
     """
     if overrides and not splits_groups(method):
         split_trees_of(method)
@@ -262,9 +254,7 @@ def check_standard_input(*paths: str) -> None:
 def columns_of(options: RegionOptions | JudgeOptions) -> ColumnMap | None:
     """Return which columns of tables hold what.
 
-    Raises
-    ------
-    OptionError : `--columns` does not parse.
+    Raises OptionError: `--columns` does not parse.
     """
     return None if options.columns is None else column_map(options.columns)
 
@@ -278,9 +268,7 @@ def open_profile(
 ) -> Profile:
     """Read the workload.
 
-    Parameters
-    ----------
-    needs_table : whether columns are refused where no file is a table.
+    `needs_table`: whether columns are refused where no file is a table.
     """
     check_standard_input(*paths)
     return read_profile(paths, progress, columns, needs_table=needs_table)
@@ -368,9 +356,7 @@ def study_as_asked(paths: tuple[str, ...], options: MethodOptions) -> Study:
 def choice_of(options: SampleOptions, overrides: Overrides | None) -> MethodChoice:
     """Return the method and what it is given.
 
-    Raises
-    ------
-    OptionError : the method splits nothing, and there are overrides; or see `workload_features`.
+    Raises OptionError: the method splits nothing, and there are overrides; or see `workload_features`.
     """
     check_overrides(overrides, options.method)
     features = workload_features(options.features, options.profiles)

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 def with_flags(text: str, *, quote: str = "") -> str:
     """Return a text of the engine with the flags of the options for its parameters.
 
-    Parameters
-    ----------
-    quote : what to put around a flag and its value.
+    `quote`: what to put around a flag and its value.
     """
     return text.renamed(flags_of_parameters(), quote) if isinstance(text, Wording) else text
 
@@ -75,13 +73,9 @@ def _with_those_below(options: type[OutputOptions]) -> Iterator[type[OutputOptio
 def typed_options(kind: type[OutputOptions], text: str, names: Collection[str]) -> dict[str, Any]:
     """Return the values that a text gives to options of a command, by the names of their fields.
 
-    Parameters
-    ----------
-    names : the fields that may be given.
+    `names`: the fields that may be given.
 
-    Raises
-    ------
-    OptionError : a word is no flag of theirs, a value is missing or means nothing.
+    Raises OptionError: a word is no flag of theirs, a value is missing or means nothing.
     """
     try:
         words = shlex.split(text)
@@ -251,9 +245,7 @@ def printed_plan_name(options: SampleOptions, kept: tuple[str, ...] = ()) -> str
     reads: as its split decisions, or as a file of the folder that is its recording. Where that takes no file,
     it lies elsewhere.
 
-    Parameters
-    ----------
-    kept : files that are not written over either.
+    `kept`: files that are not written over either.
     """
     inputs = (*input_files(options), *kept)
     if not is_writable(Path()):

@@ -113,9 +113,7 @@ def why_not_written(path: Path, inputs: Iterable[str] | None = None) -> str | No
     Nothing is written into a folder that is read, neither over a file nor as a new one: a recording that is
     a folder consists of all files in it, so a new file could be read as one of its tables.
 
-    Parameters
-    ----------
-    inputs : what is read; by default what is being read now.
+    `inputs`: what is read; by default what is being read now.
     """
     there = _identity(path)
     for given in list(_being_read if inputs is None else inputs):
@@ -189,9 +187,7 @@ def check_places(options: Any) -> None:
 def check_file(path: Path, named: str | None = None) -> Path:
     """Return a file that can be written, or a pipe or a device, links followed.
 
-    Parameters
-    ----------
-    named : what messages call it; the path if not given.
+    `named`: what messages call it; the path if not given.
 
     Raises
     ------
@@ -315,9 +311,7 @@ def _is_converted(path: Path) -> bool:
 def head_of(path: Path) -> bytes:
     """Return the first bytes of a file.
 
-    Raises
-    ------
-    OSError : it cannot be read.
+    Raises OSError: it cannot be read.
     """
     with path.open("rb") as stream:
         return stream.read(_HEAD_BYTES)

@@ -255,9 +255,7 @@ def _is_there(path: str) -> bool:
 def with_part(options: Options, part: str | None) -> Options:
     """Return the options with a part of one profile among its filters.
 
-    Raises
-    ------
-    OptionError : a filter of the options already says which launches count.
+    Raises OptionError: a filter of the options already says which launches count.
     """
     if part is None:
         return options

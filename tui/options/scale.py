@@ -298,9 +298,7 @@ def pairs_of(flag: str, values: Sequence[str]) -> list[tuple[int, float]]:
 def capacities_of(values: Sequence[str]) -> list[tuple[int | None, int]]:
     """Return (system size or None, bytes) of each capacity.
 
-    Raises
-    ------
-    OptionError : one is not of the form [SIZE=]BYTES, only some have a size, or a size comes twice.
+    Raises OptionError: one is not of the form [SIZE=]BYTES, only some have a size, or a size comes twice.
     """
     pairs: list[tuple[int | None, int]] = []
     for word in words_of(values):

@@ -30,9 +30,7 @@ _open_new: set[Path] = set()
 def temporary_file(folder: Path) -> Iterator[Path]:
     """Give a new empty file of the user's alone, removed at the end if it is still there.
 
-    Raises
-    ------
-    OSError : it cannot be made in that folder.
+    Raises OSError: it cannot be made in that folder.
     """
     _remove_stale(folder)
     path = folder / f".kernelpoint-{os.getpid()}-{_machine()}-{secrets.token_hex(4)}"
@@ -101,10 +99,6 @@ def new_file(path: Path) -> Iterator[Path]:
     """Give a temporary file beside the target; if all is written it becomes the target, else it is removed.
 
     A link is followed; a pipe or a device is written to and never replaced.
-
-    Raises
-    ------
-    OptionError, OSError : see `check_file`.
     """
     path = check_file(path)
     if path.exists() and not path.is_file():
@@ -128,12 +122,7 @@ def new_file(path: Path) -> Iterator[Path]:
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write a file of text, whole or not at all.
-
-    Raises
-    ------
-    OptionError, OSError : see `new_file`.
-    """
+    """Write a file of text, whole or not at all."""
     with new_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
 

@@ -19,8 +19,8 @@ from sampling.text import finite, json_text
 from tui.options.choices import OutputFormat
 from tui.options.files import replaced_plan
 from tui.options.shared import OutputOptions
+from tui.output.blocks import Laid, Said, lines_of, page_text
 from tui.output.files import new_file, write_text
-from tui.output.markdown import Block, blocks_text
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
 from tui.terminal.printable import ascii_within, data_for_terminal, printable_lines
@@ -28,9 +28,6 @@ from tui.version import __version__
 
 SCHEMA = 1
 STDOUT = "-"
-# In Markdown nothing is cut or wrapped for want of room.
-_ANY_WIDTH = 10_000
-
 _HEADING: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
 _COLOR = re.compile(r"(\x1b\[[0-9;]*m)")
 _BLOCKS = re.compile(f"([{terminal.BLOCKS}]+)")
@@ -45,11 +42,17 @@ class Canvas:
     Attributes
     ----------
     dots : what dots of charts are made of; None: braille, or ASCII where all is.
+    is_page : whether it is Markdown, which has room for names in full and none for charts.
     """
 
     width: int
     color: bool
     dots: terminal.Dots | None = None
+    is_page: bool = False
+
+
+#: In Markdown nothing is cut or wrapped for want of room.
+PAGE = Canvas(10_000, color=False, is_page=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +62,9 @@ class Answer:
     Attributes
     ----------
     results : for JSON; an object, or a list where rows are listed.
-    human : draws the table form.
+    human : draws the table form where it is not what the blocks say.
     rows : for csv and jsonl; the results themselves if None.
-    blocks : the table form as paragraphs and tables, for Markdown; its lines if None.
+    blocks : what people are told, on a terminal and as Markdown.
     warnings : codes or sentences a script should see.
     selection : which launches the results are of, for JSON; None where they are of all.
     heading : the same in words, above what is drawn.
@@ -69,16 +72,32 @@ class Answer:
 
     command: str
     results: Row | Sequence[Row]
-    human: Callable[[Canvas], str]
+    human: Callable[[Canvas], str] | None = None
     rows: Sequence[Row] | None = None
-    blocks: Callable[[Canvas], Iterable[Block]] | None = None
+    blocks: Callable[[Canvas], Iterable[Said]] | None = None
     warnings: tuple[str, ...] = ()
     selection: Row | None = None
     heading: tuple[str, ...] = ()
 
     def drawn(self, canvas: Canvas) -> str:
         """Return the table form below its heading."""
-        return heading_text(self.heading, canvas.width) + self.human(canvas)
+        body = canvas_text(self._blocks(canvas), canvas) if self.human is None else self.human(canvas)
+        return heading_text(self.heading, canvas.width) + body
+
+    def page(self) -> str:
+        """Return the same as Markdown."""
+        return page_text((*self.heading, *self._blocks(PAGE)), PAGE.width)
+
+    def _blocks(self, canvas: Canvas) -> Iterable[Said]:
+        if self.blocks is not None:
+            return self.blocks(canvas)
+        assert self.human is not None
+        return [Laid(self.human(canvas))]
+
+
+def canvas_text(blocks: Iterable[Said], canvas: Canvas) -> str:
+    """Return what is said as a canvas shows it."""
+    return "\n".join(lines_of(blocks, canvas.width, color=canvas.color))
 
 
 def heading_text(lines: Sequence[str], width: int) -> str:
@@ -117,14 +136,8 @@ def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
         with ascii_within(terminal.ascii_only(options.ascii, os.environ, stream.encoding)):
             return shown_text(answer.drawn(canvas), canvas) + "\n"
     if options.format is OutputFormat.MARKDOWN:
-        canvas = Canvas(_ANY_WIDTH, color=False)
-        drawn: Iterable[Block]
         with ascii_within(options.ascii):
-            if answer.blocks is None:
-                drawn = filter(None, answer.human(canvas).split("\n"))
-            else:
-                drawn = answer.blocks(canvas)
-            return blocks_text((*answer.heading, *drawn)) + "\n"
+            return answer.page() + "\n"
     rows = answer.rows
     if rows is None:
         rows = [answer.results] if isinstance(answer.results, Mapping) else answer.results
@@ -210,12 +223,7 @@ def write_stdout(text: str) -> None:
 
 
 def write_plan(text: str, place: str, *, quiet: bool) -> None:
-    """Write a plan to a file, which a note says with the plan that it replaces, or to stdout.
-
-    Raises
-    ------
-    OptionError, OSError : see `new_file`.
-    """
+    """Write a plan to a file, which a note says with the plan that it replaces, or to stdout."""
     if place == STDOUT:
         write_stdout(text)
         return

@@ -1,68 +1,86 @@
-"""The sections of a report, in order: what the profile is, what the plan is, what it costs and promises."""
+"""What a report says: the sentences, tables and charts of the other commands, in the order of a reader."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sampling.methods.registry import method_named
+from sampling.errors import AnalysisError, OptionError, SamplingError
+from sampling.estimation.total import PlanEstimate
+from sampling.methods.registry import method_named, method_names
+from sampling.parallel import Progress
+from sampling.plan.judge import Judgement, judge_design
+from sampling.plan.nearby import default_epsilons, point_of
+from sampling.plan.other_recording import made_from
+from sampling.plan.plan import Plan, drawn_plan, find_planned_launches, plan_document
 from sampling.plan.study import Study
-from sampling.strata.draw import DRAWS
 from sampling.text import counted
-from tui.charts import quantities
-from tui.charts.grid import plain
+from tui.charts.grid import Grid, plain
 from tui.charts.histogram import histogram_data, useful_bins
-from tui.engine.looking import GroupTimeline
-from tui.options.choices import CompareSort
-from tui.options.command_line import with_flags
+from tui.charts.quantities import count, duration, duration_range, ratio, share
+from tui.engine.looking import GroupTimeline, timeline_of_group
+from tui.engine.plan_files import estimated, missing_to_target
+from tui.engine.planning import PlanCosts, binding_of, comparison_of, plan_costs, study_within_budget, traded
+from tui.engine.studies import note_unused_epsilon, target_of
+from tui.options.command_line import error_text, options_of, with_flags
 from tui.options.look import ReportOptions
-from tui.report.facts import Facts, results_blocks
-from tui.report.sections import (
-    Bars,
-    Block,
-    Commands,
-    Curve,
+from tui.options.plan import CompareOptions
+from tui.options.shared import OutputOptions
+from tui.options.simulate import EstimateOptions, ResultsOptions
+from tui.output.blocks import Laid, Listing, Pairs, Said, Typed
+from tui.output.files import scratch_file
+from tui.output.writer import PAGE, Answer
+from tui.report.page import Report, Section, Written
+from tui.report.pictures import (
     Figure,
-    Listing,
-    Points,
-    Report,
-    Section,
-    Table,
+    bars_of,
     cells_of,
+    curve_legend,
+    curve_of,
+    points_of,
+    strata_legend,
 )
-from tui.terminal.printable import Column, ascii_within, names, pairs
-from tui.text import facts
-from tui.text import facts as shown
-from tui.text.compare import (
-    Row,
-    best_first_words,
-    blocks,
-    comparison_columns,
-    comparison_scatter,
-    merged,
-    promises,
+from tui.terminal.diagnostics import CheckFailedError
+from tui.terminal.printable import Column, ascii_within, names
+from tui.text.estimate import estimate_blocks, next_listing, total_lines, unmet_text
+from tui.text.groups import (
+    clusters_of_group,
+    devices_named,
+    group_figures,
+    group_histogram,
+    group_label,
+    group_row,
 )
-from tui.text.estimate import total_lines
-from tui.text.groups import of_group
-from tui.text.histogram import group_histogram
-from tui.text.info import info_lines, info_results
-from tui.text.promise import (
+from tui.text.methods import Row, comparison_blocks, comparison_scatter, merged, workload_rows
+from tui.text.plan import (
     binding_columns,
+    detail_sentences,
     hours_lines,
     known_sentence,
-    pooled_words,
-    promise_words,
     simulate_sentence,
+    strata_text,
     why_none,
 )
-from tui.text.selection import heading_lines, part_of_study
+from tui.text.profile import (
+    busy_sentence,
+    device_name,
+    heading_lines,
+    info_pairs,
+    info_results,
+    kind_words,
+    part_of_study,
+)
 from tui.text.summary import following_commands
 from tui.text.timeline import course, group_timeline
-from tui.text.trade_off import TradeOff, level_text, missing_texts, trade_off_columns
+from tui.text.trade_off import TradeOff, trade_off_blocks
 from tui.version import __version__
+
+if TYPE_CHECKING:
+    from sampling.estimation.top_up import ToppedUp
 
 _WORDS = {
     "joint": "The durations of each kernel group are split into strata of similar launches, and launches are "
@@ -100,119 +118,341 @@ def method_words(method: str) -> str:
     return _WORDS[method]
 
 
-def plan_section(facts: Facts) -> Section:
-    """Return the section of the plan."""
-    return Section("Plan", tuple(_blocks(facts)))
+# What there is to say.
 
 
-def _blocks(facts: Facts) -> Iterator[Block]:
-    study, design = facts.study, facts.plan.design
-    pooled = pooled_words(study)
-    yield f"Promise: {promise_words(design)}."
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """Everything that a report shows; None where there is no such thing, or it is not asked for."""
+
+    study: Study
+    plan: Plan
+    costs: PlanCosts
+    #: The error of repeated draws.
+    judgement: Judgement | None
+    #: Of the largest kernel group.
+    timeline: GroupTimeline
+    traded: TradeOff | None
+    #: A row a method, and sentences on them.
+    compared: tuple[list[Row], list[str]] | None
+    simulated: SimulatedTotals | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SimulatedTotals:
+    """What results of the plan's launches say."""
+
+    asked: EstimateOptions
+    found: PlanEstimate
+    #: The plan with what the next round is to simulate; None where no target is given, or it is met.
+    larger: ToppedUp | None
+    #: Why there is none although the target is not met; else empty.
+    why_no_larger: str
+
+
+def facts_of(options: ReportOptions, progress: Progress) -> Facts:
+    """Read the workload and make the plan, and all that is said of it.
+
+    Raises
+    ------
+    SamplingError : an option is wrong; the plan file is not of this profile; see `study_within_budget` and
+        `estimated`.
+    """
+    _check_results_options(options)
+    note_unused_epsilon(options)
+    study = study_within_budget(options.profiles, options)
+    plan = drawn_plan(study.counts, study.design, options.seed)
+    # First of all: of wrong files one hears before the long work.
+    simulated = _simulated(study, plan, options, progress) if options.results else None
+    judgement = None
+    if options.judge:
+        judgement = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
+    costs = plan_costs(options, study, plan, binding=False)
+    costs = replace(costs, binding=binding_of(options, study, progress))
+    return Facts(
+        study,
+        plan,
+        costs,
+        judgement,
+        timeline_of_group(study, 0, options.seed, progress),
+        _traded(study, options, costs, progress) if method_named(options.method).draws_at_random else None,
+        _compared(study, options, progress) if options.compare else None,
+        simulated,
+    )
+
+
+def _traded(study: Study, options: ReportOptions, costs: PlanCosts, progress: Progress) -> TradeOff:
+    """Return what a plan costs around the plan's own epsilon, the plan itself among them."""
+    # Of a plan within a budget the epsilon is the one that was found.
+    target = replace(target_of(options), epsilon=study.design.target.epsilon)
+    epsilons = default_epsilons(target.epsilon)
+    others = [epsilon for epsilon in epsilons if epsilon != target.epsilon]
+    points, missing = traded(study, options, target, others, progress)
+    points = (point_of(study.design, target.epsilon), *points)
+    return TradeOff(options.method, target, epsilons, points, missing, replace(costs, binding=None))
+
+
+def _compare_options(options: ReportOptions) -> CompareOptions:
+    return options_of(CompareOptions, options, output=None, one_workload=True)
+
+
+def _compared(study: Study, options: ReportOptions, progress: Progress) -> tuple[list[Row], list[str]]:
+    asked = _compare_options(options)
+    comparison = comparison_of(study.profile, options.profiles, asked, progress)
+    return workload_rows(options.profiles, comparison, method_names(), asked)
+
+
+def _check_results_options(options: ReportOptions) -> None:
+    """Refuse options of results where no results are given."""
+    own = {each.name for each in fields(ResultsOptions)} - {each.name for each in fields(OutputOptions)}
+    for each in () if options.results else fields(options):
+        if each.name in own | {"plan"} and getattr(options, each.name) != each.default:
+            raise OptionError(
+                f"{each.metadata['flags'][0]} is about results, and none are given",
+                remedy="give --results FILE, what a simulator wrote of the plan's launches",
+            )
+
+
+def _simulated(study: Study, plan: Plan, options: ReportOptions, progress: Progress) -> SimulatedTotals:
+    """Read results of the plan, or of the plan file that is named, and estimate the whole run's totals."""
+    if options.plan is not None:
+        found = _estimated(options.plan, options, progress)
+        if not made_from(study.profile, found.found.plan):
+            raise AnalysisError(
+                f"--plan {options.plan}: it was made from another profile",
+                remedy="give the profile that it was made from",
+            )
+        return found
+    with scratch_file() as path:
+        text = plan_document(study, plan, find_planned_launches(study, plan, progress)).text()
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        return _estimated(str(path), options, progress)
+
+
+def _estimated(plan: str, options: ReportOptions, progress: Progress) -> SimulatedTotals:
+    shared: dict[str, Any] = {each.name: getattr(options, each.name) for each in fields(ResultsOptions)}
+    asked = EstimateOptions(**shared, plan=plan, results=options.results, groups=True, details=True)
+    found = estimated(asked, progress)
+    try:
+        return SimulatedTotals(asked, found, missing_to_target(found, asked, progress), "")
+    except SamplingError as error:
+        return SimulatedTotals(asked, found, None, error_text(error))
+
+
+# How it is said.
+
+
+def report_of(facts: Facts, options: ReportOptions) -> Report:
+    """Return the report; a section that the profile or the method has nothing for is left out."""
+    study = facts.study
+    name = device_name(study)
+    groups = range(min(options.charts, len(study.counts.groups)))
+    sections: tuple[tuple[str, Iterator[Said | Figure]], ...] = (
+        ("In short", _in_short(facts)),
+        ("Profile", iter((*heading_lines(part_of_study(study)), info_pairs(info_results(study))))),
+        ("Findings", _findings(study)),
+        ("Kernel groups", _groups(study, options.top)),
+        ("Durations", (duration_figure(study, group) for group in groups)),
+        ("Over the run", iter((timeline_figure(facts.timeline),))),
+        ("Plan", _plan(facts)),
+        ("Simulated", _totals(facts.simulated, options)),
+        ("Trade-off", _trade_off(facts.traded)),
+        ("Methods compared", _comparison(facts, options)),
+        ("Names in full", _names(study, options.top)),
+        ("To make this again", _making(options)),
+    )
+    return Report(
+        title=f"Kernel launches of {', '.join(options.profiles)}",
+        about=study.profile.format + ("" if name is None else f", {name}"),
+        sections=tuple(Section(title, said) for title, blocks in sections if (said := tuple(blocks))),
+    )
+
+
+def _in_short(facts: Facts) -> Iterator[str]:
+    """Yield what ran, whether the GPU was busy, what dominates, what to simulate, and what it came to."""
+    study, plan = facts.study, facts.plan
+    counts, first, busy = study.counts, group_row(study, 0), busy_sentence(study)
+    launches, those = (
+        counted(number, "launch", "launches") for number in (counts.launches, first["launches"])
+    )
+    said = [
+        f"The run has {launches} and {duration(counts.total_duration_ns)} of kernel time.",
+        f"{busy}." if busy else "",
+        f"By kind of work: {kind_words(study)}.",
+        f"{share(first['share'])} of it goes into {those} of {_group_name(study, 0)}.",
+        simulate_sentence(plan.design, counts.launches, plan.total_duration_ns, plan),
+        known_sentence(plan.design),
+    ]
+    if facts.simulated is not None:
+        said += [
+            f"Simulated: {name} {total}." for name, total in islice(total_lines(facts.simulated.found), 1)
+        ]
+    yield " ".join(filter(None, said))
+
+
+def _findings(study: Study) -> Iterator[Said]:
+    if study.findings:
+        yield Pairs([(each.code, f"{each.message} Remedy: {each.remedy}.") for each in study.findings])
+    else:
+        yield "There is nothing to watch out for."
+
+
+def _groups(study: Study, top: int) -> Iterator[Said]:
+    number = min(top, len(study.counts.groups))
+    rows = [group_row(study, index) for index in range(number)]
+    # Strata of some methods span kernel groups, which then have none of their own.
+    has_own = study.groups.samples is not None
+    left_out = {"", "cum"} | (set() if has_own else {"strata", "drawn"})
+    figures = [each for each in group_figures(study, rows) if each.heading not in left_out]
+    yield [*figures, names("kernel group", [_group_name(study, index) for index in range(number)])]
+    if left := len(study.counts.groups) - number:
+        yield f"{count(left)} smaller groups are not listed."
+    yield from devices_named(study)
+    words = "CoV is the standard deviation over the mean."
+    strata = " Strata are parts of a group with similar launches; drawn is how many the plan simulates."
+    yield words + (strata if has_own else "")
+
+
+def _group_name(study: Study, group: int) -> str:
+    """Return what a kernel group is called in charts and tables: short, and no other group's."""
+    return group_label(study, group, 48)
+
+
+def _names(study: Study, top: int) -> Iterator[Said]:
+    groups = study.counts.groups[:top]
+    heads = [f"#{index + 1} {_group_name(study, index)}" for index in range(len(groups))]
+    yield [Column("", heads, to_right=False), names("in full", [group.key for group in groups])]
+
+
+def _plan(facts: Facts) -> Iterator[Said]:
+    design, total_ns = facts.plan.design, facts.plan.total_duration_ns
     yield f"Method: {design.method} ({method_named(design.method).source}). {method_words(design.method)}"
-    yield Table("What the plan costs and promises", pairs(_figures(facts)))
-    yield from () if pooled is None else (f"{pooled}.",)
+    yield from detail_sentences(facts.study, facts.plan, facts.judgement)
+    yield from hours_lines(design, facts.costs)
     yield from map(with_flags, design.notes)
     if facts.costs.binding:
-        total_ns, slowdown = facts.plan.total_duration_ns, facts.costs.slowdown
-        columns = binding_columns(facts.costs.binding, total_ns, slowdown)
-        yield Table("What each option alone, a step looser, would give", tuple(columns))
-    elif facts.costs.binding is not None:
-        yield f"{_begun(why_none(design))}."
+        yield "What each option alone, a step looser, would give:"
+        yield binding_columns(facts.costs.binding, total_ns, facts.costs.slowdown)
+    else:
+        yield f"{why_none(design)}."
 
 
-def _begun(text: str) -> str:
-    """Return words as the beginning of a sentence."""
-    return text[:1].upper() + text[1:]
-
-
-def _figures(facts: Facts) -> Iterator[tuple[str, str]]:
-    """Yield what a figure is and the figure, as `sample` has them."""
-    study, plan, design = facts.study, facts.plan, facts.plan.design
-    share, duration, ratio = quantities.share, quantities.duration, quantities.ratio
-    of = quantities.count(study.counts.launches)
-    if design.random:
-        yield (
-            "error asked for",
-            f"epsilon {design.target.epsilon:g} at confidence {design.target.confidence:g}",
+def _totals(simulated: SimulatedTotals | None, options: ReportOptions) -> Iterator[Said]:
+    if simulated is None:
+        return
+    if options.plan is not None:
+        yield f"The plan is that of {options.plan}."
+    for block in estimate_blocks(simulated.found, simulated.larger, simulated.asked, ""):
+        if not isinstance(block, Listing):
+            yield block
+            continue
+        yield from _first(block, options.top, "smaller groups are not listed.")
+    if simulated.larger is not None:
+        yield "To simulate next:"
+        yield from _first(
+            next_listing(simulated.larger), options.top, "more: `estimate --top-up` writes them."
         )
-    yield "launches to simulate", f"{quantities.count(plan.samples)} of {of}"
-    yield "strata", quantities.count(design.strata_count)
-    yield "sampled time", f"{duration(plan.sampled_duration_ns)} of {duration(plan.total_duration_ns)}"
-    yield "speedup", f"{ratio(plan.speedup)}, {ratio(design.speedup)} expected"
-    yield "least time of any plan that visits every kernel group", duration(plan.floor_ns)
-    drawn = f"this draw (seed {plan.seed})" if design.random else "the choice"
-    yield f"estimate of {drawn}", f"{duration(plan.estimate_ns)}, {share(plan.error)} off"
-    for label, bound in (
-        ("bound on the profile's own total", design.bound),
-        ("bound on the simulated total, as declared", design.bound_with_noise),
-        ("bound on any kernel group's own total", design.group_bound),
-        ("bound on any kernel group's simulated total", design.group_bound_with_noise),
-    ):
-        if bound is not None:
-            yield label, share(bound)
-    if design.share_within_epsilon is not None:
-        text = f"{share(design.share_within_epsilon)} of {quantities.count(DRAWS)} draws"
-        yield "draws of the profile's total within epsilon", text
-    if facts.judgement is not None and design.random:
-        judged = facts.judgement
-        text = f"{share(judged.error_mean)} mean, {share(judged.error_p95)} at the 95th percentile"
-        yield f"error over {shown.draws_text(judged.repeats)}", text
-    if design.expected_half_width:
-        yield "interval expected of the simulated total", share(design.expected_half_width)
-    taken = hours_lines(design, facts.costs)
-    if taken:
-        # What is in brackets belongs to what is before it.
-        yield "simulation", "; ".join(taken).replace("; (", " (")
+    elif simulated.why_no_larger:
+        yield f"{simulated.why_no_larger}."
 
+
+def _first(listing: Listing, most: int, others: str) -> Iterator[Said]:
+    """Yield the first rows of a list, and how many are left."""
+    yield listing.columns(48, most)
+    if (left := len(listing) - most) > 0:
+        yield f"{count(left)} {others}"
+
+
+def _trade_off(known: TradeOff | None) -> Iterator[Said | Figure]:
+    if known is not None:
+        yield "What a plan of the same method costs where more or less error is allowed, all else alike."
+        yield trade_off_figure(known)
+        yield from trade_off_blocks(known, None)
+
+
+def _comparison(facts: Facts, options: ReportOptions) -> Iterator[Said | Figure]:
+    if facts.compared is None:
+        return
+    rows, notes = facts.compared
+    yield from comparison_blocks(rows, _compare_options(options), PAGE)
+    yield (
+        "Simulated, bound and group are what a method promises of the simulated total, of the profile's own "
+        "and of any kernel group's. Mean, p95 and max are errors of the profile's total over repeated draws; "
+        f"within is the share of draws that are off by at most {share(options.epsilon)}."
+    )
+    figure = comparison_figure(rows)
+    yield from () if figure is None else (figure,)
+    yield from notes
+
+
+def _making(options: ReportOptions) -> Iterator[Said]:
+    yield f"KernelPoint {__version__}, seed {options.seed}. The first command writes the plan."
+    yield Typed("\n".join(following_commands(options.profiles, options)))
+
+
+# Its charts.
 
 _BINS = 80
-_TEXT_WIDTH, _TEXT_HEIGHT = 100, 16
-_NAME_WIDTH = 48
+_TEXT = 100, 16
+"""Columns and rows of a chart as text."""
 # Durations that differ by more than this factor are crowded together on a linear axis.
 _WIDE = 20
+
+
+def _text_of(draw: Any) -> str:
+    """Return what a function draws of a size, as ASCII."""
+    with ascii_within():
+        grid: Grid = draw(*_TEXT)
+        return plain(grid)
+
+
+def _is_wide(low_ns: int, high_ns: int) -> bool:
+    return 0 < _WIDE * low_ns < high_ns
+
+
+def _title(study: Study, group: int) -> str:
+    return f"#{group + 1} {_group_name(study, group)}"
 
 
 def duration_figure(study: Study, group: int) -> Figure:
     """Return the histogram of a kernel group's durations, its strata apart."""
     durations_ns, launches = study.counts.group_pairs(group)
-    strata = facts.clusters_of_group(study, group)
+    strata = clusters_of_group(study, group)
     log = _is_wide(int(durations_ns[0]), int(durations_ns[-1]))
-    bins = useful_bins(durations_ns, _BINS, log=log)
-    data = histogram_data(durations_ns, launches, strata, bins, log=log)
+    data = histogram_data(durations_ns, launches, strata, useful_bins(durations_ns, _BINS, log=log), log=log)
     if len(durations_ns) == 1:
         # Its bin is as wide as a tick of the clock, of which nothing is to be seen.
         data = replace(data, edges_ns=np.repeat(durations_ns, 2))
-    row = facts.group_row(study, group)
-    names = tuple(
-        f"{quantities.duration_range(low, high)}: {counted(int(counts.sum()), 'launch', 'launches')}"
+    row = group_row(study, group)
+    legend = [
+        f"{duration_range(low, high)}: {counted(int(counts.sum()), 'launch', 'launches')}"
         for (low, high), counts in zip(strata, data.cluster_counts, strict=True)
-    )
-    shortest, longest, mean = map(quantities.duration, (row["min_ns"], row["max_ns"], row["mean_ns"]))
-    description = (
+    ]
+    shortest, longest, mean = (duration(row[name]) for name in ("min_ns", "max_ns", "mean_ns"))
+    return Figure(
+        f"durations-{group + 1}",
+        _title(study, group),
         f"Histogram of {counted(row['launches'], 'launch', 'launches')} that last {shortest} to {longest}, "
-        f"{mean} in the mean, in {facts.strata_text(len(strata))}."
+        f"{mean} in the mean, in {strata_text(len(strata))}.",
+        tuple(bars_of(data, log=log)),
+        strata_legend(legend),
+        _text_of(lambda width, height: group_histogram(study, group, width, height, log=log)),
     )
-    with ascii_within():
-        drawn = plain(group_histogram(study, group, _TEXT_WIDTH, _TEXT_HEIGHT, log=log))
-    name = f"durations-{group + 1}"
-    return Figure(name, _title(study, group), description, Bars(data, names, log), drawn)
 
 
 def timeline_figure(timeline: GroupTimeline) -> Figure:
     """Return a kernel group's launches over the run, those that the plan draws marked."""
     study, launches = timeline.study, timeline.launches
-    strata = facts.clusters_of_group(study, timeline.group)
+    strata = clusters_of_group(study, timeline.group)
     log = _is_wide(int(launches.duration_ns.min()), int(launches.duration_ns.max()))
-    names = tuple(quantities.duration_range(low, high) for low, high in strata)
-    with ascii_within():
-        drawn = plain(group_timeline(timeline, _TEXT_WIDTH, _TEXT_HEIGHT, log=log))
+    has_drawn = bool(np.isin(launches.id, timeline.drawn_ids).any())
     return Figure(
         "over-the-run",
         _title(study, timeline.group),
         f"Durations of the launches in the order in which they were issued. {course(launches)}.",
-        cells_of(launches, strata, timeline.drawn_ids, names, log=log),
-        drawn,
+        tuple(cells_of(launches, strata, timeline.drawn_ids, log=log)),
+        strata_legend([duration_range(low, high) for low, high in strata], has_drawn=has_drawn),
+        _text_of(lambda width, height: group_timeline(timeline, width, height, log=log)),
     )
 
 
@@ -221,20 +461,15 @@ def trade_off_figure(known: TradeOff) -> Figure:
     points = [point for point in known.ascending if point.speedup is not None]
     epsilon = np.array([point.epsilon for point in points])
     speedup = np.array([point.speedup for point in points], dtype=np.float64)
-    with ascii_within():
-        drawn = plain(known.chart(_TEXT_WIDTH, _TEXT_HEIGHT))
-    ends = ""
-    if points:
-        first, last = (
-            f"{quantities.ratio(each.speedup)} at {each.epsilon:g}" for each in (points[0], points[-1])
-        )
-        ends = f" From {first} to {last}."
+    ends = [f"{ratio(each.speedup)} at {each.epsilon:g}" for each in points]
+    words = f"Expected speedup of a plan by the method {known.method} over the error that is allowed."
     return Figure(
         "trade-off",
         "Speedup over epsilon",
-        f"Expected speedup of a plan by the method {known.method} over the error that is allowed.{ends}",
-        Curve(epsilon, speedup, known.target.epsilon),
-        drawn,
+        words + (f" From {ends[0]} to {ends[-1]}." if ends else ""),
+        tuple(curve_of(epsilon, speedup, known.target.epsilon)),
+        curve_legend(known.target.epsilon),
+        _text_of(known.chart),
     )
 
 
@@ -247,194 +482,47 @@ def comparison_figure(rows: Sequence[Row]) -> Figure | None:
     ]
     if not there:
         return None
-    drawn = Points(
-        np.array([each.row["speedup"] for each in there], dtype=np.float64),
-        np.array([each.row["error_mean"] for each in there], dtype=np.float64),
-        tuple(each.label for each in there),
+    speedup, error = (
+        np.array([each.row[name] for each in there], dtype=np.float64) for name in ("speedup", "error_mean")
     )
-    with ascii_within():
-        as_text = plain(comparison_scatter(rows, _TEXT_WIDTH, _TEXT_HEIGHT))
-    best = max(there, key=lambda each: each.row["speedup"])
+    best = max(there, key=lambda each: float(each.row["speedup"]))
     return Figure(
         "comparison",
         "Speedup against error",
         "Mean error of the total over repeated draws, by the speedup of each method's plan; further down and "
-        f"to the right is better. The largest speedup, {quantities.ratio(best.row['speedup'])}, "
-        f"has {best.label}.",
-        drawn,
-        as_text,
+        f"to the right is better. The largest speedup, {ratio(best.row['speedup'])}, has {best.label}.",
+        tuple(points_of(speedup, error, [each.label for each in there])),
+        [],
+        _text_of(lambda width, height: comparison_scatter(rows, width, height)),
     )
 
 
-def _is_wide(low_ns: int, high_ns: int) -> bool:
-    return 0 < _WIDE * low_ns < high_ns
+# What the command answers.
 
 
-def group_name(study: Study, group: int) -> str:
-    """Return what a kernel group is called in charts and tables: short, and no other group's."""
-    return facts.group_label(study, group, _NAME_WIDTH)
-
-
-def _title(study: Study, group: int) -> str:
-    return f"#{group + 1} {group_name(study, group)}"
-
-
-# Nothing is left out of a table for want of room.
-_ANY_WIDTH = 10_000
-
-
-def report_of(facts: Facts, options: ReportOptions) -> Report:
-    """Return the report; a section that the profile or the method has nothing for is left out."""
-    study = facts.study
-    name = shown.device_name(study)
-    return Report(
-        title=f"Kernel launches of {', '.join(options.profiles)}",
-        about=study.profile.format + ("" if name is None else f", {name}"),
-        sections=tuple(section for section in _sections(facts, options) if section.blocks),
+def report_answer(report: Report, written: Written, study: Study, options: ReportOptions) -> Answer:
+    """Return the files that were written."""
+    titles = [section.title for section in report.sections]
+    lines = list(written.charts)
+    if options.output is not None:
+        words = f"{counted(len(titles), 'section')}, {count(written.size_bytes)} bytes"
+        lines.insert(0, f"{options.output}: {words}")
+    return Answer(
+        "report",
+        {
+            "path": options.output,
+            "bytes": written.size_bytes,
+            "sections": titles,
+            "charts": list(written.charts),
+        },
+        blocks=lambda _: [Laid("\n".join(lines))],
+        warnings=tuple(finding.code for finding in study.findings),
     )
 
 
-def _sections(facts: Facts, options: ReportOptions) -> Iterator[Section]:
-    yield Section("In short", tuple(_in_short(facts)))
-    yield Section("Profile", tuple(_profile(facts)))
-    yield Section("Findings", (_findings(facts),))
-    yield Section("Kernel groups", tuple(_groups(facts, options.top)))
-    yield Section("Durations", tuple(_durations(facts, options.charts)))
-    if facts.timeline is not None:
-        yield Section("Over the run", (timeline_figure(facts.timeline),))
-    yield plan_section(facts)
-    if facts.simulated is not None:
-        yield Section("Simulated", tuple(results_blocks(facts.simulated, options)))
-    yield Section("Trade-off", tuple(_trade_off(facts)))
-    yield Section("Methods compared", tuple(_comparison(facts, options)))
-    yield Section("Names in full", (_names(facts, options.top),))
-    yield Section("To make this again", tuple(_making(options)))
-
-
-def _in_short(facts: Facts) -> Iterator[Block]:
-    """Yield what ran, whether the GPU was busy, what dominates, what to simulate, and what it came to."""
-    study, plan = facts.study, facts.plan
-    launches = counted(study.counts.launches, "launch", "launches")
-    said = [
-        f"The run has {launches} and {quantities.duration(study.counts.total_duration_ns)} of kernel time."
-    ]
-    if busy := shown.busy_words(study):
-        said.append(f"{_begun(busy)}.")
-    said.append(f"By kind of work: {shown.kind_words(study)}.")
-    first = shown.group_row(study, 0)
-    those = counted(first["launches"], "launch", "launches")
-    said.append(f"{quantities.share(first['share'])} of it goes into {those} of {group_name(study, 0)}.")
-    said.append(simulate_sentence(plan.design, study.counts.launches, plan.total_duration_ns, plan))
-    said.append(known_sentence(plan.design))
-    if facts.simulated is not None:
-        said += [
-            f"Simulated: {name} {total}." for name, total in islice(total_lines(facts.simulated.found), 1)
-        ]
-    yield " ".join(said)
-
-
-def _profile(facts: Facts) -> Iterator[Block]:
-    yield from heading_lines(part_of_study(facts.study))
-    yield Table("What is in the profile", pairs(info_lines(info_results(facts.study))))
-
-
-def _findings(facts: Facts) -> Block:
-    if not facts.study.findings:
-        return "There is nothing to watch out for."
-    return Listing(
-        tuple((each.code, f"{each.message} Remedy: {each.remedy}.") for each in facts.study.findings)
-    )
-
-
-def _groups(facts: Facts, top: int) -> Iterator[Block]:
-    study = facts.study
-    number = min(top, len(study.counts.groups))
-    rows = [shown.group_row(study, index) for index in range(number)]
-    share = [row["share"] for row in rows]
-    figures = [
-        Column("share", [quantities.share(each) for each in share]),
-        Column("total", [quantities.duration(row["total_duration_ns"]) for row in rows]),
-        Column("mean", [quantities.duration(row["mean_ns"]) for row in rows]),
-        Column("CoV", ["-" if row["cov"] is None else f"{row['cov']:.3f}" for row in rows]),
-    ]
-    of_plan = [
-        Column("strata", [of_group(row, "clusters") for row in rows]),
-        Column("drawn", [of_group(row, "samples") for row in rows]),
-    ]
-    # Strata of some methods span kernel groups, which then have none of their own.
-    has_own = study.groups.samples is not None
-    columns = (
-        Column("rank", [f"#{row['rank']}" for row in rows]),
-        *figures,
-        Column("launches", [quantities.count(row["launches"]) for row in rows]),
-        *(of_plan if has_own else ()),
-        names("kernel group", [group_name(study, index) for index in range(number)]),
-    )
-    # A bar as long as the cell is the largest group's.
-    bars = {"share": tuple(each / (share[0] or 1.0) for each in share)}
-    left = len(study.counts.groups) - number
-    yield Table("The largest kernel groups" if left else "All kernel groups", columns, bars)
-    if left:
-        yield f"{quantities.count(left)} smaller groups are not listed."
-    yield from shown.devices_named(study)
-    words = ["CoV is the standard deviation over the mean."]
-    if has_own:
-        words.append(
-            "Strata are parts of a group with similar launches; drawn is how many the plan simulates."
-        )
-    yield from (" ".join(words),) if words else ()
-
-
-def _names(facts: Facts, top: int) -> Block:
-    groups = facts.study.counts.groups[:top]
-    return Listing(
-        tuple(
-            (f"#{rank} {group_name(facts.study, rank - 1)}", group.key)
-            for rank, group in enumerate(groups, 1)
-        ),
-        are_names=True,
-    )
-
-
-def _durations(facts: Facts, charts: int) -> Iterator[Block]:
-    for group in range(min(charts, len(facts.study.counts.groups))):
-        yield duration_figure(facts.study, group)
-
-
-def _trade_off(facts: Facts) -> Iterator[Block]:
-    known = facts.traded
-    if known is None:
+def check_target(simulated: SimulatedTotals | None, options: ReportOptions) -> None:
+    """Raise CheckFailedError where the simulated total is not as narrow as asked for."""
+    if simulated is None or options.target is None:
         return
-    yield "What a plan of the same method costs where more or less error is allowed, all else being equal."
-    yield trade_off_figure(known)
-    yield Table("Plans at one epsilon after another", tuple(trade_off_columns(known)))
-    level = level_text(known)
-    yield from () if level is None else (level,)
-    yield from missing_texts(known)
-
-
-def _comparison(facts: Facts, options: ReportOptions) -> Iterator[Block]:
-    if facts.compared is None:
-        return
-    rows = facts.compared.rows
-    found = blocks(rows, CompareSort.BEST, promises(rows, options.epsilon, options.confidence))
-    if found.can_run:
-        columns = tuple(comparison_columns(found.can_run, _ANY_WIDTH))
-        yield Table("All methods on this profile, best first", columns)
-        yield (
-            "Simulated, bound and group are what a method promises of the simulated total, of the "
-            "profile's own and of any kernel group's. Mean, p95 and max are errors of the profile's total "
-            "over repeated draws; within is the share of draws that are off by at most "
-            f"{quantities.share(options.epsilon)}. {best_first_words(options.epsilon)}."
-        )
-        figure = comparison_figure(rows)
-        yield from () if figure is None else (figure,)
-    yield from facts.compared.notes
-    if found.cannot_run:
-        yield "These methods cannot run on it:"
-        yield Listing(tuple((row["method"], row["reason"]) for row in found.cannot_run))
-
-
-def _making(options: ReportOptions) -> Iterator[Block]:
-    yield f"KernelPoint {__version__}, seed {options.seed}. The first command writes the plan."
-    yield Commands(tuple(following_commands(options.profiles, options)))
+    if not simulated.found.is_within(options.target, accept_cold=options.accept_cold):
+        raise CheckFailedError(unmet_text(simulated.found, options.target))

@@ -1,20 +1,23 @@
-"""The charts of a report as SVG: axes, bars, dots, curves."""
+"""The charts of a report as SVG: axes, bars, dots, curves; light or dark as the reader's screen is."""
 
 from __future__ import annotations
 
+import html
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sampling.arrays import FloatArray
+from sampling.arrays import FloatArray, IntArray
+from sampling.reduction.timeline import GroupLaunches
 from sampling.text import counted
-from tui.charts import quantities
 from tui.charts.axis import multiples, round_step, time_labels
-from tui.report.sections import Bars, Cells, Curve, Drawing, Figure, Points
-from tui.report.style import SERIES, in_html, picture_style
+from tui.charts.histogram import HistogramData
+from tui.charts.quantities import count, duration, ratio, share
+from tui.terminal.printable import printable
 from tui.version import __version__
 
 #: The picture and the part of it that the axes enclose.
@@ -23,6 +26,32 @@ LEFT, RIGHT, TOP, BOTTOM = 92, 735, 12, 250
 _MOST_TICKS = 7
 # Letters that labels have room for: in all below the picture, and each at its side.
 _LETTERS_BELOW, _LETTERS_BESIDE = 80, 9
+# Wider than most letters of the font, as nothing here measures it.
+_LETTER = 6.8
+
+Legend = list[tuple[str, str]]
+"""(mark, words) for each colour and mark; a mark is a picture of 12 by 12."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart, drawn and as lines of text."""
+
+    #: Of its file, without the suffix; the same for the same chart of any profile.
+    name: str
+    title: str
+    #: What it shows, for those who do not see it.
+    description: str
+    #: The parts of a picture of `WIDTH` by `HEIGHT` pixels.
+    svg: tuple[str, ...]
+    legend: Legend
+    text: str
+
+
+def in_html(text: str) -> str:
+    """Return one line of text as it stands between tags and within quoted attributes."""
+    return html.escape(printable(text), quote=True)
+
 
 Ticks = Sequence[tuple[float, str]]
 
@@ -58,9 +87,9 @@ def time_ticks(low_ns: int, high_ns: int, *, log: bool, upright: bool = False) -
     upright : whether the labels stand beside each other's lines, not in one.
     """
     if low_ns == high_ns:
-        return [(low_ns, quantities.duration(low_ns))]
+        return [(low_ns, duration(low_ns))]
     if log:
-        return digit_ticks(low_ns, high_ns, quantities.duration)
+        return digit_ticks(low_ns, high_ns, duration)
     for most in range(_MOST_TICKS, 0, -1):
         step = round_step(low_ns, high_ns, most)
         ticks = multiples(low_ns, high_ns, step)
@@ -74,7 +103,7 @@ def time_ticks(low_ns: int, high_ns: int, *, log: bool, upright: bool = False) -
 def count_ticks(low: int, high: int) -> Ticks:
     """Return ticks at round whole numbers in the range."""
     step = round_step(low, high, _MOST_TICKS)
-    return [(tick, quantities.count(tick)) for tick in multiples(low, high, step)]
+    return [(tick, count(tick)) for tick in multiples(low, high, step)]
 
 
 def digit_ticks(low: float, high: float, text: Callable[[float], str]) -> Ticks:
@@ -106,24 +135,142 @@ def axes(across: Axis, up: Axis, x_ticks: Ticks, y_ticks: Ticks, x_title: str, y
     yield f'<text transform="translate(14 {y}) rotate(-90)" text-anchor="middle">{in_html(y_title)}</text>'
 
 
+# The durations of a group's launches, by stratum.
+
+#: Neighbours differ in hue and in lightness; each contrasts with the page by 3 to 1 or more.
+_SERIES = 6
+_MOST_ENTRIES = 12
+
+
+def _fill(stratum: int) -> str:
+    return f"fill{stratum % _SERIES}"
+
+
+def strata_legend(names: Sequence[str], *, has_drawn: bool = False) -> Legend:
+    """Return the colours of strata, the first few of many, and the mark of what the plan draws."""
+    entries = [
+        (f'<rect class="{_fill(stratum)}" width="12" height="12"/>', name)
+        for stratum, name in enumerate(names[:_MOST_ENTRIES])
+    ]
+    more = len(names) - len(entries)
+    entries += [("", f"and {counted(more, 'stratum', 'strata')} more")] if more > 0 else []
+    drawn = ('<circle class="drawn" cx="6" cy="6" r="4.5"/>', "drawn by the plan")
+    return [*entries, drawn] if has_drawn else entries
+
+
+def bars_of(data: HistogramData, *, log: bool) -> Iterator[str]:
+    """Yield a histogram of durations, its bars in the colours of the strata."""
+    edges_ns, top = data.edges_ns, int(data.counts.max())
+    low_ns, high_ns = int(edges_ns[0]), int(edges_ns[-1])
+    across, up = Axis(low_ns, high_ns, LEFT, RIGHT, log), Axis(0, top, BOTTOM, TOP)
+    x_ticks = time_ticks(low_ns, high_ns, log=log)
+    yield from axes(across, up, x_ticks, count_ticks(0, top), "duration", "launches")
+    edges = across.at(edges_ns)
+    if low_ns == high_ns:
+        # One duration alone is a bar in the middle.
+        edges = edges[0] + np.linspace(-6, 6, len(edges))
+    below = np.zeros(len(data.counts))
+    for stratum, counts in enumerate(data.cluster_counts):
+        bottom, height = up.at(below), up.at(below + counts)
+        path = "".join(
+            f"M{edges[place]:.1f} {bottom[place]:.1f}V{height[place]:.1f}"
+            f"H{max(edges[place + 1] - 0.5, edges[place] + 0.7):.1f}V{bottom[place]:.1f}z"
+            for place in np.flatnonzero(counts).tolist()
+        )
+        below = below + counts
+        yield f'<path class="{_fill(stratum)}" d="{path}"/>'
+
+
+_COLUMNS, _ROWS = 160, 48
+# How solid a cell is by its launches, as shares of the fullest one.
+_SHADES = (0.35, 0.55, 0.75, 1.0)
+
+
+def cells_of(
+    launches: GroupLaunches, strata: Sequence[tuple[int, int]], drawn_ids: IntArray, *, log: bool
+) -> Iterator[str]:
+    """Yield a kernel group's launches over the run by duration, counted in cells; those drawn are marked.
+
+    Parameters
+    ----------
+    strata : (shortest, longest) nanoseconds of each, ascending; they hold every launch.
+    drawn_ids : ids of launches that the plan draws, of this group and others.
+    """
+    number = len(launches)
+    columns = min(_COLUMNS, number)
+    durations_ns = launches.duration_ns.astype(np.int64)
+    low_ns, high_ns = int(durations_ns.min()), int(durations_ns.max())
+    across, up = Axis(1, number, LEFT, RIGHT), Axis(low_ns, high_ns, BOTTOM, TOP, log)
+    y_ticks = time_ticks(low_ns, high_ns, log=log, upright=True)
+    yield from axes(across, up, count_ticks(1, number), y_ticks, "launch of the group", "duration")
+
+    column = np.arange(number) * columns // number
+    places = Axis(low_ns, high_ns, 0, _ROWS, log).at(durations_ns)
+    row = np.clip(places, 0, _ROWS - 1).astype(np.int64)
+    stratum = np.searchsorted([low for low, _ in strata], durations_ns, side="right") - 1
+    codes, in_cell = np.unique((stratum * columns + column) * _ROWS + row, return_counts=True)
+    width, height = (RIGHT - LEFT) / columns, (BOTTOM - TOP) / _ROWS
+    left, top = LEFT + codes // _ROWS % columns * width, BOTTOM - (codes % _ROWS + 1) * height
+    shade = np.ceil(np.log1p(in_cell) / np.log1p(in_cell.max()) * len(_SHADES)).astype(int) - 1
+    of_stratum = codes // (_ROWS * columns)
+    for each, level in sorted(set(zip(of_stratum.tolist(), shade.tolist(), strict=True))):
+        path = "".join(
+            f"M{left[place]:.1f} {top[place]:.1f}h{max(width - 0.5, 1.0):.1f}v{height:.1f}"
+            f"h-{max(width - 0.5, 1.0):.1f}z"
+            for place in np.flatnonzero((of_stratum == each) & (shade == level)).tolist()
+        )
+        yield f'<path class="{_fill(each)}" fill-opacity="{_SHADES[level]}" d="{path}"/>'
+    is_drawn = np.isin(launches.id, drawn_ids)
+    for at, line in sorted(set(zip(column[is_drawn].tolist(), row[is_drawn].tolist(), strict=True))):
+        x, y = LEFT + (at + 0.5) * width, BOTTOM - (line + 0.5) * height
+        yield f'<circle class="drawn" cx="{x:.1f}" cy="{y:.1f}" r="5"/>'
+
+
+# Speedups over epsilons.
+
+
+def curve_legend(chosen: float) -> Legend:
+    """Return the mark of the plan's own epsilon."""
+    return [('<circle class="chosen" cx="6" cy="6" r="4.5"/>', f"the plan: epsilon {chosen:g}")]
+
+
+def curve_of(epsilon: FloatArray, speedup: FloatArray, chosen: float) -> Iterator[str]:
+    """Yield the speedups over ascending epsilons, the plan's own marked."""
+    if not len(epsilon):
+        return
+    # Room around the ends, so that a level curve is no line along an axis.
+    across = Axis(float(epsilon[0]) / 1.1, float(epsilon[-1]) * 1.1, LEFT, RIGHT, log=True)
+    up = Axis(float(speedup.min()) / 1.2, float(speedup.max()) * 1.2, BOTTOM, TOP, log=True)
+    x_ticks = digit_ticks(across.low, across.high, lambda value: f"{value:g}")
+    yield from axes(across, up, x_ticks, digit_ticks(up.low, up.high, ratio), "epsilon", "speedup")
+    points = list(zip(across.at(epsilon).tolist(), up.at(speedup).tolist(), epsilon.tolist(), strict=True))
+    line = " ".join(f"{left:.1f},{top:.1f}" for left, top, _ in points)
+    yield f'<polyline class="curve" points="{line}"/>'
+    for left, top, each in points:
+        mark = 'class="chosen" r="6"' if each == chosen else 'class="fill0" r="3.5"'
+        yield f'<circle {mark} cx="{left:.1f}" cy="{top:.1f}"/>'
+
+
+# Methods by speedup and error, each with its name beside it.
+
 # An error this small, and none at all, stands at the foot of a logarithmic axis.
 _LEAST_ERROR = 1e-4
-_GAP, _LINE, _LETTER = 9, 14, 6.8
+_GAP, _LINE = 9, 14
 
 Box = tuple[float, float, float, float]
 
 
-def points_of(points: Points) -> Iterator[str]:
-    """Yield the axes and the points."""
-    error = np.maximum(points.error, _LEAST_ERROR)
-    across = Axis(float(points.speedup.min()) / 1.4, float(points.speedup.max()) * 1.4, LEFT, RIGHT, log=True)
+def points_of(speedup: FloatArray, mean_error: FloatArray, names: Sequence[str]) -> Iterator[str]:
+    """Yield methods by the speedups of their plans and the mean errors of repeated draws; both (n,)."""
+    error = np.maximum(mean_error, _LEAST_ERROR)
+    across = Axis(float(speedup.min()) / 1.4, float(speedup.max()) * 1.4, LEFT, RIGHT, log=True)
     up = Axis(float(error.min()) / 1.4, float(error.max()) * 1.4, BOTTOM, TOP, log=True)
-    x_ticks = digit_ticks(across.low, across.high, quantities.ratio)
-    y_ticks = digit_ticks(up.low, up.high, quantities.share)
+    x_ticks = digit_ticks(across.low, across.high, ratio)
+    y_ticks = digit_ticks(up.low, up.high, share)
     yield from axes(across, up, x_ticks, y_ticks, "speedup", "mean error")
-    places = list(zip(across.at(points.speedup).tolist(), up.at(error).tolist(), strict=True))
-    boxes = name_boxes(places, points.names)
-    for (x, y), (left, foot, right, _), name in zip(places, boxes, points.names, strict=True):
+    places = list(zip(across.at(speedup).tolist(), up.at(error).tolist(), strict=True))
+    boxes = name_boxes(places, names)
+    for (x, y), (left, foot, right, _), name in zip(places, boxes, names, strict=True):
         if abs(foot - 4 - y) > 1:
             # The name is not beside its point, but leads to it.
             near = left - 2 if left > x else right + 2
@@ -164,160 +311,120 @@ def _overlap(one: Box, other: Box) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[3] < other[1] and other[3] < one[1]
 
 
-_MOST_ENTRIES = 12
-# How solid a cell is by its launches, as shares of the fullest one.
-_SHADES = (0.35, 0.55, 0.75, 1.0)
+# A chart as a file of its own.
 
-Legend = list[tuple[str, str]]
-
-
-def svg_of(drawing: Drawing) -> Iterator[str]:
-    """Yield the parts of a picture of `WIDTH` by `HEIGHT` pixels."""
-    match drawing:
-        case Bars():
-            return _bars(drawing)
-        case Cells():
-            return _cells(drawing)
-        case Curve():
-            return _curve(drawing)
-        case Points():
-            return points_of(drawing)
-
-
-def legend_of(drawing: Drawing) -> Legend:
-    """Return (mark, words) for each colour and mark; a mark is a picture of 12 by 12."""
-    if isinstance(drawing, Points):
-        # Each has its name beside it.
-        return []
-    if isinstance(drawing, Curve):
-        return [('<circle class="chosen" cx="6" cy="6" r="4.5"/>', f"the plan: epsilon {drawing.chosen:g}")]
-    entries = [
-        (f'<rect class="{_fill(stratum)}" width="12" height="12"/>', name)
-        for stratum, name in enumerate(drawing.names[:_MOST_ENTRIES])
-    ]
-    more = len(drawing.names) - len(entries)
-    entries += [("", f"and {counted(more, 'stratum', 'strata')} more")] if more > 0 else []
-    if isinstance(drawing, Cells) and len(drawing.drawn):
-        entries.append(('<circle class="drawn" cx="6" cy="6" r="4.5"/>', "drawn by the plan"))
-    return entries
-
-
-def _fill(stratum: int) -> str:
-    return f"fill{stratum % SERIES}"
-
-
-def _bars(bars: Bars) -> Iterator[str]:
-    data = bars.data
-    edges_ns, top = data.edges_ns, int(data.counts.max())
-    low_ns, high_ns = int(edges_ns[0]), int(edges_ns[-1])
-    across, up = Axis(low_ns, high_ns, LEFT, RIGHT, bars.log), Axis(0, top, BOTTOM, TOP)
-    x_ticks = time_ticks(low_ns, high_ns, log=bars.log)
-    yield from axes(across, up, x_ticks, count_ticks(0, top), "duration", "launches")
-    edges = across.at(edges_ns)
-    if low_ns == high_ns:
-        # One duration alone is a bar in the middle.
-        edges = edges[0] + np.linspace(-6, 6, len(edges))
-    below = np.zeros(len(data.counts))
-    for stratum, counts in enumerate(data.cluster_counts):
-        bottom, height = up.at(below), up.at(below + counts)
-        there = np.flatnonzero(counts)
-        path = "".join(
-            f"M{edges[place]:.1f} {bottom[place]:.1f}V{height[place]:.1f}"
-            f"H{max(edges[place + 1] - 0.5, edges[place] + 0.7):.1f}V{bottom[place]:.1f}z"
-            for place in there.tolist()
-        )
-        below = below + counts
-        yield f'<path class="{_fill(stratum)}" d="{path}"/>'
-
-
-def _cells(cells: Cells) -> Iterator[str]:
-    across, up = (
-        Axis(1, cells.launches, LEFT, RIGHT),
-        Axis(cells.low_ns, cells.high_ns, BOTTOM, TOP, cells.log),
-    )
-    y_ticks = time_ticks(cells.low_ns, cells.high_ns, log=cells.log, upright=True)
-    x_ticks = count_ticks(1, cells.launches)
-    yield from axes(across, up, x_ticks, y_ticks, "launch of the group", "duration")
-    width, height = (RIGHT - LEFT) / cells.columns, (BOTTOM - TOP) / cells.rows
-    drawn_width = max(width - 0.5, 1.0)
-    left, top = LEFT + cells.column * width, BOTTOM - (cells.row + 1) * height
-    shade = np.ceil(np.log1p(cells.count) / np.log1p(cells.count.max()) * len(_SHADES)).astype(int) - 1
-    for stratum, level in sorted(set(zip(cells.stratum.tolist(), shade.tolist(), strict=True))):
-        there = np.flatnonzero((cells.stratum == stratum) & (shade == level)).tolist()
-        path = "".join(
-            f"M{left[place]:.1f} {top[place]:.1f}h{drawn_width:.1f}v{height:.1f}h-{drawn_width:.1f}z"
-            for place in there
-        )
-        yield f'<path class="{_fill(stratum)}" fill-opacity="{_SHADES[level]}" d="{path}"/>'
-    for column, row in cells.drawn.tolist():
-        x, y = LEFT + (column + 0.5) * width, BOTTOM - (row + 0.5) * height
-        yield f'<circle class="drawn" cx="{x:.1f}" cy="{y:.1f}" r="5"/>'
-
-
-def _curve(curve: Curve) -> Iterator[str]:
-    if not len(curve.epsilon):
-        return
-    low, high = float(curve.speedup.min()), float(curve.speedup.max())
-    # Room around the ends, so that a level curve is no line along an axis.
-    across = Axis(float(curve.epsilon[0]) / 1.1, float(curve.epsilon[-1]) * 1.1, LEFT, RIGHT, log=True)
-    up = Axis(low / 1.2, high * 1.2, BOTTOM, TOP, log=True)
-    x_ticks = digit_ticks(across.low, across.high, lambda value: f"{value:g}")
-    y_ticks = digit_ticks(up.low, up.high, quantities.ratio)
-    yield from axes(across, up, x_ticks, y_ticks, "epsilon", "speedup")
-    x, y = across.at(curve.epsilon), up.at(curve.speedup)
-    points = list(zip(x.tolist(), y.tolist(), curve.epsilon.tolist(), strict=True))
-    line = " ".join(f"{left:.1f},{top:.1f}" for left, top, _ in points)
-    yield f'<polyline class="curve" points="{line}"/>'
-    for left, top, epsilon in points:
-        mark = 'class="chosen" r="6"' if epsilon == curve.chosen else 'class="fill0" r="3.5"'
-        yield f'<circle {mark} cx="{left:.1f}" cy="{top:.1f}"/>'
+_LIGHT = """\
+  --page: #ffffff; --text: #1c2126; --faint: #5b6570; --line: #c9d0d6; --shade: #f3f5f7;
+  --c0: #1b6ca8; --c1: #b8560b; --c2: #2b7a4b; --c3: #7a48b4; --c4: #a61e4d; --c5: #586470;
+"""
+# What the parts of a chart look like, in a page and in a file of its own.
+_CHART = """\
+.chart text { fill: var(--text); }
+.axis { stroke: var(--faint); fill: none; }
+.rule { stroke: var(--line); fill: none; }
+.fill0 { fill: var(--c0); } .fill1 { fill: var(--c1); } .fill2 { fill: var(--c2); }
+.fill3 { fill: var(--c3); } .fill4 { fill: var(--c4); } .fill5 { fill: var(--c5); }
+.curve { stroke: var(--c0); stroke-width: 2; fill: none; }
+.drawn { stroke: var(--text); stroke-width: 1.5; fill: none; }
+.chosen { fill: var(--c1); stroke: var(--text); stroke-width: 1.5; }
+"""
+STYLE = f"""\
+:root {{
+  color-scheme: light dark;
+{_LIGHT}}}
+@media (prefers-color-scheme: dark) {{
+  :root {{
+    --page: #14181c; --text: #e6eaee; --faint: #a3adb7; --line: #3b444d; --shade: #1e242a;
+    --c0: #5aa9e6; --c1: #f0a04b; --c2: #63c08a; --c3: #b794f4; --c4: #f27ea5; --c5: #a9b4c0;
+  }}
+}}
+body {{
+  background: var(--page); color: var(--text); margin: 0 auto; max-width: 62rem; padding: 1.5rem;
+  font: 1rem/1.5 system-ui, sans-serif;
+}}
+h1 {{ font-size: 1.6rem; line-height: 1.25; margin: 0; overflow-wrap: anywhere; }}
+h2 {{ font-size: 1.25rem; margin: 2.2rem 0 0.6rem; border-bottom: 1px solid var(--line); }}
+header p, figcaption, caption {{ color: var(--faint); }}
+header p {{ margin: 0.2rem 0 0; }}
+p, dd {{ max-width: 46rem; overflow-wrap: anywhere; }}
+dt {{ font-weight: 600; }}
+dd {{ margin: 0 0 0.7rem 1.2rem; }}
+.wide {{ overflow-x: auto; margin: 0.8rem 0; }}
+table {{ border-collapse: collapse; font-size: 0.9rem; }}
+caption {{ text-align: left; padding-bottom: 0.3rem; }}
+th, td {{ padding: 0.2rem 0.45rem; text-align: left; vertical-align: top; }}
+th, td {{ border-bottom: 1px solid var(--line); }}
+th {{ font-weight: 600; }}
+tbody th {{ font-weight: 400; }}
+.dense {{ font-size: 0.8rem; }}
+.dense th, .dense td {{ padding-left: 0.3rem; padding-right: 0.3rem; }}
+th:first-child, td:first-child {{ padding-left: 0; }}
+td:last-child {{ overflow-wrap: anywhere; min-width: 6rem; }}
+.number {{ text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }}
+td.number:last-child {{ min-width: 0; }}
+.bar {{ display: block; width: 5rem; height: 0.35rem; margin-left: auto; }}
+code {{ white-space: nowrap; }}
+pre code {{ white-space: inherit; }}
+pre {{ background: var(--shade); padding: 0.7rem; overflow-x: auto; font-size: 0.85rem; }}
+figure {{ margin: 1.4rem 0; break-inside: avoid; }}
+figcaption {{ overflow-wrap: anywhere; font-size: 0.9rem; }}
+figcaption strong {{ color: var(--text); }}
+.chart {{ display: block; width: 100%; min-width: 34rem; font: 12px system-ui, sans-serif; }}
+{_CHART}.legend {{ display: flex; flex-wrap: wrap; gap: 0.2rem 1.2rem; }}
+.legend {{ list-style: none; margin: 0.3rem 0 0; padding: 0; }}
+.legend li {{ font-size: 0.85rem; }}
+.legend svg {{ width: 0.75rem; height: 0.75rem; vertical-align: -0.05rem; }}
+@media print {{
+  :root {{
+    --page: #ffffff; --text: #000000; --faint: #3b3b3b; --line: #b5b5b5; --shade: #ffffff;
+    --c0: #1b6ca8; --c1: #b8560b; --c2: #2b7a4b; --c3: #7a48b4; --c4: #a61e4d; --c5: #586470;
+  }}
+  body {{ max-width: none; padding: 0; font-size: 10pt; }}
+  .wide, pre {{ overflow: visible; }}
+  pre {{ white-space: pre-wrap; }}
+  tr, dd {{ break-inside: avoid; }}
+  h2 {{ break-after: avoid; }}
+}}
+"""
 
 
 _FONT = 'font-family="Helvetica, Arial, sans-serif" font-size="12"'
-_ROW, _MARK, _GAP, _BELOW = 18, 17, 18, 8
-# Wider than most letters of the font, as nothing here measures it.
-_LETTER = 6.8
-
-Place = tuple[float, float]
+_ROW, _MARK, _BETWEEN, _BELOW = 18, 17, 18, 8
 
 
 def picture_text(figure: Figure) -> str:
-    """Return the whole file."""
-    return "\n".join(_lines(figure)) + "\n"
+    """Return the whole file: light, and without variables.
 
-
-def _lines(figure: Figure) -> Iterator[str]:
-    entries = legend_of(figure.drawing)
-    places, bottom = _placed(entries)
-    size = f'width="{WIDTH}" height="{bottom:g}" viewBox="0 0 {WIDTH} {bottom:g}"'
-    yield '<?xml version="1.0" encoding="UTF-8"?>'
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" {size} {_FONT} role="img">'
-    yield f"<title>{_text(figure.title)}</title>"
-    yield f"<desc>{_text(figure.description)}</desc>"
-    yield f"<metadata>KernelPoint {_text(__version__)}</metadata>"
-    yield f"<style>\n{picture_style()}</style>"
-    # Some viewers show what has no ground on a dark one.
-    yield f'<rect width="{WIDTH}" height="{bottom:g}" fill="#ffffff"/>'
-    yield from svg_of(figure.drawing)
-    for (mark, words), (x, y) in zip(entries, places, strict=True):
-        yield f'<g transform="translate({x:g} {y:g})">{mark}'
-        yield f'<text x="{_MARK if mark else 0}" y="10.5">{_text(words)}</text></g>'
-    yield "</svg>"
-
-
-def _placed(entries: Legend) -> tuple[list[Place], float]:
-    """Return where each entry of a legend begins, in rows below the chart, and where the picture ends."""
-    places: list[Place] = []
-    x, y = float(LEFT), float(HEIGHT + _BELOW)
-    for mark, words in entries:
+    Inkscape and rsvg-convert, which make PDF of it for a paper, know no variables of CSS.
+    """
+    colours = dict(re.findall(r"(--\w+): (#\w+);", _LIGHT))
+    style = re.sub(r"var\((--\w+)\)", lambda found: colours[found[1]], _CHART)
+    legend, x, y = [], float(LEFT), float(HEIGHT + _BELOW)
+    for mark, words in figure.legend:
         width = (_MARK if mark else 0) + len(words) * _LETTER
-        if places and x + width > RIGHT and x > LEFT:
+        if x + width > RIGHT and x > LEFT:
             x, y = float(LEFT), y + _ROW
-        places.append((x, y))
-        x += width + _GAP
-    return places, y + _ROW if places else float(HEIGHT)
+        legend.append(f'<g transform="translate({x:g} {y:g})">{mark}')
+        legend.append(f'<text x="{_MARK if mark else 0}" y="10.5">{_in_xml(words)}</text></g>')
+        x += width + _BETWEEN
+    bottom = y + _ROW if legend else float(HEIGHT)
+    size = f'width="{WIDTH}" height="{bottom:g}" viewBox="0 0 {WIDTH} {bottom:g}"'
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" {size} {_FONT} role="img">',
+        f"<title>{_in_xml(figure.title)}</title>",
+        f"<desc>{_in_xml(figure.description)}</desc>",
+        f"<metadata>KernelPoint {_in_xml(__version__)}</metadata>",
+        f"<style>\n{style}</style>",
+        # Some viewers show what has no ground on a dark one.
+        f'<rect width="{WIDTH}" height="{bottom:g}" fill="#ffffff"/>',
+        *figure.svg,
+        *legend,
+        "</svg>\n",
+    ]
+    return "\n".join(lines)
 
 
-def _text(text: str) -> str:
+def _in_xml(text: str) -> str:
     """Return a text as it stands in XML, which has fewer letters than HTML."""
     return "".join(letter for letter in in_html(text) if letter not in "\ufffe\uffff")

@@ -71,9 +71,7 @@ def fail(text: str) -> None:
 def exit_code_of(error: Exception, text: str) -> ExitCode:
     """Say what failed, on one line, and return the exit code for it.
 
-    Parameters
-    ----------
-    text : what the error says.
+    `text`: what the error says.
     """
     also = "".join(f"; {added}" for added in getattr(error, "__notes__", ()))
     for kind, code in _CODES:

@@ -100,9 +100,7 @@ def tell() -> None:
 def settled(code: int) -> int:
     """Return the exit code of a program that has done its work; end it by the signal that came, if one did.
 
-    Parameters
-    ----------
-    code : what the work came to; an interruption that a library swallowed is one nevertheless.
+    `code`: what the work came to; an interruption that a library swallowed is one nevertheless.
     """
     for number in (signal.SIGINT, *_ENDINGS):
         # All is done but Python's own clearing up, which an interruption would only make a traceback of.

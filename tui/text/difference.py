@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,16 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.difference import LEAST_LAUNCHES, Difference, Durations, MatchedKernel, Status
 from sampling.text import counted, finite
-from tui.charts import quantities
 from tui.charts.grid import fitted
+from tui.charts.quantities import UNKNOWN, count, duration, ratio, share, share_above, si
 from tui.options.choices import DifferenceSort
 from tui.options.look import DifferenceOptions
-from tui.output.markdown import MOST_ROWS, Block
+from tui.output.blocks import Listing, Said, Typed
+from tui.output.markdown import MOST_ROWS
 from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import Column, is_ascii, names, shortened, table, wrapped
-from tui.text.labels.kernel_labels import KernelLabels, Place, place_lines, place_names
-from tui.text.selection import Part
+from tui.terminal.printable import Column, is_ascii, shortened
+from tui.text.labels import KernelLabels, Place, place_lines, place_names
+from tui.text.profile import Part
 
 _LEAST_LABEL = 12
 _EXACT_COUNT_BELOW = 100_000
@@ -32,9 +33,10 @@ _FLAT_FIELDS = dict(
 )
 
 
-def difference_answer(found: Difference, options: DifferenceOptions) -> Answer:
-    """Return the answer; JSON nests the two sides of a kernel."""
+def difference_answer(found: Difference, options: DifferenceOptions, *, following: bool = True) -> Answer:
+    """Return the answer, with the command to type next; JSON nests the two sides of a kernel."""
     rows = kernel_rows(found, options.top)
+    open_both = f"kernelpoint open {shlex.join([options.before, options.after])} --difference"
     return Answer(
         "difference",
         {
@@ -50,9 +52,11 @@ def difference_answer(found: Difference, options: DifferenceOptions) -> Answer:
             "kernels_in_all": len(found.kernels),
             "kernels": rows,
         },
-        lambda canvas: f"{difference_text(found, options, canvas)}\nNext: {_next_command(options)}",
         rows=[_flat(row) for row in rows],
-        blocks=lambda canvas: _blocks(found, options, canvas),
+        blocks=lambda canvas: (
+            *difference_blocks(found, options, canvas),
+            *([Typed(open_both)] if following else []),
+        ),
         warnings=tuple(_warnings(found)),
     )
 
@@ -71,7 +75,7 @@ def compared_parts(found: Difference) -> dict[str, Part]:
 def growth_text(found: Difference, allowed: float) -> str:
     """Return in words that the total grew by more than is allowed."""
     change = _signed(found.total_after_ns - found.total_before_ns)
-    by = "from 0" if found.ratio is None else f"by {quantities.share_above(found.ratio - 1, allowed)}"
+    by = "from 0" if found.ratio is None else f"by {share_above(found.ratio - 1, allowed)}"
     return f"the total kernel time grew {by} ({change})"
 
 
@@ -153,78 +157,49 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _shapes(kernel: MatchedKernel) -> str:
+def _shapes(found: Difference, kernel: MatchedKernel) -> str:
+    """Return how many shapes a kernel has that is matched by name, in brackets; else ""."""
+    if not _changed_shape(found, kernel):
+        return ""
     after = counted(kernel.shapes_after, "other shape")
-    return f"{kernel.shapes_before:,} -> {after}" if kernel.shapes_before > 1 else after
+    return f" ({kernel.shapes_before:,} -> {after})" if kernel.shapes_before > 1 else f" ({after})"
 
 
-def difference_text(found: Difference, options: DifferenceOptions, canvas: Canvas) -> str:
-    """Return the totals, and the kernels as a table no wider than the canvas."""
-    columns = figure_columns(found, options.top or MOST_ROWS)
-    taken = len(table(columns).split("\n", maxsplit=1)[0]) + 2
-    room = max(canvas.width - taken, _LEAST_LABEL)
-    places = place_names((kernel.process, kernel.device) for kernel in found.kernels)
-    labels = kernel_labels(found, options.top or MOST_ROWS, places, room)
-    lines = [
-        *_heading(found, options, canvas),
-        "",
-        table([*columns, names("kernel", labels)]),
-        *_left(found, len(labels)),
-        *place_lines(places),
-        *wrapped(_meaning(found), canvas.width),
-    ]
-    return "\n".join(lines)
-
-
-def _blocks(found: Difference, options: DifferenceOptions, canvas: Canvas) -> Iterator[Block]:
-    """Yield the same for a review, with the whole keys of the kernels."""
+def difference_blocks(found: Difference, options: DifferenceOptions, canvas: Canvas) -> Iterator[Said]:
+    """Yield whether the total grew, and the kernels that changed most; on a page with their whole keys."""
     most = options.top or MOST_ROWS
-    keys = [
-        f"{kernel.key} ({_shapes(kernel)})" if _changed_shape(found, kernel) else kernel.key
-        for kernel in found.kernels[:most]
-    ]
-    yield from _heading(found, options, canvas)
-    yield [*figure_columns(found, most), names("kernel", keys)]
-    yield from _left(found, len(keys))
-    yield _meaning(found)
-    yield f"Next: `{_next_command(options)}`"
-
-
-def _next_command(options: DifferenceOptions) -> str:
-    return f"kernelpoint open {shlex.join([options.before, options.after])} --difference"
-
-
-def _left(found: Difference, shown: int) -> list[str]:
-    """Return how many kernels are not listed, and how they changed."""
-    left = found.change_ns[shown:]
-    more = f"and {counted(len(left), 'more kernel')}, {_signed(int(left.sum()))} together"
-    return [more] if len(left) else []
-
-
-def _heading(found: Difference, options: DifferenceOptions, canvas: Canvas) -> list[str]:
-    lines = []
+    kernels, figures = found.kernels[:most], figure_columns(found, most)
+    places = place_names((kernel.process, kernel.device) for kernel in found.kernels)
+    label = kernel_labels(found, places)
+    keys = [kernel.key + _shapes(found, kernel) for kernel in kernels]
+    yield changed_sentence(found)
+    sides = []
     for word, side in (("before: ", found.before), ("after:  ", found.after)):
         launches = counted(int(side.launches.sum()), "launch", "launches")
-        lines.append(f"{word}{quantities.duration(int(side.total_ns.sum()))}, {launches}, ")
-    room = max(canvas.width - max(map(len, lines)), _LEAST_LABEL)
-    paths = paths_apart(options, room)
-    lines = [line + path for line, path in zip(lines, paths, strict=True)]
-    return [*wrapped(changed_sentence(found), canvas.width), *lines]
+        sides.append(f"{word}{duration(int(side.total_ns.sum()))}, {launches}, ")
+    room = max(canvas.width - max(map(len, sides)), _LEAST_LABEL)
+    yield from (side + path for side, path in zip(sides, paths_apart(options, room), strict=True))
+    yield ""
+    yield Listing(figures, "kernel", label, dropped_first=(), whole=keys)
+    left = found.change_ns[most:]
+    if len(left):
+        yield f"and {counted(len(left), 'more kernel')}, {_signed(int(left.sum()))} together"
+    yield from () if canvas.is_page else place_lines(places)
+    yield (
+        f"mean: ratio of mean durations; its {share(found.confidence)} interval takes launches as "
+        f"independent, and needs {LEAST_LAUNCHES} on both sides."
+    )
 
 
 def changed_sentence(found: Difference) -> str:
     """Return whether the total grew, by how much, and how many kernels are on one side alone."""
     change_ns = found.total_after_ns - found.total_before_ns
     grew = "grew" if change_ns > 0 else "shrank" if change_ns < 0 else "stayed the same"
-    before, after = quantities.duration(found.total_before_ns), quantities.duration(found.total_after_ns)
+    before, after = duration(found.total_before_ns), duration(found.total_after_ns)
     of = Counter(kernel.status for kernel in found.kernels)
-    kernels = [
-        f"{of[Status.APPEARED]:,} new",
-        f"{of[Status.VANISHED]:,} gone",
-        f"{of[Status.BOTH]:,} in both",
-    ]
+    kernels = f"{of[Status.APPEARED]:,} new, {of[Status.VANISHED]:,} gone, {of[Status.BOTH]:,} in both"
     by = f" {total_words(found)}, from {before} to {after}" if change_ns else f" at {before}"
-    return f"The kernel time {grew}{by}; kernels: {', '.join(kernels)}."
+    return f"The kernel time {grew}{by}; kernels: {kernels}."
 
 
 def paths_apart(options: DifferenceOptions, room: int) -> list[str]:
@@ -242,14 +217,8 @@ def paths_apart(options: DifferenceOptions, room: int) -> list[str]:
 
 def total_words(found: Difference) -> str:
     """Return how the total changed: its ratio, and by how much."""
-    return f"{_total_ratio(found)} ({_signed(found.total_after_ns - found.total_before_ns)})"
-
-
-def _meaning(found: Difference) -> str:
-    return (
-        f"mean: ratio of mean durations; its {quantities.share(found.confidence)} interval takes launches as "
-        f"independent, and needs {LEAST_LAUNCHES} on both sides."
-    )
+    ratio_ = UNKNOWN if found.ratio is None else _ratio(found.ratio)
+    return f"{ratio_} ({_signed(found.total_after_ns - found.total_before_ns)})"
 
 
 def figure_columns(found: Difference, most: int | None) -> list[Column]:
@@ -260,65 +229,54 @@ def figure_columns(found: Difference, most: int | None) -> list[Column]:
     before, after, ratios = found.before, found.after, found.ratios
     kernels = found.kernels[:most]
     shown = range(len(kernels))
+    means = [
+        _GONE.get(kernel.status) or _ratio(float(ratios.ratio[index])) for index, kernel in enumerate(kernels)
+    ]
+    intervals = [_interval(float(ratios.low[index]), float(ratios.high[index])) for index in shown]
     return [
         Column("change", [_signed(ns) for ns in found.change_ns[:most].tolist()]),
         Column("before", [_total(before, index) for index in shown]),
         Column("after", [_total(after, index) for index in shown]),
         Column(
-            "launches", [_counts(int(before.launches[index]), int(after.launches[index])) for index in shown]
+            "launches", [_counts(int(before.launches[each]), int(after.launches[each])) for each in shown]
         ),
-        Column(
-            "mean",
-            [
-                _GONE.get(kernel.status) or _ratio(float(ratios.ratio[index]))
-                for index, kernel in enumerate(kernels)
-            ],
-        ),
-        Column(
-            "interval", [_interval(float(ratios.low[index]), float(ratios.high[index])) for index in shown]
-        ),
+        Column("mean", means),
+        Column("interval", intervals),
     ]
 
 
 def _total(side: Durations, index: int) -> str:
-    return quantities.duration(int(side.total_ns[index])) if side.launches[index] else quantities.UNKNOWN
+    return duration(int(side.total_ns[index])) if side.launches[index] else UNKNOWN
 
 
 def _counts(before: int, after: int) -> str:
     """Return the launches of the two sides, once where they are as many or on one side alone."""
-    texts = [
-        quantities.count(count) if count < _EXACT_COUNT_BELOW else quantities.si(count)
-        for count in dict.fromkeys((before or after, after or before))
-    ]
-    return "->".join(texts)
+    both = dict.fromkeys((before or after, after or before))
+    return "->".join(count(each) if each < _EXACT_COUNT_BELOW else si(each) for each in both)
 
 
 def _signed(ns: int) -> str:
-    return f"+{quantities.duration(ns)}" if ns > 0 else quantities.duration(ns)
+    return f"+{duration(ns)}" if ns > 0 else duration(ns)
 
 
-def _ratio(ratio: float) -> str:
+def _ratio(value: float) -> str:
     """Return a ratio with three decimals where it is small: what changed by a per cent is to be seen."""
-    return f"{ratio:.3f}x" if 0.001 <= ratio < 9.9995 else quantities.ratio(ratio)
-
-
-def _total_ratio(found: Difference) -> str:
-    return quantities.UNKNOWN if found.ratio is None else _ratio(found.ratio)
+    return f"{value:.3f}x" if 0.001 <= value < 9.9995 else ratio(value)
 
 
 def _interval(low: float, high: float) -> str:
-    if math.isnan(low):
-        return quantities.UNKNOWN
-    return f"{_ratio(low).removesuffix('x')}-{_ratio(high).removesuffix('x')}"
+    return UNKNOWN if math.isnan(low) else f"{_ratio(low).removesuffix('x')}-{_ratio(high).removesuffix('x')}"
 
 
-def kernel_labels(found: Difference, most: int | None, places: Mapping[Place, str], room: int) -> list[str]:
-    """Return the kernels in a few words; of those that are matched by name, how many shapes they have."""
+def kernel_labels(found: Difference, places: Mapping[Place, str]) -> Callable[[int, int], str]:
+    """Return what labels kernels; of those that are matched by name it says how many shapes they have."""
     labels = KernelLabels(found.kernels, places)
-    ends = [
-        f" ({_shapes(kernel)})" if _changed_shape(found, kernel) else "" for kernel in found.kernels[:most]
-    ]
-    return [labels.label(index, max(room - len(end), _LEAST_LABEL)) + end for index, end in enumerate(ends)]
+
+    def label(row: int, room: int) -> str:
+        end = _shapes(found, found.kernels[row])
+        return labels.label(row, max(room - len(end), _LEAST_LABEL)) + end
+
+    return label
 
 
 def sorted_difference(found: Difference, sort: DifferenceSort, *, reverse: bool) -> Difference:
@@ -334,17 +292,10 @@ def sorted_difference(found: Difference, sort: DifferenceSort, *, reverse: bool)
     if sort is DifferenceSort.KERNEL:
         keys = [kernel.key for kernel in found.kernels]
         return found.ordered(np.array(sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse), int))
-    values = _values(found, sort)
+    figures: dict[DifferenceSort, FloatArray | IntArray] = {
+        DifferenceSort.BEFORE: found.before.total_ns,
+        DifferenceSort.AFTER: found.after.total_ns,
+        DifferenceSort.LAUNCHES: np.maximum(found.before.launches, found.after.launches),
+    }
+    values = figures.get(sort, found.ratios.ratio)
     return found.ordered(np.argsort(values if reverse else -values, kind="stable"))
-
-
-def _values(found: Difference, sort: DifferenceSort) -> FloatArray | IntArray:
-    """Return (k,) the figures to sort by; NaN where a kernel has none."""
-    before, after = found.before, found.after
-    if sort is DifferenceSort.BEFORE:
-        return before.total_ns
-    if sort is DifferenceSort.AFTER:
-        return after.total_ns
-    if sort is DifferenceSort.LAUNCHES:
-        return np.maximum(before.launches, after.launches)
-    return found.ratios.ratio

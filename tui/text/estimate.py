@@ -1,4 +1,4 @@
-"""Totals from a simulator's results, as `estimate` gives them in every form."""
+"""Totals from a simulator's results, as `estimate` and `run` give them in every form."""
 
 from __future__ import annotations
 
@@ -15,24 +15,17 @@ from sampling.estimation.interval import Estimate, Ratio
 from sampling.estimation.total import CYCLES, PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlannedLaunch
+from sampling.running import Asked, Now, Ran
+from sampling.simulators.jobs import Job
 from sampling.text import counted
-from tui.charts import quantities
+from tui.charts.quantities import UNKNOWN, count, duration, hours, share
 from tui.options.command_line import command_line
 from tui.options.simulate import EstimateOptions
-from tui.output.markdown import Block
-from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import Column, wrapped
-from tui.text.labels.kernel_labels import (
-    KernelLabels,
-    Place,
-    RowLabels,
-    key_parts,
-    place_lines,
-    place_names,
-    row_labels,
-)
-from tui.text.plan import Listing
-from tui.text.promise import sure_words
+from tui.output.blocks import Listing, Said, Typed
+from tui.output.writer import Answer
+from tui.terminal.printable import Column, shortened
+from tui.text.labels import Place, key_parts, labels_of, place_lines, place_names
+from tui.text.plan import launch_figures, sure_words
 
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
@@ -52,12 +45,13 @@ def estimate_answer(
     following : the command to type next; "" for none, None for that of an estimate.
     """
     results = estimate_results(found, larger, options)
+    rows = results["groups"] if options.groups else results["metrics"]
     return Answer(
         "estimate",
         results,
-        lambda canvas: estimate_text(found, larger, options, canvas, following),
-        blocks=lambda canvas: _blocks(found, larger, options, canvas, following),
-        rows=_flat(results["groups"] if options.groups else results["metrics"]),
+        blocks=lambda _: estimate_blocks(found, larger, options, following),
+        # Without lists, for forms that have one value a cell.
+        rows=[{name: value for name, value in row.items() if not isinstance(value, list)} for row in rows],
         warnings=(*refuted(found), *found.notes),
     )
 
@@ -68,32 +62,37 @@ def estimate_results(
     """Return every figure."""
     from msgspec import to_builtins
 
+    main, parts = found.main, found.parts
     declared = found.plan.options.target if found.plan.is_random else None
-    metrics = [
-        _row(total) | {"missing": list(missing), "notes": list(total.notes)}
-        for total, missing in zip(found.totals, found.missing, strict=True)
-    ]
+    kinds = ("sampling", "projection", "scale_model", "cold_check")
     return {
-        "metrics": metrics,
-        "ratios": [_ratio_row(ratio, found.main.confidence) for ratio in _ratios(found)],
+        "metrics": [
+            _row(total) | {"missing": list(missing), "notes": list(total.notes)}
+            for total, missing in zip(found.totals, found.missing, strict=True)
+        ],
+        "ratios": [
+            {
+                "name": ratio.name,
+                "ratio": ratio.ratio,
+                "low": ratio.low,
+                "high": ratio.high,
+                "confidence": main.confidence,
+                "reason": ratio.reason,
+                "incomplete": ratio.is_incomplete,
+            }
+            for ratio in _ratios(found)
+        ],
         "groups": _group_rows(found) if options.groups else [],
         "promise_met": None
         if options.target is None
         else found.is_within(options.target, accept_cold=options.accept_cold),
         "caches": _caches(found),
-        "seen": None if found.main.seen is None else asdict(found.main.seen),
+        "seen": None if main.seen is None else asdict(main.seen),
         "declared": {
             "noise": None if declared is None else declared.noise_floor,
             "kernel_spread": None if declared is None else declared.kernel_spread,
         },
-        "parts": None
-        if found.parts is None
-        else {
-            "sampling": found.parts.sampling,
-            "projection": found.parts.projection,
-            "scale_model": found.parts.scale_model,
-            "cold_check": found.parts.cold_check,
-        },
+        "parts": None if parts is None else {kind: getattr(parts, kind) for kind in kinds},
         "next": [] if larger is None else to_builtins(larger.to_run),
         "covers": found.notes[-1],
     }
@@ -101,16 +100,17 @@ def estimate_results(
 
 def _caches(found: PlanEstimate) -> dict[str, Any]:
     caches, check, ends = found.caches, found.caches.check, _bracket(found)
+    bracket, checked = None, None
+    if found.own is not None and ends is not None:
+        bracket = {"own": found.own.total, "low": ends[0], "high": ends[1]}
+    if check is not None:
+        checked = {"ratio": check.ratio, "standard_error": check.standard_error, "pairs": check.pairs}
     return {
         "state": caches.state,
         "shares": dict(caches.shares),
         "is_of_whole_run": caches.is_of_whole_run,
-        "cold_check": None
-        if check is None
-        else {"ratio": check.ratio, "standard_error": check.standard_error, "pairs": check.pairs},
-        "bracket": None
-        if found.own is None or ends is None
-        else {"own": found.own.total, "low": ends[0], "high": ends[1]},
+        "cold_check": checked,
+        "bracket": bracket,
     }
 
 
@@ -134,66 +134,16 @@ def _row(total: Estimate) -> dict[str, Any]:
 
 def _group_rows(found: PlanEstimate) -> list[dict[str, Any]]:
     compared = {group.key: group for group in compared_groups(found)}
+    own = ("profiled_ns", "profiled_share", "simulated_share", "per_ns")
     return [
-        {
-            "key": key,
-            **_row(total),
-            "profiled_ns": compared[key].profiled_ns,
-            "profiled_share": compared[key].profiled_share,
-            "simulated_share": compared[key].simulated_share,
-            "per_ns": compared[key].per_ns,
-        }
+        {"key": key, **_row(total), **{name: getattr(compared[key], name) for name in own}}
         for key, total in found.groups
     ]
 
 
-def _ratio_row(ratio: Ratio, confidence: float) -> dict[str, Any]:
-    return {
-        "name": ratio.name,
-        "ratio": ratio.ratio,
-        "low": ratio.low,
-        "high": ratio.high,
-        "confidence": confidence,
-        "reason": ratio.reason,
-        "incomplete": ratio.is_incomplete,
-    }
-
-
-def _flat(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows without lists, for forms that have one value a cell."""
-    return [{name: value for name, value in row.items() if not isinstance(value, list)} for row in rows]
-
-
-def estimate_text(
-    found: PlanEstimate,
-    larger: ToppedUp | None,
-    options: EstimateOptions,
-    canvas: Canvas,
-    following: str | None = None,
-) -> str:
-    """Return the figures in words, and the table of kernel groups where it is asked for."""
-    lines = (
-        block if isinstance(block, str) else group_listing(found).text(canvas.width)
-        for block in _blocks(found, larger, options, canvas, following)
-    )
-    return "\n".join(line if line.startswith(NEXT) else fitted(line, canvas.width) for line in lines)
-
-
-def fitted(line: str, width: int) -> str:
-    """Return a line of words as lines of at most `width`, a table as it is."""
-    if len(line) <= width or "\n" in line:
-        return line
-    indent = " " * (len(line) - len(line.lstrip()))
-    return "\n".join(wrapped(line, width, f"{indent}  "))
-
-
-def _blocks(
-    found: PlanEstimate,
-    larger: ToppedUp | None,
-    options: EstimateOptions,
-    canvas: Canvas,
-    following: str | None,
-) -> Iterator[Block]:
+def estimate_blocks(
+    found: PlanEstimate, larger: ToppedUp | None, options: EstimateOptions, following: str | None = None
+) -> Iterator[Said]:
     """Yield the answer first, then what it rests on, last the next command."""
     listed = options.top_up if larger is not None else None
     yield from missing_lines(found, listed)
@@ -207,13 +157,13 @@ def _blocks(
     if larger is not None:
         yield next_text(larger)
     if options.details:
-        yield from detail_lines(found)
+        yield from _detail_lines(found)
     if options.groups:
         groups = group_listing(found)
-        yield groups.columns(canvas.width) if len(groups.labels) else NO_GROUPS
+        yield groups if len(groups) else NO_GROUPS
         yield from places_named(found)
     if following != "":
-        yield f"{NEXT}{following or _next_command(found, listed, options)}"
+        yield Typed(following or _next_command(found, listed, options), NEXT)
 
 
 def _next_command(found: PlanEstimate, listed: str | None, options: EstimateOptions) -> str:
@@ -226,7 +176,7 @@ def _next_command(found: PlanEstimate, listed: str | None, options: EstimateOpti
     return f"kernelpoint {shlex.join([options.plan, *options.results])}"
 
 
-def detail_lines(found: PlanEstimate) -> Iterator[str]:
+def _detail_lines(found: PlanEstimate) -> Iterator[str]:
     """Yield what a total rests on that is of interest to few, and what its interval covers."""
     main, seen = found.main, found.main.seen
     nu = main.degrees_of_freedom
@@ -266,7 +216,7 @@ def missing_lines(found: PlanEstimate, listed: str | None = None) -> Iterator[st
     if main.is_incomplete:
         missing = set(found.missing[found.totals.index(main)])
         to_run = [launch for launch in found.plan.drawn if launch.id in missing]
-        known = f"{quantities.share(1 - main.share_missing)} of the time"
+        known = f"{share(1 - main.share_missing)} of the time"
         there = f"list: {listed}" if listed else "`--target 0.05 --top-up more.json` lists them"
         what = "no total yet" if math.isnan(main.total) else "what follows is of that part alone"
         yield f"INCOMPLETE: results of {known}; {what}. Still to run: {_launches_text(to_run)} ({there})"
@@ -292,7 +242,7 @@ def _grown(found: PlanEstimate) -> str:
         return ""
     now = main.half_width / main.total
     before = math.sqrt(max(0.0, now**2 - parts.cold_check**2))
-    return f", which widens the interval from {quantities.share(before)} to {quantities.share(now)}"
+    return f", which widens the interval from {share(before)} to {share(now)}"
 
 
 def _bracket(found: PlanEstimate) -> tuple[float, float] | None:
@@ -304,15 +254,15 @@ def _bracket(found: PlanEstimate) -> tuple[float, float] | None:
 
 def _launches_text(launches: Sequence[PlannedLaunch]) -> str:
     """Return how many launches there are and how long they last."""
-    duration_ns = sum(launch.duration_ns or 0 for launch in launches)
+    total_ns = sum(launch.duration_ns or 0 for launch in launches)
     number = counted(len(launches), "launch", "launches")
-    return f"{number}, {quantities.duration(duration_ns)} of profile time" if duration_ns else number
+    return f"{number}, {duration(total_ns)} of profile time" if total_ns else number
 
 
 def target_text(found: PlanEstimate, target: float, *, accept_cold: bool) -> str:
     """Return whether the total is as narrow as asked for."""
     if found.is_within(target, accept_cold=accept_cold):
-        return f"within {quantities.share(target)} as asked for"
+        return f"within {share(target)} as asked for"
     return unmet_text(found, target)
 
 
@@ -321,7 +271,7 @@ def next_text(larger: ToppedUp) -> str:
     return (
         f"next: {_launches_text(larger.to_run)}, {larger.added:,} of them new; "
         f"the whole larger plan: {counted(larger.launches, 'launch', 'launches')}, "
-        f"{quantities.duration(larger.sampled_duration_ns)}"
+        f"{duration(larger.sampled_duration_ns)}"
     )
 
 
@@ -334,9 +284,9 @@ def interval_text(total: Estimate) -> str:
         return f"{total.total:,.0f}"
     if not half_width:
         return f"{total.total:,.0f}, exact: all launches were simulated"
-    share = quantities.share(half_width / total.total) if total.total else "-"
+    within = share(half_width / total.total) if total.total else "-"
     return (
-        f"{total.total:,.0f}, within {share} ({total.low:,.0f} to {total.high:,.0f}; "
+        f"{total.total:,.0f}, within {within} ({total.low:,.0f} to {total.high:,.0f}; "
         f"{sure_words(total.confidence)})"
     )
 
@@ -363,7 +313,7 @@ def part_lines(found: PlanEstimate) -> Iterator[str]:
         ("cold check", parts.cold_check),
     )
     shares = ", ".join(
-        f"{name} {'unknown' if part is None else quantities.share(part)}" for name, part in named if part != 0
+        f"{name} {'unknown' if part is None else share(part)}" for name, part in named if part != 0
     )
     yield f"  parts of that: {shares}"
     if parts.note:
@@ -382,9 +332,9 @@ def seen_lines(found: PlanEstimate) -> Iterator[str]:
         )
         return
     yield (
-        f"Of the variance {quantities.share(seen.share)} was seen at least twice; there, {found.main.metric} "
+        f"Of the variance {share(seen.share)} was seen at least twice; there, {found.main.metric} "
         f"vary {_times(seen.variance_ratio)} times as much as declared. "
-        f"{quantities.share(seen.declared_share)} of the interval rests on what was declared."
+        f"{share(seen.declared_share)} of the interval rests on what was declared."
     )
 
 
@@ -407,12 +357,12 @@ def refuted(found: PlanEstimate) -> Iterator[str]:
 
 def missing_text(total: Estimate) -> str:
     """Return how much has no result."""
-    return f"{quantities.share(total.share_missing)} of the profile's time has no result"
+    return f"{share(total.share_missing)} of the profile's time has no result"
 
 
 def unmet_text(found: PlanEstimate, target: float) -> str:
     """Return why the total is not as narrow as asked for."""
-    total, asked = found.main, f"not within {quantities.share(target)}"
+    total, asked = found.main, f"not within {share(target)}"
     if total.is_incomplete:
         return f"{asked}: {missing_text(total)}"
     if total.half_width is None:
@@ -423,9 +373,9 @@ def unmet_text(found: PlanEstimate, target: float) -> str:
         began = "with their own reads in L2" if found.caches.is_lower_bound else "cold"
         return f"{asked} of the whole run: launches started {began} (`--accept-cold` takes their total)"
     if found.parts is not None and found.parts.cold_check > target:
-        reached = quantities.share(found.parts.cold_check)
+        reached = share(found.parts.cold_check)
         return f"{asked}: the cold check alone reaches {reached}; a larger `--cold-check` narrows it"
-    return f"{asked}: the interval reaches {quantities.share(total.half_width / total.total)} to either side"
+    return f"{asked}: the interval reaches {share(total.half_width / total.total)} to either side"
 
 
 NO_GROUPS = "no totals by kernel group: the plan's launches were picked, not drawn at random"
@@ -433,21 +383,17 @@ NO_GROUPS = "no totals by kernel group: the plan's launches were picked, not dra
 
 @dataclass(frozen=True, slots=True)
 class ComparedGroup:
-    """What one kernel group took in the profile, and what it takes in the simulator.
-
-    Attributes
-    ----------
-    total : of its metric; None where none of its launches has a result.
-    profiled_ns : of all its launches.
-    profiled_share, simulated_share : of the whole workload; the latter None where there is no total.
-    per_ns : its metric per profiled nanosecond, of the strata that are in the total.
-    """
+    """What one kernel group took in the profile, and what it takes in the simulator."""
 
     key: str
+    #: Of its metric; None where none of its launches has a result.
     total: Estimate | None
+    #: Of all its launches.
     profiled_ns: float
+    #: Of the whole workload; the latter None where there is no total.
     profiled_share: float
     simulated_share: float | None
+    #: Its metric per profiled nanosecond, of the strata that are in the total.
     per_ns: float | None
 
 
@@ -456,30 +402,25 @@ def compared_groups(found: PlanEstimate) -> list[ComparedGroup]:
 
     There are none where launches were picked.
     """
-    profiled_ns: dict[str, float] = {}
-    for key, stratum in zip(compared_keys(found.plan), found.plan.strata, strict=True):
-        profiled_ns[key] = profiled_ns.get(key, 0.0) + stratum.size * stratum.mean_ns
     totals = dict(found.groups)
     if not totals:
         return []
-    all_ns, in_all = sum(profiled_ns.values()), sum(total.total for total in totals.values())
+    profiled_ns: dict[str, float] = {}
+    for key, stratum in zip(compared_keys(found.plan), found.plan.strata, strict=True):
+        profiled_ns[key] = profiled_ns.get(key, 0.0) + stratum.size * stratum.mean_ns
+    all_ns = sum(profiled_ns.values())
     # Of a part there are no shares of the whole; a group that is whole has a total all the same.
-    in_all = nan if found.main.is_incomplete else in_all
-    groups = [_compared(key, totals.get(key), ns, all_ns, in_all) for key, ns in profiled_ns.items()]
+    in_all = nan if found.main.is_incomplete else sum(total.total for total in totals.values())
+    groups = []
+    for key, ns in profiled_ns.items():
+        total, simulated, per_ns = totals.get(key), None, None
+        if total is not None:
+            known_ns = ns * (1 - total.share_missing)
+            simulated = total.total / in_all if in_all > 0 else None
+            per_ns = float(np.nansum(total.stratum_total)) / known_ns if known_ns else None
+        groups.append(ComparedGroup(key, total, ns, ns / all_ns if all_ns else 0.0, simulated, per_ns))
     return sorted(
         groups, key=lambda each: (each.total is None, -(each.simulated_share or 0), -each.profiled_ns)
-    )
-
-
-def _compared(key: str, total: Estimate | None, ns: float, all_ns: float, in_all: float) -> ComparedGroup:
-    known_ns = 0.0 if total is None else ns * (1 - total.share_missing)
-    return ComparedGroup(
-        key=key,
-        total=total,
-        profiled_ns=ns,
-        profiled_share=ns / all_ns if all_ns else 0.0,
-        simulated_share=total.total / in_all if total is not None and in_all > 0 else None,
-        per_ns=float(np.nansum(total.stratum_total)) / known_ns if total is not None and known_ns else None,
     )
 
 
@@ -490,17 +431,17 @@ def group_listing(found: PlanEstimate) -> Listing:
     figures = [
         Column("simulated", [_share(group.simulated_share) for group in groups]),
         Column("profiled", [_share(group.profiled_share) for group in groups]),
-        Column(
-            metric, [quantities.UNKNOWN if each.per_ns is None else f"{each.per_ns:.4g}" for each in groups]
-        ),
+        Column(metric, [UNKNOWN if each.per_ns is None else f"{each.per_ns:.4g}" for each in groups]),
         Column("within", [_within(group.total) for group in groups]),
     ]
     if any(group.total is None or group.total.launches_missing for group in groups):
-        figures.append(Column("missing", [_missing(group.total) for group in groups]))
+        # How many of the drawn launches have no result.
+        missing = ["all" if each.total is None else count(each.total.launches_missing) for each in groups]
+        figures.append(Column("missing", missing))
     keys = [group.key for group in groups]
     if keys == [WHOLE_WORKLOAD_KEY]:
-        return Listing(tuple(figures), "kernel group", RowLabels(KernelLabels((), {}), [("all", None)]))
-    return Listing(tuple(figures), "kernel group", row_labels(map(key_parts, keys), _places(keys)))
+        return Listing(figures, "kernel group", lambda _, room: shortened("all", room))
+    return Listing(figures, "kernel group", labels_of(map(key_parts, keys), _places(keys)))
 
 
 def places_named(found: PlanEstimate) -> list[str]:
@@ -513,30 +454,105 @@ def _places(keys: Sequence[str]) -> dict[Place, str]:
 
 
 def _share(fraction: float | None) -> str:
-    return quantities.UNKNOWN if fraction is None else quantities.share(fraction)
+    return UNKNOWN if fraction is None else share(fraction)
 
 
 def _within(total: Estimate | None) -> str:
     """Return how far the interval reaches to either side."""
     if total is None or total.half_width is None:
-        return quantities.UNKNOWN
+        return UNKNOWN
     if not total.half_width:
         return "exact"
-    return quantities.share(total.half_width / total.total) if total.total else quantities.UNKNOWN
-
-
-def _missing(total: Estimate | None) -> str:
-    """Return how many of the drawn launches have no result."""
-    return "all" if total is None else quantities.count(total.launches_missing)
+    return share(total.half_width / total.total) if total.total else UNKNOWN
 
 
 def next_listing(larger: ToppedUp) -> Listing:
     """Return the launches of a larger plan that have no result yet, in its order."""
-    figures = (
-        Column("launch", [str(launch.id) for launch in larger.to_run]),
-        Column("duration", [quantities.duration(launch.duration_ns) for launch in larger.to_run]),
-        Column("stands for", [f"{launch.weight:,.6g}" for launch in larger.to_run]),
-        Column("occurrence", [str(launch.occurrence) for launch in larger.to_run]),
-    )
     places = place_names((launch.process, launch.device) for launch in larger.to_run)
-    return Listing(figures, "kernel", row_labels(larger.to_run, places))
+    return Listing(launch_figures(larger.to_run), "kernel", labels_of(larger.to_run, places))
+
+
+# A run, while launches are simulated and when it ends.
+
+#: Said before anything is simulated.
+COLD = (
+    "launches start cold here, and a total of these keeps no --target: --caches after:16 or --cold-check 8 "
+    "mends that; --accept-cold, of `run` and `estimate`, takes it as it is"
+)
+
+
+def progress_line(now: Now, target: float | None, width: int | None = None) -> str:
+    """Return how far a run is: launches, the total's interval, the time left, what runs; as fits."""
+    parts = [f"{now.done:,} of {counted(now.of, 'launch', 'launches')}"]
+    if now.total is not None:
+        parts.append(_known(now.total, target))
+    if now.seconds_left is not None:
+        parts.append(f"{'' if target is None else 'up to '}{hours(now.seconds_left / 3600)} left")
+    if now.running:
+        parts.append(f"{now.running:,} running")
+    while width is not None and len(parts) > 1 and len("; ".join(parts)) > width:
+        parts.pop()
+    return "; ".join(parts)
+
+
+def _known(total: Estimate, target: float | None) -> str:
+    if total.is_incomplete:
+        return missing_text(total)
+    if total.half_width is None or not total.total:
+        return f"{total.metric} {total.total:,.0f}"
+    asked = "" if target is None else f", asked {share(target)}"
+    return f"{total.metric} within {share(total.half_width / total.total)}{asked}"
+
+
+def news_line(now: Now, target: float | None) -> str | None:
+    """Return what just happened; None where nothing did."""
+    if now.news is None:
+        return None
+    if isinstance(now.news, Job):
+        what = f"launch {now.news.id} " + (f"failed: {now.news.failure}" if now.news.failure else "done")
+    else:
+        what = f"{counted(now.news, 'launch', 'launches')} more drawn"
+    return f"{what}; {progress_line(now, target)}"
+
+
+def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -> Answer:
+    """Return the answer: that of `estimate`, below it what failed and the job array.
+
+    Parameters
+    ----------
+    options : of an estimate of the run's folder.
+    command : what is typed to go on.
+    """
+    said = list(_run_blocks(ran, command))
+    results: dict[str, Any] = {
+        "failed": [asdict(each) for each in ran.failed],
+        "job_array": None if ran.job_array is None else str(ran.job_array[0]),
+        "begun": [str(place) for place in ran.begun],
+        "folder": str(asked.folder),
+    }
+    if ran.found is None:
+        return Answer("run", results, blocks=lambda _: said, rows=[{**results, "failed": len(ran.failed)}])
+    found = ran.found
+    goes_on = ran.job_array is None and not ran.begun and asked.target is None
+    following = f"{command} --target 0.03" if goes_on else ""
+    return replace(
+        estimate_answer(found, None, options, following),
+        command="run",
+        results=estimate_results(found, None, options) | results,
+        blocks=lambda _: (*estimate_blocks(found, None, options, following), *said),
+    )
+
+
+def _run_blocks(ran: Ran, command: str) -> Iterator[Said]:
+    for each in ran.failed:
+        other = "no other" if each.instead is None else f"launch {each.instead}"
+        yield f"launch {each.id} failed ({each.why}); {other} of its stratum was simulated for it"
+    if ran.job_array is not None:
+        script, launches = ran.job_array
+        before = f"{counted(launches, 'launch', 'launches')} to simulate: "
+        yield Typed(f"sbatch {shlex.quote(str(script))}", before)
+    if ran.begun:
+        begun = counted(len(ran.begun), "launch has", "launches have")
+        yield Typed(str(ran.begun[0]), f"{begun} begun and not ended; if it was killed, remove its folder: ")
+    if ran.job_array is not None or ran.begun:
+        yield Typed(command, "When the array has ended: ")

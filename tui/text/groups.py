@@ -1,33 +1,111 @@
-"""Kernel groups as lists and tables: whole keys where they are read on, no wider than what shows them."""
+"""Kernel groups: what they are called, their table, and one group's strata and histogram."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from sampling.plan.study import GroupStatistics, Study
-from tui.charts import quantities
-from tui.charts.grid import bar
+from sampling.plan.study import Study
+from sampling.reduction.duration_counts import DurationCounts
+from tui.charts.grid import HEADING, LABEL, Grid, bar, blank, cluster_style, cluster_symbol, put, stack
+from tui.charts.histogram import LEFT, DurationAxis, HistogramData, histogram
+from tui.charts.quantities import UNKNOWN, count, duration, duration_range, share
 from tui.options.choices import GroupSort
+from tui.output.blocks import Listing, Said
 from tui.output.writer import Canvas
-from tui.terminal.printable import Column, names, table
-from tui.text import facts
+from tui.terminal.printable import Column, names
+from tui.text.labels import KernelLabels, Place, group_title, place_lines, place_names
+from tui.text.profile import device_rows
+
+Row = dict[str, Any]
+
+#: What stands for the strata and the launches of a kernel group that is pooled with others.
+POOLED = "pool"
+_BAR = 8
+_GAP = 2
+# A name in fewer columns says little; figures that others tell make room for it, these first.
+_LEAST_NAME = 30
+_DROPPED_FIRST = ("strata", "total", "", "cum", "CoV")
+_IN_SHORT = ("rank", "share", "launches", "mean", "CoV", "drawn")
+
+
+# What they are called.
+
+# Those of a reduction and the places of its launches: a plan made anew has the same.
+_LABELS: WeakKeyDictionary[DurationCounts, KernelLabels] = WeakKeyDictionary()
+
+
+def kernel_labels(study: Study) -> KernelLabels:
+    """Return the labels of all kernel groups."""
+    labels = _LABELS.get(study.counts)
+    if labels is None:
+        labels = _LABELS[study.counts] = KernelLabels(study.counts.groups, places_of(study))
+    return labels
+
+
+def group_label(study: Study, index: int, room: int | None = None) -> str:
+    """Return a group in a few words, in at most `room` columns; other groups have other labels."""
+    return kernel_labels(study).label(index, room)
+
+
+def places_of(study: Study) -> dict[Place, str]:
+    """Return what every process and device is called; nothing where there is only one."""
+    if len(study.sequences) < 2 or study.counts.grouping.pool_devices:
+        return {}
+    return place_names((sequence.process, sequence.device) for sequence in study.profile.sequences)
+
+
+def devices_named(study: Study) -> list[str]:
+    """Return what the names of processes and devices in labels stand for, a line each."""
+    models = {(row["process"], row["device"]): row["name"] for row in device_rows(study)}
+    return place_lines({place: name for place, name in places_of(study).items() if place in models}, models)
+
+
+def group_columns(rank: str, key: str) -> list[Column]:
+    """Return which kernel group is shown, as a table that has its whole key."""
+    return [Column("rank", [rank], to_right=False), names("kernel group", [key])]
+
+
+# Their table.
+
+
+def group_row(study: Study, index: int) -> Row:
+    """Return one kernel group as the contract's `groups` lists it."""
+    group, of = study.counts.groups[index], study.groups
+    is_pooled = bool(of.pooled[index])
+    return {
+        "rank": index + 1,
+        "key": group.key,
+        "name": group.name,
+        "grid": None if group.grid is None else list(group.grid),
+        "block": None if group.block is None else list(group.block),
+        "process": group.process,
+        "device": group.device,
+        "launches": int(of.launches[index]),
+        "total_duration_ns": int(of.total_duration_ns[index]),
+        "share": float(of.share[index]),
+        "mean_ns": float(of.mean_ns[index]),
+        "std_ns": float(of.std_ns[index]),
+        "cov": float(of.cov[index]) if of.mean_ns[index] else None,
+        "min_ns": int(of.min_ns[index]),
+        "max_ns": int(of.max_ns[index]),
+        "clusters": None if is_pooled or of.clusters is None else int(of.clusters[index]),
+        "samples": None if is_pooled or of.samples is None else int(of.samples[index]),
+        "pooled": is_pooled,
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class GroupList:
-    """The listed groups.
+    """The listed groups."""
 
-    Attributes
-    ----------
-    groups : their indices, rank - 1, in the order of the list.
-    matching : how many groups match the filter; the listed ones are the first of them.
-    """
-
+    #: Their indices, rank - 1, in the order of the list.
     groups: tuple[int, ...]
+    #: How many groups match the filter; the listed ones are the first of them.
     matching: int
 
 
@@ -42,140 +120,250 @@ def list_groups(
     reverse : the smallest first, or the last name.
     """
     order = _order(study, sort, reverse=reverse)
-    wanted = wanted.casefold()
     if wanted:
-        keys = [group.key.casefold() for group in study.counts.groups]
-        order = [index for index in order if wanted in keys[index]]
+        wanted = wanted.casefold()
+        order = [index for index in order if wanted in study.counts.groups[index].key.casefold()]
     return GroupList(tuple(order[:most]), len(order))
 
 
 def _order(study: Study, sort: GroupSort, *, reverse: bool) -> list[int]:
+    groups, of = study.counts.groups, study.groups
     if sort is GroupSort.NAME:
-        groups = study.counts.groups
         return sorted(range(len(groups)), key=lambda index: groups[index].name, reverse=reverse)
-    values = _values(study.groups, sort, pooled=np.inf if reverse else 0)
+    values = {
+        GroupSort.LAUNCHES: of.launches,
+        GroupSort.MEAN: of.mean_ns,
+        GroupSort.COV: of.cov,
+        GroupSort.STRATA: of.clusters,
+        GroupSort.DRAWN: of.samples,
+    }.get(sort)
     if values is None:
-        ranks = range(len(study.counts.groups))
-        return list(reversed(ranks) if reverse else ranks)
+        return list(range(len(groups)))[:: -1 if reverse else 1]
+    if sort in {GroupSort.STRATA, GroupSort.DRAWN}:
+        # Groups that are pooled have none of their own and stand last.
+        values = np.where(of.pooled, np.inf if reverse else 0, values)
     order: list[int] = np.argsort(values if reverse else -values, kind="stable").tolist()
     return order
 
 
-def _values(of: GroupStatistics, sort: GroupSort, *, pooled: float) -> np.ndarray | None:
-    """Return what to sort by; None to keep the order of ranks.
-
-    Parameters
-    ----------
-    pooled : the value that puts groups last which are pooled, and have none of their own.
-    """
-    return {
-        GroupSort.LAUNCHES: of.launches,
-        GroupSort.MEAN: of.mean_ns,
-        GroupSort.COV: of.cov,
-        GroupSort.STRATA: _own(of.clusters, of, pooled),
-        GroupSort.DRAWN: _own(of.samples, of, pooled),
-    }.get(sort)
+def group_blocks(study: Study, rows: list[Row], canvas: Canvas) -> Iterator[Said]:
+    """Yield the table, with whole keys where there is room for them, and what the devices are called."""
+    keys = [row["key"] for row in rows]
+    listing = _listing(study, rows, group_figures(study, rows), keys)
+    taken = sum(cells + _GAP for cells in listing.widths.values())
+    is_whole = max(map(len, keys), default=0) <= canvas.width - taken
+    yield [*listing.figures, names("kernel group", keys)] if is_whole else listing
+    devices = devices_named(study)
+    yield from ("", *devices) if devices or not is_whole else ()
+    yield from () if is_whole else ("names in full: --format csv",)
 
 
-def _own(values: np.ndarray | None, of: GroupStatistics, pooled: float) -> np.ndarray | None:
-    """Return what groups have of their own; `pooled` for those that are pooled."""
-    return None if values is None else np.where(of.pooled, pooled, values)
+def short_group_listing(study: Study, rows: list[Row]) -> Listing:
+    """Return the groups with the most telling figures and labels in place of keys."""
+    return _listing(study, rows, [each for each in group_figures(study, rows) if each.heading in _IN_SHORT])
 
 
-#: What stands for the strata and the launches of a kernel group that is pooled with others.
-POOLED = "pool"
+def _listing(
+    study: Study, rows: list[Row], figures: list[Column], keys: Sequence[str] | None = None
+) -> Listing:
+    def label(row: int, room: int) -> str:
+        return group_label(study, rows[row]["rank"] - 1, room)
 
-_BAR = 8
-_GAP = 2
-# A name in fewer columns says little; figures that others tell make room for it, these first.
-_LEAST_NAME, _LEAST_OF_ALL = 30, 12
-_DROPPED_FIRST = ("strata", "total", "", "cum", "CoV")
-_IN_SHORT = ("rank", "share", "launches", "mean", "CoV", "drawn")
-_IN_FULL = "names in full: --format csv"
-
-Row = dict[str, Any]
+    return Listing(figures, "kernel group", label, _DROPPED_FIRST if keys else (), _LEAST_NAME, keys)
 
 
-def groups_text(study: Study, rows: list[Row], canvas: Canvas) -> str:
-    """Return the table, and what the devices are called in it and elsewhere."""
-    keys_wide = max((len(row["key"]) for row in rows), default=0)
-    columns = _columns(study, rows)
-    if keys_wide <= canvas.width - _taken(columns):
-        whole, *named = group_blocks(study, rows)
-        drawn = table(whole)
-        return "\n".join([drawn, "", *named]) if named else drawn
-    for heading in _DROPPED_FIRST:
-        if canvas.width - _taken(columns) < _LEAST_NAME:
-            columns = [each for each in columns if each.heading != heading]
-    room = max(canvas.width - _taken(columns), _LEAST_OF_ALL)
-    drawn = table(_with_names(study, rows, columns, room))
-    return "\n".join([drawn, "", *facts.devices_named(study), _IN_FULL])
-
-
-def group_blocks(study: Study, rows: list[Row]) -> tuple[list[Column], *tuple[str, ...]]:
-    """Return the columns of that table, and the lines on the devices."""
-    keys = names("kernel group", [row["key"] for row in rows])
-    return [*_columns(study, rows), keys], *facts.devices_named(study)
-
-
-def short_group_columns(study: Study, rows: list[Row], canvas: Canvas) -> list[Column]:
-    """Return kernel groups as columns no wider than the canvas, with labels in place of keys."""
-    whole = _columns(study, rows)
-    columns = [each for each in whole if each.heading in _IN_SHORT]
-    room = max(canvas.width - _taken(columns), _LEAST_OF_ALL)
-    return _with_names(study, rows, columns, room)
-
-
-def share_bar(study: Study, group: int, cells: int) -> str:
-    """Return a kernel group's share as a bar; that of the largest group takes all cells."""
-    share = study.groups.share
-    return bar(float(share[group]) / (float(share[0]) or 1.0), cells)
-
-
-def of_group(row: Row, what: str) -> str:
-    """Return how many strata or drawn launches a group has; those of a pool are no one group's.
-
-    Parameters
-    ----------
-    row : as `facts.group_row` returns it.
-    what : ``"clusters"`` or ``"samples"``.
-    """
-    if row["pooled"]:
-        return POOLED
-    return "-" if row[what] is None else quantities.count(row[what])
-
-
-def _with_names(study: Study, rows: list[Row], columns: list[Column], room: int) -> list[Column]:
-    labels = [facts.group_label(study, row["rank"] - 1, room) for row in rows]
-    return [*columns, names("kernel group", labels)]
-
-
-def _taken(columns: Sequence[Column]) -> int:
-    """Return the width of columns and of the gap after them."""
-    return sum(max(map(len, (each.heading, *each.cells))) + _GAP for each in columns)
-
-
-def _columns(study: Study, rows: list[Row]) -> list[Column]:
-    shares = _share_columns(study, rows)
+def group_figures(study: Study, rows: list[Row]) -> list[Column]:
+    """Return the figures of groups as columns."""
+    of, groups = study.groups, [row["rank"] - 1 for row in rows]
     return [
         Column("rank", [f"#{row['rank']}" for row in rows]),
-        Column("share", [quantities.share(row["share"]) for row in rows]),
-        *shares,
-        Column("total", [quantities.duration(row["total_duration_ns"]) for row in rows]),
-        Column("launches", [quantities.count(row["launches"]) for row in rows]),
-        Column("mean", [quantities.duration(row["mean_ns"]) for row in rows]),
+        Column("share", [share(row["share"]) for row in rows]),
+        # As wide in any list, so that bars of two lists can be compared.
+        Column("", [share_bar(study, group, _BAR).ljust(_BAR) for group in groups], to_right=False),
+        Column("cum", [share(float(of.running_share[group])) for group in groups]),
+        Column("total", [duration(row["total_duration_ns"]) for row in rows]),
+        Column("launches", [count(row["launches"]) for row in rows]),
+        Column("mean", [duration(row["mean_ns"]) for row in rows]),
         Column("CoV", ["-" if row["cov"] is None else f"{row['cov']:.3f}" for row in rows]),
         Column("strata", [of_group(row, "clusters") for row in rows]),
         Column("drawn", [of_group(row, "samples") for row in rows]),
     ]
 
 
-def _share_columns(study: Study, rows: list[Row]) -> list[Column]:
-    """Return the shares as bars, and the running share in order of time."""
-    of, groups = study.groups, [row["rank"] - 1 for row in rows]
-    bars = [share_bar(study, group, _BAR) for group in groups]
+def share_bar(study: Study, group: int, cells: int) -> str:
+    """Return a kernel group's share as a bar; that of the largest group takes all cells."""
+    part = study.groups.share
+    return bar(float(part[group]) / (float(part[0]) or 1.0), cells)
+
+
+def of_group(row: Row, what: str) -> str:
+    """Return how many strata (`clusters`) or drawn launches (`samples`) a row of `group_row` has.
+
+    Those of a pool are no one group's.
+    """
+    if row["pooled"]:
+        return POOLED
+    return "-" if row[what] is None else count(row[what])
+
+
+# The strata of one.
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStratum:
+    """The launches of a kernel group in one stratum."""
+
+    low_ns: int
+    high_ns: int
+    launches: int
+    #: Of the group's time.
+    share: float
+    mean_ns: float
+    #: None where the mean is 0.
+    cov: float | None
+    #: Launches that the plan draws; None where they may be of other groups too.
+    drawn: int | None
+
+
+def clusters_of_group(study: Study, group: int) -> list[tuple[int, int]]:
+    """Return the (shortest, longest) duration that a kernel group has in each of its strata, ascending."""
+    durations_ns, _ = study.counts.group_pairs(group)
+    design = study.design
+    whole = [(int(durations_ns[0]), int(durations_ns[-1]))]
+    if design.groups is None:
+        return whole
+    strata, of_strata = design.strata, design.groups.counts
+    rows = np.flatnonzero(strata.group == design.groups.group_of[group])
+    low, high = of_strata.duration_ns[strata.start[rows]], of_strata.duration_ns[strata.stop[rows] - 1]
+    # Of a pool's strata those that have launches of this group.
+    first, last = np.searchsorted(durations_ns, low), np.searchsorted(durations_ns, high, side="right") - 1
+    here = first <= last
+    found = zip(durations_ns[first[here]].tolist(), durations_ns[last[here]].tolist(), strict=True)
+    return list(found) or whole
+
+
+def group_strata(study: Study, group: int) -> list[GroupStratum]:
+    """Return the strata of a kernel group by duration; one of all its launches where the plan has none."""
+    durations_ns, launches = study.counts.group_pairs(group)
+    clusters = clusters_of_group(study, group)
+    total_ns = float(durations_ns @ launches) or 1.0
+    strata = []
+    for (low_ns, high_ns), samples in zip(clusters, _drawn(study, group, len(clusters)), strict=True):
+        rows = slice(*np.searchsorted(durations_ns, [low_ns, high_ns + 1]).tolist())
+        of_ns, number = durations_ns[rows], launches[rows]
+        mean_ns = float(of_ns @ number) / int(number.sum())
+        std_ns = float(np.sqrt(number @ (of_ns - mean_ns) ** 2 / number.sum()))
+        part, cov = float(of_ns @ number) / total_ns, std_ns / mean_ns if mean_ns else None
+        strata.append(GroupStratum(low_ns, high_ns, int(number.sum()), part, mean_ns, cov, samples))
+    return strata
+
+
+def _drawn(study: Study, group: int, clusters: int) -> list[int | None]:
+    """Return how many launches the plan draws in each stratum of a group."""
+    design, of = study.design, study.groups
+    if not of.pooled[group] and design.groups is not None:
+        rows = np.flatnonzero(design.strata.group == design.groups.group_of[group])
+        if len(rows) == clusters:
+            return list(design.strata.samples[rows].tolist())
+    if not of.pooled[group] and of.samples is not None and clusters == 1:
+        return [int(of.samples[group])]
+    return [None] * clusters
+
+
+def strata_grid(study: Study, group: int, width: int) -> Grid | None:
+    """Return the strata of a kernel group as a table no wider than `width`, or None if it would be wider.
+
+    A stratum has the symbol and the colour of its bars in the histogram.
+    """
+    strata = group_strata(study, group)
+    unknown = POOLED if study.groups.pooled[group] else UNKNOWN
+    columns = {
+        "durations": [duration_range(each.low_ns, each.high_ns) for each in strata],
+        "launches": [count(each.launches) for each in strata],
+        "mean": [duration(each.mean_ns) for each in strata],
+        "CoV": [UNKNOWN if each.cov is None else f"{each.cov:.3f}" for each in strata],
+        "drawn": [unknown if each.drawn is None else str(each.drawn) for each in strata],
+        "of its time": [share(each.share) for each in strata],
+    }
+    widths = [max(map(len, (heading, *cells))) for heading, cells in columns.items()]
+    *starts, end = np.cumsum([2, *(cells + _GAP for cells in widths)]).tolist()
+    if end - _GAP > width:
+        return None
+    grid = blank(width, len(strata) + 1)
+    for (heading, cells), start, room in zip(columns.items(), starts, widths, strict=True):
+        put(grid, 0, start, heading.rjust(room), HEADING)
+        for row, text in enumerate(cells, 1):
+            put(grid, row, start, text.rjust(room), LABEL)
+    for row, stratum in enumerate(strata, 1):
+        style = cluster_style(row - 1)
+        if len(strata) > 1:
+            put(grid, row, 0, cluster_symbol(row - 1), style)
+        put(grid, row, end, bar(stratum.share, max(min(_BAR, width - end), 0)), style)
+    return grid
+
+
+# Its histogram.
+
+
+def group_histogram(
+    study: Study, group: int, width: int, height: int, *, log: bool, whole: bool = False
+) -> Grid:
+    """Return the histogram of a kernel group, its strata as clusters; a table of them where it has room."""
+    durations_ns, launches = study.counts.group_pairs(group)
+    clusters = clusters_of_group(study, group)
+    words = None
+    # At most a third of the rows, with the headings and a blank row above.
+    if len(clusters) + 2 <= height // 3 and (listed := strata_grid(study, group, width - LEFT)):
+        words = stack([blank(width - LEFT, 1), listed])
+    axis: DurationAxis = "log" if log else "all" if whole else "linear"
+    return histogram(durations_ns, launches, clusters, width, height, axis=axis, words=words)
+
+
+def histogram_blocks(
+    study: Study, group: int, width: int, height: int, *, log: bool, whole: bool = False
+) -> list[Said]:
+    """Return the group's rank and key, or its label where the key is too long; below it its histogram."""
+    title = group_title(f"#{group + 1}", study.counts.groups, group, width)
+    return [title, group_histogram(study, group, width, height, log=log, whole=whole)]
+
+
+def histogram_page(study: Study, group: int, data: HistogramData) -> list[Said]:
+    """Return the group's rank and key, and its bins as a table."""
+    low, high = data.edges_ns[:-1].tolist(), data.edges_ns[1:].tolist()
+    columns = [
+        Column("durations", [duration_range(*edges) for edges in zip(low, high, strict=True)]),
+        Column("launches", [count(each) for each in data.counts.tolist()]),
+    ]
+    for number, counts in enumerate(data.cluster_counts if len(data.cluster_counts) > 1 else ()):
+        columns.append(Column(f"cluster {number}", [count(each) for each in counts.tolist()]))
+    return [group_columns(f"#{group + 1}", study.counts.groups[group].key), columns]
+
+
+def histogram_results(
+    study: Study, group: int, clusters: list[tuple[int, int]], data: HistogramData
+) -> dict[str, Any]:
+    """Return the bins and clusters of a kernel group as the contract's `histogram` has them."""
+    return {
+        "key": study.counts.groups[group].key,
+        "rank": group + 1,
+        "edges_ns": data.edges_ns.tolist(),
+        "counts": data.counts.tolist(),
+        "clusters": [
+            {"low_ns": low, "high_ns": high, "launches": int(counts.sum()), "counts": counts.tolist()}
+            for (low, high), counts in zip(clusters, data.cluster_counts, strict=True)
+        ],
+    }
+
+
+def histogram_rows(clusters: list[tuple[int, int]], data: HistogramData) -> list[dict[str, Any]]:
+    """Return a row a bin, with the launches of each cluster."""
+    edges, counts, of_clusters = data.edges_ns.tolist(), data.counts.tolist(), data.cluster_counts.tolist()
     return [
-        # As wide in any list, so that bars of two lists can be compared.
-        Column("", [drawn.ljust(_BAR) for drawn in bars], to_right=False),
-        Column("cum", [quantities.share(float(of.running_share[group])) for group in groups]),
+        {
+            "low_ns": int(edges[index]),
+            "high_ns": int(edges[index + 1]),
+            "count": int(counts[index]),
+            **{f"cluster_{number}": int(of_clusters[number][index]) for number in range(len(clusters))},
+        }
+        for index in range(len(counts))
     ]

@@ -1,94 +1,471 @@
-"""The methods and their options, as `methods` lists them."""
+"""The methods: what they are and need, and all of them on profiles, as rows, a table or a scatter."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from sampling.features.metric_names import NCU_COMMAND
 from sampling.methods.options import about_options
 from sampling.methods.registry import DEFAULT_METHOD, method_named, method_names, method_options
-from tui.output.markdown import Block
+from sampling.parallel import Progress
+from sampling.plan.comparison import Comparison, Mean, MethodComparison, mean_comparison
+from sampling.readers.registry import refuse_unused_columns
+from tui.charts.grid import LETTERS, Grid, cluster_style
+from tui.charts.quantities import count, ratio, share
+from tui.charts.size_plot import Point, scatter
+from tui.engine.planning import check_feature_reports, comparison_of
+from tui.engine.studies import columns_of, grouping_of, note_what_is_read, open_profile
+from tui.options.choices import CompareSort, OutputFormat
+from tui.options.command_line import with_flags
+from tui.options.plan import CompareOptions
+from tui.output.blocks import Laid, Said, Typed
 from tui.output.writer import Canvas
-from tui.terminal.printable import Column, names
+from tui.terminal.diagnostics import note
+from tui.terminal.printable import Column, names, shortened, table
+from tui.text.profile import Part, part_of
+
+Row = dict[str, Any]
 
 _RECORDING = "to record the metrics of Nsight Compute that they need:"
 
 
-def method_rows() -> list[dict[str, Any]]:
+# What they are.
+
+
+def method_rows() -> list[Row]:
     """Return each method as the contract's `methods` lists it."""
-    return [_row(name) for name in method_names()]
-
-
-def _row(name: str) -> dict[str, Any]:
-    method = method_named(name)
-    return {
-        "name": name,
-        "source": method.source,
-        "needs": list(method.needs),
-        "options": asdict(method_options(name)),
-        "about_options": [asdict(about) for about in about_options(method.options_type)],
-        "published_group_by": method.published_grouping.value,
-        "default": name == DEFAULT_METHOD,
-    }
-
-
-def methods_text(rows: list[dict[str, Any]], canvas: Canvas) -> str:
-    """Return each method with its source, and below it what it needs and its options."""
-    marked = [row["name"] + ("*" if row["default"] else "") for row in rows]
-    indent = max(map(len, marked)) + 2
-    lines = []
-    for name, row in zip(marked, rows, strict=True):
-        lines += textwrap.wrap(
-            row["source"],
-            canvas.width,
-            initial_indent=f"{name:<{indent}}",
-            subsequent_indent=" " * indent,
-            break_on_hyphens=False,
+    rows = []
+    for name in method_names():
+        method = method_named(name)
+        rows.append(
+            {
+                "name": name,
+                "source": method.source,
+                "needs": list(method.needs),
+                "options": asdict(method_options(name)),
+                "about_options": [asdict(about) for about in about_options(method.options_type)],
+                "published_group_by": method.published_grouping.value,
+                "default": name == DEFAULT_METHOD,
+            }
         )
-        asked = ", ".join(row["needs"])
-        needs = f"needs {asked}" if asked else ""
-        for text in filter(None, (needs, *_settings(row))):
-            lines += textwrap.wrap(
-                text,
-                canvas.width,
-                initial_indent=" " * indent,
-                subsequent_indent=" " * (indent + 2),
-                break_on_hyphens=False,
-            )
-    # One line, however long, so that it can be copied.
-    recording = ["", _RECORDING, NCU_COMMAND + " ./program"]
-    return "\n".join([*lines, "", "* the default; options are set by --set METHOD.NAME=VALUE", *recording])
+    return rows
 
 
-def methods_blocks(rows: list[dict[str, Any]]) -> list[Block]:
-    """Return the methods and their options as tables."""
-    options = [(f"{row['name']}.{option['name']}", option) for row in rows for option in row["about_options"]]
-    return [
-        [
+def methods_blocks(rows: list[Row], canvas: Canvas) -> Iterator[Said]:
+    """Yield each method with its source, what it needs and its options."""
+    if canvas.is_page:
+        options = [(f"{row['name']}.{each['name']}", each) for row in rows for each in row["about_options"]]
+        yield [
             names("method", [row["name"] for row in rows]),
             Column("source", [row["source"] for row in rows], to_right=False),
             Column("needs", [", ".join(row["needs"]) for row in rows], to_right=False),
-        ],
-        f"{DEFAULT_METHOD} is the default; options are set by `--set METHOD.NAME=VALUE`:",
-        [
+        ]
+        yield f"{DEFAULT_METHOD} is the default; options are set by `--set METHOD.NAME=VALUE`:"
+        yield [
             names("option", [name for name, _ in options]),
-            Column("default", [_default(option) for _, option in options]),
-            Column("values", [option["values"] for _, option in options], to_right=False),
-            Column("meaning", [option["meaning"] for _, option in options], to_right=False),
-        ],
-        f"{_RECORDING} `{NCU_COMMAND} ./program`",
+            Column("default", [_default(each) for _, each in options]),
+            Column("values", [each["values"] for _, each in options], to_right=False),
+            Column("meaning", [each["meaning"] for _, each in options], to_right=False),
+        ]
+    else:
+        for row in rows:
+            yield f"{row['name']}{'*' if row['default'] else ''}: {row['source']}"
+            yield from [f"  needs {', '.join(row['needs'])}"] if row["needs"] else []
+            for each in row["about_options"]:
+                name = f"{row['name']}.{each['name']}={_default(each)}"
+                yield f"  {name} [{each['values']}] {each['meaning']}"
+        yield from ("", "* the default; options are set by --set METHOD.NAME=VALUE", "")
+    yield _RECORDING
+    yield Typed(f"{NCU_COMMAND} ./program", "")
+
+
+def _default(option: Row) -> str:
+    value = option["default"]
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+# All of them on profiles, as rows.
+
+FIGURES = ("strata", "samples", "speedup", "bound", "group_bound")
+ERRORS = ("error_mean", "error_p95", "error_max", "within_epsilon")
+MEAN_OF = "mean of "
+"""What the ``profile`` of a mean starts with."""
+
+
+class NotedRows(NamedTuple):
+    """Rows, and sentences on what to know of them."""
+
+    rows: list[Row]
+    notes: list[str]
+
+
+def compared_workloads(
+    workloads: Sequence[tuple[str, ...]], methods: Sequence[str], options: CompareOptions, progress: Progress
+) -> tuple[NotedRows, dict[str, Part]]:
+    """Return a row a workload and method, of several then the means over them; what filters keep of each.
+
+    Parameters
+    ----------
+    workloads : the files of each.
+
+    Raises
+    ------
+    OptionError : columns are named, and no file is a table; or see `comparison_of`.
+    """
+    columns = columns_of(options)
+    tables: list[NotedRows] = []
+    parts: dict[str, Part] = {}
+    has_table, profile = False, None
+    for paths in workloads:
+        profile = open_profile(paths, progress, columns, needs_table=len(workloads) == 1)
+        note_what_is_read(profile, quiet=options.quiet)
+        has_table |= profile.named_columns is not None
+        comparison = comparison_of(profile, paths, options, progress)
+        tables.append(workload_rows(paths, comparison, methods, options))
+        parts[" ".join(paths)] = part_of(profile, comparison.counts(grouping_of(options, methods[0])))
+    if columns is not None and not has_table and profile is not None:
+        refuse_unused_columns([profile])
+    if len(workloads) > 1:
+        tables.append(mean_rows([each.rows for each in tables], options.mean.value))
+    notes = dict.fromkeys(text for each in tables for text in each.notes)
+    return NotedRows([row for each in tables for row in each.rows], list(notes)), parts
+
+
+def workload_rows(
+    paths: tuple[str, ...], comparison: MethodComparison, methods: Sequence[str], options: CompareOptions
+) -> NotedRows:
+    """Judge each method on a workload, and return a row a method.
+
+    Parameters
+    ----------
+    paths : the files of this workload, among all the options' profiles.
+    """
+    is_one_of_several = len(paths) < len(options.profiles)
+    profile = " ".join(paths)
+    head = f"{profile}: " if is_one_of_several else ""
+    found = NotedRows([], [])
+    for method in methods:
+        compared = comparison.compare(method, grouping_of(options, method))
+        found.rows.append(comparison_row(profile, compared))
+        if compared.design is not None:
+            found.notes.extend(f"{head}{method}: {with_flags(text)}" for text in compared.design.notes)
+    found.notes.extend(f"{head}{with_flags(report.sentence)}" for report in comparison.reports)
+    if is_one_of_several:
+        check_feature_reports(comparison.reports, options)
+    return found
+
+
+def comparison_row(profile: str, comparison: Comparison) -> Row:
+    """Return one method on one profile as the contract's `compare` lists it."""
+    design, judgement = comparison.design, comparison.judgement
+    row = {
+        "profile": profile,
+        "method": comparison.method,
+        "applicable": design is not None,
+        "reason": None if comparison.reason is None else with_flags(comparison.reason),
+        **dict.fromkeys((*FIGURES, *ERRORS)),
+        "seconds": comparison.seconds,
+        "bound_with_noise": None,
+        "same_as": comparison.same_as,
+    }
+    if design is not None:
+        same = {name: getattr(design, name) for name in (*FIGURES[1:], "bound_with_noise")}
+        row |= {"strata": design.strata_count} | same
+    if judgement is not None:
+        row |= {name: getattr(judgement, name) for name in ERRORS}
+    return row
+
+
+def mean_rows(workloads: Sequence[Sequence[Row]], mean: Mean) -> NotedRows:
+    """Return a row a method and set of workloads: over all workloads, then over smaller sets of them.
+
+    Means over different workloads cannot be compared. So where a method applies to some workloads only, the
+    other methods get a mean over the same ones too; for a single workload its own rows already say that.
+
+    Parameters
+    ----------
+    workloads : the rows of each, the same methods in the same order.
+    """
+    applies = {
+        rows[0]["method"]: frozenset(place for place, row in enumerate(rows) if row["applicable"])
+        for rows in zip(*workloads, strict=True)
+    }
+    everywhere = frozenset(range(len(workloads)))
+    partial = sorted({places for places in applies.values() if places} - {everywhere}, key=sorted)
+    summed = [
+        (method, places)
+        for places in (everywhere, *partial)
+        for method, of_method in applies.items()
+        if of_method == places or (of_method > places and len(places) > 1)
+    ]
+    means = NotedRows([], [])
+    for method, places in summed:
+        there = [row for place in sorted(places) for row in workloads[place] if row["method"] == method]
+        means.rows.append(row := _mean_row(there, len(workloads), mean))
+        is_one_of_several = sum(each == method for each, _ in summed) > 1
+        which = f" over {len(there)}" if is_one_of_several else ""
+        if row["error_mean"] is None:
+            exact = next(each["profile"] for each in there if each["error_mean"] == 0)
+            means.notes.append(
+                f"{method}: its error is 0 on {exact}, so a geometric mean{which} would be 0 whatever the "
+                "others are; not given"
+            )
+        if row["speedup"] is None:
+            endless = next(each["profile"] for each in there if each["speedup"] is None)
+            means.notes.append(
+                f"{method}: it samples no time on {endless}, so a mean speedup{which} is not known"
+            )
+    return means
+
+
+def _mean_row(there: Sequence[Row], workloads: int, mean: Mean) -> Row:
+    method, same_as = there[0]["method"], {row["same_as"] for row in there}
+    found = mean_comparison(
+        method, [row["speedup"] for row in there], [row["error_mean"] for row in there], mean
+    )
+    means = f"({'geometric' if mean == 'geometric' else 'harmonic'} speedup, {mean} error)"
+    over = f"{MEAN_OF}{found.profiles} {means}"
+    if found.profiles < workloads:
+        among = ", ".join(row["profile"] for row in there)
+        over = f"{MEAN_OF}{found.profiles} of {workloads} {means}: {among}"
+    return {
+        "profile": over,
+        "method": method,
+        "applicable": True,
+        "reason": None,
+        **dict.fromkeys((*FIGURES, *ERRORS)),
+        "speedup": found.speedup,
+        "error_mean": found.error,
+        "seconds": sum(row["seconds"] for row in there),
+        "bound_with_noise": None,
+        "same_as": same_as.pop() if len(same_as) == 1 else None,
+    }
+
+
+# Their order.
+
+_SORTED_BY = {
+    CompareSort.SPEEDUP: "speedup",
+    CompareSort.MEAN: "error_mean",
+    CompareSort.DRAWN: "samples",
+    CompareSort.STRATA: "strata",
+    CompareSort.SIMULATED: "bound_with_noise",
+    CompareSort.BOUND: "bound",
+    CompareSort.GROUP: "group_bound",
+    CompareSort.P95: "error_p95",
+    CompareSort.MAX: "error_max",
+    CompareSort.WITHIN: "within_epsilon",
+}
+
+
+class Merged(NamedTuple):
+    """Methods whose plan is the same one: the row of the first of them, and all their names."""
+
+    row: Row
+    methods: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """Their names."""
+        return ", ".join(self.methods)
+
+
+class Blocks(NamedTuple):
+    """The methods of one profile: those that can run, and the rows of those that cannot."""
+
+    can_run: tuple[Merged, ...]
+    cannot_run: tuple[Row, ...]
+
+
+def promises(rows: Sequence[Row], epsilon: float, confidence: float) -> dict[str, float]:
+    """Return what each method promises on all of the profiles that it can run on, the worst of it.
+
+    0 where the simulated total is bounded by epsilon and as many draws as the confidence says were within;
+    else the bound, and infinity where there is none.
+    """
+    found: dict[str, float] = {}
+    for row in rows:
+        if row["applicable"]:
+            bound, within = row["bound_with_noise"], row["within_epsilon"]
+            if bound is None:
+                bound = math.inf
+            elif bound <= epsilon and (within is None or within >= confidence):
+                bound = 0.0
+            found[row["method"]] = max(found.get(row["method"], 0.0), bound)
+    return found
+
+
+def blocks(
+    rows: Sequence[Row], sort: CompareSort, promise: Mapping[str, float], *, reverse: bool = False
+) -> Blocks:
+    """Return the methods of one profile in order.
+
+    Best first: promises that are kept, by cost, which is the highest speedup first; the others, the smallest
+    bound first; then what promises nothing, the smallest mean error first.
+
+    Parameters
+    ----------
+    promise : of each method that can run, as `promises` has it.
+    reverse : the worst first; methods without the figure stay last.
+    """
+
+    def worse(row: Row) -> tuple[float, float, float]:
+        promised = promise[row["method"]]
+        measured = 0 if promised < math.inf else row["error_mean"] or 0
+        return promised, measured, -(row["speedup"] or 0)
+
+    there = [row for row in rows if row["applicable"]]
+    if sort is CompareSort.BEST:
+        there.sort(key=worse, reverse=reverse)
+    elif sort is CompareSort.METHOD:
+        there.sort(key=lambda row: str(row["method"]), reverse=reverse)
+    else:
+        name, sign = _SORTED_BY[sort], -1 if falls(sort, reverse=reverse) else 1
+        there.sort(key=lambda row: (row[name] is None, sign * (row[name] or 0)))
+    return Blocks(merged(there), tuple(row for row in rows if not row["applicable"]))
+
+
+def falls(sort: CompareSort, *, reverse: bool) -> bool:
+    """Return whether the largest figure stands first."""
+    return (sort in {CompareSort.SPEEDUP, CompareSort.WITHIN}) != reverse
+
+
+def merged(rows: Sequence[Row]) -> tuple[Merged, ...]:
+    """Return rows of methods that can run, those of one plan as one where its first method is among them."""
+    methods: dict[str, list[str]] = {row["method"]: [row["method"]] for row in rows}
+    for row in rows:
+        if row["same_as"] in methods:
+            methods[row["same_as"]].append(row["method"])
+    return tuple(Merged(row, tuple(methods[row["method"]])) for row in rows if row["same_as"] not in methods)
+
+
+# As tables and scatters.
+
+HEIGHT = 20
+_DROPPED_FIRST = ("p95", "strata", "group", "max", "within", "drawn", "bound")
+
+
+def comparison_blocks(rows: Sequence[Row], options: CompareOptions, canvas: Canvas) -> Iterator[Said]:
+    """Yield a scatter or a table a profile, below it what cannot run, with the reasons if asked for."""
+    promise = promises(rows, options.epsilon, options.confidence)
+    by_profile = [(profile, list(group)) for profile, group in groupby(rows, key=lambda row: row["profile"])]
+    for number, (profile, of_profile) in enumerate(by_profile):
+        if len(by_profile) > 1:
+            # A mean lists its profiles in full, as only they distinguish it.
+            is_whole = canvas.is_page or profile.startswith(MEAN_OF)
+            yield from ["", profile if is_whole else shortened(profile, canvas.width), ""][not number :]
+        if options.scatter and not canvas.is_page:
+            width, height = options.width or canvas.width, options.height or HEIGHT
+            yield comparison_scatter(of_profile, width, height)
+            continue
+        found = blocks(of_profile, options.sort, promise, reverse=options.reverse)
+        yield from _table(found, options, canvas)
+
+
+def _table(found: Blocks, options: CompareOptions, canvas: Canvas) -> Iterator[Said]:
+    if found.can_run:
+        columns = comparison_columns(found.can_run, canvas.width)
+        yield columns if canvas.is_page else Laid(table(columns, gap=" "))
+        has_promise = any(each.row["bound_with_noise"] is not None for each in found.can_run)
+        if has_promise and options.sort is CompareSort.BEST and not options.reverse:
+            yield from ("", best_first_words(options.epsilon))
+    if not found.cannot_run:
+        return
+    yield from [""] if found.can_run else []
+    if canvas.is_page:
+        yield "cannot run:"
+        yield cannot_run_columns(found.cannot_run)
+    elif options.reasons:
+        yield from ("cannot run:", *(f"- {row['reason']}" for row in found.cannot_run))
+    else:
+        yield from (cannot_run_text(found.cannot_run), "(--reasons says why)")
+
+
+def best_first_words(epsilon: float) -> str:
+    """Return what makes a method better than another."""
+    return (
+        f"Best first: the simulated total bounded by {share(epsilon)} (column simulated), and the draws "
+        "within it, by speedup; then wider bounds, the smallest first; then none, by mean error"
+    )
+
+
+def cannot_run_text(rows: Sequence[Row]) -> str:
+    """Return the names of the methods that cannot run, in one line."""
+    return f"cannot run: {', '.join(row['method'] for row in rows)}"
+
+
+def cannot_run_columns(rows: Sequence[Row]) -> list[Column]:
+    """Return the methods that cannot run, and why."""
+    return [
+        Column("method", [row["method"] for row in rows], to_right=False),
+        Column("reason", [row["reason"] for row in rows], to_right=False),
     ]
 
 
-def _settings(row: dict[str, Any]) -> Iterator[str]:
-    """Yield each option with its default, in brackets what it may be, and what it means."""
-    for option in row["about_options"]:
-        yield f"{row['name']}.{option['name']}={_default(option)} [{option['values']}] {option['meaning']}"
+def comparison_columns(methods: Sequence[Merged], width: int, *, gap: str = " ") -> list[Column]:
+    """Return the columns of methods that can run; if too wide, without the least important figures.
+
+    Parameters
+    ----------
+    width : of the table, with `gap` between its columns.
+    """
+    rows = [each.row for each in methods]
+
+    def shown(heading: str, name: str, form: Any) -> list[Column]:
+        # Rows of means have few of the figures.
+        if all(row[name] is None for row in rows):
+            return []
+        return [Column(heading, ["-" if row[name] is None else form(row[name]) for row in rows])]
+
+    columns = [
+        Column("method", [each.label for each in methods], to_right=False),
+        *shown("strata", "strata", count),
+        *shown("drawn", "samples", count),
+        *shown("speedup", "speedup", ratio),
+        *shown("simulated", "bound_with_noise", share),
+        *shown("bound", "bound", share),
+        *shown("group", "group_bound", share),
+        *shown("mean", "error_mean", share),
+        *shown("p95", "error_p95", share),
+        *shown("max", "error_max", share),
+        *shown("within", "within_epsilon", share),
+    ]
+    # CSV and the other data formats have all of them.
+    for heading in _DROPPED_FIRST:
+        if len(table(columns, gap=gap).partition("\n")[0]) > width:
+            columns = [column for column in columns if column.heading != heading]
+    return columns
 
 
-def _default(option: dict[str, Any]) -> str:
-    value = option["default"]
-    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+def note_missing_in_scatter(rows: Sequence[Row], options: CompareOptions) -> None:
+    """Say which methods do not apply, where a scatter is all that is shown."""
+    missing = dict.fromkeys(row["method"] for row in rows if not row["applicable"])
+    if options.scatter and options.format is OutputFormat.TABLE and missing:
+        note(f"not applicable, so not in the chart: {', '.join(missing)}", quiet=options.quiet)
+
+
+def comparison_scatter(rows: Sequence[Row], width: int, height: int, *, selected: str | None = None) -> Grid:
+    """Return the scatter of one profile's methods; a method has the same letter and colour in all of them.
+
+    Parameters
+    ----------
+    selected : the method to mark, the first of those whose plan is the same.
+    """
+    there = merged([row for row in rows if row["applicable"]])
+    points = [
+        Point(each.label, *method_mark(each.methods[0]), each.row["speedup"], each.row["error_mean"])
+        for each in there
+        if each.row["speedup"] is not None and each.row["error_mean"] is not None
+    ]
+    selected = next((each.label for each in there if each.methods[0] == selected), None)
+    return scatter(points, width, height, selected=selected)
+
+
+def method_mark(method: str) -> tuple[str, int]:
+    """Return a method's letter and its style, by its place among all methods."""
+    place = method_names().index(method)
+    return LETTERS[place % len(LETTERS)], cluster_style(place)

@@ -1,42 +1,355 @@
-"""A plan in words and figures: what `sample` prints, and what the app's view of the plan copies."""
+"""A plan in words and figures: what it costs, what it promises and assumes, what would make it cheaper."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sampling.features.metric_names import INSTRUCTIONS
-from sampling.plan.design import WHOLE_WORKLOAD_KEY, StratumFacts
+from sampling.methods.registry import method_named
+from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design
 from sampling.plan.judge import Judgement
+from sampling.plan.nearby import Relaxation, SimulationHours
+from sampling.plan.nearby import hours as machine_hours
 from sampling.plan.plan import Plan
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.plan.study import Study
 from sampling.reduction.plan_groups import is_pool_key
-from tui.charts import quantities
+from sampling.strata.draw import DRAWS
+from sampling.text import counted
+from tui.charts.quantities import UNKNOWN, count, duration, duration_range, hours, ratio, share
 from tui.engine.planning import PlanCosts
 from tui.options.choices import PlanList
-from tui.options.command_line import with_flags
-from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import Column, names, shortened, wrapped
-from tui.text import facts
-from tui.text.labels.kernel_labels import KernelLabels, Labels, RowLabels, key_parts, row_labels
-from tui.text.promise import (
-    binding_text,
-    cost_rows,
-    hours_lines,
-    interval_lines,
-    known_sentence,
-    pooled_row,
-    pooled_words,
-    promise_words,
-    simulate_sentence,
-)
+from tui.options.command_line import flags_of_parameters, with_flags
+from tui.output.blocks import Listing, Said, Tone, Typed
+from tui.output.writer import Answer
+from tui.terminal.printable import Column, table
+from tui.text.groups import kernel_labels, places_of
+from tui.text.labels import key_parts, labels_of, labels_of_rows
+from tui.text.profile import finding_sentences
 
 _NOTHING_ASKED = PlanCosts()
 # What a metric is called by those who do not know its tool.
 _COSTS = dict.fromkeys(INSTRUCTIONS, "instructions")
+
+
+# What it promises.
+
+
+def verdict(design: Design) -> tuple[str, Tone]:
+    """Return whether the plan's promise is within the epsilon asked for, in a word, and the word's tone."""
+    bound = design.bound if design.bound_with_noise is None else design.bound_with_noise
+    if bound is None:
+        return "no bound", Tone.WARNING
+    return ("met", Tone.GOOD) if bound <= design.target.epsilon else ("not met", Tone.BAD)
+
+
+def sure_words(confidence: float) -> str:
+    """Return a confidence as people say it."""
+    return f"{100 * confidence:.4g} % sure"
+
+
+def simulate_sentence(design: Design, launches: int, total_ns: int, plan: Plan | None = None) -> str:
+    """Return what is simulated of the whole run, and how much less that is.
+
+    Parameters
+    ----------
+    plan : drawn by the design; without one the sentence says what is expected.
+    """
+    drawn, sampled_ns, speedup = (
+        (design.samples, design.sampled_duration_ns, design.speedup)
+        if plan is None
+        else (plan.samples, plan.sampled_duration_ns, plan.speedup)
+    )
+    if drawn == launches:
+        return f"Simulate all of {counted(launches, 'launch', 'launches')}: none stands for another."
+    chosen = f"Simulate {count(drawn)} of {counted(launches, 'launch', 'launches')}"
+    time = f"({duration(sampled_ns)} of {duration(total_ns)})"
+    return f"{chosen}: {ratio(speedup)} less GPU time {time}." if speedup else f"{chosen} {time}."
+
+
+def known_sentence(design: Design) -> str:
+    """Return how well the whole run is known then, what that assumes, and whether it was asked for."""
+    if not design.random:
+        return "How far off the whole run may then be is not known: these launches are not drawn at random."
+    target, sure = design.target, sure_words(design.target.confidence)
+    if design.bound_with_noise is None:
+        return (
+            f"The profile's own total is then known within {share(design.bound or 0.0)} ({sure}); "
+            "nothing was declared of how simulated cycles vary."
+        )
+    asked = ""
+    if design.bound_with_noise > target.epsilon:
+        asked = f", more than the {100 * target.epsilon:.4g} % asked for"
+    within = f"within {share(design.bound_with_noise)} ({sure}){asked}"
+    assumed = f"cycles per ns differ by at most {100 * target.noise_floor:.4g} % within a stratum"
+    if target.kernel_spread:
+        assumed += f" and {100 * target.kernel_spread:.4g} % between kernels"
+    return f"The whole run's cycles are then known {within}, if {assumed}; `estimate` checks that."
+
+
+def promise_words(design: Design) -> str:
+    """Return the promise, with its bound, its confidence and what is assumed of the simulator."""
+    if not design.random:
+        return "nothing: the launches are not drawn at random"
+    confidence = share(design.target.confidence)
+    if design.bound_with_noise is None:
+        bound = share(design.bound or 0.0)
+        return f"the profile's own total within {bound} at confidence {confidence}; the simulated one is open"
+    within = f"the simulated total within {share(design.bound_with_noise)}"
+    return f"{within} at confidence {confidence}, if {assumed_words(design)}"
+
+
+def assumed_words(design: Design) -> str:
+    """Return how cycles per nanosecond are declared to vary."""
+    target = design.target
+    words = f"cycles per ns vary by at most {share(target.noise_floor)} within a stratum"
+    return words + (f" and {share(target.kernel_spread)} between kernels" if target.kernel_spread else "")
+
+
+def bound_sentences(design: Design, judgement: Judgement | None) -> Iterator[str]:
+    """Yield both bounds, and the judged coverage beside the stated confidence."""
+    if design.bound is None:
+        yield "no bound: the launches are not drawn at random"
+        return
+    yield f"promise: {promise_words(design)}"
+    text = f"profile's own durations: {share(design.bound)} of the total"
+    if design.group_bound is not None:
+        text += f", {share(design.group_bound)} of any kernel group's"
+        text += " that is not pooled" if design.groups is not None and design.groups.is_pool.any() else ""
+    if design.group_bound_with_noise is not None:
+        text += f" ({share(design.group_bound_with_noise)} simulated)"
+    yield text
+    if design.share_within_epsilon is not None:
+        own, simulated = design.share_within_epsilon, design.simulated_share_within_epsilon
+        within = f"{share(own)} of {draws_text(DRAWS)} within epsilon of the profile's total"
+        if simulated is not None:
+            within = f"{share(simulated)} of {draws_text(DRAWS)} within epsilon of the simulated total as "
+            within += f"declared, {share(own)} of the profile's"
+        yield f"{within}; {share(design.target.confidence)} stated"
+    if judgement is not None:
+        mean, p95 = share(judgement.error_mean), share(judgement.error_p95)
+        yield f"{draws_text(judgement.repeats)}: mean error {mean}, 95th percentile {p95}"
+
+
+def draws_text(repeats: int) -> str:
+    """Return how often a plan was drawn, in words."""
+    return counted(repeats, "draw", "draws")
+
+
+def strata_text(strata: int) -> str:
+    """Return how many strata, in words."""
+    return counted(strata, "stratum", "strata")
+
+
+def pooled_row(study: Study) -> dict[str, Any]:
+    """Return how many kernel groups are pooled, and their share of the time, as the contract has it."""
+    of = study.groups
+    return {"groups": int(of.pooled.sum()), "share": float(of.share[of.pooled].sum())}
+
+
+def pooled_sentences(study: Study) -> Iterator[str]:
+    """Yield what is pooled; nothing where nothing is."""
+    row, design = pooled_row(study), study.design
+    if row["groups"]:
+        few = f"{row['groups']} of {counted(len(study.counts.groups), 'kernel group', 'kernel groups')}"
+        words = f"{few} pooled, {share(row['share'])} of the time"
+        if design.groups is not None:
+            words += f", in {strata_text(int(design.groups.is_pool[design.strata.group].sum()))}"
+        yield f"{words}: they have no bound of their own"
+
+
+# What it costs, and what would be cheaper.
+
+
+def cost_rows(total_ns: int, costs: PlanCosts) -> dict[str, Any]:
+    """Return what is said of a plan beside its figures, null where it was not asked for."""
+    taken, found = costs.hours, costs.binding
+    return {
+        "machine_hours": None if taken is None else taken.drawn,
+        "longest_launch_hours": None if taken is None else taken.longest_launch,
+        "binding": None if found is None else binding_rows(found, total_ns, costs.slowdown),
+    }
+
+
+def binding_rows(found: Sequence[Relaxation], total_ns: int, slowdown: float | None) -> list[dict[str, Any]]:
+    """Return the options, each relaxed by itself, as the contract's `binding` lists them."""
+    return [
+        {
+            "option": step.option,
+            "from": step.before,
+            "to": step.after,
+            "speedup_before": step.speedup_before,
+            "speedup": step.speedup,
+            "machine_hours": None if slowdown is None else machine_hours(total_ns / step.speedup, slowdown),
+        }
+        for step in found
+    ]
+
+
+def hours_lines(design: Design, costs: PlanCosts) -> Iterator[str]:
+    """Yield the epsilon that a budget led to, and what the plan takes at a slowdown."""
+    if costs.budget is not None:
+        epsilon = f"{design.target.epsilon:g}"
+        yield f"epsilon {epsilon}: the smallest that fits {costs.budget.written} of simulation"
+    if (taken := costs.hours) is not None:
+        machine = f"{hours(taken.drawn)} of one machine, {hours(taken.expected)} expected"
+        yield f"simulated {costs.slowdown:g} times slower: {machine}"
+        yield f"(the longest launch takes {hours(taken.longest_launch)}: no number of machines is faster)"
+
+
+def hours_forms(taken: SimulationHours | None) -> tuple[str, ...]:
+    """Return what goes behind an expected speedup where a slowdown is known, the longest wording first."""
+    if taken is None:
+        return ("",)
+    expected, longest = hours(taken.expected), hours(taken.longest_launch)
+    return (
+        f", {expected} of one machine, the longest launch {longest}",
+        f", {expected}, longest {longest}",
+        f", {expected}",
+    )
+
+
+def binding_text(found: Sequence[Relaxation], design: Design, total_ns: int, slowdown: float | None) -> str:
+    """Return which option to type for which speedup, the largest first."""
+    if not found:
+        return why_none(design)
+    ways = []
+    for step, given in zip(found, _given(found, total_ns, slowdown, ", "), strict=True):
+        flag = flags_of_parameters()[step.option]
+        way = f"without {flag}" if step.after is False else f"{flag} {value_text(step.after)}"
+        ways.append(f"{way} ({given})")
+    return f"Faster: {', '.join(ways)}"
+
+
+def _given(found: Sequence[Relaxation], total_ns: int, slowdown: float | None, before: str) -> list[str]:
+    """Return the speedup of each step, and what the plan then takes of one machine where that is known."""
+    return [
+        ratio(step.speedup)
+        + ("" if slowdown is None else before + hours(machine_hours(total_ns / step.speedup, slowdown)))
+        for step in found
+    ]
+
+
+def why_none(design: Design) -> str:
+    """Return why no option binds."""
+    if not design.random:
+        return f"Faster: no option, for nothing is asked of {design.method}"
+    if not method_named(design.method).draws_at_random:
+        return f"What would be faster is not known, for {design.method} goes by features of single launches"
+    return "Faster: no option alone: none, one step looser, gives 5 % more speedup"
+
+
+def value_text(value: float | str) -> str:
+    """Return an option's value as it is typed, or whether a flag is given."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def option_label(step: Relaxation) -> str:
+    """Return the option as the form of options calls it."""
+    return flags_of_parameters()[step.option].removeprefix("--")
+
+
+def binding_forms(
+    found: Sequence[Relaxation], design: Design, total_ns: int = 0, slowdown: float | None = None
+) -> list[str]:
+    """Return what binds in a line, the longest wording first: all options, or the first few."""
+    if not found:
+        return [why_none(design), "Faster if: nothing"]
+    ways = [f"{option_label(each)} {value_text(each.after)}" for each in found]
+    given = [each if slowdown is None else f"{each})" for each in _given(found, total_ns, slowdown, " (")]
+    forms = []
+    for number in range(len(found), 0, -1):
+        shown = list(zip(ways, given, strict=True))[:number]
+        forms.append("Faster if: " + ", ".join(f"{way} gives {speedup}" for way, speedup in shown))
+        forms.append("Faster: " + ", ".join(f"{way} {speedup}" for way, speedup in shown))
+    return forms
+
+
+def binding_table(
+    found: Sequence[Relaxation], total_ns: int, slowdown: float | None
+) -> tuple[str, list[str]]:
+    """Return a heading and a line for each option: its value, the one a step looser, what that gives."""
+    heading, *lines = table(binding_columns(found, total_ns, slowdown)).split("\n")
+    return heading, lines
+
+
+def binding_columns(found: Sequence[Relaxation], total_ns: int, slowdown: float | None) -> list[Column]:
+    """Return the columns of that table."""
+    columns = [
+        Column("option", [option_label(each) for each in found], to_right=False),
+        Column("now", [value_text(each.before) for each in found]),
+        Column("a step looser", [value_text(each.after) for each in found]),
+        Column("speedup", [ratio(each.speedup) for each in found]),
+        Column("instead of", [ratio(each.speedup_before) for each in found]),
+    ]
+    if slowdown is not None:
+        taken = [hours(machine_hours(total_ns / each.speedup, slowdown)) for each in found]
+        columns.append(Column("one machine", taken))
+    return columns
+
+
+# The whole plan.
+
+
+def design_row(study: Study) -> dict[str, Any]:
+    """Return the figures of the design: what a plan costs and promises."""
+    design = study.design
+    return {
+        "method": design.method,
+        "epsilon": design.target.epsilon,
+        "confidence": design.target.confidence,
+        "strata": design.strata_count,
+        "samples": design.samples,
+        "sampled_duration_ns": design.sampled_duration_ns,
+        "speedup": study.speedup,
+        "bound": design.bound,
+        "group_bound": design.group_bound,
+        "bound_with_noise": design.bound_with_noise,
+    }
+
+
+def judged_row(judgement: Judgement) -> dict[str, Any]:
+    """Return the errors of repeated draws as the contract's `judged`."""
+    names = ("repeats", "error_mean", "error_p95", "error_max", "within_epsilon")
+    return {name: getattr(judgement, name) for name in names}
+
+
+def _results(study: Study, plan: Plan, judgement: Judgement | None, costs: PlanCosts) -> dict[str, Any]:
+    design = plan.design
+    cost = {"metric": plan.cost_metric, "share": plan.cost_share, "decides": plan.cost_decides}
+    calibrated = {
+        "draws": DRAWS,
+        "within_epsilon": design.share_within_epsilon,
+        "simulated_within_epsilon": design.simulated_share_within_epsilon,
+    }
+    return {
+        "method": design.method,
+        "launches": study.counts.launches,
+        "strata": design.strata_count,
+        "samples": plan.samples,
+        "total_duration_ns": plan.total_duration_ns,
+        "sampled_duration_ns": plan.sampled_duration_ns,
+        "speedup": plan.speedup,
+        "cost": None if plan.cost_share is None else cost,
+        "bound": design.bound,
+        "group_bound": design.group_bound,
+        "bound_with_noise": design.bound_with_noise,
+        "group_bound_with_noise": design.group_bound_with_noise,
+        "promise": promise_words(design),
+        "pooled": pooled_row(study),
+        "expected_interval": design.expected_half_width,
+        "calibrated": None if design.share_within_epsilon is None else calibrated,
+        "estimate_ns": plan.estimate_ns,
+        "error": plan.error,
+        "floor_ns": plan.floor_ns,
+        "judged": None if judgement is None else judged_row(judgement),
+        "epsilon": design.target.epsilon if design.random else None,
+        **cost_rows(plan.total_duration_ns, costs),
+        "details": None if design.picks is None else dict(design.picks.details),
+    }
 
 
 def plan_answer(
@@ -56,43 +369,14 @@ def plan_answer(
     details : whether people are told every figure, not only the answer.
     following : the command to type next.
     """
-    design = plan.design
-    results = {
-        "method": design.method,
-        "launches": study.counts.launches,
-        "strata": design.strata_count,
-        "samples": plan.samples,
-        "total_duration_ns": plan.total_duration_ns,
-        "sampled_duration_ns": plan.sampled_duration_ns,
-        "speedup": plan.speedup,
-        "cost": _cost_row(plan),
-        "bound": design.bound,
-        "group_bound": design.group_bound,
-        "bound_with_noise": design.bound_with_noise,
-        "group_bound_with_noise": design.group_bound_with_noise,
-        "promise": promise_words(design),
-        "pooled": pooled_row(study),
-        "expected_interval": design.expected_half_width,
-        "calibrated": facts.calibrated_row(design),
-        "estimate_ns": plan.estimate_ns,
-        "error": plan.error,
-        "floor_ns": plan.floor_ns,
-        "judged": None if judgement is None else facts.judged_row(judgement),
-        "epsilon": design.target.epsilon if design.random else None,
-        **cost_rows(plan.total_duration_ns, costs),
-        "details": None if design.picks is None else dict(design.picks.details),
-    }
-
-    def said(canvas: Canvas) -> str:
-        if details:
-            return plan_text(study, plan, canvas, costs, judgement)
-        return plan_sentences(study, plan, canvas, costs)
-
     return Answer(
         "sample",
-        results,
-        lambda canvas: f"{said(canvas)}\nNext: {following}",
+        _results(study, plan, judgement, costs),
         rows=rows,
+        blocks=lambda _: (
+            *plan_blocks(study, plan, costs, judgement, details=details),
+            Typed(following),
+        ),
         warnings=plan_warnings(study, plan),
     )
 
@@ -106,174 +390,68 @@ def plan_warnings(study: Study, plan: Plan) -> tuple[str, ...]:
     )
 
 
-def plan_sentences(study: Study, plan: Plan, canvas: Canvas, costs: PlanCosts = _NOTHING_ASKED) -> str:
-    """Return what to simulate, how well the whole run is known then, and what to watch out for."""
-    lines = [
-        simulate_sentence(plan.design, study.counts.launches, plan.total_duration_ns, plan),
-        known_sentence(plan.design),
-        *_cost_lines(plan),
-        *hours_lines(plan.design, costs),
-        *_binding_lines(plan, costs),
-    ]
-    lines = [part for line in lines for part in wrapped(line, canvas.width, "  ")]
-    return "\n".join([*lines, *facts.finding_lines(study, canvas)])
-
-
-def plan_text(
+def plan_blocks(
     study: Study,
     plan: Plan,
-    canvas: Canvas,
     costs: PlanCosts = _NOTHING_ASKED,
     judgement: Judgement | None = None,
-) -> str:
-    """Return the same, and below it every figure of the plan."""
+    *,
+    details: bool,
+) -> Iterator[Said]:
+    """Yield what to simulate, how well the run is known then, what to watch out for; then every figure."""
     design = plan.design
-    floor, estimate = map(quantities.duration, (plan.floor_ns, plan.estimate_ns))
-    pooled = pooled_words(study)
+    yield simulate_sentence(design, study.counts.launches, plan.total_duration_ns, plan)
+    yield known_sentence(design)
+    if plan.cost_share and not plan.cost_decides:
+        # A simulator sees another speedup than that of time on the GPU.
+        speedup = ratio(1 / plan.cost_share)
+        words = f"A simulator rather takes {_share_of_cost(plan)}: speedup {speedup}"
+        yield f"{words} (--cost instructions plans by them)."
+    yield from hours_lines(design, costs)
+    if costs.binding is not None:
+        text = binding_text(costs.binding, design, plan.total_duration_ns, costs.slowdown)
+        yield text + (f"; {ratio(costs.binding[0].speedup_before)} now" if costs.binding else "")
+    yield from finding_sentences(study)
+    if details:
+        yield ""
+        yield from detail_sentences(study, plan, judgement)
+
+
+def detail_sentences(study: Study, plan: Plan, judgement: Judgement | None) -> Iterator[str]:
+    """Yield every figure of a plan."""
+    design = plan.design
+    cost = f", {_share_of_cost(plan)}" if plan.cost_decides else ""
+    yield f"{design.method}: {strata_text(design.strata_count)}{cost}, {ratio(design.speedup)} expected"
+    yield f"a plan that visits every kernel group samples at least {duration(plan.floor_ns)} on average"
+    yield from pooled_sentences(study)
+    yield from bound_sentences(design, judgement if design.random else None)
+    if design.expected_half_width:
+        yield f"the interval of the simulated total is expected to be {share(design.expected_half_width)}"
     draw = f"this draw (seed {plan.seed})" if design.random else "the choice"
-    strata, expected = facts.strata_text(design.strata_count), quantities.ratio(design.speedup)
-    lines = [
-        f"{design.method}: {strata}{_cost_words(plan)}, {expected} expected",
-        f"a plan that visits every kernel group samples at least {floor} on average",
-        *([pooled] if pooled is not None else []),
-        facts.bounds_line(design, judgement if design.random else None),
-        *interval_lines(design),
-        f"{draw} estimates {estimate}, {quantities.share(plan.error)} off",
-    ]
-    figures = [part for line in "\n".join(lines).splitlines() for part in wrapped(line, canvas.width, "  ")]
-    return "\n".join([plan_sentences(study, plan, canvas, costs), "", *figures])
-
-
-def _cost_row(plan: Plan) -> dict[str, Any] | None:
-    """Return the share of the launches' cost that the plan takes, and whether its speedup is by that."""
-    if plan.cost_share is None:
-        return None
-    return {"metric": plan.cost_metric, "share": plan.cost_share, "decides": plan.cost_decides}
-
-
-def _cost_words(plan: Plan) -> str:
-    return f", {_share_of_cost(plan)}" if plan.cost_decides else ""
+    yield f"{draw} estimates {duration(plan.estimate_ns)}, {share(plan.error)} off"
 
 
 def _share_of_cost(plan: Plan) -> str:
-    share = quantities.UNKNOWN if plan.cost_share is None else quantities.share(plan.cost_share)
-    return f"{share} of all {_COSTS.get(str(plan.cost_metric), plan.cost_metric)}"
+    part = UNKNOWN if plan.cost_share is None else share(plan.cost_share)
+    return f"{part} of all {_COSTS.get(str(plan.cost_metric), plan.cost_metric)}"
 
 
-def _cost_lines(plan: Plan) -> list[str]:
-    """Return the speedup that a simulator sees, where the one told is that of time on the GPU."""
-    if not plan.cost_share or plan.cost_decides:
-        return []
-    speedup = quantities.ratio(1 / plan.cost_share)
-    words = f"A simulator rather takes {_share_of_cost(plan)}: speedup {speedup}"
-    return [f"{words} (--cost instructions plans by them)."]
-
-
-def _binding_lines(plan: Plan, costs: PlanCosts) -> list[str]:
-    """Return what binds and what is expected now; nothing where it was not asked for."""
-    if costs.binding is None:
-        return []
-    text = binding_text(costs.binding, plan.design, plan.total_duration_ns, costs.slowdown)
-    if costs.binding:
-        text += f"; {quantities.ratio(costs.binding[0].speedup_before)} now"
-    return [text]
-
-
-_GAP = 2
-_LEAST_LABEL = 12
-_LEAST_FIGURES = 3
-
-#: The labels of a table without rows.
-NO_ROWS = RowLabels(KernelLabels((), {}), ())
-
-
-@dataclass(frozen=True)
-class Listing:
-    """Strata or launches as a table of any width; each row is made when it is asked for.
-
-    Where the last column would have hardly any room, the figures before it give way, the last of them first.
-
-    Attributes
-    ----------
-    figures : the columns that are as wide as their widest cell.
-    heading, labels : of the last column, which takes the remaining width.
-    """
-
-    figures: tuple[Column, ...]
-    heading: str
-    labels: Labels
-
-    @cached_property
-    def widths(self) -> tuple[int, ...]:
-        """The cells of each column of figures."""
-        return tuple(max(map(len, (column.heading, *column.cells))) for column in self.figures)
-
-    def head(self, width: int) -> str:
-        """Return the headings."""
-        shown = self._shown(width)
-        headings = [column.heading for column in self.figures[:shown]]
-        return self._line(headings, shortened(self.heading, self._room(width, shown)))
-
-    def row(self, number: int, width: int) -> str:
-        """Return a row, no wider than `width` unless the figures alone are wider."""
-        shown = self._shown(width)
-        cells = [column.cells[number] for column in self.figures[:shown]]
-        label = self.labels.fitted(number, self._room(width, shown))
-        return self._line(cells, label)
-
-    def text(self, width: int) -> str:
-        """Return the headings and all rows as lines."""
-        rows = [self.row(number, width) for number in range(len(self.labels))]
-        return "\n".join([self.head(width), *rows])
-
-    def columns(self, room: int, most: int | None = None) -> tuple[Column, ...]:
-        """Return the first rows as columns, their labels in at most `room` cells."""
-        number = len(self.labels) if most is None else min(most, len(self.labels))
-        labels = [self.labels.fitted(row, room) for row in range(number)]
-        figures = (Column(each.heading, each.cells[:number], each.to_right) for each in self.figures)
-        return (*figures, names(self.heading, labels))
-
-    def _shown(self, width: int) -> int:
-        """Return how many of the figures have room beside the last column."""
-        shown = len(self.figures)
-        while shown > _LEAST_FIGURES and self._left(width, shown) < _LEAST_LABEL:
-            shown -= 1
-        return shown
-
-    def _room(self, width: int, shown: int) -> int:
-        return max(self._left(width, shown), _LEAST_LABEL)
-
-    def _left(self, width: int, shown: int) -> int:
-        return width - sum(self.widths[:shown]) - _GAP * shown
-
-    def _line(self, cells: Sequence[str], label: str) -> str:
-        aligned = [cell.rjust(cells_of) for cell, cells_of in zip(cells, self.widths, strict=False)]
-        return (" " * _GAP).join([*aligned, label]).rstrip()
+# Its strata and its launches.
 
 
 def list_answer(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], listed: PlanList) -> Answer:
     """Return the strata or the drawn launches as `sample --list` gives them in every form."""
-    rows = stratum_rows(study, plan) if listed is PlanList.STRATA else launch_rows(launches)
+    of_strata = listed is PlanList.STRATA
+    # A stratum has its 0-based place in the plan file.
+    strata = enumerate(plan.design.facts(study.counts)) if of_strata else ()
     return Answer(
         "sample",
-        rows,
-        lambda canvas: _listing(study, plan, launches, listed).text(canvas.width),
-        blocks=lambda canvas: [_listing(study, plan, launches, listed).columns(canvas.width)],
+        [{"stratum": number, **each._asdict()} for number, each in strata] or launch_rows(launches),
+        blocks=lambda _: [
+            stratum_listing(study, plan) if of_strata else launch_listing(study, plan, launches)
+        ],
         warnings=plan_warnings(study, plan),
     )
-
-
-def _listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], listed: PlanList) -> Listing:
-    strata = listed is PlanList.STRATA
-    return stratum_listing(study, plan) if strata else launch_listing(study, plan, launches)
-
-
-def stratum_rows(study: Study, plan: Plan) -> list[dict[str, Any]]:
-    """Return one row a stratum, as the plan file has it; ``stratum`` is its 0-based place there."""
-    return [
-        {"stratum": number, **stratum._asdict()}
-        for number, stratum in enumerate(plan.design.facts(study.counts))
-    ]
 
 
 def launch_rows(launches: Sequence[PlannedLaunch]) -> list[dict[str, Any]]:
@@ -287,34 +465,17 @@ def stratum_listing(study: Study, plan: Plan) -> Listing:
     """Return the strata: their size, spread and sample, and the kernel group they are of."""
     strata = list(plan.design.facts(study.counts))
     rank = {group.key: index for index, group in enumerate(study.counts.groups)}
-    figures: tuple[Column, ...] = (
-        Column("stratum", [str(number) for number in range(len(strata))]),
-        Column("launches", [quantities.count(stratum.size) for stratum in strata]),
-        Column("drawn", [quantities.count(stratum.samples) for stratum in strata]),
-    )
-    figures += (
-        Column("mean", [quantities.duration(stratum.mean_ns) for stratum in strata]),
-        Column("CoV", [_cov(stratum) for stratum in strata]),
-        Column("durations", [quantities.duration_range(each.low_ns, each.high_ns) for each in strata]),
-    )
-    rows = [_group_row(study, stratum.key, rank) for stratum in strata]
-    return Listing(figures, "kernel group", RowLabels(facts.kernel_labels(study), rows))
-
-
-def launch_listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch]) -> Listing:
-    """Return the drawn launches: which they are, what they took and what they stand for."""
+    covs = [f"{each.std_ns / each.mean_ns:.3f}" if each.mean_ns else UNKNOWN for each in strata]
     figures = (
-        Column("launch", [str(launch.id) for launch in launches]),
-        Column("stratum", [str(number) for number in plan.stratum.tolist()]),
-        Column("duration", [quantities.duration(launch.duration_ns) for launch in launches]),
-        Column("stands for", [f"{launch.weight:,.6g}" for launch in launches]),
-        Column("occurrence", [str(launch.occurrence) for launch in launches]),
+        Column("stratum", [str(number) for number in range(len(strata))]),
+        Column("launches", [count(each.size) for each in strata]),
+        Column("drawn", [count(each.samples) for each in strata]),
+        Column("mean", [duration(each.mean_ns) for each in strata]),
+        Column("CoV", covs),
+        Column("durations", [duration_range(each.low_ns, each.high_ns) for each in strata]),
     )
-    return Listing(figures, "kernel", row_labels(launches, facts.places_of(study)))
-
-
-def _cov(stratum: StratumFacts) -> str:
-    return f"{stratum.std_ns / stratum.mean_ns:.3f}" if stratum.mean_ns else quantities.UNKNOWN
+    rows = [_group_row(study, each.key, rank) for each in strata]
+    return Listing(figures, "kernel group", labels_of_rows(kernel_labels(study), rows))
 
 
 def _group_row(study: Study, key: str, rank: dict[str, int]) -> tuple[str, int | None]:
@@ -325,6 +486,23 @@ def _group_row(study: Study, key: str, rank: dict[str, int]) -> tuple[str, int |
         return f"#{rank[key] + 1} ", rank[key]
     if is_pool_key(key):
         pool = key_parts(key)
-        place = facts.places_of(study).get((pool.process, pool.device))
+        place = places_of(study).get((pool.process, pool.device))
         return (pool.name if place is None else f"{pool.name} {place}"), None
     return key, None
+
+
+def launch_listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch]) -> Listing:
+    """Return the drawn launches: which they are, what they took and what they stand for."""
+    id_, *others = launch_figures(launches)
+    stratum = Column("stratum", [str(number) for number in plan.stratum.tolist()])
+    return Listing((id_, stratum, *others), "kernel", labels_of(launches, places_of(study)))
+
+
+def launch_figures(launches: Sequence[PlannedLaunch]) -> tuple[Column, ...]:
+    """Return the columns of drawn launches."""
+    return (
+        Column("launch", [str(launch.id) for launch in launches]),
+        Column("duration", [duration(launch.duration_ns) for launch in launches]),
+        Column("stands for", [f"{launch.weight:,.6g}" for launch in launches]),
+        Column("occurrence", [str(launch.occurrence) for launch in launches]),
+    )

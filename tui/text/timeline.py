@@ -1,41 +1,51 @@
-"""When a kernel group's launches run and how long they take, as `timeline` answers it in every format."""
+"""Launches over the run: a kernel group's timeline, and the named ranges and found iterations above it."""
 
 from __future__ import annotations
 
 import math
-import textwrap
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from sampling.arrays import IntArray
 from sampling.reduction.device_time import IdleGaps
 from sampling.reduction.range_list import RangeList, RangeOrder, RangeOrigin
 from sampling.reduction.timeline import GroupLaunches, TimelineBins
 from sampling.text import counted
-from tui.charts import quantities
-from tui.charts.grid import Grid, ansi, plain
-from tui.charts.quantities import duration
+from tui.charts.grid import AXIS, HEADING, LABEL, MARKER, SELECTED, Grid, blank, glyph_set, put
+from tui.charts.quantities import count, duration, duration_range, share
 from tui.charts.timeline import LEFT, RIGHT, Look, Marks, RunAxis, clusters_of, timeline_chart
-from tui.engine.looking import GroupTimeline
-from tui.output.markdown import Block
-from tui.output.writer import Canvas
-from tui.terminal.printable import Column, shortened
+from tui.engine.looking import FoundRanges, GroupTimeline
+from tui.options.look import RangesOptions
+from tui.output.blocks import Listing, Said
+from tui.output.writer import Answer, Canvas
+from tui.terminal.printable import Column, is_ascii, names, printable, shortened
 from tui.terminal.tty import Dots
-from tui.text import facts
-from tui.text.ranges import RangeForest, TreeMarks, left_of, range_rows, tree_grid
+from tui.text.groups import clusters_of_group, group_columns
+from tui.text.profile import Part, stated
 
+NO_RANGES = "there are no named ranges with launches, and no sequence of kernels that most launches repeat"
+NONE = (
+    "no named ranges, and no iterations found: NVTX (nsys -t nvtx,cuda), record_function (PyTorch) or roctx "
+    "ranges record them"
+)
+TOO_MANY = (
+    "ranges and iterations are not looked for unasked among so many launches: `kernelpoint ranges` does"
+)
+# Gaps of the device that last no such share of the time shown are not worth a word.
 _LEAST_GAP = 0.01
-"""Gaps of the device that last no such share of the time shown are not worth a word."""
 _MOST_RANGES = 12
+_MOST_ROWS = 100
+_LEAST_LABEL = 20
+
+
+# A kernel group over the run.
 
 
 def group_timeline(
-    timeline: GroupTimeline,
-    width: int,
-    height: int,
-    *,
-    log: bool,
-    dots: Dots | None = None,
-    left: int = LEFT,
+    timeline: GroupTimeline, width: int, height: int, *, log: bool, dots: Dots | None = None, left: int = LEFT
 ) -> Grid:
     """Return the chart of a timeline, the group's strata as clusters.
 
@@ -43,37 +53,31 @@ def group_timeline(
     ----------
     left : columns at its left, see `timeline_chart`.
     """
+    gaps = _shown_gaps(timeline)
+    marks = Marks(drift_of(timeline), None if gaps is None else gaps[0])
     return timeline_chart(
         timeline.launches,
-        facts.clusters_of_group(timeline.study, timeline.group),
+        clusters_of_group(timeline.study, timeline.group),
         timeline.drawn_ids,
         width,
         height,
         by=timeline.by,
         log=log,
-        look=Look(left, dots, _marks(timeline), timeline.cluster),
+        look=Look(left, dots, marks, timeline.cluster),
     )
 
 
 def with_clusters(timeline: GroupTimeline) -> GroupTimeline:
     """Return a timeline that knows the stratum of each launch, so that it is drawn sooner."""
-    clusters = facts.clusters_of_group(timeline.study, timeline.group)
+    clusters = clusters_of_group(timeline.study, timeline.group)
     return replace(timeline, cluster=clusters_of(timeline.launches.duration_ns, clusters))
 
 
 def drift_of(timeline: GroupTimeline) -> bool:
     """Return whether the finding that kernels drift is about this group."""
     drift = timeline.study.order.drift
-    return drift is not None and timeline.group in drift.groups and _is_found(timeline, "drift")
-
-
-def _is_found(timeline: GroupTimeline, code: str) -> bool:
-    return any(finding.code == code for finding in timeline.study.findings)
-
-
-def _marks(timeline: GroupTimeline) -> Marks:
-    gaps = _shown_gaps(timeline)
-    return Marks(drift_of(timeline), None if gaps is None else gaps[0])
+    is_found = any(finding.code == "drift" for finding in timeline.study.findings)
+    return is_found and drift is not None and timeline.group in drift.groups
 
 
 def _shown_gaps(timeline: GroupTimeline) -> tuple[IdleGaps, int, int] | None:
@@ -82,11 +86,10 @@ def _shown_gaps(timeline: GroupTimeline) -> tuple[IdleGaps, int, int] | None:
     if timeline.gaps is None or timeline.by != "time" or launches.start_ns is None:
         return None
     low, high = int(launches.start_ns.min()), int(launches.start_ns.max())
-    span_ns = high - low
-    if span_ns <= 0:
+    if high <= low:
         return None
-    least_ns = round_down(span_ns * _LEAST_GAP)
-    return timeline.gaps.within(low, high, least_ns), least_ns, span_ns
+    least_ns = round_down((high - low) * _LEAST_GAP)
+    return timeline.gaps.within(low, high, least_ns), least_ns, high - low
 
 
 def round_down(ns: float) -> int:
@@ -95,46 +98,45 @@ def round_down(ns: float) -> int:
     return max(digit * power for digit in (1, 2, 5) if digit * power <= max(ns, 1))
 
 
-def timeline_text(
-    timeline: GroupTimeline,
-    canvas: Canvas,
-    height: int,
-    *,
-    log: bool,
-    above: RangeForest | str = "",
-    dots: Dots | None = None,
-) -> str:
-    """Return the group's rank and key, what its durations did over the run, the ranges of it, its chart.
+def timeline_blocks(
+    timeline: GroupTimeline, canvas: Canvas, height: int, *, log: bool, above: RangeForest | str = ""
+) -> Iterator[Said]:
+    """Yield the group's rank and key, what its durations did over the run, the ranges of it, its chart.
 
     Parameters
     ----------
     above : the ranges above the chart, or what is said in their place.
     """
     key = timeline.study.counts.groups[timeline.group].key
-    title = shortened(f"#{timeline.group + 1} {key}", canvas.width)
     left = left_of(canvas.width, has_ranges=isinstance(above, RangeForest))
-    grid = group_timeline(timeline, canvas.width, height, log=log, dots=dots, left=left)
-    shown = [title, *textwrap.wrap(course_forms(timeline)[0], canvas.width)]
+    yield shortened(f"#{timeline.group + 1} {key}", canvas.width)
+    yield course_forms(timeline)[0]
     if isinstance(above, RangeForest):
-        shown += _tree_lines(timeline, above, canvas, left)
-    else:
-        shown += textwrap.wrap(above, canvas.width)
-    return "\n".join([*shown, _drawn(grid, canvas)])
+        # Those of the most time, and how many there are beside them.
+        paths = above.listed.chosen(RangeOrder.START, most=_MOST_RANGES)
+        run = RunAxis(timeline.launches, timeline.by, canvas.width - left - RIGHT) if left > LEFT else None
+        yield tree_grid(above, paths, run, canvas.width, TreeMarks(opened=paths))
+        if rest := int((above.listed.launches > 0).sum()) - len(paths):
+            yield f"and {counted(rest, 'range')} of no more time: `kernelpoint ranges` lists them"
+    elif above:
+        yield above
+    yield group_timeline(timeline, canvas.width, height, log=log, dots=canvas.dots, left=left)
 
 
-def _drawn(grid: Grid, canvas: Canvas) -> str:
-    return ansi(grid) if canvas.color else plain(grid)
-
-
-def _tree_lines(timeline: GroupTimeline, forest: RangeForest, canvas: Canvas, left: int) -> list[str]:
-    """Return the ranges of the most time, and how many there are beside them."""
-    listed = forest.listed
-    paths = listed.chosen(RangeOrder.START, most=_MOST_RANGES)
-    run = RunAxis(timeline.launches, timeline.by, canvas.width - left - RIGHT) if left > LEFT else None
-    grid = tree_grid(forest, paths, run, canvas.width, TreeMarks(opened=paths))
-    rest = int((listed.launches > 0).sum()) - len(paths)
-    more = [f"and {counted(rest, 'range')} of no more time: `kernelpoint ranges` lists them"] if rest else []
-    return [_drawn(grid, canvas), *more]
+def timeline_page(timeline: GroupTimeline, bins: TimelineBins) -> list[Said]:
+    """Return the group's rank and key, what its durations did over the run, and the bins as a table."""
+    rows = [row for row in bin_rows(bins) if row["launches"]]
+    columns = [
+        Column("ids", [f"{row['first']}-{row['last']}" for row in rows]),
+        Column("launches", [count(row["launches"]) for row in rows]),
+        Column("mean", [duration(row["mean_ns"]) for row in rows]),
+        Column("durations", [duration_range(row["min_ns"], row["max_ns"]) for row in rows]),
+        Column("drawn", [count(row["drawn"]) for row in rows]),
+    ]
+    if bins.start_ns is not None:
+        columns.insert(0, Column("start", [duration(row["start_ns"]) for row in rows]))
+    key = timeline.study.counts.groups[timeline.group].key
+    return [group_columns(f"#{timeline.group + 1}", key), course_forms(timeline)[0], columns]
 
 
 def course_forms(timeline: GroupTimeline) -> list[str]:
@@ -159,8 +161,9 @@ def gap_words(gaps: IdleGaps, least_ns: int, span_ns: int) -> str:
     """Return how many gaps there are and which share of the time they are."""
     if not len(gaps):
         return f"no idle gap over {duration(least_ns)}"
-    share = quantities.share(gaps.total_ns / span_ns)
-    return f"{counted(len(gaps), 'gap')} over {duration(least_ns)}: {share} of the time"
+    return (
+        f"{counted(len(gaps), 'gap')} over {duration(least_ns)}: {share(gaps.total_ns / span_ns)} of the time"
+    )
 
 
 def course(launches: GroupLaunches) -> str:
@@ -168,11 +171,12 @@ def course(launches: GroupLaunches) -> str:
     number, tenth = len(launches), max(len(launches) // 10, 1)
     if number == 1:
         return f"1 launch, id {launches.id[0]:,}: {duration(float(launches.duration_ns[0]))}"
-    where = f"{counted(number, 'launch', 'launches')}, ids {launches.id[0]:,} to {launches.id[-1]:,}"
     first, last = (
-        float(launches.duration_ns[rows].mean()) for rows in (slice(None, tenth), slice(-tenth, None))
+        duration(float(launches.duration_ns[rows].mean()))
+        for rows in (slice(None, tenth), slice(-tenth, None))
     )
-    return f"{where}; mean of the first tenth {duration(first)}, of the last {duration(last)}"
+    where = f"{counted(number, 'launch', 'launches')}, ids {launches.id[0]:,} to {launches.id[-1]:,}"
+    return f"{where}; mean of the first tenth {first}, of the last {last}"
 
 
 def bin_rows(bins: TimelineBins) -> list[dict[str, Any]]:
@@ -203,29 +207,12 @@ def bin_rows(bins: TimelineBins) -> list[dict[str, Any]]:
     ]
 
 
-def timeline_blocks(timeline: GroupTimeline, bins: TimelineBins) -> list[Block]:
-    """Return the group's rank and key, what its durations did over the run, and the bins."""
-    rows = [row for row in bin_rows(bins) if row["launches"]]
-    columns = [
-        Column("ids", [f"{row['first']}-{row['last']}" for row in rows]),
-        Column("launches", [quantities.count(row["launches"]) for row in rows]),
-        Column("mean", [duration(row["mean_ns"]) for row in rows]),
-        Column("durations", [quantities.duration_range(row["min_ns"], row["max_ns"]) for row in rows]),
-        Column("drawn", [quantities.count(row["drawn"]) for row in rows]),
-    ]
-    if bins.start_ns is not None:
-        columns.insert(0, Column("start", [duration(row["start_ns"]) for row in rows]))
-    key = timeline.study.counts.groups[timeline.group].key
-    return [facts.group_columns(f"#{timeline.group + 1}", key), course_forms(timeline)[0], columns]
-
-
 def timeline_results(timeline: GroupTimeline, bins: TimelineBins, listed: RangeList | None) -> dict[str, Any]:
     """Return the bins of a kernel group, and the ranges and iterations of the run as `ranges` lists them."""
-    group = timeline.study.counts.groups[timeline.group]
     rows = [] if listed is None else range_rows(listed, listed.chosen(RangeOrder.START))
     found = [row for row in rows if row["source"] == RangeOrigin.FOUND.value]
     return {
-        "key": group.key,
+        "key": timeline.study.counts.groups[timeline.group].key,
         "rank": timeline.group + 1,
         "by": timeline.by,
         "bins": bin_rows(bins),
@@ -233,3 +220,250 @@ def timeline_results(timeline: GroupTimeline, bins: TimelineBins, listed: RangeL
         # The range that stands for all iterations of a process and device is none itself.
         "iterations": [row for row in found if row["depth"]],
     }
+
+
+# Ranges as a list.
+
+
+def ranges_answer(found: FoundRanges, options: RangesOptions) -> Answer:
+    """Return the answer in every form."""
+    listed, kept = found.listed, found.listed.kept
+    answer = Answer(
+        "ranges",
+        range_rows(listed, _chosen(listed, options, options.top)),
+        blocks=lambda canvas: _range_blocks(listed, options, canvas),
+    )
+    part = Part(found.region, kept.launches, kept.total_duration_ns, found.profile.launches, kept.left_out)
+    return stated(answer, part)
+
+
+def _chosen(listed: RangeList, options: RangesOptions, most: int | None) -> list[int]:
+    return listed.chosen(RangeOrder(options.sort.value), options.depth, most)
+
+
+def range_rows(listed: RangeList, chosen: Sequence[int]) -> list[dict[str, Any]]:
+    """Return these ranges as the contract's `ranges` lists them."""
+    total_ns = max(listed.kept.total_duration_ns, 1)
+    return [
+        {
+            "path": listed.paths.written(path),
+            "name": listed.paths.name(path),
+            "depth": int(listed.paths.depth[path]),
+            "times": int(listed.times[path]),
+            "launches": int(listed.launches[path]),
+            "duration_ns": int(listed.duration_ns[path]),
+            "share": int(listed.duration_ns[path]) / total_ns,
+            "first": int(listed.first[path]),
+            "last": int(listed.last[path]),
+            "source": listed.origin(path).value,
+        }
+        for path in chosen
+    ]
+
+
+def _range_blocks(listed: RangeList, options: RangesOptions, canvas: Canvas) -> Iterator[Said]:
+    """Yield the tree with figures at its left, on a page whole paths as `--range` takes them."""
+    chosen = _chosen(listed, options, options.top or _MOST_ROWS)
+    if not chosen:
+        yield NO_RANGES
+        return
+    rows = range_rows(listed, chosen)
+    figures = [
+        Column("launches", [count(row["launches"]) for row in rows]),
+        Column("time", [duration(row["duration_ns"]) for row in rows]),
+        Column("share", [share(row["share"]) for row in rows]),
+        Column("times", [count(row["times"]) for row in rows]),
+        Column("ids", ["-".join(dict.fromkeys((str(row["first"]), str(row["last"])))) for row in rows]),
+    ]
+    if canvas.is_page:
+        yield [*figures, names("range", [row["path"] for row in rows])]
+    else:
+        stems = _stems(rows)
+
+        def label(row: int, room: int) -> str:
+            return stems[row] + _range_name(rows[row], max(room, _LEAST_LABEL) - len(stems[row]))
+
+        yield Listing(figures, "range", label, dropped_first=())
+    within_depth = len(_chosen(listed, options, None))
+    if within_depth > len(chosen):
+        rest = counted(within_depth - len(chosen), "range")
+        yield f"and {rest} of no more time: --top N lists the N longest"
+    if deeper := int((listed.launches > 0).sum()) - within_depth:
+        yield f"and {counted(deeper, 'deeper range')}: --depth N goes down to level N"
+
+
+def _range_name(row: dict[str, Any], room: int) -> str:
+    """Return a range's name; of an iteration also how to select it, if it fits."""
+    room = max(room, 8)
+    text = f"{row['name']}: --launches {row['first']}:{row['last'] + 1}"
+    is_found = row["source"] == RangeOrigin.FOUND.value
+    return text if is_found and len(text) <= room else shortened(row["name"], room)
+
+
+def _stems(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return what is drawn before each name: the branches of the tree."""
+    glyphs = glyph_set()
+    stems: list[str] = []
+    # Going up, `follows[d]` says whether another range of level d comes further down inside the same one.
+    follows: list[bool] = []
+    for row in reversed(rows):
+        depth = row["depth"]
+        follows += [False] * (depth + 1 - len(follows))
+        own = "" if not depth else glyphs.branch if follows[depth] else glyphs.last_branch
+        trunks = (glyphs.trunk if follows[level] else " " * len(glyphs.trunk) for level in range(1, depth))
+        stems.append("".join(trunks) + own)
+        follows[depth:] = [True]
+    return stems[::-1]
+
+
+# Ranges as a tree above a chart.
+
+_LEAST_ALIGNED = 64
+_LEFTS = ((160, 60), (110, 52), (0, 36))
+# Without room for so many cells of a name, there is none for a column.
+_DROPPED_FIRST = (("launches", 20), ("time", 8), ("share", 8))
+_MOST_INDENTS = 6
+_TAIL = 6
+_OPEN, _CLOSED, _IN_FORCE = ("▾", "-"), ("▸", "+"), ("●", "*")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangeForest:
+    """Ranges by the range that they lie in."""
+
+    listed: RangeList
+    #: Paths with launches, those that lie directly in the same one together, by where they begin.
+    by_parent: IntArray
+    #: That one of each, -1 for none.
+    parent: IntArray
+
+    @classmethod
+    def of(cls, listed: RangeList) -> RangeForest:
+        """Return the ranges that have launches."""
+        shown = np.flatnonzero(listed.launches > 0)
+        parent = listed.paths.parent[shown]
+        order = np.lexsort((shown, listed.first[shown], shown >= listed.found_from, parent))
+        return cls(listed, shown[order], parent[order])
+
+    def inside(self, path: int) -> list[int]:
+        """Return the paths directly inside one; of -1 the outermost."""
+        first, stop = np.searchsorted(self.parent, (path, path + 1))
+        found: list[int] = self.by_parent[first:stop].tolist()
+        return found
+
+    def has_inside(self, path: int) -> bool:
+        """Whether any lies inside."""
+        first, stop = np.searchsorted(self.parent, (path, path + 1))
+        return bool(stop > first)
+
+    def walked(self, opened: Collection[int]) -> list[int]:
+        """Return the outermost paths and what lies in those that are open, each before what it holds."""
+        walked: list[int] = []
+        ahead = self.inside(-1)[::-1]
+        while ahead:
+            path = ahead.pop()
+            walked.append(path)
+            if path in opened:
+                ahead += self.inside(path)[::-1]
+        return walked
+
+    def opened_at_first(self) -> frozenset[int]:
+        """Return what is open before anybody opened anything: the only outermost range."""
+        outermost = self.inside(-1)
+        return frozenset(outermost if len(outermost) == 1 else ())
+
+    def parent_of(self, path: int) -> int:
+        """Return the range that one lies in, -1 for none."""
+        return int(self.listed.paths.parent[path])
+
+
+@dataclass(frozen=True, slots=True)
+class TreeMarks:
+    """What is special about rows: which are open, at the cursor, and the region in force; by path."""
+
+    opened: Collection[int] = ()
+    cursor: int | None = None
+    in_force: int | None = None
+
+
+def above_chart(listed: RangeList | None, *, is_looked_for: bool = True) -> RangeForest | str:
+    """Return the ranges as a tree, or in words why there is none."""
+    if not is_looked_for:
+        return TOO_MANY
+    return NONE if listed is None else RangeForest.of(listed)
+
+
+def left_of(width: int, *, has_ranges: bool) -> int:
+    """Return the columns at the left of a timeline's dots: as many as the ranges above need for words."""
+    if not has_ranges or width < _LEAST_ALIGNED:
+        return LEFT
+    return next(left for least, left in _LEFTS if width >= least)
+
+
+def tree_grid(
+    forest: RangeForest, paths: Sequence[int], run: RunAxis | None, width: int, marks: TreeMarks
+) -> Grid:
+    """Return a heading and a row a range: name, launches, time, share, and when in the run it lies.
+
+    Parameters
+    ----------
+    paths : the rows to draw.
+    run : the axis of the chart below; without one, or where there is no room, there are no bars.
+    """
+    left = left_of(width, has_ranges=True)
+    room = width if left == LEFT else left - 1
+    rows = range_rows(forest.listed, paths)
+    columns = {
+        "launches": [count(row["launches"]) for row in rows],
+        "time": [duration(row["duration_ns"]) for row in rows],
+        "share": [share(row["share"]) for row in rows],
+    }
+    widths = {name: max(map(len, (name, *cells))) for name, cells in columns.items()}
+    for column, least in _DROPPED_FIRST:
+        if room - sum(each + 2 for each in widths.values()) < least:
+            del widths[column]
+    name_room = max(room - sum(each + 2 for each in widths.values()), 0)
+    grid = blank(width, len(paths) + 1)
+    lines = [("  range", {name: name for name in widths}, HEADING)]
+    for row, path in enumerate(paths):
+        cells = {name: columns[name][row] for name in widths}
+        style = SELECTED if path == marks.cursor else LABEL
+        lines.append((_name(forest, path, marks, name_room), cells, style))
+    for row, (name, cells, style) in enumerate(lines):
+        figures = "".join(f"  {cells[column]:>{widths[column]}}" for column in widths)
+        put(grid, row, 0, f"{name:<{name_room}}{figures}", style)
+    if run is not None and left > LEFT:
+        for row, path in enumerate(paths, start=1):
+            bar = run.bar(*forest.listed.runs(path))
+            put(grid, row, left, bar, MARKER if path == marks.in_force else LABEL)
+            put(grid, row, left - 1, "|" if is_ascii() else "│", AXIS)
+    return grid
+
+
+def _name(forest: RangeForest, path: int, marks: TreeMarks, width: int) -> str:
+    """Return a range's place in the tree and its name; a long one loses its middle, not its number."""
+    listed, depth = forest.listed, int(forest.listed.paths.depth[path])
+    mark = " "
+    if forest.has_inside(path):
+        mark = (_OPEN if path in marks.opened else _CLOSED)[is_ascii()]
+    chosen = _IN_FORCE[is_ascii()] if path == marks.in_force else " "
+    name = listed.paths.name(path)
+    if path >= listed.found_from and depth:
+        name = f"iteration {name}"
+    place = f"{chosen}{'  ' * min(depth, _MOST_INDENTS)}{mark} "
+    name, room = printable(name), width - len(place)
+    if room < 1:
+        return place[:width]
+    if len(name) > room:
+        cut = "..." if is_ascii() else "\N{HORIZONTAL ELLIPSIS}"
+        tail = min(_TAIL, max(room - len(cut) - 1, 0))
+        name = f"{name[: room - len(cut) - tail]}{cut}{name[len(name) - tail :]}"
+    return place + name
+
+
+def range_words(forest: RangeForest, path: int) -> list[str]:
+    """Return a range in a line, the longest form first: its path, launches and share."""
+    (row,) = range_rows(forest.listed, [path])
+    launches, part = counted(row["launches"], "launch", "launches"), share(row["share"])
+    often = f", {counted(row['times'], 'time')}" if row["times"] > 1 else ""
+    return [f"{row['path']}: {launches}, {part}{often}", f"{launches}, {part}", launches]

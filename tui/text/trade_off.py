@@ -2,51 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import takewhile
 from typing import Any
 
 from sampling.methods.registry import method_named
-from sampling.plan.nearby import NoPoint, TradeOffPoint, hours
+from sampling.plan.nearby import NoPoint, TradeOffPoint
+from sampling.plan.nearby import hours as machine_hours
 from sampling.plan.study import Study
 from sampling.strata.target import Target
 from sampling.text import counted
-from tui.charts import quantities
-from tui.charts.grid import Grid, ansi, plain
+from tui.charts.grid import Grid
+from tui.charts.quantities import UNKNOWN, count, duration, hours, ratio, share
 from tui.charts.size_plot import trade_off_chart
 from tui.engine.planning import PlanCosts
 from tui.options.command_line import with_flags
 from tui.options.plan import TradeOffOptions
+from tui.output.blocks import Said
 from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import Column, printable, table, wrapped
-from tui.text.promise import binding_row, binding_text
+from tui.terminal.printable import Column
+from tui.text.plan import binding_rows, binding_text
 
-_NOTHING_ASKED = PlanCosts()
-
-HEIGHT = 16
-"""Rows of the chart where nothing else is said."""
+_HEIGHT = 16
 
 
 @dataclass(frozen=True, slots=True)
 class TradeOff:
-    """What is known of a trade-off.
-
-    Attributes
-    ----------
-    target : what the plan itself is asked; its epsilon is the chosen one.
-    epsilons : all that are or will be computed, in any order.
-    points : those computed, in any order.
-    missing : the epsilons at which there turned out to be no plan, in any order.
-    costs : what binds the plan itself, and the slowdown, where they are asked for.
-    """
+    """What is known of a trade-off."""
 
     method: str
+    #: What the plan itself is asked; its epsilon is the chosen one.
     target: Target
+    #: All epsilons that are or will be computed, the points computed, and those without a plan, in any order.
     epsilons: tuple[float, ...]
     points: tuple[TradeOffPoint, ...] = ()
     missing: tuple[NoPoint, ...] = ()
-    costs: PlanCosts = _NOTHING_ASKED
+    #: What binds the plan itself, and the slowdown, where they are asked for.
+    costs: PlanCosts = PlanCosts()
 
     @property
     def tried(self) -> int:
@@ -63,28 +56,67 @@ class TradeOff:
         return trade_off_chart(self.points, self.epsilons, self.target.epsilon, width, height)
 
 
-def trade_off_text(known: TradeOff, width: int, height: int, canvas: Canvas, binding: str = "") -> str:
-    """Return what was asked in a line, the chart, the points in a table, and remarks.
+def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) -> Answer:
+    """Return the points in every form; what binds the plan itself stands in its row."""
+    total_ns, found, slowdown = study.counts.total_duration_ns, known.costs.binding, known.costs.slowdown
+    binding, rows = "", None
+    if found is not None:
+        rows = binding_rows(found, total_ns, slowdown)
+        words = binding_text(found, study.design, total_ns, slowdown)
+        binding = f"At epsilon {known.target.epsilon:g}, {ratio(study.speedup)}, {words}."
+
+    def blocks(canvas: Canvas) -> Iterator[Said]:
+        size = None if canvas.is_page else (options.width or canvas.width, options.height or _HEIGHT)
+        return trade_off_blocks(known, size, binding)
+
+    return Answer(
+        "trade-off",
+        _answer_rows(known, rows),
+        blocks=blocks,
+        warnings=(*(finding.code for finding in study.findings), *missing_texts(known)),
+    )
+
+
+def trade_off_blocks(known: TradeOff, size: tuple[int, int] | None, binding: str = "") -> Iterator[Said]:
+    """Yield what was asked in a line, the chart, the points in a table, and remarks.
 
     Parameters
     ----------
+    size : columns and rows of the chart; None for no chart.
     binding : what binds the plan itself, in words; "" where that is not asked for.
     """
-    grid = known.chart(width, height)
-    lines = [_heading(known), ansi(grid) if canvas.color else plain(grid), "", trade_off_table(known)]
-    for text in _remarks(known, binding):
-        shown = printable(text)
-        lines += ["", *wrapped(shown, canvas.width)]
-    return "\n".join(lines)
+    yield f"{known.method}, confidence {known.target.confidence:g}"
+    yield from () if size is None else (known.chart(*size), "")
+    yield trade_off_columns(known)
+    for text in filter(None, (level_text(known), binding, *missing_texts(known))):
+        yield from ("", text)
 
 
-def _heading(known: TradeOff) -> str:
-    return f"{known.method}, confidence {known.target.confidence:g}"
+def trade_off_columns(known: TradeOff) -> list[Column]:
+    """Return the points by epsilon, the chosen one marked."""
+    points, slowdown = known.ascending, known.costs.slowdown
+    columns = [
+        Column("epsilon", [f"{point.epsilon:g}" for point in points]),
+        Column("speedup", [ratio(point.speedup) for point in points]),
+        Column("drawn", [count(point.samples) for point in points]),
+        Column("strata", [count(point.strata) for point in points]),
+        Column("sampled", [duration(point.sampled_duration_ns) for point in points]),
+        Column("bound", [_share(point.bound) for point in points]),
+        Column("group", [_share(point.group_bound) for point in points]),
+        Column(
+            "",
+            ["<- the plan" if point.epsilon == known.target.epsilon else "" for point in points],
+            to_right=False,
+        ),
+    ]
+    if slowdown is not None:
+        taken = [hours(machine_hours(point.sampled_duration_ns, slowdown)) for point in points]
+        columns.insert(2, Column("one machine", taken))
+    return columns
 
 
-def _remarks(known: TradeOff, binding: str) -> list[str]:
-    """Return from where on the plan stays the same, what binds it, and where there is none."""
-    return [*filter(None, (level_text(known), binding)), *missing_texts(known)]
+def _share(bound: float | None) -> str:
+    return UNKNOWN if bound is None else share(bound)
 
 
 def missing_texts(known: TradeOff) -> list[str]:
@@ -93,7 +125,7 @@ def missing_texts(known: TradeOff) -> list[str]:
     for each in known.missing:
         reasons.setdefault(each.problem.in_short, []).append(each.epsilon)
     return [
-        f"No plan {epsilons_text(known, epsilons)}, {len(epsilons)} of {known.tried} points: {reason}."
+        f"No plan {_epsilons_text(known, epsilons)}, {len(epsilons)} of {known.tried} points: {reason}."
         for reason, epsilons in reasons.items()
     ]
 
@@ -102,7 +134,7 @@ def missing_forms(known: TradeOff) -> tuple[str, ...]:
     """Return the same in few words, the longest wording first; nothing where no point is missing."""
     if not known.missing:
         return ()
-    where = epsilons_text(known, [each.epsilon for each in known.missing])
+    where = _epsilons_text(known, [each.epsilon for each in known.missing])
     there, problem = f"{len(known.points)} of {known.tried}", known.missing[0].problem
     if problem.path is None or problem.group is None:
         return f"{there} points: no plan {where}", f"{there} points", there
@@ -110,14 +142,13 @@ def missing_forms(known: TradeOff) -> tuple[str, ...]:
     return (
         f"{there} points: {where} your decision on {node} fits none",
         f"{there} points: no {node} {where}",
-        f"{there} points: elsewhere no {node}",
         f"{there}: elsewhere no {node}",
         f"{there} points",
         there,
     )
 
 
-def epsilons_text(known: TradeOff, epsilons: Sequence[float]) -> str:
+def _epsilons_text(known: TradeOff, epsilons: Sequence[float]) -> str:
     """Return these epsilons in words, as ranges of those tried (up to one, from one on) where possible."""
     tried = sorted([point.epsilon for point in known.points] + [each.epsilon for each in known.missing])
     below = list(takewhile(lambda epsilon: epsilon in epsilons, tried))
@@ -165,90 +196,16 @@ def _level_from(known: TradeOff) -> float | None:
     return points[len(cost) - len(level)].epsilon if len(level) > 1 else None
 
 
-def trade_off_table(known: TradeOff) -> str:
-    """Return the points in a table, by epsilon, the chosen one marked."""
-    return table(trade_off_columns(known))
-
-
-def trade_off_columns(known: TradeOff) -> list[Column]:
-    """Return the columns of that table."""
-    points = known.ascending
-    chosen = ["<- the plan" if point.epsilon == known.target.epsilon else "" for point in points]
-    return [
-        Column("epsilon", [f"{point.epsilon:g}" for point in points]),
-        Column("speedup", [quantities.ratio(point.speedup) for point in points]),
-        *_hours_column(known),
-        Column("drawn", [quantities.count(point.samples) for point in points]),
-        Column("strata", [quantities.count(point.strata) for point in points]),
-        Column("sampled", [quantities.duration(point.sampled_duration_ns) for point in points]),
-        Column("bound", [_share(point.bound) for point in points]),
-        Column("group", [_share(point.group_bound) for point in points]),
-        Column("", chosen, to_right=False),
-    ]
-
-
-def _hours_column(known: TradeOff) -> list[Column]:
-    """Return the hours of one machine at each point, where a slowdown is known."""
-    slowdown = known.costs.slowdown
-    if slowdown is None:
-        return []
-    taken = [hours(point.sampled_duration_ns, slowdown) for point in known.ascending]
-    return [Column("one machine", [quantities.hours(each) for each in taken])]
-
-
-def _share(bound: float | None) -> str:
-    return quantities.UNKNOWN if bound is None else quantities.share(bound)
-
-
-def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) -> Answer:
-    """Return the points in every form."""
-
-    total_ns, found, slowdown = study.counts.total_duration_ns, known.costs.binding, known.costs.slowdown
-    binding = ""
-    rows = None
-    if found is not None:
-        rows = [binding_row(each, total_ns, slowdown) for each in found]
-        words = binding_text(found, study.design, total_ns, slowdown)
-        binding = f"At epsilon {known.target.epsilon:g}, {quantities.ratio(study.speedup)}, {words}."
-
-    def text(canvas: Canvas) -> str:
-        return trade_off_text(known, options.width or canvas.width, options.height or HEIGHT, canvas, binding)
-
-    return Answer(
-        "trade-off",
-        _answer_rows(known, rows),
-        text,
-        blocks=lambda _: [_heading(known), trade_off_columns(known), *_remarks(known, binding)],
-        warnings=(*(finding.code for finding in study.findings), *missing_texts(known)),
-    )
-
-
 def _answer_rows(known: TradeOff, binding: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
-    """Return a row for each epsilon, ascending; without a plan it has the reason in place of figures.
-
-    Parameters
-    ----------
-    binding : what binds the plan itself, which stands in its row.
-    """
+    """Return a row for each epsilon, ascending; without a plan it has the reason in place of figures."""
     slowdown, chosen = known.costs.slowdown, known.target.epsilon
-    blank = dict.fromkeys(field.name for field in fields(TradeOffPoint))
-    rows = [
-        asdict(point)
-        | {
-            "no_plan": None,
-            "machine_hours": None if slowdown is None else hours(point.sampled_duration_ns, slowdown),
-            "binding": binding if point.epsilon == chosen else None,
-        }
-        for point in known.points
-    ]
-    rows += [
-        blank
-        | {
-            "epsilon": each.epsilon,
-            "no_plan": with_flags(each.problem.message),
-            "machine_hours": None,
-            "binding": None,
-        }
-        for each in known.missing
-    ]
+    no_figures = dict.fromkeys(field.name for field in fields(TradeOffPoint))
+    rows: list[dict[str, Any]] = []
+    for point in known.points:
+        taken = None if slowdown is None else machine_hours(point.sampled_duration_ns, slowdown)
+        bound_by = binding if point.epsilon == chosen else None
+        rows.append(asdict(point) | {"no_plan": None, "machine_hours": taken, "binding": bound_by})
+    for each in known.missing:
+        reason = {"epsilon": each.epsilon, "no_plan": with_flags(each.problem.message)}
+        rows.append(no_figures | reason | {"machine_hours": None, "binding": None})
     return sorted(rows, key=lambda row: float(row["epsilon"]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,40 +11,35 @@ from sampling.plan.walk import Running, TreeWalk
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import SplitNode, Verdict
 from sampling.text import counted
-from tui.charts import quantities
-from tui.charts.grid import Grid, ansi, plain
+from tui.charts.grid import Grid
 from tui.charts.histogram import DurationAxis, histogram
+from tui.charts.quantities import UNKNOWN, count, duration, duration_range, ratio, share
 from tui.charts.tree import tree
-from tui.output.markdown import Block
+from tui.output.blocks import Said
 from tui.output.writer import Canvas
 from tui.terminal.printable import Column
-from tui.text import facts
-from tui.text.labels.kernel_labels import group_title
+from tui.text.groups import group_columns
+from tui.text.labels import group_title
+from tui.text.plan import strata_text
 
 ROOT = "root"
 _HISTOGRAM_HEIGHT = 12
-_LEFT_OUT = {"start", "stop"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeStop:
-    """The split tree of a kernel group after some of its decisions.
-
-    Attributes
-    ----------
-    counts : the launches by kernel group; group : which of these this is.
-    nodes : the decisions so far; ahead : the one that comes next, None when there is none left.
-    node : the one that is shown in detail, of `nodes` or `ahead`; None for the whole group.
-    running : what the decisions so far would cost; None where it was not computed.
-    is_plan : whether these are all decisions of all groups.
-    """
+    """The split tree of a kernel group after some of its decisions."""
 
     counts: DurationCounts
     group: int
+    #: The decisions so far, and the one that comes next, None when there is none left.
     nodes: tuple[SplitNode, ...]
     ahead: SplitNode | None = None
+    #: The one that is shown in detail, of these; None for the whole group.
     node: SplitNode | None = None
+    #: What the decisions so far would cost; None where it was not computed.
     running: Running | None = None
+    #: Whether these are all decisions of all groups.
     is_plan: bool = False
 
     @property
@@ -88,18 +82,15 @@ def node_at(nodes: Sequence[SplitNode], name: str) -> SplitNode:
 
 
 def tree_rows(stop: TreeStop) -> list[dict[str, Any]]:
-    """Return the decisions as the contract's `tree` lists them."""
-    key = stop.counts.groups[stop.group].key
-    return [_row(node, len(stop.nodes)) | {"key": key} for node in stop.nodes]
-
-
-def _row(node: SplitNode, taken: int) -> dict[str, Any]:
-    """Return a node as the contract lists it; a child that is not decided yet is null."""
-    row = {name: value for name, value in asdict(node).items() if name not in _LEFT_OUT}
-    row["verdict"] = str(node.verdict)
-    row["samples_new"] = None if node.samples_new is None else list(node.samples_new)
-    row["left"] = node.left if node.left is not None and node.left < taken else None
-    return row
+    """Return the decisions as the contract's `tree` lists them; a child that is not decided yet is null."""
+    rows = []
+    for node in stop.nodes:
+        row = {name: value for name, value in asdict(node).items() if name not in {"start", "stop"}}
+        row["verdict"] = str(node.verdict)
+        row["samples_new"] = None if node.samples_new is None else list(node.samples_new)
+        row["left"] = node.left if node.left is not None and node.left < len(stop.nodes) else None
+        rows.append(row | {"key": stop.counts.groups[stop.group].key})
+    return rows
 
 
 def stop_histogram(stop: TreeStop, width: int, height: int, *, log: bool = False) -> Grid:
@@ -150,20 +141,20 @@ def card_lines(stop: TreeStop) -> list[str]:
         f"{node_name(node.path)}: "
         + _spread(node.launches, node.mean_ns, node.std_ns, *_range_ns(counts, node)),
         verdict_line(stop),
-        f"whole: tau old {quantities.duration(node.tau_old_ns)}, {whole}",
+        f"whole: tau old {duration(node.tau_old_ns)}, {whole}",
     ]
     if node.samples_new is None or node.tau_new_ns is None or node.threshold_ns is None:
         return [*lines, "split: not looked at"]
-    parts, at = " + ".join(map(quantities.count, node.samples_new)), quantities.duration(node.threshold_ns)
-    return [*lines, f"split: tau new {quantities.duration(node.tau_new_ns)}, {parts} samples, at {at}"]
+    parts, at = " + ".join(map(count, node.samples_new)), duration(node.threshold_ns)
+    return [*lines, f"split: tau new {duration(node.tau_new_ns)}, {parts} samples, at {at}"]
 
 
 def _spread(launches: int, mean_ns: float, std_ns: float, low_ns: int, high_ns: int) -> str:
     """Return how many launches there are, and how long they take."""
-    cov = f"{std_ns / mean_ns:.3f}" if mean_ns > 0 else quantities.UNKNOWN
+    cov = f"{std_ns / mean_ns:.3f}" if mean_ns > 0 else UNKNOWN
     return (
-        f"{counted(launches, 'launch', 'launches')}, mean {quantities.duration(mean_ns)}, CoV {cov}, "
-        f"{quantities.duration_range(low_ns, high_ns)}"
+        f"{counted(launches, 'launch', 'launches')}, mean {duration(mean_ns)}, CoV {cov}, "
+        f"{duration_range(low_ns, high_ns)}"
     )
 
 
@@ -184,72 +175,63 @@ def running_lines(stop: TreeStop) -> list[str]:
     running = stop.running
     if running is None:
         return []
-    speedup, samples = quantities.ratio(running.speedup), counted(running.samples, "sample", "samples")
-    total, worst, here = map(
-        quantities.share, (running.bound, running.worst_group_bound, running.group_bound)
-    )
+    speedup, samples = ratio(running.speedup), counted(running.samples, "sample")
+    total, worst, here = map(share, (running.bound, running.worst_group_bound, running.group_bound))
     head, short = ("All groups split", "All split") if stop.is_plan else ("If splitting ended here", "So far")
-    cost = f"speedup {speedup}, {samples} in {facts.strata_text(running.strata)}"
+    cost = f"speedup {speedup}, {samples} in {strata_text(running.strata)}"
     bounds = f"{total} of the total time, {worst} of any kernel group's, {here} of this one's"
+    brief = f"total {total}, worst {worst}, this {here}"
     return [
         f"{head}: {cost}; error bounds: {bounds}",
-        f"{head}: {speedup}, {samples}; bounds: total {total}, worst group {worst}, this group {here}",
         f"{short}: {speedup}, {samples}; bounds: total {total}, worst group {worst}, this group {here}",
         f"{short}: {speedup}, {samples}; bounds: total {total}, worst {worst}, this group {here}",
-        f"{short}: {speedup}, {samples}; bounds: total {total}, worst {worst}, this {here}",
-        f"{short}: {speedup}; bounds: total {total}, worst group {worst}, this group {here}",
+        f"{short}: {speedup}, {samples}; bounds: {brief}",
         f"{short}: {speedup}; total {total}, worst {worst}, this group {here}",
-        f"{short}: {speedup}; total {total}, worst {worst}, this {here}",
-        f"{speedup}; total {total}, worst {worst}, this {here}",
+        f"{short}: {speedup}; {brief}",
+        f"{speedup}; {brief}",
     ]
 
 
-def tree_text(stop: TreeStop, canvas: Canvas, max_depth: int | None = None, *, log: bool = False) -> str:
-    """Return the group's key, a histogram, the tree so far and the reasons of all decisions."""
-    sink = ansi if canvas.color else plain
-    chart = stop_histogram(stop, canvas.width, _HISTOGRAM_HEIGHT, log=log)
-    branches = tree(
-        stop.nodes,
-        canvas.width,
-        proposed=stop.ahead,
-        marked=None if stop.node is None else stop.node.path,
-        max_depth=max_depth,
-    )
+def tree_blocks(
+    stop: TreeStop, canvas: Canvas, max_depth: int | None = None, *, log: bool = False
+) -> Iterator[Said]:
+    """Yield the group's key, a histogram, the tree so far and the reasons of all decisions.
+
+    On a page the tree is a table of its nodes, without the histogram.
+    """
     looked_at = stop.node is not None or stop.running is not None
-    card = [line for text in card_lines(stop) for line in _wrapped(text, canvas.width)] if looked_at else []
-    reasons = [
-        line
-        for node in stop.nodes
-        for line in _wrapped(f"{node_name(node.path)}: {node.verdict}, {node.reason}", canvas.width)
-    ]
-    running = [line for text in running_lines(stop)[:1] for line in _wrapped(text, canvas.width)]
-    place = _wrapped(place_line(stop), canvas.width) if stop.ahead is not None else []
-    title = group_title(stop.name, stop.counts.groups, stop.group, canvas.width)
-    blocks = [[title, *place, sink(chart)], card, [sink(branches)], reasons, running]
-    return "\n\n".join("\n".join(block) for block in blocks if block)
+    place = [place_line(stop)] if stop.ahead is not None else []
+    groups = stop.counts.groups
+    if canvas.is_page:
+        yield group_columns(stop.name, groups[stop.group].key)
+    else:
+        yield group_title(stop.name, groups, stop.group, canvas.width)
+    yield from place
+    if not canvas.is_page:
+        yield stop_histogram(stop, canvas.width, _HISTOGRAM_HEIGHT, log=log)
+    yield from ("", *card_lines(stop)) if looked_at else ()
+    if canvas.is_page:
+        yield _node_columns(stop.nodes)
+    else:
+        marked = None if stop.node is None else stop.node.path
+        yield ""
+        yield tree(stop.nodes, canvas.width, proposed=stop.ahead, marked=marked, max_depth=max_depth)
+        yield from [""] if stop.nodes else []
+        yield from (f"{node_name(node.path)}: {node.verdict}, {node.reason}" for node in stop.nodes)
+    yield from ("", running_lines(stop)[0]) if stop.running is not None else ()
 
 
-def tree_blocks(stop: TreeStop) -> Iterator[Block]:
-    """Yield the same without the histogram, the tree as a table of its nodes."""
-    nodes, duration = stop.nodes, quantities.duration
-    yield facts.group_columns(stop.name, stop.counts.groups[stop.group].key)
-    yield from [place_line(stop)] if stop.ahead is not None else []
-    yield from card_lines(stop) if stop.node is not None or stop.running is not None else []
-    yield [
+def _node_columns(nodes: Sequence[SplitNode]) -> list[Column]:
+    return [
         Column("node", [node_name(node.path) for node in nodes], to_right=False),
-        Column("launches", [quantities.count(node.launches) for node in nodes]),
+        Column("launches", [count(node.launches) for node in nodes]),
         Column("mean", [duration(node.mean_ns) for node in nodes]),
-        Column("samples", [quantities.count(node.samples_old) for node in nodes]),
+        Column("samples", [count(node.samples_old) for node in nodes]),
         Column("tau old", [duration(node.tau_old_ns) for node in nodes]),
         Column("tau new", [duration(node.tau_new_ns) for node in nodes]),
         Column("split at", [duration(node.threshold_ns) for node in nodes]),
         Column("decision", [f"{node.verdict}: {node.reason}" for node in nodes], to_right=False),
     ]
-    yield from running_lines(stop)[:1]
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, subsequent_indent="  ")
 
 
 def _range_ns(counts: DurationCounts, node: SplitNode) -> tuple[int, int]:

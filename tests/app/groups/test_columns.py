@@ -15,7 +15,7 @@ from tui.app.planning import load_study
 from tui.charts.quantities import share
 from tui.options.choices import GroupSort
 from tui.options.plan import SampleOptions
-from tui.text import facts
+from tui.text.groups import clusters_of_group
 
 EVERY = [
     "rank",
@@ -125,7 +125,7 @@ def test_the_sparkline_has_the_middle_of_the_launches_bin_by_bin(study: Study) -
         place = (tallest + 0.5) / len(drawn) * (high - low) + low
         near = np.abs(middle - place) <= 1.5 * (high - low) / len(drawn) + 1
         assert near.mean() >= 1 / len(drawn), "the tallest glyph is where many launches are"
-        numbers = len(facts.clusters_of_group(study, group))
+        numbers = len(clusters_of_group(study, group))
         runs = row_runs(study, group, columns)
         styles = {style for text, style in runs if text and set(text) <= set("▁▂▃▄▅▆▇█") and 0 <= style < 100}
         assert styles <= {0, *range(numbers)}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +12,6 @@ from sklearn.preprocessing import StandardScaler
 
 from sampling.errors import NotApplicableError
 from sampling.features.metric_names import CHARACTERISTICS, is_cost
-from sampling.features.reading import read_features
 from sampling.methods import pks
 from sampling.methods.clusters import distinct_rows
 from sampling.methods.pks import characteristics, principal_components, standardise
@@ -169,14 +166,3 @@ def test_times_cycles_and_rates_are_what_a_launch_costs(name: str, unit: str | N
 )
 def test_counts_and_shares_of_counts_are_no_costs(name: str, unit: str | None) -> None:
     assert not is_cost(name, unit)
-
-
-@pytest.mark.parametrize("spellings", CHARACTERISTICS)
-def test_no_published_characteristic_is_a_cost(spellings: tuple[str, ...]) -> None:
-    assert not any(is_cost(name, "inst") for name in spellings)
-
-
-def test_all_columns_of_the_bundled_page_but_cycles_are_no_costs(sample_data: Path) -> None:
-    metrics = read_features(str(sample_data / "resnet50-like-ncu-raw.csv.gz")).features
-    costs = {name for name in metrics.metrics if is_cost(name, metrics.units.get(name))}
-    assert costs == {"gpc__cycles_elapsed.avg"}

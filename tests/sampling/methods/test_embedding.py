@@ -146,11 +146,3 @@ def test_many_vectors_are_learned_from_some_and_each_goes_to_the_nearest_centre(
         assert len(pairs) == len(set(picks.stratum.tolist())) == 4
         assert picks.weight.sum() == 3000
         assert picks.notes == ("centres are learned from 200 launches drawn at random",)
-
-
-def test_the_seed_of_the_plan_does_not_move_the_clusters() -> None:
-    launches = vectors(blobs(2, 4, 90))
-    first, second = (
-        embedding.pick(launches, embedding.Options(), np.random.default_rng(seed), None) for seed in (1, 2)
-    )
-    assert first.row.tolist() == second.row.tolist()

@@ -129,12 +129,6 @@ def test_exactly_five_per_cent_is_no_match() -> None:
         assert picked([((21 * large,), 1), ((20 * large,), 1)]).row.tolist() == [0, 1]
 
 
-def test_warps_come_from_the_shape_where_the_file_has_none() -> None:
-    # 33 threads are 2 warps, 2 blocks have 4; 100 threads are 4 warps, 2 blocks have 8.
-    rows = [((100,), 4), ((106,), 8), ((103,), 0), ((103,), 0), ((103,), 8)]
-    assert picked(rows, threads=[32, 32, 33, 100, 33]).stratum.tolist() == [0, 1, 0, 1, 1]
-
-
 @pytest.mark.parametrize(
     ("rows", "features", "message"),
     [

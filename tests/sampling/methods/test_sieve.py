@@ -102,13 +102,6 @@ def test_tier_three_is_cut_between_its_modes() -> None:
     assert tier(picks, 3) == (1, 500, 2)
 
 
-def test_launches_without_instructions_are_a_stratum_of_their_own_in_tier_three() -> None:
-    picks = picked([("a", count, 32) for count in [0, 500, 510, 0, 500]])
-    assert picks.labels == ("a, 0 instructions", "a, 500 to 510 instructions")
-    assert picks.stratum.tolist() == [0, 1, 1, 0, 1]
-    assert picked([("a", 0, 32), ("a", 0, 32)]).labels == ("a",)
-
-
 def test_without_the_density_a_varied_kernel_stays_whole() -> None:
     rows = [("a", 10.0 if index % 2 else 1000.0, 32) for index in range(40)]
     picks = picked(rows, kde="off")
@@ -127,16 +120,6 @@ def test_weights_by_instructions_project_instructions_exactly() -> None:
     assert np.array_equal(by_launches.stratum, picks.stratum)
     assert by_launches.weight.sum() == len(rows)
     assert by_launches.estimate(counts) != pytest.approx(counts.sum(), rel=1e-3)
-
-
-def test_a_representative_without_instructions_is_weighed_by_launches() -> None:
-    # CoV 0.2: tier 2, and its first launch has no instructions.
-    rows = [("a", 0, 32)] + [("a", 100, 32)] * 24
-    assert np.std([count for _, count, _ in rows]) < 0.4 * np.mean([count for _, count, _ in rows])
-    picks = picked(rows, weights="instructions")
-    assert (picks.row.tolist(), picks.weight.tolist()) == ([0], [25])
-    assert picks.notes == ("1 strata have a representative without instructions and are weighed by launches",)
-    assert picked(rows).notes == ()
 
 
 def oracle_parts(counts: list[float], threshold: float) -> list[list[float]]:

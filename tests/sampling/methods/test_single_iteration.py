@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.errors import NotApplicableError, OptionError
+from sampling.errors import NotApplicableError
 from sampling.methods import single_iteration
 from sampling.methods.method import Picks
 from sampling.profile.named_ranges import NamedRange
@@ -165,22 +165,6 @@ def test_ordinals_are_placed_among_the_launches_selected(lengths: list[int], dat
 def test_what_the_profile_does_not_have_is_not_applicable(options: dict[str, Any], message: str) -> None:
     with pytest.raises(NotApplicableError, match=message):
         picked(launch_list([100], steps(4, 10), lambda each: each < 50), **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"first": 3}, "first and .last go together"),
-        ({"last": 3}, "first and .last go together"),
-        (
-            {"first": 3, "last": 5},
-            "do not tell how many iterations there are; set single-iteration.iterations",
-        ),
-    ],
-)
-def test_launch_ids_need_both_ends_and_a_number(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(OptionError, match=message):
-        picked(launch_list([50]), **options)
 
 
 def test_the_second_iteration_of_a_loop_stands_for_the_loop() -> None:

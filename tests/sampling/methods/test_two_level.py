@@ -40,30 +40,20 @@ def picks_of(listed: LaunchList, seed: int = 0, **options: Any) -> Picks:
 
 
 def test_equal_name_grid_and_block_take_the_same_group() -> None:
-    picks = picks_of(
-        launch_list(
-            ["a", "b", "a", "b", "b", "a", "b"],
-            [1, 1, 2, 1, 1, 2, 1],
-            [10, 500, 10],
-            [5, 900, 5, 900, 900, 5, 900],
-        )
-    )
+    names, grids = ["a", "b", "a", "b", "b", "a", "b"], [1, 1, 2, 1, 1, 2, 1]
+    picks = picks_of(launch_list(names, grids, [10, 500, 10], [5, 900, 5, 900, 900, 5, 900]))
     assert picks.stratum.tolist() == [0, 1, 0, 1, 1, 0, 1]
-    assert picks.row.tolist() == [0, 1]
-    assert picks.weight.tolist() == [3, 4]
-    details = picks.details
-    assert details["launches_in_detail"] == 3
-    assert details["classifier"] is None
-    assert details["holdout_accuracy"] == {}
-    assert details["holdout_launches"] is None
-    assert details["classifier_unused"] == "every other launch was matched exactly"
-    assert picks.notes[-1] == (
-        "no classifier is needed, and none has an accuracy: every other launch was matched exactly"
-    )
-    assert details["share_in_detail"] == 3 / 7
-    assert details["share_matched_exactly"] == 4 / 7
-    assert details["share_classified"] == 0
-    assert details["share_name_unseen"] == 0
+    assert (picks.row.tolist(), picks.weight.tolist()) == ([0, 1], [3, 4])
+    expected = {
+        "launches_in_detail": 3,
+        "classifier": None,
+        "classifier_unused": "every other launch was matched exactly",
+        "holdout_accuracy": {},
+        "share_in_detail": 3 / 7,
+        "share_matched_exactly": 4 / 7,
+        "share_classified": 0,
+    }
+    assert picks.details.items() >= expected.items()
 
 
 def separable(seed: int, detailed: int, others: int) -> tuple[LaunchList, NDArray[np.int64]]:

@@ -10,7 +10,7 @@ import pytest
 
 from sampling.api import read_profile
 from sampling.arrays import FloatArray
-from sampling.errors import NotApplicableError, ProfileError
+from sampling.errors import ProfileError
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.study import MethodChoice, Study, study
 from sampling.profile.profile import Profile
@@ -86,20 +86,6 @@ def test_a_plan_by_cost_costs_less_and_keeps_the_same_promise(run: WriteRun) -> 
     for promise in (by_cost.design.bound_with_noise, by_cost.design.expected_half_width):
         assert promise is not None
         assert promise <= 0.02
-
-
-@pytest.mark.parametrize(
-    ("value", "why"),
-    [("", "1 of 4 have none"), ("nan", "1 of 4 have none"), ("-1", "1 of 4 have none")],
-)
-def test_every_launch_must_have_the_cost_that_is_asked_for(tmp_path: Path, value: str, why: str) -> None:
-    path = tmp_path / "run.csv"
-    path.write_text(f"name,duration_ns,instructions\na,1,4\na,2,5\nb,3,{value}\nb,3,6\n")
-    profile = read_profile(str(path))
-    with pytest.raises(NotApplicableError, match=why):
-        studied(profile, cost="instructions")
-    # Unasked, there is only nothing to tell.
-    assert studied(profile).design.cost_share is None
 
 
 def test_a_feature_file_that_is_none_stops_only_a_plan_that_needs_it(run: WriteRun) -> None:

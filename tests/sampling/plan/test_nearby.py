@@ -108,22 +108,6 @@ def test_what_is_wrong_is_said_before_any_point(counts: DurationCounts) -> None:
         trade_off(counts, "jont", Target(), 0, EPSILONS)
 
 
-def test_points_come_one_by_one_and_progress_can_stop_them(counts: DurationCounts) -> None:
-    seen: list[tuple[int, int, str]] = []
-
-    def progress(done: int, total: int, what: str) -> None:
-        seen.append((done, total, what))
-        if done == 1:
-            raise KeyboardInterrupt
-
-    points = trade_off(counts, "joint", Target(), 0, EPSILONS, progress=progress)
-    assert seen == [], "nothing is designed before it is asked for"
-    assert next(points).epsilon == 0.05
-    assert set(seen) == {(0, 3, "a plan at epsilon 0.05")}
-    with pytest.raises(KeyboardInterrupt):
-        next(points)
-
-
 @given(st.floats(LEAST_EPSILON, 0.999999))
 def test_default_epsilons_grow_from_the_chosen_one(chosen: float) -> None:
     epsilons = default_epsilons(chosen)

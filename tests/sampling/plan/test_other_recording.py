@@ -257,24 +257,6 @@ def test_ranks_go_by_group_duration_and_id(
     assert at_rank.tolist() == find_drawn_launches(profile, counts, drawn).id.tolist()
 
 
-def test_names_that_differ_are_refused_unless_order_is_asked_for(program: Program, tmp_path: Path) -> None:
-    path = program.write(tmp_path / "a.parquet")
-    plan = planned(path, tmp_path)
-    names = [name.replace("volta", "ampere") for name in program.names]
-    other = program.elsewhere(names=names).write(tmp_path / "b.parquet")
-    first = program.names.index("volta_gemm")
-    with pytest.raises(AnalysisError, match=rf"launch {first} is 'ampere_gemm' .* here, 'volta_gemm'"):
-        judged(plan, other)
-    found = judged(plan, other, names_may_differ=True)
-    assert found.alignment is not None
-    assert found.alignment.launches_differing == program.names.count("volta_gemm")
-    same_names = judged(plan, program.elsewhere().write(tmp_path / "c.parquet"))
-    assert of_own(found) == of_own(same_names)
-    assert found.redraws is not None
-    assert same_names.redraws is not None
-    assert found.redraws.errors.tolist() == same_names.redraws.errors.tolist()
-
-
 WINDOWS = {"time": Region(time_ns=(300, 700)), "of a device": Region(time_ns=(0, 900), devices=(1,))}
 
 

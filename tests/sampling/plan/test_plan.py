@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,13 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sampling.errors import PlanFileError, ProfileError
+from sampling.errors import PlanFileError
 from sampling.methods.registry import method_names
 from sampling.plan.design import make_design
 from sampling.plan.plan import drawn_plan
 from sampling.plan.plan_file import read_overrides, read_plan
-from sampling.profile.identity import content_sha256, disk_state, sha256_as_read
-from sampling.profile.profile import Profile, ProfileFile
+from sampling.profile.profile import Profile
 from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
@@ -237,26 +235,3 @@ def test_wrong_overrides_are_refused_by_number(
 ) -> None:
     with pytest.raises(PlanFileError, match=message):
         read_overrides(written(document, tmp_path))
-
-
-@pytest.mark.parametrize("is_folder", [False, True])
-def test_a_file_written_anew_since_it_was_read_is_not_hashed(tmp_path: Path, *, is_folder: bool) -> None:
-    place = tmp_path / "profile"
-    file = place / "a" if is_folder else place
-    file.parent.mkdir(exist_ok=True)
-    file.write_bytes(b"1")
-    read = ProfileFile("given", place, 1, state=disk_state(place))
-    assert sha256_as_read(read) == content_sha256(place)
-    if is_folder:
-        (place / "plan.json").write_bytes(b"another file, which was not read")
-        assert sha256_as_read(read) == content_sha256(place)
-    stat = file.stat()
-    (tmp_path / "other").write_bytes(b"2")
-    (tmp_path / "other").replace(file)
-    # As many bytes, and as old.
-    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    with pytest.raises(ProfileError, match=r"given: has changed on disk since it was read; open it again"):
-        sha256_as_read(read)
-    file.write_bytes(b"3")
-    with pytest.raises(ProfileError, match="has changed on disk"):
-        sha256_as_read(read)

@@ -59,35 +59,6 @@ def reads_of_starts(profile: CountedProfile, work: Callable[[], object]) -> int:
     return profile.reads["start_ns"] - before
 
 
-@pytest.mark.parametrize("method", ["root", "joint"])
-def test_every_step_says_how_far_it_is(method: str, counted: CountedProfile) -> None:
-    """Groups split of how many, launches read; and whoever is told may stop the work."""
-    told: list[tuple[int, int, str]] = []
-    found = study(
-        counted,
-        Grouping(GroupBy.NAME),
-        Region(),
-        Target(),
-        MethodChoice(method),
-        lambda *each: told.append(each),
-    )
-    steps = {what: [(done, total) for done, total, name in told if name == what] for _, _, what in told}
-    planning = "splitting kernel groups" if method == "root" else "pricing"
-    assert all(0 <= done <= total for done, total in steps[planning])
-    if method == "root":
-        assert {total for _, total in steps[planning]} == {len(found.counts.groups)}
-        assert steps[planning] == sorted(steps[planning]), "no group is split again"
-    for what in ("reading", "looking for launches side by side", "looking at the order of the launches"):
-        assert all(0 <= done <= total for done, total in steps[what]), what
-
-    def stop(done: int, total: int, what: str) -> None:
-        if what == planning:
-            raise InterruptedError
-
-    with pytest.raises(InterruptedError):
-        study(counted, Grouping(GroupBy.NAME), Region(), Target(epsilon=0.07), MethodChoice(method), stop)
-
-
 @pytest.mark.parametrize("method", ["root", "first-instructions"])
 def test_a_window_of_time_is_looked_for_once(method: str, counted: CountedProfile, tmp_path: Path) -> None:
     """Once to reduce, to look for overlap, to list or draw the launches, and to find them again."""

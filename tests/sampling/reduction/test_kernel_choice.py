@@ -13,7 +13,7 @@ from sampling.errors import OptionError
 from sampling.reduction.grouping import KernelGroup
 from sampling.reduction.kernel_choice import KernelChoice, choose_kernel
 from tests.drawing import in_ascii
-from tui.text.labels.kernel_labels import KernelLabels, place_names
+from tui.text.labels import KernelLabels, place_names
 
 SGEMM = "volta_sgemm_{}_sliced1x4_tn"
 ADD = (

@@ -20,8 +20,8 @@ from textual.widgets._footer import FooterKey
 
 from tui.app.actions import APP, VIEW, actions_of
 from tui.charts.grid import fitted, glyph_set
+from tui.output.blocks import Phrase, Tone, Words, shortened_to, without_tones, words
 from tui.terminal.printable import printable
-from tui.text.tones import Phrase, Tone, Words, plain, shortened_to, words
 
 _LEAST_FILE = 12
 """Cells below which the workload is not named beside the tabs."""
@@ -61,7 +61,7 @@ class Line(Widget, can_focus=False):
     @property
     def text(self) -> str:
         """The wording shown."""
-        return plain(self._shown)
+        return without_tones(self._shown)
 
     @property
     def _shown(self) -> Words:
@@ -75,8 +75,8 @@ class Line(Widget, can_focus=False):
 
 def fitting(forms: Sequence[Words], width: int) -> Words:
     """Return the first of these forms that fits the width; the last one cut short where none does."""
-    form = next((form for form in forms if len(plain(form)) <= width), forms[-1])
-    return shortened_to(form, fitted(plain(form), width))
+    form = next((form for form in forms if len(without_tones(form)) <= width), forms[-1])
+    return shortened_to(form, fitted(without_tones(form), width))
 
 
 def toned_segments(widget: Widget, row: Words, style: Style) -> list[Segment]:

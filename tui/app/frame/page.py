@@ -26,8 +26,8 @@ from tui.app.session_app import SessionApp
 from tui.app.state import KEYS, remedy_keys
 from tui.options.command_line import change_text
 from tui.output.files import new_file
-from tui.output.writer import Canvas
-from tui.text import facts
+from tui.output.writer import Canvas, canvas_text
+from tui.text.profile import MARKS, finding_blocks
 
 _KEYS_WIDTH = 9
 _WORDS = (
@@ -242,13 +242,11 @@ class FindingsScreen(PageScreen):
 def findings_toned(study: Study, width: int, keys: Mapping[str, str] | None = None) -> Text:
     """Return the findings as their command prints them, each mark in the colour of its severity.
 
-    Parameters
-    ----------
-    keys : what a key does about a finding, in words, by the finding's code; none where no key does.
+    `keys`: what a key does about a finding, in words, by the finding's code; none where no key does.
     """
-    text = Text(facts.findings_text(study, Canvas(width, color=False), keys))
+    text = Text(canvas_text(finding_blocks(study, keys), Canvas(width, color=False)))
     for severity, style in _MARK_STYLES.items():
-        for found in re.finditer(rf"(?m)^  ({re.escape(facts.MARKS[severity])}) ([a-z-]+):", text.plain):
+        for found in re.finditer(rf"(?m)^  ({re.escape(MARKS[severity])}) ([a-z-]+):", text.plain):
             text.stylize(style, *found.span(1))
             text.stylize("bold", *found.span(2))
     return text

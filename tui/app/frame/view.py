@@ -21,11 +21,10 @@ from tui.app.frame.rows import Rows
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.options.command_line import error_text
+from tui.output.blocks import Words
 from tui.output.writer import heading_text
 from tui.terminal.printable import printable_lines
-from tui.text.header import header_forms
-from tui.text.selection import heading_lines, part_of_study
-from tui.text.tones import Words
+from tui.text.profile import header_forms, heading_lines, part_of_study
 
 
 class ViewScreen(CopyingScreen):

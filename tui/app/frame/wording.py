@@ -12,12 +12,11 @@ from tui.app.overrides_file import decisions_file, printed_options
 from tui.app.state import Session, decisions
 from tui.charts import quantities
 from tui.options.command_line import command_line, printed_plan_name
+from tui.output.blocks import Phrase, Tone, Words, toned, words
 from tui.scale import sheet as scale_sheet
 from tui.terminal.printable import printable, shortened
-from tui.text import facts
-from tui.text.promise import binding_forms, hours_forms, option_label, value_text, verdict
-from tui.text.selection import part_of_study
-from tui.text.tones import Phrase, Tone, Words, toned, words
+from tui.text.plan import binding_forms, design_row, hours_forms, option_label, value_text, verdict
+from tui.text.profile import part_of_study
 
 _LEAST_NAME = 20
 
@@ -64,7 +63,7 @@ def plan_lines(session: Session, study: Study) -> list[Words]:
     Where a slowdown is known, so are the hours of one machine. Whether the error is at most what was asked
     for is said in words and in a tone.
     """
-    design, row, taken = study.design, facts.design_row(study), decisions(session.overrides)
+    design, row, taken = study.design, design_row(study), decisions(session.overrides)
     yours = f" + {taken} of yours" if taken else ""
     drawn, few = _drawn(study), _drawn(study, briefly=True)
     asked = f"{100 * design.target.epsilon:.4g} %"

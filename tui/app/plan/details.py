@@ -39,13 +39,19 @@ from tui.options.choices import PlanList
 from tui.options.command_line import PLAN_NAME, command_line, error_text, options_of
 from tui.options.files import is_writable, why_not_written
 from tui.options.plan import TradeOffOptions
+from tui.output.blocks import Listing, Tone, Words, toned
 from tui.output.files import write_folder, write_text
-from tui.output.writer import Canvas
-from tui.text.facts import draws_text
-from tui.text.plan import Listing, launch_listing, plan_text, stratum_listing
-from tui.text.promise import assumed_words, pooled_row, verdict
-from tui.text.tones import Tone, Words, toned
-from tui.text.trade_off import TradeOff, level_forms, missing_forms, trade_off_text
+from tui.output.writer import Canvas, canvas_text
+from tui.text.plan import (
+    assumed_words,
+    draws_text,
+    launch_listing,
+    plan_blocks,
+    pooled_row,
+    stratum_listing,
+    verdict,
+)
+from tui.text.trade_off import TradeOff, level_forms, missing_forms, trade_off_blocks
 
 SOON_JUDGED = 4_000_000
 """Launches drawn in less than a second."""
@@ -385,12 +391,14 @@ def pane_text(
     known = details.trade_off
     if pane is PlanPane.TRADE_OFF and known.points:
         # As the command sees it, which is told of those epsilons alone.
-        return trade_off_text(replace(known, epsilons=_tried(known)), *size, canvas) + "\n"
+        blocks = trade_off_blocks(replace(known, epsilons=_tried(known)), size)
+        return canvas_text(blocks, canvas) + "\n"
     listing = details.strata if pane is PlanPane.STRATA else details.launches
     if pane in {PlanPane.STRATA, PlanPane.LAUNCHES} and listing is not None:
         return listing.text(canvas.width) + "\n"
     costs = replace(details.costs, binding=binding if pane is PlanPane.BINDING else None)
-    return plan_text(details.study, details.plan, canvas, costs, details.judgement) + "\n"
+    whole = plan_blocks(details.study, details.plan, costs, details.judgement, details=True)
+    return canvas_text(whole, canvas) + "\n"
 
 
 def pane_command(

@@ -39,12 +39,11 @@ from tui.engine.planning import budget_of, study_that_fits
 from tui.options.command_line import PLAN_NAME, free_name, typed_value, with_flags
 from tui.options.files import home_expanded, place_for
 from tui.options.plan import SampleOptions
-from tui.text.plan import NO_ROWS, Listing
-from tui.text.promise import binding_table, why_none
-from tui.text.tones import words
+from tui.output.blocks import Listing, words
+from tui.text.plan import binding_table, why_none
 
 _LABEL = 10
-_NOTHING = Listing((), "", NO_ROWS)
+_NOTHING = Listing((), "", lambda *_: "")
 _NEARLY_WHOLE = 1.05
 """A speedup below which the budget has room for nearly all launches."""
 
@@ -105,12 +104,12 @@ class PlanList(ScrollView, can_focus=True):
     @property
     def place(self) -> str:
         """Which rows are visible, of how many."""
-        rows, first = len(self._listing.labels), self.scroll_offset.y
+        rows, first = len(self._listing), self.scroll_offset.y
         last = min(first + self.size.height - 1, rows)
         return f"{first + 1:,}-{last:,} of {rows:,}" if rows else ""
 
     def _measure(self) -> None:
-        self.virtual_size = Size(self.size.width, len(self._listing.labels) + 1)
+        self.virtual_size = Size(self.size.width, len(self._listing) + 1)
 
     def on_resize(self, _: events.Resize) -> None:
         self._measure()
@@ -119,12 +118,12 @@ class PlanList(ScrollView, can_focus=True):
         width, style = self.size.width, self.rich_style
         number = self.scroll_offset.y + y - 1
         text = ""
-        if not len(self._listing.labels):
+        if not len(self._listing):
             text = fitted(self._words, width) if y == 0 else ""
         elif y == 0:
             style += self.get_component_rich_style("plan-list--head", partial=True)
             text = self._listing.head(width)
-        elif number < len(self._listing.labels):
+        elif number < len(self._listing):
             text = self._listing.row(number, width)
         return Strip([Segment(set_cell_size(text, width), style)], width)
 

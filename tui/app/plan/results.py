@@ -38,11 +38,11 @@ from tui.engine.plan_files import estimated, missing_to_target
 from tui.options.command_line import PLAN_NAME, command_line, free_name, typed_options
 from tui.options.files import home_expanded, is_there
 from tui.options.simulate import EstimateOptions
+from tui.output.blocks import Listing
 from tui.output.files import write_text
-from tui.output.writer import Canvas
+from tui.output.writer import Canvas, canvas_text
 from tui.terminal.printable import printable_lines
-from tui.text.estimate import NO_GROUPS, estimate_text, group_listing, next_listing
-from tui.text.plan import Listing
+from tui.text.estimate import NO_GROUPS, estimate_blocks, group_listing, next_listing
 
 OTHERS = ("source", "metrics", "ratios", "partial", "confidence", "projection_error", "scale_error")
 """What may be typed among the other options: what has no field, and nothing that writes a file."""
@@ -219,7 +219,7 @@ def table_of(pane: ResultsPane, known: Known | None) -> tuple[Listing | None, st
     if known is None:
         return None, ""
     if pane is ResultsPane.GROUPS:
-        return (known.groups, "") if len(known.groups.labels) else (None, NO_GROUPS)
+        return (known.groups, "") if len(known.groups) else (None, NO_GROUPS)
     if known.next is not None:
         return known.next, ""
     if known.asked.target is None:
@@ -264,7 +264,7 @@ def totals_words(known: Known | None, canvas: Canvas) -> str:
     """Return the totals in words, and after them why there is no larger plan, if one is missing."""
     if known is None:
         return ""
-    words = estimate_text(known.found, known.larger, known.asked, canvas, "")
+    words = canvas_text(estimate_blocks(known.found, known.larger, known.asked, ""), canvas)
     return f"{words}\nnothing to run next: {known.why_no_larger}" if known.why_no_larger else words
 
 
@@ -273,7 +273,7 @@ def pane_text(pane: ResultsPane, known: Known | None, canvas: Canvas) -> str:
     if known is None:
         return ""
     options = replace(known.asked, groups=pane is ResultsPane.GROUPS)
-    return estimate_text(known.found, known.larger, options, canvas, "") + "\n"
+    return canvas_text(estimate_blocks(known.found, known.larger, options, ""), canvas) + "\n"
 
 
 def pane_command(pane: ResultsPane, known: Known) -> str:

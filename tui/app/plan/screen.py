@@ -62,9 +62,9 @@ from tui.app.plan.results import ResultsScreen
 from tui.app.planning import failure_words, start
 from tui.app.state import Session, decisions
 from tui.options.plan import SampleOptions
+from tui.output.blocks import Words
 from tui.output.writer import Canvas
-from tui.text.promise import option_label, value_text
-from tui.text.tones import Words
+from tui.text.plan import option_label, value_text
 
 _SHORT, _WIDE, _HIGH = 20, 140, 36
 """With fewer rows the details replace the options; with at least this many cells all are shown."""

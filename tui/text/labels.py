@@ -8,47 +8,39 @@ small for a long name, tiles, numbers and what differs stay, and a mark stands f
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from sampling.reduction.grouping import KernelGroup
 from sampling.text import counted
 from tui.terminal.printable import is_ascii, printable, shortened
-from tui.text.labels.short_names import ShortNames
-from tui.text.labels.squeezed import cut
+from tui.text.short_names import ShortNames, cut
 
 Dimensions = tuple[int, int, int] | None
+Place = tuple[int | None, int | None]
+"""A process and a device."""
 
 _LEAST_NAME = 6
 # Labels of so many are made together, so that none is given twice; of more, each by itself.
 _MOST_TOGETHER = 2_000
 _KEPT_WIDTHS = 8
+_MOST_LINES = 8
+_KEY = re.compile(r"(.*?)(?: <<<([\dx?]+), ([\dx?]+)>>>)?(?: process (\d+) device (\d+))?", re.DOTALL)
 
 
 class Labelled(Protocol):
-    """What a label tells of: a kernel group, a launch, a kernel of two profiles."""
+    """What a label tells of: a kernel group, a launch, a kernel of two profiles; None is not known."""
 
     @property
-    def name(self) -> str:
-        """The full name."""
-
+    def name(self) -> str: ...
     @property
-    def grid(self) -> Dimensions:
-        """In blocks; None where it is not known or not shared."""
-
+    def grid(self) -> Dimensions: ...
     @property
-    def block(self) -> Dimensions:
-        """In threads."""
-
+    def block(self) -> Dimensions: ...
     @property
-    def process(self) -> int | None:
-        """None where launches of several are one group."""
-
+    def process(self) -> int | None: ...
     @property
-    def device(self) -> int | None:
-        """Its number in the process."""
+    def device(self) -> int | None: ...
 
 
 class KernelLabels:
@@ -68,7 +60,7 @@ class KernelLabels:
             self._of_name.setdefault(group.name, []).append(index)
         self._names = ShortNames(self._of_name)
         self._blocks: dict[str, tuple[frozenset[int], bool]] = {}
-        self._together: OrderedDict[tuple[int | None, bool], list[str]] = OrderedDict()
+        self._together: dict[tuple[int | None, bool], list[str]] = {}
 
     def __len__(self) -> int:
         return len(self._groups)
@@ -81,20 +73,21 @@ class KernelLabels:
         if len(self) > _MOST_TOGETHER:
             return _fitted(self._parts(index, room), room)
         key = (room, is_ascii())
-        labels = self._together.pop(key, None)
-        if labels is None:
+        if key not in self._together:
+            if len(self._together) == _KEPT_WIDTHS:
+                self._together.clear()
             parts = [self._parts(each, room) for each in range(len(self))]
-            labels = [_fitted(each, room) for each in _numbered(parts, room)]
-        self._together[key] = labels
-        while len(self._together) > _KEPT_WIDTHS:
-            self._together.popitem(last=False)
-        return labels[index]
+            self._together[key] = [_fitted(each, room) for each in _numbered(parts, room)]
+        return self._together[key][index]
 
     def _parts(self, index: int, room: int | None) -> tuple[str, str]:
         """Return the name, shortened, and the rest of the label."""
         group = self._groups[index]
-        grid = "" if group.grid is None else f" {_text(group.grid)}"
-        block = "" if group.block is None else f" [{_without_ones(group.block)}]"
+        grid = "" if group.grid is None else f" {'x'.join(map(str, group.grid))}"
+        block = ""
+        if group.block is not None:
+            # As it is mostly written: 256, 32x8.
+            block = f" [{'x'.join(map(str, group.block)).removesuffix('x1').removesuffix('x1')}]"
         place = self._places.get((group.process, group.device), "")
         device = f" {place}" if place else ""
         is_needed, varies = self._blocks_of(group.name)
@@ -109,7 +102,7 @@ class KernelLabels:
     def _blocks_of(self, name: str) -> tuple[frozenset[int], bool]:
         """Return which groups of a name differ in the block alone, and whether any have other blocks."""
         if name not in self._blocks:
-            launched: dict[tuple[object, ...], dict[tuple[int, int, int], list[int]]] = {}
+            launched: dict[tuple[object, ...], dict[Dimensions, list[int]]] = {}
             for index in self._of_name[name]:
                 group = self._groups[index]
                 if group.block is not None:
@@ -150,20 +143,6 @@ def _mark() -> str:
     return ".." if is_ascii() else "…"
 
 
-def _text(dimensions: tuple[int, int, int]) -> str:
-    return "x".join(map(str, dimensions))
-
-
-def _without_ones(dimensions: tuple[int, int, int]) -> str:
-    """Return a block as it is mostly written: 256, 32x8."""
-    return _text(dimensions).removesuffix("x1").removesuffix("x1")
-
-
-Place = tuple[int | None, int | None]
-
-_MOST_LINES = 8
-
-
 def place_names(places: Iterable[Place]) -> dict[Place, str]:
     """Return a short name for every (process, device), none where there is only one.
 
@@ -183,61 +162,55 @@ def place_names(places: Iterable[Place]) -> dict[Place, str]:
 
 
 def place_lines(names: Mapping[Place, str], devices: Mapping[Place, str] | None = None) -> list[str]:
-    """Return what each name stands for, the first few of many.
-
-    Parameters
-    ----------
-    devices : the model of the GPU, where it is known.
-    """
-    devices = devices or {}
-    lines = [
-        f"{name}: process {process}, device {device}"
-        + (f", {devices[process, device]}" if (process, device) in devices else "")
-        for (process, device), name in names.items()
-    ]
+    """Return what each name stands for and the model of the GPU where it is known, the first few of many."""
+    lines = []
+    for place, name in names.items():
+        model = (devices or {}).get(place)
+        lines.append(f"{name}: process {place[0]}, device {place[1]}" + (f", {model}" if model else ""))
     more = len(lines) - _MOST_LINES
     if more > 1:
         lines[_MOST_LINES:] = [f"and {counted(more, 'more device')}: `kernelpoint info`"]
     return lines
 
 
-_KEY = re.compile(r"(.*?)(?: <<<([\dx?]+), ([\dx?]+)>>>)?(?: process (\d+) device (\d+))?", re.DOTALL)
+def labels_of_rows(
+    kernels: KernelLabels, rows: Sequence[tuple[str, int | None]]
+) -> Callable[[int, int], str]:
+    """Return what makes the label of a row: its beginning, and the kernel that follows, None for none."""
 
-
-class Labels(Protocol):
-    """One label a row."""
-
-    def __len__(self) -> int: ...
-
-    def fitted(self, number: int, room: int) -> str:
-        """Return the label of a row in at most `room` columns."""
-
-
-@dataclass(frozen=True, slots=True)
-class RowLabels:
-    """Labels of rows that are kernels or other things.
-
-    Attributes
-    ----------
-    rows : what each row begins with, and the kernel that follows; None where it is all there is.
-    """
-
-    kernels: KernelLabels
-    rows: Sequence[tuple[str, int | None]]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def fitted(self, number: int, room: int) -> str:
-        """Return the label of a row in at most `room` columns."""
-        text, kernel = self.rows[number]
+    def label(number: int, room: int) -> str:
+        text, kernel = rows[number]
         if kernel is not None:
-            text += self.kernels.label(kernel, max(room - len(text), 1))
+            text += kernels.label(kernel, max(room - len(text), 1))
         return shortened(text, room)
 
+    return label
 
-@dataclass(frozen=True, slots=True)
-class KeyParts:
+
+def labels_of(kernels: Iterable[Labelled], places: Mapping[Place, str]) -> Callable[[int, int], str]:
+    """Return what makes the labels of rows that are kernels, the same for equal ones."""
+    index: dict[tuple[object, ...], int] = {}
+    distinct: list[Labelled] = []
+    rows: list[tuple[str, int | None]] = []
+    for kernel in kernels:
+        key = (kernel.name, kernel.grid, kernel.block, kernel.process, kernel.device)
+        if key not in index:
+            index[key] = len(distinct)
+            distinct.append(kernel)
+        rows.append(("", index[key]))
+    return labels_of_rows(KernelLabels(distinct, places), rows)
+
+
+def group_title(text: str, groups: Sequence[KernelGroup], index: int, width: int) -> str:
+    """Return a text and a group's key in a row; where the key is too long, the group's label."""
+    whole = printable(f"{text} {groups[index].key}")
+    if len(whole) <= width:
+        return whole
+    labels = KernelLabels(groups, place_names((group.process, group.device) for group in groups))
+    return shortened(f"{text} {labels.label(index, max(width - len(text) - 1, 1))}", width)
+
+
+class KeyParts(NamedTuple):
     """What the key of a kernel group says; what it does not say is None."""
 
     name: str
@@ -257,42 +230,10 @@ def key_parts(key: str) -> KeyParts:
     if found is None:
         return KeyParts(key, None, None, None, None)
     name, grid, block, process, device = found.groups()
-    return KeyParts(name, _sizes(grid), _sizes(block), _number(process), _number(device))
-
-
-def row_labels(kernels: Iterable[Labelled], places: Mapping[Place, str]) -> RowLabels:
-    """Return the labels of rows that are kernels, the same for equal ones.
-
-    Parameters
-    ----------
-    places : what a process and device are called; nothing where there is only one.
-    """
-    index: dict[tuple[object, ...], int] = {}
-    distinct: list[Labelled] = []
-    rows: list[tuple[str, int | None]] = []
-    for kernel in kernels:
-        key = (kernel.name, kernel.grid, kernel.block, kernel.process, kernel.device)
-        number = index.setdefault(key, len(distinct))
-        if number == len(distinct):
-            distinct.append(kernel)
-        rows.append(("", number))
-    return RowLabels(KernelLabels(distinct, places), rows)
-
-
-def group_title(text: str, groups: Sequence[KernelGroup], index: int, width: int) -> str:
-    """Return a text and a group's key in a row; where the key is too long, the group's label."""
-    whole = printable(f"{text} {groups[index].key}")
-    if len(whole) <= width:
-        return whole
-    labels = KernelLabels(groups, place_names((group.process, group.device) for group in groups))
-    room = max(width - len(text) - 1, 1)
-    return shortened(f"{text} {labels.label(index, room)}", width)
+    place = (None, None) if process is None else (int(process), int(device))
+    return KeyParts(name, _sizes(grid), _sizes(block), *place)
 
 
 def _sizes(text: str | None) -> Dimensions:
     parts = () if text is None or "?" in text else tuple(map(int, text.split("x")))
     return (parts[0], parts[1], parts[2]) if len(parts) == 3 else None
-
-
-def _number(text: str | None) -> int | None:
-    return None if text is None else int(text)

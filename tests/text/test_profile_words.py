@@ -1,0 +1,135 @@
+"""What is said of a profile in one row, at every width, and rows of words with tones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampling.plan.findings import CODES, Finding
+from sampling.plan.study import Study
+from sampling.profile.profile import Device
+from tui.app.planning import load_study
+from tui.options.plan import SampleOptions
+from tui.output.blocks import Phrase, Tone, Words, joined, shortened_to, toned, without_tones
+from tui.text.plan import verdict
+from tui.text.profile import BRIEFEST, header_forms
+
+NOTE = Finding("coarse-clock", "note", "clock ticks of 1 us", "", "")
+WARNING = Finding("one-launch-dominates", "warning", "one launch is 62.0 % of the time", "", "")
+ROWS = st.lists(st.builds(Phrase, st.text("ab !", max_size=5), st.sampled_from(Tone)), max_size=5).map(tuple)
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """70 launches of one kernel, which hold 70 % of the time, and thirty of three others."""
+    path: Path = tmp_path_factory.mktemp("header") / "run.csv"
+    names = ["most"] * 70 + ["b"] * 15 + ["c"] * 10 + ["d"] * 5
+    path.write_text("name,duration_ns\n" + "".join(f"{name},1000\n" for name in names))
+    return str(path)
+
+
+def study_of(recording: str, findings: tuple[Finding, ...] = (), **filters: object) -> Study:
+    options = replace(SampleOptions(profiles=(recording,)), **filters)  # type: ignore[arg-type]
+    return replace(load_study(options, {}, lambda *_: None), findings=findings)
+
+
+def at(forms: list[Words], width: int) -> str:
+    """What a row of this width shows."""
+    return next(text for text in map(without_tones, forms) if len(text) <= width)
+
+
+def test_a_row_keeps_what_matters_and_marks_have_tones(recording: str) -> None:
+    forms = header_forms(study_of(recording, (NOTE, WARNING)))
+    assert without_tones(forms[0]) == (
+        "100 launches, 100 us, 4 kernel groups, 2 hold 80 % of the time  "
+        "[f] ! one launch is 62.0 % of the time, i clock ticks of 1 us"
+    )
+    assert at(forms, 96).startswith("100 launches, 100 us, 4 groups, 2 hold 80 %  [f] ! one launch is 62.0 %")
+    assert at(forms, 80) == "100 launches 100 us 2/4 groups 80 %  [f] ! one launch is 62.0 % of the time +1"
+    assert at(forms, 60) == "100 launches 100 us 2/4 groups 80 %  [f] ! one launch"
+    assert at(forms, 50) == "100 launches 100 us 2/4 groups 80 %  [f] !1 i1"
+    for form in forms:
+        marks = [(phrase.text[0], phrase.tone) for phrase in form if phrase.tone is not Tone.PLAIN]
+        assert marks[0] == ("!", Tone.WARNING)
+        assert set(marks[1:]) <= {("i", Tone.NOTE)}
+    none = header_forms(study_of(recording, launches=":70"))
+    assert all(without_tones(form).endswith("  [f] no findings") for form in none)
+    assert all("80 %" not in without_tones(form) for form in none), "one group holds all"
+
+
+def test_filters_are_said_at_every_width_and_in_a_tone_of_their_own(recording: str) -> None:
+    forms = header_forms(study_of(recording, (NOTE,), launches=":80"))
+    said = "[F] 80 of 100 launches (--launches :80), 80.0 us, 2"
+    assert without_tones(forms[0]).startswith(f"{said} kernel groups, ")
+    assert at(forms, 110).startswith(f"{said} groups, 1 holds 80 %")
+    for form in forms:
+        assert form[0].tone is Tone.PART
+        assert form[0].text in {"[F] 80 of 100 launches", "[F] 80/100 launches"}
+
+
+def test_every_code_has_a_word_or_two_for_a_narrow_row() -> None:
+    assert set(BRIEFEST) == set(CODES)
+    assert all(len(word) <= 12 for word in BRIEFEST.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("NVIDIA H100 80GB HBM3", "H100"),
+        ("Tesla V100-SXM2-32GB", "V100"),
+        ("NVIDIA A100-PG509-200", "A100"),
+        ("NVIDIA GeForce RTX 3090", "RTX 3090"),
+        ("AMD Instinct MI300X VF", "MI300X"),
+        ("AMD Radeon Graphics", "Radeon"),
+        ("GPU", "GPU"),
+    ],
+)
+def test_the_gpu_stands_before_all_at_80_columns(recording: str, name: str, model: str) -> None:
+    study = study_of(recording, (WARNING,))
+    study.profile.facts = replace(study.profile.facts, devices=(Device(0, name),))
+    assert without_tones(header_forms(study)[0]).startswith(f"{name}: 100 launches, 100 us, ")
+    assert at(header_forms(study), 80).startswith(f"{model}: 100 launches")
+
+
+@given(st.text("abc", max_size=12), st.text("abc", min_size=1, max_size=3))
+def test_a_tone_is_that_of_the_first_occurrence_alone(text: str, phrase: str) -> None:
+    row = toned(text, phrase, Tone.BAD)
+    assert without_tones(row) == text
+    bad = [number for number, part in enumerate(row) if part.tone is Tone.BAD]
+    assert len(bad) == (phrase in text)
+    if bad:
+        assert len(without_tones(row[: bad[0]])) == text.index(phrase)
+
+
+@given(ROWS, ROWS, st.integers(0, 30))
+def test_rows_are_cut_and_joined_as_text_is(row: Words, other: Words, most: int) -> None:
+    text = without_tones(row)[:most]
+    cut = shortened_to(row, text)
+    tones = [phrase.tone for phrase in row for _ in phrase.text]
+    assert [(letter, phrase.tone) for phrase in cut for letter in phrase.text] == [
+        *zip(text, tones, strict=False)
+    ]
+    assert without_tones(joined([row, other], ", ")) == ", ".join(map(without_tones, (row, other)))
+    assert shortened_to((Phrase("ab", Tone.BAD),), "ab...") == (Phrase("ab", Tone.BAD), Phrase("..."))
+
+
+@pytest.mark.parametrize(
+    ("simulated", "own", "said"),
+    [
+        (0.05, 0.9, ("met", Tone.GOOD)),
+        (0.0501, 0.01, ("not met", Tone.BAD)),
+        (None, 0.06, ("not met", Tone.BAD)),
+        (None, None, ("no bound", Tone.WARNING)),
+    ],
+)
+def test_a_promise_is_met_where_its_bound_is_within_epsilon(
+    simulated: float | None, own: float | None, said: tuple[str, Tone]
+) -> None:
+    design: Any = SimpleNamespace(bound_with_noise=simulated, bound=own, target=SimpleNamespace(epsilon=0.05))
+    assert verdict(design) == said

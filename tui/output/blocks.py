@@ -1,0 +1,225 @@
+"""What is said to people: sentences, tables, lists, charts, and how a terminal shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple
+
+from tui.charts.grid import Grid, ansi, plain
+from tui.output.markdown import Block, blocks_text
+from tui.terminal.printable import Column, names, pairs, printable, shortened, table, wrapped
+
+_GAP = 2
+_LEAST_LABEL = 12
+_LEAST_FIGURES = 3
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A table whose last column takes the room that is left; each row is made when it is asked for.
+
+    Where a label would have hardly any room, figures give way.
+    """
+
+    figures: Sequence[Column]
+    #: Of the last column.
+    heading: str
+    #: Makes the label of a row in at most so many columns.
+    label: Callable[[int, int], str]
+    #: Headings of the figures that give way, in this order; by default the last ones first.
+    dropped_first: Sequence[str] | None = None
+    #: The room that a label should have.
+    least: int = _LEAST_LABEL
+    #: The labels in full, for where nothing is cut.
+    whole: Sequence[str] | None = None
+
+    def __len__(self) -> int:
+        return len(self.figures[0].cells) if self.figures else 0
+
+    @cached_property
+    def widths(self) -> dict[str, int]:
+        """The cells of each column of figures, by its heading."""
+        return {each.heading: max(map(len, (each.heading, *each.cells))) for each in self.figures}
+
+    def head(self, width: int) -> str:
+        """Return the headings."""
+        shown, room = self._fitted(width)
+        return self._line(shown, [each.heading for each in shown], shortened(self.heading, room))
+
+    def row(self, number: int, width: int) -> str:
+        """Return a row, no wider than `width` unless the figures alone are wider."""
+        shown, room = self._fitted(width)
+        return self._line(shown, [each.cells[number] for each in shown], self.label(number, room))
+
+    def text(self, width: int) -> str:
+        """Return the headings and all rows as lines."""
+        return "\n".join([self.head(width), *(self.row(number, width) for number in range(len(self)))])
+
+    def columns(self, room: int, most: int | None = None) -> tuple[Column, ...]:
+        """Return the first rows with all figures, the labels in full or in at most `room` cells."""
+        number = len(self) if most is None else min(most, len(self))
+        labels = [self.label(row, room) for row in range(number)] if self.whole is None else self.whole
+        figures = (replace(each, cells=each.cells[:number]) for each in self.figures)
+        return (*figures, names(self.heading, labels[:number]))
+
+    def _fitted(self, width: int) -> tuple[list[Column], int]:
+        """Return the figures that are shown in a width, and the room of the labels."""
+        dropped = self.dropped_first
+        if dropped is None:
+            dropped = [each.heading for each in self.figures[: _LEAST_FIGURES - 1 : -1]]
+        shown = list(self.figures)
+        room = width - sum(self.widths[each.heading] + _GAP for each in shown)
+        for heading in dropped:
+            if room >= self.least:
+                break
+            shown = [each for each in shown if each.heading != heading]
+            room = width - sum(self.widths[each.heading] + _GAP for each in shown)
+        return shown, max(room, _LEAST_LABEL)
+
+    def _line(self, shown: Sequence[Column], cells: Sequence[str], label: str) -> str:
+        aligned = [
+            cell.rjust(self.widths[column.heading])
+            if column.to_right
+            else cell.ljust(self.widths[column.heading])
+            for column, cell in zip(shown, cells, strict=True)
+        ]
+        return (" " * _GAP).join([*aligned, label]).rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """What is said of several things, each with its label."""
+
+    lines: Sequence[tuple[str, str]]
+
+    def columns(self) -> tuple[Column, Column]:
+        """Return them as a table without headings."""
+        return pairs(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A command line, which stands on one line so that it can be copied, and what is said before it."""
+
+    command: str
+    before: str = "Next: "
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """Lines that are laid out already."""
+
+    text: str
+
+
+Said = Block | Listing | Pairs | Grid | Typed | Laid
+"""What is said, one below the other; an empty sentence is an empty line of a terminal."""
+
+
+def lines_of(blocks: Iterable[Said], width: int, *, color: bool = False) -> Iterator[str]:
+    """Yield the lines of a terminal; further lines of a sentence are indented."""
+    for block in blocks:
+        match block:
+            case "":
+                yield ""
+            case str():
+                indent = " " * (len(block) - len(block.lstrip()))
+                yield from wrapped(printable(block), width, f"{indent}  ")
+            case Listing():
+                yield block.text(width)
+            case Pairs():
+                room = max(len(label) for label, _ in block.lines) + 1
+                for label, text in block.lines:
+                    yield from wrapped(f"{label:<{room}}{printable(text)}", width, " " * room)
+            case Grid():
+                yield ansi(block) if color else plain(block)
+            case Typed():
+                yield f"{block.before}{block.command}"
+            case Laid():
+                yield block.text
+            case _:
+                yield table(block)
+
+
+def page_text(blocks: Iterable[Said], width: int) -> str:
+    """Return Markdown, in which nothing is cut or wrapped."""
+    return blocks_text(part for block in blocks for part in _of_page(block, width))
+
+
+def _of_page(block: Said, width: int) -> Iterator[Block]:
+    match block:
+        case Listing():
+            yield block.columns(width)
+        case Pairs():
+            yield block.columns()
+        case Grid():
+            yield from filter(None, plain(block).split("\n"))
+        case Typed():
+            yield f"{block.before}`{block.command}`"
+        case Laid():
+            yield from filter(None, block.text.split("\n"))
+        case _:
+            yield from [block] if block else []
+
+
+class Tone(StrEnum):
+    """What the colour of words says; the words say it too."""
+
+    PLAIN = "plain"
+    GOOD = "good"
+    NOTE = "note"
+    WARNING = "warning"
+    BAD = "bad"
+    PART = "part"
+
+
+class Phrase(NamedTuple):
+    """Some words of one tone."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
+
+
+Words = tuple[Phrase, ...]
+"""A row of text, phrase by phrase."""
+
+
+def words(text: str | Words) -> Words:
+    """Return a text as words; one without tones is plain."""
+    return (Phrase(text),) if isinstance(text, str) else text
+
+
+def without_tones(row: str | Words) -> str:
+    """Return a row as text."""
+    return "".join(phrase.text for phrase in words(row))
+
+
+def toned(text: str, phrase: str, tone: Tone) -> Words:
+    """Return a text in which the first occurrence of a phrase has a tone; plain where it does not occur."""
+    before, found, after = text.partition(phrase)
+    return tuple(part for part in (Phrase(before), Phrase(found, tone), Phrase(after)) if part.text)
+
+
+def shortened_to(row: Words, text: str) -> Words:
+    """Return the row as its first letters, in their tones, up to where a shorter text differs from it.
+
+    Parameters
+    ----------
+    text : the row cut short, perhaps with a mark at its end that says so.
+    """
+    kept: list[Phrase] = []
+    for phrase in row:
+        kept.append(Phrase(text[: len(phrase.text)], phrase.tone))
+        text = text[len(phrase.text) :]
+    return tuple(part for part in (*kept, Phrase(text)) if part.text)
+
+
+def joined(rows: Sequence[Words], separator: str) -> Words:
+    """Return several rows as one, a plain separator between them."""
+    parts: list[Phrase] = []
+    for number, row in enumerate(rows):
+        parts += [Phrase(separator), *row] if number else row
+    return tuple(parts)

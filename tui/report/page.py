@@ -1,0 +1,242 @@
+"""A report as one page of HTML, which loads and runs nothing, or as Markdown; each chart as a file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from sampling.errors import OptionError
+from tui.options.files import is_report
+from tui.options.look import ReportOptions
+from tui.output.blocks import Listing, Pairs, Said, Typed, page_text
+from tui.output.files import new_file, write_folder
+from tui.output.markdown import fenced, in_markdown
+from tui.report.pictures import HEIGHT, STYLE, WIDTH, Figure, in_html, picture_text
+from tui.terminal.printable import Column
+from tui.version import __version__
+
+# Names in tables are cut at so many letters.
+_NAME_WIDTH = 48
+# Should a name ever get past the escaping, the browser still neither loads nor runs anything.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+# Tables of more are set closer, so that a page of 800 pixels or of A4 has room for them.
+_MOST_COLUMNS = 8
+_CODE = re.compile(r"`([^`]+)`")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading, and what is said below it."""
+
+    title: str
+    blocks: tuple[Said | Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole file."""
+
+    title: str
+    #: What the profile is, in a line below the title.
+    about: str
+    sections: tuple[Section, ...]
+
+    @property
+    def figures(self) -> Iterator[Figure]:
+        """All charts, in their order."""
+        for section in self.sections:
+            yield from (block for block in section.blocks if isinstance(block, Figure))
+
+
+# As Markdown.
+
+
+def markdown_text(report: Report, images: Mapping[str, str]) -> str:
+    """Return the whole file.
+
+    Parameters
+    ----------
+    images : where charts lie as files, by their names; the others are drawn as text.
+    """
+    parts = [
+        f"# {in_markdown(report.title)}",
+        in_markdown(report.about),
+        # By this `tui.options.files` knows a report from another document.
+        f"<!-- generator: KernelPoint {__version__} -->",
+    ]
+    for section in report.sections:
+        parts.append(f"## {in_markdown(section.title)}")
+        for block in section.blocks:
+            if isinstance(block, Figure):
+                title, words = in_markdown(block.title), in_markdown(block.description)
+                at = images.get(block.name)
+                chart = fenced(block.text) if at is None else f"![{title}]({quote(at)})"
+                parts += [f"**{title}**", words, chart]
+            elif isinstance(block, Typed):
+                parts.append(fenced(block.command))
+            elif block:
+                parts.append(page_text([block], _NAME_WIDTH))
+    return "\n\n".join(parts) + "\n"
+
+
+# As HTML.
+
+
+def html_text(report: Report, _: Mapping[str, str]) -> str:
+    """Return the whole file; its charts stand in it."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    title = in_html(report.title)
+    yield "<!DOCTYPE html>"
+    yield '<html lang="en">'
+    yield "<head>"
+    yield '<meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield '<meta name="color-scheme" content="light dark">'
+    yield f'<meta name="generator" content="KernelPoint {in_html(__version__)}">'
+    yield f"<title>{title}</title>"
+    yield f"<style>\n{STYLE}</style>"
+    yield "</head>"
+    yield "<body>"
+    yield f"<header><h1>{title}</h1><p>{in_html(report.about)}</p></header>"
+    yield "<main>"
+    figures = 0
+    for number, section in enumerate(report.sections, 1):
+        yield f'<section aria-labelledby="section-{number}">'
+        yield f'<h2 id="section-{number}">{in_html(section.title)}</h2>'
+        for block in section.blocks:
+            match block:
+                case Figure():
+                    figures += 1
+                    yield from _figure(block, figures)
+                case Typed():
+                    yield f'<pre tabindex="0"><code>{in_html(block.command)}</code></pre>'
+                case str():
+                    yield from [f"<p>{prose_in_html(block)}</p>"] if block else []
+                case Listing():
+                    yield from _table(section.title, block.columns(_NAME_WIDTH))
+                case Pairs():
+                    yield from _table(section.title, block.columns())
+                case [*columns]:
+                    yield from _table(section.title, columns)
+        yield "</section>"
+    yield "</main>"
+    yield "</body>"
+    yield "</html>"
+
+
+def prose_in_html(text: str) -> str:
+    """Return a sentence, what stands between backticks in it as code."""
+    return _CODE.sub(r"<code>\1</code>", in_html(text).strip())
+
+
+def _table(label: str, columns: tuple[Column, ...] | list[Column]) -> Iterator[str]:
+    yield f'<div class="wide" role="region" tabindex="0" aria-label="{in_html(label)}">'
+    yield '<table class="dense">' if len(columns) > _MOST_COLUMNS else "<table>"
+    aligned = [' class="number"' if column.to_right else "" for column in columns]
+    if any(column.heading not in {"", "value"} for column in columns):
+        heads = (
+            # An empty heading would be announced as one.
+            f'<th{css} scope="col">{in_html(column.heading)}</th>' if column.heading else f"<th{css}></th>"
+            for css, column in zip(aligned, columns, strict=True)
+        )
+        yield f"<thead><tr>{''.join(heads)}</tr></thead>"
+    yield "<tbody>"
+    for first, *row in zip(*(map(in_html, column.cells) for column in columns), strict=True):
+        cells = "".join(f"<td{css}>{text}</td>" for css, text in zip(aligned[1:], row, strict=True))
+        yield f'<tr><th scope="row"{aligned[0]}>{first}</th>{cells}</tr>'
+    yield "</tbody>"
+    yield "</table>"
+    yield "</div>"
+
+
+def _figure(figure: Figure, number: int) -> Iterator[str]:
+    """Yield the lines of a chart; it has its number in the names of its parts."""
+    title, about = in_html(figure.title), in_html(figure.description)
+    yield "<figure>"
+    yield f"<figcaption><strong>{title}</strong><br>{about}</figcaption>"
+    yield f'<div class="wide" role="region" tabindex="0" aria-label="Chart {number}">'
+    named = f'role="img" aria-labelledby="title-{number} about-{number}"'
+    yield f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" {named}>'
+    yield f'<title id="title-{number}">{title}</title>'
+    yield f'<desc id="about-{number}">{about}</desc>'
+    yield from figure.svg
+    yield "</svg>"
+    yield "</div>"
+    items = []
+    for mark, text in figure.legend:
+        symbol = f'<svg viewBox="0 0 12 12" aria-hidden="true">{mark}</svg> ' if mark else ""
+        items.append(f"<li>{symbol}{in_html(text)}</li>")
+    yield from [f'<ul class="legend">{"".join(items)}</ul>'] if items else []
+    yield "</figure>"
+
+
+# Its files.
+
+_WRITERS: dict[str, Callable[[Report, Mapping[str, str]], str]] = {
+    ".html": html_text,
+    ".htm": html_text,
+    ".md": markdown_text,
+    ".markdown": markdown_text,
+}
+
+
+class Written(NamedTuple):
+    """What was written: the bytes of the report, 0 where there are only charts, and the charts' own files."""
+
+    size_bytes: int
+    charts: tuple[str, ...]
+
+
+@contextmanager
+def report_files(options: ReportOptions) -> Iterator[Callable[[Report], Written]]:
+    """Give what writes a report's files, once it is sure that they can be written; all of them or none.
+
+    Raises
+    ------
+    OptionError : no file is named, or one that is no report; or see `new_file` and `write_folder`.
+    OSError : one cannot be written.
+    """
+    output, folder = options.output, options.svg
+    if output is None and folder is None:
+        raise OptionError(
+            "report needs -o FILE.html or -o FILE.md", remedy="or --svg FOLDER for the charts alone"
+        )
+    suffix = "" if output is None else Path(output).suffix.lower()
+    if output is not None and suffix not in _WRITERS:
+        given = f"not {suffix}" if suffix else "and this has no suffix"
+        charts = ", or --svg FOLDER for each chart as a file" if suffix == ".svg" else ""
+        raise OptionError(
+            f"-o {output}: a report ends in .html or .md, {given}",
+            remedy=f"give -o FILE.html for drawn charts, or -o FILE.md for charts as text{charts}",
+        )
+    with ExitStack() as opened:
+        path = None if output is None else opened.enter_context(new_file(Path(output)))
+
+        def write(report: Report) -> Written:
+            size, names, images = 0, [f"{figure.name}.svg" for figure in report.figures], {}
+            if output is not None and folder is not None:
+                # Seen from the report.
+                there = os.path.relpath(Path(folder).resolve(), Path(output).resolve().parent)
+                images = {name.removesuffix(".svg"): (Path(there) / name).as_posix() for name in names}
+            if path is not None:
+                text = _WRITERS[suffix](report, images)
+                size = path.write_bytes(text.encode("utf-8", "backslashreplace"))
+            charts: list[str] = []
+            if folder is not None:
+                pictures = [
+                    (name, picture_text(each)) for name, each in zip(names, report.figures, strict=True)
+                ]
+                charts = write_folder(Path(folder), pictures, force=options.force, replaced=is_report)
+            return Written(size, tuple(charts))
+
+        yield write

@@ -1,0 +1,426 @@
+"""What is in a profile: its devices, kinds of work and findings, and which part of it results are of."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sampling.plan.findings import Finding
+from sampling.plan.plan_file import PlanFile
+from sampling.plan.study import Study
+from sampling.profile.names import shares_by_kind
+from sampling.profile.profile import Profile
+from sampling.reduction.duration_counts import MOST, DurationCounts, fewest_holding
+from sampling.reduction.region import LeftOut, Region, as_given
+from sampling.text import counted
+from tui.charts.quantities import count, duration, share
+from tui.output.blocks import Pairs, Phrase, Said, Tone, Words, joined, without_tones
+from tui.output.writer import Answer
+
+_MAKER = re.compile(r"\b(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Instinct|Graphics)\b")
+_PACKAGE = re.compile(r"[- ](?:PCIE?|SXM\d*|PG\d+|HBM\d*|VF|\d+ ?GB).*", re.IGNORECASE)
+_TELLING = re.compile(r"\S*\d\S*")
+# A smaller share of the time is not worth a word among the kinds.
+_LEAST_KIND = 0.01
+
+#: The share of the time that few groups are said to hold, in words.
+MOST_SHARE = f"{100 * MOST:.0f} %"
+
+
+# Devices and kinds of work.
+
+
+def device_rows(study: Study) -> list[dict[str, Any]]:
+    """Return one row for every process and device that launches kernels."""
+    described = {(device.process, device.device): device for device in study.profile.facts.devices}
+    times = {time.sequence: time for time in study.device_times}
+    rows = []
+    for sequence in study.sequences:
+        device = described.get((sequence.process, sequence.device)) or described.get((None, sequence.device))
+        time = times.get(sequence)
+        rows.append(
+            {
+                "process": sequence.process,
+                "device": sequence.device,
+                "name": None if device is None else device.name,
+                "sm_count": None if device is None else device.sm_count,
+                "launches": study.launches_of_sequences[sequence],
+                "kernel_ns": None if time is None else time.kernel_ns,
+                "busy_ns": None if time is None else time.busy_ns,
+                "overlap_share": None if time is None else time.overlap_share,
+            }
+        )
+    return rows
+
+
+def device_name(study: Study) -> str | None:
+    """Return the names of the devices used, None where the profile does not name them."""
+    return ", ".join(dict.fromkeys(row["name"] for row in device_rows(study) if row["name"])) or None
+
+
+def short_device(study: Study) -> str:
+    """Return the GPU in a word, "2x H100" where there are several; "" where the profile does not name it.
+
+    >>> [_model(name) for name in ("NVIDIA H100 80GB HBM3", "Tesla V100-SXM2-32GB", "AMD Instinct MI300X VF")]
+    ['H100', 'V100', 'MI300X']
+    """
+    models = Counter(_model(row["name"]) for row in device_rows(study) if row["name"])
+    return ", ".join(f"{number}x {model}" if number > 1 else model for model, number in models.items())
+
+
+def _model(name: str) -> str:
+    """Return a GPU's model without its maker, its make-up and its memory."""
+    model = _PACKAGE.sub("", _MAKER.sub("", name)).strip() or name
+    telling = _TELLING.search(model)
+    return telling[0] if telling and len(model) > len("RTX 6000 Ada") else model
+
+
+def kind_shares(study: Study) -> dict[str, float]:
+    """Return each kind's share of the time, the largest first."""
+    counts = study.counts
+    return shares_by_kind([group.name for group in counts.groups], counts.group_duration_ns.tolist())
+
+
+def kind_words(study: Study) -> str:
+    """Return the largest kinds of work with their shares, in words."""
+    shares = [(kind, part) for kind, part in kind_shares(study).items() if part >= _LEAST_KIND]
+    return ", ".join(f"{kind} {100 * part:.0f} %" for kind, part in shares)
+
+
+def busy_shares(study: Study) -> list[float]:
+    """Return of each device the share of its span in which a kernel runs; none where starts are not known."""
+    return [time.busy_share for time in study.device_times if time.span_ns]
+
+
+def busy_sentence(study: Study) -> str:
+    """Return how much of the time between first and last launch a kernel runs; "" where it is not known."""
+    shares = busy_shares(study)
+    if not shares:
+        return ""
+    least, most = share(min(shares)), share(max(shares))
+    if least == most:
+        who = "The GPU is" if len(shares) == 1 else f"Each of {len(shares)} GPUs is"
+        return f"{who} busy {most} of the time from the first launch to the last"
+    return f"{len(shares)} GPUs are busy {least} to {most} of the time from their first launch to their last"
+
+
+def _busy_words(study: Study) -> str:
+    """Return the same in two words."""
+    shares = [f"{100 * each:.0f}" for each in sorted(busy_shares(study))]
+    if not shares:
+        return ""
+    return f"busy {shares[0]} %" if shares[0] == shares[-1] else f"busy {shares[0]} to {shares[-1]} %"
+
+
+# Findings.
+
+#: What stands for a finding's severity; it is ASCII and says the same as the tone.
+MARKS = {"warning": "!", "note": "i"}
+_TONES = {"warning": Tone.WARNING, "note": Tone.NOTE}
+
+#: What each code is called where there is room for a word or two.
+BRIEFEST = {
+    "graph-level-trace": "graphs",
+    "api-rows-missing": "no API calls",
+    "communication-kernels": "collectives",
+    "overlap": "overlap",
+    "idle": "idle",
+    "zero-durations": "0 ns",
+    "coarse-clock": "clock",
+    "no-grid": "no grid",
+    "several-devices": "devices",
+    "identical-ranks": "ranks",
+    "drift": "drift",
+    "iterations": "loop",
+    "one-launch-dominates": "one launch",
+    "not-worth-sampling": "small gain",
+}
+
+
+def finding_rows(study: Study) -> list[dict[str, str]]:
+    """Return the findings as the contract lists them."""
+    return [finding.as_json() for finding in study.findings]
+
+
+def finding_sentences(study: Study) -> Iterator[str]:
+    """Yield the findings with their marks, a remedy only where there is something to mend."""
+    for each in study.findings:
+        remedy = f" Remedy: {each.remedy}." if each.severity == "warning" else ""
+        yield f"{MARKS[each.severity]} {each.code}: {each.message}{remedy}"
+
+
+def finding_blocks(study: Study, keys: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Yield the findings with all remedies, below a heading.
+
+    Parameters
+    ----------
+    keys : what a key does about a finding, in words, by the finding's code.
+    """
+    yield "Findings" if study.findings else "Findings: none"
+    for each in study.findings:
+        yield f"  {MARKS[each.severity]} {each.code}: {each.message} Remedy: {each.remedy}."
+        if keys and each.code in keys:
+            yield f"    {keys[each.code]}"
+
+
+# What is in it, as `info` lists it.
+
+
+def info_results(study: Study) -> dict[str, Any]:
+    """Return what the contract's `info` has."""
+    profile, counts = study.profile, study.counts
+    streams: set[tuple[int, int]] = set()
+    if "stream" in profile.columns:
+        # Counted apart for every process and device.
+        for part in study.counted:
+            numbers = np.unique(part.load(("stream",))["stream"]).tolist()
+            streams.update((part.sequence, number) for number in numbers)
+    return {
+        "format": profile.format,
+        "files": [{"path": file.path, "launches": file.launches} for file in profile.files],
+        "product": profile.facts.product,
+        "launch_order": profile.facts.launch_order,
+        "launches": counts.launches,
+        "names": counts.names,
+        "kernel_groups": len(counts.groups),
+        "total_duration_ns": counts.total_duration_ns,
+        "devices": device_rows(study),
+        "processes": len({sequence.process for sequence in study.sequences}),
+        "streams": len(streams) if "stream" in profile.columns else None,
+        "span_ns": study.span_ns,
+        "findings": finding_rows(study),
+    }
+
+
+def info_blocks(study: Study, results: dict[str, Any]) -> Iterator[Said]:
+    """Yield the same as labelled lines, and the findings.
+
+    Parameters
+    ----------
+    results : as `info_results` returns them.
+    """
+    yield info_pairs(results)
+    yield ""
+    yield from finding_blocks(study)
+
+
+def info_pairs(results: dict[str, Any]) -> Pairs:
+    """Return what the lines are about, and what they say."""
+    unknown, span, streams = "not recorded", results["span_ns"], results["streams"]
+    return Pairs(
+        [
+            ("format", results["format"] + (f" ({results['product']})" if results["product"] else "")),
+            ("launches", count(results["launches"])),
+            ("kernel names", count(results["names"])),
+            ("kernel groups", count(results["kernel_groups"])),
+            ("kernel time", duration(results["total_duration_ns"])),
+            ("span", unknown if span is None else duration(span)),
+            ("processes", str(results["processes"])),
+            ("streams", unknown if streams is None else str(streams)),
+            ("launch order", results["launch_order"]),
+            *(("device", _device(row)) for row in results["devices"]),
+        ]
+    )
+
+
+def _device(row: dict[str, Any]) -> str:
+    text = f"{row['device']} of process {row['process']}: {count(row['launches'])} launches"
+    text += "" if row["name"] is None else f", {row['name']}"
+    text += "" if row["sm_count"] is None else f", {row['sm_count']} SMs"
+    return text + ("" if row["overlap_share"] is None else f", busy {duration(row['busy_ns'])}")
+
+
+# Which launches results are of, where filters leave some out.
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a profile that a region keeps."""
+
+    region: Region
+    launches: int
+    total_duration_ns: int
+    #: The launches of the whole profile; None where that is not known.
+    of_launches: int | None
+    #: What the least duration leaves out; None where the region sets none, or it is not known.
+    left_out: LeftOut | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no filter is set."""
+        return self.region == Region()
+
+
+def part_of(profile: Profile, counts: DurationCounts) -> Part:
+    """Return the part of a profile that a reduction counts."""
+    return Part(counts.region, counts.launches, counts.total_duration_ns, profile.launches, counts.left_out)
+
+
+def part_of_study(study: Study) -> Part:
+    """Return the part of a profile that a study is of."""
+    return part_of(study.profile, study.counts)
+
+
+def part_of_plan(plan: PlanFile) -> Part:
+    """Return the part of its own profile that a plan is of."""
+    whole, left_out = sum(each.launches for each in plan.profile.sequences), plan.profile.left_out or None
+    return Part(plan.options.region, plan.launches, plan.total_duration_ns, whole, left_out)
+
+
+def stated(answer: Answer, part: Part | Mapping[str, Part]) -> Answer:
+    """Return the answer with what it is of, of one profile or by name; as it is where no filter is set."""
+    if isinstance(part, Part):
+        if part.is_whole:
+            return answer
+        return replace(answer, selection=selection_row(part), heading=heading_lines(part))
+    parts = {name: each for name, each in part.items() if not each.is_whole}
+    if not parts:
+        return answer
+    return replace(
+        answer,
+        selection={name: selection_row(each) for name, each in parts.items()},
+        heading=tuple(_selection_line(each, f" of {name}") for name, each in parts.items()),
+    )
+
+
+def heading_lines(part: Part) -> tuple[str, ...]:
+    """Return the lines that stand above results; none where they are of all launches."""
+    return () if part.is_whole else (_selection_line(part),)
+
+
+def selection_row(part: Part) -> dict[str, Any]:
+    """Return the filters that are set, what they keep, and what is left out for being short."""
+    left = part.left_out
+    return {
+        "filters": dict(_filters(part.region)),
+        "launches": part.launches,
+        "of_launches": part.of_launches,
+        "total_duration_ns": part.total_duration_ns,
+        "left_out": None
+        if left is None
+        else {
+            "launches": left.launches,
+            "total_duration_ns": left.total_duration_ns,
+            "share": left.share_of(part.total_duration_ns),
+        },
+    }
+
+
+def _selection_line(part: Part, of_what: str = "") -> str:
+    launches = counted(part.launches, "launch", "launches")
+    if part.of_launches is not None:
+        launches = f"{count(part.launches)} of {counted(part.of_launches, 'launch', 'launches')}"
+    return f"Selection{of_what}: {launches}, by {_filter_words(part.region)}{left_out_words(part)}"
+
+
+def left_out_words(part: Part) -> str:
+    """Return how much is left out for being short, in brackets; "" where nothing could be."""
+    if part.left_out is None:
+        return ""
+    launches = counted(part.left_out.launches, "launch", "launches")
+    return f" (leaves out {launches}, {share(part.left_out.share_of(part.total_duration_ns))} of the time)"
+
+
+def _filter_words(region: Region) -> str:
+    """Return the filters that are set, as they are typed."""
+    return " ".join(
+        f"--{name.removesuffix('_ns').replace('_', '-')} {shlex.quote(str(value))}"
+        for name, given in _filters(region)
+        for value in (given if isinstance(given, list) else [given])
+    )
+
+
+def _filters(region: Region) -> list[tuple[str, Any]]:
+    """Return the filters that are set, by their options' names."""
+    every = (
+        ("device", list(region.devices)),
+        ("process", list(region.processes)),
+        ("include", list(region.include)),
+        ("exclude", list(region.exclude)),
+        ("launches", None if region.launches is None else as_given(region.launches)),
+        ("time", None if region.time_ns is None else as_given(region.time_ns)),
+        ("range", region.named_range),
+        ("min_duration_ns", region.min_duration_ns),
+    )
+    return [(name, value) for name, value in every if value is not None and value != []]
+
+
+# The row that every view of the app says of the profile.
+
+
+def header_forms(study: Study) -> list[Words]:
+    """Return the row, the longest form first.
+
+    Launches, total, groups and the gravest finding stand in all but the shortest ones; where filters are set,
+    so does how many launches they keep. `[F]` and `[f]` are the keys that lead to both.
+    """
+    amounts, found = list(_amounts(study)), list(_findings(study.findings))
+    levels = (
+        *((said, amount) for said in found[:2] for amount in amounts[:3]),
+        *((said, amount) for said in found[1:4] for amount in amounts[2:5]),
+        *((found[3], amount) for amount in amounts[5:]),
+        (found[4], amounts[-1]),
+    )
+    rows = ((*amount, Phrase("  "), *said) for said, amount in levels)
+    forms = dict.fromkeys(tuple(phrase for phrase in row if phrase.text) for row in rows)
+    return sorted(forms, key=lambda form: len(without_tones(form)), reverse=True)
+
+
+def _amounts(study: Study) -> Iterator[Words]:
+    """Yield how much there is in forms: whole, model alone, short, without filters, fewest; without model."""
+    counts, part = study.counts, part_of_study(study)
+    total, number = duration(counts.total_duration_ns), len(counts.groups)
+    holding = fewest_holding(counts.group_duration_ns)
+    is_held = holding and number > 1
+    hold = f", {count(holding)} {'holds' if holding == 1 else 'hold'} {MOST_SHARE}" if is_held else ""
+    device, model = device_name(study), short_device(study)
+    busy = f", {words}" if (words := _busy_words(study)) else ""
+    of_time = f"{hold} of the time" if hold else ""
+    long = Phrase(f", {total}{busy}, {counted(number, 'kernel group')}{of_time}")
+    some, few = (Phrase(f", {total}{said}, {counted(number, 'group')}{hold}") for said in (busy, ""))
+    held = f"{count(holding)}/{count(number)} groups {MOST_SHARE}" if is_held else counted(number, "group")
+    fewest = Phrase(f" {total} {held}")
+    by_filters, full = f" ({_filter_words(part.region)})", left_out_words(part)
+    on_model = Phrase(f"{model}: " if model else "")
+    yield (Phrase("" if device is None else f"{device}: "), *_launches(part, by_filters + full), long)
+    yield (on_model, *_launches(part, by_filters), long)
+    yield (on_model, *_launches(part, by_filters), some)
+    yield (on_model, *_launches(part, ""), few)
+    yield (on_model, *_launches(part, "", of="/"), fewest)
+    yield (*_launches(part, ""), few)
+    yield (*_launches(part, "", of="/"), fewest)
+
+
+def _launches(part: Part, filters: str, of: str = " of ") -> Words:
+    """Return how many launches there are, and where filters leave some out, of how many and why."""
+    if part.is_whole:
+        return (Phrase(counted(part.launches, "launch", "launches")),)
+    whole = "" if part.of_launches is None else f"{of}{count(part.of_launches)}"
+    return Phrase(f"[F] {count(part.launches)}{whole} launches", Tone.PART), Phrase(filters)
+
+
+def _findings(findings: tuple[Finding, ...]) -> Iterator[Words]:
+    """Yield what was found in five forms: all, the gravest and how many more, twice, a word, marks."""
+    key = Phrase("[f] ")
+    if not findings:
+        yield from ((key, Phrase("no findings")),) * 5
+        return
+    graver = sorted(findings, key=lambda finding: finding.severity != "warning")
+    first, more = graver[0], len(graver) - 1
+    yield (key, *joined([_marked(each, each.words) for each in graver], ", "))
+    yield (key, *_marked(first, first.words), Phrase(f", {more} more" if more else ""))
+    yield (key, *_marked(first, first.words), Phrase(f" +{more}" if more else ""))
+    yield (key, *_marked(first, BRIEFEST.get(first.code, first.code)))
+    numbers = Counter(finding.severity for finding in graver)
+    marks = [(Phrase(f"{MARKS[each]}{number}", _TONES[each]),) for each, number in numbers.items()]
+    yield (key, *joined(marks, " "))
+
+
+def _marked(finding: Finding, words: str) -> Words:
+    return Phrase(MARKS[finding.severity], _TONES[finding.severity]), Phrase(f" {words}")
