@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.errors import ProfileError
@@ -152,17 +153,17 @@ class LaunchTableBuilder:
             device=columns["device"],
             by_time=[columns["order"], columns["start_ns"]],
         )
-        api_start_ns = columns.pop("api_start_ns")
+
+        def placed(values: NDArray[Any]) -> NDArray[Any]:
+            return values if order is None else values[order]
+
+        begun = columns.pop("api_start_ns")
         # What only the order needed is dropped before the other columns are copied, to save memory.
         for column in ("order", "process", "device"):
             del columns[column]
-        kept: dict[Column, AnyIntArray] = {}
         stored: tuple[Column, ...] = ("signature", "duration_ns", "start_ns", "stream")
-        for name in stored:
-            values = columns.pop(name)
-            if values is not None:
-                kept[name] = values if order is None else values[order]
-        known = {name: values if order is None else values[order] for name, values in (metrics or {}).items()}
+        kept = {name: placed(each) for name in stored if (each := columns.pop(name)) is not None}
+        known = {name: placed(values) for name, values in (metrics or {}).items()}
         return Profile(
             format=format_name,
             files=(replace(file, launches=self._rows),),
@@ -172,7 +173,7 @@ class LaunchTableBuilder:
             columns=frozenset({*kept, "name"}),
             facts=facts,
             metric_names=tuple(known),
-            ranges=None if ranges is None else ranges(sequences, _in_order(api_start_ns, order)),
+            ranges=None if ranges is None else ranges(sequences, None if begun is None else placed(begun)),
         )
 
     def _joined(self, column: str) -> AnyIntArray | None:
@@ -181,10 +182,6 @@ class LaunchTableBuilder:
         if len(present) < len(values):
             return None
         return present[0] if len(present) == 1 else np.concatenate(present)
-
-
-def _in_order(values: AnyIntArray | None, order: IntArray | None) -> AnyIntArray | None:
-    return values if values is None or order is None else values[order]
 
 
 def in_sequences(

@@ -104,11 +104,12 @@ def timeline_bins(
         order = np.argsort(launches.start_ns, kind="stable")
         edges_ns = _time_edges(launches.start_ns, bins)
         edges = np.searchsorted(launches.start_ns[order], edges_ns)
+        begin_ns: IntArray | None = edges_ns[:-1]
     else:
         order = np.arange(len(launches))
         bins = min(bins, len(launches))
         edges = np.arange(bins + 1) * len(launches) // bins
-        edges_ns = None
+        begin_ns = None if launches.start_ns is None else launches.start_ns[edges[:-1]]
     number = np.diff(edges)
     filled = number > 0
     # Only where a bin begins that has launches does a run of them begin.
@@ -126,11 +127,7 @@ def timeline_bins(
     return TimelineBins(
         first=over(ids, np.minimum, -1),
         last=over(ids, np.maximum, -1),
-        start_ns=edges_ns[:-1]
-        if edges_ns is not None
-        else None
-        if launches.start_ns is None
-        else launches.start_ns[begins],
+        start_ns=begin_ns,
         launches=number,
         mean_ns=np.divide(total_ns, number, out=np.full(len(number), np.nan), where=filled),
         min_ns=over(durations, np.minimum, 0),
