@@ -38,28 +38,25 @@ class LaunchColumns:
 
     ``order`` and ``process`` are kept, not copied: a reader that learns them late may still fill them in
     before `LaunchTableBuilder.finish`.
-
-    Attributes
-    ----------
-    name : codes interned in the reader's kernel table.
-    duration_ns : nanoseconds, >= 0.
-    order : the time or number that puts launches in API order within their process and device; rows with
-        equal values keep the order of ``start_ns``, then of the file. None: file order.
-    process, device : None where the format does not record them (0).
-    grid, block : x, y, z; zeros where unknown; None where the format has none.
-    start_ns, stream : None where the format has none.
-    api_start_ns : when the call behind each launch began, which `LaunchTableBuilder.finish` passes on.
     """
 
+    #: Codes interned in the reader's kernel table.
     name: AnyIntArray
+    #: Nanoseconds, >= 0.
     duration_ns: AnyIntArray
+    #: The time or number that puts launches in API order within their process and device; rows with equal
+    #: values keep the order of ``start_ns``, then of the file. None: file order.
     order: AnyIntArray | None = None
+    #: None where the format does not record them (0).
     process: AnyIntArray | None = None
     device: AnyIntArray | None = None
+    #: X, y, z; zeros where unknown; None where the format has none.
     grid: Sequence[AnyIntArray] | None = None
     block: Sequence[AnyIntArray] | None = None
+    #: None where the format has none.
     start_ns: AnyIntArray | None = None
     stream: AnyIntArray | None = None
+    #: When the call behind each launch began, which `LaunchTableBuilder.finish` passes on.
     api_start_ns: AnyIntArray | None = None
 
 
@@ -278,19 +275,15 @@ STILL_OPEN = int(np.iinfo(np.int64).max)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RangeEvents:
-    """Ranges as recorded, in any order.
+    """Ranges as recorded, in any order."""
 
-    Attributes
-    ----------
-    texts : names; several ranges may share one.
-    text : (r,) index of each range's name.
-    process : (r,) process number, as in the profile's sequences.
-    start_ns, end_ns : (r,) on the clock of the API calls; ``STILL_OPEN`` for an end that was not recorded.
-    """
-
+    #: Names; several ranges may share one.
     texts: Sequence[str]
+    #: (r,) index of each range's name.
     text: IntArray
+    #: (r,) process number, as in the profile's sequences.
     process: IntArray
+    #: (r,) on the clock of the API calls; ``STILL_OPEN`` for an end that was not recorded.
     start_ns: IntArray
     end_ns: IntArray
 

@@ -19,17 +19,13 @@ By = Literal["launch", "time"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupLaunches:
-    """The selected launches of a kernel group, in id order; arrays (n,), 12 to 24 bytes a launch.
+    """The selected launches of a kernel group, in id order; arrays (n,), 12 to 24 bytes a launch."""
 
-    Attributes
-    ----------
-    id : index in the whole profile.
-    duration_ns : nanoseconds.
-    start_ns : when it started, nanoseconds after the first launch of its file; None where it is not known.
-    """
-
+    #: Index in the whole profile.
     id: IntArray
+    #: Nanoseconds.
     duration_ns: AnyIntArray
+    #: When it started, nanoseconds after the first launch of its file; None where it is not known.
     start_ns: IntArray | None
 
     def __len__(self) -> int:
@@ -56,24 +52,20 @@ class GroupLaunches:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimelineBins:
-    """Launches of a kernel group, bin by bin; arrays (b,). A bin of time may have none: a gap.
+    """Launches of a kernel group, bin by bin; arrays (b,). A bin of time may have none: a gap."""
 
-    Attributes
-    ----------
-    first, last : ids of its first and last launch; -1 where it has none.
-    start_ns : where it begins: when its first launch started, or the edge of a bin of time; None if unknown.
-    launches : how many.
-    mean_ns, min_ns, max_ns : of their durations; NaN, and 0, where it has none.
-    drawn : how many of them a plan draws.
-    """
-
+    #: Ids of its first and last launch; -1 where it has none.
     first: IntArray
     last: IntArray
+    #: Where it begins: when its first launch started, or the edge of a bin of time; None if unknown.
     start_ns: IntArray | None
+    #: How many.
     launches: IntArray
+    #: Of their durations; NaN, and 0, where it has none.
     mean_ns: FloatArray
     min_ns: IntArray
     max_ns: IntArray
+    #: How many of them a plan draws.
     drawn: IntArray
 
 
