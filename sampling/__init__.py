@@ -48,29 +48,22 @@ __all__ = [
     "write_plan",
 ]
 
-_MODULES = {
-    "Difference": "sampling.difference",
-    "ExportChoices": "sampling.simulators.export",
-    "MadePlan": "sampling.api",
-    "PlanFile": "sampling.plan.plan_file",
-    "PlanJudgement": "sampling.plan.judge",
-    "Profile": "sampling.profile.profile",
-    "ProfilePart": "sampling.difference",
-    "Region": "sampling.reduction.region",
-    "SamplingError": "sampling.errors",
-    "PlanEstimate": "sampling.estimation.total",
-    "difference_between": "sampling.difference",
-    "estimate_plan": "sampling.estimation.total",
-    "export_plan": "sampling.simulators.registry",
-    "judge_plan": "sampling.plan.judge",
-    "make_plan": "sampling.api",
-    "method_names": "sampling.methods.registry",
-    "read_plan": "sampling.plan.plan_file",
-    "read_profile": "sampling.api",
-    "read_result_files": "sampling.simulators.results",
-    "top_up": "sampling.estimation.top_up",
-    "write_plan": "sampling.api",
+_NAMES = {
+    "api": ("MadePlan", "make_plan", "read_profile", "write_plan"),
+    "difference": ("Difference", "ProfilePart", "difference_between"),
+    "errors": ("SamplingError",),
+    "estimation.top_up": ("top_up",),
+    "estimation.total": ("PlanEstimate", "estimate_plan"),
+    "methods.registry": ("method_names",),
+    "plan.judge": ("PlanJudgement", "judge_plan"),
+    "plan.plan_file": ("PlanFile", "read_plan"),
+    "profile.profile": ("Profile",),
+    "reduction.region": ("Region",),
+    "simulators.export": ("ExportChoices",),
+    "simulators.registry": ("export_plan",),
+    "simulators.results": ("read_result_files",),
 }
+_MODULES = {name: f"sampling.{module}" for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

@@ -21,15 +21,11 @@ from sampling.strata.target import Target
 
 @dataclass(frozen=True)
 class MadePlan:
-    """A plan for a profile, and the study of the profile that it came from.
+    """A plan for a profile, and the study of the profile that it came from."""
 
-    Attributes
-    ----------
-    study : the kernel groups, the findings and the design, with its bounds.
-    plan : the launches that were drawn, with their weights and the total that they estimate.
-    """
-
+    #: The kernel groups, the findings and the design, with its bounds.
     study: Study
+    #: The launches that were drawn, with their weights and the total that they estimate.
     plan: Plan
 
     @property

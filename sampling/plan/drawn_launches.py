@@ -29,18 +29,14 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True, slots=True)
 class DrawnLaunches:
-    """Where drawn launches stand in the profile; all arrays (n,), in the order of the draw.
+    """Where drawn launches stand in the profile; all arrays (n,), in the order of the draw."""
 
-    Attributes
-    ----------
-    id : index in the whole profile.
-    sequence : index into the profile's sequences; ``ordinal`` counts within it, from 0.
-    signature : code of name, grid and block; ``occurrence`` counts within it and the sequence, from 0.
-    """
-
+    #: Index in the whole profile.
     id: IntArray
+    #: Index into the profile's sequences; ``ordinal`` counts within it, from 0.
     sequence: IntArray
     ordinal: IntArray
+    #: Code of name, grid and block; ``occurrence`` counts within it and the sequence, from 0.
     signature: IntArray
     occurrence: IntArray
 

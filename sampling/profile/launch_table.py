@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.errors import ProfileError
@@ -38,28 +39,25 @@ class LaunchColumns:
 
     ``order`` and ``process`` are kept, not copied: a reader that learns them late may still fill them in
     before `LaunchTableBuilder.finish`.
-
-    Attributes
-    ----------
-    name : codes interned in the reader's kernel table.
-    duration_ns : nanoseconds, >= 0.
-    order : the time or number that puts launches in API order within their process and device; rows with
-        equal values keep the order of ``start_ns``, then of the file. None: file order.
-    process, device : None where the format does not record them (0).
-    grid, block : x, y, z; zeros where unknown; None where the format has none.
-    start_ns, stream : None where the format has none.
-    api_start_ns : when the call behind each launch began, which `LaunchTableBuilder.finish` passes on.
     """
 
+    #: Codes interned in the reader's kernel table.
     name: AnyIntArray
+    #: Nanoseconds, >= 0.
     duration_ns: AnyIntArray
+    #: The time or number that puts launches in API order within their process and device; rows with equal
+    #: values keep the order of ``start_ns``, then of the file. None: file order.
     order: AnyIntArray | None = None
+    #: None where the format does not record them (0).
     process: AnyIntArray | None = None
     device: AnyIntArray | None = None
+    #: X, y, z; zeros where unknown; None where the format has none.
     grid: Sequence[AnyIntArray] | None = None
     block: Sequence[AnyIntArray] | None = None
+    #: None where the format has none.
     start_ns: AnyIntArray | None = None
     stream: AnyIntArray | None = None
+    #: When the call behind each launch began, which `LaunchTableBuilder.finish` passes on.
     api_start_ns: AnyIntArray | None = None
 
 
@@ -155,17 +153,17 @@ class LaunchTableBuilder:
             device=columns["device"],
             by_time=[columns["order"], columns["start_ns"]],
         )
-        api_start_ns = columns.pop("api_start_ns")
+
+        def placed(values: NDArray[Any]) -> NDArray[Any]:
+            return values if order is None else values[order]
+
+        begun = columns.pop("api_start_ns")
         # What only the order needed is dropped before the other columns are copied, to save memory.
         for column in ("order", "process", "device"):
             del columns[column]
-        kept: dict[Column, AnyIntArray] = {}
         stored: tuple[Column, ...] = ("signature", "duration_ns", "start_ns", "stream")
-        for name in stored:
-            values = columns.pop(name)
-            if values is not None:
-                kept[name] = values if order is None else values[order]
-        known = {name: values if order is None else values[order] for name, values in (metrics or {}).items()}
+        kept = {name: placed(each) for name in stored if (each := columns.pop(name)) is not None}
+        known = {name: placed(values) for name, values in (metrics or {}).items()}
         return Profile(
             format=format_name,
             files=(replace(file, launches=self._rows),),
@@ -175,7 +173,7 @@ class LaunchTableBuilder:
             columns=frozenset({*kept, "name"}),
             facts=facts,
             metric_names=tuple(known),
-            ranges=None if ranges is None else ranges(sequences, _in_order(api_start_ns, order)),
+            ranges=None if ranges is None else ranges(sequences, None if begun is None else placed(begun)),
         )
 
     def _joined(self, column: str) -> AnyIntArray | None:
@@ -184,10 +182,6 @@ class LaunchTableBuilder:
         if len(present) < len(values):
             return None
         return present[0] if len(present) == 1 else np.concatenate(present)
-
-
-def _in_order(values: AnyIntArray | None, order: IntArray | None) -> AnyIntArray | None:
-    return values if values is None or order is None else values[order]
 
 
 def in_sequences(
@@ -278,19 +272,15 @@ STILL_OPEN = int(np.iinfo(np.int64).max)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RangeEvents:
-    """Ranges as recorded, in any order.
+    """Ranges as recorded, in any order."""
 
-    Attributes
-    ----------
-    texts : names; several ranges may share one.
-    text : (r,) index of each range's name.
-    process : (r,) process number, as in the profile's sequences.
-    start_ns, end_ns : (r,) on the clock of the API calls; ``STILL_OPEN`` for an end that was not recorded.
-    """
-
+    #: Names; several ranges may share one.
     texts: Sequence[str]
+    #: (r,) index of each range's name.
     text: IntArray
+    #: (r,) process number, as in the profile's sequences.
     process: IntArray
+    #: (r,) on the clock of the API calls; ``STILL_OPEN`` for an end that was not recorded.
     start_ns: IntArray
     end_ns: IntArray
 

@@ -29,17 +29,13 @@ from sampling.arrays import IntArray
 
 @dataclass(frozen=True, slots=True)
 class NamedRange:
-    """The launches of one sequence issued while a range the program named (NVTX, annotation) was open.
+    """The launches of one sequence issued while a range the program named (NVTX, annotation) was open."""
 
-    Attributes
-    ----------
-    text : the range's name.
-    sequence : index into ``Profile.sequences``.
-    first_ordinal, stop_ordinal : the run ``first_ordinal:stop_ordinal`` of the sequence, not empty.
-    """
-
+    #: The range's name.
     text: str
+    #: Index into ``Profile.sequences``.
     sequence: int
+    #: The run ``first_ordinal:stop_ordinal`` of the sequence, not empty.
     first_ordinal: int
     stop_ordinal: int
 
@@ -59,21 +55,17 @@ class RangeSource(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RangeRuns:
-    """Named ranges as runs of ordinals, in the order they open; those without launches are left out.
+    """Named ranges as runs of ordinals, in the order they open; those without launches are left out."""
 
-    Attributes
-    ----------
-    texts : names.
-    text, sequence, first_ordinal, stop_ordinal : (r,) as in `NamedRange`, the name by its index.
-    opened : (r,) the number of the range in the order they open; one range may have a run in each of several
-        sequences.
-    """
-
+    #: Names.
     texts: Sequence[str]
+    #: (r,) as in `NamedRange`, the name by its index.
     text: IntArray
     sequence: IntArray
     first_ordinal: IntArray
     stop_ordinal: IntArray
+    #: (r,) the number of the range in the order they open; one range may have a run in each of several
+    #: sequences.
     opened: IntArray
 
     def all_runs(self) -> RangeRuns:
@@ -161,16 +153,11 @@ _NONE = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paths:
-    """Names inside names: every path once, those before it first.
+    """Names inside names: every path once, those before it first."""
 
-    Attributes
-    ----------
-    texts : names.
-    text, parent, depth : (p,) the last name of each path by its index, the path it lies in (-1: none), and
-        how many it lies in.
-    """
-
+    #: Names.
     texts: Sequence[str]
+    #: (p,) the last name of each path by its index, the path it lies in (-1: none), and how many it lies in.
     text: IntArray
     parent: IntArray
     depth: IntArray
@@ -194,17 +181,13 @@ class Paths:
 # Cached properties need a dictionary, so no slots.
 @dataclass(frozen=True, eq=False)
 class RangeTree:
-    """Named ranges by their paths.
+    """Named ranges by their paths."""
 
-    Attributes
-    ----------
-    paths : those that there are.
-    path : (r,) the path of each run.
-    first_id, stop_id : (r,) its launches ``first_id:stop_id`` of the whole profile.
-    """
-
+    #: Those that there are.
     paths: Paths
+    #: (r,) the path of each run.
     path: IntArray
+    #: (r,) its launches ``first_id:stop_id`` of the whole profile.
     first_id: IntArray
     stop_id: IntArray
 

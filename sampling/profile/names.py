@@ -154,21 +154,17 @@ def short_name(full: str) -> str:
 
 
 class NameParts(NamedTuple):
-    """A demangled name taken apart; one that does not parse is its own name.
+    """A demangled name taken apart; one that does not parse is its own name."""
 
-    Attributes
-    ----------
-    own : the function's own name.
-    scopes : what it stands in, without template arguments.
-    arguments : its template arguments, without the brackets; empty where it has none.
-    scope_arguments : those of its scope, where it has none itself.
-    parameters : its parameter list and what follows.
-    """
-
+    #: The function's own name.
     own: str
+    #: What it stands in, without template arguments.
     scopes: tuple[str, ...]
+    #: Its template arguments, without the brackets; empty where it has none.
     arguments: str
+    #: Those of its scope, where it has none itself.
     scope_arguments: str
+    #: Its parameter list and what follows.
     parameters: str
 
 

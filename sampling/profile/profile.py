@@ -65,41 +65,33 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class RecordingFacts:
-    """What a reader learnt about the recording besides its launches.
+    """What a reader learnt about the recording besides its launches."""
 
-    Attributes
-    ----------
-    devices : the GPUs described in the file.
-    launch_order : what the launches are ordered by.
-    api_rows_missing : launches without the API call that issued them.
-    hidden_graph_replays : CUDA-graph replays recorded as a whole, whose kernels are not in the profile.
-    product : the recording tool and its version, where the file names them.
-    """
-
+    #: The GPUs described in the file.
     devices: tuple[Device, ...] = ()
+    #: What the launches are ordered by.
     launch_order: LaunchOrder = "file"
+    #: Launches without the API call that issued them.
     api_rows_missing: int = 0
+    #: CUDA-graph replays recorded as a whole, whose kernels are not in the profile.
     hidden_graph_replays: int = 0
+    #: The recording tool and its version, where the file names them.
     product: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileFile:
-    """One input file.
+    """One input file."""
 
-    Attributes
-    ----------
-    path : as the user gave it.
-    location : where its bytes lie.
-    launches : how many it holds.
-    sha256 : of its bytes, where they are gone after reading (standard input); else None.
-    state : of the file on disk when reading began; None where its bytes are gone after reading.
-    """
-
+    #: As the user gave it.
     path: str
+    #: Where its bytes lie.
     location: Path
+    #: How many it holds.
     launches: int
+    #: Of its bytes, where they are gone after reading (standard input); else None.
     sha256: str | None = None
+    #: Of the file on disk when reading began; None where its bytes are gone after reading.
     state: DiskState | None = None
 
 
@@ -208,20 +200,16 @@ class Source(Protocol):
 # Two are the same only if they are one object: comparing would compare arrays.
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A run of launches of one sequence, or those of them that a region selects: what is loaded at once.
+    """A run of launches of one sequence, or those of them that a region selects: what is loaded at once."""
 
-    Attributes
-    ----------
-    sequence : index into ``Profile.sequences``.
-    first_id : the id of its first launch.
-    source, rows : where its launches lie.
-    wanted : (rows,) which of these launches are meant, the first and the last among them; None: all.
-    """
-
+    #: Index into ``Profile.sequences``.
     sequence: int
+    #: The id of its first launch.
     first_id: int
+    #: Where its launches lie.
     source: Source = field(repr=False)
     rows: slice
+    #: (rows,) which of these launches are meant, the first and the last among them; None: all.
     wanted: BoolArray | None = field(default=None, repr=False)
 
     @property
@@ -280,36 +268,32 @@ class Part:
 
 @dataclass(eq=False)
 class Profile:
-    """The ordered launches of a workload, loaded part by part.
+    """The ordered launches of a workload, loaded part by part."""
 
-    Attributes
-    ----------
-    format : the name of the format it was read from, e.g. "nsys-sqlite".
-    files : the input files, in the order given.
-    kernels : names and signatures behind the codes; complete for what has been loaded so far.
-    sequences : one for each process and device, in id order.
-    parts : all launches, in id order.
-    columns : the columns this profile can give; "name" and "duration_ns" always, "signature" always (with
-        unknown dimensions where the recording has none).
-    facts : what the reader learnt besides the launches.
-    metric_names : the metrics the profile itself has of its launches, besides their durations.
-    ranges : the ranges the program named; None where the recording's format has none.
-    clocks : for each sequence the file on whose clock its starts are; starts of two clocks do not compare.
-    named_columns : which columns of its tables hold what, as the user said it; None where nobody did.
-    notes : what the user should know of how the files were read.
-    """
-
+    #: The name of the format it was read from, e.g. "nsys-sqlite".
     format: str
+    #: The input files, in the order given.
     files: tuple[ProfileFile, ...]
+    #: Names and signatures behind the codes; complete for what has been loaded so far.
     kernels: KernelTable = field(repr=False)
+    #: One for each process and device, in id order.
     sequences: tuple[LaunchSequence, ...]
+    #: All launches, in id order.
     parts: tuple[Part, ...] = field(repr=False)
+    #: The columns this profile can give; "name" and "duration_ns" always, "signature" always (with unknown
+    #: dimensions where the recording has none).
     columns: frozenset[Column]
+    #: What the reader learnt besides the launches.
     facts: RecordingFacts = RecordingFacts()
+    #: The metrics the profile itself has of its launches, besides their durations.
     metric_names: tuple[str, ...] = ()
+    #: The ranges the program named; None where the recording's format has none.
     ranges: RangeSource | None = None
+    #: For each sequence the file on whose clock its starts are; starts of two clocks do not compare.
     clocks: tuple[int, ...] = ()
+    #: Which columns of its tables hold what, as the user said it; None where nobody did.
     named_columns: str | None = None
+    #: What the user should know of how the files were read.
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

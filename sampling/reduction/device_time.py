@@ -20,26 +20,22 @@ LEAST_SHARE = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class DeviceTime:
-    """The time one process keeps one device busy.
-
-    Attributes
-    ----------
-    kernel_ns : sum of all durations.
-    busy_ns : time during which at least one kernel runs.
-    first_start_ns, last_end_ns : where the recording of this sequence begins and ends.
-    overlapping : launches that start while an earlier one still runs.
-    gaps : (ns, id of the launch that ended before, id of the one that starts after) of the largest stretches
-        in which none of them runs, the largest first.
-    last_id : of the launch that ends last.
-    """
+    """The time one process keeps one device busy."""
 
     sequence: LaunchSequence
+    #: Sum of all durations.
     kernel_ns: int
+    #: Time during which at least one kernel runs.
     busy_ns: int
+    #: Where the recording of this sequence begins and ends.
     first_start_ns: int
     last_end_ns: int
+    #: Launches that start while an earlier one still runs.
     overlapping: int
+    #: (ns, id of the launch that ended before, id of the one that starts after) of the largest stretches in
+    #: which none of them runs, the largest first.
     gaps: tuple[tuple[int, int, int], ...] = ()
+    #: Of the launch that ends last.
     last_id: int = 0
 
     @property
@@ -131,13 +127,9 @@ def _joined(before: DeviceTime, here: DeviceTime) -> DeviceTime:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IdleGaps:
-    """Stretches of time in which no launch runs, ascending and disjoint.
+    """Stretches of time in which no launch runs, ascending and disjoint."""
 
-    Attributes
-    ----------
-    begin_ns, end_ns : (g,) nanoseconds after the first launch of the file.
-    """
-
+    #: (g,) nanoseconds after the first launch of the file.
     begin_ns: IntArray
     end_ns: IntArray
 

@@ -33,17 +33,13 @@ _MERGED_FROM = 1 << 23
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaunchCost:
-    """What a simulator pays for launches, which need not go with their time on the GPU: instructions.
+    """What a simulator pays for launches, which need not go with their time on the GPU: instructions."""
 
-    Attributes
-    ----------
-    metric : its name.
-    values : in the metric's unit: (n,) of single launches, or (p,) the means of each pair's.
-    decides : whether plans are made and stated by it; if not, it is only told what they cost by it.
-    """
-
+    #: Its name.
     metric: str
+    #: In the metric's unit: (n,) of single launches, or (p,) the means of each pair's.
     values: FloatArray
+    #: Whether plans are made and stated by it; if not, it is only told what they cost by it.
     decides: bool
 
 
@@ -52,32 +48,29 @@ class DurationCounts:
     """The launches of a workload by kernel group and duration.
 
     Groups are ordered by total duration, largest first (ties by key): a group's index + 1 is its rank.
-
-    Attributes
-    ----------
-    grouping, region : what the groups share and which launches count.
-    selected : the launches that the region selects, part by part; its filters of names and durations are not
-        applied yet.
-    groups : (g,) the kernel groups.
-    offsets : (g + 1,) group i has pairs ``offsets[i]:offsets[i + 1]``.
-    duration_ns : (p,) durations, strictly ascending within a group, nanoseconds.
-    count : (p,) launches with that duration.
-    group_of_raw : (raw codes,) see `grouping.group_table`; finds a launch's group in a second pass.
-    names : how many distinct full kernel names the launches have.
-    left_out : what the region's least duration leaves out; None where it sets none.
-    cost : None where it is not known: launches then cost what they last.
     """
 
+    #: What the groups share and which launches count.
     grouping: Grouping
     region: Region
+    #: The launches that the region selects, part by part; its filters of names and durations are not applied
+    #: yet.
     selected: tuple[Part, ...]
+    #: (g,) the kernel groups.
     groups: tuple[KernelGroup, ...]
+    #: (g + 1,) group i has pairs ``offsets[i]:offsets[i + 1]``.
     offsets: IntArray
+    #: (p,) durations, strictly ascending within a group, nanoseconds.
     duration_ns: IntArray
+    #: (p,) launches with that duration.
     count: IntArray
+    #: (raw codes,) see `grouping.group_table`; finds a launch's group in a second pass.
     group_of_raw: IntArray
+    #: How many distinct full kernel names the launches have.
     names: int
+    #: What the region's least duration leaves out; None where it sets none.
     left_out: LeftOut | None = None
+    #: None where it is not known: launches then cost what they last.
     cost: LaunchCost | None = None
 
     @cached_property

@@ -28,23 +28,19 @@ _SMALLEST = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Iterations:
-    """The iterations of a loop: the same launches again and again.
+    """The iterations of a loop: the same launches again and again."""
 
-    Attributes
-    ----------
-    launches : of one iteration.
-    first : (k,) where each begins, ascending; they do not overlap, and are equal launch for launch.
-    start, stop : the loop ``start:stop``, with the parts of iterations at its ends and whatever lies between
-        the iterations.
-    repeated : launches in stretches of two iterations or more, one directly after the other.
-    in_a_row : the most iterations one directly after the other.
-    """
-
+    #: Of one iteration.
     launches: int
+    #: (k,) where each begins, ascending; they do not overlap, and are equal launch for launch.
     first: IntArray
+    #: The loop ``start:stop``, with the parts of iterations at its ends and whatever lies between the
+    #: iterations.
     start: int
     stop: int
+    #: Launches in stretches of two iterations or more, one directly after the other.
     repeated: int
+    #: The most iterations one directly after the other.
     in_a_row: int
 
     @property

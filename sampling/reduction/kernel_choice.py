@@ -99,13 +99,9 @@ def _of_rank(counts: DurationCounts, kernel: str, rank: int, label: str | None) 
 
 @dataclass(frozen=True, slots=True)
 class _Label:
-    """What a label says of a group; what it does not say is None.
+    """What a label says of a group; what it does not say is None."""
 
-    Attributes
-    ----------
-    parts : each finds a part of the label in a name; there is none in a label without letters.
-    """
-
+    #: Each finds a part of the label in a name; there is none in a label without letters.
     parts: tuple[re.Pattern[str], ...]
     grid: tuple[int, ...] | None
     block: tuple[int, ...] | None

@@ -20,33 +20,25 @@ from sampling.reduction.grouping import KernelGroup
 
 @dataclass(frozen=True, slots=True)
 class BlockVectors:
-    """How often each basic block ran in each launch, summed over warps; ragged, in the launches' order.
+    """How often each basic block ran in each launch, summed over warps; ragged, in the launches' order."""
 
-    Attributes
-    ----------
-    offsets : (n + 1,) launch i has the counts ``offsets[i]:offsets[i + 1]``; none where it has no vector.
-    counts : (c,) executions of basic block 0, 1, ... of the launch.
-    warps : (n,) warps of the launch, 0 where unknown.
-    """
-
+    #: (n + 1,) launch i has the counts ``offsets[i]:offsets[i + 1]``; none where it has no vector.
     offsets: IntArray
+    #: (c,) executions of basic block 0, 1, ... of the launch.
     counts: FloatArray
+    #: (n,) warps of the launch, 0 where unknown.
     warps: IntArray
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Metrics of n launches, row i of every array is launch i.
+    """Metrics of n launches, row i of every array is launch i."""
 
-    Attributes
-    ----------
-    metrics : name -> (n,) values in base units (ns, byte, cycle, inst); NaN where a launch has none.
-    units : name -> unit, for those that have one.
-    block_vectors : None where no file supplied them.
-    """
-
+    #: Name -> (n,) values in base units (ns, byte, cycle, inst); NaN where a launch has none.
     metrics: Mapping[str, FloatArray] = field(default_factory=dict)
+    #: Name -> unit, for those that have one.
     units: Mapping[str, str] = field(default_factory=dict)
+    #: None where no file supplied them.
     block_vectors: BlockVectors | None = None
 
     def first_of(self, names: tuple[str, ...]) -> str | None:
@@ -58,35 +50,31 @@ class Features:
 
 @dataclass(frozen=True, slots=True)
 class LaunchList:
-    """The selected launches in id order; row i of every array is one launch.
+    """The selected launches in id order; row i of every array is one launch."""
 
-    Attributes
-    ----------
-    id : (n,) index in the whole profile, ascending.
-    sequence : (n,) index into the profile's sequences, one for each process and device.
-    signature : (n,) code of name, grid and block: a row of ``kernels.signature_rows()``.
-    group : (n,) index of the kernel group.
-    duration_ns : (n,) nanoseconds.
-    kernels : names and signatures behind the codes.
-    groups : the kernel groups, largest total first.
-    features : metrics and vectors of the launches, row by row; None where no file gave any.
-    cost : what simulating each launch costs; None where that is not known.
-    ranges_named : the profile's `Profile.named_ranges`; None where there is no profile behind the list.
-    first_ids : the id of the first launch of each sequence, selected or not.
-    last_id : the id of the profile's last launch, selected or not; None where it is not known.
-    """
-
+    #: (n,) index in the whole profile, ascending.
     id: IntArray
+    #: (n,) index into the profile's sequences, one for each process and device.
     sequence: IntArray
+    #: (n,) code of name, grid and block: a row of ``kernels.signature_rows()``.
     signature: IntArray
+    #: (n,) index of the kernel group.
     group: IntArray
+    #: (n,) nanoseconds.
     duration_ns: IntArray
+    #: Names and signatures behind the codes.
     kernels: KernelTable
+    #: The kernel groups, largest total first.
     groups: tuple[KernelGroup, ...]
+    #: Metrics and vectors of the launches, row by row; None where no file gave any.
     features: Features | None = None
+    #: What simulating each launch costs; None where that is not known.
     cost: LaunchCost | None = None
+    #: The profile's `Profile.named_ranges`; None where there is no profile behind the list.
     ranges_named: Callable[[str], tuple[NamedRange, ...] | None] | None = None
+    #: The id of the first launch of each sequence, selected or not.
     first_ids: tuple[int, ...] = (0,)
+    #: The id of the profile's last launch, selected or not; None where it is not known.
     last_id: int | None = None
 
     def __len__(self) -> int:

@@ -26,19 +26,15 @@ _MOST_KEPT = 8
 # Two are the same only if they are one object: comparing would compare arrays.
 @dataclass(frozen=True, eq=False)
 class PlanGroups:
-    """A reduction by the groups of a plan; own groups by rank, then the pools.
+    """A reduction by the groups of a plan; own groups by rank, then the pools."""
 
-    Attributes
-    ----------
-    counts : the launches by group and duration. Its groups are kernel groups, or pools of them.
-    group_of : (kernel groups,) the group of ``counts`` that holds each kernel group.
-    is_pool : (groups,) whether it is a pool.
-    kernel_duration_ns : (kernel groups,) the total duration of each.
-    """
-
+    #: The launches by group and duration. Its groups are kernel groups, or pools of them.
     counts: DurationCounts
+    #: (kernel groups,) the group of ``counts`` that holds each kernel group.
     group_of: IntArray
+    #: (groups,) whether it is a pool.
     is_pool: BoolArray
+    #: (kernel groups,) the total duration of each.
     kernel_duration_ns: IntArray
 
     @property

@@ -40,30 +40,26 @@ class RangeOrigin(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RangeList:
-    """Ranges with the same path are one; all arrays (p,), and every range stands after the one it lies in.
+    """Ranges with the same path are one; all arrays (p,), and every range stands after the one it lies in."""
 
-    Attributes
-    ----------
-    paths : the names.
-    launches, duration_ns : what the region keeps of them, each launch once.
-    first, last : the ids of their first and last launch that it keeps.
-    times : how many ranges they are.
-    found_from : paths from this one on are iterations that were found, the others are named.
-    run_path, run_first, run_stop : (r,) stretches of ids ``first:stop`` that ranges hold, by path and first;
-        those of one path do not overlap.
-    kept : what the region keeps, in ranges or not, by name.
-    """
-
+    #: The names.
     paths: Paths
+    #: What the region keeps of them, each launch once.
     launches: IntArray
     duration_ns: IntArray
+    #: The ids of their first and last launch that it keeps.
     first: IntArray
     last: IntArray
+    #: How many ranges they are.
     times: IntArray
+    #: Paths from this one on are iterations that were found, the others are named.
     found_from: int
+    #: (r,) stretches of ids ``first:stop`` that ranges hold, by path and first; those of one path do not
+    #: overlap.
     run_path: IntArray
     run_first: IntArray
     run_stop: IntArray
+    #: What the region keeps, in ranges or not, by name.
     kept: DurationCounts
 
     def __len__(self) -> int:
@@ -166,14 +162,10 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundIterations:
-    """The iterations of one process and device.
-
-    Attributes
-    ----------
-    first_id, stop_id : (k,) each is the launches ``first_id:stop_id`` of which the region keeps any.
-    """
+    """The iterations of one process and device."""
 
     sequence: LaunchSequence
+    #: (k,) each is the launches ``first_id:stop_id`` of which the region keeps any.
     first_id: IntArray
     stop_id: IntArray
 

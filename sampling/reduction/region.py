@@ -22,29 +22,25 @@ Window = tuple[int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """The filters of a run; an empty one keeps everything. All that are given must hold.
+    """The filters of a run; an empty one keeps everything. All that are given must hold."""
 
-    Attributes
-    ----------
-    devices, processes : keep only these numbers.
-    include : keep kernels whose full name one of these regular expressions finds something in.
-    exclude : drop those one of these finds something in; "communication" stands for collective kernels.
-    launches : keep ids from the first (None: 0) up to, not with, the second (None: the end).
-    time_ns : keep launches that start on the GPU from the first time (None: 0) up to, not with, the second
-        (None: the end), nanoseconds after the earliest start of all launches of their file.
-    named_range : keep launches issued while a range of this name was open; else of this path, as `a/b` for b
-        inside a; else whose name contains it. See `sampling.profile.launch_table`.
-    min_duration_ns : keep launches that last at least so long. It is looked at last: what it leaves out of
-        the launches that the other filters keep is counted, as it makes the total smaller.
-    """
-
+    #: Keep only these numbers.
     devices: tuple[int, ...] = ()
     processes: tuple[int, ...] = ()
+    #: Keep kernels whose full name one of these regular expressions finds something in.
     include: tuple[str, ...] = ()
+    #: Drop those one of these finds something in; "communication" stands for collective kernels.
     exclude: tuple[str, ...] = ()
+    #: Keep ids from the first (None: 0) up to, not with, the second (None: the end).
     launches: Window | None = None
+    #: Keep launches that start on the GPU from the first time (None: 0) up to, not with, the second (None:
+    #: the end), nanoseconds after the earliest start of all launches of their file.
     time_ns: Window | None = None
+    #: Keep launches issued while a range of this name was open; else of this path, as `a/b` for b inside a;
+    #: else whose name contains it. See `sampling.profile.launch_table`.
     named_range: str | None = None
+    #: Keep launches that last at least so long. It is looked at last: what it leaves out of the launches that
+    #: the other filters keep is counted, as it makes the total smaller.
     min_duration_ns: int | None = None
 
     def __post_init__(self) -> None:

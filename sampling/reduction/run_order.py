@@ -53,23 +53,19 @@ def run_order(profile: Profile, counts: DurationCounts, progress: Progress | Non
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OrderedLaunches:
-    """The counted launches in id order; row i of every array of shape (n,) is one launch.
+    """The counted launches in id order; row i of every array of shape (n,) is one launch."""
 
-    Attributes
-    ----------
-    id : (n,) index in the whole profile, ascending.
-    label : (n,) code of name, grid and block, or of the name alone where groups do not need shapes.
-    group : (n,) index of the kernel group.
-    duration_ns : (n,) nanoseconds.
-    sequence : (s,) index into the profile's sequences of those that have launches here, ascending.
-    edges : (s + 1,) sequence i has the rows ``edges[i]:edges[i + 1]``.
-    """
-
+    #: (n,) index in the whole profile, ascending.
     id: IntArray
+    #: (n,) code of name, grid and block, or of the name alone where groups do not need shapes.
     label: IntArray
+    #: (n,) index of the kernel group.
     group: IntArray
+    #: (n,) nanoseconds.
     duration_ns: IntArray
+    #: (s,) index into the profile's sequences of those that have launches here, ascending.
     sequence: IntArray
+    #: (s + 1,) sequence i has the rows ``edges[i]:edges[i + 1]``.
     edges: IntArray
 
     def by_sequence(self, values: IntArray) -> list[IntArray]:
@@ -108,24 +104,20 @@ STRETCHES = 64
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Kernels whose durations follow the order of the run.
+    """Kernels whose durations follow the order of the run."""
 
-    Attributes
-    ----------
-    group : the kernel group of those that has the most time.
-    from_ns, to_ns : the median durations of its first and its last twentieth.
-    trend : its rank correlation with the launch order, over stretches of the run.
-    middle_id : the id of the launch in its middle.
-    groups : all kernel groups that drift, ascending.
-    time_ns : the time of all that do.
-    """
-
+    #: The kernel group of those that has the most time.
     group: int
+    #: The median durations of its first and its last twentieth.
     from_ns: float
     to_ns: float
+    #: Its rank correlation with the launch order, over stretches of the run.
     trend: float
+    #: The id of the launch in its middle.
     middle_id: int
+    #: All kernel groups that drift, ascending.
     groups: tuple[int, ...]
+    #: The time of all that do.
     time_ns: int
 
     @property
@@ -248,24 +240,20 @@ NEARLY = 0.99
 
 @dataclass(frozen=True, slots=True)
 class Twins:
-    """Sequences that issue the same launches.
+    """Sequences that issue the same launches."""
 
-    Attributes
-    ----------
-    sequences : indexes into the profile's sequences, ascending, two at least.
-    others : those of the profile's sequences that issue other launches.
-    launches : of the first one.
-    same : the least share of launches that one of them has in common with the first; 1 if the order is the
-        same too.
-    in_order : whether they issue them in the same order.
-    time_ratio : the total time of the slowest over that of the fastest; None where one has no time.
-    """
-
+    #: Indexes into the profile's sequences, ascending, two at least.
     sequences: tuple[int, ...]
+    #: Those of the profile's sequences that issue other launches.
     others: tuple[int, ...]
+    #: Of the first one.
     launches: int
+    #: The least share of launches that one of them has in common with the first; 1 if the order is the same
+    #: too.
     same: float
+    #: Whether they issue them in the same order.
     in_order: bool
+    #: The total time of the slowest over that of the fastest; None where one has no time.
     time_ratio: float | None
 
 
@@ -320,28 +308,24 @@ _LOOKED_AT = 1 << 15
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A sequence of launches that repeats.
+    """A sequence of launches that repeats."""
 
-    Attributes
-    ----------
-    sequence : index into the profile's sequences of the process and device with the most time.
-    launches : of one iteration.
-    iterations : how many are equal, launch for launch.
-    first_id, stop_id : the loop, with what lies between its iterations.
-    one : the ids ``one[0]:one[1]`` of its second iteration.
-    share : of the launches of its sequence that are in equal iterations.
-    outside : launches of its sequence before and after the loop.
-    shortest_ns, mean_ns, longest_ns : the time of its iterations.
-    """
-
+    #: Index into the profile's sequences of the process and device with the most time.
     sequence: int
+    #: Of one iteration.
     launches: int
+    #: How many are equal, launch for launch.
     iterations: int
+    #: The loop, with what lies between its iterations.
     first_id: int
     stop_id: int
+    #: The ids ``one[0]:one[1]`` of its second iteration.
     one: tuple[int, int]
+    #: Of the launches of its sequence that are in equal iterations.
     share: float
+    #: Launches of its sequence before and after the loop.
     outside: int
+    #: The time of its iterations.
     shortest_ns: int
     mean_ns: float
     longest_ns: int

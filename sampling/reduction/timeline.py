@@ -19,17 +19,13 @@ By = Literal["launch", "time"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupLaunches:
-    """The selected launches of a kernel group, in id order; arrays (n,), 12 to 24 bytes a launch.
+    """The selected launches of a kernel group, in id order; arrays (n,), 12 to 24 bytes a launch."""
 
-    Attributes
-    ----------
-    id : index in the whole profile.
-    duration_ns : nanoseconds.
-    start_ns : when it started, nanoseconds after the first launch of its file; None where it is not known.
-    """
-
+    #: Index in the whole profile.
     id: IntArray
+    #: Nanoseconds.
     duration_ns: AnyIntArray
+    #: When it started, nanoseconds after the first launch of its file; None where it is not known.
     start_ns: IntArray | None
 
     def __len__(self) -> int:
@@ -56,24 +52,20 @@ class GroupLaunches:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimelineBins:
-    """Launches of a kernel group, bin by bin; arrays (b,). A bin of time may have none: a gap.
+    """Launches of a kernel group, bin by bin; arrays (b,). A bin of time may have none: a gap."""
 
-    Attributes
-    ----------
-    first, last : ids of its first and last launch; -1 where it has none.
-    start_ns : where it begins: when its first launch started, or the edge of a bin of time; None if unknown.
-    launches : how many.
-    mean_ns, min_ns, max_ns : of their durations; NaN, and 0, where it has none.
-    drawn : how many of them a plan draws.
-    """
-
+    #: Ids of its first and last launch; -1 where it has none.
     first: IntArray
     last: IntArray
+    #: Where it begins: when its first launch started, or the edge of a bin of time; None if unknown.
     start_ns: IntArray | None
+    #: How many.
     launches: IntArray
+    #: Of their durations; NaN, and 0, where it has none.
     mean_ns: FloatArray
     min_ns: IntArray
     max_ns: IntArray
+    #: How many of them a plan draws.
     drawn: IntArray
 
 
@@ -112,11 +104,12 @@ def timeline_bins(
         order = np.argsort(launches.start_ns, kind="stable")
         edges_ns = _time_edges(launches.start_ns, bins)
         edges = np.searchsorted(launches.start_ns[order], edges_ns)
+        begin_ns: IntArray | None = edges_ns[:-1]
     else:
         order = np.arange(len(launches))
         bins = min(bins, len(launches))
         edges = np.arange(bins + 1) * len(launches) // bins
-        edges_ns = None
+        begin_ns = None if launches.start_ns is None else launches.start_ns[edges[:-1]]
     number = np.diff(edges)
     filled = number > 0
     # Only where a bin begins that has launches does a run of them begin.
@@ -134,11 +127,7 @@ def timeline_bins(
     return TimelineBins(
         first=over(ids, np.minimum, -1),
         last=over(ids, np.maximum, -1),
-        start_ns=edges_ns[:-1]
-        if edges_ns is not None
-        else None
-        if launches.start_ns is None
-        else launches.start_ns[begins],
+        start_ns=begin_ns,
         launches=number,
         mean_ns=np.divide(total_ns, number, out=np.full(len(number), np.nan), where=filled),
         min_ns=over(durations, np.minimum, 0),

@@ -129,20 +129,16 @@ def group_bounds(strata: Strata, confidence: float, variance: FloatArray | None 
 
 @dataclass(frozen=True, eq=False)
 class CycleSpread:
-    """How cycles per profiled nanosecond are declared to vary, for the groups of a plan.
+    """How cycles per profiled nanosecond are declared to vary, for the groups of a plan."""
 
-    Attributes
-    ----------
-    within, between : coefficients of variation, of launches of one kernel group and of kernel groups.
-    spans_kernels : (groups + 1,) whether the strata of a group span kernel groups. The last entry is that of
-        strata of the whole workload, whose group is -1.
-    scale : (groups + 1,) what ``between`` makes of the variance that a group's total has, over the square of
-        the simulated total.
-    """
-
+    #: Coefficients of variation, of launches of one kernel group and of kernel groups.
     within: float
     between: float
+    #: (groups + 1,) whether the strata of a group span kernel groups. The last entry is that of strata of the
+    #: whole workload, whose group is -1.
     spans_kernels: BoolArray
+    #: (groups + 1,) what ``between`` makes of the variance that a group's total has, over the square of the
+    #: simulated total.
     scale: FloatArray
 
     def variance(

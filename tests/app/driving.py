@@ -23,7 +23,7 @@ from tests.terminal.pseudo_terminal import PATIENCE_SECONDS
 from tui import cli
 from tui.app.app import KernelPointApp
 from tui.app.difference import DifferenceScreen
-from tui.app.frame.chart import Chart
+from tui.app.frame.panes import Chart
 from tui.app.frame.view import ViewScreen
 from tui.app.group_table import TableColumns, row_runs
 from tui.app.plan.screen import PlanScreen

@@ -24,7 +24,7 @@ from tests.app.driving import (
     wait_for,
 )
 from tui.app import planning
-from tui.app.frame.chart import Chart
+from tui.app.frame.panes import Chart
 from tui.app.option_form import OptionField, OptionForm, OptionInput
 from tui.app.plan import details as plan_details
 from tui.app.plan.details import PlanDetails, PlanPane

@@ -34,8 +34,8 @@ from tui.app import planning
 from tui.app.actions import actions_of
 from tui.app.app import KernelPointApp
 from tui.app.frame import wording
-from tui.app.frame.chart import Chart
 from tui.app.frame.page import FindingsScreen, HelpScreen
+from tui.app.frame.panes import Chart
 from tui.app.group_table import GroupTable
 from tui.app.groups import GroupsScreen, Wrapped
 from tui.app.planning import load_study

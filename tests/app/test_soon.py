@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from textual.app import App
 
-from tui.app.frame.soon import Soon
+from tui.app.frame.panes import Soon
 
 LONG_ENOUGH_SECONDS = 0.3
 

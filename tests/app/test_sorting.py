@@ -21,8 +21,7 @@ from tests.app.driving import (
 from tests.drawing import in_ascii
 from tui.app.compare import CompareTable, order_words
 from tui.app.difference import DifferenceTable
-from tui.app.frame.chart import Chart
-from tui.app.frame.heads import head_at, marked, sorted_by_head
+from tui.app.frame.panes import Chart, head_at, marked, sorted_by_head
 from tui.app.group_table import GroupTable
 from tui.options.choices import CompareSort, DifferenceSort, GroupSort
 from tui.options.look import OpenOptions

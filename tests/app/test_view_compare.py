@@ -37,8 +37,7 @@ from tui.app.compare import (
     asked_of,
     what_to_say,
 )
-from tui.app.frame.chart import Chart
-from tui.app.frame.words import Words
+from tui.app.frame.panes import Chart, Words
 from tui.app.state import Session
 from tui.charts.grid import SELECTED
 from tui.engine.studies import grouping_of

@@ -8,7 +8,7 @@ import pytest
 
 from tests.app.driving import App, Running, drawn, opened, printed, screen_text, wait_for
 from tui.app import groups
-from tui.app.frame.chart import Chart
+from tui.app.frame.panes import Chart
 from tui.app.group_table import GroupTable
 from tui.options.look import OpenOptions
 

@@ -20,7 +20,7 @@ from tests.app.plan_driving import (
     settled,
     shows_findings,
 )
-from tui.app.frame.chart import Chart
+from tui.app.frame.panes import Chart
 from tui.app.option_form import OPTION_FIELDS
 from tui.app.plan.details import DETAILS, PlanPane
 from tui.app.plan.panes import PlanList

@@ -27,8 +27,8 @@ from tests.app.driving import (
 )
 from tests.terminal.pseudo_terminal import MOST_STARTUP_BYTES, Terminal
 from tui.app.actions import actions_of
-from tui.app.frame.chart import Chart
 from tui.app.frame.page import HelpScreen
+from tui.app.frame.panes import Chart
 from tui.app.groups import GroupsScreen
 from tui.app.scale import CellInput, PromptInput, ScaleScreen, ScaleTable, ScaleWords
 from tui.options.files import sample_scale_question

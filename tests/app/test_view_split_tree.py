@@ -29,8 +29,8 @@ from tests.app.driving import (
     wait_for,
 )
 from tui.app import split_tree
-from tui.app.frame.chart import Chart
 from tui.app.frame.line import Line
+from tui.app.frame.panes import Chart
 from tui.app.split_tree import SplitCard, SplitTreeScreen
 from tui.options.look import OpenOptions
 from tui.text.tree import TreeStop

@@ -23,7 +23,7 @@ from tests.app.driving import (
     view_of,
     wait_for,
 )
-from tui.app.frame.chart import Chart
+from tui.app.frame.panes import Chart
 from tui.app.planning import load_study, plan_again
 from tui.app.timeline import LEAST_SHOWN, RangeTree, RegionChoice, Shown, TimelineScreen
 from tui.engine.looking import timeline_of_group

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
+from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, RangeEvents, runs_of
 from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
@@ -55,6 +55,43 @@ def _launch_table(
     builder.append(part)
     file = ProfileFile(path, location or Path(path), 0)
     return builder.finish(format_name="test", file=file, facts=facts or RecordingFacts())
+
+
+def profile_with_ranges(
+    calls: Sequence[int],
+    ranges: Sequence[tuple[str, int, int]] | None,
+    *,
+    names: Sequence[str] | None = None,
+    durations: Sequence[int] | None = None,
+    start_ns: Sequence[int] | None = None,
+    device: Sequence[int] | None = None,
+    kernels: KernelTable | None = None,
+) -> Profile:
+    """Build a profile of launches called at these times, in any order, which last as long if not given.
+
+    Ranges are (name, start, end) on the clock of the calls; None: a format without ranges.
+    """
+    kernels = KernelTable() if kernels is None else kernels
+    builder = LaunchTableBuilder("x", kernels)
+    builder.append(
+        LaunchColumns(
+            name=kernels.names.intern(list(names or ["k"] * len(calls))),
+            duration_ns=_array(durations or calls),
+            order=_array(calls),
+            device=_array(device or [0] * len(calls)),
+            start_ns=_array(start_ns),
+            api_start_ns=_array(calls),
+        )
+    )
+    texts = tuple(dict.fromkeys(text for text, _, _ in ranges or ()))
+    rows = [(texts.index(text), 0, low, high) for text, low, high in ranges or ()]
+    events = RangeEvents(texts, *np.array(rows, dtype=np.int64).reshape(-1, 4).T)
+    return builder.finish(
+        format_name="test",
+        file=ProfileFile("x", Path("x"), 0),
+        facts=RecordingFacts(),
+        ranges=None if ranges is None else lambda sequences, begun: runs_of(events, sequences, begun),
+    )
 
 
 @pytest.fixture(scope="session")

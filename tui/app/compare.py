@@ -20,14 +20,11 @@ from sampling.plan.nearby import hours
 from sampling.profile.profile import Profile
 from sampling.text import counted
 from tui.app.actions import APP, COMPARE, COMPARING, VIEW, bindings
-from tui.app.frame.chart import Chart
-from tui.app.frame.heads import marked
 from tui.app.frame.line import titled
 from tui.app.frame.page import PaneText
-from tui.app.frame.rows import Rows, Runs
+from tui.app.frame.panes import Chart, Rows, Runs, Words, marked
 from tui.app.frame.view import TableScreen
 from tui.app.frame.wording import MOST_LAUNCHES_UNASKED
-from tui.app.frame.words import Words
 from tui.app.overrides_file import printed_options
 from tui.app.planning import in_words, start
 from tui.app.state import Session, decisions

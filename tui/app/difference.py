@@ -22,12 +22,10 @@ from sampling.parallel import Progress
 from sampling.profile.profile import Profile
 from sampling.text import counted
 from tui.app.actions import APP, DIFFERENCE, VIEW, bindings
-from tui.app.frame.chart import Chart
-from tui.app.frame.heads import marked
 from tui.app.frame.line import Line, titled
 from tui.app.frame.page import PaneText
+from tui.app.frame.panes import Chart, Rows, Runs, marked
 from tui.app.frame.prompt import Answer, Prompt
-from tui.app.frame.rows import Rows, Runs
 from tui.app.frame.view import TableScreen
 from tui.app.overrides_file import printed_options
 from tui.app.planning import failure_words, in_words, start

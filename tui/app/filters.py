@@ -21,7 +21,7 @@ from sampling.reduction import GroupBy
 from sampling.reduction.region import COMMUNICATION
 from sampling.text import counted
 from tui.app.frame.line import Line, PaneTitle
-from tui.app.frame.soon import Soon
+from tui.app.frame.panes import Soon
 from tui.app.frame.wording import MOST_LAUNCHES_UNASKED, status_lines
 from tui.app.option_form import (
     NOT_USED,

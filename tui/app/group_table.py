@@ -16,8 +16,7 @@ import numpy as np
 from sampling.plan.study import Study
 from sampling.reduction.duration_counts import MOST
 from tui.app.actions import TABLE, bindings
-from tui.app.frame.heads import mark_of
-from tui.app.frame.rows import Rows, Runs
+from tui.app.frame.panes import Rows, Runs, mark_of
 from tui.charts import quantities
 from tui.charts.grid import AXIS, PLAIN, cluster_style, sparkline
 from tui.charts.histogram import histogram_data, useful_bins

@@ -25,11 +25,9 @@ from sampling.plan.study import Study
 from sampling.reduction.duration_counts import DurationCounts
 from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
 from tui.app.frame import wording
-from tui.app.frame.chart import Chart
 from tui.app.frame.line import Line, PaneTitle, titled
 from tui.app.frame.page import PaneText
-from tui.app.frame.rows import Rows
-from tui.app.frame.soon import Soon
+from tui.app.frame.panes import Chart, Rows, Soon
 from tui.app.frame.view import TableScreen
 from tui.app.group_table import GroupTable
 from tui.app.overrides_file import options_with_overrides

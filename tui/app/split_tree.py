@@ -26,10 +26,9 @@ from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
 from sampling.text import counted
 from tui.app.actions import APP, COMPARING, TREE, VIEW, bindings
-from tui.app.frame.chart import Chart, Draw
 from tui.app.frame.line import Line, PaneTitle, titled
 from tui.app.frame.page import PaneText
-from tui.app.frame.soon import Soon
+from tui.app.frame.panes import Chart, Draw, Soon
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import options_with_overrides
 from tui.app.planning import in_few_words, start

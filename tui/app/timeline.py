@@ -25,10 +25,9 @@ from sampling.reduction.range_list import RangeList, RangeOrigin
 from sampling.reduction.region import Region as LaunchRegion
 from sampling.reduction.timeline import By
 from tui.app.actions import APP, COMPARING, RANGES, TIMELINE, VIEW, bindings
-from tui.app.frame.chart import Chart
 from tui.app.frame.line import Line, titled
 from tui.app.frame.page import PaneText
-from tui.app.frame.rows import Rows
+from tui.app.frame.panes import Chart, Rows
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import options_with_overrides
 from tui.app.planning import in_words, start

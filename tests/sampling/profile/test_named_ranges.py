@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from sampling.profile.launch_table import (
     NO_CALL,
     STILL_OPEN,
-    LaunchColumns,
-    LaunchTableBuilder,
     RangeEvents,
     runs_of,
 )
@@ -22,11 +20,9 @@ from sampling.profile.named_ranges import NO_RANGES, NamedRange, RangeRuns
 from sampling.profile.profile import (
     KernelTable,
     LaunchSequence,
-    Profile,
-    ProfileFile,
-    RecordingFacts,
     joined_profiles,
 )
+from tests.sampling.conftest import profile_with_ranges
 
 
 @dataclass(frozen=True)
@@ -145,49 +141,16 @@ def test_without_calls_no_launch_is_in_a_range(starts: list[int | None] | None) 
 # --- profiles ---------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def recorded() -> Callable[..., Profile]:
-    """Build a profile of launches given by their API starts, in any order, with the ranges of its program."""
-
-    def build(
-        starts: Sequence[int],
-        events: Sequence[Event] | None,
-        kernels: KernelTable,
-        device: Sequence[int] = (),
-    ) -> Profile:
-        api = np.array(starts, dtype=np.int64)
-        builder = LaunchTableBuilder("x", kernels)
-        builder.append(
-            LaunchColumns(
-                name=kernels.names.intern(["k"] * len(starts)),
-                duration_ns=api,
-                order=api,
-                device=np.array(device or [0] * len(starts)),
-                api_start_ns=api,
-            )
-        )
-        return builder.finish(
-            format_name="test",
-            file=ProfileFile("x", __file__, 0),  # type: ignore[arg-type]
-            facts=RecordingFacts(),
-            ranges=None
-            if events is None
-            else lambda sequences, begun: runs_of(events_of(events), sequences, begun),  # type: ignore[arg-type]
-        )
-
-    return build
-
-
-def test_a_format_without_ranges_says_none(recorded: Callable[..., Profile]) -> None:
-    profile = recorded([1], None, KernelTable())
+def test_a_format_without_ranges_says_none() -> None:
+    profile = profile_with_ranges([1], None)
     assert profile.named_ranges("x") is None
     assert profile.range_names(5) == ()
 
 
-def test_the_ranges_of_several_files_are_those_of_each(recorded: Callable[..., Profile]) -> None:
+def test_the_ranges_of_several_files_are_those_of_each() -> None:
     kernels = KernelTable()
-    first = recorded([1, 2, 3], [Event("step 1", 2, 9), Event("x", 1, 2)], kernels, device=[0, 1, 1])
-    second = recorded([5, 6], [Event("step 2", 5, 6), Event("y", 5, 7)], kernels)
+    first = profile_with_ranges([1, 2, 3], [("step 1", 2, 9), ("x", 1, 2)], kernels=kernels, device=[0, 1, 1])
+    second = profile_with_ranges([5, 6], [("step 2", 5, 6), ("y", 5, 7)], kernels=kernels)
     workload = joined_profiles([first, second])
     assert workload.named_ranges("step") == (NamedRange("step 1", 1, 0, 2), NamedRange("step 2", 2, 0, 1))
     assert workload.range_names(3) == ("x", "step 1", "y")
@@ -195,17 +158,18 @@ def test_the_ranges_of_several_files_are_those_of_each(recorded: Callable[..., P
     assert first.clocks == (0, 0)
 
 
-def test_an_exact_name_in_one_file_goes_before_parts_of_names_in_another(
-    recorded: Callable[..., Profile],
-) -> None:
+def test_an_exact_name_in_one_file_goes_before_parts_of_names_in_another() -> None:
     kernels = KernelTable()
-    profiles = [recorded([1], [Event(text, 0, 9)], kernels) for text in ("step 10", "step 1")]
+    profiles = [profile_with_ranges([1], [(text, 0, 9)], kernels=kernels) for text in ("step 10", "step 1")]
     assert joined_profiles(profiles).named_ranges("step 1") == (NamedRange("step 1", 1, 0, 1),)
 
 
-def test_a_file_of_a_format_without_ranges_leaves_none_of_the_workload(
-    recorded: Callable[..., Profile],
-) -> None:
+def test_a_file_of_a_format_without_ranges_leaves_none_of_the_workload() -> None:
     kernels = KernelTable()
-    workload = joined_profiles([recorded([1], [Event("x", 0, 9)], kernels), recorded([1], None, kernels)])
+    workload = joined_profiles(
+        [
+            profile_with_ranges([1], [("x", 0, 9)], kernels=kernels),
+            profile_with_ranges([1], None, kernels=kernels),
+        ]
+    )
     assert workload.named_ranges("x") is None

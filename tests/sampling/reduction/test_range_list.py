@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -14,71 +13,18 @@ from sampling.errors import EmptySelectionError
 from sampling.profile import launch_table as launch_table_module
 from sampling.profile.launch_table import (
     STILL_OPEN,
-    LaunchColumns,
-    LaunchTableBuilder,
-    RangeEvents,
-    runs_of,
 )
 from sampling.profile.named_ranges import range_tree
-from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts, joined_profiles
+from sampling.profile.profile import KernelTable, Profile, joined_profiles
 from sampling.reduction import range_list as listing_module
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
 from sampling.reduction.range_list import RangeList, RangeOrder, RangeOrigin, list_ranges
 from sampling.reduction.region import Region
+from tests.sampling.conftest import profile_with_ranges
 
-
-@dataclass(frozen=True)
-class Event:
-    """A range that a program opens and closes."""
-
-    text: str
-    start: int
-    end: int
-
-
-def profile_of(
-    calls: Sequence[int],
-    events: Sequence[Event] | None,
-    *,
-    names: Sequence[str] | None = None,
-    durations: Sequence[int] | None = None,
-    device: Sequence[int] | None = None,
-    kernels: KernelTable | None = None,
-) -> Profile:
-    """A profile of launches called at these times; the duration is the time of the call if not given."""
-    kernels = KernelTable() if kernels is None else kernels
-    api = np.array(calls, dtype=np.int64)
-    builder = LaunchTableBuilder("x", kernels)
-    builder.append(
-        LaunchColumns(
-            name=kernels.names.intern(list(names or ["k"] * len(calls))),
-            duration_ns=np.array(durations or calls, dtype=np.int64),
-            order=api,
-            device=np.array(device or [0] * len(calls)),
-            api_start_ns=api,
-        )
-    )
-
-    def ranges(sequences: object, begun: object) -> object:
-        assert events is not None
-        texts = tuple(dict.fromkeys(event.text for event in events))
-        columns = (
-            [texts.index(event.text) for event in events],
-            [0] * len(events),
-            [event.start for event in events],
-            [event.end for event in events],
-        )
-        of = RangeEvents(texts, *(np.array(column, dtype=np.int64) for column in columns))
-        return runs_of(of, sequences, begun)  # type: ignore[arg-type]
-
-    return builder.finish(
-        format_name="test",
-        file=ProfileFile("x", __file__, 0),  # type: ignore[arg-type]
-        facts=RecordingFacts(),
-        ranges=None if events is None else ranges,  # type: ignore[arg-type]
-    )
+Event = tuple[str, int, int]
 
 
 def rows_of(listed: RangeList) -> dict[str, tuple[int, int, int, int, int]]:
@@ -122,7 +68,7 @@ def by_the_words(profile: Profile, kept: set[int], duration_of: dict[int, int]) 
 
 
 TIMES = st.integers(0, 30)
-EVENTS = st.lists(st.builds(Event, st.sampled_from("abc"), TIMES, TIMES), min_size=1, max_size=9)
+EVENTS = st.lists(st.tuples(st.sampled_from("abc"), TIMES, TIMES), min_size=1, max_size=9)
 LAUNCHES = st.lists(
     st.tuples(TIMES, st.sampled_from(["gemm", "relu"]), st.integers(1, 9), st.integers(0, 1)),
     min_size=1,
@@ -149,7 +95,7 @@ def test_ranges_are_what_the_words_say(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(launch_table_module, "PART_LAUNCHES", span)
         calls, names, durations, device = map(list, zip(*launches, strict=True))
-        profile = profile_of(calls, events, names=names, durations=durations, device=device)
+        profile = profile_with_ranges(calls, events, names=names, durations=durations, device=device)
     whole = list_launches(profile, count_durations(profile, Grouping()))
     name_of = profile.kernels.signature_names()
     duration_of = dict(zip(whole.id.tolist(), whole.duration_ns.tolist(), strict=True))
@@ -175,7 +121,7 @@ def test_ranges_are_what_the_words_say(
 
 @given(events=EVENTS, calls=st.lists(TIMES, min_size=1, max_size=12).map(sorted))
 def test_a_listed_path_selects_what_is_listed(events: list[Event], calls: list[int]) -> None:
-    profile = profile_of(calls, events, durations=[1] * len(calls))
+    profile = profile_with_ranges(calls, events, durations=[1] * len(calls))
     listed = list_ranges(profile, Region())
     for path, (launches, _, first, last, _) in rows_of(listed).items():
         # A name alone means every range of that name, wherever it is.
@@ -187,17 +133,17 @@ def test_a_listed_path_selects_what_is_listed(events: list[Event], calls: list[i
 
 def test_a_path_goes_before_a_part_of_a_name_and_after_a_name() -> None:
     calls = [1, 2, 3, 4, 5, 6]
-    inner = [Event("a", 1, 4), Event("b", 2, 3), Event("xa/bx", 5, 6)]
+    inner = [("a", 1, 4), ("b", 2, 3), ("xa/bx", 5, 6)]
 
     def selected(events: list[Event], text: str) -> list[int]:
-        profile = profile_of(calls, events)
+        profile = profile_with_ranges(calls, events)
         counts = count_durations(profile, Grouping(), Region(named_range=text))
         return list_launches(profile, counts).id.tolist()
 
     assert selected(inner, "a/b") == [1]
-    assert selected([*inner, Event("a/b", 6, 7)], "a/b") == [5]
-    assert selected([*inner, Event("outer", 0, 9)], "a/b") == [1]
-    assert selected([*inner, Event("outer", 0, 9)], "outer/a/b") == [1]
+    assert selected([*inner, ("a/b", 6, 7)], "a/b") == [5]
+    assert selected([*inner, ("outer", 0, 9)], "a/b") == [1]
+    assert selected([*inner, ("outer", 0, 9)], "outer/a/b") == [1]
     assert selected(inner[2:], "a/b") == [4]
     with pytest.raises(EmptySelectionError, match="'b/a'"):
         selected(inner, "b/a")
@@ -205,9 +151,9 @@ def test_a_path_goes_before_a_part_of_a_name_and_after_a_name() -> None:
 
 def test_ranges_of_several_files_follow_each_other() -> None:
     kernels = KernelTable()
-    files = [profile_of([1, 2], [Event("a", 1, 3)], kernels=kernels) for _ in range(2)]
+    files = [profile_with_ranges([1, 2], [("a", 1, 3)], kernels=kernels) for _ in range(2)]
     assert rows_of(list_ranges(joined_profiles(files), Region())) == {"a": (4, 6, 0, 3, 2)}
-    files.insert(1, profile_of([1, 2, 3], None, names=["x", "y", "z"], kernels=kernels))
+    files.insert(1, profile_with_ranges([1, 2, 3], None, names=["x", "y", "z"], kernels=kernels))
     assert rows_of(list_ranges(joined_profiles(files), Region())) == {"a": (4, 6, 0, 6, 2)}
     assert joined_profiles(files[1:2]).range_runs() is None
 
@@ -215,9 +161,9 @@ def test_ranges_of_several_files_follow_each_other() -> None:
 def test_deep_trees_and_long_rows_take_few_passes() -> None:
     """100,000 ranges, half of them inside each other, half of them side by side."""
     calls = np.arange(100_000)
-    deep = [Event("d", 0, 50_000 - level) for level in range(300)]
-    flat = [Event("f", time, time + 1) for time in range(50_000, 100_000)]
-    runs = profile_of(calls.tolist(), [*deep, *flat], durations=[1] * len(calls)).range_runs()
+    deep = [("d", 0, 50_000 - level) for level in range(300)]
+    flat = [("f", time, time + 1) for time in range(50_000, 100_000)]
+    runs = profile_with_ranges(calls.tolist(), [*deep, *flat], durations=[1] * len(calls)).range_runs()
     assert runs is not None
     tree = range_tree(runs, [0])
     assert len(tree.paths) == 301
@@ -229,7 +175,7 @@ ITERATION = ["embed", *["gemm", "relu"] * 3, "loss"]
 
 def test_iterations_are_found_where_nothing_is_named() -> None:
     names = ["setup", *ITERATION * 5]
-    profile = profile_of(range(1, len(names) + 1), None, names=names)
+    profile = profile_with_ranges(range(1, len(names) + 1), None, names=names)
     listed = list_ranges(profile, Region())
     assert [listed.paths.written(path) for path in listed.chosen(RangeOrder.START)] == [
         "iterations",
@@ -244,7 +190,7 @@ def test_iterations_are_found_where_nothing_is_named() -> None:
 
 def test_iterations_come_after_named_ranges_and_obey_the_filters() -> None:
     names = ITERATION * 6
-    profile = profile_of(range(1, 49), [Event("half", 0, 25)], names=names)
+    profile = profile_with_ranges(range(1, 49), [("half", 0, 25)], names=names)
     listed = list_ranges(profile, Region(include=("gemm", "loss"), launches=(8, 32)))
     chosen = [listed.paths.written(path) for path in listed.chosen(RangeOrder.START)]
     assert chosen == ["half", "iterations", "iterations/0", "iterations/1", "iterations/2"]
@@ -253,8 +199,8 @@ def test_iterations_come_after_named_ranges_and_obey_the_filters() -> None:
 
 
 def test_what_is_listed_holds_what_it_lies_in() -> None:
-    events = [Event("a", 0, 9), Event("b", 1, 8), Event("c", 1, 8), Event("d", 9, 12), Event("e", 9, 10)]
-    profile = profile_of(range(12), events, durations=[1] * 12)
+    events = [("a", 0, 9), ("b", 1, 8), ("c", 1, 8), ("d", 9, 12), ("e", 9, 10)]
+    profile = profile_with_ranges(range(12), events, durations=[1] * 12)
     listed = list_ranges(profile, Region())
 
     def written(order: RangeOrder, **kept: int) -> list[str]:
@@ -270,23 +216,23 @@ def test_what_is_listed_holds_what_it_lies_in() -> None:
 
 
 def test_without_ranges_and_iterations_the_list_is_empty() -> None:
-    profile = profile_of([1, 2, 3], None, names=["a", "b", "c"])
+    profile = profile_with_ranges([1, 2, 3], None, names=["a", "b", "c"])
     assert len(list_ranges(profile, Region())) == 0
 
 
 def test_filters_that_leave_no_launch_of_a_range_are_named() -> None:
-    profile = profile_of([1, 2, 3], [Event("x", 1, 2)], names=["a", "b", "c"])
+    profile = profile_with_ranges([1, 2, 3], [("x", 1, 2)], names=["a", "b", "c"])
     with pytest.raises(EmptySelectionError, match="`launches` leaves no launch of a range"):
         list_ranges(profile, Region(launches=(1, 3)))
 
 
 def test_a_range_that_never_closed_is_around_what_follows() -> None:
-    profile = profile_of([1, 2, 3], [Event("open", 1, STILL_OPEN), Event("in", 2, 3)])
+    profile = profile_with_ranges([1, 2, 3], [("open", 1, STILL_OPEN), ("in", 2, 3)])
     assert set(rows_of(list_ranges(profile, Region()))) == {"open", "open/in"}
 
 
 def found_paths(names: Sequence[str]) -> list[str]:
-    profile = profile_of(range(len(names)), None, names=names)
+    profile = profile_with_ranges(range(len(names)), None, names=names)
     listed = list_ranges(profile, Region())
     return [
         listed.paths.written(path)

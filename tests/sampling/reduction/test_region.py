@@ -18,17 +18,11 @@ from sampling.plan.study import MethodChoice, study
 from sampling.profile import launch_table as launch_table_module
 from sampling.profile.launch_table import (
     ColumnsInMemory,
-    LaunchColumns,
-    LaunchTableBuilder,
-    RangeEvents,
-    runs_of,
 )
 from sampling.profile.profile import (
     KernelTable,
     Part,
     Profile,
-    ProfileFile,
-    RecordingFacts,
     joined_profiles,
 )
 from sampling.reduction import GroupBy
@@ -38,6 +32,7 @@ from sampling.reduction.launch_list import list_launches
 from sampling.reduction.region import LeftOut, Region, selected_parts
 from sampling.strata.draw import Draw
 from sampling.strata.target import Target
+from tests.sampling.conftest import profile_with_ranges
 
 # Two processes with two devices each, three launches on each; the duration is the id.
 PROCESS = [0] * 6 + [1] * 6
@@ -154,29 +149,18 @@ def with_ranges(
     kernels: KernelTable | None = None,
 ) -> Profile:
     """Return a profile whose durations are 1, 2, 3... in the order given here."""
-    kernels = KernelTable() if kernels is None else kernels
-    builder = LaunchTableBuilder("x", kernels)
-    order = np.array(api_ns, dtype=np.int64)
-    builder.append(
-        LaunchColumns(
-            name=kernels.names.intern(["gemm" if index % 2 else "relu" for index in range(len(api_ns))]),
-            duration_ns=np.arange(1, len(api_ns) + 1),
-            order=order,
-            device=np.array(device),
-            start_ns=np.array(start_ns, dtype=np.int64),
-            api_start_ns=order,
-        )
-    )
-    texts = tuple(dict.fromkeys(text for text, _, _ in ranges))
-    columns = zip(*((texts.index(text), 0, low, high) for text, low, high in ranges), strict=True)
-    events = RangeEvents(texts, *(np.array(column, dtype=np.int64) for column in columns))
+    names = ["gemm" if index % 2 else "relu" for index in range(len(api_ns))]
+    durations = range(1, len(api_ns) + 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(launch_table_module, "PART_LAUNCHES", 5)
-        return builder.finish(
-            format_name="test",
-            file=ProfileFile("x", Path("x"), 0),
-            facts=RecordingFacts(),
-            ranges=lambda sequences, begun: runs_of(events, sequences, begun),
+        return profile_with_ranges(
+            api_ns,
+            ranges,
+            names=names,
+            durations=durations,
+            start_ns=start_ns,
+            device=device,
+            kernels=kernels,
         )
 
 

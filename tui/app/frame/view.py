@@ -14,10 +14,9 @@ from sampling.errors import SamplingError
 from sampling.plan.study import Study
 from scalemodel.errors import ScaleModelError
 from tui.app.frame import wording
-from tui.app.frame.heads import Sort, next_in, sorted_by_head
 from tui.app.frame.line import HeaderLine, KeysLine, Line, PaneTitle
 from tui.app.frame.page import CopyingScreen, FindingsScreen, PaneText
-from tui.app.frame.rows import Rows
+from tui.app.frame.panes import Rows, Sort, next_in, sorted_by_head
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.options.command_line import error_text

@@ -27,8 +27,8 @@ from sampling.simulators.registry import exporter_names
 from tui.app.actions import BINDS, LIST, bindings
 from tui.app.frame.line import Line, fitting, toned_segments
 from tui.app.frame.page import Page, findings_toned
+from tui.app.frame.panes import Rows, Runs
 from tui.app.frame.prompt import Answer, AnswerInput, Prompt
-from tui.app.frame.rows import Rows, Runs
 from tui.app.option_form import OPTION_FIELDS, changed
 from tui.app.plan.details import Figure, why_not_there
 from tui.app.planning import in_words, start

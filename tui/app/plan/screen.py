@@ -19,12 +19,11 @@ from sampling.parallel import Progress
 from sampling.plan.study import Study
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, BINDS, FORM, PLAN, VIEW, bindings
-from tui.app.frame import wording, words
-from tui.app.frame.chart import Chart
+from tui.app.frame import panes, wording
 from tui.app.frame.line import PaneTitle, titled
 from tui.app.frame.page import PaneText
+from tui.app.frame.panes import Chart, Soon
 from tui.app.frame.prompt import Prompt
-from tui.app.frame.soon import Soon
 from tui.app.frame.view import ViewScreen
 from tui.app.option_form import OPTION_FIELDS, FieldReached, OptionForm, OptionsChanged
 from tui.app.overrides_file import decisions_file
@@ -116,7 +115,7 @@ class PlanScreen(ViewScreen):
         contents = Chart(id="trade-off"), PlanList(), PlanList(), PlanFindings(), BindingList()
         details = [titled(name, content) for name, content in zip(DETAILS, contents, strict=True)]
         yield Container(
-            Container(options, figures, words.Words(id="option-help"), id="plan-top"),
+            Container(options, figures, panes.Words(id="option-help"), id="plan-top"),
             Container(*details, id="plan-details"),
             id="plan-panes",
         )
@@ -278,7 +277,7 @@ class PlanScreen(ViewScreen):
     @on(FieldReached)
     def _explain_option(self) -> None:
         """Say what the option at the cursor is."""
-        self.query_one("#option-help", words.Words).show(self._form.field.help)
+        self.query_one("#option-help", panes.Words).show(self._form.field.help)
 
     @on(OptionsChanged)
     def _plan_soon(self, event: OptionsChanged) -> None:
