@@ -82,7 +82,7 @@ async def test_a_wide_and_high_screen_has_all_panes_side_by_side(small: str) -> 
 async def test_t_goes_through_the_details(small: str) -> None:
     async with running(small) as (app, pilot):
         rows = {
-            "Trade-off": "epsilon 0.05: ",
+            "Trade-off": "the plan: epsilon 0.05, ",
             "Strata": "stratum  launches  drawn",
             "Launches": "launch  stratum  duration",
             "Findings": "Findings",

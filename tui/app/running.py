@@ -25,7 +25,6 @@ from tui.options.choices import Theme
 from tui.options.command_line import error_text, options_of
 from tui.options.plan import SampleOptions
 from tui.options.shared import MethodOptions, OutputOptions
-from tui.output.writer import write_stdout
 from tui.terminal import interruption
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import ExitCode, exit_code_of, note
@@ -224,6 +223,7 @@ def _take_leave(session: Session) -> None:
     if session.study is None and session.scale is None:
         return
     from tui.app.frame import wording
+    from tui.output.writer import write_stdout
 
     line = wording.farewell(session)
     if line is not None:

@@ -61,11 +61,14 @@ def legend(entries: Sequence[Entry], width: int, most_rows: int, *, what: str = 
     """
     if not entries or most_rows < 1:
         return blank(width, 0)
-    # In columns, where whole words have room in them; else one after the other; else in the shortest words.
-    for wording, in_columns in ((0, True), (1, True), (0, False), (1, False), (2, True)):
+    # In columns, or one after the other where that takes fewer rows; in the shortest words where none fit.
+    for wording in range(3):
         texts = [entry.wordings[wording] for entry in entries]
         widest = max(map(len, texts))
-        places = _places([widest if in_columns else len(text) for text in texts], width)
+        in_columns, running = (
+            _places(widths, width) for widths in ([widest] * len(texts), [len(text) for text in texts])
+        )
+        places = running if wording < 2 and running[-1][0] < in_columns[-1][0] else in_columns
         if places[-1][0] < most_rows and widest + 2 <= width:
             break
     grid = blank(width, min(places[-1][0] + 1, most_rows))
