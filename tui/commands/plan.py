@@ -40,16 +40,8 @@ from tui.options.plan import CompareOptions, JudgeOptions, SampleOptions, TradeO
 from tui.options.shared import OutputOptions
 from tui.output.writer import STDOUT, Answer, emit, write_plan
 from tui.terminal.diagnostics import CheckFailedError, note
-from tui.text.methods import (
-    compared_workloads,
-    comparison_blocks,
-    method_rows,
-    methods_blocks,
-    note_missing_in_scatter,
-)
 from tui.text.plan import launch_rows, list_answer, plan_answer
 from tui.text.profile import part_of_plan, part_of_study, stated
-from tui.text.simulation import judgement_blocks, judgement_results, judgement_warnings
 from tui.text.trade_off import TradeOff, trade_off_answer
 
 
@@ -101,6 +93,8 @@ def run_trade_off(options: TradeOffOptions) -> None:
 
 def run_compare(options: CompareOptions) -> None:
     """Read each profile once, design and judge each method, sum up over profiles."""
+    from tui.text.methods import compared_workloads, comparison_blocks, note_missing_in_scatter
+
     methods, workloads = methods_of(options.methods), workloads_of(options)
     # Columns that do not parse are refused before a note on anything else.
     columns_of(options)
@@ -121,6 +115,9 @@ def run_compare(options: CompareOptions) -> None:
 
 def run_judge(options: JudgeOptions) -> None:
     """Read both, judge the plan on the profile, show."""
+    # Not at the head: `sample` must not wait for what simulators are told.
+    from tui.text.simulation import judgement_blocks, judgement_results, judgement_warnings
+
     plan = read_plan(options.plan)
     with progress_of(options) as progress:
         judged = judge_plan(
@@ -147,5 +144,7 @@ def run_judge(options: JudgeOptions) -> None:
 
 def run_methods(options: OutputOptions) -> None:
     """List them."""
+    from tui.text.methods import method_rows, methods_blocks
+
     rows = method_rows()
     emit(Answer("methods", rows, blocks=lambda canvas: methods_blocks(rows, canvas)), options)
