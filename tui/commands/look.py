@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from sampling.errors import EmptySelectionError
 from sampling.methods.registry import DEFAULT_METHOD, split_trees_of
-from sampling.plan.walk import TreeWalk
 from sampling.reduction.timeline import timeline_bins
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
@@ -44,7 +43,6 @@ from tui.output.blocks import Laid, Said
 from tui.output.markdown import MOST_ROWS
 from tui.output.writer import Answer, Canvas, canvas_text, emit
 from tui.terminal.diagnostics import CheckFailedError, note
-from tui.text.difference import compared_parts, difference_answer, growth_text, slower_text, sorted_difference
 from tui.text.groups import (
     clusters_of_group,
     group_blocks,
@@ -66,7 +64,6 @@ from tui.text.timeline import (
     timeline_page,
     timeline_results,
 )
-from tui.text.tree import node_at, stop_of, tree_blocks, tree_rows, whole_tree
 
 
 def run_summary(options: SummaryOptions) -> None:
@@ -205,6 +202,10 @@ def run_ranges(options: RangesOptions) -> None:
 
 def run_tree(options: TreeOptions) -> None:
     """Read, split one group, draw."""
+    # Not at the head: what looks at a profile must not wait for what splits or compares.
+    from sampling.plan.walk import TreeWalk
+    from tui.text.tree import node_at, stop_of, tree_blocks, tree_rows, whole_tree
+
     overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
     split_trees_of(options.method)
     study = study_of(options.profiles, options, method=options.method, overrides=overrides)
@@ -232,6 +233,14 @@ def run_tree(options: TreeOptions) -> None:
 
 def run_difference(options: DifferenceOptions) -> None:
     """Read both, compare, show, check the growth."""
+    from tui.text.difference import (
+        compared_parts,
+        difference_answer,
+        growth_text,
+        slower_text,
+        sorted_difference,
+    )
+
     with progress_of(options) as progress:
         found = found_difference(options, progress)
     found = sorted_difference(found, options.sort, reverse=options.reverse)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from sampling.arrays import IntArray
-from sampling.difference import Difference, ProfilePart, difference_between
 from sampling.errors import EmptySelectionError, NotApplicableError
 from sampling.methods.registry import DEFAULT_METHOD
 from sampling.parallel import Progress
@@ -34,6 +34,9 @@ from tui.engine.studies import (
 )
 from tui.options.choices import TimelineBy
 from tui.options.look import DifferenceOptions, RangesOptions, TimelineOptions, file_and_part, with_part
+
+if TYPE_CHECKING:
+    from sampling.difference import Difference
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,6 +171,8 @@ def found_difference(
 
     Raises OptionError: a part of a profile is named twice, or both are standard input.
     """
+    from sampling.difference import ProfilePart, difference_between
+
     named = [file_and_part(text) for text in (options.before, options.after)]
     regions = [region_of(with_part(options, part)) for _, part in named]
     grouping = grouping_of(options, DEFAULT_METHOD)
