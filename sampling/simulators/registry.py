@@ -116,13 +116,6 @@ def read_results(file: InputFile, metrics: Sequence[str], source: str | None = N
     return cast("MeasuredRun", reader.read_results(file, metrics))
 
 
-def looks_like_results(file: InputFile) -> bool:
-    """Return whether a file begins like results; those behind a program's own output are not found."""
-    return any(
-        reader.recognises_results(file.head) for reader in _readers(_RESULT_READERS, None, "results").values()
-    )
-
-
 def read_interval_logs(paths: Sequence[str], source: str | None = None) -> tuple[IntervalLog, ...]:
     """Read the interval logs of one or more files; without a source the content of the first tells whose.
 

@@ -123,7 +123,11 @@ class NsysTables(ABC):
 
     @abstractmethod
     def row_count(self, table: str) -> int:
-        """Return the number of rows, at once; that of rows once written where some were deleted."""
+        """Return the number of rows."""
+
+    def most_rows(self, table: str) -> int:
+        """Return at once how many rows there may be, 0 where there is none: more where some were deleted."""
+        return self.row_count(table)
 
     @abstractmethod
     def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
@@ -173,10 +177,10 @@ def read_export(
 
     Raises ProfileError: there are no launches in it (with the reason), or it is damaged.
     """
-    if tables.row_count(KERNEL) == 0:
+    if tables.most_rows(KERNEL) == 0:
         raise _without_kernels(tables)
     columns = _columns_present(tables)
-    done, total = 0, 0 if progress is None else tables.row_count(KERNEL) + tables.row_count(RUNTIME)
+    done, total = 0, 0 if progress is None else tables.most_rows(KERNEL) + tables.most_rows(RUNTIME)
 
     def advance(rows: int) -> None:
         nonlocal done

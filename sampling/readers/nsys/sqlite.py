@@ -96,6 +96,12 @@ class _SqliteTables(NsysTables):
         return frozenset(self._nullable(table))
 
     def row_count(self, table: str) -> int:
+        """Return the number of rows, for which SQLite goes over the whole table."""
+        if not self.has(table):
+            return 0
+        return int(self._connection.execute(self._select("COUNT(*)", table)).fetchone()[0])
+
+    def most_rows(self, table: str) -> int:
         """Return how far the row numbers span."""
         first, stop = self._row_numbers(table) if self.has(table) else (0, 0)
         return stop - first

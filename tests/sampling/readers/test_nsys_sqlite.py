@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 import sqlite3
 import threading
 from contextlib import closing
@@ -16,6 +17,7 @@ from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable
 from sampling.readers.input_file import open_input
 from sampling.readers.nsys import sqlite as nsys_sqlite
+from sampling.readers.registry import read_profile
 from tests import small_recordings
 from tests.sampling.readers import nsys_exports as exports
 from tests.sampling.readers.plain_nsys_sql import (
@@ -163,3 +165,16 @@ def test_an_export_that_changed_meanwhile_is_noticed(annotated: Path) -> None:
         connection.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid = 1")
     with pytest.raises(ProfileError, match="changed while it was in use"):
         profile.named_ranges("x")
+
+
+def test_rows_that_were_deleted_are_not_counted(tmp_path: Path, sample_data: Path) -> None:
+    """Who trims an export by SQL leaves gaps between the numbers of its rows."""
+    path = tmp_path / "trimmed.sqlite"
+    shutil.copy(sample_data / "resnet50-like.sqlite", path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INT, end INT, graphId INT)")
+        connection.executemany(
+            "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (?, ?, 1)", [(n, n + 1) for n in range(10)]
+        )
+        connection.execute("DELETE FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE WHERE start BETWEEN 3 AND 6")
+    assert read_profile([str(path)]).facts.hidden_graph_replays == 6
