@@ -328,7 +328,6 @@ def with_both(sample_data: Path) -> LaunchList:
     profile = read_profile([str(sample_data / SQLITE)])
     launches = list_launches(profile, count_durations(profile, Grouping(GroupBy.LAUNCH)))
     joined, reports = with_features(profile, launches, [str(sample_data / name) for name in (NCU, BLOCKS)])
-    assert [report.format for report in reports] == ["ncu-raw", "basic-block-vectors"]
     for report in reports:
         assert (report.rows, report.matched) == (5600, 5600), report.sentence
     return joined
