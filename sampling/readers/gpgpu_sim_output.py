@@ -47,6 +47,7 @@ _RATE, _CTAS_PER_CORE = b"gpgpu_simulation_rate", b"GPGPU-Sim uArch: CTA/core"
 _CONCURRENT = b"-gpgpu_concurrent_kernel_sm"
 _CLUSTERS, _CORES_PER_CLUSTER = b"-gpgpu_n_clusters", b"-gpgpu_n_cores_per_cluster"
 _CTA_LIMITS = (b"-gpgpu_max_cta", b"-gpgpu_max_completed_cta")
+_STARTS, _ENDS = frozenset({_NAME, _UID, CYCLES}), frozenset({_RATE, _EXIT})
 # Each limit at which the simulator ends a launch, and the total that it is compared with.
 _TOTAL_OF_LIMIT = {
     b"-gpgpu_max_cycle": _TOTAL_CYCLES,
@@ -232,31 +233,34 @@ def printed_run(
     counters : what else to return of each launch, by the name that is printed.
     """
     reading = _Reading(path, counters)
-    seen: _Seen = {}
+    tail, head = _Lines(), _Lines()
     for row, key, text in lines:
         if key in _ANNOUNCING:
             reading.announced.take(key, text)
-            seen.pop(_EXIT, None)
             continue
-        seen.setdefault(key, []).append((row, text))
+        reading.are_uids_printed |= key == _UID
+        if key == _NAME:
+            # What is known of a block whose instructions are missing is not of the next.
+            head = {known: head[known] for known in head if known not in _STARTS}
+        (head if head or key in _STARTS else tail).setdefault(key, []).append((row, text))
         if key == INSTRUCTIONS and _WHOLE_NUMBER.match(text):
-            reading.take_totals(seen)
-            reading.take_kernel(seen)
-            seen = {}
-    run = reading.end(seen)
+            reading.take_totals(tail, head)
+            reading.take_kernel(head)
+            tail, head = _Lines(), _Lines()
+    run = reading.end(tail, head)
     for kernel, *added in zip(run.kernels, *(_added(path, run, each) for each in counters), strict=True):
         kernel.added = tuple(added)
     return run
 
 
-# Row and text of each line by its key, from the instructions of one block to those of the next: the totals
-# and counters of the one, then the name, number and cycles of the other.
-_Seen = dict[bytes, list[tuple[int, bytes]]]
+# Row and text of each line by its key: of the totals and counters behind one block's instructions, the tail,
+# and of the next block up to its instructions, the head.
+_Lines = dict[bytes, list[tuple[int, bytes]]]
 
 
-def _number(seen: _Seen, key: bytes, place: int = -1) -> int | None:
+def _number(lines: _Lines, key: bytes, place: int = -1) -> int | None:
     """Return the number in one of the lines of a key; None where it cannot be read."""
-    found = _WHOLE_NUMBER.match(seen[key][place][1]) if key in seen else None
+    found = _WHOLE_NUMBER.match(lines[key][place][1]) if key in lines else None
     return int(found[1]) if found else None
 
 
@@ -270,61 +274,63 @@ class _Reading:
         self.are_uids_printed = self.is_broken_off = False
         self.stream, self.begins, self.total_cycles = b"", "run", 0
 
-    def take_totals(self, seen: _Seen) -> None:
-        """Take the options, and what the last kernel's block says of the run up to its end."""
-        for key in _OPTIONS & seen.keys():
-            self.options[key] = _number(seen, key) or 0
-        if self.options.get(_CONCURRENT) == 1:
-            raise self.refused(seen[_CONCURRENT][-1][0], "-gpgpu_concurrent_kernel_sm 1")
+    def take_totals(self, tail: _Lines, head: _Lines) -> None:
+        """Take what the last kernel's block says of the run up to its end, and the options."""
         kernel = self.run.kernels[-1] if self.run.kernels else None
-        has_lost_block = len(seen.get(CYCLES, ())) > 1
         if kernel is not None:
-            kernel.is_whole = True
-            for counter in self.counters if not has_lost_block else ():
-                self.count(kernel, counter, seen)
-        if _number(seen, _TOTAL_CYCLES, 0) is not None:
-            self.follow_on(kernel, seen)
-            self.begins = "gap" if kernel is None or has_lost_block else ""
+            kernel.is_whole = bool(head) or not _ENDS.isdisjoint(tail)
+            for counter in self.counters:
+                self.count(kernel, counter, tail)
+        for lines in (tail, head):
+            for key in _OPTIONS & lines.keys():
+                self.options[key] = _number(lines, key) or 0
+            if _number(lines, _CONCURRENT) == 1:
+                raise self.refused(lines[_CONCURRENT][-1][0], "-gpgpu_concurrent_kernel_sm 1")
+        self.follow_on(kernel, tail, head)
         for limit, key in _TOTAL_OF_LIMIT.items():
-            reached, most = _number(seen, key, 0), self.options.get(limit, 0)
-            if reached is not None and 0 < most <= reached:
-                self.cut(f"{limit.decode()} {most} ended it", seen[key][0][0])
-        if _BREAK in seen and not (kernel and kernel.why_cut):
+            total, most = _number(tail, key), self.options.get(limit, 0)
+            if total is not None and 0 < most <= total:
+                self.cut(f"{limit.decode()} {most} ended it", tail[key][-1][0])
+        if _BREAK in tail and not (kernel and kernel.why_cut):
             # Newer versions print the block before it; of older ones the launch is still announced alone.
             self.is_broken_off = bool(self.announced.waiting)
             if not self.is_broken_off:
-                self.cut(_BROKEN_OFF, seen[_BREAK][0][0])
+                self.cut(_BROKEN_OFF, tail[_BREAK][0][0])
 
-    def follow_on(self, kernel: PrintedKernel | None, seen: _Seen) -> None:
+    def follow_on(self, kernel: PrintedKernel | None, tail: _Lines, head: _Lines) -> None:
         """Check that the run's total continues that of the block before: else counters do not either."""
-        total = _number(seen, _TOTAL_CYCLES, 0)
+        total = _number(tail, _TOTAL_CYCLES)
         if kernel is not None and total is not None:
             before = -1 if kernel.cycles is None else total - kernel.cycles
             if before != self.total_cycles:
                 kernel.begins = "run" if before == 0 else "gap"
             if before > self.total_cycles and len(self.run.kernels) > 1:
                 # Another launch may have been announced before the gap than ended after it.
-                self.cut(_LACKS_LINES, seen[_TOTAL_CYCLES][0][0])
-        self.total_cycles = _number(seen, _TOTAL_CYCLES) or self.total_cycles
+                self.cut(_LACKS_LINES, tail[_TOTAL_CYCLES][-1][0])
+            self.begins, self.total_cycles = "", total
+        for lost_total in (_number(head, _TOTAL_CYCLES), total if kernel is None else None):
+            if lost_total is not None:
+                self.begins, self.total_cycles = "gap", lost_total
 
-    def count(self, kernel: PrintedKernel, counter: bytes, seen: _Seen) -> None:
+    def count(self, kernel: PrintedKernel, counter: bytes, tail: _Lines) -> None:
         """Keep the numbers in the lines of a counter: there may be one for each memory partition."""
-        for row, text in seen.get(counter, ()):
+        for row, text in tail.get(counter, ()):
             if _NO_COUNT.match(text):
                 message = f"{counter.decode()} is {_text(text)!r} there, a ratio or a text and no count"
                 raise ProfileError(message, path=self.path, row=row, remedy=_TOTALS)
-        if counter in seen:
+        if counter in tail:
             # Another thread's text may stand in a line.
-            found = [_WHOLE_NUMBER.match(text) for _, text in seen[counter]]
+            found = [_WHOLE_NUMBER.match(text) for _, text in tail[counter]]
             kernel.counts[counter] = [int(each[1]) for each in found if each] if all(found) else []
 
-    def take_kernel(self, seen: _Seen) -> None:
+    def take_kernel(self, head: _Lines) -> None:
         """Add the kernel, or the kernels of one block, whose cycles and instructions have been read."""
-        row = seen[INSTRUCTIONS][-1][0]
-        self.are_uids_printed |= _UID in seen
-        self.stream = seen[_STREAM][-1][1].strip() if _STREAM in seen else self.stream
-        name = _text(seen[_NAME][-1][1]) if _NAME in seen else ""
-        uids = tuple(map(int, _NUMBER.findall(seen[_UID][-1][1]))) if _UID in seen else ()
+        row = head[INSTRUCTIONS][-1][0]
+        # A name is missing, and what is read before the instructions is of two blocks.
+        lacks_lines = any(len(head.get(key, ())) > 1 for key in _STARTS)
+        self.stream = head[_STREAM][-1][1].strip() if _STREAM in head else self.stream
+        name = _text(head[_NAME][-1][1]) if _NAME in head else ""
+        uids = tuple(map(int, _NUMBER.findall(head[_UID][-1][1]))) if _UID in head else ()
         # The simulator leaves out the name of a launch that a limit on thread blocks has ended before.
         if self.run.kernels and not (name or uids or any(map(self.options.get, _CTA_LIMITS))):
             raise self.refused(row, "a block has no kernel_name")
@@ -339,9 +345,9 @@ class _Reading:
         if not launches[0].by and {each.name for each in self.announced.waiting} & set(name.split()):
             raise self.refused(row, "a block has the names of several")
         kernel = self.add(launches, row, uids)
-        kernel.cycles, kernel.instructions = _number(seen, CYCLES), _number(seen, INSTRUCTIONS)
+        kernel.cycles, kernel.instructions = _number(head, CYCLES), _number(head, INSTRUCTIONS)
         kernel.stream, kernel.begins, self.begins = self.stream, self.begins, ""
-        if len(seen.get(CYCLES, ())) > len(seen.get(_NAME, ())) or self.is_broken_off:
+        if lacks_lines or self.is_broken_off:
             self.cut(_BROKEN_OFF if self.is_broken_off else _LACKS_LINES, row)
 
     def add(self, launches: list[PrintedLaunch], row: int, uids: tuple[int, ...] = ()) -> PrintedKernel:
@@ -365,18 +371,16 @@ class _Reading:
         message = f"kernels ran concurrently ({why}), so that no count is of one alone"
         return ProfileError(message, path=self.path, row=row, remedy=_ALONE)
 
-    def end(self, seen: _Seen) -> PrintedRun:
+    def end(self, tail: _Lines, head: _Lines) -> PrintedRun:
         """Return the run; the first launch that is announced alone was running when the output ended."""
-        self.take_totals(seen)
-        run, row = self.run, max((found[-1][0] for found in seen.values()), default=0)
+        self.take_totals(tail, head)
+        run, row = self.run, max((found[-1][0] for found in (*tail.values(), *head.values())), default=0)
+        has_limit = any(map(self.options.get, _TOTAL_OF_LIMIT))
         for last in run.kernels[-1:]:
-            last.is_whole = not seen.keys().isdisjoint((_NAME, _UID, CYCLES, _RATE, _EXIT))
-            if not (last.why_cut or seen.keys() & _TOTAL_OF_LIMIT.values()) and any(
-                map(self.options.get, _TOTAL_OF_LIMIT)
-            ):
+            if has_limit and not last.why_cut and tail.keys().isdisjoint(_TOTAL_OF_LIMIT.values()):
                 # Whether a limit ended it stands in the lines that are missing.
                 self.cut(STILL_RUNNING, row)
-        run.has_ended, run.waiting = _EXIT in seen, self.announced.waiting
+        run.has_ended, run.waiting = _EXIT in {*tail, *head}, self.announced.waiting
         for launch in run.waiting[:1]:
             self.add([launch], row)
             self.cut(_BROKEN_OFF if self.is_broken_off else STILL_RUNNING, row)
