@@ -29,16 +29,8 @@ from numpy.typing import NDArray
 from sampling.arrays import BoolArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import (
-    NO_CALL,
-    STILL_OPEN,
-    LaunchColumns,
-    LaunchTableBuilder,
-    RangeEvents,
-    in_sequences,
-    runs_of,
-)
-from sampling.profile.named_ranges import NO_RANGES, NamedRange, RangeRuns
+from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, in_sequences
+from sampling.profile.named_ranges import NO_CALL, NO_RANGES, STILL_OPEN, RangeEvents, RangeRuns, runs_of
 from sampling.profile.profile import (
     Device,
     KernelTable,
@@ -75,7 +67,6 @@ _WEAKEST_FIRST: tuple[LaunchOrder, ...] = ("gpu-start", "correlation", "api-star
 # A table indexed by correlation id takes 8 bytes an id; with more ids a launch, a sorted list is searched.
 _IDS_PER_LAUNCH = 4
 _IDS_ALWAYS = 1 << 16
-_ROWS_LOOKED_AT_FOR_NAMES = 1000
 _ROWS_AT_ONCE = 1 << 15
 
 #: globalPid, correlation id and start of the launches of one part, (n,) each
@@ -424,29 +415,9 @@ class _NvtxRanges:
     ) -> None:
         self._opened = opened
         self._sequences = sequences
-        self._found: dict[str, tuple[NamedRange, ...]] = {}
         self._calls: tuple[IntArray, Mapping[int, int]] | None = None
 
-    def named(self, text: str) -> tuple[NamedRange, ...]:
-        """Return the ranges of exactly this name, else those whose name contains it."""
-        if text not in self._found:
-            self._found[text] = self._holding(text).named(text)
-        return self._found[text]
-
-    def all_runs(self) -> RangeRuns:
-        """Return all ranges during which something was launched."""
-        return self._holding("")
-
-    def some_names(self, most: int) -> tuple[str, ...]:
-        """Return distinct names among the first ranges of the table."""
-        with self._opened() as tables:
-            first = islice(tables.rows(NVTX, ("eventType", "text", "textId")), _ROWS_LOOKED_AT_FOR_NAMES)
-            named_by = [(text, text_id) for kind, text, text_id in first if kind in _RANGE_TYPES]
-            strings = tables.strings(sorted({each for _, each in named_by if isinstance(each, int)}))
-        texts = [text or strings.get(text_id) for text, text_id in named_by]  # type: ignore[call-overload]
-        return tuple(dict.fromkeys(text for text in texts if isinstance(text, str)))[:most]
-
-    def _holding(self, text: str) -> RangeRuns:
+    def holding(self, text: str) -> RangeRuns:
         """Return the ranges whose names contain a text, of which "" is part of every one."""
         codes: dict[str, int] = {}
         with self._opened() as tables:
