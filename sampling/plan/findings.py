@@ -191,12 +191,10 @@ def _idle(evidence: Evidence) -> _Found | None:
     share = percent(1 - worst.busy_share)
     several = len(evidence.device_times) > 1
     where = f" {worst.sequence.device} of process {worst.sequence.process}" if several else ""
-    gaps = [f"{duration_text(ns)} between launches {one:,} and {other:,}" for ns, one, other in worst.gaps]
     return _Found(
         f"idle {share} of the time",
-        f"No kernel runs on the device{where} for {share} of the time, longest {', '.join(gaps)}: kernel "
-        "time is not run time.",
-        "look at what the program does on the host between these launches",
+        f"No kernel runs on the device{where} for {share} of the time: kernel time is not run time.",
+        "look at what the program does on the host between launches",
     )
 
 
@@ -326,7 +324,7 @@ def _drift(evidence: Evidence) -> _Found | None:
         return None
     is_random = evidence.plan is None or evidence.plan.random
     verb = "falls" if found.to_ns < found.from_ns else "grows"
-    more = f"; with {counted(found.kernels - 1, 'other kernel group')}," if found.kernels > 1 else ","
+    more = f"; with {counted(len(found.groups) - 1, 'other kernel group')}," if len(found.groups) > 1 else ","
     name = short_name(evidence.counts.groups[found.group].name)
     why = "launches drawn at random stand for the whole run all the same, the first ones do not"
     later = Wording("plan the later half apart by `launches={}:`", found.middle_id)
@@ -357,9 +355,8 @@ def _iterations(evidence: Evidence) -> _Found | None:
         where = f" of process {place.process} on device {place.device}"
     first, stop = loop.one
     off = ""
-    if loop.mean_ns:
-        most = max(loop.longest_ns / loop.mean_ns - 1, 1 - loop.shortest_ns / loop.mean_ns)
-        off = f"; one iteration alone may be off by {percent(most)}"
+    if loop.most_off is not None:
+        off = f"; one iteration alone may be off by {percent(loop.most_off)}"
     return _Found(
         f"a loop of {counted(loop.iterations, 'iteration')}",
         f"Launches {loop.first_id:,} to {loop.stop_id - 1:,}{where} are {loop.iterations:,} times the same "

@@ -57,7 +57,14 @@ class RangeRuns:
 
     def holding(self, text: str) -> RangeRuns:
         """Return the ranges whose name contains a text."""
-        codes = [code for code, name in enumerate(self.texts) if text in name]
+        return self._of([code for code, name in enumerate(self.texts) if text in name])
+
+    def named(self, text: str) -> RangeRuns:
+        """Return the ranges of exactly this name, else those whose name contains it."""
+        exact = [code for code, name in enumerate(self.texts) if name == text]
+        return self._of(exact) if exact else self.holding(text)
+
+    def _of(self, codes: list[int]) -> RangeRuns:
         rows = np.flatnonzero(np.isin(self.text, codes))
         columns = (self.text, self.sequence, self.first_ordinal, self.stop_ordinal, self.opened)
         return RangeRuns(self.texts, *(column[rows] for column in columns))

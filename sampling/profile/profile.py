@@ -276,10 +276,7 @@ class Profile:
         None: the recording's format has no ranges. A range during which nothing was launched is left out.
         Which launches belong to a range is said in `sampling.profile.named_ranges`.
         """
-        if self.ranges is None:
-            return None
-        found = self.ranges.holding(text).rows()
-        return tuple([each for each in found if each.text == text] or found)
+        return None if self.ranges is None else tuple(self.ranges.holding(text).named(text).rows())
 
     def range_names(self, most: int) -> tuple[str, ...]:
         """Return the first distinct names of ranges."""

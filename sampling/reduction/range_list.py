@@ -127,7 +127,7 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
     count = len(named)
     for sequence in profile.sequences:
         begin, stop = np.searchsorted(ids, (sequence.first_id, sequence.first_id + sequence.launches))
-        found = _iterations_of(profile, signature[begin:stop], progress)
+        found = _iterations_of(profile, signature[begin:stop])
         if found is None:
             continue
         first = begin + found.first
@@ -173,13 +173,13 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
     )
 
 
-def _iterations_of(profile: Profile, signature: AnyIntArray, progress: Progress | None) -> Iterations | None:
+def _iterations_of(profile: Profile, signature: AnyIntArray) -> Iterations | None:
     """Return the loop that most launches of a sequence repeat, the same by name and shape, else by name.
 
     One launch again and again is no loop: it is a kernel group.
     """
     for codes in (signature, profile.kernels.signature_names()[signature]):
-        found = find_iterations(codes, progress)
+        found = find_iterations(codes)
         if found is not None and found.launches > 1 and found.equal_launches >= MOST * len(codes):
             return found
     return None

@@ -176,17 +176,15 @@ def _within_ranges(profile: Profile, text: str, chosen: Sequence[Part]) -> tuple
             remedy="give an nsys SQLite or folder export, a PyTorch profiler trace (Kineto), or rocprofv3's "
             "database or JSON",
         )
-    runs = profile.ranges.holding(text)
-    is_meant = np.array([name == text for name in runs.texts], dtype=np.bool_)[runs.text]
-    if not is_meant.any() and PATH_SEPARATOR in text:
-        whole = profile.ranges.holding("")
-        paths, path = range_paths(whole)
+    runs = profile.ranges.holding(text).named(text)
+    first, stop = runs.ids(profile.sequences)
+    is_exact = len(first) and runs.texts[runs.text[0]] == text
+    if PATH_SEPARATOR in text and not is_exact:
+        runs = profile.ranges.holding("")
+        paths, path = range_paths(runs)
         on_path = np.isin(path, paths.matching(text))
         if on_path.any():
-            runs, is_meant = whole, on_path
-    first, stop = runs.ids(profile.sequences)
-    if is_meant.any():
-        first, stop = first[is_meant], stop[is_meant]
+            first, stop = (edge[on_path] for edge in runs.ids(profile.sequences))
     if not len(first):
         names = ", ".join(map(repr, profile.range_names(_NAMES_SHOWN)))
         raise nothing_left("named_range", repr(text), f"the first names of ranges: {names or 'none'}")
