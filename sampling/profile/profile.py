@@ -250,6 +250,8 @@ class Profile:
     metric_names: tuple[str, ...] = ()
     #: The ranges the program named; None where the recording's format has none.
     ranges: RangeSource | None = None
+    #: Whether one of several files is of a format that has none.
+    lacks_ranges: bool = False
     #: For each sequence the file on whose clock its starts are; starts of two clocks do not compare.
     clocks: tuple[int, ...] = ()
     #: Which columns of its tables hold what, as the user said it; None where nobody did.
@@ -273,10 +275,12 @@ class Profile:
     def named_ranges(self, text: str) -> tuple[NamedRange, ...] | None:
         """Return the ranges of exactly this name, else those whose name contains it, in the order they open.
 
-        None: the recording's format has no ranges. A range during which nothing was launched is left out.
+        None: the format of a file has no ranges. A range during which nothing was launched is left out.
         Which launches belong to a range is said in `sampling.profile.named_ranges`.
         """
-        return None if self.ranges is None else tuple(self.ranges.holding(text).named(text).rows())
+        if self.ranges is None or self.lacks_ranges:
+            return None
+        return tuple(self.ranges.holding(text).named(text).rows())
 
     def range_names(self, most: int) -> tuple[str, ...]:
         """Return the first distinct names of ranges."""
@@ -347,7 +351,8 @@ def joined_profiles(profiles: Sequence[Profile]) -> Profile:
         first_id += profile.launches
     facts = [profile.facts for profile in profiles]
     weakest_first = ("file", "gpu-start", "correlation", "api-start")
-    have_ranges = any(profile.ranges is not None for profile in profiles)
+    ranges = tuple((profile.ranges, len(profile.sequences)) for profile in profiles)
+    have_ranges = [each is not None for each, _ in ranges]
     return Profile(
         format="+".join(dict.fromkeys(profile.format for profile in profiles)),
         files=tuple(file for profile in profiles for file in profile.files),
@@ -363,8 +368,7 @@ def joined_profiles(profiles: Sequence[Profile]) -> Profile:
             product=", ".join(dict.fromkeys(each.product for each in facts if each.product)) or None,
         ),
         metric_names=tuple(dict.fromkeys(name for profile in profiles for name in profile.metric_names)),
-        ranges=JoinedRanges(tuple((each.ranges, len(each.sequences)) for each in profiles))
-        if have_ranges
-        else None,
+        ranges=JoinedRanges(ranges) if any(have_ranges) else None,
+        lacks_ranges=not all(have_ranges),
         clocks=tuple(clocks),
     )

@@ -170,7 +170,7 @@ def selected_parts(profile: Profile, region: Region) -> tuple[Part, ...]:
 
 def _within_ranges(profile: Profile, text: str, chosen: Sequence[Part]) -> tuple[Part, ...]:
     """Keep the launches that any range of this name holds; else of this path; else whose name contains it."""
-    if profile.ranges is None:
+    if profile.ranges is None or profile.lacks_ranges:
         raise NotApplicableError(
             Wording("`named_range` needs ranges, and a profile of the format {} has none", profile.format),
             remedy="give an nsys SQLite or folder export, a PyTorch profiler trace (Kineto), or rocprofv3's "
@@ -187,7 +187,8 @@ def _within_ranges(profile: Profile, text: str, chosen: Sequence[Part]) -> tuple
             first, stop = (edge[on_path] for edge in runs.ids(profile.sequences))
     if not len(first):
         names = ", ".join(map(repr, profile.range_names(_NAMES_SHOWN)))
-        raise nothing_left("named_range", repr(text), f"the first names of ranges: {names or 'none'}")
+        remedy = f"the first ranges here: {names}" if names else "there is no range in this profile"
+        raise nothing_left("named_range", repr(text), remedy)
     # Ids of two sequences do not mix, so the runs of all may be looked at together.
     first.sort()
     stop.sort()
