@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.errors import ProfileError
-from sampling.profile.named_ranges import RangeSource
+from sampling.profile.named_ranges import NO_RANGES, RangeRuns, RangeSource
 from sampling.profile.profile import (
     Column,
     KernelTable,
@@ -29,6 +29,10 @@ from sampling.profile.profile import (
 )
 
 PART_LAUNCHES = 1 << 20
+#: Stands for the API start of a launch whose call was not recorded.
+NO_CALL = int(np.iinfo(np.int64).max)
+#: Stands for the end of a range that was still open when the recording ended.
+STILL_OPEN = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,3 +231,51 @@ class ColumnsInMemory:
             for index, each in enumerate(sequences)
             for first in range(each.first_id, each.first_id + each.launches, PART_LAUNCHES)
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangeEvents:
+    """Ranges as recorded, in any order."""
+
+    #: Names; several ranges may share one.
+    texts: Sequence[str]
+    #: (r,) index of each range's name.
+    text: IntArray
+    #: (r,) process number, as in the profile's sequences.
+    process: IntArray
+    #: (r,) on the clock of the API calls; ``STILL_OPEN`` for an end that was not recorded.
+    start_ns: IntArray
+    end_ns: IntArray
+
+
+def runs_of(
+    events: RangeEvents, sequences: Sequence[LaunchSequence], api_start_ns: AnyIntArray | None
+) -> RangeRuns:
+    """Return the launches of every range.
+
+    Parameters
+    ----------
+    api_start_ns : (launches,) when the call behind each launch began, in id order; ``NO_CALL`` where it was
+        not recorded; None where no call was.
+    """
+    if api_start_ns is None:
+        return replace(NO_RANGES, texts=events.texts)
+    order = np.lexsort((-events.end_ns, events.start_ns))
+    process, begin_ns, end_ns = events.process[order], events.start_ns[order], events.end_ns[order]
+    runs = [np.zeros((4, 0), dtype=np.int64)]
+    for index, sequence in enumerate(sequences):
+        starts = api_start_ns[sequence.first_id : sequence.first_id + sequence.launches]
+        known = np.flatnonzero(starts != NO_CALL)
+        # In order but for sequences ordered by the correlation numbers of several threads; sorted, every
+        # range keeps the number of its launches.
+        times = np.sort(starts[known], kind="stable")
+        own = np.flatnonzero(process == sequence.process)
+        low, high = np.searchsorted(times, (begin_ns[own], end_ns[own]))
+        filled = high > low
+        own, low, high = own[filled], low[filled], high[filled]
+        # Launches without a call after the last one inside lie outside, unless the range never closed.
+        stop = np.where(end_ns[own] == STILL_OPEN, len(starts), known[high - 1] + 1)
+        runs.append(np.stack([own, np.full(len(own), index), known[low], stop]))
+    joined = np.concatenate(runs, axis=1)
+    opened, sequence_of, first, stop = joined[:, np.argsort(joined[0], kind="stable")]
+    return RangeRuns(events.texts, events.text[order[opened]], sequence_of, first, stop, opened)

@@ -12,20 +12,13 @@ all its launches are the other's; of several such, directly in the one that open
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from sampling.arrays import AnyIntArray, IntArray
+from sampling.arrays import IntArray
 
-if TYPE_CHECKING:
-    from sampling.profile.profile import LaunchSequence
-
-#: Stands for the API start of a launch whose call was not recorded.
-NO_CALL = int(np.iinfo(np.int64).max)
-#: Stands for the end of a range that was still open when the recording ended.
-STILL_OPEN = int(np.iinfo(np.int64).max)
 #: Stands between the names of a path.
 PATH_SEPARATOR = "/"
 _NONE = -1
@@ -75,9 +68,14 @@ class RangeRuns:
         rows = zip(*(column.tolist() for column in columns), strict=True)
         return [NamedRange(self.texts[code], *run) for code, *run in rows]
 
-    def ids(self, sequences: Sequence[LaunchSequence]) -> tuple[IntArray, IntArray]:
-        """Return (r,) the id of each run's first launch, and (r,) the one after its last."""
-        before = np.array([each.first_id for each in sequences], dtype=np.int64)[self.sequence]
+    def ids(self, first_ids: Sequence[int]) -> tuple[IntArray, IntArray]:
+        """Return (r,) the id of each run's first launch, and (r,) the one after its last.
+
+        Parameters
+        ----------
+        first_ids : of the sequences of the profile.
+        """
+        before = np.array(first_ids, dtype=np.int64)[self.sequence]
         return self.first_ordinal + before, self.stop_ordinal + before
 
 
@@ -111,54 +109,6 @@ class JoinedRanges:
             sequences += own_sequences
             opened += int(runs.opened.max(initial=-1)) + 1
         return RangeRuns(tuple(codes), *map(np.concatenate, zip(*columns, strict=True)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RangeEvents:
-    """Ranges as recorded, in any order."""
-
-    #: Names; several ranges may share one.
-    texts: Sequence[str]
-    #: (r,) index of each range's name.
-    text: IntArray
-    #: (r,) process number, as in the profile's sequences.
-    process: IntArray
-    #: (r,) on the clock of the API calls; ``STILL_OPEN`` for an end that was not recorded.
-    start_ns: IntArray
-    end_ns: IntArray
-
-
-def runs_of(
-    events: RangeEvents, sequences: Sequence[LaunchSequence], api_start_ns: AnyIntArray | None
-) -> RangeRuns:
-    """Return the launches of every range.
-
-    Parameters
-    ----------
-    api_start_ns : (launches,) when the call behind each launch began, in id order; ``NO_CALL`` where it was
-        not recorded; None where no call was.
-    """
-    if api_start_ns is None:
-        return replace(NO_RANGES, texts=events.texts)
-    order = np.lexsort((-events.end_ns, events.start_ns))
-    process, begin_ns, end_ns = events.process[order], events.start_ns[order], events.end_ns[order]
-    runs = [np.zeros((4, 0), dtype=np.int64)]
-    for index, sequence in enumerate(sequences):
-        starts = api_start_ns[sequence.first_id : sequence.first_id + sequence.launches]
-        known = np.flatnonzero(starts != NO_CALL)
-        # In order but for sequences ordered by the correlation numbers of several threads; sorted, every
-        # range keeps the number of its launches.
-        times = np.sort(starts[known], kind="stable")
-        own = np.flatnonzero(process == sequence.process)
-        low, high = np.searchsorted(times, (begin_ns[own], end_ns[own]))
-        filled = high > low
-        own, low, high = own[filled], low[filled], high[filled]
-        # Launches without a call after the last one inside lie outside, unless the range never closed.
-        stop = np.where(end_ns[own] == STILL_OPEN, len(starts), known[high - 1] + 1)
-        runs.append(np.stack([own, np.full(len(own), index), known[low], stop]))
-    joined = np.concatenate(runs, axis=1)
-    opened, sequence_of, first, stop = joined[:, np.argsort(joined[0], kind="stable")]
-    return RangeRuns(events.texts, events.text[order[opened]], sequence_of, first, stop, opened)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

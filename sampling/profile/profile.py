@@ -263,6 +263,11 @@ class Profile:
         self.clocks = self.clocks or (0,) * len(self.sequences)
 
     @property
+    def first_ids(self) -> tuple[int, ...]:
+        """The id of the first launch of each sequence."""
+        return tuple(sequence.first_id for sequence in self.sequences)
+
+    @property
     def launches(self) -> int:
         """The number of launches."""
         return sum(sequence.launches for sequence in self.sequences)

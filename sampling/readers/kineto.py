@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile.named_ranges import NO_CALL, RangeEvents, RangeSource, runs_of
+from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, RangeEvents, runs_of
+from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import (
     Device,
     KernelTable,

@@ -23,8 +23,15 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile.named_ranges import NO_CALL, NO_RANGES, STILL_OPEN, RangeEvents, RangeRuns, runs_of
+from sampling.profile.launch_table import (
+    NO_CALL,
+    STILL_OPEN,
+    LaunchColumns,
+    LaunchTableBuilder,
+    RangeEvents,
+    runs_of,
+)
+from sampling.profile.named_ranges import NO_RANGES, RangeRuns
 from sampling.profile.profile import (
     Device,
     KernelTable,

@@ -120,7 +120,7 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
     named, path = range_paths(runs)
     # Of each path its text, parent and depth; of each run its path and ids.
     texts, paths = list(named.texts), [np.stack([named.text, named.parent, named.depth])]
-    stretches = [np.stack([path, *runs.ids(profile.sequences)])]
+    stretches = [np.stack([path, *runs.ids(profile.first_ids)])]
     several = int(runs.opened.max(initial=0)) + 1
     of_range = np.unique(path * several + runs.opened) // several
     times = [np.bincount(of_range, minlength=len(named))]

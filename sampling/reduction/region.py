@@ -177,14 +177,14 @@ def _within_ranges(profile: Profile, text: str, chosen: Sequence[Part]) -> tuple
             "database or JSON",
         )
     runs = profile.ranges.holding(text).named(text)
-    first, stop = runs.ids(profile.sequences)
+    first, stop = runs.ids(profile.first_ids)
     is_exact = len(first) and runs.texts[runs.text[0]] == text
     if PATH_SEPARATOR in text and not is_exact:
         runs = profile.ranges.holding("")
         paths, path = range_paths(runs)
         on_path = np.isin(path, paths.matching(text))
         if on_path.any():
-            first, stop = (edge[on_path] for edge in runs.ids(profile.sequences))
+            first, stop = (edge[on_path] for edge in runs.ids(profile.first_ids))
     if not len(first):
         names = ", ".join(map(repr, profile.range_names(_NAMES_SHOWN)))
         remedy = f"the first ranges here: {names}" if names else "there is no range in this profile"

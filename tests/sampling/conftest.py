@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile.named_ranges import RangeEvents, runs_of
+from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, RangeEvents, runs_of
 from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations

@@ -14,8 +14,8 @@ import numpy as np
 
 from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import ProfileError
-from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
-from sampling.profile.named_ranges import NO_CALL, RangeEvents, RangeSource, runs_of
+from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, RangeEvents, runs_of
+from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
 from sampling.readers.input_file import InputFile
 

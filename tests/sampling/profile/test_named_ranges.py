@@ -10,15 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.profile.named_ranges import (
-    NO_CALL,
-    NO_RANGES,
-    STILL_OPEN,
-    NamedRange,
-    RangeEvents,
-    RangeRuns,
-    runs_of,
-)
+from sampling.profile.launch_table import NO_CALL, STILL_OPEN, RangeEvents, runs_of
+from sampling.profile.named_ranges import NO_RANGES, NamedRange, RangeRuns
 from sampling.profile.profile import (
     KernelTable,
     LaunchSequence,

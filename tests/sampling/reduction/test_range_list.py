@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.named_ranges import STILL_OPEN, range_paths
+from sampling.profile.launch_table import STILL_OPEN
+from sampling.profile.named_ranges import range_paths
 from sampling.profile.profile import KernelTable, Profile, joined_profiles
 from sampling.reduction import range_list as listing_module
 from sampling.reduction.duration_counts import count_durations
