@@ -219,7 +219,8 @@ def missing_lines(found: PlanEstimate, listed: str | None = None) -> Iterator[st
         to_run = [launch for launch in found.plan.drawn if launch.id in missing]
         known = f"{share(1 - main.share_missing)} of the time"
         there = f"list: {listed}" if listed else "`--target 0.05 --top-up more.json` lists them"
-        yield f"INCOMPLETE: results of {known}; no total yet. Still to run: {_launches_text(to_run)} ({there})"
+        still = _launches_text(to_run)
+        yield f"INCOMPLETE: results of {known}; no total yet. Still to run: {still} ({there})"
 
 
 def cache_lines(found: PlanEstimate) -> Iterator[str]:
