@@ -289,7 +289,6 @@ USAGE: dict[str, tuple[str, ...]] = {
     "validate": ("FILE", "kernelpoint scale validate --help"),
     "validate TABLE --rule nothing": ("nothing", "additive"),
     "derive TARGET --factor 3": ("3", "128 SMs", "2, 4, 8 and 16"),
-    "derive TARGET --factor 2 --size 8": ("one of the two",),
     "derive TARGET -o TABLE": ("is a file", "folder"),
     "derive TARGET --factor 2,4 -o -": ("2 files", "-o"),
     "predict --ipc 8=100,5 -t 32": ("for a decimal comma write a point: 8=100.5",),

@@ -172,12 +172,12 @@ class ScaleDeriveOptions(OutputOptions):
         "chiplets, inter_chiplet_gb_per_s. A table [per_sm] of any names holds what each SM has for itself.",
         "FILE",
     )
-    factor: tuple[str, ...] = option((), "How many times smaller, by commas (or repeat).", "-f", metavar="F")
-    size: tuple[str, ...] = option(
+    factor: tuple[str, ...] = option(
         (),
-        "Or the sizes: if neither is given 8,16 SMs or 4,8 chiplets as published, or the two next to these, "
-        "a doubling apart, that the target can be divided to.",
-        metavar="SIZES",
+        "How many times smaller, by commas (or repeat). If none is given those that leave 8 and 16 SMs, or 4 "
+        "and 8 chiplets, as published, or the two sizes next to these, a doubling apart, that divide.",
+        "-f",
+        metavar="F",
     )
     simulator_log: InputFile | None = option(
         None,
