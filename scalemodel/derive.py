@@ -54,11 +54,11 @@ class SharedResources(NamedTuple):
 
     def divided(self, factor: int) -> SharedResources:
         """Return the resources of the scale model; the factor divides those that come in whole units."""
-        parts = [
-            None if value is None else value / factor if name.endswith("_per_s") else value // factor
+        parts: dict[str, Any] = {
+            name: None if value is None else value / factor if name.endswith("_per_s") else value // factor
             for name, value in self._asdict().items()
-        ]
-        return SharedResources(*parts)
+        }
+        return SharedResources(**parts)
 
 
 class Change(NamedTuple):
