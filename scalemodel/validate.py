@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from scalemodel.errors import AnalysisError, Finding, OptionError
 from scalemodel.measurements import Measurements
 from scalemodel.predict import Outcome, Prediction, predict
-from scalemodel.rules import DEFAULT_CONFIDENCE, RULES, ProportionalFrom
+from scalemodel.rules import DEFAULT_CONFIDENCE, RULES
 
 if TYPE_CHECKING:
     from scalemodel.from_logs import Run
@@ -93,7 +93,6 @@ def validate(
     confidence: float = DEFAULT_CONFIDENCE,
     assume_f_mem: bool = False,
     curve_is_modelled: bool = False,
-    proportional_from: ProportionalFrom = "smallest",
     runs: Mapping[str, Sequence[Run]] | None = None,
 ) -> Validation:
     """Predict every measured size above the scale models from these.
@@ -135,7 +134,6 @@ def validate(
             simulated=models,
             assume_f_mem=assume_f_mem,
             curve_is_modelled=curve_is_modelled,
-            proportional_from=proportional_from,
         )
         # Of runs no MPKI is asked for: without a curve there is nothing to mend.
         known = tuple(each for each in outcome.findings if runs is None or each.code != "no-curve")

@@ -245,10 +245,6 @@ def test_a_curve_of_other_lines_is_not_mixed_with_measured_mpki(
             "--assume-f-mem is not used, as f_mem is known",
         ),
         (
-            ("predict", *TWO, "-t", "32", "--proportional-from", "largest"),
-            "--proportional-from is not used, as the rule proportional is not asked for",
-        ),
-        (
             ("predict", *TWO, "-t", "32", "--mpki-unit", "warp"),
             "--mpki-unit is not used, as there is no MPKI",
         ),

@@ -156,7 +156,6 @@ def run_validate(options: ScaleValidateOptions) -> None:
         confidence=options.confidence,
         assume_f_mem=options.assume_f_mem,
         curve_is_modelled=options.modelled_curve,
-        proportional_from=options.proportional_from.value,
         runs=runs,
     )
     for text in unused_options(options, benchmarks, validation.outcomes) if runs is None else ():
