@@ -6,7 +6,7 @@ As data, and for a person, as the app copies it, a chart, a table and words.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -270,7 +270,7 @@ def outcome_object(measurements: Measurements, outcome: Outcome) -> dict[str, An
             "scaling": outcome.classification.scaling.value,
             "reason": outcome.classification.reason,
         },
-        "findings": [asdict(finding) for finding in outcome.findings],
+        "findings": [finding._asdict() for finding in outcome.findings],
     }
 
 
