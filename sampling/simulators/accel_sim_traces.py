@@ -13,7 +13,7 @@ import lzma
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
@@ -53,20 +53,19 @@ def trace_head(file: Path) -> dict[str, str]:
     """
     if file.name.endswith(".tracez"):
         return {}
-    remedy = "give the traces as the tracer wrote them"
+    wrong, head = "does not begin like a trace", {}
     try:
         with opened(file) as stream:
             text = stream.read(_HEAD_BYTES).decode("utf-8", "replace")
+        for line in filter(str.strip, text.split("\n")):
+            if not line.startswith("-"):
+                break
+            key, _, value = line[1:].partition(" = ")
+            head[key] = value.strip()
     except (OSError, EOFError, lzma.LZMAError) as error:
-        raise ProfileError(f"cannot be read ({error})", path=file, remedy=remedy) from error
-    head = {}
-    for line in filter(str.strip, text.split("\n")):
-        if not line.startswith("-"):
-            break
-        key, _, value = line[1:].partition(" = ")
-        head[key] = value.strip()
+        wrong = f"cannot be read ({error})"
     if "kernel name" not in head:
-        raise ProfileError("does not begin like a trace", path=file, remedy=remedy)
+        raise ProfileError(wrong, path=file, remedy="give the traces as the tracer wrote them")
     return head
 
 
@@ -95,10 +94,12 @@ def read_list(file: InputFile) -> TraceList:
     if is_stats(file.head):
         rows = stats_rows(file)
         codes, first_rows = dense_codes([rows.name, *rows.sizes.T])
-        kernels = []
-        for name, sizes in zip(rows.name[first_rows].tolist(), rows.sizes[first_rows].tolist(), strict=True):
-            grid, block = (sizes[0], sizes[1], sizes[2]), (sizes[3], sizes[4], sizes[5])
-            kernels.append(SeenKernel(rows.names[name], grid, block))
+        kernels = [
+            SeenKernel(rows.names[name], (sizes[0], sizes[1], sizes[2]), (sizes[3], sizes[4], sizes[5]))
+            for name, sizes in zip(
+                rows.name[first_rows].tolist(), rows.sizes[first_rows].tolist(), strict=True
+            )
+        ]
         return TraceList(file.path, rows.number, 1, codes.astype(np.int64), tuple(kernels))
     with file.open() as stream:
         lines = stream.read().decode("utf-8", "replace").splitlines()
@@ -106,12 +107,10 @@ def read_list(file: InputFile) -> TraceList:
     for row, line in enumerate(map(str.strip, lines), start=1):
         if found := _TRACE.fullmatch(line):
             there = trace_file(Path(file.location).parent, line)
-            if there is None:
-                raise ProfileError(f"{line} is not there", path=file.path, row=row, remedy=_LIST_REMEDY)
-            if not (head := trace_head(there)):
-                raise ProfileError(
-                    "its head is packed in a way not read here", path=there, remedy=_LIST_REMEDY
-                )
+            head = {} if there is None else trace_head(there)
+            if not head:
+                wrong = f"{line} is {'not there' if there is None else 'packed in a way not read here'}"
+                raise ProfileError(wrong, path=file.path, row=row, remedy=_LIST_REMEDY)
             listed.append((int(found[1]), _kernel_of(head)))
     if not listed:
         raise ProfileError("names no trace kernel-N", path=file.path, remedy=_LIST_REMEDY)
@@ -123,11 +122,10 @@ class TraceFolder:
     """The traces of one context."""
 
     path: str
-    #: Name of each trace as a list has it, by its number
-    files: Mapping[int, str]
-    #: The lines of the copies that stand in the list between a trace and the one before it, by its number
-    copies: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    #: The number of each launch that the tracer did not skip, by ordinal; None: ordinal + 1
+    files: Mapping[int, str]  #: name of each trace as a list has it, by its number
+    #: the lines of the copies that stand in the list between a trace and the one before it, by its number
+    copies: Mapping[int, Sequence[str]]
+    #: the number of each launch that the tracer did not skip, by ordinal; None: ordinal + 1
     aligned: Mapping[int, int] | None = None
 
     def number(self, ordinal: int) -> int:
@@ -140,9 +138,8 @@ class TraceFolder:
         """Return the file of a trace; ProfileError where it is not there."""
         found = trace_file(Path(self.path), self.files[number])
         if found is None:
-            raise ProfileError(
-                f"{LIST} names {self.files[number]}, which is not there", path=self.path, remedy=_REMEDY
-            )
+            wrong = f"{LIST} names {self.files[number]}, which is not there"
+            raise ProfileError(wrong, path=self.path, remedy=_REMEDY)
         return found
 
 
@@ -156,11 +153,10 @@ def traces_for(path: str, steps: Sequence[Step], aligned: Mapping[int, int] | No
     fitting, reasons = [], []
     for folder in contexts:
         try:
-            check_traces(folder, steps)
+            _check(folder, steps)
+            fitting.append(folder)
         except ProfileError as error:
             reasons.append(error)
-        else:
-            fitting.append(folder)
     if not fitting:
         raise reasons[0]
     if len(fitting) > 1:
@@ -170,8 +166,8 @@ def traces_for(path: str, steps: Sequence[Step], aligned: Mapping[int, int] | No
     return fitting[0]
 
 
-def check_traces(folder: TraceFolder, steps: Sequence[Step]) -> None:
-    """Check that each launch has a trace, and one of the same kernel, grid and block; else ProfileError."""
+def _check(folder: TraceFolder, steps: Sequence[Step]) -> None:
+    """Raise ProfileError where a launch has no trace, or one of another kernel, grid or block."""
     steps = [step for step in steps if step.ordinal < LOADS_FROM]
     missing = [step for step in steps if folder.number(step.ordinal) not in folder.files]
     if missing:
@@ -205,21 +201,17 @@ def check_traces(folder: TraceFolder, steps: Sequence[Step]) -> None:
 def _contexts(path: str) -> list[TraceFolder]:
     """Return the traces of each context of a folder."""
     folder = Path(path)
-    if not folder.is_dir():
-        raise ProfileError(
-            "no folder of traces is there", path=path, remedy="give the folder of kernelslist.g"
-        )
     try:
-        text = (folder / LIST).read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        text = ""
+        # A list of a part of the traces may be there; the others are taken from their files.
+        names = sorted(file.name.removesuffix(".gz") for file in folder.iterdir())
+        text = (
+            (folder / LIST).read_text(encoding="utf-8", errors="replace") if (folder / LIST).exists() else ""
+        )
     except OSError as error:
-        why = f"cannot be read ({error.strerror})"
-        raise ProfileError(why, path=folder / LIST, remedy="give a folder that can be read") from error
-    # A list of a part of the traces may be there; the others are taken from their files.
-    names = sorted(file.name.removesuffix(".gz") for file in folder.iterdir())
+        wrong = f"no folder of traces is there ({error.strerror})"
+        raise ProfileError(wrong, path=path, remedy=f"give the folder of {LIST}") from error
     files: defaultdict[str, dict[int, str]] = defaultdict(dict)
-    copies: defaultdict[str, dict[int, tuple[str, ...]]] = defaultdict(dict)
+    copies: defaultdict[str, dict[int, list[str]]] = defaultdict(dict)
     waiting: list[str] = []
     for line in (*filter(None, map(str.strip, text.split("\n"))), "", *names):
         if line.startswith("Memcpy"):
@@ -230,7 +222,7 @@ def _contexts(path: str) -> list[TraceFolder]:
             number, context = int(found[1]), found[2] or ""
             files[context].setdefault(number, line)
             if waiting:
-                copies[context][number], waiting = tuple(waiting), []
+                copies[context][number], waiting = waiting, []
     if not files:
         raise ProfileError(
             f"has no {LIST} and no kernel-N.traceg",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -33,8 +33,7 @@ STATE = re.compile(r"whole|warm|loads|own|cold|unknown|after:[1-9][0-9]{0,5}|")
 CachesKind = Literal["cold", "unknown", "own", "filled"]
 
 
-@dataclass(frozen=True, slots=True)
-class SeenKernel:
+class SeenKernel(NamedTuple):
     """What a simulator says of which kernel a launch is of; empty and None where it does not."""
 
     name: str = ""
@@ -97,23 +96,22 @@ def caches_of_run(run: MeasuredRun) -> list[str]:
 
 def columns_of(names: Sequence[str], rows: Sequence[Sequence[int | float | None]]) -> dict[str, FloatArray]:
     """Return (n,) each metric of n rows; NaN in place of None."""
-    table = np.array(
-        [[np.nan if value is None else value for value in row] for row in rows], dtype=np.float64
-    )
-    return dict(zip(names, table.reshape(len(rows), len(names)).T.copy(), strict=True))
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
+    return dict(zip(names, table.T.copy(), strict=True))
 
 
 class LinesSoFar:
-    """Pieces of whole lines of a file that may still be written to; half a last line is left out."""
+    """Pieces of whole lines of a file that may still be written to; half a last line is left out.
+
+    Going through it raises ProfileError where gzip data are damaged or a line has no end.
+    """
 
     is_cut = False  #: whether the gzip data, once all is read, turned out to end before their end
 
     def __init__(self, file: InputFile) -> None:
-        """Read a file from its start, whenever it is gone through."""
         self._file = file
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the pieces; ProfileError where gzip data are damaged or a line has no end."""
         left = b""
         with self._file.open() as stream:
             # One block of gzip data at a time: what comes before a cut is kept.
@@ -131,11 +129,9 @@ class LinesSoFar:
                     yield text[:end]
                 left = text[end:]
                 if len(left) > _LONGEST_LINE_BYTES:
-                    raise ProfileError(
-                        f"holds a line of more than {_LONGEST_LINE_BYTES >> 20} MiB",
-                        path=self._file.path,
-                        remedy="give the log as the simulator wrote it",
-                    )
+                    wrong = f"holds a line of more than {_LONGEST_LINE_BYTES >> 20} MiB"
+                    remedy = "give the log as the simulator wrote it"
+                    raise ProfileError(wrong, path=self._file.path, remedy=remedy)
                 if not size:
                     return
 

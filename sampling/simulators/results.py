@@ -18,7 +18,8 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import Progress
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.simulators.export import FILLED, Manifest, read_manifest
+from sampling.simulators.export import FILLED
+from sampling.simulators.exporter import Manifest, read_manifest
 from sampling.simulators.measured_run import (
     UNNUMBERED,
     CachesKind,
@@ -33,9 +34,9 @@ from sampling.text import Wording, counted, listed
 
 #: In place of an id: a launch that is run for the caches' sake, has no number, or is not in the manifest
 NOT_WANTED = -1
-_OF_PLAN = "give the results of the plan's own launches"
-_REMEDY_OTHER = Wording(f"{_OF_PLAN}; whether a trace has them, `kernelpoint align` tells")
-_OF_WHAT_RAN = "give the manifest of what was run"
+_REMEDY = Wording(
+    "give the results of the plan's own launches; whether a trace has them, `kernelpoint align` tells"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,36 +108,64 @@ def results_of(
     """Return what files of results that are read say of a plan's launches, see `read_result_files`."""
     drawn = {launch.id: launch for launch in plan.drawn}
     wanted = np.array(list(drawn), dtype=np.int64)
-    places: defaultdict[int, dict[CachesKind, _Place]] = defaultdict(dict)
     told: defaultdict[int, set[str]] = defaultdict(set)
     for each in manifests:
         for launch_id, state in zip(each.id.tolist(), each.caches, strict=True):
             told[launch_id] |= {state} - {""}
+    #: Of each launch where it is measured, by the kind of caches that it found there.
+    places: defaultdict[int, dict[CachesKind, _Place]] = defaultdict(dict)
     unsure: list[int] = []
     in_all = 0
     for number, run in enumerate(runs):
-        own = manifests[number] if len(manifests) == len(runs) else None
-        ids = ids_of(plan, run, manifests, own)
+        ids = ids_of(plan, run, manifests, manifests[number] if len(manifests) == len(runs) else None)
         in_all += len(ids)
         seen = caches_of_run(run)
         for row in np.flatnonzero(np.isin(ids, wanted)).tolist():
             launch = drawn[int(ids[row])]
-            if _is_unsure(run, row, launch):
+            is_other = differs(launch, run.kernels[row]) if run.kernels else False
+            if is_other:
+                planned, there = kernels_apart(launch, run.kernels[row])
+                raise ProfileError(
+                    f"launch {launch.id} of the plan is {planned}, and number {run.number[row]} there is "
+                    f"{there}: the results are of another program or plan",
+                    path=run.path,
+                    remedy=_REMEDY,
+                )
+            if is_other is None:
                 unsure.append(launch.id)
-            _take(places[launch.id], launch.id, _Place(run, row, _caches(seen[row], told[launch.id])))
+            place = _Place(run, row, _caches(seen[row], told[launch.id]))
+            before = places[launch.id].setdefault(kind_of_caches(place.caches), place)
+            if before is not place and before.is_whole and place.is_whole:
+                raise ProfileError(
+                    f"launch {launch.id} is there twice (number {run.number[row]})",
+                    path=" and ".join(dict.fromkeys((before.run.path, run.path))),
+                    remedy="give each launch once",
+                )
+            if place.is_whole:
+                places[launch.id][kind_of_caches(place.caches)] = place
     if not places:
         raise ProfileError(
             f"none of the plan's {counted(len(drawn), 'launch', 'launches')} is there",
             path=", ".join(run.path for run in runs),
-            remedy=_REMEDY_OTHER,
+            remedy=_REMEDY,
         )
-    counting, others = _counting(places)
+    whole = {
+        launch_id: {kind: place for kind, place in of_launch.items() if place.is_whole} or of_launch
+        for launch_id, of_launch in places.items()
+    }
+    # Filled caches count where all launches found them; else what most found: of some they are a check.
+    is_filled = all("filled" in of_launch for of_launch in whole.values())
+    order: tuple[CachesKind, ...] = ("cold", "unknown", "own", "filled")
+    counting, others = {}, {}
+    for launch_id, of_launch in whole.items():
+        here = [of_launch[kind] for kind in order if kind in of_launch]
+        counting[launch_id] = here.pop(-1 if is_filled else 0)
+        if here:
+            others[launch_id] = here[-1]
     left_out = in_all - len(counting) - len(others)
-    return replace(
-        _launches_at(runs, counting),
-        notes=(*_notes(drawn, counting, left_out, unsure), *_half_pairs(told, places)),
-        again=_launches_at(runs, others) if others else None,
-    )
+    notes = (*_notes(drawn, counting, left_out, unsure), *_half_pairs(told, places))
+    again = _launches_at(runs, others) if others else None
+    return replace(_launches_at(runs, counting), notes=notes, again=again)
 
 
 def _caches(seen: str, told: set[str]) -> str:
@@ -150,67 +179,17 @@ def _caches(seen: str, told: set[str]) -> str:
     return next(iter(possible)) if len(possible) == 1 else seen
 
 
-def _is_unsure(run: MeasuredRun, row: int, launch: PlannedLaunch) -> bool:
-    """Return whether names cannot be compared; raise ProfileError where it is another kernel than planned."""
-    is_other = differs(launch, run.kernels[row]) if run.kernels else False
-    if is_other:
-        planned, there = kernels_apart(launch, run.kernels[row])
-        raise ProfileError(
-            f"launch {launch.id} of the plan is {planned}, and number {run.number[row]} there is {there}: "
-            "the results are of another program or plan",
-            path=run.path,
-            remedy=_REMEDY_OTHER,
-        )
-    return is_other is None
-
-
-def _take(places: dict[CachesKind, _Place], launch_id: int, place: _Place) -> None:
-    """Note where a launch is measured; a whole measurement stands before one that was cut off."""
-    kind = kind_of_caches(place.caches)
-    before = places.get(kind)
-    if before is not None and before.is_whole and place.is_whole:
-        raise ProfileError(
-            f"launch {launch_id} is there twice (number {place.run.number[place.row]})",
-            path=" and ".join(dict.fromkeys((before.run.path, place.run.path))),
-            remedy="give each launch once",
-        )
-    if before is None or place.is_whole:
-        places[kind] = place
-
-
-def _counting(
-    places: Mapping[int, Mapping[CachesKind, _Place]],
-) -> tuple[dict[int, _Place], dict[int, _Place]]:
-    """Return the place that counts of each launch, and the other one of those that have two.
-
-    Filled caches count where all launches found them; else what most found: of some they are a check.
-    """
-    whole = {
-        launch_id: {kind: place for kind, place in of_launch.items() if place.is_whole} or of_launch
-        for launch_id, of_launch in places.items()
-    }
-    is_filled = all("filled" in of_launch for of_launch in whole.values())
-    order: list[CachesKind] = ["cold", "unknown", "own", "filled"]
-    counting, others = {}, {}
-    for launch_id, of_launch in whole.items():
-        here = [of_launch[kind] for kind in order if kind in of_launch]
-        counting[launch_id] = here.pop(-1 if is_filled else 0)
-        if here:
-            others[launch_id] = here[-1]
-    return counting, others
-
-
 def _launches_at(runs: Sequence[MeasuredRun], places: Mapping[int, _Place]) -> SimulatedLaunches:
     ids = sorted(places)
     ordered = [places[each] for each in ids]
+    names = dict.fromkeys(name for run in runs for name in run.metrics)
     metrics = {
         name: np.array(
             [each.run.metrics[name][each.row] if name in each.run.metrics else np.nan for each in ordered]
         )
-        for name in dict.fromkeys(name for run in runs for name in run.metrics)
+        for name in names
     }
-    caches = tuple(each.caches for each in ordered)
-    return SimulatedLaunches(np.array(ids, dtype=np.int64), metrics, caches=caches)
+    return SimulatedLaunches(np.array(ids), metrics, caches=tuple(each.caches for each in ordered))
 
 
 def _notes(
@@ -259,68 +238,53 @@ def ids_of(
     manifests : those of the export, one for each process and device.
     own : which of them the run is of, should it fit several.
     """
+
+    def refused(wrong: str, remedy: str = "give the manifest.csv of what was run") -> ProfileError:
+        return ProfileError(wrong, path=run.path, remedy=remedy)
+
+    is_numbered = run.number != UNNUMBERED
     if run.first_number is None:
         ids = run.number
-    elif (run.number == UNNUMBERED).all():
-        raise ProfileError(
-            "it does not say which launch is which",
-            path=run.path,
-            remedy="give the output of a simulator that numbers launches, or a CSV with a column id",
-        )
+    elif not is_numbered.any():
+        remedy = "give the output of a simulator that numbers launches, or a CSV with a column id"
+        raise refused("it does not say which launch is which", remedy)
     elif manifests:
-        ids = _by_manifests(run, manifests, own)
+        found: dict[str, IntArray] = {}
+        for way in (_in_order, _by_number):
+            found = found or {each.path: ids for each in manifests if (ids := way(run, each)) is not None}
+        distinct = {ids.tobytes(): ids for ids in found.values()}
+        if own is not None and own.path in found:
+            ids = found[own.path]
+        elif len(distinct) == 1:
+            (ids,) = distinct.values()
+        else:
+            of = manifests[0].path if len(manifests) == 1 else f"the {len(manifests)} manifests"
+            if not found:
+                raise refused(f"its launches are not those of {of}")
+            remedy = "give the manifests in the order of the results, one for each"
+            raise refused(f"its launches can be {len(distinct)} different ones of {of}", remedy)
     else:
-        ids = _by_process(plan, run, run.first_number)
+        places = {(launch.process, launch.device) for launch in plan.drawn}
+        # What the plan says of its profile may be more than what it draws.
+        processes = {process for process, _ in places}
+        places |= {
+            (each.process, each.device) for each in plan.profile.sequences if each.process in processes
+        }
+        if len(places) > 1:
+            raise refused(
+                f"its launches are numbered by process, and there are {len(places)} processes and devices"
+            )
+        if (run.number[is_numbered] < run.first_number).any():
+            raise refused(f"launches are numbered from {run.first_number}")
+        first = plan.drawn[0]
+        ids = np.where(is_numbered, run.number - run.first_number + (first.id - first.ordinal), NOT_WANTED)
     launches = sum(sequence.launches for sequence in plan.profile.sequences)
     if launches and (ids >= launches).any():
         number = int(run.number[np.argmax(ids >= launches)])
-        raise ProfileError(
-            f"it has a launch {number}, and the plan's profile {launches:,} launches in all: "
-            "the results are of another program or plan",
-            path=run.path,
-            remedy=_OF_PLAN,
+        raise refused(
+            f"it has a launch {number}, and the plan's profile {launches:,} launches in all", _REMEDY
         )
     return ids
-
-
-def _by_process(plan: PlanFile, run: MeasuredRun, first_number: int) -> IntArray:
-    """Return the ids where the plan's launches are of one process and device, whose launches are numbered."""
-    places = {(launch.process, launch.device) for launch in plan.drawn}
-    processes = {process for process, _ in places}
-    devices = {each.device for each in plan.profile.sequences if each.process in processes}
-    if len(places) > 1 or len(devices) > 1:
-        has = f"the plan has {len(places)} processes and devices"
-        if len(places) == 1:
-            has = f"the process has {len(devices)} devices"
-        raise ProfileError(
-            f"its launches are numbered by process, and {has}",
-            path=run.path,
-            remedy="give the manifest.csv that the export wrote for each of them",
-        )
-    is_numbered = run.number != UNNUMBERED
-    if (run.number[is_numbered] < first_number).any():
-        raise ProfileError(f"launches are numbered from {first_number}", path=run.path)
-    first = plan.drawn[0]
-    return np.where(is_numbered, run.number - first_number + (first.id - first.ordinal), NOT_WANTED)
-
-
-def _by_manifests(run: MeasuredRun, manifests: Sequence[Manifest], own: Manifest | None) -> IntArray:
-    """Return the ids by the one manifest, or the one part of it, that the run is of."""
-    for way in (_in_order, _by_number):
-        found = {each.path: ids for each in manifests if (ids := way(run, each)) is not None}
-        if found:
-            break
-    distinct = {ids.tobytes(): ids for ids in found.values()}
-    if len(distinct) == 1:
-        return next(iter(distinct.values()))
-    if own is not None and own.path in found:
-        return found[own.path]
-    of = manifests[0].path if len(manifests) == 1 else f"the {len(manifests)} manifests"
-    wrong, remedy = f"its launches are not those of {of}", _OF_WHAT_RAN
-    if distinct:
-        wrong = f"its launches can be {len(distinct)} different ones of {of}"
-        remedy = "give the manifests in the order of the results, one for each"
-    raise ProfileError(wrong, path=run.path, remedy=remedy)
 
 
 def _in_order(run: MeasuredRun, manifest: Manifest) -> IntArray | None:
@@ -337,16 +301,15 @@ def _by_number(run: MeasuredRun, manifest: Manifest) -> IntArray | None:
     """Return the ids by the numbers alone; None where not one is of the manifest."""
     drawn = ~manifest.is_warm_up
     known = dict(zip(manifest.number[drawn].tolist(), manifest.id[drawn].tolist(), strict=True))
-    warmed = set(manifest.number[~drawn].tolist())
     numbers = run.number.tolist()
     # A run of launches that the manifest does not name is none of this export, and has no warm-ups.
-    is_of_export = all(number in known or number in warmed for number in numbers)
-    both = [number for number in numbers if number in known and number in warmed]
+    is_of_export = np.isin(run.number, manifest.number).all()
+    both = set(numbers) & set(known) & set(manifest.number[~drawn].tolist())
     if both and is_of_export:
         raise ProfileError(
-            f"launch {both[0]} is a warm-up too, and the order of launches is not that of {manifest.path}",
+            f"launch {min(both)} is a warm-up too, and the order of launches is not that of {manifest.path}",
             path=run.path,
-            remedy=_OF_WHAT_RAN,
+            remedy="give the manifest.csv of what was run",
         )
     ids = np.array([known.get(number, NOT_WANTED) for number in numbers], dtype=np.int64)
     return ids if (ids != NOT_WANTED).any() else None
