@@ -1,9 +1,9 @@
 """A plan simulated until its total is known well enough: handed over, run, estimated, topped up, and so on.
 
 All that is known of a run is in its folder: ``plan.json``, the plan as large as it is by now; ``rounds/N``,
-what was exported of it each time; ``launches/ID``, where the process of a launch works, with ``exit`` as soon
-as it has ended; and ``results/launch-ID.log`` (or ``.csv``), or ``.failed`` with the reason. So a run that was
-stopped goes on by being called again. (docs/methods.md, 11 Back from the simulator)
+what was exported of it each time; ``launches/ID``, where the process of a launch works, with ``exit`` once it
+has ended; ``results/launch-ID.log`` (or ``.csv``), or ``.failed`` with the reason. So a run that was stopped
+goes on by being called again. (docs/methods.md, 11 Back from the simulator)
 """
 
 from __future__ import annotations
@@ -172,8 +172,8 @@ class Loop:
         self.plan = self.first = asked.plan
         self.manifests: list[Manifest] = []
         self.rounds = self.taken = 0
-        # Of what ended since this call, for how long the rest may take.
-        self.spent_seconds, self.spent_ns, self.spent_jobs = 0.0, 0, 0
+        # Since when jobs run, and the profile's time of those that ended since: how long the rest may take.
+        self.began, self.spent_ns = 0.0, 0
 
     @classmethod
     @contextmanager
@@ -341,6 +341,7 @@ class Loop:
     def simulate(self) -> None:
         """Run the jobs that are left, until the target holds."""
         queue, told, pause = self.left(), 0.0, _FIRST_POLL_SECONDS
+        self.began, self.spent_ns = time.monotonic(), 0
         while queue or self.running:
             while queue and len(self.running) < self.asked.processes:
                 self.start(queue.pop(0))
@@ -387,9 +388,7 @@ class Loop:
             del self.running[job]
             _write(job.place / "exit", said + "\n")
             _take_result(job, self.asked.to)
-            self.spent_seconds += seconds
             self.spent_ns += job.duration_ns
-            self.spent_jobs += 1
             ended.append(job)
         over = [job for job in self.jobs if job.has_ended] if ended else []
         if ended and len(over) >= min(_ALL_FAIL, len(self.jobs)) and not any(job.measured for job in over):
@@ -404,11 +403,9 @@ class Loop:
 
     def tell(self, news: Job | int | None = None) -> None:
         """Report how far the run is."""
-        left, seconds = self.left(), None
-        if self.spent_jobs and left:
-            left_ns = sum(job.duration_ns for job in left)
-            share = left_ns / self.spent_ns if self.spent_ns else len(left) / self.spent_jobs
-            seconds = share * self.spent_seconds / min(self.asked.processes, len(left))
+        left_ns = sum(job.duration_ns for job in self.left())
+        pace = self.spent_ns / max(time.monotonic() - self.began, 1e-9)
+        seconds = left_ns / pace if pace and left_ns else None
         done = sum(job.measured is not None for job in self.jobs)
         failed = sum(bool(job.failure) for job in self.jobs)
         total = None if self.found is None else self.found.main

@@ -39,7 +39,6 @@ from sampling.simulators.exporter import (
     Exporter,
     OfPart,
     Written,
-    place_of_traces,
     run_script,
     script,
     template,
@@ -88,7 +87,7 @@ def _for_accel_sim(plan: PlanFile, parts: Sequence[Part], choices: ExportChoices
                 "accel-sim/run.sh",
                 comment,
                 part,
-                traces=place_of_traces(traces and traces.path),
+                None if traces is None else traces.path,
                 list=name,
                 suffix=suffix,
                 link_traces=template("link-traces.sh"),
@@ -234,21 +233,15 @@ def _for_mgpusim(plan: PlanFile, parts: Sequence[Part], choices: ExportChoices) 
     for part in parts:
         traces = _traces_of(part, choices, plan)
         names = {step.ordinal: _trace_name(step.ordinal, traces) for step in part.steps}
-        packed = [name for name in names.values() if not name.endswith(".traceg")]
-        if traces is not None and packed:
-            raise ProfileError(
-                f"{packed[0]} is packed, and MGPUSim reads text alone",
-                path=traces.path,
-                remedy="unpack the traces, and name them .traceg in kernelslist.g",
-            )
         own: list[tuple[str, Content]] = []
         for suffix, shard in part.files():
             folder = f"run{suffix}"
             comment = f"Simulates the {len(shard)} launches of {folder}/kernelslist.g, in its order."
-            text = script(
+            text = run_script(
                 "mgpusim/run.sh",
                 comment,
-                traces=place_of_traces(traces and traces.path),
+                part,
+                None if traces is None else traces.path,
                 folder=folder,
                 link_traces=template("link-traces.sh"),
             )

@@ -25,7 +25,7 @@ from sampling.features.counts import REMEDY, is_stats, stats_rows
 from sampling.projection import IntervalLog
 from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.export import LOADS_FROM, Step
-from sampling.simulators.measured_run import SeenKernel, TraceList, dimensions_of, is_same_name, kernels_apart
+from sampling.simulators.measured_run import SeenKernel, TraceList, dimensions_of, refuse_other
 from sampling.text import counted
 
 LIST = "kernelslist.g"
@@ -184,18 +184,10 @@ def _check(folder: TraceFolder, steps: Sequence[Step]) -> None:
         if (launch := step.launch) is None:
             continue
         number = folder.number(step.ordinal)
-        head = trace_head(folder.file(number))
-        seen, said = _kernel_of(head), head.get("kernel id", str(number))
-        is_same = is_same_name(launch.name, seen.name) is not False and said == str(number)
-        if head and not (is_same and launch.grid in {None, seen.grid} and launch.block in {None, seen.block}):
-            planned, there = kernels_apart(launch, seen)
-            if said != str(number):
-                planned, there = f"kernel id {number}, {planned},", f"kernel id {said}, {there}"
-            raise ProfileError(
-                f"launch {step.id} is {planned} in the plan, and {folder.files[number]} is of {there}",
-                path=folder.path,
-                remedy=_REMEDY,
-            )
+        head, name = trace_head(folder.file(number)), folder.files[number]
+        if (said := head.get("kernel id", str(number))) != str(number):
+            raise ProfileError(f"{name} says that it is kernel id {said}", path=folder.path, remedy=_REMEDY)
+        refuse_other(launch, _kernel_of(head), name, folder.path, _REMEDY)
 
 
 def _contexts(path: str) -> list[TraceFolder]:

@@ -176,7 +176,7 @@ def _columns_of_numbers(head: bytes, columns: dict[str, int], separator: str) ->
     )
 
 
-_KERNEL, _CYCLE = "kernel", "cycle"
+_KERNEL, _CYCLE, _TOO_LARGE = "kernel", "cycle", 1 << 62
 _COUNTS = (_CYCLE, "instructions", "ctas")
 #: Columns of the whole kernel, and the fact that each is
 _FACTS = {
@@ -221,7 +221,8 @@ def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
             for name, cells in numbers.items():
                 least = int(name in _FROM_1)
                 rows.refuse(~rows.has_value(name), name, "the cell is empty")
-                rows.refuse(cells < least, name, f"the number is {least} or more")
+                wrong = (cells < least) | (cells >= _TOO_LARGE)
+                rows.refuse(wrong, name, f"the number is {least} or more, and less than 2^62")
             texts, code = rows.texts(_KERNEL) if _KERNEL in columns else ([""], np.zeros(len(rows), np.int32))
             parts.append({**numbers, _KERNEL: code.astype(np.int64) + len(names), "line": rows.lines})
             names += [text.strip() for text in texts]
@@ -233,9 +234,9 @@ def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
         step = np.diff(table[_CYCLE], prepend=0)
         is_start = ~is_same_name | (step < 0)
         facts = {name: fact for name, fact in _FACTS.items() if name in table}
-        wrong = {_CYCLE: is_same_name & (step == 0)}
-        wrong |= {name: ~is_start & (np.diff(table[name], prepend=0) != 0) for name in facts}
-        for name, rows_of in wrong.items():
+        repeats = {_CYCLE: is_same_name & (step == 0)}
+        repeats |= {name: ~is_start & (np.diff(table[name], prepend=0) != 0) for name in facts}
+        for name, rows_of in repeats.items():
             if rows_of.any():
                 said = f"the number is {'that of' if name == _CYCLE else 'another than in'} the row before"
                 row = int(table["line"][np.argmax(rows_of)])
@@ -243,10 +244,7 @@ def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
         starts = np.flatnonzero(is_start).tolist()
         for start, end in zip(starts, [*starts[1:], len(step)], strict=True):
             of_kernel = {fact: int(table[name][start]) for name, fact in facts.items()}
-            log = (table[name][start:end] for name in _COUNTS)
-            logs.append(
-                IntervalLog(
-                    str(name_of[start]) or f"kernel {len(logs) + 1}", *log, facts=KernelFacts(**of_kernel)
-                )
-            )
+            cycle, instructions, ctas = (table[name][start:end] for name in _COUNTS)
+            name = str(name_of[start]) or f"kernel {len(logs) + 1}"
+            logs.append(IntervalLog(name, cycle, instructions, ctas, KernelFacts(**of_kernel)))
     return tuple(logs)

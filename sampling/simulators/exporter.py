@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
-from typing import IO, Annotated
+from typing import IO, Annotated, Any
 
 import msgspec
 import numpy as np
@@ -66,7 +66,7 @@ class Exporter:
             is_warm = self.fills and choices.traces is not None and not choices.cold_check
             choices = replace(choices, caches=choices.caches or ("warm" if is_warm else "cold"))
         parts = run_parts(plan, choices, by_name=self.by_name)
-        written, said = self.write(plan, parts, choices)
+        written, values = self.write(plan, parts, choices)
         files: list[tuple[str, Content]] = []
         for part, (own, simulator_ids) in zip(parts, written, strict=True):
             own.append(("manifest.csv", _manifest(part, simulator_ids, choices.caches or "")))
@@ -74,53 +74,56 @@ class Exporter:
                 arguments = " PROGRAM [ARGUMENT...]" if self.runs_program else ""
                 own.append(("slurm.sh", template("slurm.sh", shards=shards, arguments=arguments)))
             files += [(part.folder + name, content) for name, content in own]
-        return (*files, ("README.txt", self._page(plan, parts, choices, said)))
+        return (*files, ("README.txt", self._page(plan, parts, choices, values)))
 
     def _page(
-        self, plan: PlanFile, parts: Sequence[Part], choices: ExportChoices, said: dict[str, object]
+        self, plan: PlanFile, parts: Sequence[Part], choices: ExportChoices, values: dict[str, object]
     ) -> str:
-        """Return how ids are counted, what holds for every target as far as it does here, and its own text."""
-        sentences = tomllib.loads(_read("page.toml"))
+        """Return how ids are counted, what holds here of every target, and the target's own text."""
         steps = [step for part in parts for step in part.steps if step.launch is not None]
-        checked = sum(step.is_check for step in steps)
-        drawn = counted(len(steps) - checked, "launch", "launches")
+        checks = sum(step.is_check for step in steps)
+        drawn = counted(len(steps) - checks, "launch", "launches")
+        before = choices.predecessors
+        words = ("launch", "is") if before == 1 else (f"{before} launches", "are")
+        in_order = choices.caches in FILLED or before
+        places = {(each.process, each.device) for each in plan.profile.sequences}
+        places |= {(part.process, part.device) for part in parts}
+        devices = sorted(Counter(process for process, _ in places).items()) if self.uses_nvbit else []
+        waiting = [each.name for each in plan.drawn if self.uses_nvbit and is_communication(each.name)]
+        of_parts = counted(len(parts), "process and device", "processes and devices")
+        said: list[tuple[object, str, dict[str, Any]]] = [
+            (True, "manifest", {}),
+            (not self.runs_program, "program_order" if in_order else "order", {}),
+            (before, "warm_ups", {"launches": words[0], "are": words[1]}),
+            (choices.caches is not None and not before, str(choices.caches), {}),
+            (checks, "check", {"checks": checks, "before": PREDECESSORS}),
+            (choices.shards > 1, "shards", {"shards": choices.shards}),
+            (len(parts) > 1, "parts", {"parts": of_parts}),
+            *(
+                (number > 1, "several_devices", {"process": each, "devices": number})
+                for each, number in devices
+            ),
+            (
+                waiting,
+                "communication",
+                {
+                    "count": len(waiting),
+                    "are": "is" if len(waiting) == 1 else "are",
+                    "name": shortened(waiting[0], 48) if waiting else "",
+                },
+            ),
+        ]
+        sentences = tomllib.loads(_read("page.toml"))
+        # Of several shards each has files of its own, numbered.
+        values["numbered"] = "" if all(len(part.shards) == 1 for part in parts) else "-N"
         pieces = [
             f"{drawn} of a plan of KernelPoint, for {self.title}.\n",
             fill(f"{self.note}.", 106, break_on_hyphens=False, break_long_words=False) + "\n",
+            *(_put_in(sentences[what], {"target": self.title} | how) for is_so, what, how in said if is_so),
+            template(f"{self.name}/README.txt", **values),
         ]
-
-        def say(name: str, **values: object) -> None:
-            pieces.append(_put_in(sentences[name], {"target": self.title} | values))
-
-        say("manifest")
-        before = choices.predecessors
-        if not self.runs_program:
-            say("program_order" if choices.caches in FILLED or before else "order")
-        if before:
-            words = ("launch", "is") if before == 1 else (f"{before} launches", "are")
-            say("warm_ups", launches=words[0], are=words[1])
-        elif choices.caches is not None:
-            say(choices.caches)
-        if checked:
-            say("check", checks=checked, before=PREDECESSORS)
-        if choices.shards > 1:
-            say("shards", shards=choices.shards)
-        if len(parts) > 1:
-            say("parts", parts=counted(len(parts), "process and device", "processes and devices"))
-        if self.uses_nvbit:
-            places = {(each.process, each.device) for each in (*plan.profile.sequences, *parts)}
-            for process, devices in sorted(Counter(process for process, _ in places).items()):
-                if devices > 1:
-                    say("several_devices", process=process, devices=devices)
-            names = [launch.name for launch in plan.drawn if is_communication(launch.name)]
-            if names:
-                are = "is" if len(names) == 1 else "are"
-                say("communication", count=len(names), are=are, name=shortened(names[0], 48))
-        # Of several shards each has files of its own, numbered.
-        said["numbered"] = "" if all(len(part.shards) == 1 for part in parts) else "-N"
-        pieces.append(template(f"{self.name}/README.txt", **said))
         if self.is_estimated:
-            say("estimate", logs=parts[0].logs)
+            pieces.append(_put_in(sentences["estimate"], {"logs": parts[0].logs}))
         return "\n".join(pieces)
 
 
@@ -146,14 +149,14 @@ def script(name: str, comment: str, *, takes_program: bool = False, **values: ob
     return head + (template("wants-program.sh") if takes_program else "") + template(name, **values)
 
 
-def run_script(name: str, comment: str, part: Part, **values: object) -> str:
-    """Return the script that simulates a shard of a part, and says what to type then."""
-    return script(name, comment, top="/.." if part.folder else "", logs=part.logs, **values)
+def run_script(name: str, comment: str, part: Part, traces: str | Path | None, **values: object) -> str:
+    """Return the script that simulates a shard of a part, and says what to type then.
 
-
-def place_of_traces(folder: str | Path | None) -> str:
-    """Return where a script looks for traces, as its shell reads it: beside itself if none are known."""
-    return '"$here"' if folder is None else shlex.quote(str(Path(folder).absolute()))
+    It looks for the traces in their folder, beside itself if none is known.
+    """
+    place = '"$here"' if traces is None else shlex.quote(str(Path(traces).absolute()))
+    values |= {"traces": place, "top": "/.." if part.folder else "", "logs": part.logs}
+    return script(name, comment, takes_program=False, **values)
 
 
 _COLUMNS = (
@@ -179,20 +182,29 @@ class _ManifestRow(msgspec.Struct, frozen=True):
 def _manifest(part: Part, simulator_ids: Mapping[int, str | int], caches: str) -> str:
     """Return ``manifest.csv`` of a part, in the order of each shard; what weighs nothing is left out."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
+    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
     for shard, steps in enumerate(part.shards, start=1):
         for order, step in enumerate(steps, start=1):
-            weight, found, own = 0.0, "", (None, None, "", "", "")
+            row: dict[str, object] = {
+                "id": step.id,
+                "simulator_id": simulator_ids.get(step.ordinal, ""),
+                "stratum": step.stratum,
+                "weight": 0,
+                "warm_up": int(step.launch is None),
+                "shard": shard,
+                "order": order,
+                "process": part.process,
+                "device": part.device,
+                "ordinal": step.ordinal,
+            }
             if (launch := step.launch) is not None:
-                weight, found = launch.weight, caches
-                sizes = map(dimensions_text, (launch.grid, launch.block))
-                own = (launch.occurrence, launch.duration_ns, *sizes, launch.name)
+                row |= {name: getattr(launch, name) for name in ("occurrence", "duration_ns", "name")}
+                row |= {name: dimensions_text(getattr(launch, name)) for name in ("grid", "block")}
+                row |= {"weight": launch.weight, "caches": caches}
             if step.is_check:
-                weight, found = 0.0, f"after:{PREDECESSORS}"
-            called = (step.id, simulator_ids.get(step.ordinal, ""), step.stratum)
-            place = (shard, order, part.process, part.device, step.ordinal)
-            writer.writerow((*called, weight or 0, int(launch is None), found, *place, *own))
+                row |= {"weight": 0, "caches": f"after:{PREDECESSORS}"}
+            writer.writerow(row)
     return text.getvalue()
 
 
@@ -231,8 +243,9 @@ def read_manifest(file: InputFile) -> Manifest:
         except msgspec.ValidationError as error:
             column = str(error).rpartition("$.")[2].rstrip("`")
             wrong = f"{cells[column]!r} is none of what stands there"
-            place = {"path": file.path, "row": reader.line_num, "column": column}
-            raise ProfileError(wrong, **place, remedy=_REMEDY) from error
+            raise ProfileError(
+                wrong, path=file.path, row=reader.line_num, column=column, remedy=_REMEDY
+            ) from error
     if not rows:
         raise ProfileError("has no row below its header", path=file.path, remedy=_REMEDY)
     rows.sort(key=lambda row: (row.shard, row.order))

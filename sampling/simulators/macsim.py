@@ -32,7 +32,6 @@ from sampling.simulators.exporter import (
     Exporter,
     OfPart,
     Written,
-    place_of_traces,
     run_script,
     script,
 )
@@ -44,9 +43,8 @@ from sampling.simulators.measured_run import (
     SeenKernel,
     TraceList,
     columns_of,
-    differs,
     dimensions_of,
-    kernels_apart,
+    refuse_other,
 )
 from sampling.text import counted
 
@@ -67,8 +65,7 @@ def _write(plan: PlanFile, parts: Sequence[Part], choices: ExportChoices) -> Wri
         for suffix, shard in part.files():
             name = f"kernel_config{suffix}.txt"
             comment = f"Simulates the {len(shard)} kernels of {name}, in its order."
-            where = place_of_traces(folder)
-            text = run_script("macsim/run.sh", comment, part, traces=where, config=name, suffix=suffix)
+            text = run_script("macsim/run.sh", comment, part, folder, config=name, suffix=suffix)
             kernels = "".join(f"./Kernel{step.ordinal}/trace.txt\n" for step in shard)
             own += [(name, _HEAD + kernels), (f"run{suffix}.sh", text)]
         called = {step.ordinal: f"Kernel{step.ordinal}" for step in part.steps}
@@ -129,13 +126,11 @@ def _check_traces(folder: Path, steps: Sequence[Step]) -> None:
     with open_input(str(folder / _NAMES)) as file:
         listed = dict(_listed(file))
     for step in sorted(steps, key=lambda each: each.ordinal):
-        seen = listed.get(step.ordinal)
-        if step.launch is not None and listed and (seen is None or differs(step.launch, seen)):
-            wrong = f"does not list Kernel{step.ordinal}"
-            if seen is not None:
-                planned, there = kernels_apart(step.launch, seen)
-                wrong = f"launch {step.id} is {planned} in the plan, and Kernel{step.ordinal} is {there}"
-            raise ProfileError(wrong, path=folder / _NAMES, remedy=_TRACE_REMEDY)
+        if step.launch is not None and listed:
+            called, path = f"Kernel{step.ordinal}", str(folder / _NAMES)
+            if step.ordinal not in listed:
+                raise ProfileError(f"does not list {called}", path=path, remedy=_TRACE_REMEDY)
+            refuse_other(step.launch, listed[step.ordinal], called, path, _TRACE_REMEDY)
 
 
 _LISTED = re.compile(
@@ -201,33 +196,7 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
             f"there is no {unknown[0]}: MacSim prints {' and '.join(_KNOWN)} of each launch",
             remedy="ask for these, or for others as a CSV of your own",
         )
-
-    def refused(wrong: str) -> ProfileError:
-        remedy = "give what MacSim printed on its standard output of one program"
-        return ProfileError(wrong, path=file.path, remedy=remedy)
-
-    numbers: list[int] = []
-    # Of each kernel: its warps; how many of them ended, their instructions, and when the last one did.
-    warps: list[int | None] = []
-    ended: list[tuple[int, int, int]] = []
-    for text in LinesSoFar(file):
-        for found in _LINE.finditer(b"\n" + text):
-            if found["process"] is not None:
-                number = _NUMBER.match(found["path"])
-                if int(found["process"]) or number is None:
-                    raise refused("several programs ran at once, or a trace is not of a folder KernelN")
-                numbers.append(int(number[1]))
-                warps.append(None)
-                ended.append((0, 0, 0))
-            elif not numbers:
-                raise refused("its beginning is missing: which kernel ran first is not known")
-            elif found["warps"] is not None:
-                warps[-1] = int(found["warps"])
-            else:
-                count, instructions, last = ended[-1]
-                ended[-1] = (count + 1, instructions + int(found["insts"]), max(last, int(found["cycles"])))
-    if not numbers:
-        raise refused("no kernel is printed there")
+    numbers, warps, ended = _kernels(file)
     rows: list[list[int | None]] = []
     missing: dict[int, str] = {}
     before: int | None = 0
@@ -249,3 +218,34 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
         kernels=tuple(SeenKernel(warps=each) for each in warps),
         missing=missing,
     )
+
+
+def _kernels(file: InputFile) -> tuple[list[int], list[int | None], list[tuple[int, int, int]]]:
+    """Return each kernel's number, warps, and how many ended, with how many instructions, and when last."""
+
+    def refused(wrong: str) -> ProfileError:
+        remedy = "give what MacSim printed on its standard output of one program"
+        return ProfileError(wrong, path=file.path, remedy=remedy)
+
+    numbers: list[int] = []
+    warps: list[int | None] = []
+    ended: list[tuple[int, int, int]] = []
+    for text in LinesSoFar(file):
+        for found in _LINE.finditer(b"\n" + text):
+            if found["process"] is not None:
+                number = _NUMBER.match(found["path"])
+                if int(found["process"]) or number is None:
+                    raise refused("several programs ran at once, or a trace is not of a folder KernelN")
+                numbers.append(int(number[1]))
+                warps.append(None)
+                ended.append((0, 0, 0))
+            elif not numbers:
+                raise refused("its beginning is missing: which kernel ran first is not known")
+            elif found["warps"] is not None:
+                warps[-1] = int(found["warps"])
+            else:
+                count, instructions, last = ended[-1]
+                ended[-1] = (count + 1, instructions + int(found["insts"]), max(last, int(found["cycles"])))
+    if not numbers:
+        raise refused("no kernel is printed there")
+    return numbers, warps, ended

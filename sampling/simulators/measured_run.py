@@ -156,8 +156,8 @@ class TraceList:
 
 
 @lru_cache(maxsize=1 << 14)
-def is_same_name(planned: str, seen: str) -> bool | None:
-    """Return whether two names are of one kernel, mangled or not; None where nothing here can tell.
+def is_same_name(planned: str, seen: str) -> bool:
+    """Return whether two names are of one kernel, mangled or not; true too where nothing here can tell.
 
     Scope and template arguments must agree, unless the plan has the function's name alone; parameters are
     compared where both have them in full, for demanglers leave some out.
@@ -165,57 +165,43 @@ def is_same_name(planned: str, seen: str) -> bool | None:
     >>> is_same_name("vecadd(const float *, float *)", "_Z6vecaddPKfPf"), is_same_name("f(int)", "_Z1gi")
     (True, False)
     """
-    if planned == seen:
-        return True
     one, other = map(readable_name, (planned, seen))
-    is_mangled = [name.startswith(MANGLED) for name in (one, other)]
-    if all(is_mangled):
-        return False
-    if any(is_mangled):
+    mangled = [name for name in (one, other) if name.startswith(MANGLED)]
+    if one == other or len(mangled) == 2:
+        return one == other
+    if mangled:
         # What could not be demangled holds at least the function's own name, with its length before it.
-        mangled, readable = (one, other) if is_mangled[0] else (other, one)
-        own = short_name(readable)
-        return None if f"{len(own)}{own}" in mangled else False
+        own = short_name(other if one in mangled else one)
+        return f"{len(own)}{own}" in mangled[0]
     if common_spelling(one) == common_spelling(other) or bare_spelling(one) == bare_spelling(other):
         return True
     # A profile may have recorded the function's own name alone.
     return one.isidentifier() and one == short_name(other)
 
 
-def differs(planned: PlannedLaunch, seen: SeenKernel) -> bool | None:
-    """Return whether a launch is another than the plan's; None where all fits but names cannot be compared.
+def refuse_other(planned: PlannedLaunch, seen: SeenKernel, called: str, path: str, remedy: str) -> None:
+    """Raise ProfileError where a launch is of another kernel, grid or block than the plan's.
 
     What one of the two does not say is not compared.
     """
-    for there, here in ((seen.grid, planned.grid), (seen.block, planned.block)):
-        if there is not None and here is not None and there != here:
-            return True
-    if seen.warps is not None and _warps(planned) not in {None, seen.warps}:
-        return True
-    if not seen.name:
-        return False
-    is_same = is_same_name(planned.name, seen.name)
-    return None if is_same is None else not is_same
-
-
-def _warps(launch: PlannedLaunch) -> int | None:
-    if launch.grid is None or launch.block is None:
-        return None
-    return prod(launch.grid) * -(-prod(launch.block) // _THREADS_OF_WARP)
-
-
-def kernels_apart(planned: PlannedLaunch, seen: SeenKernel) -> tuple[str, str]:
-    """Return the plan's kernel and another as a message names them, still different where they differ."""
+    warps = None
+    if planned.grid is not None and planned.block is not None:
+        warps = prod(planned.grid) * -(-prod(planned.block) // _THREADS_OF_WARP)
+    sizes = ((planned.grid, seen.grid), (planned.block, seen.block), (warps, seen.warps))
+    differs = any(None not in pair and pair[0] != pair[1] for pair in sizes)
+    if not differs and (not seen.name or is_same_name(planned.name, seen.name)):
+        return
     names = shortened_names(readable_name(planned.name), readable_name(seen.name))
-    sizes = [(planned.grid, planned.block), (seen.grid, seen.block)]
+    shapes = ((planned.grid, planned.block), (seen.grid, seen.block))
     one, other = (
         f"{name} <<<{dimensions_text(grid) or '?'}, {dimensions_text(block) or '?'}>>>"
-        for name, (grid, block) in zip(names, sizes, strict=True)
+        for name, (grid, block) in zip(names, shapes, strict=True)
     )
-    warps = _warps(planned)
-    if seen.warps is None or warps is None:
-        return one, other
-    return f"{one} of {warps:,} warps", f"a kernel of {seen.warps:,} warps"
+    if warps is not None and seen.warps is not None:
+        one, other = f"{one} of {warps:,} warps", f"a kernel of {seen.warps:,} warps"
+    raise ProfileError(
+        f"launch {planned.id} is {one} in the plan, and {called} is {other}", path=path, remedy=remedy
+    )
 
 
 def dimensions_text(dimensions: Dimensions | None) -> str:
