@@ -4,16 +4,13 @@ A new format is one new module and one word in ``_MODULES``. A module has::
 
     def recognise(file: InputFile) -> bool         # from file.head (64 KiB); cheap
     def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows
-
-``read`` raises ProfileError, with the remedy, for what is of its format but no features. What belongs to
-which launch of a profile is decided by `sampling.features.join`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 
 import numpy as np
@@ -21,20 +18,24 @@ import numpy as np
 from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.profile import KernelTable
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.registry import reader_of
 from sampling.readers.table import NumberLocale, Rows, floats
 from sampling.reduction.launch_list import Features
-from sampling.text import Wording, counted, listed, shortened
+from sampling.text import Wording, shortened
 
-_NUMBER_ELSEWHERE = re.compile(r"[+-]?(\d+|\d{1,3}([.,]\d{3})+)([.,]\d*)?")
 # The tables are asked last: many other files are CSV too.
 _MODULES = ("ncu", "counts", "tables")
 _READABLE = (
-    "give a CSV of Nsight Compute (`ncu --csv --page raw`), a CSV or Parquet file with a column id or name, "
-    "an npy file with a row for every launch, or what NVBit's instr_count or the basic-block tool writes"
+    "give a CSV of Nsight Compute (`ncu --import REPORT --csv --page raw`), a CSV or Parquet file with a "
+    "column id or name, an npy file with a row for every launch, or what NVBit's instr_count or the "
+    "basic-block tool writes"
 )
+_NUMBER_ELSEWHERE = re.compile(r"[+-]?(\d+|\d{1,3}([.,]\d{3})+)([.,]\d*)?")
+_WRONG_NUMBER = {
+    locale: Wording(f"correct the cell, or say how the file writes numbers: `number_locale={other}`")
+    for locale, other in (("C", "de_DE"), ("en_US", "de_DE"), ("de_DE", "C"))
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +74,11 @@ class FeatureRows:
 
     def words(self, row: int) -> str:
         """Return a row in words, for messages: its name and shape, or its id."""
-        if self.name is None:
-            assert self.id is not None
+        if self.id is not None:
             return f"id {int(self.id[row])}"
-        shape = [
-            f", {what} ({', '.join(map(str, dimensions[row].tolist()))})"
-            for what, dimensions in (("grid", self.grid), ("block", self.block))
-            if dimensions is not None
-        ]
+        assert self.name is not None
+        sizes = {"grid": self.grid, "block": self.block}
+        shape = [f", {what} {tuple(size[row].tolist())}" for what, size in sizes.items() if size is not None]
         return f"'{shortened(self.names[int(self.name[row])])}'" + "".join(shape)
 
 
@@ -100,42 +98,28 @@ def read_features(path: str, *, locale: NumberLocale = "C", progress: Progress |
             if module.recognise(file):
                 rows: FeatureRows = module.read(file, locale, progress)
                 return rows
-        message, remedy = _no_features(file)
-        raise ProfileError(message, path=file.path, remedy=remedy)
+        raise _no_features(file)
 
 
-def _no_features(file: InputFile) -> tuple[str, str]:
-    """Return message and remedy for a file that no format recognises."""
+def _no_features(file: InputFile) -> ProfileError:
+    """Return the error for a file that no format recognises."""
     # Many regular expressions, which no file of features needs.
-    from sampling.readers.not_a_profile import file_error, shell_path
+    from sampling.readers.not_a_profile import file_error
 
     reader = reader_of(file)
-    message, remedy = file_error(file).message.removeprefix(f"{file.path}: "), _READABLE
+    what = re.split("[:,]", file_error(file).message.removeprefix(f"{file.path}: "))[0]
     if file.is_directory:
-        message = "a folder, not a file of features"
-    elif not file.head.strip():
-        message, remedy = "an empty file", "record the features again"
+        what = "a folder"
     elif reader is not None:
-        try:
-            is_profile = reader.read(file, KernelTable(), None) is not None
-        except ProfileError as error:
-            is_profile, message = False, error.message.removeprefix(f"{error.path}: ")
-        message = f"{message}; it has no features of launches either"
-        if is_profile:
-            message = f"a profile ({reader.FORMAT}): it has durations of launches and no features of them"
-            remedy = "give it in place of the profile, or record its features with `ncu --csv --page raw`"
-    elif b"==PROF==" in file.head or message.startswith("an Nsight Compute report"):
-        message = "what Nsight Compute wrote, without a CSV of metrics in it"
-        remedy = f"write it with `ncu --import {shell_path(file)} --csv --page raw`"
-    return message.replace("not a profile", "not features").replace("not its profile", "not features"), remedy
+        what = f"what profiles are read from ({reader.FORMAT})"
+    return ProfileError(f"{what}, no features of launches", path=file.path, remedy=_READABLE)
 
 
 class NumberColumn:
-    """A column that arrives piece by piece, and may hold numbers or text; an infinite cell has no value."""
+    """A column that arrives piece by piece, and may hold numbers or text."""
 
     def __init__(self, name: str, locale: NumberLocale) -> None:
         self.name = name
-        self.has_infinite = False
         self._locale: NumberLocale = locale
         self._parts: list[FloatArray] = []
         self._mixed: ProfileError | None = None
@@ -149,20 +133,22 @@ class NumberColumn:
         if is_text.any():
             distinct, codes = rows.texts(self.name)
             for code in np.unique(codes[is_text]).tolist():
-                if self._mixed is None:
-                    said = ", and other cells of the column are"
-                    self._mixed = self._error(rows, codes == code, distinct[code], said)
-                if _NUMBER_ELSEWHERE.fullmatch(distinct[code].strip()):
-                    said = f" under the locale {self._locale}"
-                    raise self._error(rows, codes == code, distinct[code], said)
+                is_number = _NUMBER_ELSEWHERE.fullmatch(distinct[code].strip())
+                if is_number or self._mixed is None:
+                    self._mixed = ProfileError(
+                        f"'{distinct[code]}' is not a number",
+                        path=rows.file.path,
+                        row=int(rows.lines[np.argmax(codes == code)]),
+                        column=rows.layout.header[rows.layout.columns[self.name][0]],
+                        remedy=_WRONG_NUMBER[self._locale],
+                    )
+                if is_number:
+                    raise self._mixed
         return numbers, is_text
 
     def take(self, rows: Rows) -> None:
         """Add some rows; see `read`."""
-        numbers, _ = self.read(rows)
-        infinite = np.isinf(numbers)
-        self.has_infinite |= bool(infinite.any())
-        self._parts.append(np.where(infinite, np.nan, numbers) if self.has_infinite else numbers)
+        self._parts.append(self.read(rows)[0])
 
     def values(self) -> FloatArray | None:
         """Return (n,) the numbers; None for a column of text.
@@ -170,41 +156,9 @@ class NumberColumn:
         Raises ProfileError: some cells are numbers and others are text.
         """
         numbers = np.concatenate([np.zeros(0), *self._parts])
-        if self._mixed is None:
-            return numbers
-        if np.isnan(numbers).all() and not self.has_infinite:
-            return None
-        raise self._mixed
-
-    def _error(self, rows: Rows, wrong: BoolArray, text: str, said: str) -> ProfileError:
-        remedy = (
-            "correct the cell, or leave `number_locale` out"
-            if self._locale == "de_DE"
-            else "correct the cell, or say how the file writes numbers: `number_locale=de_DE`"
-        )
-        marked = replace(rows, layout=replace(rows.layout, remedy=Wording(remedy)))
-        return marked.error(int(np.argmax(wrong)), f"'{text}' is not a number{said}", self.name)
-
-
-def gap_notes(number: IntArray) -> tuple[str, ...]:
-    """Return what to tell the user of kernels that a log numbers, (n,) ascending, but has no line for."""
-    missing = int(number[-1]) + 1 - len(number)
-    if not missing:
-        return ()
-    have = "has" if missing == 1 else "have"
-    return (f"{missing:,} of {counted(int(number[-1]) + 1, 'kernel')} up to the last {have} no line",)
-
-
-def infinite_notes(metrics: Iterable[str]) -> tuple[str, ...]:
-    """Return what to tell the user of metrics with infinite values."""
-    names = list(metrics)
-    return (f"infinite values count as none: {listed(names)}",) if names else ()
-
-
-def repeated_notes(columns: Sequence[str]) -> tuple[str, ...]:
-    """Return what to tell the user of columns with one name."""
-    twice = [name for name in dict.fromkeys(columns) if name and columns.count(name) > 1]
-    return (f"several columns have one name, of which the first counts: {listed(twice)}",) if twice else ()
+        if self._mixed is not None and not np.isnan(numbers).all():
+            raise self._mixed
+        return None if self._mixed is not None else numbers
 
 
 def refuse_repeated(keys: Sequence[IntArray], path: str, line: IntArray, what: str) -> None:

@@ -200,8 +200,8 @@ def _common_codes(
     used = np.bincount(signature, minlength=len(rows)) > 0
     used_names = np.bincount(rows[used, 0], minlength=len(profile.kernels.names)) > 0
     names = list(dict.fromkeys(kernel.name for kernel in trace.kernels))
-    found = reconcile_names(profile.kernels.names, used_names, names)
-    name_code = dict(zip(names, found.code.tolist(), strict=True))
+    codes, ambiguous = reconcile_names(profile.kernels.names, used_names, names)
+    name_code = dict(zip(names, codes.tolist(), strict=True))
     columns = [0]
     keys: list[tuple[int, ...]] = [(name_code[kernel.name],) for kernel in trace.kernels]
     notes: list[str] = []
@@ -216,11 +216,11 @@ def _common_codes(
     kept, of_profile = np.unique(rows[:, columns], axis=0, return_inverse=True)
     code_of = {tuple(row): code for code, row in enumerate(kept.tolist())}
     of_trace = [code_of.get(key, len(kept) + place) for place, key in enumerate(keys)]
-    if found.ambiguous:
-        several = counted(len(found.ambiguous), "name of the trace", "names of the trace")
+    if ambiguous:
+        several = counted(len(ambiguous), "name of the trace", "names of the trace")
         notes.append(
             f"{several} can be more than one kernel of the profile, and count as missing: "
-            f"{listed(found.ambiguous, most=2)}"
+            f"{listed(ambiguous, most=2)}"
         )
     return of_profile.reshape(-1), np.array(of_trace, dtype=np.int64), tuple(notes)
 

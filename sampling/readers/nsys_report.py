@@ -26,8 +26,8 @@ from typing import IO
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
+from sampling.readers import nsys_sqlite
 from sampling.readers.input_file import HEAD_BYTES, InputFile, is_binary
-from sampling.readers.nsys import sqlite
 
 FORMAT = "nsys-report"
 LONGEST_EXPORT_SECONDS = 3600.0
@@ -68,7 +68,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     with replace(file, location=export).damage_reported(), export.open("rb") as stream:
         # Messages call it by the report's name.
         exported = replace(file, location=export, head=stream.read(HEAD_BYTES))
-    profile = sqlite.read(exported, kernels, progress)
+    profile = nsys_sqlite.read(exported, kernels, progress)
     profile.format = FORMAT
     profile.files = tuple(replace(each, location=file.location) for each in profile.files)
     return profile
