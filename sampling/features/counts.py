@@ -12,14 +12,13 @@ ID,Basic Block Counts`` two lines a launch, ``Kernel<id>,<blocks>,<warps>,<name>
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sampling.arrays import IntArray, to_numpy
+from sampling.arrays import IntArray, to_arrow_texts, to_numpy
 from sampling.errors import ProfileError
-from sampling.features.reading import FeatureRows
+from sampling.features.reading import FeatureRows, read_table
 from sampling.parallel import Progress
 from sampling.readers import gpgpu_sim_output as simulator_log
 from sampling.readers.input_file import InputFile, pieces
@@ -36,10 +35,11 @@ from sampling.readers.table import (
 from sampling.reduction.launch_list import BlockVectors, Features
 from sampling.text import counted
 
-ID, NAME = "kernel id", "kernel mangled name"
-SIZES = tuple(f"{what}_dim{axis}" for what in ("grid", "block") for axis in "XYZ")
-#: Warp instructions of a launch, and those of them that went into its trace; 0 for a launch not traced
-INSTRUCTIONS = ("total_insts", "total_reported_insts")
+_ID, _NAME = "kernel id", "kernel mangled name"
+_GRID, _BLOCK = ([f"{what}_dim{axis}" for axis in "XYZ"] for what in ("grid", "block"))
+# Warp instructions of a launch, and those of them that went into its trace; 0 for a launch not traced.
+_TOTAL, _REPORTED = "total_insts", "total_reported_insts"
+#: What to do about a wrong stats.csv
 REMEDY = "give the stats.csv that the tracer wrote beside the traces"
 
 # No whole number has more digits than a signed one of 64 bits.
@@ -54,28 +54,13 @@ _LAUNCH = r"^Kernel ?(?P<number>\d{1,18}),(?P<blocks>\d{1,18}),(?P<warps>\d{1,18
 _BLOCK_COUNTS = r"^\d+(?:,\d+)*,?$"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StatsRows:
-    """All rows of a stats.csv."""
-
-    path: str
-    line: IntArray  #: (n,) 1-based line of each
-    number: IntArray  #: (n,) the N of kernel-N, from 1
-    #: the distinct names, and (n,) the index of each row's
-    names: tuple[str, ...]
-    name: IntArray
-    sizes: IntArray  #: (n, 6) grid x, y, z and block x, y, z
-    #: (n, 2) all instructions of the launch and those in its trace; (n, 0) where they were not read
-    counts: IntArray
-
-
 def is_stats(head: bytes) -> bool:
     """Return whether a file that starts like this has the header of stats.csv."""
-    return {ID, NAME} <= {cell.strip() for cell in header_cells(first_line(head))}
+    return {_ID, _NAME} <= {cell.strip() for cell in header_cells(first_line(head))}
 
 
-def stats_rows(file: InputFile, *, with_counts: bool = False, progress: Progress | None = None) -> StatsRows:
-    """Return the rows, with the instructions beside names and sizes where these are asked for.
+def stats_rows(file: InputFile, progress: Progress | None = None) -> FeatureRows:
+    """Return the launches of a stats.csv; kernel-N has the launch number N - 1.
 
     Raises ProfileError: a column is missing, a cell is no number, an id no trace; there is no row.
     """
@@ -83,25 +68,34 @@ def stats_rows(file: InputFile, *, with_counts: bool = False, progress: Progress
     from pyarrow import compute
 
     header = tuple(cell.strip() for cell in header_cells(first_line(file.head)))
-    numeric = (*SIZES, *(INSTRUCTIONS if with_counts else ()))
-    if lacking := [column for column in (ID, NAME, *numeric) if column not in header]:
+    numbers = (*_GRID, *_BLOCK, _TOTAL, _REPORTED)
+    if lacking := [column for column in (_ID, _NAME, *numbers) if column not in header]:
         raise ProfileError(f"no column {lacking[0]}", path=file.path, row=1, remedy=REMEDY)
-    columns: dict[str, tuple[int, Kind]] = {column: (header.index(column), "integer") for column in numeric}
-    columns |= {column: (header.index(column), "text") for column in (ID, NAME)}
-    parts, names = list[list[IntArray]](), list[Any]()
-    for rows in read_rows(file, Layout(header, columns, remedy=REMEDY), progress):
-        distinct, code = rows.codes(ID)
-        found = compute.extract_regex(distinct, r"kernel-(?P<number>\d{1,18})")
-        rows.refuse(to_numpy(found.is_null())[code], ID, "is no trace kernel-N")
-        number = to_numpy(compute.struct_field(found, "number").cast(pa.string()).cast(pa.int64()))[code]
-        parts.append([rows.lines, number, *(rows.numbers(column) for column in numeric)])
-        names.append(rows.table.column(NAME))
-    if not parts:
+    columns: dict[str, tuple[int, Kind]] = {column: (header.index(column), "number") for column in numbers}
+    columns |= {column: (header.index(column), "text") for column in (_ID, _NAME)}
+    rows = read_rows(file, Layout(header, columns, remedy=REMEDY), progress)
+    table = read_table(file.path, rows, (_ID, _NAME), numbers, "C")
+    if not len(table.line):
         raise ProfileError("lists no launch", path=file.path, remedy=REMEDY)
-    line, number, *others = np.concatenate(parts, axis=1)
-    spelt, name = unified(names)
-    table = np.stack(others, axis=1)
-    return StatsRows(file.path, line, number, tuple(map(str.strip, spelt)), name, table[:, :6], table[:, 6:])
+    distinct, code = table.texts[_ID]
+    found = compute.extract_regex(to_arrow_texts(distinct), r"kernel-(?P<number>\d{1,18})")
+    if found.null_count:
+        raise table.error(to_numpy(found.is_null())[code], _ID, "is no trace kernel-N", REMEDY)
+    names, name = table.texts[_NAME]
+    total, reported = table.numbers[_TOTAL], table.numbers[_REPORTED]
+    # What went into a trace is at most all of the launch: more of it tells that 32 bits have overflowed.
+    has_overflowed = (reported < 0) | (reported > total)
+    return _instructions(
+        file,
+        "accel-sim-stats",
+        table.line,
+        to_numpy(found.field("number").cast(pa.string()).cast(pa.int64()))[code] - 1,
+        np.where(has_overflowed, -1, total),
+        names=tuple(map(str.strip, names)),
+        name=name,
+        grid=np.stack([table.whole(axis) for axis in _GRID], axis=1),
+        block=np.stack([table.whole(axis) for axis in _BLOCK], axis=1),
+    )
 
 
 def recognise(file: InputFile) -> bool:
@@ -128,21 +122,7 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
     ascend, so that it is of several processes or runs; of a simulator's log, see `logged_launches`.
     """
     if is_stats(file.head):
-        rows = stats_rows(file, with_counts=True, progress=progress)
-        total, reported = rows.counts.T
-        # What went into a trace is at most all of the launch: more of it tells that 32 bits have overflowed.
-        has_overflowed = (reported < 0) | (reported > total)
-        return _instructions(
-            file,
-            "accel-sim-stats",
-            rows.line,
-            rows.number - 1,
-            np.where(has_overflowed, -1, total),
-            names=rows.names,
-            name=rows.name,
-            grid=rows.sizes[:, :3],
-            block=rows.sizes[:, 3:],
-        )
+        return stats_rows(file, progress)
     if _is_of_blocks(file):
         return _of_blocks(file, progress)
     return _of_simulator(file, progress) if simulator_log.recognise(file) else _of_nvbit(file, progress)
@@ -171,7 +151,7 @@ def _of_nvbit(file: InputFile, progress: Progress | None) -> FeatureRows:
 
 
 def _instructions(
-    file: InputFile, format_name: str, line: IntArray, number: IntArray, executed: IntArray, **known: Any
+    file: InputFile, format_name: str, line: IntArray, number: IntArray, executed: Any, **known: Any
 ) -> FeatureRows:
     """Return the rows of counts, (n,) each: 0 is none, below 0 overflowed."""
     falls = np.diff(number, prepend=number[:1] - 1) <= 0
@@ -187,7 +167,7 @@ def _instructions(
     if wanting := int(np.count_nonzero(executed <= 0)):
         launches = counted(wanting, "launch", "launches")
         notes = (f"{launches} not counted (0 instructions), or beyond the bits of the counter: no value",)
-    counts = np.where(executed > 0, executed.astype(np.float64), np.nan)
+    counts = np.where(executed > 0, executed, np.nan)
     features = Features(metrics={"instructions": counts}, units={"instructions": "inst"})
     return FeatureRows(file.path, format_name, line, features, launch_number=number, notes=notes, **known)
 

@@ -94,12 +94,17 @@ def read_list(file: InputFile) -> TraceList:
     """
     if is_stats(file.head):
         rows = stats_rows(file)
-        codes, first_rows = dense_codes([rows.name, *rows.sizes.T])
-        kernels = []
-        for name, sizes in zip(rows.name[first_rows].tolist(), rows.sizes[first_rows].tolist(), strict=True):
-            grid, block = (sizes[0], sizes[1], sizes[2]), (sizes[3], sizes[4], sizes[5])
-            kernels.append(SeenKernel(rows.names[name], grid, block))
-        return TraceList(file.path, rows.number, 1, codes.astype(np.int64), tuple(kernels))
+        number, name, grid, block = rows.launch_number, rows.name, rows.grid, rows.block
+        assert number is not None
+        assert name is not None
+        assert grid is not None
+        assert block is not None
+        codes, first_rows = dense_codes([name, *grid.T, *block.T])
+        kernels = tuple(
+            SeenKernel(rows.names[name[row]], tuple(grid[row].tolist()), tuple(block[row].tolist()))
+            for row in first_rows
+        )
+        return TraceList(file.path, number + 1, 1, codes, kernels)
     with file.open() as stream:
         lines = stream.read().decode("utf-8", "replace").splitlines()
     listed: list[tuple[int, SeenKernel]] = []
@@ -255,15 +260,17 @@ def instructions_of_traces(path: str, logs: Sequence[IntervalLog]) -> list[int |
             remedy="give the output of Accel-Sim beside its log: it has a line -kernel id for each",
         )
     with open_input(path) as file:
-        rows = stats_rows(file, with_counts=True)
-    threads = np.maximum(rows.sizes[:, 3:].prod(axis=1), 1)
-    most = (rows.counts[:, 0] * (threads / -(-threads // _THREADS_OF_WARP))).astype(np.int64)
-    row_of = {number: row for row, number in enumerate(rows.number.tolist())}
+        rows = stats_rows(file)
+    assert rows.launch_number is not None
+    assert rows.name is not None
+    assert rows.block is not None
+    threads = np.maximum(rows.block.prod(axis=1), 1)
+    most = rows.features.metrics["instructions"] * (threads / -(-threads // _THREADS_OF_WARP))
+    row_of = {number: row for row, number in enumerate((rows.launch_number + 1).tolist())}
     found: list[int | None] = []
     for log in logs:
         row = None if log.trace_id is None else row_of.get(log.trace_id)
-        # A count beyond the 32 bits that the tracer prints is negative there.
-        found.append(None if row is None or most[row] < 0 else int(most[row]))
+        found.append(None if row is None or np.isnan(most[row]) else int(most[row]))
         if row is not None and (name := rows.names[rows.name[row]]) != log.name:
             wrong = f"kernel-{log.trace_id} is {name} there, and {log.name} in the log"
             raise ProfileError(wrong, path=path, remedy=REMEDY)

@@ -70,10 +70,6 @@ def test_results_of_a_part_are_no_total(kernelpoint: Kernelpoint, plan_file: Pat
     figures = [(each["total"], each["low"], each["incomplete"]) for each in run.results["metrics"]]
     assert figures == [(None, None, True)] * 2
     assert [(each["ratio"], each["incomplete"]) for each in run.results["ratios"]] == [(None, True)]
-    part = kernelpoint(*words, "--partial", *JSON)
-    assert part.code == 4
-    assert part.results["metrics"][0]["total"] > 0
-    assert "what follows is of that part alone" in kernelpoint(*words, "--partial").out
 
 
 def test_results_that_vary_more_than_was_declared_say_what_to_type(

@@ -68,7 +68,6 @@ def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
         confidence=options.confidence,
         projection_error=options.projection_error,
         scale_error=options.scale_error or 0.0,
-        partial=options.partial,
     )
 
 

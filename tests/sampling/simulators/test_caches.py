@@ -65,9 +65,9 @@ def test_a_total_says_how_its_launches_began(
     ten: PlanFile, states: tuple[str, ...], state: str, is_cold: bool, words: str
 ) -> None:
     found = caches_of(ten, seen(ten, *states))
-    assert (found.state, found.is_cold) == (state, is_cold)
-    assert words in str(found)
-    assert bool(str(found)) == bool(words)
+    assert (found.state, found.kind == "cold") == (state, is_cold)
+    assert words in found.said
+    assert bool(found.said) == bool(words)
     assert sum(found.shares.values()) == pytest.approx(1 if states else 0)
 
 
