@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sampling.errors import ProfileError
 from sampling.readers.columns import columns_remedy, shown_columns
 from sampling.readers.input_file import InputFile, is_binary, is_json
-from sampling.readers.nsys.csv_trace import bare_names, other_report, skipped_report
+from sampling.readers.nsys_csv import bare_names, other_report, skipped_report
 from sampling.readers.table import header_cells
 from sampling.text import joined_texts
 

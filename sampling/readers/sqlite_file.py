@@ -6,8 +6,8 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from sampling.errors import ProfileError
 from sampling.readers.input_file import InputFile
@@ -15,8 +15,7 @@ from sampling.readers.input_file import InputFile
 MAGIC = b"SQLite format 3\0"
 
 
-@dataclass(frozen=True, slots=True)
-class OpenDatabase:
+class OpenDatabase(NamedTuple):
     """A database that is open, its file on disk, decompressed, and the names of its tables."""
 
     location: Path
@@ -28,23 +27,23 @@ class OpenDatabase:
 def open_database(file: InputFile, remedy: str) -> Iterator[OpenDatabase]:
     """Open a database for reading only; its texts that are no UTF-8 are mended.
 
-    Raises ProfileError: it is damaged or cut short, with this remedy; raised by all that is done with it,
-    too.
+    Raises ProfileError: it is damaged or cut short, with this remedy; also from all that is done with it.
     """
     with file.on_disk() as location:
         try:
             with closing(sqlite3.connect(uri(location), uri=True)) as connection:
                 connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
-                _refuse_truncated(file, location, remedy)
+                # The header has the size in pages; SQLite notices a missing one only when it reads it.
+                size, pages = int.from_bytes(file.head[16:18]), int.from_bytes(file.head[28:32])
+                expected, there = pages * (1 << 16 if size == 1 else size), location.stat().st_size
+                if file.head[24:28] == file.head[92:96] and there < expected:
+                    raise damaged(file.path, f"{there:,} of {expected:,} bytes are there", remedy)
                 query = "SELECT name FROM sqlite_master WHERE type = 'table'"
                 tables = tuple(name for (name,) in connection.execute(query))
                 yield OpenDatabase(location, connection, tables)
-        except sqlite3.DatabaseError as error:
-            # SQLite quotes the schema, line breaks too.
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            # SQLite quotes the schema, line breaks and what is no text too.
             raise damaged(file.path, " ".join(str(error).split()), remedy) from error
-        except UnicodeDecodeError as error:
-            # So ends a message of SQLite's own that quotes what is no text.
-            raise damaged(file.path, "what it says of itself is no text", remedy) from error
 
 
 def uri(location: Path) -> str:
@@ -58,14 +57,3 @@ def uri(location: Path) -> str:
 def damaged(path: str, reason: str, remedy: str) -> ProfileError:
     """Return the error for a database that SQLite cannot read."""
     return ProfileError(f"the SQLite database is damaged or cut short ({reason})", path=path, remedy=remedy)
-
-
-def _refuse_truncated(file: InputFile, location: Path, remedy: str) -> None:
-    """Compare the size with the header's; SQLite itself notices a missing page only when it reads it."""
-    page_bytes = int.from_bytes(file.head[16:18])
-    page_bytes = 1 << 16 if page_bytes == 1 else page_bytes
-    pages = int.from_bytes(file.head[28:32])
-    counted = file.head[24:28] == file.head[92:96]
-    there = location.stat().st_size
-    if counted and there < pages * page_bytes:
-        raise damaged(file.path, f"{there:,} of {pages * page_bytes:,} bytes are there", remedy)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from sampling.profile.profile import KernelTable, Profile
+from sampling.readers import nsys_csv
 from sampling.readers.input_file import open_input
-from sampling.readers.nsys import csv_trace as nsys_csv
 
 
 def read(path: Path) -> Profile:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from sampling.profile.profile import KernelTable, Profile
+from sampling.readers import nsys_sqlite
 from sampling.readers.input_file import open_input
-from sampling.readers.nsys import sqlite as nsys_sqlite
 
 
 def read(path: Path) -> Profile:

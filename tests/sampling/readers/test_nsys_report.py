@@ -15,8 +15,8 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.profile.identity import content_sha256, sha256_as_read
-from sampling.readers.nsys import report as nsys_report
-from sampling.readers.nsys.report import new_export
+from sampling.readers import nsys_report
+from sampling.readers.nsys_report import new_export
 from sampling.readers.registry import read_profile
 from tests import small_recordings
 
@@ -165,7 +165,7 @@ class TestNoExport:
         (tmp_path / "file").write_text("")
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
         error = refused(report)
-        assert "cannot be kept in" in error.message
+        assert "cannot be made in" in error.message
         assert "XDG_CACHE_HOME" in str(error.remedy)
 
 

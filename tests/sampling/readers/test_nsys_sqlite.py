@@ -15,8 +15,8 @@ from nsys_files import VERSIONS
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable
+from sampling.readers import nsys_sqlite
 from sampling.readers.input_file import open_input
-from sampling.readers.nsys import sqlite as nsys_sqlite
 from sampling.readers.registry import read_profile
 from tests import small_recordings
 from tests.sampling.readers import nsys_exports as exports
@@ -63,21 +63,14 @@ def test_ranges_of_small_exports_agree_with_plain_sql(version: str, tmp_path: Pa
     assert [launches for *_, launches in found] == [56] * small_recordings.IMAGES
 
 
-@pytest.mark.parametrize(
-    ("table", "is_of_rocm"),
-    [("orders", False), ("relationship", False), ("HIP", True), ("rocTX", True), ("kern_db", True)],
-)
-def test_database_of_others_is_named_with_what_to_do_on_its_side(
-    tmp_path: Path, table: str, is_of_rocm: bool
-) -> None:
+def test_a_database_of_others_is_named(tmp_path: Path) -> None:
     path = tmp_path / "x.sqlite"
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(f"CREATE TABLE {table} (id INTEGER)")
+        connection.execute("CREATE TABLE orders (id INTEGER)")
     with pytest.raises(ProfileError, match="SQLite database of neither nsys nor rocprofv3") as caught:
         read(path)
-    remedy = str(caught.value.remedy)
-    assert "rocprofv3 --kernel-trace --output-format rocpd" in remedy
-    assert ("nsys export --type sqlite" in remedy) is not is_of_rocm
+    assert "nsys export --type sqlite" in str(caught.value.remedy)
+    assert "rocprofv3 --kernel-trace --output-format rocpd" in str(caught.value.remedy)
 
 
 @pytest.fixture(scope="module")
@@ -146,25 +139,6 @@ def test_reading_ends_its_threads(export_path: Path, monkeypatch: pytest.MonkeyP
     with open_input(str(export_path)) as file, pytest.raises(InterruptedError):
         nsys_sqlite.read(file, KernelTable(), cancel)
     assert threading.active_count() == before
-
-
-@pytest.fixture
-def annotated(tmp_path: Path) -> Path:
-    """Return an export of three launches, the second in a range."""
-    launches = [exports.Launch(100 + i, 200 + i, i) for i in range(3)]
-    export = exports.export("2023.4", launches, [exports.Call(10 * i, i) for i in range(3)])
-    event = (10, 20, 59, "x", None, exports.global_pid(100))
-    export.add("NVTX_EVENTS", "start end? eventType text? textId? globalTid?", event)
-    path: Path = export.sqlite(tmp_path / "annotated.sqlite")
-    return path
-
-
-def test_an_export_that_changed_meanwhile_is_noticed(annotated: Path) -> None:
-    profile = read(annotated)
-    with closing(sqlite3.connect(annotated)) as connection, connection:
-        connection.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid = 1")
-    with pytest.raises(ProfileError, match="changed while it was in use"):
-        profile.named_ranges("x")
 
 
 def test_rows_that_were_deleted_are_not_counted(tmp_path: Path, sample_data: Path) -> None:

@@ -13,6 +13,8 @@ from sampling.features.reading import read_features
 BANNER = "        *** GPGPU-Sim Simulator Version 4.2.0  [build gpgpu-sim_git-commit-x] ***\n"
 CONFIG = "-gpgpu_concurrent_kernel_sm                    0 # Support kernels\n-gpgpu_max_cycle 0 # no limit\n"
 
+BREAK = "GPGPU-Sim: ** break due to reaching the maximum cycles (or instructions) **\n"
+
 
 def block(name: str, uid: str, cycles: object, instructions: object) -> str:
     return (
@@ -89,11 +91,7 @@ def test_a_launch_that_has_not_ended_is_left_out_and_said(tmp_path: Path) -> Non
         (("kernel_launch_uid = 2", "kernel_launch_uid = 2, 3"), 17, "launches 2 and 3 are printed as one"),
         (("kernel_name = _Z1bPf ", "kernel_name = _Z1bPf _Z1bPf "), 17, "has the names of several"),
         (("kernel_name = _Z1bPf \nkernel_launch_uid = 2 \n", ""), 15, "a block has no kernel_name"),
-        (
-            ("gpu_tot_sim_cycle = 777", "GPGPU-Sim: ** break due to reaching the maximum cycles"),
-            11,
-            "the simulator broke it off",
-        ),
+        (("gpu_sim_insn = 26624\n", f"gpu_sim_insn = 26624\n{BREAK}"), 18, "the simulator broke it off"),
     ],
 )
 def test_what_is_of_no_whole_launch_is_refused(

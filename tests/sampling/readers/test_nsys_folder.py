@@ -16,8 +16,8 @@ from nsys_files import VERSIONS
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
+from sampling.readers import nsys_folder
 from sampling.readers.input_file import InputFile, open_input
-from sampling.readers.nsys import directory as nsys_directory
 from tests import small_recordings
 from tests.sampling.readers import nsys_exports as exports
 from tests.sampling.readers import plain_nsys_sql as plain_sql
@@ -26,8 +26,8 @@ from tests.sampling.readers import plain_nsys_sql as plain_sql
 def read(path: Path) -> Profile:
     """Read a folder that nsys exported."""
     with open_input(str(path)) as file:
-        assert nsys_directory.recognise(file)
-        return nsys_directory.read(file, KernelTable(), None)
+        assert nsys_folder.recognise(file)
+        return nsys_folder.read(file, KernelTable(), None)
 
 
 def columns(profile: Profile) -> list[list[int]]:
@@ -38,7 +38,7 @@ def columns(profile: Profile) -> list[list[int]]:
 
 
 def recognised(path: Path) -> bool:
-    return nsys_directory.recognise(InputFile(str(path), path, b"", compressed=False))
+    return nsys_folder.recognise(InputFile(str(path), path, b"", compressed=False))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -121,7 +121,7 @@ READ_WHILE_IT_SHRINKS = """
 import os, sys
 from pathlib import Path
 from sampling.errors import ProfileError
-from sampling.readers.nsys import directory
+from sampling.readers import nsys_folder as directory
 folder = Path(sys.argv[1])
 files = directory._table_files(folder)
 tables = directory._FolderTables(str(folder), files)

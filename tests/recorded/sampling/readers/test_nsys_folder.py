@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.sampling.readers import plain_nsys_sql as plain_sql
-from tests.sampling.readers.test_nsys_directory import columns, read
+from tests.sampling.readers.test_nsys_folder import columns, read
 
 
 def test_a_parquetdir_is_the_same_as_the_sqlite_export(shared_data: Path) -> None:

@@ -71,7 +71,7 @@ def test_gpus_of_exports(shared_data: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("nsys-api-rows-but-no-kernels", "3 CUDA API calls but no kernel launches"),
+        ("nsys-api-rows-but-no-kernels", "no kernel launches"),
         ("nsys-six-tables", "no CUDA tables at all"),
     ],
 )

@@ -17,9 +17,9 @@ import numpy as np
 from sampling.arrays import IntArray, to_numpy
 from sampling.errors import ProfileError
 from sampling.parallel import Progress, ordered_map
-from sampling.profile.profile import KernelTable, Profile, ProfileFile
+from sampling.profile.profile import KernelTable, Profile
 from sampling.readers.input_file import InputFile
-from sampling.readers.nsys.export import NULL, STRINGS, NsysTables, read_export
+from sampling.readers.nsys_export import NULL, STRINGS, NsysTables, read_export
 from sampling.readers.sqlite_file import MAGIC, OpenDatabase, damaged, open_database, uri
 
 FORMAT = "nsys-sqlite"
@@ -38,12 +38,7 @@ _NARROW = frozenset({"demangledName", "shortName", "deviceId", "streamId"}) | {
     f"{size}{axis}" for size in ("grid", "block") for axis in "XYZ"
 }
 _HALF = 32
-
 _OF_NSYS = re.compile(r"CUPTI_ACTIVITY_KIND_\w+|StringIds|TARGET_INFO_\w+")
-# Tables of the first rocprof, of other tools of ROCm, and of MIOpen's caches.
-_OF_ROCM = re.compile(r"(?i)hip|hsa|kfd|.*roc(m|pd|prof|tx).*|kern_db|perf_db")
-_ON_NVIDIA = "give the output of `nsys export --type sqlite REPORT.nsys-rep`"
-_ON_AMD = "on AMD record with `rocprofv3 --kernel-trace --output-format rocpd`, and give its database"
 
 
 def recognise(file: InputFile) -> bool:
@@ -57,14 +52,14 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     Raises ProfileError: the database is damaged, none of nsys', or without kernel launches.
     """
     with _opened(file) as tables:
-        if not any(map(_OF_NSYS.fullmatch, tables.names)):
-            is_of_rocm = any(map(_OF_ROCM.fullmatch, tables.names))
-            what = "a SQLite database of neither nsys nor rocprofv3: it has none of their tables"
+        if not any(map(_OF_NSYS.fullmatch, tables.stored)):
             raise ProfileError(
-                what, path=file.path, remedy=_ON_AMD if is_of_rocm else f"{_ON_NVIDIA}; {_ON_AMD}"
+                "a SQLite database of neither nsys nor rocprofv3: it has none of their tables",
+                path=file.path,
+                remedy="give what `nsys export --type sqlite REPORT.nsys-rep` writes, or on AMD what "
+                "`rocprofv3 --kernel-trace --output-format rocpd` does",
             )
-        profile_file = ProfileFile(file.path, file.location, 0)
-        return read_export(tables, profile_file, kernels, progress, partial(_opened, file))
+        return read_export(tables, file, kernels, progress, partial(_opened, file))
 
 
 @contextmanager
@@ -77,19 +72,23 @@ class _SqliteTables(NsysTables):
     kind = "sqlite"
 
     def __init__(self, path: str, database: OpenDatabase) -> None:
-        self._location = database.location
-        self._connection = database.connection
+        self._location, self._connection = database.location, database.connection
         super().__init__(path, database.tables)
 
     def _select(self, what: str, table: str) -> str:
         # Tables and columns cannot be bound as parameters; these names come from the file's own schema.
-        stored = (self.stored_name(table) or table).replace('"', '""')
+        stored = self.stored[table].replace('"', '""')
         return f'SELECT {what} FROM "{stored}"'  # noqa: S608
+
+    def _number(self, what: str, table: str) -> int:
+        """Return a number that SQLite computes of a table, 0 where there is none."""
+        query = self._select(f"IFNULL({what}, 0)", table) if table in self.stored else "SELECT 0"
+        return int(self._connection.execute(query).fetchone()[0])
 
     def _nullable(self, table: str) -> dict[str, bool]:
         """Return the columns of a table and whether they may hold NULL."""
         query = 'SELECT name, NOT "notnull" FROM pragma_table_info(?)'
-        return dict(self._connection.execute(query, (self.stored_name(table),)))
+        return dict(self._connection.execute(query, (self.stored.get(table),)))
 
     def columns(self, table: str) -> frozenset[str]:
         """Return the names of a table's columns."""
@@ -97,41 +96,28 @@ class _SqliteTables(NsysTables):
 
     def row_count(self, table: str) -> int:
         """Return the number of rows, for which SQLite goes over the whole table."""
-        if not self.has(table):
-            return 0
-        return int(self._connection.execute(self._select("COUNT(*)", table)).fetchone()[0])
+        return self._number("COUNT(*)", table)
 
     def most_rows(self, table: str) -> int:
-        """Return how far the row numbers span."""
-        first, stop = self._row_numbers(table) if self.has(table) else (0, 0)
-        return stop - first
-
-    def _row_numbers(self, table: str) -> tuple[int, int]:
-        # Two queries: SQLite finds a minimum or maximum at once only if it is asked for nothing else.
-        ends = (
-            self._select(f"IFNULL({end}(rowid), {none})", table) for end, none in (("MIN", 1), ("MAX", 0))
-        )
-        first, last = (int(self._connection.execute(query).fetchone()[0]) for query in ends)
-        return first, last + 1
+        """Return the number of the last row: more than there are where some were deleted."""
+        return self._number("MAX(rowid)", table)
 
     def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
         """Yield the rows in parts: row by row from a small file, by several threads from a big one."""
         nullable = self._nullable(table)
         values = {name: f'IFNULL("{name}", {NULL})' if nullable[name] else f'"{name}"' for name in columns}
-        if self._location.stat().st_size < BY_SEVERAL_THREADS_FROM_BYTES:
-            return self._row_by_row(self._select(", ".join(values.values()), table), columns)
-        narrow = [name for name in columns if name in _NARROW and not nullable[name]]
-        return self._by_several_threads(table, values, narrow)
-
-    def _row_by_row(self, query: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
-        cursor = self._connection.execute(query)
+        if self._location.stat().st_size >= BY_SEVERAL_THREADS_FROM_BYTES:
+            narrow = [name for name in columns if name in _NARROW and not nullable[name]]
+            yield from self._by_several_threads(table, values, narrow)
+            return
+        cursor = self._connection.execute(self._select(", ".join(values.values()), table))
         while rows := cursor.fetchmany(_ROWS_AT_ONCE):
             try:
-                table = np.array(rows, dtype=np.int64)
+                part = np.array(rows, dtype=np.int64)
             except (ValueError, TypeError, OverflowError):
                 odd = (place for row in rows for place, cell in enumerate(row) if type(cell) is not int)
                 raise self.not_integers(columns[next(odd)]) from None
-            yield list(np.ascontiguousarray(table.T))
+            yield list(np.ascontiguousarray(part.T))
 
     def _by_several_threads(
         self, table: str, values: Mapping[str, str], narrow: Sequence[str]
@@ -140,10 +126,12 @@ class _SqliteTables(NsysTables):
 
         ``values`` are the expressions of the columns, of which the narrow ones are packed in pairs.
         """
-        pairs: list[tuple[str, ...]] = list(zip(narrow[::2], narrow[1::2], strict=False))
-        packed = {pair: f"({values[pair[0]]} << {_HALF}) | {values[pair[1]]}" for pair in pairs}
+        pairs = list(zip(narrow[::2], narrow[1::2], strict=False))
         paired = {name for pair in pairs for name in pair}
-        groups = packed | {(name,): value for name, value in values.items() if name not in paired}
+        groups: dict[tuple[str, ...], str] = {
+            (high, low): f"({values[high]} << {_HALF}) | {values[low]}" for high, low in pairs
+        }
+        groups |= {(name,): value for name, value in values.items() if name not in paired}
         select = self._select(", ".join(groups.values()), table)
 
         def columns_of(rows: tuple[int, int]) -> dict[str, IntArray]:
@@ -157,9 +145,8 @@ class _SqliteTables(NsysTables):
                 columns.update(zip(group, halves, strict=True))
             return columns
 
-        queried = ordered_map(
-            columns_of, row_ranges(*self._row_numbers(table), self._location.stat().st_size)
-        )
+        first, last = self._number("MIN(rowid)", table), self._number("MAX(rowid)", table)
+        queried = ordered_map(columns_of, row_ranges(first, last + 1, self._location.stat().st_size))
         while some := list(islice(queried, QUERIES_OF_ONE_PART)):
             joined = {name: np.concatenate([part[name] for part in some]) for name in values}
             some.clear()
@@ -186,31 +173,21 @@ class _SqliteTables(NsysTables):
         except (adbc_driver_manager.Error, pa.ArrowException, OSError) as error:
             raise damaged(self.path, str(error), self.remedy) from error
 
-    def rows(
-        self, table: str, columns: Sequence[str], *, containing: tuple[str, str] | None = None
-    ) -> Iterator[tuple[object, ...]]:
-        """Yield the rows one by one; SQLite itself searches for those that contain a text."""
-        present = self.columns(table)
-        if not present or (containing is not None and containing[0] not in present):
-            return
-        query = self._select(", ".join(f'"{name}"' if name in present else "NULL" for name in columns), table)
-        if containing is None:
-            yield from self._connection.execute(query)
-        else:
-            column, text = containing
-            yield from self._connection.execute(f'{query} WHERE instr("{column}", ?) > 0', (text,))
+    def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[object, ...]]:
+        """Yield the rows one by one."""
+        if present := self.columns(table):
+            values = (f'"{name}"' if name in present else "NULL" for name in columns)
+            yield from self._connection.execute(self._select(", ".join(values), table))
 
-    def strings(self, ids: Sequence[int]) -> dict[int, str]:
+    def strings(self, ids: Sequence[int]) -> Mapping[int, str]:
         """Return texts by id."""
-        texts: dict[int, str] = {}
+        texts: dict[int, object] = {}
         for first in range(0, len(ids) if self.has(STRINGS, "id", "value") else 0, _IDS_OF_ONE_QUERY):
             wanted = ", ".join(str(int(each)) for each in ids[first : first + _IDS_OF_ONE_QUERY])
-            query = self._select("id, value", STRINGS) + f" WHERE id IN ({wanted}) AND value IS NOT NULL"
-            texts.update(self._connection.execute(query))
-        if not all(isinstance(text, str) for text in texts.values()):
-            what = f"a text of the table {STRINGS} is stored as something else"
-            raise ProfileError(what, path=self.path, column="value", remedy=self.remedy)
-        return texts
+            texts.update(
+                self._connection.execute(f"{self._select('id, value', STRINGS)} WHERE id IN ({wanted})")
+            )
+        return {number: text for number, text in texts.items() if isinstance(text, str)}
 
 
 def row_ranges(first: int, stop: int, file_bytes: int) -> list[tuple[int, int]]:

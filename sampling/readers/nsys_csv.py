@@ -1,0 +1,284 @@
+"""`nsys stats` CSV: the GPU trace or the kernel execution trace, of Nsight Systems 2020.4 to 2026.2.
+
+One file may hold several reports. Of a GPU trace and a kernel execution trace of one run the latter is read,
+because it is in API order and names the process, unless it lists fewer launches: it leaves out kernels whose
+API call was not recorded. Two traces of the same kind are refused: they may be two runs or one run twice.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.errors import ProfileError
+from sampling.parallel import Progress
+from sampling.profile.launch_table import LaunchColumns
+from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
+from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
+from sampling.readers.table import Kind, Launches, Layout, Rows, first_line, header_cells, lines_before, parse
+
+FORMAT = "nsys-csv"
+
+#: "gpu": gputrace, cuda_gpu_trace. "exec": kernexectrace, cuda_kern_exec_trace
+TraceKind = Literal["gpu", "exec"]
+
+_TRACE_NAMES: Mapping[TraceKind, str] = {"gpu": "GPU trace", "exec": "kernel execution trace"}
+_GRID, _BLOCK = ("GrdX", "GrdY", "GrdZ"), ("BlkX", "BlkY", "BlkZ")
+_REQUIRED: Mapping[TraceKind, frozenset[str]] = {
+    "gpu": frozenset({"Start", "Duration", *_GRID, *_BLOCK, "Name"}),
+    "exec": frozenset({"API Start", "Kernel Start", "Kernel Dur", "Kernel Name"}),
+}
+# Read as times, in nanoseconds as integers and in larger units as fractions; as integers; as texts.
+_TIMES = {"gpu": ("Start", "Duration"), "exec": ("API Start", "Kernel Start", "Kernel Dur")}
+_WHOLE_NUMBERS = {"gpu": ("CorrId", *_GRID, *_BLOCK, "Strm"), "exec": ("PID", "DevId")}
+_TEXTS = {"gpu": ("Device", "Name"), "exec": ("GridXYZ", "BlockXYZ", "Kernel Name")}
+_NANOSECONDS = {
+    **dict.fromkeys(("", "ns", "nsec"), 1),
+    **dict.fromkeys(("us", "usec", "\N{MICRO SIGN}s"), 1_000),
+    **dict.fromkeys(("ms", "msec"), 1_000_000),
+    **dict.fromkeys(("s", "sec"), 1_000_000_000),
+}
+#: Other reports of `nsys stats`, by names in their headers; the first that fits is named
+_OTHER_REPORTS: tuple[tuple[set[str], str], ...] = (
+    ({"RangeStack"}, "NVTX trace"),
+    ({"Start", "Duration", "Name", "Result"}, "CUDA API trace"),
+    ({"Start", "Duration"}, "trace of something other than kernels"),
+    ({"Start", "End"}, "trace of something other than kernels"),
+    ({"Total Time"}, "summary"),
+    ({"Total", "Count"}, "summary"),
+    ({"Total", "Operations"}, "summary"),
+    ({"Count", "QCount"}, "summary"),
+)
+_DEVICE = re.compile(r"(?P<name>.*?)\s*\((?P<number>\d{1,9})\)\s*|\s*(?P<bare>\d{1,9})\s*")
+_TITLE = re.compile(r"\s*(.*?)\s*(?:\(([^()]*)\))?\s*")
+_FOLDERS = re.compile(r"\S*[/\\]")
+_NEWLINE, _QUOTE = b'\n"'
+# Which bytes begin a row, or are all of an empty line, which may stand between rows.
+_BEGINS_ROW = np.isin(np.arange(256), list(b"0123456789.-\r\n"))
+_PARSED_AHEAD = min(4, os.cpu_count() or 1)
+
+
+def recognise(file: InputFile) -> bool:
+    """Return whether a trace's header is in the head, or may follow a report that fills the head."""
+    if any(map(_trace_header, file.head.split(b"\n"))):
+        return True
+    more_to_come = len(file.head) == HEAD_BYTES
+    return more_to_come and (other_report(file.head) or skipped_report(file.head)) is not None
+
+
+def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None:
+    """Return the launches of the trace in the file, None where there is none.
+
+    Raises ProfileError: there are two of one kind; a row is cut short or a value is not a number; the trace
+    lists no kernel launch.
+    """
+    traces: dict[TraceKind, _Trace] = {}
+    waiting = deque[tuple[_Trace, Future[Rows]]]()
+    with ThreadPoolExecutor(_PARSED_AHEAD) as workers:
+        for found, offset, text in _row_texts(file, kernels, traces, progress):
+            waiting.append((found, workers.submit(parse, file, found.layout, offset, text)))
+            if len(waiting) > _PARSED_AHEAD:
+                trace, rows = waiting.popleft()
+                trace.add(rows.result())
+        for trace, rows in waiting:
+            trace.add(rows.result())
+    if not traces:
+        return None
+    return max(traces.values(), key=lambda trace: (trace.launches.count, trace.kind == "exec")).finish()
+
+
+def _row_texts(
+    file: InputFile, kernels: KernelTable, traces: dict[TraceKind, _Trace], progress: Progress | None
+) -> Iterator[tuple[_Trace, int, bytes]]:
+    """Yield the rows of traces as whole lines with their offset; a trace is added once its header is found.
+
+    Raises ProfileError: a second trace of one kind, or rows that go on after a line that is none of them.
+    """
+    trace: _Trace | None = None
+    is_open, width, other_width = False, 0, 0
+    for piece_offset, piece in pieces(file, progress):
+        for offset, text, are_rows in _blocks(piece_offset, piece):
+            cells = len(header_cells(first_line(text)))
+            found = None if are_rows else _trace_header(text)
+            if found is not None:
+                kind, header = found
+                if kind in traces:
+                    raise traces[kind].error(
+                        offset,
+                        f"holds a second nsys {_TRACE_NAMES[kind]}",
+                        "write each to a file of its own with `nsys stats --output`, and give one a run",
+                    )
+                trace = traces[kind] = _Trace(file, kind, header, offset, kernels)
+                is_open, width = True, len(header)
+            elif trace is not None and is_open and (are_rows or cells == width):
+                # What is none by its first cell, but has as many, is an odd row.
+                yield trace, offset, text
+            elif trace is not None and are_rows and cells == width != other_width:
+                raise trace.error(
+                    offset,
+                    "the rows of a report are interrupted by a line that is none of them",
+                    "write the report to a file with `nsys stats --output`, not to the terminal",
+                )
+            elif not are_rows:
+                is_open, other_width = False, cells
+
+
+def _blocks(offset: int, text: bytes) -> Iterator[tuple[int, bytes, bool]]:
+    """Yield what is not empty: lines that follow each other and look like rows as one, others one by one."""
+    characters = np.frombuffer(text, dtype=np.uint8)
+    starts = np.append(0, np.flatnonzero(characters == _NEWLINE) + 1)
+    starts = starts[starts < len(text)]
+    is_quoted = characters[starts] == _QUOTE
+    are_rows = _BEGINS_ROW[characters[np.minimum(starts + is_quoted, len(text) - 1)]]
+    goes_on = are_rows[1:] & are_rows[:-1]
+    first = np.append(0, np.flatnonzero(~goes_on) + 1)
+    stops = [*starts[first[1:]].tolist(), len(text)]
+    for start, stop, is_row in zip(starts[first].tolist(), stops, are_rows[first].tolist(), strict=True):
+        block = text[start:stop]
+        if not block.isspace():
+            yield offset + start, block, is_row
+
+
+class _Trace:
+    """One trace of a file while its rows come in."""
+
+    def __init__(
+        self, file: InputFile, kind: TraceKind, cells: tuple[str, ...], offset: int, kernels: KernelTable
+    ) -> None:
+        self.kind = kind
+        self.launches = Launches(file, kernels)
+        self._file, self._kernels = file, kernels
+        self._names_of: dict[int, str] = {}
+        self._order: LaunchOrder = "correlation" if kind == "gpu" else "api-start"
+        titles = [_title_of(cell) for cell in cells]
+        # Of two columns with one name the first counts.
+        places = {name: place for place, (name, _) in reversed([*enumerate(titles)])}
+        self._units: dict[str, int] = {}
+        kinds: dict[str, Kind] = dict.fromkeys(_WHOLE_NUMBERS[kind], "integer")
+        kinds |= dict.fromkeys(_TEXTS[kind], "text")
+        for column in _TIMES[kind]:
+            printed = titles[places[column]][1]
+            unit = _NANOSECONDS.get(printed.strip().casefold())
+            if unit is None:
+                remedy = "write the report again with `nsys stats --timeunit nsec`"
+                raise self.error(offset, f"the unit {printed!r} of {column} is not known", remedy)
+            self._units[column] = unit
+            kinds[column] = "integer" if unit == 1 else "number"
+        columns = {name: (places[name], each) for name, each in kinds.items() if name in places}
+        self.layout = Layout(cells, columns, remedy="write the report again, or record the profile again")
+
+    def error(self, offset: int, message: str, remedy: str) -> ProfileError:
+        """Return the error that points at the line at an offset."""
+        line = lines_before(self._file, offset) + 1
+        return ProfileError(message, path=self._file.path, row=line, remedy=remedy)
+
+    def finish(self) -> Profile:
+        """Return the launches."""
+        named = sorted((number, name) for number, name in self._names_of.items() if name)
+        devices = tuple(Device(number, name) for number, name in named)
+        return self.launches.finish(
+            FORMAT,
+            RecordingFacts(devices=devices, launch_order=self._order),
+            (
+                f"an nsys {_TRACE_NAMES[self.kind]} that lists no kernel launch, only copies or nothing",
+                "record the program again with `nsys profile --trace cuda --cuda-graph-trace node`",
+            ),
+        )
+
+    def add(self, rows: Rows) -> None:
+        """Add some rows; raise ProfileError where a value is missing or makes no sense."""
+        is_gpu = self.kind == "gpu"
+        if is_gpu:
+            # Launches have a grid and the name of no copy or memset.
+            distinct, codes = rows.codes("Name")
+            is_copy = np.array([name.startswith(b"[CUDA ") for name in distinct.to_pylist()], dtype=np.bool_)
+            rows = rows.where(rows.has_value("GrdX") & ~is_copy[codes])
+        if len(rows) == 0:
+            return
+        *_, start, duration = _TIMES[self.kind]
+        duration_ns = rows.times(duration, self._units[duration])
+        rows.refuse(duration_ns < 0, duration, lambda row: f"a launch lasts {duration_ns[row]:,} ns")
+        order = rows.if_complete("CorrId") if is_gpu else rows.times("API Start", self._units["API Start"])
+        if order is None:
+            self._order = "gpu-start"
+        grid, block = (
+            [[rows.numbers(axis) for axis in axes] for axes in (_GRID, _BLOCK)]
+            if is_gpu
+            else [rows.sizes(cells) if cells in rows else None for cells in ("GridXYZ", "BlockXYZ")]
+        )
+        self.launches.add(
+            LaunchColumns(
+                name=rows.names(_TEXTS[self.kind][-1], self._kernels),
+                duration_ns=duration_ns,
+                order=order,
+                process=rows.narrow("PID") if "PID" in rows else None,
+                device=self._devices(rows) if is_gpu else rows.narrow("DevId") if "DevId" in rows else None,
+                grid=grid,
+                block=block,
+                start_ns=rows.times(start, self._units[start]),
+                stream=rows.if_complete("Strm"),
+            )
+        )
+
+    def _devices(self, rows: Rows) -> NDArray[np.int32] | None:
+        """Return device numbers from ``NAME (id)``, ``(id)`` or a bare number; names are kept."""
+        if "Device" not in rows:
+            return None
+        cells, codes = rows.texts("Device")
+        numbers = []
+        for code, cell in enumerate(cells):
+            if (match := _DEVICE.fullmatch(cell)) is None:
+                rows.refuse(codes == code, "Device", f"{cell!r} does not say which GPU")
+            else:
+                number = int(match["number"] or match["bare"])
+                numbers.append(number)
+                self._names_of[number] = (match["name"] or "").strip() or self._names_of.get(number, "")
+        return np.array(numbers, dtype=np.int32)[codes]
+
+
+def _trace_header(line: bytes) -> tuple[TraceKind, tuple[str, ...]] | None:
+    """Return kind and cells of a trace whose header a line is, maybe behind a progress bar."""
+    if b"GrdX" in line or b"API Start" in line:
+        cells = header_cells(line.rstrip(b"\r\n").rpartition(b"\r")[2])
+        for kind, required in _REQUIRED.items():
+            if required <= bare_names(cells):
+                return kind, cells
+    return None
+
+
+def _title_of(cell: str) -> tuple[str, str]:
+    """Return a column's bare name, and what is in parentheses after it, "" where there is nothing."""
+    match = _TITLE.fullmatch(cell)
+    return (match[1], match[2] or "") if match else (cell, "")
+
+
+def bare_names(cells: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of a header's columns without their units."""
+    return frozenset(_title_of(cell)[0] for cell in cells)
+
+
+def other_report(head: bytes) -> str | None:
+    """Return which other report of `nsys stats` the first known header in ``head`` is of, None if none is."""
+    for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
+        if b"," in line and line[:1].isalpha():
+            names = bare_names(header_cells(line))
+            for required, title in _OTHER_REPORTS:
+                if required <= names:
+                    return title
+    return None
+
+
+def skipped_report(head: bytes) -> str | None:
+    """Return the line in which `nsys stats` says that it skipped a report, None if it does not.
+
+    Folders in it are left out: they name users and projects.
+    """
+    match = re.search(rb"^SKIPPED: [^\r\n]*", head, re.MULTILINE)
+    return None if match is None else _FOLDERS.sub("", match[0].decode("utf-8", "replace").strip())

@@ -1,0 +1,467 @@
+"""From the tables of an nsys export to a profile, the same for every storage format and nsys version.
+
+Tables and columns are called as in the SQLite export of nsys 2020.4 to 2026.2. Launches stand in the order
+of the API calls behind them, which have the same process and correlation id. A capture that begins after a
+launch was queued lacks its call; ids of one process rise in API order too, so there they give the order.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampling.arrays import AnyIntArray, IntArray, dense_codes
+from sampling.errors import ProfileError
+from sampling.parallel import Progress
+from sampling.profile.launch_table import (
+    NO_CALL,
+    STILL_OPEN,
+    LaunchColumns,
+    LaunchTableBuilder,
+    RangeEvents,
+    runs_of,
+)
+from sampling.profile.named_ranges import NO_RANGES, RangeRuns
+from sampling.profile.profile import (
+    Device,
+    KernelTable,
+    LaunchOrder,
+    LaunchSequence,
+    Profile,
+    ProfileFile,
+    RecordingFacts,
+)
+from sampling.readers.input_file import InputFile
+
+KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
+STRINGS = "StringIds"
+#: The value of an integer column where the table has NULL
+NULL = int(np.iinfo(np.int64).min)
+
+_RUNTIME = "CUPTI_ACTIVITY_KIND_RUNTIME"
+_GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+_NVTX = "NVTX_EVENTS"
+_TIMES = ("start", "end")
+# Best first: older nsys versions leave mangledName out, and newer ones may leave any of them NULL.
+_NAMES = ("demangledName", "mangledName", "shortName")
+_PLACE = ("globalPid", "correlationId", "deviceId", "streamId")
+_GRID = ("gridX", "gridY", "gridZ")
+_BLOCK = ("blockX", "blockY", "blockZ")
+_CALL = ("start", "globalTid", "correlationId")
+_RANGE = ("globalTid", "start", "end")
+# Values of ENUM_NSYS_EVENT_TYPE: a push/pop range of one thread, a start/end range that any thread may end
+_RANGE_TYPES = (59, 60)
+_THREAD_BITS = 0xFFFFFF
+_CORRELATION_BITS = 32
+_WEAKEST_FIRST: tuple[LaunchOrder, ...] = ("gpu-start", "correlation", "api-start")
+_VERSION = re.compile(r"_V(\d{1,9})\Z")
+_ROWS_AT_ONCE = 1 << 15
+
+
+class NsysTables(ABC):
+    """The tables of one export by name; nsys leaves out those without rows: they have no columns.
+
+    Other tools put a version behind a name (``..._V2``): where the plain name is absent the highest is read.
+    """
+
+    #: The type of the export as nsys calls it, e.g. "sqlite"
+    kind: str
+
+    def __init__(self, path: str, stored: Iterable[str]) -> None:
+        #: Of the export as the user gave it, for messages
+        self.path = path
+        versions = {name: _VERSION.search(name) for name in stored}
+        by_version = sorted(
+            versions, key=lambda name: int(found[1]) if (found := versions[name]) else math.inf
+        )
+        #: What a table is called in the export
+        self.stored = {_VERSION.sub("", name): name for name in by_version}
+
+    @property
+    def remedy(self) -> str:
+        """What to do where it is damaged."""
+        return f"export it again with `nsys export --type {self.kind} REPORT.nsys-rep`"
+
+    def error(self, message: str, *, row: int | None = None, column: str | None = None) -> ProfileError:
+        """Return the error for an export that nsys did not write so."""
+        return ProfileError(message, path=self.path, row=row, column=column, remedy=self.remedy)
+
+    def not_integers(self, column: str) -> ProfileError:
+        """Return the error for a column that nsys did not fill."""
+        return self.error("the column holds something else than integers", column=column)
+
+    def has(self, table: str, *columns: str) -> bool:
+        """Return whether the export has a table with all these columns."""
+        return table in self.stored and self.columns(table).issuperset(columns)
+
+    @abstractmethod
+    def columns(self, table: str) -> frozenset[str]:
+        """Return the names of a table's columns."""
+
+    @abstractmethod
+    def row_count(self, table: str) -> int:
+        """Return the number of rows."""
+
+    def most_rows(self, table: str) -> int:
+        """Return at once about how many rows there are."""
+        return self.row_count(table)
+
+    @abstractmethod
+    def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
+        """Yield the rows in parts: one (n,) int64 array for each column, NULL as ``NULL``, n > 0.
+
+        Raises ProfileError: the export is damaged, or a column holds something else than integers.
+        """
+
+    @abstractmethod
+    def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[object, ...]]:
+        """Yield the rows of a table one by one; a column it lacks is None in all of them."""
+
+    @abstractmethod
+    def strings(self, ids: Sequence[int]) -> Mapping[int, str]:
+        """Return the texts of ``StringIds``; ids without one are left out."""
+
+
+class _Part(NamedTuple):
+    """What orders the launches of one part, (n,) each; overwritten once all API calls are known."""
+
+    process: IntArray  #: code of its globalPid; then the number of the process
+    key: IntArray  #: process and correlation id, -1 without one; then what orders launches of a process
+    start_ns: IntArray
+    api_start_ns: IntArray  #: when the API call behind it began, ``NO_CALL`` where it was not recorded
+
+
+def read_export(
+    tables: NsysTables,
+    file: InputFile,
+    kernels: KernelTable,
+    progress: Progress | None,
+    opened: Callable[[], AbstractContextManager[NsysTables]],
+) -> Profile:
+    """Read the launches of an export; ``opened`` opens it once more, for its ranges.
+
+    Raises ProfileError: there are no launches in it (with the reason), or it is damaged.
+    """
+    present = tables.columns(KERNEL)
+    if not present:
+        raise _without_kernels(tables)
+    columns = [column for column in (*_TIMES, *_NAMES, *_PLACE, *_GRID, *_BLOCK) if column in present]
+    if lacking := [column for column in _TIMES if column not in columns]:
+        raise tables.error(f"the table {KERNEL} has no such column", column=lacking[0])
+    done, total = 0, 0 if progress is None else tables.most_rows(KERNEL) + tables.most_rows(_RUNTIME)
+
+    def advance(rows: int) -> None:
+        nonlocal done
+        done += rows
+        if progress is not None:
+            progress(min(done, total), total, f"reading {Path(tables.path).name}")
+
+    has_ranges = tables.has(_NVTX, "eventType", *_RANGE)
+    builder, texts = LaunchTableBuilder(tables.path, kernels), dict[int, str]()
+    parts, processes = list[_Part](), dict[int, int]()
+    for arrays in tables.integers(KERNEL, columns):
+        column = dict(zip(columns, arrays, strict=True))
+        for time in _TIMES:
+            if column[time].min() == NULL:
+                row = done + int(np.argmin(column[time])) + 1
+                raise tables.error("a launch has no time", row=row, column=time)
+        nothing = np.full(len(column["start"]), NULL)
+        process = _codes(column.get("globalPid", nothing), processes)
+        key = _keys(process, column.get("correlationId", nothing))
+        # A copy: a column of an Arrow batch would keep the memory of all its other columns.
+        part = _Part(process, key, column["start"].copy(), np.full_like(nothing, NO_CALL))
+        # Dimensions that are NULL become 0, which is "unknown".
+        grid, block = (
+            [np.maximum(column[axis], 0) for axis in axes] if column.keys() >= {*axes} else None
+            for axes in (_GRID, _BLOCK)
+        )
+        builder.append(
+            LaunchColumns(
+                name=_name_codes(column, tables, kernels, texts, done),
+                duration_ns=column["end"] - column["start"],
+                order=key,
+                process=process,
+                device=column.get("deviceId"),
+                grid=grid,
+                block=block,
+                start_ns=part.start_ns,
+                stream=column.get("streamId"),
+                api_start_ns=part.api_start_ns if has_ranges else None,
+            )
+        )
+        parts.append(part)
+        advance(len(process))
+    if not parts:
+        raise _without_kernels(tables)
+    launches = done
+    _find_calls(parts, processes, tables, advance)
+    numbers = _process_numbers(processes)
+    launch_order, api_rows_missing = _put_in_order(parts, np.array(list(numbers.values())))
+    # The builder has what is still needed of them, and drops it bit by bit.
+    parts.clear()
+
+    def ranges(sequences: tuple[LaunchSequence, ...], api_start_ns: AnyIntArray | None) -> _NvtxRanges:
+        return _NvtxRanges(opened, numbers, sequences, api_start_ns)
+
+    facts = RecordingFacts(
+        launch_order=launch_order,
+        api_rows_missing=api_rows_missing,
+        hidden_graph_replays=tables.row_count(_GRAPH_TRACE),
+        product=_product(tables),
+    )
+    profile = builder.finish(
+        format_name=f"nsys-{tables.kind}",
+        file=ProfileFile(file.path, file.location, launches),
+        facts=facts,
+        ranges=ranges if has_ranges else lambda *_: NO_RANGES,
+    )
+    profile.facts = replace(facts, devices=_devices(tables, profile.sequences))
+    return profile
+
+
+def _codes(values: IntArray, known: dict[int, int]) -> IntArray:
+    """Return (n,) the code of each value, of which there are few; new ones are added to the known."""
+    if values.min() == values.max():
+        return np.full(len(values), known.setdefault(int(values[0]), len(known)))
+    distinct, place = np.unique(values, return_inverse=True)
+    return np.array([known.setdefault(each, len(known)) for each in distinct.tolist()])[place]
+
+
+def _keys(process: IntArray, correlation: IntArray) -> IntArray:
+    """Return (n,) process and correlation id as one number, -1 for an id that is none."""
+    return np.where(correlation >> _CORRELATION_BITS == 0, process << _CORRELATION_BITS | correlation, -1)
+
+
+def _name_codes(
+    column: Mapping[str, IntArray],
+    tables: NsysTables,
+    kernels: KernelTable,
+    texts: dict[int, str],
+    rows_before: int,
+) -> NDArray[np.int32]:
+    """Return the name code of every launch; ``texts`` are those looked up so far, and more are added."""
+    forms = {form: column[form] for form in _NAMES if form in column}
+    name = np.full(len(column["start"]), NULL)
+    for form in forms.values():
+        name = np.where(name == NULL, form, name)
+    codes, first_rows = dense_codes([np.maximum(name, -1) + 1])
+    ids = {form: values[first_rows].tolist() for form, values in {"full": name, **forms}.items()}
+    wanted = {each for of_form in ids.values() for each in of_form} - texts.keys() - {NULL}
+    texts.update(tables.strings(sorted(wanted)) if wanted else {})
+    found = {form: [texts.get(each) for each in of_form] for form, of_form in ids.items()}
+    full = [text for text in found["full"] if text is not None]
+    if len(full) < len(first_rows):
+        rows = [row for row, text in zip(first_rows.tolist(), found["full"], strict=True) if text is None]
+        message = f"a launch has no kernel name in the table {STRINGS}"
+        raise tables.error(message, row=rows_before + min(rows) + 1, column=_NAMES[0])
+    return kernels.names.intern(full, short=found.get("shortName"), mangled=found.get("mangledName"))[codes]
+
+
+# --- in which order the program issued its launches --------------------------------------------------------
+
+
+def _find_calls(
+    parts: Sequence[_Part], processes: Mapping[int, int], tables: NsysTables, advance: Callable[[int], None]
+) -> None:
+    """Write when the first API call of each launch's process and correlation id began, where one did."""
+    keys = np.concatenate([part.key for part in parts])
+    keys.sort()
+    # Those that are one, each once, and one beyond them, which nothing has.
+    keys = np.append(keys[np.diff(keys, prepend=-1) > 0], NO_CALL)
+    if len(keys) == 1 or not tables.has(_RUNTIME, *_CALL):
+        return
+    first_start_ns = np.full(len(keys), NO_CALL)
+    codes = dict(processes)
+    for start_ns, thread, correlation in tables.integers(_RUNTIME, _CALL):
+        key = _keys(_codes(thread & ~_THREAD_BITS, codes), correlation)
+        key[thread == NULL] = -1
+        place = np.searchsorted(keys, key)
+        is_of_launch = keys[place] == key
+        np.minimum.at(first_start_ns, place[is_of_launch], start_ns[is_of_launch])
+        advance(len(key))
+    for part in parts:
+        starts = first_start_ns[np.searchsorted(keys, part.key)]
+        part.api_start_ns[:] = np.where(part.key < 0, NO_CALL, starts)
+
+
+def _process_numbers(processes: Mapping[int, int]) -> dict[int, int]:
+    """Return the number of each globalPid: its PID, unless two machines have the same."""
+    numbers = {process: 0 if process == NULL else (process >> 24) & 0xFFFFFF for process in processes}
+    if len({*numbers.values()}) < len(numbers):
+        return {process: max(process, 0) for process in processes}
+    return numbers
+
+
+def _put_in_order(parts: Sequence[_Part], numbers: IntArray) -> tuple[LaunchOrder, int]:
+    """Overwrite keys and processes in place; return what orders the process known least of, and lost calls.
+
+    Launches of one process are ordered by what all of them have: their calls, their correlation ids, or else
+    their starts on the GPU.
+    """
+    lost, without_id = np.zeros((2, len(numbers)), dtype=np.int64)
+    for part in parts:
+        lost += np.bincount(part.process[part.api_start_ns == NO_CALL], minlength=len(numbers))
+        without_id += np.bincount(part.process[part.key < 0], minlength=len(numbers))
+    by = np.where(lost == 0, 2, np.where(without_id == 0, 1, 0))
+    for part in parts:
+        part.key[:] = np.choose(by[part.process], (part.start_ns, part.key, part.api_start_ns))
+        part.process[:] = numbers[part.process]
+    return _WEAKEST_FIRST[by.min()], int(lost.sum())
+
+
+# --- NVTX ranges -------------------------------------------------------------------------------------------
+
+
+class _NvtxRanges:
+    """The ranges of an export: there may be more than launches, and few runs need them.
+
+    So they are read when they are asked for, and only those are kept whose names contain what is asked for.
+    """
+
+    def __init__(
+        self,
+        opened: Callable[[], AbstractContextManager[NsysTables]],
+        numbers: Mapping[int, int],
+        sequences: tuple[LaunchSequence, ...],
+        api_start_ns: AnyIntArray | None,
+    ) -> None:
+        self._opened, self._numbers = opened, numbers
+        self._sequences, self._api_start_ns = sequences, api_start_ns
+
+    def holding(self, text: str) -> RangeRuns:
+        """Return the ranges whose names contain a text, of which "" is part of every one."""
+        codes: dict[str, int] = {}
+        parts = [np.zeros((0, 4), dtype=np.int64)]
+        with self._opened() as tables:
+            rows = _range_rows(tables, text)
+            while some := list(islice(rows, _ROWS_AT_ONCE)):
+                numbers = [
+                    (
+                        codes.setdefault(name, len(codes)),
+                        NULL if thread is None else thread,
+                        NULL if start is None else start,
+                        STILL_OPEN if end is None else end,
+                    )
+                    for name, thread, start, end in some
+                ]
+                try:
+                    parts.append(np.array(numbers, dtype=np.int64))
+                except (TypeError, ValueError, OverflowError):
+                    raise tables.not_integers("start") from None
+        code, thread, start_ns, end_ns = np.concatenate(parts).T
+        recorded, place = np.unique(thread & ~_THREAD_BITS, return_inverse=True)
+        # A process without launches has no number; no sequence has the number -1.
+        number = np.array([self._numbers.get(each, -1) for each in recorded.tolist()], dtype=np.int64)
+        events = RangeEvents(tuple(codes), code, number[place], start_ns, end_ns)
+        return runs_of(events, self._sequences, self._api_start_ns)
+
+
+def _range_rows(tables: NsysTables, text: str) -> Iterator[tuple[str, object, object, object]]:
+    """Yield name, globalTid, start and end of the ranges whose names contain a text.
+
+    A range carries its name itself or as the id of a registered string.
+    """
+    strings = {
+        number: value
+        for number, value in tables.rows(STRINGS, ("id", "value"))
+        if isinstance(number, int) and isinstance(value, str) and text in value
+    }
+    for kind, own, number, *place in tables.rows(_NVTX, ("eventType", "text", "textId", *_RANGE)):
+        name = own or (strings.get(number) if isinstance(number, int) else None)
+        if kind in _RANGE_TYPES and isinstance(name, str) and text in name:
+            thread, start, end = place
+            yield name, thread, start, end
+
+
+# --- what an export says besides its launches --------------------------------------------------------------
+
+
+def _settings(tables: NsysTables, table: str) -> dict[str, str]:
+    """Return the values of a (name, value) table, by name without a prefix such as ``PROCESS_0:``.
+
+    They hold command lines and environment variables too, which are not to be shown.
+    """
+    rows = tables.rows(table, ("name", "value"))
+    return {re.sub(r"\APROCESS_\d+:", "", str(name)): str(value) for name, value in rows if value is not None}
+
+
+def _product(tables: NsysTables) -> str | None:
+    """Return the exporter's name and version, e.g. "NVIDIA Nsight Systems 2023.4.4.54"."""
+    known = _settings(tables, "META_DATA_EXPORT") | _settings(tables, "EXPORT_META_DATA")
+    parts = (known.get(f"EXPORT_PRODUCT_{part}") for part in ("NAME", "VERSION"))
+    return " ".join(filter(None, parts)) or None
+
+
+def _devices(tables: NsysTables, sequences: Iterable[LaunchSequence]) -> tuple[Device, ...]:
+    """Return the GPUs of the sequences, as far as the export describes them.
+
+    There is one table of GPUs in 2020, and two that belong together from 2024 on. CUDA_VISIBLE_DEVICES
+    renumbers the GPUs of a process, so a numbering by process comes first.
+    """
+
+    def records(table: str, *columns: str) -> list[dict[str, object]]:
+        return [dict(zip(columns, row, strict=True)) for row in tables.rows(table, columns)]
+
+    def positive(value: object) -> int | None:
+        return value if isinstance(value, int) and value > 0 else None
+
+    old_gpus = records(
+        "TARGET_INFO_CUDA_GPU", "deviceId", "pid", "name", "numMultiprocessors", "globalMemorySize"
+    )
+    gpus = records("TARGET_INFO_GPU", "id", "deviceId", "cuDevice", "name", "smCount", "totalMemory")
+    numbering = records("TARGET_INFO_CUDA_DEVICE", "pid", "cudaId", "gpuId")
+    known: list[tuple[int, Device]] = []
+    for process, device in dict.fromkeys((each.process, each.device) for each in sequences):
+        numbers = [each["gpuId"] for each in numbering if (each["pid"], each["cudaId"]) == (process, device)]
+        surest_first = (
+            *(gpu for gpu in old_gpus if (gpu["deviceId"], gpu["pid"]) == (device, process)),
+            *(gpu for gpu in old_gpus if gpu["deviceId"] == device),
+            *(gpu for number in numbers for gpu in gpus if gpu["id"] == number),
+            *(gpu for key in ("cuDevice", "id", "deviceId") for gpu in gpus if gpu[key] == device),
+        )
+        gpu = surest_first[0] if surest_first else {}
+        name = gpu.get("name")
+        if isinstance(name, str):
+            # The table of 2020 counts in MiB.
+            mib = positive(gpu.get("globalMemorySize"))
+            memory_bytes = positive(gpu.get("totalMemory")) or (mib and mib << 20)
+            sm_count = positive(gpu.get("smCount", gpu.get("numMultiprocessors")))
+            known.append((process, Device(device, name, sm_count, memory_bytes)))
+    distinct = tuple(dict.fromkeys(device for _, device in known))
+    if len({device.device for device in distinct}) == len(distinct):
+        return distinct
+    return tuple(replace(device, process=process) for process, device in known)
+
+
+def _without_kernels(tables: NsysTables) -> ProfileError:
+    """Return the error for an nsys export without kernel launches: why it has none, and what to do."""
+    mode = _settings(tables, "META_DATA_CAPTURE").get("CUDA_GRAPH_TRACE_OPTIONS:MODE")
+    launches_graphs = mode == "Graph" and any(
+        str(text).startswith(("cudaGraphLaunch", "cuGraphLaunch"))
+        for (text,) in tables.rows(STRINGS, ("value",))
+    )
+    if launches_graphs or tables.row_count(_GRAPH_TRACE):
+        what = (
+            "was recorded with graph-level tracing: it has replays of graphs but none of the kernels inside"
+        )
+        remedy = "record again with `nsys profile --trace=cuda --cuda-graph-trace=node ...`"
+    elif any(name.startswith("CUPTI_ACTIVITY_KIND_") for name in tables.stored):
+        what = "has CUDA activities but no kernel launches: kernels were not recorded"
+        remedy = (
+            "check that the profiled range launches kernels; record with `nsys profile --trace=cuda ...`; "
+            "if there are still none, set CuptiUseRawGpuTimestamps=false in the config.ini of nsys"
+        )
+    else:
+        what = "has no CUDA tables at all: CUDA was not traced"
+        remedy = "record again with `nsys profile --trace=cuda ...`"
+    return ProfileError(f"this nsys export {what}", path=tables.path, remedy=remedy)
