@@ -53,11 +53,8 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        given = [each is not None for each in (self.first, self.last)]
-        if self.range is not None and any(given):
+        if self.range is not None and (self.first, self.last) != (None, None):
             raise OptionError(f"{NAME} takes a range or launch ids, not both")
-        if any(given) and not all((*given, self.iterations)):
-            raise OptionError(f"{NAME}.first, .last and .iterations go together", remedy=GIVE_IDS)
         if self.first is not None and self.last is not None and self.last < self.first:
             raise OptionError(f"{NAME}.last {self.last} is before {NAME}.first {self.first}")
 
@@ -80,8 +77,8 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, __: Pro
     more_notes, more_details = list[str](), dict[str, Any]()
     if options.range is not None:
         found = _of_ranges(launches, options.range, options)
-    elif options.first is not None and options.last is not None and options.iterations is not None:
-        found = [_of_launch_ids(launches, options.first, options.last, options.iterations)]
+    elif (options.first, options.last) != (None, None):
+        found = [_of_launch_ids(launches, options)]
     else:
         found, more_notes, more_details = _of_loops(launches, options)
     stratum = np.full(len(launches), -1, dtype=np.int64)
@@ -108,7 +105,10 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, __: Pro
     )
 
 
-def _of_launch_ids(launches: LaunchList, first: int, last: int, iterations: float) -> _Iteration:
+def _of_launch_ids(launches: LaunchList, options: Options) -> _Iteration:
+    first, last, iterations = options.first, options.last, options.iterations
+    if first is None or last is None or iterations is None:
+        raise OptionError(f"{NAME}.first, .last and .iterations go together", remedy=GIVE_IDS)
     start, stop = np.searchsorted(launches.id, [first, last + 1]).tolist()
     if start == stop or (launches.last_id is not None and last > launches.last_id):
         raise NotApplicableError(
