@@ -31,7 +31,7 @@ from sampling.methods.pks import standardise, without_costs
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import Features, LaunchList
-from sampling.text import Wording, counted, listed
+from sampling.text import Wording, listed
 
 #: From more distinct vectors than this, centres are learned from as many launches drawn at random.
 LEARNED_FROM = 20_000
@@ -94,16 +94,8 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
         found = k_means_groupings(learned, options.k_max, _RESTARTS, rng, progress)
         groups, silhouettes = _best_apart((_of_all(rows, learned, each) for each in found), rows)
         details = {"chosen_by": "silhouette", "silhouettes": silhouettes}
-        k, best = len(groups), max(silhouettes, default=1.0)
-        if best <= _NO_STRUCTURE:
+        if (best := max(silhouettes, default=1.0)) <= _NO_STRUCTURE:
             notes.append(f"the vectors hardly form clusters: their best mean silhouette is {best:.2f}")
-        if k == options.k_max < len(rows):
-            notes.append(
-                f"the most clusters tried stand apart best: more than embedding.k_max={k} may do better"
-            )
-    if len(groups) < (options.k or 2):
-        clusters = counted(len(groups), "cluster")
-        notes.append(f"{counted(len(rows), 'distinct vector')} make {clusters}")
     details = {"k": len(groups), **details, "columns": list(columns), "distinct_vectors": len(rows)}
     picks = as_picks(launches, groups.of_row[rows.row_of], groups.representative, notes, details)
     return (
@@ -132,7 +124,7 @@ def _vectors(launches: LaunchList, options: Options) -> tuple[DistinctRows, tupl
         raise NotApplicableError(f"embedding needs {needs}, {place}", remedy=_REMEDY)
     if options.scale == "plain":
         return distinct_rows(list(values.values()), len(launches)), columns, notes
-    rows, _, _, more_notes = standardise(values)
+    rows, _, more_notes = standardise(values)
     return rows, columns, more_notes + notes
 
 

@@ -41,7 +41,7 @@ RECORDING = Wording(
 MOST_LAUNCHES = 20_000
 #: Of TBPoint: 0.20, 0.19, ... 0.01, in units of standardised characteristics.
 THRESHOLDS = tuple(hundredths / 100 for hundredths in range(20, 0, -1))
-# Fixed, so that the plan's seed does not move the groups. (docs/methods.md, 7 Principal Kernel Analysis)
+# Fixed, so that the plan's seed does not move the groups.
 _SEED = 0
 # Below this coefficient of variation a column is noise, and standardising would blow the noise up.
 _LEAST_COV = 1e-3
@@ -104,7 +104,8 @@ def select_kernels(
     (j,) the group of each, (k,) the first launch of each group, notes and details.
     """
     rng = np.random.default_rng(_SEED)
-    rows, kept, notes = _standardised_first(launches, columns, first)
+    metrics = (launches.features or Features()).metrics
+    rows, kept, notes = standardise({name: metrics[name][:first] for name in columns})
     components = principal_components(rows)
     groupings = k_means_groupings(components, options.k_max, options.restarts, rng, progress)
     groups, _, chosen, unmet = _choose(groupings, launches, first, options.error, "numbers of groups")
@@ -128,14 +129,14 @@ def pick_tbpoint(
             remedy=Wording("select fewer by `launches=A:B`, or choose pks"),
         )
     columns, notes = _required(launches, "tbpoint", options.columns)
-    rows, kept, more_notes = _standardised_first(launches, columns, len(launches))
+    metrics, every = (launches.features or Features()).metrics, len(launches)
+    rows, kept, more_notes = standardise({name: metrics[name] for name in columns})
     if progress is not None:
         progress(0, 0, "comparing all pairs of launches")
-    every = len(launches)
     groups, index, chosen, unmet = _choose(_linked(rows), launches, every, options.error, "thresholds")
     details = {"threshold": THRESHOLDS[index], **chosen, **kept, "distinct_rows": len(rows)}
-    stratum = groups.of_row[rows.row_of]
-    return as_picks(launches, stratum, groups.representative, notes + more_notes + unmet, details)
+    notes += more_notes + unmet
+    return as_picks(launches, groups.of_row[rows.row_of], groups.representative, notes, details)
 
 
 def _linked(rows: DistinctRows) -> Iterator[Groups]:
@@ -155,11 +156,8 @@ def _linked(rows: DistinctRows) -> Iterator[Groups]:
 
 def without_costs(features: Features) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the metrics that some launch has, but tensor shapes and costs; and the costs among them."""
-    known = [
-        name
-        for name, values in features.metrics.items()
-        if not name.startswith(TENSOR_PREFIX) and np.isfinite(values).any()
-    ]
+    known = [name for name, values in features.metrics.items() if np.isfinite(values).any()]
+    known = [name for name in known if not name.startswith(TENSOR_PREFIX)]
     costs = tuple(name for name in known if is_cost(name, features.units.get(name)))
     return tuple(name for name in known if name not in costs), costs
 
@@ -201,21 +199,12 @@ def _required(launches: LaunchList, method: str, choice: str) -> tuple[tuple[str
     return columns, notes
 
 
-def _standardised_first(
-    launches: LaunchList, columns: tuple[str, ...], first: int
-) -> tuple[DistinctRows, dict[str, list[str]], list[str]]:
-    """Return the first launches as `standardise` does, the columns used and left out, and notes."""
-    metrics = (launches.features or Features()).metrics
-    rows, kept, left_out, notes = standardise({name: metrics[name][:first] for name in columns})
-    return rows, {"columns": kept, "columns_left_out": left_out}, notes
-
-
-def standardise(columns: Mapping[str, FloatArray]) -> tuple[DistinctRows, list[str], list[str], list[str]]:
+def standardise(columns: Mapping[str, FloatArray]) -> tuple[DistinctRows, dict[str, list[str]], list[str]]:
     """Return launches as rows of mean 0 and population standard deviation 1; what hardly varies is dropped.
 
     A column (n,) is dropped whose population standard deviation / |mean| is below 1e-3; mean 0 with variation
     stays. One that some launch lacks is dropped as well. Where nothing varies, one row of no columns is left.
-    Also returned are the names that are kept, and dropped, and notes.
+    Also returned are which columns are kept and left out, as details, and notes.
     """
     launches = len(next(iter(columns.values())))
     whole = {name: values for name, values in columns.items() if np.isfinite(values).all()}
@@ -229,10 +218,9 @@ def standardise(columns: Mapping[str, FloatArray]) -> tuple[DistinctRows, list[s
     std = np.sqrt(np.average(centred**2, axis=0, weights=distinct.count))
     varies = (std > 0) & (std >= _LEAST_COV * np.abs(mean))
     kept = [name for name, one in zip(whole, varies.tolist(), strict=True) if one]
-    gappy = [name for name in columns if name not in whole]
     notes = [] if kept else ["no metric tells the launches apart, so all of them are one group"]
-    rows = distinct.with_values(centred[:, varies] / std[varies])
-    return rows, kept, [*(name for name in whole if name not in kept), *gappy], notes
+    details = {"columns": kept, "columns_left_out": [name for name in columns if name not in kept]}
+    return distinct.with_values(centred[:, varies] / std[varies]), details, notes
 
 
 def principal_components(rows: DistinctRows) -> DistinctRows:
