@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sampling.errors import NotApplicableError
-from sampling.features.metric_names import COSTS
+from sampling.features.metric_names import COSTS, is_cost
 from sampling.features.tables import VECTOR_PREFIX
 from sampling.methods.clusters import (
     DistinctRows,
@@ -27,7 +27,7 @@ from sampling.methods.clusters import (
 )
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import setting
-from sampling.methods.pks import standardise, without_costs
+from sampling.methods.pks import TENSOR_PREFIX, standardise
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import Features, LaunchList
@@ -108,7 +108,10 @@ def _vectors(launches: LaunchList, options: Options) -> tuple[DistinctRows, tupl
     features, prefix, notes = launches.features or Features(), options.columns, list[str]()
     columns = tuple(name for name in features.metrics if name.startswith(prefix or VECTOR_PREFIX))
     if not columns and prefix is None:
-        columns, costs = without_costs(features)
+        known = [name for name, values in features.metrics.items() if np.isfinite(values).any()]
+        known = [name for name in known if not name.startswith(TENSOR_PREFIX)]
+        costs = [name for name in known if is_cost(name, features.units.get(name))]
+        columns = tuple(name for name in known if name not in costs)
         notes = [f"left out of the vectors: {listed(costs)}; no method goes by {COSTS}"] if costs else []
     if not columns:
         begins = "" if prefix is None else f" whose names begin with {prefix!r}"

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import NotApplicableError
-from sampling.features.metric_names import CHARACTERISTICS, COSTS, CYCLES, is_cost
+from sampling.features.metric_names import CHARACTERISTICS, CYCLES
 from sampling.methods.clusters import (
     DistinctRows,
     Groups,
@@ -28,7 +28,7 @@ from sampling.methods.options import FRACTION, setting
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import Features, LaunchList
-from sampling.text import Wording, listed
+from sampling.text import Wording
 
 #: Metrics of this prefix are tensor shapes: light profiling gives them, so they are no characteristics.
 TENSOR_PREFIX = "tensor_"
@@ -53,18 +53,7 @@ _MOST_CYCLES = 2.0**63
 
 
 @dataclass(frozen=True, slots=True)
-class CharacteristicOptions:
-    """Which metrics launches are compared by."""
-
-    columns: Literal["published", "all"] = setting(
-        "published",
-        "published: the metrics of Principal Kernel Analysis, Table 2, that the profile has; all: every "
-        f"metric but {COSTS}",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Options(CharacteristicOptions):
+class Options:
     """How launches are grouped."""
 
     error: float = setting(
@@ -79,7 +68,7 @@ class Options(CharacteristicOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class TBPointOptions(CharacteristicOptions):
+class TBPointOptions:
     """How launches are grouped."""
 
     error: float = setting(
@@ -91,7 +80,7 @@ class TBPointOptions(CharacteristicOptions):
 
 def pick(launches: LaunchList, options: Options, _: np.random.Generator, progress: Progress | None) -> Picks:
     """Return the first launch of each group, for all launches of the group."""
-    columns, notes = _required(launches, "pks", options.columns)
+    columns, notes = _required(launches, "pks")
     group, first, more_notes, details = select_kernels(launches, columns, len(launches), options, progress)
     return as_picks(launches, group, first, notes + more_notes, details)
 
@@ -128,7 +117,7 @@ def pick_tbpoint(
             f"{len(launches) ** 2 * 8 / 1e9:,.0f} GB of memory, so it takes at most {MOST_LAUNCHES:,}",
             remedy=Wording("select fewer by `launches=A:B`, or choose pks"),
         )
-    columns, notes = _required(launches, "tbpoint", options.columns)
+    columns, notes = _required(launches, "tbpoint")
     metrics, every = (launches.features or Features()).metrics, len(launches)
     rows, kept, more_notes = standardise({name: metrics[name] for name in columns})
     if progress is not None:
@@ -154,44 +143,24 @@ def _linked(rows: DistinctRows) -> Iterator[Groups]:
         yield grouped(rows, labels[rows.first], by_centre=True)
 
 
-def without_costs(features: Features) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the metrics that some launch has, but tensor shapes and costs; and the costs among them."""
-    known = [name for name, values in features.metrics.items() if np.isfinite(values).any()]
-    known = [name for name in known if not name.startswith(TENSOR_PREFIX)]
-    costs = tuple(name for name in known if is_cost(name, features.units.get(name)))
-    return tuple(name for name in known if name not in costs), costs
-
-
-def characteristics(launches: LaunchList, choice: str) -> tuple[tuple[str, ...], BoolArray, list[str]]:
-    """Return by which metrics to compare the launches, (n,) which launches have them, and notes.
-
-    With ``published`` a launch is complete that has all of the paper's characteristics that any launch has.
-    With ``all`` it is one that has at least half as many metrics as the launch that has most: tools leave
-    single metrics of single launches out, and a launch is not refused for that.
-    """
-    features, notes = launches.features or Features(), list[str]()
-    if choice == "published":
-        found = {names[0]: features.first_of(names) for names in CHARACTERISTICS}
-        columns = tuple(name for name in found.values() if name is not None)
-        if lacking := ", ".join(first for first, name in found.items() if name is None):
-            used = f"{len(columns)} of the {len(found)} published characteristics are used"
-            notes = [f"{used}; the profile lacks {lacking}"]
-    else:
-        columns, costs = without_costs(features)
-        if costs:
-            notes = [f"{len(columns):,} metrics are gone by, not {listed(costs, 3)}: {COSTS}"]
-    measured = np.zeros(len(launches), dtype=np.int64)
+def characteristics(launches: LaunchList) -> tuple[tuple[str, ...], BoolArray, list[str]]:
+    """Return the paper's characteristics that any launch has, (n,) which have all these, and notes."""
+    features = launches.features or Features()
+    found = {names[0]: features.first_of(names) for names in CHARACTERISTICS}
+    columns = tuple(name for name in found.values() if name is not None)
+    complete = np.full(len(launches), bool(columns))
     for name in columns:
-        measured += np.isfinite(features.metrics[name])
-    needed = len(columns) if choice == "published" else -(-int(measured.max(initial=0)) // 2)
-    return columns, measured >= max(needed, 1), notes
+        complete &= np.isfinite(features.metrics[name])
+    if lacking := ", ".join(first for first, name in found.items() if name is None):
+        used = f"{len(columns)} of the {len(found)} published characteristics are used"
+        return columns, complete, [f"{used}; the profile lacks {lacking}"]
+    return columns, complete, []
 
 
-def _required(launches: LaunchList, method: str, choice: str) -> tuple[tuple[str, ...], list[str]]:
+def _required(launches: LaunchList, method: str) -> tuple[tuple[str, ...], list[str]]:
     """Return the characteristics, which every launch must have, and notes."""
-    columns, complete, notes = characteristics(launches, choice)
-    lacking = int(np.count_nonzero(~complete))
-    if lacking:
+    columns, complete, notes = characteristics(launches)
+    if lacking := int(np.count_nonzero(~complete)):
         raise NotApplicableError(
             f"{method} needs metrics of every launch; {lacking:,} of {len(complete):,} launches lack them",
             remedy=Wording("{}, or choose two-level", RECORDING) if complete[0] else RECORDING,

@@ -57,7 +57,7 @@ def pick(
     A launch that is not profiled in detail is labelled as those of equal name, grid and block, if there are
     any; else by the classifier that does best on the last fifth of the detailed ones.
     """
-    columns, complete, notes = pks.characteristics(launches, options.columns)
+    columns, complete, notes = pks.characteristics(launches)
     total, first_gap = len(launches), len(complete) if complete.all() else int(np.argmin(complete))
     detailed = max(first_gap, 1) if options.launches is None else min(options.launches, total)
     if detailed > first_gap:

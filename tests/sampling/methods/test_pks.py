@@ -180,7 +180,7 @@ def test_errors_equal_those_of_the_plain_pipeline(seed: int) -> None:
 
 def test_published_columns_come_in_the_papers_order_under_any_spelling() -> None:
     metrics = {"Grid Size": [1, 2], "Executed Instructions": [3, 4], "other": [5, 6], LOADS: [7, 8]}
-    columns, _, (note,) = characteristics(launches_of("kk", metrics), "published")
+    columns, _, (note,) = characteristics(launches_of("kk", metrics))
     assert columns == (LOADS, "Executed Instructions", "Grid Size")
     assert note.startswith("3 of the 12 published characteristics are used; the profile lacks l1tex")
     assert STORES in note
@@ -188,19 +188,17 @@ def test_published_columns_come_in_the_papers_order_under_any_spelling() -> None
 
 
 @pytest.mark.parametrize(
-    ("choice", "metrics", "complete"),
+    ("metrics", "complete"),
     [
-        ("published", {LOADS: [1, 2, NAN, 4], STORES: [1, NAN, NAN, float("inf")]}, [0]),
-        ("published", {"other": [1, 2]}, []),
-        ("all", {"a": [1, 1, 1, NAN], "b": [1, 1, NAN, NAN], "c": [1, NAN, NAN, NAN]}, [0, 1]),
-        ("all", {"cycles": [1, 2]}, []),
+        ({LOADS: [1, 2, NAN, 4], STORES: [1, NAN, NAN, float("inf")]}, [0]),
+        ({"other": [1, 2]}, []),
     ],
 )
-def test_a_launch_is_complete_with_all_published_or_half_of_all(
-    choice: str, metrics: dict[str, list[float]], complete: list[int]
+def test_a_launch_is_complete_with_all_published_that_any_has(
+    metrics: dict[str, list[float]], complete: list[int]
 ) -> None:
     launches = launches_of("k" * len(next(iter(metrics.values()))), metrics)
-    assert np.flatnonzero(characteristics(launches, choice)[1]).tolist() == complete
+    assert np.flatnonzero(characteristics(launches)[1]).tolist() == complete
 
 
 @pytest.mark.parametrize(("loads", "advised"), [([1, NAN, NAN], True), ([NAN, 1, NAN], False)])
