@@ -6,11 +6,11 @@ column a number of its vector.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from sampling.arrays import FloatArray, IntArray, arrow_file
+from sampling.arrays import arrow_file
 from sampling.errors import ProfileError
 from sampling.features.metric_names import SPELLINGS
 from sampling.features.reading import FeatureRows, FeatureTable, read_table
@@ -86,63 +86,36 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     table = _of_parquet(file) if is_parquet else _of_csv(file, locale, progress)
     columns = {name: table.metric(name) for name in table.numbers if name not in _WHOLE}
     metrics = {name: column for name, column in columns.items() if column is not None}
-    if not len(table.line) or not metrics:
-        what = "a column of numbers" if len(table.line) else "a row"
-        raise ProfileError(f"a table without {what}", path=file.path, remedy=_REMEDY)
-    least = {"process": -1, "device": -1}
-    whole = {name: table.whole(name, least.get(name, 0)) for name in _WHOLE if name in table.numbers}
-    sizes = _sizes(table, whole)
+    if not metrics:
+        raise ProfileError("a table without a column of numbers", path=file.path, remedy=_REMEDY)
+    least = {"id": 0, "process": -1, "device": -1, "occurrence": 0}
+    known = {name: table.whole(name, number) for name, number in least.items() if name in table.numbers}
     names, name_of = table.texts.get("name", ((), None))
-    if "id" in whole:
-        table.refuse_repeated([whole["id"]], "this launch's id")
-    elif name_of is not None:
-        if "" in names:
-            raise table.error(name_of == names.index(""), "name", "a row without a kernel name")
-        if "occurrence" in whole:
-            keys = [whole[name] for name in ("process", "device", "occurrence") if name in whole]
-            keys += [axis for size in sizes.values() for axis in size.T]
-            table.refuse_repeated([*keys, name_of], "this occurrence of a launch")
+    if "id" in known:
+        table.refuse_repeated([known["id"]], "this launch's id")
+    elif name_of is not None and "" in names:
+        raise table.error(name_of == names.index(""), "name", "a row without a kernel name")
     return FeatureRows(
         path=file.path,
         format="parquet" if is_parquet else "csv",
         line=table.line,
         features=Features(metrics=metrics),
-        id=whole.get("id"),
+        id=known.get("id"),
         names=names,
         name=name_of,
-        grid=sizes.get("grid"),
-        block=sizes.get("block"),
-        process=whole.get("process"),
-        device=whole.get("device"),
-        occurrence=whole.get("occurrence"),
+        grid=table.sizes("grid", DIMENSIONS["grid"]),
+        block=table.sizes("block", DIMENSIONS["block"]),
+        process=known.get("process"),
+        device=known.get("device"),
+        occurrence=known.get("occurrence"),
     )
 
 
-def _sizes(table: FeatureTable, whole: Mapping[str, IntArray]) -> dict[str, IntArray]:
-    """Return (n, 3) the grids and blocks, those that the table has, given as text or by their axes."""
-    sizes: dict[str, IntArray] = {}
-    for what, axes in DIMENSIONS.items():
-        if what in table.texts:
-            sizes[what] = table.sizes(what)
-        elif lacking := [axis for axis in axes if axis not in whole]:
-            if len(lacking) < len(axes):
-                message = f"a table without all of {', '.join(axes)}"
-                raise ProfileError(message, path=table.path, remedy="write 1 where an axis is not used")
-        else:
-            sizes[what] = np.stack([whole[axis] for axis in axes], axis=1)
-    return sizes
-
-
 def _require_identity(columns: Sequence[str], path: str) -> None:
-    ours = [name for name in columns if name in {*_WHOLE, *_TEXTS}]
-    twice = [name for name in ours if columns.count(name) > 1]
-    if twice or not {"id", "name"} & set(columns):
-        lacking = (
-            f"several columns {twice[0]}"
-            if twice
-            else "no column id or name: rows are never joined by position"
-        )
-        raise ProfileError(f"a table of {listed(columns)}, with {lacking}", path=path, remedy=_REMEDY)
+    wrong = ["no column id or name: rows are never joined by position"] * ({"id", "name"}.isdisjoint(columns))
+    wrong += [f"several columns {name}" for name in (*_WHOLE, *_TEXTS) if columns.count(name) > 1]
+    if wrong:
+        raise ProfileError(f"a table of {listed(columns)}, with {wrong[0]}", path=path, remedy=_REMEDY)
 
 
 def _of_csv(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureTable:
@@ -170,24 +143,21 @@ def _of_parquet(file: InputFile) -> FeatureTable:
             _require_identity(own, file.path)
             fields = [schema.field(place).with_name(name) for place, name in enumerate(own)]
             wanted = {*_WHOLE, *_TEXTS, *metric_columns(pa.schema(fields))}
-            columns = {name: schema.names[own.index(name)] for name in own if name in wanted}
-            table = pq.read_table(arrow_file(location), columns=list(columns.values()))
+            theirs = {name: schema.names[own.index(name)] for name in own if name in wanted}
+            table = pq.read_table(arrow_file(location), columns=list(theirs.values()))
+        # Of several columns of one name the first counts.
+        columns = {
+            name: table.column(table.schema.get_all_field_indices(title)[0]) for name, title in theirs.items()
+        }
+        numbers = {name: float_values(column) for name, column in columns.items() if name not in _TEXTS}
+        texts = {
+            name: unified([compute.fill_null(columns[name].cast(pa.string()), "")])
+            for name in _TEXTS
+            if name in columns
+        }
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        message = "a Parquet file that is cut short or damaged"
-        raise ProfileError(message, path=file.path, remedy="copy or write the file again") from error
-    numbers: dict[str, FloatArray] = {}
-    texts: dict[str, tuple[tuple[str, ...], IntArray]] = {}
-    for name, theirs in columns.items():
-        column = table.column(table.schema.get_all_field_indices(theirs)[0])
-        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-        if not (is_text if name in _TEXTS else is_number or name not in _WHOLE):
-            raise ProfileError(f"holds {kind}", path=file.path, column=name, remedy=_REMEDY)
-        if name in _TEXTS:
-            texts[name] = unified([compute.fill_null(column.cast(pa.string()), "")])
-        else:
-            numbers[name] = float_values(column)
+        message = f"a Parquet file that is damaged, or whose columns are of another kind ({str(error)[:80]})"
+        raise ProfileError(message, path=file.path, remedy="write the file again") from error
     return FeatureTable(file.path, np.arange(1, table.num_rows + 1), texts, numbers, {})
 
 

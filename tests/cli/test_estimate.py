@@ -154,7 +154,7 @@ def test_against_another_configuration(kernelpoint: Kernelpoint, plan_file: Path
         ("id,cycles\n", 3, "launch"),
         ("id,cycles\n999999999,5\n", 3, "launch"),
         ("id,cycles\n{first},5\n{first},6\n", 3, "twice"),
-        ("id,cycles\n{first},-5\n", 3, "more than 0 cycles"),
+        ("id,cycles\n{first},-5\n", 3, "column cycles"),
         ("nothing at all\n", 3, "results.csv"),
         # A launch whose cycles are not a number has none.
         ("id,cycles\n{first},nan\n", 1, "tell no metric of any launch"),
