@@ -206,7 +206,7 @@ def test_a_budget_that_no_plan_fits(kernelpoint: Kernelpoint, resnet: Path, tmp_
         ("trade-off", "--epsilons 0.01,5", "did you mean 0.05?"),
         ("trade-off", "--epsilons a", "fractions by commas are meant"),
         ("trade-off", "--epsilons ,", "names no epsilon"),
-        ("trade-off", "--method pks", "pks picks launches without chance"),
+        ("trade-off", "--method pks", "pks goes by single launches"),
     ],
 )
 def test_wrong_options_are_refused_before_a_profile_is_read(
