@@ -153,43 +153,32 @@ class _KnownFeatures:
         """
         rows = np.flatnonzero(at >= 0)
         at = at[rows]
-        notes, beyond = list[str](), list[str]()
+        beyond, other_unit, other_value = list[str](), list[str](), list[str]()
         for name, column in features.metrics.items():
             values, unit = np.asarray(column)[rows], features.units.get(name)
             if (np.abs(values) > _LARGEST_METRIC).any():
                 beyond.append(name)
                 values = np.where(np.abs(values) > _LARGEST_METRIC, np.nan, values)
             if name in self._parts:
-                earlier = self._units.get(name, unit)
-                if unit is not None and earlier != unit:
-                    notes.append(
-                        f"'{name}' is left out: it is in {unit} here and in {earlier} in an earlier file"
-                    )
+                if unit is not None and self._units.get(name, unit) != unit:
+                    other_unit.append(name)
                     continue
                 before = self._metrics[name][at]
-                other = (before != values) & ~np.isnan(before) & ~np.isnan(values)
-                if other.any():
-                    differing = counted(int(other.sum()), "launch", "launches")
-                    first = int(np.argmax(other))
-                    notes.append(
-                        f"'{name}' has other values in an earlier file for {differing} "
-                        f"({before[first]:.6g} there, {values[first]:.6g} here); the earlier ones count"
-                    )
+                if ((before != values) & ~np.isnan(before) & ~np.isnan(values)).any():
+                    other_value.append(name)
             self._parts.setdefault(name, []).append((at, values))
             if unit is not None:
                 self._units[name] = unit
-        if beyond:
-            notes.append(
-                f"values that are infinite or beyond {_LARGEST_METRIC:g} count as none: {listed(beyond)}"
-            )
         if features.block_vectors is not None:
             free = self._vector[at] < 0
             self._vector[at[free]] = rows[free] + sum(len(each.warps) for each in self._vectors)
             self._vectors.append(features.block_vectors)
-            if not free.all():
-                several = counted(int((~free).sum()), "launch", "launches")
-                notes.append(f"of {several} the vectors of an earlier file count")
-        return notes
+        said = {
+            f"values that are infinite or beyond {_LARGEST_METRIC:g} count as none": beyond,
+            "left out, for an earlier file has them in another unit": other_unit,
+            "values of an earlier file, which are others, count": other_value,
+        }
+        return [f"{what}: {listed(names)}" for what, names in said.items() if names]
 
     def features(self) -> Features:
         """Return everything."""

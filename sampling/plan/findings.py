@@ -175,12 +175,8 @@ def _idle(evidence: Evidence) -> Finding | None:
         return None
     share, several = _percent(1 - worst.busy_share), len(evidence.device_times) > 1
     where = f" {worst.sequence.device} of process {worst.sequence.process}" if several else ""
-    gaps = [f"{duration_text(ns)} between launches {one:,} and {other:,}" for ns, one, other in worst.gaps]
-    message = (
-        f"No kernel runs on the device{where} for {share} of the time, longest {', '.join(gaps)}: kernel "
-        "time is not run time."
-    )
-    remedy = "look at what the program does on the host between these launches"
+    message = f"No kernel runs on the device{where} for {share} of the time: kernel time is not run time."
+    remedy = "look at what the program does on the host between launches"
     return Finding("idle", "note", f"idle {share} of the time", message, remedy)
 
 
@@ -298,7 +294,8 @@ def _drift(evidence: Evidence) -> Finding | None:
     if found is None or share < _DRIFT_FROM_SHARE:
         return None
     verb = "falls" if found.to_ns < found.from_ns else "grows"
-    more = f"; with {counted(found.kernels - 1, 'other kernel group')}," if found.kernels > 1 else ","
+    others = len(found.groups) - 1
+    more = f"; with {counted(others, 'other kernel group')}," if others else ","
     words = f"{_percent(share)} of the time drifts"
     message = (
         f"{_kernel(evidence.counts, found.group)} {verb} from {duration_text(found.from_ns)} to "
@@ -325,9 +322,8 @@ def _iterations(evidence: Evidence) -> Finding | None:
     place, where, off = evidence.profile.sequences[loop.sequence], "", ""
     if len(evidence.sequences) > 1:
         where = f" of process {place.process} on device {place.device}"
-    if loop.mean_ns:
-        most = max(loop.longest_ns / loop.mean_ns - 1, 1 - loop.shortest_ns / loop.mean_ns)
-        off = f"; one iteration alone may be off by {_percent(most)}"
+    if loop.most_off is not None:
+        off = f"; one iteration alone may be off by {_percent(loop.most_off)}"
     message = (
         f"Launches {loop.first_id:,} to {loop.stop_id - 1:,}{where} are {loop.iterations:,} times the same "
         f"{loop.launches:,} launches ({_percent(loop.share)} of all){off}."

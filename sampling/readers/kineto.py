@@ -32,7 +32,7 @@ from sampling.profile.profile import (
     ProfileFile,
     RecordingFacts,
 )
-from sampling.readers.input_file import InputFile, place_on_disk
+from sampling.readers.input_file import InputFile
 
 FORMAT = "kineto"
 
@@ -155,15 +155,11 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
 
 def _blocks(file: InputFile, progress: Progress | None) -> Iterator[bytes]:
-    """Yield the decompressed bytes, reporting progress; a thread decompresses the next ones meanwhile."""
-    total = file.location.stat().st_size
-    with file.open() as stream, ThreadPoolExecutor(1) as reader:
+    """Yield the decompressed bytes; a thread decompresses the next ones meanwhile."""
+    with replace(file, progress=progress).open() as stream, ThreadPoolExecutor(1) as reader:
         ahead = reader.submit(stream.read, _BLOCK_BYTES)
         while block := ahead.result():
-            place = place_on_disk(stream)
             ahead = reader.submit(stream.read, _BLOCK_BYTES)
-            if progress is not None:
-                progress(place, total, "reading")
             yield block
 
 
