@@ -14,8 +14,8 @@ from sampling.parallel import Progress
 from sampling.plan.design import Design, speedup_of
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import unpooled
-from sampling.splitting.tree import ClusterArrays, Overrides, Share, SplitNode, TreeGrower, Verdict
-from sampling.strata.strata import Clusters, Strata, declared_spread, total_variance
+from sampling.splitting.tree import Overrides, SplitNode, TreeGrower, Verdict
+from sampling.strata.strata import Strata, declared_spread, measured_clusters, total_variance
 from sampling.strata.target import Target
 
 
@@ -77,12 +77,9 @@ class TreeWalk:
         groups = unpooled(counts)
         self.design = Design(method, target, strata, groups, declared_spread(groups, target))
         # What every group costs when it is split to its end, and kept whole.
-        number, mean_ns = np.arange(self.groups), counts.group_duration_ns / counts.group_launches
-        columns = (counts.group_launches, mean_ns, counts.group_std_ns)
-        whole = Clusters(number, counts.offsets[:-1], counts.offsets[1:], *columns)
-        sizes = self._rule.samples_alone(ClusterArrays(*columns))
+        whole = measured_clusters(counts, np.arange(self.groups), counts.offsets[:-1], counts.offsets[1:])
         self._final = _costs(strata, self.groups)
-        self._whole = _costs(self._rule.sized(whole, sizes), self.groups)
+        self._whole = _costs(self._rule.sized(whole, self._rule.samples_alone(whole)), self.groups)
 
     @property
     def groups(self) -> int:
@@ -111,11 +108,6 @@ class TreeWalk:
     def ahead(self) -> SplitNode | None:
         """The decision that comes next on the present group; None when it is split to its end."""
         return self._steps.ahead
-
-    @property
-    def shares(self) -> tuple[Share, ...]:
-        """The clusters that the decisions so far make of the present group, shortest durations first."""
-        return self._steps.shares
 
     @property
     def place(self) -> Place:
@@ -211,13 +203,7 @@ class TreeWalk:
 
     def _cost_here(self) -> FloatArray:
         """Return (4,) what the present group's clusters cost."""
-        found = [share.cluster for share in self.shares]
-        columns = (
-            np.array([getattr(cluster, name) for cluster in found])
-            for name in ("start", "stop", "launches", "mean_ns", "std_ns")
-        )
-        clusters = Clusters(np.full(len(found), self.group), *columns)
-        strata = self._rule.sized(clusters, np.array([share.samples for share in self.shares]))
+        strata = self._rule.sized(*self._steps.clusters)
         return _costs(replace(strata, group=np.zeros_like(strata.group)), 1)[:, 0]
 
     def overridden(self, path: str, verdict: Verdict) -> Overrides:

@@ -13,13 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError
-from sampling.methods.method import StrataRequest
 from sampling.methods.registry import method_options, split_trees_of
 from sampling.plan.design import Design, make_design
 from sampling.plan.plan_file import overrides_text, read_overrides
 from sampling.plan.walk import Place, Running, TreeWalk, with_decision
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.splitting.tree import Overrides, SplitNode, Verdict
+from sampling.splitting.tree import Overrides, SplitNode, TreeGrower, Verdict
 from sampling.strata.strata import group_bounds
 from sampling.strata.target import Target
 
@@ -53,9 +52,12 @@ def trees_of(
 ) -> list[tuple[SplitNode, ...]]:
     """Return the whole tree of every group."""
     method, settings_, target = ALL[name]
-    options = method_options(method, settings_)
-    request = StrataRequest(counts=counts, target=target, options=options, overrides=overrides or {})
-    return [split_trees_of(method).split_tree(request, group).nodes for group in range(len(counts.groups))]
+    rule = split_trees_of(method).rule(target, method_options(method, settings_))
+    decided = overrides or {}
+    return [
+        TreeGrower(counts, number, rule, decided.get(group.key)).run().nodes
+        for number, group in enumerate(counts.groups)
+    ]
 
 
 def unlinked(node: SplitNode | None) -> SplitNode | None:
@@ -65,7 +67,7 @@ def unlinked(node: SplitNode | None) -> SplitNode | None:
 
 def state(walk: TreeWalk) -> Any:
     """Return all that a walk shows."""
-    return walk.group, walk.nodes, walk.ahead, walk.shares, walk.running
+    return walk.group, walk.nodes, walk.ahead, walk.running
 
 
 @pytest.fixture(scope="module")
