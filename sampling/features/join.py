@@ -161,7 +161,7 @@ class _KnownFeatures(Mapping[str, FloatArray]):
             if (np.abs(values) > _LARGEST_METRIC).any():
                 beyond.append(name)
                 values = np.where(np.abs(values) > _LARGEST_METRIC, np.nan, values)
-            if name in self:
+            if name in self._parts:
                 if unit is not None and self._units.get(name, unit) != unit:
                     other_unit.append(name)
                     continue
