@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sampling.arrays import FloatArray, IntArray
-from sampling.reduction.run_order import OrderedLaunches, find_drift
+from sampling.arrays import FloatArray
+from sampling.reduction.run_order import find_drift
 
 KERNELS = 20
 
@@ -56,27 +56,21 @@ DRIFTING: dict[str, Durations] = {
 }
 
 
-def profile(rng: np.random.Generator, durations: Durations) -> OrderedLaunches:
-    """Return launches of some kernels, mixed at random in each round of all."""
+def drifts(rng: np.random.Generator, durations: Durations) -> bool:
+    """Return whether any of some kernels, mixed at random in each round of all, is said to drift."""
     sizes = np.exp(rng.uniform(np.log(20), np.log(2000), KERNELS)).astype(np.int64)
     group = np.repeat(np.arange(KERNELS), sizes)
     duration_ns = np.concatenate([durations(rng, size) for size in sizes.tolist()])
     when = np.concatenate([np.sort(rng.random(size)) for size in sizes.tolist()])
     order = np.argsort(when)
-    return _one_sequence(group[order], duration_ns[order].astype(np.int64))
+    ids = np.arange(len(group))
+    return find_drift(ids, np.zeros_like(ids), group[order], duration_ns[order].astype(np.int64)) is not None
 
 
 def share_said(durations: Durations, profiles: int, seed: int = 0) -> float:
     """Return the share of profiles in which any kernel is said to drift."""
     rng = np.random.default_rng(seed)
-    return sum(find_drift(profile(rng, durations)) is not None for _ in range(profiles)) / profiles
-
-
-def _one_sequence(group: IntArray, duration_ns: IntArray) -> OrderedLaunches:
-    edges = np.array([0, len(group)])
-    return OrderedLaunches(
-        np.arange(len(group)), group, group, duration_ns, np.zeros(1, dtype=np.int64), edges
-    )
+    return sum(drifts(rng, durations) for _ in range(profiles)) / profiles
 
 
 def main(profiles: int) -> None:

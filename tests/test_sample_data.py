@@ -328,9 +328,8 @@ def with_both(sample_data: Path) -> LaunchList:
     profile = read_profile([str(sample_data / SQLITE)])
     launches = list_launches(profile, count_durations(profile, Grouping(GroupBy.LAUNCH)))
     joined, reports = with_features(profile, launches, [str(sample_data / name) for name in (NCU, BLOCKS)])
-    assert [report.format for report in reports] == ["ncu-raw", "basic-block-vectors"]
     for report in reports:
-        assert (report.rows, report.matched, report.launches_without) == (5600, 5600, 0), report.sentence
+        assert (report.rows, report.matched) == (5600, 5600), report.sentence
     return joined
 
 
@@ -339,8 +338,8 @@ def test_every_row_is_joined_to_the_launch_in_its_place(name: str, sample_data: 
     profile = read_profile([str(sample_data / SQLITE)])
     rows = read_features(str(sample_data / name))
     assert rows.id is None, "they are joined by identity, as those of another run must be"
-    matches = match_rows(rows, ProfileLaunches.of(profile, np.array([0])))
-    np.testing.assert_array_equal(matches.id, np.arange(5600))
+    ids, _, _ = match_rows(rows, ProfileLaunches.of(profile, np.array([0])))
+    np.testing.assert_array_equal(ids, np.arange(5600))
 
 
 def test_the_ncu_page_is_of_another_process_and_another_demangler(

@@ -4,37 +4,36 @@ A new format is one new module and one word in ``_MODULES``. A module has::
 
     def recognise(file: InputFile) -> bool         # from file.head (64 KiB); cheap
     def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows
-
-``read`` raises ProfileError, with the remedy, for what is of its format but no features. What belongs to
-which launch of a profile is decided by `sampling.features.join`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
+from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes, to_arrow_texts
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.profile import KernelTable
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.registry import reader_of
-from sampling.readers.table import NumberLocale, Rows, floats
+from sampling.readers.table import WRITTEN, NumberLocale, Rows, floats, sizes_of, unified
 from sampling.reduction.launch_list import Features
-from sampling.text import Wording, counted, listed, shortened
+from sampling.text import Wording, shortened
 
-_NUMBER_ELSEWHERE = re.compile(r"[+-]?(\d+|\d{1,3}([.,]\d{3})+)([.,]\d*)?")
 # The tables are asked last: many other files are CSV too.
 _MODULES = ("ncu", "counts", "tables")
 _READABLE = (
-    "give a CSV of Nsight Compute (`ncu --csv --page raw`), a CSV or Parquet file with a column id or name, "
-    "an npy file with a row for every launch, or what NVBit's instr_count or the basic-block tool writes"
+    "give a CSV of Nsight Compute (`ncu --import REPORT --csv --page raw`), a CSV or Parquet file with a "
+    "column id or name, an npy file with a row for every launch, or what NVBit's instr_count or the "
+    "basic-block tool writes"
 )
+_NUMBER_ELSEWHERE = re.compile(r"[+-]?(\d+|\d{1,3}([.,]\d{3})+)([.,]\d*)?")
+_WRONG_NUMBER = Wording("correct the cell, or say how the file writes numbers: `number_locale=de_DE`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +72,11 @@ class FeatureRows:
 
     def words(self, row: int) -> str:
         """Return a row in words, for messages: its name and shape, or its id."""
-        if self.name is None:
-            assert self.id is not None
+        if self.id is not None:
             return f"id {int(self.id[row])}"
-        shape = [
-            f", {what} ({', '.join(map(str, dimensions[row].tolist()))})"
-            for what, dimensions in (("grid", self.grid), ("block", self.block))
-            if dimensions is not None
-        ]
+        assert self.name is not None
+        sizes = {"grid": self.grid, "block": self.block}
+        shape = [f", {what} {tuple(size[row].tolist())}" for what, size in sizes.items() if size is not None]
         return f"'{shortened(self.names[int(self.name[row])])}'" + "".join(shape)
 
 
@@ -100,122 +96,119 @@ def read_features(path: str, *, locale: NumberLocale = "C", progress: Progress |
             if module.recognise(file):
                 rows: FeatureRows = module.read(file, locale, progress)
                 return rows
-        message, remedy = _no_features(file)
-        raise ProfileError(message, path=file.path, remedy=remedy)
+        raise _no_features(file)
 
 
-def _no_features(file: InputFile) -> tuple[str, str]:
-    """Return message and remedy for a file that no format recognises."""
+def _no_features(file: InputFile) -> ProfileError:
+    """Return the error for a file that no format recognises."""
     # Many regular expressions, which no file of features needs.
-    from sampling.readers.not_a_profile import file_error, shell_path
+    from sampling.readers.not_a_profile import file_error
 
     reader = reader_of(file)
-    message, remedy = file_error(file).message.removeprefix(f"{file.path}: "), _READABLE
+    what = re.split("[:,]", file_error(file).message.removeprefix(f"{file.path}: "))[0]
     if file.is_directory:
-        message = "a folder, not a file of features"
-    elif not file.head.strip():
-        message, remedy = "an empty file", "record the features again"
+        what = "a folder"
     elif reader is not None:
-        try:
-            is_profile = reader.read(file, KernelTable(), None) is not None
-        except ProfileError as error:
-            is_profile, message = False, error.message.removeprefix(f"{error.path}: ")
-        message = f"{message}; it has no features of launches either"
-        if is_profile:
-            message = f"a profile ({reader.FORMAT}): it has durations of launches and no features of them"
-            remedy = "give it in place of the profile, or record its features with `ncu --csv --page raw`"
-    elif b"==PROF==" in file.head or message.startswith("an Nsight Compute report"):
-        message = "what Nsight Compute wrote, without a CSV of metrics in it"
-        remedy = f"write it with `ncu --import {shell_path(file)} --csv --page raw`"
-    return message.replace("not a profile", "not features").replace("not its profile", "not features"), remedy
+        what = f"what profiles are read from ({reader.FORMAT})"
+    return ProfileError(f"{what}, no features of launches", path=file.path, remedy=_READABLE)
 
 
-class NumberColumn:
-    """A column that arrives piece by piece, and may hold numbers or text; an infinite cell has no value."""
+@dataclass(frozen=True, slots=True)
+class FeatureTable:
+    """The columns of a file that are read; ProfileError where it has no row."""
 
-    def __init__(self, name: str, locale: NumberLocale) -> None:
-        self.name = name
-        self.has_infinite = False
-        self._locale: NumberLocale = locale
-        self._parts: list[FloatArray] = []
-        self._mixed: ProfileError | None = None
+    path: str
+    line: IntArray  #: (n,) 1-based line or row of each
+    #: the distinct texts, and (n,) the index of each row's
+    texts: dict[str, tuple[tuple[str, ...], IntArray]]
+    numbers: dict[str, FloatArray]  #: (n,) each, NaN where a cell is empty or text
+    is_text: dict[str, BoolArray]  #: (n,) which cells are text, of the columns in which some are
 
-    def read(self, rows: Rows) -> tuple[FloatArray, BoolArray]:
-        """Return (n,) the numbers of some rows, NaN where there is none, and which cells are text.
+    def __post_init__(self) -> None:
+        if not len(self.line):
+            remedy = "write a row for each launch"
+            raise ProfileError("a table without a single launch", path=self.path, remedy=remedy)
 
-        Raises ProfileError: a cell is a number in another way of writing than the locale's.
+    def error(self, wrong: BoolArray, column: str, message: str, remedy: str | None = None) -> ProfileError:
+        """Return the error for the first row that is wrong."""
+        remedy = remedy or "correct the cell or leave the row out"
+        row = int(self.line[np.argmax(wrong)])
+        return ProfileError(message, path=self.path, row=row, column=column, remedy=remedy)
+
+    def metric(self, name: str) -> FloatArray | None:
+        """Return (n,) the numbers of a column; None for one of text; ProfileError where cells are either."""
+        is_text, numbers = self.is_text.get(name), self.numbers[name]
+        if is_text is not None and not np.isnan(numbers).all():
+            raise self.error(is_text, name, "not a number, as other cells of the column are", _WRONG_NUMBER)
+        return numbers if is_text is None else None
+
+    def whole(self, name: str, least: int = 0) -> IntArray:
+        """Return (n,) the whole numbers of a column; ProfileError where there are others."""
+        numbers = self.numbers[name]
+        # 2^53 and beyond would have been rounded on their way.
+        wrong = ~((numbers >= least) & (numbers < 2.0**53) & (numbers == np.rint(numbers)))
+        if wrong.any():
+            raise self.error(wrong, name, f"not a whole number from {least} on")
+        return numbers.astype(np.int64)
+
+    def sizes(self, name: str, axes: Sequence[str] = ()) -> IntArray | None:
+        """Return (n, 3) the grids or blocks, from a column of texts or one of each axis; None without them.
+
+        Raises ProfileError: a text is no size, or an axis is missing.
         """
-        numbers, is_text = floats(rows, self.name, self._locale)
-        if is_text.any():
-            distinct, codes = rows.texts(self.name)
-            for code in np.unique(codes[is_text]).tolist():
-                if self._mixed is None:
-                    said = ", and other cells of the column are"
-                    self._mixed = self._error(rows, codes == code, distinct[code], said)
-                if _NUMBER_ELSEWHERE.fullmatch(distinct[code].strip()):
-                    said = f" under the locale {self._locale}"
-                    raise self._error(rows, codes == code, distinct[code], said)
-        return numbers, is_text
+        if name in self.texts:
+            cells, codes = self.texts[name]
+            sizes, bad = sizes_of(to_arrow_texts(cells))
+            if bad >= 0:
+                raise self.error(codes == bad, name, f"{cells[bad]!r} is not {WRITTEN}")
+            return sizes[codes]
+        there = [self.whole(axis) for axis in axes if axis in self.numbers]
+        if len(there) < len(axes) and there:
+            message = f"a table without all of {', '.join(axes)}"
+            raise ProfileError(message, path=self.path, remedy="write 1 where an axis is not used")
+        return np.stack(there, axis=1) if there else None
 
-    def take(self, rows: Rows) -> None:
-        """Add some rows; see `read`."""
-        numbers, _ = self.read(rows)
-        infinite = np.isinf(numbers)
-        self.has_infinite |= bool(infinite.any())
-        self._parts.append(np.where(infinite, np.nan, numbers) if self.has_infinite else numbers)
-
-    def values(self) -> FloatArray | None:
-        """Return (n,) the numbers; None for a column of text.
-
-        Raises ProfileError: some cells are numbers and others are text.
-        """
-        numbers = np.concatenate([np.zeros(0), *self._parts])
-        if self._mixed is None:
-            return numbers
-        if np.isnan(numbers).all() and not self.has_infinite:
-            return None
-        raise self._mixed
-
-    def _error(self, rows: Rows, wrong: BoolArray, text: str, said: str) -> ProfileError:
-        remedy = (
-            "correct the cell, or leave `number_locale` out"
-            if self._locale == "de_DE"
-            else "correct the cell, or say how the file writes numbers: `number_locale=de_DE`"
-        )
-        marked = replace(rows, layout=replace(rows.layout, remedy=Wording(remedy)))
-        return marked.error(int(np.argmax(wrong)), f"'{text}' is not a number{said}", self.name)
+    def refuse_repeated(self, keys: Sequence[IntArray], what: str) -> None:
+        """Raise ProfileError if two rows have the same keys, (n,) each, naming both rows."""
+        codes, first_rows = dense_codes(keys)
+        again = np.flatnonzero(first_rows[codes] != np.arange(len(codes)))
+        if len(again):
+            first, row = self.line[first_rows[codes[again[0]]]], int(self.line[again[0]])
+            message = f"{what} stands in row {first} already"
+            raise ProfileError(message, path=self.path, row=row, remedy="give each launch one row")
 
 
-def gap_notes(number: IntArray) -> tuple[str, ...]:
-    """Return what to tell the user of kernels that a log numbers, (n,) ascending, but has no line for."""
-    missing = int(number[-1]) + 1 - len(number)
-    if not missing:
-        return ()
-    have = "has" if missing == 1 else "have"
-    return (f"{missing:,} of {counted(int(number[-1]) + 1, 'kernel')} up to the last {have} no line",)
+def read_table(
+    path: str, pieces: Iterable[Rows], texts: Sequence[str], numbers: Sequence[str], locale: NumberLocale
+) -> FeatureTable:
+    """Gather the columns of a table of text.
 
-
-def infinite_notes(metrics: Iterable[str]) -> tuple[str, ...]:
-    """Return what to tell the user of metrics with infinite values."""
-    names = list(metrics)
-    return (f"infinite values count as none: {listed(names)}",) if names else ()
-
-
-def repeated_notes(columns: Sequence[str]) -> tuple[str, ...]:
-    """Return what to tell the user of columns with one name."""
-    twice = [name for name in dict.fromkeys(columns) if name and columns.count(name) > 1]
-    return (f"several columns have one name, of which the first counts: {listed(twice)}",) if twice else ()
-
-
-def refuse_repeated(keys: Sequence[IntArray], path: str, line: IntArray, what: str) -> None:
-    """Raise ProfileError if two rows have the same keys, (n,) each and -1 or more, naming both rows."""
-    codes, first_rows = dense_codes([key + 1 for key in keys])
-    again = first_rows[codes] != np.arange(len(codes))
-    if again.any():
-        row = int(np.argmax(again))
-        raise ProfileError(
-            f"{what} stands in row {int(line[first_rows[codes[row]]])} already",
-            path=path,
-            row=int(line[row]),
-            remedy="give each launch one row",
-        )
+    Raises ProfileError: there is no row; a cell is a number in another way of writing than the locale's.
+    """
+    lines = [np.zeros(0, dtype=np.int64)]
+    chunks: dict[str, list[Any]] = {name: [] for name in texts}
+    values: dict[str, list[FloatArray]] = {name: [np.zeros(0)] for name in numbers}
+    are_text: dict[str, list[BoolArray]] = {name: [np.zeros(0, dtype=np.bool_)] for name in numbers}
+    for rows in pieces:
+        lines.append(rows.lines)
+        for name, column in chunks.items():
+            column.append(rows.table.column(name))
+        for name in numbers:
+            found, is_text = floats(rows, name, locale)
+            values[name].append(found)
+            are_text[name].append(is_text)
+            if is_text.any():
+                distinct, codes = rows.texts(name)
+                elsewhere = [_NUMBER_ELSEWHERE.fullmatch(text.strip()) is not None for text in distinct]
+                wrong = is_text & np.array(elsewhere)[codes]
+                if wrong.any():
+                    place = np.argmax(wrong)
+                    message, row = f"'{distinct[codes[place]]}' is not a number", int(rows.lines[place])
+                    raise ProfileError(message, path=path, row=row, column=name, remedy=_WRONG_NUMBER)
+    return FeatureTable(
+        path,
+        np.concatenate(lines),
+        {name: unified(column) for name, column in chunks.items()},
+        {name: np.concatenate(column) for name, column in values.items()},
+        {name: np.concatenate(column) for name, column in are_text.items() if np.concatenate(column).any()},
+    )

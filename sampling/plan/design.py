@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -49,41 +47,22 @@ def speedup_of(total_ns: float, sampled_ns: float) -> float | None:
     return float(total_ns) / float(sampled_ns) if sampled_ns else None
 
 
-class StratumFacts(NamedTuple):
-    """One stratum in figures: what the plan file says of it; ``pooled`` if it spans kernel groups."""
-
-    key: str
-    size: int
-    mean_ns: float
-    std_ns: float
-    low_ns: int
-    high_ns: int
-    samples: int
-    pooled: bool = False
-
-
 # Two designs are the same only if they are one object: comparing would compare arrays.
 @dataclass(frozen=True, eq=False)
 class Design:
-    """How a method would sample a workload: strata and sizes, nothing drawn yet.
-
-    Its figures are computed when they are first asked for, and kept.
-
-    Attributes
-    ----------
-    groups : the groups that the strata divide, with their launches: bounds are judged by drawing them. None
-        where they are not known; bounds are then those of normal errors.
-    cycles : how simulated time is declared to vary; None where that is not known.
-    launches, picks : of a method that looked at single launches: the list that it looked at, and its clusters
-        with the launches that it picked of them. With groups, which are then these clusters, they are drawn
-        from at random; without, the picks are the plan, and no bound of any kind exists.
-    """
+    """How a method would sample a workload: strata and sizes, nothing drawn yet."""
 
     method: str
     target: Target
     strata: Strata
+    #: The groups that the strata divide, with their launches, by drawing which bounds are judged; None where
+    #: they are not known.
     groups: PlanGroups | None = None
+    #: How simulated time is declared to vary; None where that is not known.
     cycles: CycleSpread | None = None
+    #: Of a method that looked at single launches: the list that it looked at, and its clusters with the
+    #: launches that it picked of them. With groups, which are then these clusters, they are drawn from at
+    #: random; without, the picks are the plan, and no bound of any kind exists.
     launches: LaunchList | None = None
     picks: Picks | None = None
 
@@ -138,26 +117,25 @@ class Design:
     def _worst_group(self, *, with_noise: bool) -> float | None:
         if not self.random or WHOLE_WORKLOAD in self.strata.group:
             return None
-        groups = np.unique(self.strata.group)
-        bounded = groups >= 0 if self.cycles is None else ~self.cycles.spans_kernels[groups]
-        if not bounded.any():
-            return None
-        variance = self.cycles.of_own_totals().of(self.strata) if with_noise and self.cycles else None
+        groups, variance = np.unique(self.strata.group), None
+        own = groups >= 0 if self.cycles is None else ~self.cycles.spans_kernels[groups]
+        if with_noise and self.cycles is not None:
+            variance = self.cycles.of_own_totals().of(self.strata)
         bounds = group_bounds(self.strata, self.target.confidence, variance)
         if self._draws is not None:
             # Only groups with a stratum that is drawn can be far from normal.
-            drawn = np.isin(groups, self.strata.group[self._draws.drawn]) & bounded
+            drawn = np.isin(groups, self.strata.group[self._draws.drawn]) & own
             for place in np.flatnonzero(drawn).tolist():
                 reach = self._reach(with_noise=with_noise, group=int(groups[place]))
                 bounds[place] = max(bounds[place], reach)
-        return float(bounds[bounded].max())
+        return float(bounds[own].max()) if own.any() else None
 
     def bound_of_group(self, group: int) -> float:
         """Return a kernel group's own bound, as `group_bound`."""
         here = self.strata.group == group
-        variance = float(total_variance(self.strata)[here].sum())
+        deviation_ns = float(np.sqrt(total_variance(self.strata)[here].sum()))
         total_ns = float(np.dot(self.strata.launches[here], self.strata.mean_ns[here]))
-        normal = self.target.z * float(np.sqrt(variance)) / total_ns if total_ns else 0.0
+        normal = self.target.z * deviation_ns / total_ns if total_ns else 0.0
         return max(normal, self._reach(with_noise=False, group=group))
 
     @cached_property
@@ -167,12 +145,12 @@ class Design:
             return None
         return expected_half_width(self.strata, self.cycles, self.target.confidence)
 
-    @property
+    @cached_property
     def share_within_epsilon(self) -> float | None:
         """The share of other draws than the bounds are from whose error is at most epsilon; None: of none."""
         return self._share_within_epsilon(with_noise=False)
 
-    @property
+    @cached_property
     def simulated_share_within_epsilon(self) -> float | None:
         """The same of the simulated total, if simulated time varies as is declared."""
         return None if self.cycles is None else self._share_within_epsilon(with_noise=True)
@@ -204,11 +182,6 @@ class Design:
         reach_ns = self._draws.reach_ns(self.target.confidence, with_noise=with_noise, group=group)
         return reach_ns / max(int(of_ns), 1)
 
-    @cached_property
-    def samples(self) -> int:
-        """How many launches a draw is expected to have."""
-        return int(self.strata.samples.sum())
-
     @property
     def picked(self) -> tuple[LaunchList, Picks] | None:
         """The picks that are the plan, with the list that they are of; None where launches are drawn."""
@@ -217,26 +190,30 @@ class Design:
         return self.launches, self.picks
 
     @cached_property
+    def samples(self) -> int:
+        """How many launches a draw is expected to have."""
+        return int(self.strata.samples.sum())
+
+    @cached_property
     def total_duration_ns(self) -> float:
         """The duration of all launches."""
-        if self.launches is not None and not self.random:
-            return float(self.launches.duration_ns.sum())
+        if self.picked is not None:
+            return float(self.picked[0].duration_ns.sum())
         return float(np.dot(self.strata.launches, self.strata.mean_ns))
 
     @cached_property
     def sampled_duration_ns(self) -> float:
         """The duration a draw is expected to have."""
-        if self.picked is None:
-            return self.strata.sampled_duration_ns
-        launches, picks = self.picked
-        return float(launches.duration_ns[picks.row].sum())
+        if self.picked is not None:
+            return float(self.picked[0].duration_ns[self.picked[1].row].sum())
+        return self.strata.sampled_duration_ns
 
     @cached_property
     def cost_share(self) -> float | None:
         """The share of what all launches cost a simulator that a draw is expected to; None: not known."""
         if self.picked is not None:
-            cost, rows = self.picked[0].cost, self.picked[1].row
-            return None if cost is None else float(cost.values[rows].sum() / cost.values.sum())
+            cost = self.picked[0].cost
+            return None if cost is None else float(cost.values[self.picked[1].row].sum() / cost.values.sum())
         if self.counts is None or self.counts.cost_before is None:
             return None
         strata, before = self.strata, self.counts.cost_before
@@ -272,7 +249,7 @@ class Design:
         if drawn is None or self.counts is None:
             return np.asarray(self.launches.id[self.picks.row[self.picked_order]])
         place = self.counts.launches_before[drawn.pair] + drawn.occurrence
-        return np.asarray(self.launches.id[self._by_cluster[place]])
+        return np.asarray(self.launches.id[self.by_cluster[place]])
 
     @cached_property
     def picked_order(self) -> IntArray:
@@ -281,34 +258,11 @@ class Design:
         return np.argsort(self.picks.stratum[self.picks.row], kind="stable")
 
     @cached_property
-    def _by_cluster(self) -> IntArray:
+    def by_cluster(self) -> IntArray:
         """(n,) rows of the list by cluster, duration and id, as a draw counts them."""
         assert self.launches is not None
         assert self.picks is not None
         return np.lexsort((self.launches.duration_ns, self.picks.stratum))
-
-    def facts(self, counts: DurationCounts) -> Iterator[StratumFacts]:
-        """Return every stratum in figures."""
-        strata = self.strata
-        if self.launches is not None and self.picks is not None:
-            keys: Sequence[str] = self.picks.labels
-            ends = np.searchsorted(self.picks.stratum[self._by_cluster], np.arange(len(keys) + 1))
-            duration_ns = self.launches.duration_ns[self._by_cluster]
-            low_ns, high_ns = duration_ns[ends[:-1]], duration_ns[ends[1:] - 1]
-            pooled = np.full(len(keys), self.random)
-        elif WHOLE_WORKLOAD in strata.group:
-            duration_ns = (self.counts or counts).duration_ns
-            keys = [WHOLE_WORKLOAD_KEY] * len(strata)
-            low_ns, high_ns = np.full((len(strata), 2), (duration_ns.min(), duration_ns.max())).T
-            pooled = np.full(len(keys), fill_value=True)
-        else:
-            counts = self.counts or counts
-            keys = [counts.groups[group].key for group in strata.group.tolist()]
-            low_ns, high_ns = counts.duration_ns[strata.start], counts.duration_ns[strata.stop - 1]
-            none = np.zeros(len(counts.groups), dtype=np.bool_)
-            pooled = (none if self.groups is None else self.groups.is_pool)[strata.group]
-        columns = (strata.launches, strata.mean_ns, strata.std_ns, low_ns, high_ns, strata.samples, pooled)
-        return map(StratumFacts, keys, *(column.tolist() for column in columns))
 
 
 class BernoulliDesign(Design):
@@ -321,9 +275,8 @@ class BernoulliDesign(Design):
     @cached_property
     def number(self) -> NumberDrawn:
         """How many launches a draw has."""
-        chance = self.strata.chance
-        assert chance is not None
-        return NumberDrawn(int(self.strata.launches[0]), chance)
+        assert self.strata.chance is not None
+        return NumberDrawn(int(self.strata.launches[0]), self.strata.chance)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -351,11 +304,9 @@ class BernoulliDesign(Design):
         """Return the bound for a variance S^2 of the launches."""
         numbers, chances = self.number.possible()
         launches, total_ns = float(self.strata.launches[0]), self.total_duration_ns
-        if not total_ns:
-            return 0.0
         # Rounding may leave less than nothing where all launches are drawn.
         left = max(0.0, float(chances @ (1 / numbers)) - 1 / launches)
-        return self.target.z * float(np.sqrt(launches**2 * variance * left)) / total_ns
+        return self.target.z * float(np.sqrt(launches**2 * variance * left)) / total_ns if total_ns else 0.0
 
     @cached_property
     def samples(self) -> int:
@@ -398,23 +349,23 @@ def make_design(
 ) -> Design:
     """Return the strata and sizes that a method which draws at random chooses.
 
-    Raises
-    ------
-    OptionError : an unknown method or setting, an override that fits no node, or a method that picks.
+    Raises OptionError: an unknown method or setting, an override that fits no node, or a method that picks.
     """
     chosen, options = method_named(method), method_options(method, settings)
     if chosen.stratify is None:
         raise OptionError(f"the method {method} looks at single launches, not at durations alone")
-    request = StrataRequest(
-        counts=counts,
-        target=target,
-        options=options,
-        overrides=overrides or {},
-        progress=progress,
-        rng=generator(seed, Stream.DESIGN),
-        settings=settings,
+    rng = generator(seed, Stream.DESIGN)
+    strata = chosen.stratify(
+        StrataRequest(
+            counts=counts,
+            target=target,
+            options=options,
+            overrides=overrides or {},
+            progress=progress,
+            rng=rng,
+            settings=settings,
+        )
     )
-    strata = chosen.stratify(request)
     groups = strata.groups or unpooled(counts)
     return Design(method, target, strata, groups=groups, cycles=declared_spread(groups, target))
 
@@ -430,27 +381,26 @@ def make_design_by_launches(
 ) -> Design:
     """Return the design of a method that looks at single launches: its picks, or draws within its clusters.
 
-    Raises
-    ------
-    OptionError : an unknown method or setting, or a method that looks at durations alone.
-    NotApplicableError : the launches lack what the method needs.
+    Raises OptionError: an unknown method or setting, or a method that looks at durations alone;
+    NotApplicableError: the launches lack what the method needs.
     """
     chosen, options = method_named(method), method_options(method, settings)
     if chosen.pick is None:
         raise OptionError(f"the method {method} draws at random, it picks nothing")
     picks = chosen.pick(launches, options, generator(seed, Stream.DESIGN), progress)
     least = launches_drawn_within(method, settings)
-    if least is None:
-        return picked_design(method, target, launches, picks)
-    return drawn_design(method, target, launches, picks, least)
+    if least is not None:
+        return _drawn_design(method, target, launches, picks, least)
+    strata = picked_strata(launches, picks)
+    return Design(method, target, strata, launches=launches, picks=picks)
 
 
-def picked_design(method: str, target: Target, launches: LaunchList, picks: Picks) -> Design:
-    """Return the design of picks, whose strata are the sets of launches that they stand for."""
+def picked_strata(launches: LaunchList, picks: Picks) -> Strata:
+    """Return the sets of launches that picks stand for."""
     order, nowhere = np.argsort(picks.stratum, kind="stable"), np.zeros(len(picks.labels), dtype=np.int64)
     ends = np.searchsorted(picks.stratum[order], np.arange(len(picks.labels) + 1))
     parts = [launches.duration_ns[order[first:stop]] for first, stop in pairwise(ends.tolist())]
-    strata = Strata(
+    return Strata(
         group=np.full(len(parts), WHOLE_WORKLOAD),
         start=nowhere,
         stop=nowhere,
@@ -460,10 +410,9 @@ def picked_design(method: str, target: Target, launches: LaunchList, picks: Pick
         samples=np.bincount(picks.stratum[picks.row], minlength=len(parts)),
         notes=picks.notes,
     )
-    return Design(method, target, strata, launches=launches, picks=picks)
 
 
-def drawn_design(method: str, target: Target, launches: LaunchList, picks: Picks, least: int) -> Design:
+def _drawn_design(method: str, target: Target, launches: LaunchList, picks: Picks, least: int) -> Design:
     """Return the design that draws at random within the clusters of picks, which hold every launch.
 
     The launches are counted anew, by cluster and duration; bounds and draws are then as of any random plan.
@@ -486,13 +435,12 @@ def drawn_design(method: str, target: Target, launches: LaunchList, picks: Picks
         counts = counts.with_cost(picks.stratum, launches.duration_ns, launches.cost)
     everywhere = np.full(len(counts.groups), WHOLE_WORKLOAD)
     clusters = measured_clusters(counts, everywhere, counts.offsets[:-1], counts.offsets[1:])
-    size, whole = clusters.launches, np.array([0, len(everywhere)])
-    sizes = water_filled_sample_sizes(
-        size, clusters.mean_ns, clusters.std_ns, whole, target.epsilon, target.z, floor=least
-    )
+    columns = clusters.launches, clusters.mean_ns, clusters.std_ns
+    whole = np.array([0, len(everywhere)])
+    sizes = water_filled_sample_sizes(*columns, whole, target.epsilon, target.z, floor=least)
     strata: Strata = replace(clusters.with_samples(sizes, notes=picks.notes), least_samples=least)
     kernel_ns = np.bincount(launches.group, launches.duration_ns, len(launches.groups)).astype(np.int64)
     # Every cluster may hold launches of any kernel group.
-    groups = PlanGroups(counts, np.zeros(len(kernel_ns), np.int64), np.ones(len(size), np.bool_), kernel_ns)
-    cycles = declared_spread(groups, target)
-    return Design(method, target, strata, groups, cycles, launches=launches, picks=picks)
+    is_pool = np.ones(len(everywhere), dtype=np.bool_)
+    groups = PlanGroups(counts, np.zeros(len(kernel_ns), dtype=np.int64), is_pool, kernel_ns)
+    return Design(method, target, strata, groups, declared_spread(groups, target), launches, picks)

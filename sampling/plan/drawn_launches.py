@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from sampling.arrays import AnyIntArray, BoolArray, IntArray
+from sampling.arrays import AnyIntArray, IntArray
 from sampling.parallel import Progress, ordered_map
 from sampling.profile.identity import HashArray, SequenceDigests
 from sampling.profile.profile import Column, Part, Profile, Table
@@ -54,48 +53,40 @@ def find_drawn_launches(
     find = pair_finder(counts.group_of_pairs[pairs], counts.duration_ns[pairs])
     groups_of = group_of_label(profile, counts)
     first_ids = np.array([part.first_id for part in profile.parts])
-    places = np.searchsorted(first_ids, [part.first_id for part in counts.selected], side="right") - 1
-    chosen = dict(zip(places.tolist(), counts.selected, strict=True))
-    seen = np.zeros(len(pairs), dtype=np.int64)
+    holds = np.searchsorted(first_ids, [part.first_id for part in counts.selected], side="right") - 1
+    selected = dict(zip(first_ids[holds].tolist(), counts.selected, strict=True))
 
-    def look(index: int, table: Table) -> tuple[IntArray, IntArray]:
-        part, selected = profile.parts[index], chosen.get(index)
-        if selected is None:
+    def look(part: Part, table: Table) -> tuple[IntArray, IntArray]:
+        chosen = selected.get(part.first_id)
+        if chosen is None:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         rows, found = find(groups_of[part.sequence].take(table[counts.label]), table["duration_ns"])
-        inside = _holds(selected, part.first_id + rows)
+        ids = part.first_id + rows
+        inside = (ids >= chosen.first_id) & (ids < chosen.stop_id)
+        if chosen.wanted is not None:
+            inside[inside] = chosen.wanted[ids[inside] - chosen.first_id]
         return rows[inside], found[inside]
 
-    def due(_: Part, looked: tuple[IntArray, IntArray]) -> tuple[IntArray, IntArray]:
-        rows, found = looked
-        here = np.bincount(found, minlength=len(pairs))
-        turn = drawn.occurrence - seen[number]
-        draws = np.flatnonzero((turn >= 0) & (turn < here[number]))
-        first = np.cumsum(here) - here
-        seen[:] += here
-        return draws, rows[first[number[draws]] + turn[draws]]
-
-    return _located(profile, len(number), (counts.label, "duration_ns"), look, due, progress)
+    return _located(profile, (counts.label, "duration_ns"), look, number, drawn.occurrence, progress)
 
 
 def find_launches_by_id(profile: Profile, ids: IntArray, progress: Progress | None = None) -> DrawnLaunches:
     """Return where launches of known ids (n,) stand, in the order given."""
-    order = np.argsort(ids, kind="stable")
-    wanted = ids[order]
+    wanted, number = np.unique(ids, return_inverse=True)
 
-    def due(part: Part, _: None) -> tuple[IntArray, IntArray]:
+    def look(part: Part, _: Table) -> tuple[IntArray, IntArray]:
         start, stop = np.searchsorted(wanted, [part.first_id, part.stop_id])
-        return order[start:stop], wanted[start:stop] - part.first_id
+        return wanted[start:stop] - part.first_id, np.arange(start, stop)
 
-    return _located(profile, len(ids), (), lambda *_: None, due, progress)
+    return _located(profile, (), look, number, np.zeros(len(ids), dtype=np.int64), progress)
 
 
 def _located(
     profile: Profile,
-    draws: int,
     columns: tuple[Column, ...],
-    look: Callable[[int, Table], Any],
-    due: Callable[[Part, Any], tuple[IntArray, IntArray]],
+    look: Callable[[Part, Table], tuple[IntArray, IntArray]],
+    number: IntArray,
+    turn: IntArray,
     progress: Progress | None,
 ) -> DrawnLaunches:
     """Go through the parts and find all draws; the profile's fingerprints, of all launches, are known then.
@@ -104,46 +95,47 @@ def _located(
 
     Parameters
     ----------
-    look : given a part's index and columns, returns what `due` wants to know of it; called by threads.
-    due : given a part and that, returns which draws are in it, and their rows; called in id order.
+    look : given a part and its columns, returns the rows of things that are drawn and the things' numbers,
+        by number and row; called by threads.
+    number, turn : (n,) the thing that each draw is of, and which of its rows, in id order, is drawn.
     """
+    digests = SequenceDigests(profile)
     wanted = tuple(dict.fromkeys((*columns, "signature")))
 
-    digests = SequenceDigests(profile)
-
-    def looked(index: int) -> tuple[AnyIntArray, HashArray, Any]:
-        part = profile.parts[index]
+    def looked(part: Part) -> tuple[AnyIntArray, HashArray, IntArray, IntArray]:
         table = part.load(wanted)
-        return table["signature"], digests.of_part(part, table["signature"]), look(index, table)
+        return table["signature"], digests.of_part(part, table["signature"]), *look(part, table)
 
-    found = np.zeros((5, draws), dtype=np.int64)
-    seen, sequence = np.zeros(0, dtype=np.int64), -1
-    for index, (signature, digest, what) in enumerate(ordered_map(looked, range(len(profile.parts)))):
-        part = profile.parts[index]
+    found = np.zeros((5, len(number)), dtype=np.int64)
+    things_seen, seen, sequence = (
+        np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64),
+        np.zeros(0, dtype=np.int64),
+        -1,
+    )
+    for part, (signature, digest, rows, things) in zip(
+        profile.parts, ordered_map(looked, profile.parts), strict=True
+    ):
         digests.add(part, digest)
         if part.sequence != sequence:
             sequence, seen = part.sequence, np.zeros_like(seen)
         here = np.bincount(signature)
         seen = np.append(seen, np.zeros(max(len(here) - len(seen), 0), dtype=np.int64))
-        places, rows = due(part, what)
-        if len(places):
-            ids, code = part.first_id + rows, signature[rows]
-            occurrence = seen[code] + occurrences_of_rows(signature, rows)
+        if len(things):
+            things_here = np.bincount(things, minlength=len(things_seen))
+            left = turn - things_seen[number]
+            draws = np.flatnonzero((left >= 0) & (left < things_here[number]))
+            first = np.cumsum(things_here) - things_here
+            drawn_rows = rows[first[number[draws]] + left[draws]]
+            things_seen += things_here
+            ids, code = part.first_id + drawn_rows, signature[drawn_rows]
+            occurrence = seen[code] + occurrences_of_rows(signature, drawn_rows)
             ordinal = ids - profile.sequences[sequence].first_id
-            found[:, places] = ids, np.full(len(ids), sequence), ordinal, code, occurrence
+            found[:, draws] = ids, np.full(len(ids), sequence), ordinal, code, occurrence
         seen[: len(here)] += here
         if progress is not None:
-            progress(index + 1, len(profile.parts), "finding drawn launches")
+            progress(part.stop_id, profile.launches, "finding drawn launches")
     digests.finish()
     return DrawnLaunches(*found)
-
-
-def _holds(part: Part, ids: IntArray) -> BoolArray:
-    """Return which ids are those of launches that a part means."""
-    inside = (ids >= part.first_id) & (ids < part.stop_id)
-    if part.wanted is not None:
-        inside[inside] = part.wanted[ids[inside] - part.first_id]
-    return inside
 
 
 def pair_finder(group: IntArray, duration_ns: IntArray) -> PairFinder:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.arrays import FloatArray, IntArray
 from sampling.errors import AnalysisError, ProfileError
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress, Stream, generator, ordered_map
@@ -19,7 +19,6 @@ from sampling.plan.design import WHOLE_WORKLOAD_KEY, BernoulliDesign, Design, sp
 from sampling.plan.drawn_launches import pair_finder
 from sampling.plan.other_recording import (
     Alignment,
-    Original,
     align,
     drawn_durations_ns,
     find_original,
@@ -29,22 +28,21 @@ from sampling.plan.other_recording import (
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_launches
-from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pooled, unpooled
-from sampling.reduction.region import names_passing
+from sampling.reduction.plan_groups import is_pool_key, pooled, unpooled
+from sampling.reduction.region import Region
 from sampling.strata.draw import errors_of_draws
 from sampling.strata.strata import (
     WHOLE_WORKLOAD,
     Clusters,
-    CycleSpread,
-    cycle_spread,
+    bound,
     declared_spread,
+    group_bounds,
     measured_clusters,
 )
 from sampling.text import shortened
 
 _NOT_RANDOM = "its launches were not drawn at random"
 _BY_FEATURES = "its clusters are told by features, which the plan does not hold"
-_ITS_OWN = "give the profile the plan was made from"
 _MOST_TOTAL_NS = 2.0**62
 # Draws are made so many launches at a time.
 _LAUNCHES_AT_ONCE = 1 << 18
@@ -94,8 +92,7 @@ def judge_design(
 ) -> Judgement:
     """Draw a design ``repeats`` times and return the errors against the known total.
 
-    Where the number of launches is random, each draw has another number. ``by_rank`` are durations in another
-    recording, see `durations_by_rank`.
+    ``by_rank`` are durations in another recording, see `durations_by_rank`.
     """
     if not design.random:
         return Judgement(np.array([design.error]), design.target.epsilon, random=False)
@@ -109,8 +106,7 @@ def judge_design(
     for start in range(0, repeats, at_once):
         stop = min(start + at_once, repeats)
         samples = np.tile(strata.samples, (stop - start, 1)) if numbers is None else numbers[start:stop]
-        off_ns = errors_of_draws(counts, strata, samples, rng, by_rank)
-        errors[start:stop] = np.abs(off_ns) / total_ns
+        errors[start:stop] = np.abs(errors_of_draws(counts, strata, samples, rng, by_rank)) / total_ns
         if progress is not None:
             progress(stop, repeats, f"judging {design.method}")
     return Judgement(errors, design.target.epsilon)
@@ -127,8 +123,9 @@ class PlanJudgement:
     alignment: Alignment | None
     #: How long its launches last in the recording.
     sampled_duration_ns: int
-    #: The strata by the figures of its own recording, whose bounds cover no other; None for picked launches.
-    design: Design | None
+    #: Those of its own recording, which cover no other; None for picked launches.
+    bound: float | None
+    group_bound: float | None
     #: The errors of plans drawn like this one; of picked launches their own. None: it cannot be drawn again.
     redraws: Judgement | None
     #: Total duration over the expected duration of such a draw; None where that is 0 or not known.
@@ -142,19 +139,9 @@ class PlanJudgement:
         return abs(self.total_ns - self.estimate_ns) / self.total_ns
 
     @property
-    def same_files(self) -> bool:
-        """Whether it was made from these files."""
-        return self.alignment is None
-
-    @property
     def speedup(self) -> float | None:
         """Total duration over that of the plan's launches; None where that is 0."""
         return speedup_of(self.total_ns, self.sampled_duration_ns)
-
-    @property
-    def launches_differing(self) -> int | None:
-        """How many launches are another kernel than in the plan's recording; None where it is not known."""
-        return 0 if self.alignment is None else self.alignment.launches_differing
 
 
 def judge_plan(
@@ -175,79 +162,53 @@ def judge_plan(
 
     Raises
     ------
-    AnalysisError : the launches of the two recordings do not match; says where. Or the filters of
-        the plan cannot be applied here, and its own recording is not there to tell what they leave. Or the
-        files are those of the plan, in another order. Or all launches last 0 ns here.
+    AnalysisError : the launches of the two recordings do not match; says where. Or the plan is of a part of
+        its recording, which is not there to tell of which. Or the files are those of the plan, in another
+        order. Or all launches last 0 ns here.
     """
-    design, alignment, original = recorded_design(plan), None, Original(profile)
+    # Strata told by features cannot be found again: the plan does not hold these.
+    by_durations = method_named(plan.options.method).draws_at_random
+    original: Profile | None = profile
+    why_not, alignment, all_ns = None, None, None
     if not made_from(profile, plan):
         refuse_other_order(profile, plan)
-        original = find_original(plan, progress)
-        alignment = align(
-            plan, profile, original.profile, names_may_differ=names_may_differ, progress=progress
-        )
-    all_ns = None if alignment is None else _all_durations_ns(profile, progress)
-    redraws, expected_speedup, why_not = None, None, original.why_not
-    if original.profile is None:
-        assert alignment is not None
+        original, why_not = find_original(plan, progress)
+        alignment = align(plan, profile, original, names_may_differ=names_may_differ, progress=progress)
+        all_ns = _all_durations_ns(profile, progress)
+    known: tuple[float | None, float | None] = _recorded_bounds(plan) if by_durations else (None, None)
+    redraws, expected_speedup = None, None
+    if original is None:
         assert all_ns is not None
-        meant = _launches_meant(plan, profile, names_differ=alignment.launches_differing != 0)
-        total_ns = _checked_total_ns(all_ns[meant], profile)
+        total_ns = _total_without_original_ns(plan, all_ns)
     else:
-        counts = count_durations(original.profile, plan.options.grouping, plan.options.region, progress)
-        _check_size(plan, counts.launches)
+        counts = count_durations(original, plan.options.grouping, plan.options.region, progress)
+        if counts.launches != plan.launches:
+            message = (
+                f"the plan stands for {plan.launches:,} launches, its filters leave {counts.launches:,} here"
+            )
+            raise AnalysisError(message, remedy=_put_back(plan))
+        design = planned_design(counts, plan) if by_durations else None
         if design is not None:
-            design = planned_design(counts, plan)
             # The draws are of the plan's groups, of which some may be pools.
-            counts = design.counts or counts
-        by_rank = None if all_ns is None else durations_by_rank(original.profile, counts, all_ns)
-        total_ns = counts.total_duration_ns if by_rank is None else _checked_total_ns(by_rank, profile)
+            counts, known = design.counts or counts, (design.bound, design.group_bound)
+        by_rank = None if all_ns is None else durations_by_rank(original, counts, all_ns)
+        total_ns = counts.total_duration_ns if by_rank is None else int(by_rank.sum())
         if design is not None:
             redraws = judge_design(counts, design, repeats, seed, progress, by_rank)
             expected_speedup = _expected_speedup(counts, design, by_rank)
     drawn_ns = drawn_durations_ns(profile, plan, names_may_differ=names_may_differ and alignment is not None)
     _check_durations(plan, total_ns, drawn_ns if alignment is None else None)
-    if design is None and (alignment is not None or plan.is_random):
-        why_not = _BY_FEATURES if plan.is_random else _NOT_RANDOM
-    judged = PlanJudgement(
-        estimate_ns=float(np.dot(np.array([launch.weight for launch in plan.drawn]), drawn_ns)),
-        total_ns=total_ns,
-        alignment=alignment,
-        sampled_duration_ns=int(drawn_ns.sum()),
-        design=design,
-        redraws=redraws,
-        expected_speedup=expected_speedup,
-        why_not_redrawn=why_not,
+    estimate_ns = float(np.dot(np.array([launch.weight for launch in plan.drawn]), drawn_ns))
+    sampled_ns = int(drawn_ns.sum())
+    if not by_durations:
+        # Picked launches do not vary: they are the one draw.
+        error = abs(total_ns - estimate_ns) / total_ns
+        redraws = Judgement(np.array([error]), plan.options.epsilon, random=False)
+        expected_speedup = speedup_of(total_ns, sampled_ns)
+        why_not = _BY_FEATURES if plan.is_random else None if alignment is None else _NOT_RANDOM
+    return PlanJudgement(
+        estimate_ns, total_ns, alignment, sampled_ns, known[0], known[1], redraws, expected_speedup, why_not
     )
-    if design is not None:
-        return judged
-    # Picked launches do not vary: they are the one draw.
-    alone = Judgement(np.array([judged.error]), plan.options.epsilon, random=False)
-    return replace(judged, redraws=alone, expected_speedup=judged.speedup)
-
-
-def _check_durations(plan: PlanFile, total_ns: int, own_ns: IntArray | None) -> None:
-    """Refuse launches that take no time, and in the plan's own recording other times than it says (n,)."""
-    if total_ns == 0:
-        raise AnalysisError(
-            "all launches last 0 ns here, so there is nothing to judge",
-            remedy="give a recording whose clock shows how long launches take",
-        )
-    planned_ns = np.array([launch.duration_ns for launch in plan.drawn])
-    for place in [] if own_ns is None else np.flatnonzero(own_ns != planned_ns)[:1].tolist():
-        launch = plan.drawn[place]
-        raise AnalysisError(
-            f"launch {launch.id} does not last {launch.duration_ns} ns here, as the plan says",
-            remedy="make the plan again",
-        )
-
-
-def _check_size(plan: PlanFile, launches: int) -> None:
-    if launches != plan.launches:
-        raise AnalysisError(
-            f"the plan stands for {plan.launches:,} launches, its filters leave {launches:,} here",
-            remedy=_put_back(plan),
-        )
 
 
 def _put_back(plan: PlanFile) -> str:
@@ -255,36 +216,22 @@ def _put_back(plan: PlanFile) -> str:
     return f"put the profile it was made from back in its place ({paths}), or make the plan again"
 
 
-def _launches_meant(plan: PlanFile, here: Profile, *, names_differ: bool) -> BoolArray:
-    """Return (launches,) whether the plan stands for a launch, by its filters applied to this recording.
+def _total_without_original_ns(plan: PlanFile, all_ns: IntArray) -> int:
+    if plan.options.region != Region():
+        message = "the plan was made for a part of its recording, and which launches that leaves is not known"
+        raise AnalysisError(message, remedy=_put_back(plan))
+    return int(all_ns.sum())
 
-    Sequences are matched in their order. Filters that only the plan's own recording can tell are refused.
-    """
-    region = plan.options.region
-    of_own = (region.time_ns, region.named_range, region.min_duration_ns) != (None, None, None)
-    if of_own or (names_differ and (region.include or region.exclude)):
-        what = (
-            "a least duration, a window of time or a named range of its own recording"
-            if of_own
-            else "kernels of certain names, and names differ here"
-        )
-        raise AnalysisError(
-            f"the plan was made for {what}, so which launches it stands for is not known",
-            remedy=_put_back(plan),
-        )
-    meant = np.zeros(here.launches, dtype=np.bool_)
-    for part in here.parts:
-        sequence = plan.profile.sequences[part.sequence]
-        if (not region.processes or sequence.process in region.processes) and (
-            not region.devices or sequence.device in region.devices
-        ):
-            name = part.load(("name",))["name"]
-            meant[part.first_id : part.stop_id] = names_passing(here, region)[name]
-    low, high = region.launches or (None, None)
-    meant[: low or 0] = False
-    meant[here.launches if high is None else high :] = False
-    _check_size(plan, int(np.count_nonzero(meant)))
-    return meant
+
+def _check_durations(plan: PlanFile, total_ns: int, own_ns: IntArray | None) -> None:
+    """Refuse launches that take no time, and in the plan's own recording other times than it says (n,)."""
+    if total_ns == 0:
+        remedy = "give a recording whose clock shows how long launches take"
+        raise AnalysisError("all launches last 0 ns here, so there is nothing to judge", remedy=remedy)
+    for launch, duration_ns in zip(plan.drawn, [] if own_ns is None else own_ns.tolist(), strict=False):
+        if duration_ns != launch.duration_ns:
+            message = f"launch {launch.id} does not last {launch.duration_ns} ns here, as the plan says"
+            raise AnalysisError(message, remedy="make the plan again")
 
 
 def _expected_speedup(counts: DurationCounts, design: Design, by_rank: IntArray | None) -> float | None:
@@ -298,17 +245,12 @@ def _expected_speedup(counts: DurationCounts, design: Design, by_rank: IntArray 
 
 def _all_durations_ns(profile: Profile, progress: Progress | None) -> IntArray:
     """Return (launches,) all durations of a profile, in id order."""
-    parts = profile.parts
     durations_ns = np.empty(profile.launches, dtype=np.int64)
-    for index, table in enumerate(ordered_map(lambda part: part.load(("duration_ns",)), parts)):
-        durations_ns[parts[index].first_id : parts[index].stop_id] = table["duration_ns"]
+    tables = ordered_map(lambda part: part.load(("duration_ns",)), profile.parts)
+    for part, table in zip(profile.parts, tables, strict=True):
+        durations_ns[part.first_id : part.stop_id] = table["duration_ns"]
         if progress is not None:
-            progress(index + 1, len(parts), "reading durations")
-    return durations_ns
-
-
-def _checked_total_ns(durations_ns: IntArray, profile: Profile) -> int:
-    """Return the sum of durations of a profile."""
+            progress(part.stop_id, profile.launches, "reading durations")
     if durations_ns.sum(dtype=np.float64) >= _MOST_TOTAL_NS:
         raise ProfileError(
             "the durations add up to more than any recording lasts",
@@ -316,7 +258,7 @@ def _checked_total_ns(durations_ns: IntArray, profile: Profile) -> int:
             column="duration_ns",
             remedy="check the unit: durations are nanoseconds",
         )
-    return int(durations_ns.sum())
+    return durations_ns
 
 
 def durations_by_rank(original: Profile, counts: DurationCounts, durations_ns: IntArray) -> IntArray:
@@ -331,10 +273,10 @@ def durations_by_rank(original: Profile, counts: DurationCounts, durations_ns: I
     for part, groups, table in counted_launches(original, counts, ("duration_ns",)):
         rows, pair = find(groups, table["duration_ns"])
         first = np.flatnonzero(np.diff(pair, prepend=-1))
-        launches = np.diff(first, append=len(pair))
-        distinct = pair[first]
-        rank = np.repeat(next_rank[distinct] - first, launches) + np.arange(len(pair))
-        by_rank[rank] = durations_ns[part.ids(rows)]
+        launches, distinct = np.diff(first, append=len(pair)), pair[first]
+        by_rank[np.repeat(next_rank[distinct] - first, launches) + np.arange(len(pair))] = durations_ns[
+            part.ids(rows)
+        ]
         next_rank[distinct] += launches
     return by_rank
 
@@ -346,94 +288,55 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
     ------
     AnalysisError : a stratum is not there, or holds another number of launches.
     """
-    groups = _groups_of(plan, counts)
+    keys, groups = {stratum.key for stratum in plan.strata}, unpooled(counts)
+    if any(map(is_pool_key, keys)):
+        # All kernel groups that the plan does not name are in the pool.
+        groups = pooled(counts, np.array([group.key not in keys for group in counts.groups]))
     counts = groups.counts
-    index_of_key = {group.key: index for index, group in enumerate(counts.groups)}
-    index_of_key[WHOLE_WORKLOAD_KEY] = WHOLE_WORKLOAD
-    absent = next((stratum.key for stratum in plan.strata if stratum.key not in index_of_key), None)
-    if absent is not None:
-        raise AnalysisError(
-            f"this profile has no kernel group {shortened(absent)!r}",
-            remedy=_ITS_OWN,
-        )
-    start, stop = [], []
-    for stratum in plan.strata:
-        group = index_of_key[stratum.key]
-        first, last = (0, len(counts.count)) if group == WHOLE_WORKLOAD else counts.offsets[group : group + 2]
-        if group != WHOLE_WORKLOAD:
+    index_of = {group.key: index for index, group in enumerate(counts.groups)}
+    ranges = np.zeros((len(plan.strata), 3), dtype=np.int64)
+    for number, stratum in enumerate(plan.strata):
+        group, first, last = WHOLE_WORKLOAD, 0, len(counts.count)
+        if stratum.key != WHOLE_WORKLOAD_KEY and (group := index_of.get(stratum.key, -2)) >= 0:
+            first, last = counts.offsets[group : group + 2]
             ends = np.searchsorted(counts.duration_ns[first:last], [stratum.low_ns, stratum.high_ns + 1])
             first, last = first + ends
-        start.append(first)
-        stop.append(last)
-    group_of = np.array([index_of_key[stratum.key] for stratum in plan.strata])
-    start_of, stop_of = np.array(start, dtype=np.int64), np.array(stop, dtype=np.int64)
-    sizes = counts.launches_before[stop_of] - counts.launches_before[start_of]
-    for stratum, size in zip(plan.strata, sizes.tolist(), strict=True):
+        size = 0 if group < WHOLE_WORKLOAD else counts.launches_before[last] - counts.launches_before[first]
         if size != stratum.size:
             raise AnalysisError(
                 f"stratum {stratum.low_ns}..{stratum.high_ns} ns of {shortened(stratum.key)!r} has "
                 f"{size:,} launches here, {stratum.size:,} in the plan",
-                remedy=_ITS_OWN,
+                remedy="give the profile the plan was made from",
             )
-    clusters = measured_clusters(counts, group_of, start_of, stop_of)
-    return _design(plan, clusters, declared_spread(groups, plan.options.target), groups)
+        ranges[number] = group, first, last
+    strata = replace(
+        measured_clusters(counts, *ranges.T).with_samples(_samples(plan)),
+        least_samples=plan.options.min_samples or 1,
+        groups=groups if groups.is_pool.any() else None,
+    )
+    target = plan.options.target
+    return Design(plan.options.method, target, strata, groups, declared_spread(groups, target))
 
 
-def _groups_of(plan: PlanFile, counts: DurationCounts) -> PlanGroups:
-    """Return the groups of a plan: where it has a pool, all kernel groups that it does not name are in it."""
-    keys = {stratum.key for stratum in plan.strata}
-    if not any(map(is_pool_key, keys)):
-        return unpooled(counts)
-    return pooled(counts, np.array([group.key not in keys for group in counts.groups]))
+def _samples(plan: PlanFile) -> IntArray:
+    return np.array([stratum.samples for stratum in plan.strata], dtype=np.int64)
 
 
-def recorded_design(plan: PlanFile) -> Design | None:
-    """Return the plan's strata by the figures its file gives of them: enough for its bounds, not to draw.
-
-    None for a plan whose launches were picked, not drawn at random: no bound exists.
-    """
-    if not method_named(plan.options.method).draws_at_random:
-        return None
-    groups: dict[str, int] = {WHOLE_WORKLOAD_KEY: WHOLE_WORKLOAD}
-    group = [groups.setdefault(stratum.key, len(groups) - 1) for stratum in plan.strata]
+def _recorded_bounds(plan: PlanFile) -> tuple[float, float | None]:
+    """Return the bounds of total and worst kernel group, of normal errors, by the file's figures."""
+    numbers: dict[str, int] = {}
+    group = np.array([numbers.setdefault(stratum.key, len(numbers)) for stratum in plan.strata])
     nowhere = np.zeros(len(group), dtype=np.int64)
-    clusters = Clusters(
-        group=np.array(group, dtype=np.int64),
-        start=nowhere,
-        stop=nowhere,
+    strata = Clusters(
+        group,
+        nowhere,
+        nowhere,
         launches=np.array([stratum.size for stratum in plan.strata], dtype=np.int64),
         mean_ns=np.array([stratum.mean_ns for stratum in plan.strata]),
         std_ns=np.array([stratum.std_ns for stratum in plan.strata]),
-    )
-    return _design(plan, clusters, _recorded_spread(plan, clusters))
-
-
-def _recorded_spread(plan: PlanFile, clusters: Clusters) -> CycleSpread:
-    """Return what was declared, as `declared_spread` does.
-
-    The file does not tell the kernels of strata that span them. Those in a pool are taken as very small, and
-    all others as one: then the bound is never too small.
-    """
-    spans = np.array([stratum.pooled or stratum.key == WHOLE_WORKLOAD_KEY for stratum in plan.strata])
-    pool = np.array([is_pool_key(stratum.key) for stratum in plan.strata])
-    # One group more, for the kernels of strata that span more than small ones.
-    groups = int(clusters.group.max()) + 2
-    is_pool = np.ones(groups, dtype=np.bool_)
-    is_pool[clusters.group[~spans]] = False
-    time_ns = clusters.launches * clusters.mean_ns
-    held_by = np.where(spans, groups - 1, clusters.group)[~pool]
-    share = np.bincount(held_by, time_ns[~pool], minlength=groups) / max(time_ns.sum(), 1)
-    return cycle_spread(plan.options.target, share, np.arange(groups), is_pool)
-
-
-def _design(
-    plan: PlanFile, clusters: Clusters, cycles: CycleSpread, groups: PlanGroups | None = None
-) -> Design:
-    target = plan.options.target
-    samples = np.array([stratum.samples for stratum in plan.strata], dtype=np.int64)
-    strata = replace(
-        clusters.with_samples(samples),
-        least_samples=plan.options.min_samples or 1,
-        groups=groups if groups is not None and groups.is_pool.any() else None,
-    )
-    return Design(plan.options.method, target, strata, groups=groups, cycles=cycles)
+    ).with_samples(_samples(plan))
+    confidence = plan.options.confidence
+    first = strata.group_offsets[:-1].tolist()
+    own = [not plan.strata[place].pooled and plan.strata[place].key != WHOLE_WORKLOAD_KEY for place in first]
+    worst = group_bounds(strata, confidence)[own].max(initial=-1)
+    return bound(strata, confidence), float(worst) if any(own) else None

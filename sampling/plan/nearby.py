@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from sampling.reduction.grouping import Grouping
 from sampling.splitting.tree import Overrides
 from sampling.strata.sizes import least_sampled_ns
 from sampling.strata.target import LEAST_EPSILON, Target
-from sampling.text import Wording, joined_texts
+from sampling.text import Wording
 
 # The round numbers of a decade: each 1.3 to 1.7 times the one before.
 _DIGITS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
@@ -34,6 +35,21 @@ _SPAN = 10.0
 # Numbers closer to the chosen one than this factor would add nothing.
 _APART = 1.1
 _ROUNDING = 1e-9
+
+#: A relaxation is told of where it raises the speedup by more than this fraction.
+WORTH_TELLING = 0.05
+NO_BOUND = "none"
+# The method whose plan is shown beside a plan of another one that draws at random.
+_PUBLISHED = "root"
+
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+_NS_PER_HOUR = 3.6e12
+_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([smhd])")
+# Epsilons of three digits, 1.00e-4 to 0.999: a finer one would promise more than any use asks for.
+_LEAST_EXPONENT, _DECADES = -4, 4
+_IN_A_DECADE = 900
+# The loosest plan, then a half of the epsilons left at each step.
+_MOST_TRIED = 1 + math.ceil(math.log2(_IN_A_DECADE * _DECADES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +73,18 @@ class NoPoint:
     problem: OverrideError
 
 
+def check_has_trade_off(method: str) -> None:
+    """Raise OptionError for a method that looks at single launches: most promise no bound to trade."""
+    chosen = method_named(method)
+    if chosen.draws_at_random:
+        return
+    why = "picks launches without chance and looks at no epsilon"
+    if chosen.drawn_within is not None:
+        why = "goes by features of single launches, which are not read here"
+    *others, last = method_names(random=True)
+    raise OptionError(f"the method {method} {why}", remedy=f"give {', '.join(others)} or {last}")
+
+
 def trade_off(
     counts: DurationCounts,
     method: str,
@@ -70,15 +98,11 @@ def trade_off(
 ) -> Iterator[TradeOffPoint | NoPoint]:
     """Design a plan at each epsilon, all else of the target as it is, and yield what it costs.
 
-    Raises
-    ------
-    OptionError : at once for a method that picks, an unknown method or setting or an epsilon that is no
-        fraction; when it comes to a design, for decisions of the user's in a method that splits nothing.
+    Raises OptionError at once for a method that picks, an unknown setting or an epsilon that is no fraction.
     """
     check_has_trade_off(method)
     method_options(method, settings)
     targets = [replace(target, epsilon=epsilon) for epsilon in epsilons]
-    given: dict[str, Any] = {"settings": settings, "overrides": overrides}
 
     def point(done: int) -> TradeOffPoint | NoPoint:
         at = targets[done]
@@ -88,41 +112,19 @@ def trade_off(
                 progress(done, len(targets), f"a plan at epsilon {at.epsilon:g}")
 
         tell()
+        given: dict[str, Any] = {"settings": settings, "overrides": overrides, "progress": tell}
         try:
-            return point_of(make_design(counts, method, at, seed, progress=tell, **given), at.epsilon)
+            return point_of(make_design(counts, method, at, seed, **given), at.epsilon)
         except OverrideError as problem:
             return NoPoint(at.epsilon, problem)
 
     return map(point, range(len(targets)))
 
 
-def check_has_trade_off(method: str) -> None:
-    """Refuse a method that looks at single launches: most promise no bound, so nothing is traded.
-
-    Raises
-    ------
-    OptionError : it looks at single launches, or there is no such method.
-    """
-    if method_named(method).draws_at_random:
-        return
-    why = "picks launches without chance and looks at no epsilon"
-    if method_named(method).drawn_within is not None:
-        why = "goes by features of single launches, which are not read here"
-    *others, last = method_names(random=True)
-    raise OptionError(f"the method {method} {why}", remedy=f"give {', '.join(others)} or {last}")
-
-
 def point_of(design: Design, epsilon: float) -> TradeOffPoint:
     """Return what a plan costs that was made for this epsilon."""
-    return TradeOffPoint(
-        epsilon=epsilon,
-        samples=design.samples,
-        strata=design.strata_count,
-        sampled_duration_ns=design.sampled_duration_ns,
-        speedup=design.speedup,
-        bound=design.bound,
-        group_bound=design.group_bound,
-    )
+    cost = design.samples, design.strata_count, design.sampled_duration_ns, design.speedup
+    return TradeOffPoint(epsilon, *cost, design.bound, design.group_bound)
 
 
 def default_epsilons(chosen: float) -> tuple[float, ...]:
@@ -133,22 +135,15 @@ def default_epsilons(chosen: float) -> tuple[float, ...]:
     lowest, highest = max(chosen / _SPAN, LEAST_EPSILON), min(chosen * _SPAN, 1.0)
     powers = range(math.floor(math.log10(lowest)), math.ceil(math.log10(highest)) + 1)
     # Through text, for 7e-3 is the number nearest to 0.007, and 7.0 * 10.0**-3 need not be.
-    round_ones = (float(f"{digit}e{power}") for power in powers for digit in _DIGITS)
     others = [
         epsilon
-        for epsilon in round_ones
+        for epsilon in (float(f"{digit}e{power}") for power in powers for digit in _DIGITS)
         if lowest * (1 - _ROUNDING) <= epsilon <= highest * (1 + _ROUNDING)
         and LEAST_EPSILON <= epsilon < 1
         and max(epsilon / chosen, chosen / epsilon) > _APART
     ]
     return (chosen, *sorted(others, key=lambda epsilon: abs(math.log(epsilon / chosen))))
 
-
-#: A relaxation is told of where it raises the speedup by more than this fraction.
-WORTH_TELLING = 0.05
-NO_BOUND = "none"
-# The method whose plan is shown beside a plan of another one that draws at random.
-_PUBLISHED = "root"
 
 Value = float | int | str
 
@@ -164,30 +159,19 @@ class Relaxation:
     speedup: float
 
 
-# An option, its value before and after, and what is then asked: the target, the method, the kernel groups.
-_Step = tuple[str, Value, Value, Target, str, GroupBy]
-
-
 def what_binds(
     studied: Study, target: Target, by: GroupBy, progress: Progress | None = None
 ) -> tuple[Relaxation, ...]:
     """Return the options that make a plan dear: those whose relaxation raises its speedup by more than 5 %.
 
-    Every relaxation is a plan of its own, none is drawn. One that cannot raise the speedup by so much is not
-    planned, and neither is one in whose trees a decision of the user's fits no node.
-
-    Parameters
-    ----------
-    target, by : what was asked of the plan and for its kernel groups, `published` included.
-
-    Returns
-    -------
-    the largest speedup first; empty for a method that looks at single launches: it is not planned anew.
+    The largest speedup first. Each is a plan of its own, of ``target`` and ``by`` as they were asked for but
+    for one step; none for a method that looks at single launches, and where a user's decision fits no node.
     """
     before, choice, counts = studied.speedup, studied.choice, studied.counts
     if before is None or not method_named(choice.method).draws_at_random:
         return ()
     by_cost = counts.cost is not None and counts.cost.decides
+    given: dict[str, Any] = {"settings": choice.settings, "overrides": choice.overrides}
     reductions, found = {counts.grouping: counts}, []
     steps = list(_steps(target, choice.method, by))
     for done, (option, was, becomes, asked, method, kernels) in enumerate(steps):
@@ -202,7 +186,6 @@ def what_binds(
         anew = reductions[grouping]
         if not by_cost and _most_speedup(anew, asked, method) <= before * (1 + WORTH_TELLING):
             continue
-        given: dict[str, Any] = {"settings": choice.settings, "overrides": choice.overrides}
         try:
             speedup = make_design(anew, method, asked, choice.seed, **given).speedup
         except OverrideError:
@@ -212,26 +195,27 @@ def what_binds(
     return tuple(sorted(found, key=lambda each: -each.speedup))
 
 
+# An option, its value before and after, and what is then asked: the target, the method, the kernel groups.
+_Step = tuple[str, Value, Value, Target, str, GroupBy]
+
+
 def _steps(target: Target, method: str, by: GroupBy) -> Iterator[_Step]:
     """Yield each option that the plan looks at and that is not as loose as it can be, one step looser."""
-    looser: dict[str, Any] = {}
-    if target.min_samples > 1:
-        looser["min_samples"] = 1
-    if target.group_epsilon is not None:
-        looser["group_epsilon"] = None
-    if target.noise_floor > 0:
-        looser["noise_floor"] = target.noise_floor / 2
-    if target.pool and target.kernel_spread > 0:
-        looser["kernel_spread"] = target.kernel_spread / 2
-    if not target.pool:
-        looser["pool"] = True
-    if 2 * target.epsilon < 1:
-        looser["epsilon"] = 2 * target.epsilon
+    spread = target.kernel_spread if target.pool else 0
+    looser: tuple[tuple[str, bool, Any], ...] = (
+        ("min_samples", target.min_samples > 1, 1),
+        ("group_epsilon", target.group_epsilon is not None, None),
+        ("noise_floor", target.noise_floor > 0, target.noise_floor / 2),
+        ("kernel_spread", spread > 0, spread / 2),
+        ("pool", not target.pool, True),
+        ("epsilon", 2 * target.epsilon < 1, 2 * target.epsilon),
+    )
     looked_at = (*method_named(method).target_fields, "epsilon")
-    for field in filter(looked_at.__contains__, looser):
-        before, after = getattr(target, field), NO_BOUND if looser[field] is None else looser[field]
-        step = ("no_pool", True, False) if field == "pool" else (field, before, after)
-        yield *step, replace(target, **{field: looser[field]}), method, by
+    for field, is_tight, after in looser:
+        if is_tight and field in looked_at:
+            typed = field, getattr(target, field), NO_BOUND if after is None else after
+            step = ("no_pool", True, False) if field == "pool" else typed
+            yield *step, replace(target, **{field: after}), method, by
     if method_grouping(method, by).by is GroupBy.LAUNCH:
         yield "group_by", by.value, GroupBy.NAME.value, target, method, GroupBy.NAME
     if method != _PUBLISHED and splits_groups(method):
@@ -247,27 +231,12 @@ def _reduced(studied: Study, grouping: Grouping) -> DurationCounts:
 
 
 def _most_speedup(counts: DurationCounts, target: Target, method: str) -> float:
-    """Return what the speedup cannot exceed: every kernel group not in a pool has its least samples at least.
-
-    Only a method that looks at the least number of samples keeps to it.
-    """
+    """Return what the speedup cannot exceed: kernel groups outside pools have their least samples."""
     if "min_samples" not in method_named(method).target_fields:
         return math.inf
-    may_be_pooled = counts.group_duration_ns < POOL_BELOW * counts.total_duration_ns
-    may_be_pooled &= target.pool
+    may_be_pooled = target.pool & (counts.group_duration_ns < POOL_BELOW * counts.total_duration_ns)
     least_ns = least_sampled_ns(counts, target.min_samples)[~may_be_pooled].sum()
     return speedup_of(counts.total_duration_ns, float(least_ns)) or math.inf
-
-
-_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
-_NS_PER_HOUR = 3.6e12
-_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([smhd])")
-
-# Epsilons of three digits, 1.00e-4 to 0.999: a finer one would promise more than any use asks for.
-_LEAST_EXPONENT, _DECADES = -4, 4
-_IN_A_DECADE = 900
-# The loosest plan, then a half of the epsilons left at each step.
-_MOST_TRIED = 1 + math.ceil(math.log2(_IN_A_DECADE * _DECADES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,35 +277,22 @@ def check_slowdown(slowdown: float) -> float:
 
 
 def written_seconds(text: str, parameter: str) -> float:
-    """Return the seconds that a text such as ``90m``, ``24h``, ``3d`` or ``3600s`` means.
-
-    Raises
-    ------
-    OptionError : it is no duration above 0; the parameter that it was given as is named.
-    """
+    """Return the seconds that ``90m``, ``24h`` or ``3d`` means; OptionError for no duration above 0."""
     found = _DURATION.fullmatch(text.strip())
     seconds = float(found[1]) * _SECONDS[found[2]] if found else 0.0
     if not 0 < seconds < math.inf:
-        raise OptionError(
-            Wording(f"`{parameter}` is a duration above 0, not {{!r}}", text),
-            remedy="give a number and s, m, h or d, such as 24h",
-        )
+        message = Wording(f"`{parameter}` is a duration above 0, not {{!r}}", text)
+        raise OptionError(message, remedy="give a number and s, m, h or d, such as 24h")
     return seconds
 
 
 def written_budget(text: str, slowdown: float | None) -> Budget:
-    """Return the budget that a text means, see `written_seconds`.
-
-    Raises
-    ------
-    OptionError : it is no duration above 0, or no slowdown is known.
-    """
+    """Return the budget that a text means; OptionError for no duration above 0, or without a slowdown."""
     seconds = written_seconds(text, "budget")
     if slowdown is None:
-        raise OptionError(
-            Wording("`budget` is of simulation, and how slow that is is not known"),
-            remedy=Wording("give the seconds it takes for a second on the GPU, such as `slowdown=1e6`"),
-        )
+        message = Wording("`budget` is of simulation, and how slow that is is not known")
+        remedy = Wording("give the seconds it takes for a second on the GPU, such as `slowdown=1e6`")
+        raise OptionError(message, remedy=remedy)
     return Budget(text.strip(), seconds / _SECONDS["h"], check_slowdown(slowdown))
 
 
@@ -347,35 +303,25 @@ def nth_epsilon(index: int) -> float:
     return float(f"{100 + digits}e{_LEAST_EXPONENT + decade - 2}")
 
 
-def study_within(
-    read: Study, target: Target, by: GroupBy, budget: Budget, progress: Progress | None = None
-) -> Study:
+def study_within(read: Study, target: Target, budget: Budget, progress: Progress | None = None) -> Study:
     """Return the study with the smallest epsilon whose expected sampled time fits the budget.
 
     Epsilons have three digits, from 0.0001 to 0.999, and are bisected: the plan at the one returned fits, and
-    that at the one below it does not.
+    that at the one below it does not. ``read`` is any study of the same launches by the same method.
 
-    Parameters
-    ----------
-    read : any study of the same launches by the same method; its own epsilon is not looked at.
-    target, by : what is asked of the plan beside epsilon, and for its kernel groups.
-
-    Raises
-    ------
-    BudgetError : even the plan at 0.999 does not fit; says what would.
-    OptionError : the method picks its launches, or decisions of the user's go with it.
+    Raises BudgetError where even the plan at 0.999 does not fit, OptionError where the method picks its
+    launches or decisions of the user's go with it.
     """
     check_has_trade_off(read.choice.method)
     if read.choice.overrides:
-        raise OptionError(
-            Wording("`budget` tries many epsilons, in whose trees your decisions fit no node"),
-            remedy=Wording("find the epsilon without them, then give it as `epsilon`"),
-        )
+        message = Wording("`budget` tries many epsilons, in whose trees your decisions fit no node")
+        remedy = Wording("find the epsilon without them, then give it as `epsilon`")
+        raise OptionError(message, remedy=remedy)
     most_ns = budget.hours * _NS_PER_HOUR / budget.slowdown
     # Plans fit from one index on: that at ``above`` does, that at ``below`` does not.
-    below, above = -1, _IN_A_DECADE * _DECADES
-    middle, tried, fitting = above - 1, 0, read
-    while above - below > 1:
+    below, above, fitting = -1, _IN_A_DECADE * _DECADES, read
+    middle = above - 1
+    for tried in count():
         at = replace(target, epsilon=nth_epsilon(middle))
         if progress is not None:
             progress(tried, _MOST_TRIED, f"a plan at epsilon {at.epsilon:g}")
@@ -383,28 +329,17 @@ def study_within(
         if found.design.paid_ns <= most_ns:
             above, fitting = middle, found
         elif tried == 0:
-            raise _too_small(found, at, by, budget)
+            taken = _rounded_up(hours(found.design.paid_ns, budget.slowdown))
+            text = "even at epsilon {:g} a plan takes {} of simulation, more than `budget={}`"
+            text += " at a slowdown of {:g}"
+            message = Wording(text, at.epsilon, taken, budget.written, budget.slowdown)
+            raise BudgetError(message, remedy=Wording("give `budget={}`", taken))
         else:
             below = middle
-        middle, tried = (below + above) // 2, tried + 1
+        if above - below == 1:
+            break
+        middle = (below + above) // 2
     return fitting
-
-
-def _too_small(loosest: Study, target: Target, by: GroupBy, budget: Budget) -> BudgetError:
-    """Return the error that says what the cheapest plan takes, and which option would make one fit."""
-    least = hours(loosest.design.paid_ns, budget.slowdown)
-    taken = _rounded_up(least)
-    ways = [Wording("give `budget={}`", taken)]
-    ways += [
-        Wording(f"`{each.option}={{}}`", each.after)
-        for each in what_binds(loosest, target, by)
-        if least * each.speedup_before / each.speedup <= budget.hours
-    ]
-    text = "even at epsilon {:g} a plan takes {} of simulation, more than `budget={}` at a slowdown of {:g}"
-    return BudgetError(
-        Wording(text, target.epsilon, taken, budget.written, budget.slowdown),
-        remedy=joined_texts(", or ", ways),
-    )
 
 
 def _rounded_up(hours_taken: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,25 +13,25 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.methods.method import DECLARED
 from sampling.methods.registry import draws_at_random, method_named
 from sampling.parallel import Progress
-from sampling.plan.design import Design, speedup_of
+from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_of
 from sampling.plan.drawn_launches import DrawnLaunches, find_drawn_launches, find_launches_by_id
 from sampling.plan.plan_file import (
-    PlanDocument,
+    PlanFile,
     PlannedFile,
     PlannedLaunch,
     PlannedProfile,
     PlannedStratum,
     PlanOptions,
-    launch_id,
     override_records,
 )
 from sampling.plan.study import Study
 from sampling.profile.identity import fingerprints, refuse_changed, sha256_as_read
 from sampling.profile.profile import Profile
-from sampling.reduction.duration_counts import DurationCounts
+from sampling.reduction.duration_counts import DurationCounts, LaunchCost
 from sampling.reduction.region import as_given
 from sampling.strata.draw import Draw, draw, estimate_total_ns, weights
 from sampling.strata.sizes import least_sampled_ns
+from sampling.strata.strata import WHOLE_WORKLOAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,8 @@ class Plan:
     seed: int
     #: Which launches were drawn; None for picks, whose ids are known.
     draw: Draw | None = None
-    #: Share of what all launches cost a simulator, a mean of those that last as long; None: not known.
-    cost: FloatArray | None = None
-    cost_metric: str | None = None
-    #: Whether the plan was asked for by that metric.
-    cost_decides: bool = False
+    #: Shares of what all launches cost a simulator, a mean of those that last as long; None: not known.
+    cost: LaunchCost | None = None
 
     @property
     def samples(self) -> int:
@@ -71,14 +68,14 @@ class Plan:
     @property
     def cost_share(self) -> float | None:
         """The share of what all launches cost a simulator that these cost; None where it is not known."""
-        return None if self.cost is None else float(self.cost.sum())
+        return None if self.cost is None else float(self.cost.values.sum())
 
     @property
     def paid_ns(self) -> FloatArray:
         """(n,) what each launch costs: its duration, or its share of the cost that decides."""
-        if self.cost is None or not self.cost_decides:
+        if self.cost is None or not self.cost.decides:
             return self.duration_ns.astype(np.float64)
-        return self.cost * self.total_duration_ns
+        return self.cost.values * self.total_duration_ns
 
     @property
     def speedup(self) -> float | None:
@@ -88,43 +85,30 @@ class Plan:
     @property
     def error(self) -> float:
         """The sampling error |t* - t_est| / t* of these launches; 0 where the total is 0."""
-        if self.total_duration_ns == 0:
-            return 0.0
-        return abs(self.total_duration_ns - self.estimate_ns) / self.total_duration_ns
+        return abs(self.total_duration_ns - self.estimate_ns) / max(self.total_duration_ns, 1)
 
 
 def drawn_plan(counts: DurationCounts, design: Design, seed: int) -> Plan:
     """Draw from a design; the same seed draws the same launches, and picks do not depend on it."""
-    drawn: Draw | None = None
+    total_ns, drawn, cost, least_samples = counts.total_duration_ns, None, None, 1
     if design.picked is not None:
         launches, picks = design.picked
-        rows, cost, least_samples = picks.row[design.picked_order], launches.cost, 1
+        rows = picks.row[design.picked_order]
         stratum, duration_ns = picks.stratum[rows], launches.duration_ns[rows]
         weight, estimate_ns = picks.weight[design.picked_order], picks.estimate(launches.duration_ns)
-        shares = None if cost is None else cost.values[rows] / cost.values.sum()
+        if launches.cost is not None:
+            cost = replace(launches.cost, values=launches.cost.values[rows] / launches.cost.values.sum())
     else:
         # Strata that span kernel groups are ranges of a reduction of their own.
-        of_strata = counts if design.counts is None else design.counts
-        drawn = draw(of_strata, design.strata, seed)
-        cost, least_samples = of_strata.cost, design.strata.least_samples
-        stratum, duration_ns = drawn.stratum, of_strata.duration_ns[drawn.pair]
-        weight = weights(design.strata, drawn)
-        estimate_ns = estimate_total_ns(of_strata, design.strata, drawn)
-        shares = None if cost is None else cost.values[drawn.pair] / np.dot(cost.values, of_strata.count)
-    return Plan(
-        design=design,
-        stratum=stratum,
-        duration_ns=duration_ns,
-        weight=weight,
-        total_duration_ns=counts.total_duration_ns,
-        floor_ns=float(least_sampled_ns(counts, least_samples).sum()),
-        estimate_ns=estimate_ns,
-        seed=seed,
-        draw=drawn,
-        cost=shares,
-        cost_metric=None if cost is None else cost.metric,
-        cost_decides=cost is not None and cost.decides,
-    )
+        held = design.counts or counts
+        drawn, least_samples = draw(held, design.strata, seed), design.strata.least_samples
+        stratum, duration_ns = drawn.stratum, held.duration_ns[drawn.pair]
+        weight, estimate_ns = weights(design.strata, drawn), estimate_total_ns(held, design.strata, drawn)
+        if held.cost is not None:
+            of_all = np.dot(held.cost.values, held.count)
+            cost = replace(held.cost, values=held.cost.values[drawn.pair] / of_all)
+    floor_ns = float(least_sampled_ns(counts, least_samples).sum())
+    return Plan(design, stratum, duration_ns, weight, total_ns, floor_ns, estimate_ns, seed, drawn, cost)
 
 
 def locate(
@@ -143,9 +127,7 @@ def find_planned_launches(
 ) -> tuple[PlannedLaunch, ...]:
     """Return the plan's launches, found in a second pass over the profile, in the order of the draw.
 
-    Raises
-    ------
-    ProfileError : one of its files was written again since the first pass.
+    Raises ProfileError: one of its files was written again since the first pass.
     """
     refuse_changed(study.profile.files)
     return planned_launches(study.profile, study.counts, plan, progress)
@@ -159,6 +141,7 @@ def planned_launches(
     kernels = {code: profile.kernels.signature(code) for code in np.unique(found.signature).tolist()}
     names = {code: profile.kernels.names.full(kernel.name) for code, kernel in kernels.items()}
     columns = (found.id, found.sequence, found.ordinal, found.signature, found.occurrence)
+    rows = zip(*(each.tolist() for each in (*columns, plan.weight, plan.duration_ns)), strict=True)
     return tuple(
         PlannedLaunch(
             id=launch_id,
@@ -172,35 +155,46 @@ def planned_launches(
             weight=weight,
             duration_ns=duration_ns,
         )
-        for launch_id, sequence, ordinal, code, occurrence, weight, duration_ns in zip(
-            *(column.tolist() for column in (*columns, plan.weight, plan.duration_ns)), strict=True
-        )
+        for launch_id, sequence, ordinal, code, occurrence, weight, duration_ns in rows
     )
 
 
 def planned_strata(
-    counts: DurationCounts, plan: Plan, launches: Sequence[PlannedLaunch]
+    counts: DurationCounts, plan: Plan, launches: Sequence[PlannedLaunch] = ()
 ) -> Iterator[PlannedStratum]:
-    """Yield the strata as a plan file lists them; launches are given in the order of the draw."""
-    bounds = np.searchsorted(plan.stratum, np.arange(plan.design.strata_count + 1)).tolist()
-    for facts, first, stop in zip(plan.design.facts(counts), bounds[:-1], bounds[1:], strict=True):
-        drawn = tuple(sorted(launches[first:stop], key=launch_id))
-        yield PlannedStratum(**facts._asdict(), launches=drawn)
+    """Yield the strata as a plan file lists them; launches are given in the order of the draw, or none."""
+    design, strata = plan.design, plan.design.strata
+    counts = design.counts or counts
+    if design.launches is not None and design.picks is not None:
+        keys: Sequence[str] = design.picks.labels
+        ends = np.searchsorted(design.picks.stratum[design.by_cluster], np.arange(len(keys) + 1))
+        duration_ns = design.launches.duration_ns[design.by_cluster]
+        low_ns, high_ns = duration_ns[ends[:-1]], duration_ns[ends[1:] - 1]
+        pooled = np.full(len(keys), design.random)
+    elif WHOLE_WORKLOAD in strata.group:
+        keys, pooled = [WHOLE_WORKLOAD_KEY] * len(strata), np.full(len(strata), fill_value=True)
+        least_and_most_ns = counts.duration_ns.min(), counts.duration_ns.max()
+        low_ns, high_ns = np.full((len(strata), 2), least_and_most_ns).T
+    else:
+        keys = [counts.groups[group].key for group in strata.group.tolist()]
+        low_ns, high_ns = counts.duration_ns[strata.start], counts.duration_ns[strata.stop - 1]
+        none = np.zeros(len(counts.groups), dtype=np.bool_)
+        pooled = (none if design.groups is None else design.groups.is_pool)[strata.group]
+    columns = (strata.launches, strata.mean_ns, strata.std_ns, low_ns, high_ns, strata.samples, pooled)
+    bounds = np.searchsorted(plan.stratum, np.arange(len(strata) + 1)).tolist()
+    for number, (key, *figures) in enumerate(zip(keys, *(each.tolist() for each in columns), strict=True)):
+        drawn = launches[bounds[number] : bounds[number + 1]]
+        of_file = dict(zip(PlannedStratum.__struct_fields__, (key, *figures), strict=False))
+        yield PlannedStratum(**of_file, launches=tuple(sorted(drawn, key=lambda launch: launch.id)))
 
 
 def options_of(study: Study, plan: Plan, as_typed: Mapping[str, Any] | None = None) -> PlanOptions:
-    """Return the options that made a plan.
-
-    Parameters
-    ----------
-    as_typed : ``features``, ``launches`` and ``time`` as they were written, where they were.
-    """
+    """Return the options that made a plan; ``as_typed`` are features, launches and time where they were."""
     target, region, choice = plan.design.target, study.counts.region, study.choice
     method = method_named(choice.method)
     declared = DECLARED if draws_at_random(choice.method, choice.settings) else ()
     looked_at = {"epsilon", "confidence", *method.target_fields, *declared}
-    typed = as_typed or {}
-    columns = study.profile.named_columns
+    typed, columns = as_typed or {}, study.profile.named_columns
     return PlanOptions(
         method=choice.method,
         **{name: value for name, value in asdict(target).items() if name in looked_at},
@@ -224,24 +218,16 @@ def options_of(study: Study, plan: Plan, as_typed: Mapping[str, Any] | None = No
 
 def plan_document(
     study: Study, plan: Plan, launches: Sequence[PlannedLaunch], options: PlanOptions | None = None
-) -> PlanDocument:
-    """Return the plan as its file holds it.
+) -> PlanFile:
+    """Return the plan as its file holds it; ``launches`` are all of it, from `find_planned_launches`.
 
-    Parameters
-    ----------
-    launches : all launches of the plan, from `find_planned_launches`.
-    options : what is recorded of how the plan was made; None: as the study has it.
-
-    Raises
-    ------
-    ProfileError : a file of the profile was written again since it was read.
+    Raises ProfileError: a file of the profile was written again since it was read.
     """
     profile, counts = study.profile, study.counts
-    return PlanDocument(
+    files = (PlannedFile(file.path, sha256_as_read(file), file.launches) for file in profile.files)
+    return PlanFile(
         profile=PlannedProfile(
-            files=tuple(
-                PlannedFile(file.path, sha256_as_read(file), file.launches) for file in profile.files
-            ),
+            files=tuple(files),
             launches=counts.launches,
             total_duration_ns=counts.total_duration_ns,
             left_out=UNSET if counts.left_out is None else counts.left_out,

@@ -9,7 +9,6 @@ import json
 import math
 import sys
 from contextlib import suppress
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
@@ -18,7 +17,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from sampling.errors import OptionError, PlanFileError, ProfileError
-from sampling.methods.registry import draws_at_random, method_names
+from sampling.methods.registry import draws_at_random, method_named
 from sampling.profile.identity import SequenceFingerprint
 from sampling.readers.columns import ColumnMap, column_map
 from sampling.readers.input_file import open_input
@@ -37,7 +36,6 @@ SCHEMA: Literal[1] = 1
 #: The name of a plan in the folder that hands it to a simulator.
 IN_FOLDER = "plan.json"
 _REMEDY = "make the plan again"
-_NOT_OURS = "give a file written by kernelpoint"
 
 # Durations are added up as 64-bit integers, launches and weights as doubles that count exactly.
 _MOST_NS = 2**62
@@ -66,14 +64,8 @@ class PlannedLaunch(Struct, frozen=True):
     duration_ns: _Nanoseconds
 
 
-launch_id = attrgetter("id")
-
-
 class PlannedStratum(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A stratum, the launches of a group that last ``low_ns`` to ``high_ns``, with those drawn from it.
-
-    ``pooled`` says that it spans kernel groups.
-    """
+    """A stratum, the launches of a group (``pooled``: of several) that last ``low_ns`` to ``high_ns``."""
 
     key: str
     size: _Index
@@ -95,14 +87,12 @@ class PlannedFile(Struct, frozen=True):
 
 
 class PlannedProfile(Struct, frozen=True, kw_only=True):
-    """What the plan was made from: the launches it stands for, and all sequences of the whole profile.
-
-    ``left_out`` is what the region's least duration leaves out.
-    """
+    """What the plan was made from: the launches it stands for, and all sequences of the whole profile."""
 
     files: tuple[PlannedFile, ...]
     launches: _Index
     total_duration_ns: _Nanoseconds
+    #: What the region's least duration leaves out.
     left_out: LeftOut | UnsetType = UNSET
     sequences: tuple[SequenceFingerprint, ...]
 
@@ -181,11 +171,8 @@ class ToppedUp(Struct, frozen=True):
     target: Annotated[float, Meta(gt=0, lt=1)]
 
 
-class PlanDocument(Struct, frozen=True, kw_only=True):
-    """A whole plan file.
-
-    ``simulated`` are the ids of launches that were simulated before the plan was topped up.
-    """
+class PlanFile(Struct, frozen=True, kw_only=True):
+    """A whole plan file."""
 
     schema: Literal[1] = SCHEMA
     kind: Literal["plan"] = "plan"
@@ -194,8 +181,13 @@ class PlanDocument(Struct, frozen=True, kw_only=True):
     findings: tuple[dict[str, str], ...]
     strata: tuple[PlannedStratum, ...]
     overrides: tuple[Override, ...]
+    #: The ids of launches that were simulated before the plan was topped up.
     simulated: tuple[_Index, ...] = ()
     topped_up: ToppedUp | None = None
+    #: Where it was read, and the processes and devices of the whole plan where `to_simulate` left some out;
+    #: these two are not written.
+    path: str = ""
+    places: frozenset[tuple[int, int]] = frozenset()
 
     @property
     def launches(self) -> int:
@@ -215,9 +207,8 @@ class PlanDocument(Struct, frozen=True, kw_only=True):
     @property
     def drawn(self) -> tuple[PlannedLaunch, ...]:
         """All drawn launches, in id order."""
-        return tuple(
-            sorted((launch for stratum in self.strata for launch in stratum.launches), key=launch_id)
-        )
+        launches = (launch for stratum in self.strata for launch in stratum.launches)
+        return tuple(sorted(launches, key=lambda launch: launch.id))
 
     @property
     def is_random(self) -> bool:
@@ -226,15 +217,26 @@ class PlanDocument(Struct, frozen=True, kw_only=True):
 
     def text(self) -> str:
         """Return the text of its file: a line a stratum, as there may be hundreds of thousands."""
-        fields = {name: getattr(self, name) for name in PlanDocument.__struct_fields__}
-        not_topped_up = {name for name in ("simulated", "topped_up") if not fields[name]}
+        written = [*self.__struct_fields__[:-4], *(("simulated",) if self.simulated else ())]
+        written += ["topped_up"] if self.topped_up else []
+        fields = {name: getattr(self, name) for name in written}
+        # One stratum after the other: all of them take much more room as dictionaries.
         document = {
-            # One stratum after the other: all of them take much more room as dictionaries.
             name: map(msgspec.to_builtins, value) if name == "strata" else msgspec.to_builtins(value)
             for name, value in fields.items()
-            if name not in not_topped_up
         }
         return json_rows_text(document) + "\n"
+
+    def to_simulate(self) -> PlanFile:
+        """Return the plan without the launches that were simulated already."""
+        if not self.simulated:
+            return self
+        done, places = set(self.simulated), frozenset((each.process, each.device) for each in self.drawn)
+        strata = tuple(
+            replace(stratum, launches=tuple(launch for launch in stratum.launches if launch.id not in done))
+            for stratum in self.strata
+        )
+        return replace(self, strata=strata, places=places)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the drawn launches as a table, with the number and the ``key`` of their ``stratum``."""
@@ -248,59 +250,28 @@ class PlanDocument(Struct, frozen=True, kw_only=True):
         return pd.DataFrame(list(rows)).set_index("id")
 
 
-class PlanFile(PlanDocument, frozen=True, kw_only=True):
-    """A plan file that was read.
-
-    ``places`` are the processes and devices of the whole plan, where `to_simulate` left some out.
-    """
-
-    path: str
-    places: frozenset[tuple[int, int]] = frozenset()
-
-    def to_simulate(self) -> PlanFile:
-        """Return the plan without the launches that were simulated already."""
-        if not self.simulated:
-            return self
-        done = set(self.simulated)
-        strata = tuple(
-            replace(stratum, launches=tuple(launch for launch in stratum.launches if launch.id not in done))
-            for stratum in self.strata
-        )
-        return replace(
-            self, strata=strata, places=frozenset((launch.process, launch.device) for launch in self.drawn)
-        )
-
-
 def read_json_object(path: str) -> dict[str, Any]:
     """Return the JSON object of a plan or overrides file; "-" is standard input.
 
-    Raises
-    ------
-    PlanFileError : it cannot be read, or is no JSON object.
+    Raises PlanFileError: it cannot be read, or is no JSON object.
     """
     try:
-        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
-        if not text.strip():
-            raise PlanFileError("an empty file", path=path, remedy=_NOT_OURS)
-        document = json.loads(text)
+        document = json.loads(sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         message = f"cannot be read ({error.strerror})"
         raise PlanFileError(message, path=path, remedy="check the path") from error
-    except UnicodeDecodeError as error:
-        raise PlanFileError("not a text file", path=path, remedy=_NOT_OURS) from error
     except (ValueError, RecursionError) as error:
-        raise PlanFileError(f"not JSON ({error})", path=path, remedy=_NOT_OURS) from error
+        document = error
     if not isinstance(document, dict):
-        raise PlanFileError("not a JSON object", path=path, remedy=_NOT_OURS)
+        why = f" ({document})" if isinstance(document, Exception) else ""
+        raise PlanFileError(f"not a JSON object{why}", path=path, remedy="give a file written by kernelpoint")
     return document
 
 
 def read_plan(path: str) -> PlanFile:
     """Read a plan file, or that of a folder which `export` or `run` wrote.
 
-    Raises
-    ------
-    PlanFileError : it cannot be read, is not a plan, is of another schema, or not a whole one.
+    Raises PlanFileError: it cannot be read, is not a plan, is of another schema, or not a whole one.
     """
     # A name may be too long for the system, which is said below.
     with suppress(OSError):
@@ -318,12 +289,33 @@ def read_plan(path: str) -> PlanFile:
         raise PlanFileError(message, path=path, remedy=_REMEDY)
     plan = _converted(document | {"path": path, "places": ()}, PlanFile, "a plan file", path, _REMEDY)
     try:
-        _check(plan)
+        # What options mean is wrong or right here, before anything else is read.
+        _ = method_named(plan.options.method), plan.options.target, plan.options.region
+        _ = plan.options.column_map
     except OptionError as error:
         raise PlanFileError(Wording("a plan with bad options ({})", error.text), path=path) from error
-    except ValueError as error:
-        raise PlanFileError(f"a plan file that is not whole: {error}", path=path, remedy=_REMEDY) from error
+    wrong = _what_does_not_add_up(plan)
+    if wrong is not None:
+        raise PlanFileError(f"a plan file that is not whole: {wrong}", path=path, remedy=_REMEDY)
     return plan
+
+
+def _what_does_not_add_up(plan: PlanFile) -> str | None:
+    """Return what is wrong with the strata, if anything.
+
+    Picks need not stand for every launch, and their weights may count instructions or iterations.
+    """
+    held, is_random = sum(stratum.size for stratum in plan.strata), plan.is_random
+    if not plan.strata or held > plan.launches or (is_random and held != plan.launches):
+        return f"its strata do not hold its {plan.launches:,} launches"
+    if len({(stratum.key, stratum.low_ns) for stratum in plan.strata}) != len(plan.strata):
+        return "one of its strata stands there twice"
+    for number, stratum in enumerate(plan.strata, start=1):
+        weights = [launch.weight for launch in stratum.launches]
+        adds_up = not is_random or math.isclose(sum(weights), stratum.size, rel_tol=1e-6)
+        if not (1 <= stratum.samples <= stratum.size and weights and min(weights) > 0 and adds_up):
+            return f"the launches of stratum {number} do not stand for its {stratum.size:,}"
+    return None
 
 
 Record = TypeVar("Record", bound=Struct)
@@ -346,36 +338,8 @@ def _refuse_profile(path: str) -> None:
         with suppress(ProfileError), open_input(path) as file:
             reader = reader_of(file)
     if reader is not None:
-        raise PlanFileError(
-            f"a profile ({reader.FORMAT}), not a plan",
-            path=path,
-            remedy="type the plan first, written by `kernelpoint sample -o`, then the profile",
-        )
-
-
-def _check(plan: PlanFile) -> None:
-    """Raise ValueError where strata do not add up to the launches, OptionError where an option means nothing.
-
-    Picks need not stand for every launch, and their weights may count instructions or iterations.
-    """
-    options = plan.options
-    if options.method not in method_names():
-        raise ValueError(f"there is no method {options.method!r}")
-    _ = options.target, options.region, options.column_map
-    is_random = plan.is_random
-    held = sum(stratum.size for stratum in plan.strata)
-    if not plan.strata or held > plan.launches or (is_random and held != plan.launches):
-        raise ValueError(f"its strata do not hold its {plan.launches:,} launches")
-    if len({(stratum.key, stratum.low_ns) for stratum in plan.strata}) != len(plan.strata):
-        raise ValueError("one of its strata stands there twice")
-    for number, stratum in enumerate(plan.strata, start=1):
-        weights = [launch.weight for launch in stratum.launches]
-        if stratum.samples < 1 or not weights or not all(weight > 0 for weight in weights):
-            raise ValueError(f"stratum {number} draws nothing")
-        if stratum.samples > stratum.size:
-            raise ValueError(f"stratum {number} draws more launches than it has")
-        if is_random and not math.isclose(sum(weights), stratum.size, rel_tol=1e-6):
-            raise ValueError(f"the weights of stratum {number} do not add up to its size")
+        remedy = "type the plan first, written by `kernelpoint sample -o`, then the profile"
+        raise PlanFileError(f"a profile ({reader.FORMAT}), not a plan", path=path, remedy=remedy)
 
 
 class SplitDecisions(NamedTuple):
@@ -385,16 +349,15 @@ class SplitDecisions(NamedTuple):
     method: str | None
 
 
-class _OfMethod(Struct):
+class _OfMethod(Struct, frozen=True):
     method: str | None = None
 
 
-class _OverridesFile(Struct):
+class _OverridesFile(_OfMethod, frozen=True, kw_only=True):
     """An overrides file, or what a plan file has of one."""
 
     overrides: tuple[Override, ...]
-    method: str | None = None
-    options: _OfMethod | None = None
+    options: _OfMethod = _OfMethod()
 
 
 def override_records(overrides: Overrides) -> tuple[Override, ...]:
@@ -415,13 +378,11 @@ def overrides_text(overrides: Overrides, method: str) -> str:
 def read_overrides(path: str) -> SplitDecisions:
     """Read the user's split decisions from an overrides file or a plan file.
 
-    Raises
-    ------
-    PlanFileError : it cannot be read, or an entry lacks key, path or a decision of "split" or "keep".
+    Raises PlanFileError: it cannot be read, or an entry lacks key, path or a decision of "split" or "keep".
     """
     remedy = 'write {"overrides": [{"key", "path", "decision"}]}'
     read = _converted(read_json_object(path), _OverridesFile, "a list of overrides", path, remedy)
     overrides: dict[str, dict[str, Verdict]] = {}
     for row in read.overrides:
         overrides.setdefault(row.key, {})[row.path] = row.decision
-    return SplitDecisions(overrides, read.method or (read.options.method if read.options else None))
+    return SplitDecisions(overrides, read.method or read.options.method)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,15 +28,16 @@ from sampling.profile.profile import (
     Table,
 )
 
-#: Makes the named ranges from the sequences and the API start of every launch in id order, if there are any.
-MakeRanges = Callable[[tuple[LaunchSequence, ...], AnyIntArray | None], RangeSource]
-
 PART_LAUNCHES = 1 << 20
+#: Stands for the API start of a launch whose call was not recorded.
+NO_CALL = int(np.iinfo(np.int64).max)
+#: Stands for the end of a range that was still open when the recording ended.
+STILL_OPEN = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchColumns:
-    """A part of a recording as a reader parsed it; rows in any order, arrays of shape (n,).
+    """A part of a recording as a reader parsed it; rows in any order, arrays (n,), None where not recorded.
 
     ``order`` and ``process`` are kept, not copied: a reader that learns them late may still fill them in
     before `LaunchTableBuilder.finish`.
@@ -48,13 +50,11 @@ class LaunchColumns:
     #: The time or number that puts launches in API order within their process and device; rows with equal
     #: values keep the order of ``start_ns``, then of the file. None: file order.
     order: AnyIntArray | None = None
-    #: None where the format does not record them (0).
     process: AnyIntArray | None = None
     device: AnyIntArray | None = None
-    #: X, y, z; zeros where unknown; None where the format has none.
+    #: X, y, z; zeros where unknown.
     grid: Sequence[AnyIntArray] | None = None
     block: Sequence[AnyIntArray] | None = None
-    #: None where the format has none.
     start_ns: AnyIntArray | None = None
     stream: AnyIntArray | None = None
     #: When the call behind each launch began, which `LaunchTableBuilder.finish` passes on.
@@ -63,18 +63,19 @@ class LaunchColumns:
 
 def joined_columns(parts: Sequence[LaunchColumns]) -> LaunchColumns:
     """Return the parts as one; a column that any of them lacks is left out."""
-    if len(parts) == 1:
-        return parts[0]
-    columns = {field.name: [getattr(part, field.name) for part in parts] for field in fields(LaunchColumns)}
-    return LaunchColumns(**{name: _stacked(arrays) for name, arrays in columns.items()})
+    names = [field.name for field in fields(LaunchColumns)]
+    return LaunchColumns(**{name: _stacked([getattr(part, name) for part in parts]) for name in names})
 
 
-def _stacked(arrays: Sequence[Any]) -> Any:
-    if any(array is None for array in arrays):
+def _stacked(values: Sequence[Any]) -> Any:
+    """Return the same column of several parts, an array or three, as one; None where a part lacks it."""
+    if any(each is None for each in values):
         return None
-    if isinstance(arrays[0], list):
-        return [np.concatenate(axis) for axis in zip(*arrays, strict=True)]
-    return np.concatenate(arrays)
+    if len(values) == 1:
+        return values[0]
+    if isinstance(values[0], np.ndarray):
+        return np.concatenate(values)
+    return [np.concatenate(axis) for axis in zip(*values, strict=True)]
 
 
 class LaunchTableBuilder:
@@ -89,24 +90,15 @@ class LaunchTableBuilder:
         self._parts: list[dict[str, AnyIntArray | None]] = []
         self._rows = 0
 
-    def append(self, part: LaunchColumns, *, first_row: int | None = None) -> None:
-        """Add a part.
-
-        Parameters
-        ----------
-        first_row : 1-based row of the file of the part's first launch, for messages; counted on if None.
-
-        Raises
-        ------
-        ProfileError : a duration is negative.
-        """
+    def append(self, part: LaunchColumns) -> None:
+        """Add a part; `ProfileError` where a duration is negative."""
         duration_ns = np.asarray(part.duration_ns, dtype=np.int64)
-        if len(duration_ns) and duration_ns.min() < 0:
+        if duration_ns.min(initial=0) < 0:
             worst = int(np.argmax(duration_ns < 0))
             raise ProfileError(
                 f"a launch ends before it starts (duration {int(duration_ns[worst])} ns)",
                 path=self._path,
-                row=(self._rows + 1 if first_row is None else first_row) + worst,
+                row=self._rows + worst + 1,
                 remedy="record or export the profile again",
             )
         self._parts.append(
@@ -129,38 +121,32 @@ class LaunchTableBuilder:
         format_name: str,
         file: ProfileFile,
         facts: RecordingFacts,
-        ranges: MakeRanges | None = None,
+        ranges: Callable[[tuple[LaunchSequence, ...], AnyIntArray | None], RangeSource] | None = None,
         metrics: Mapping[str, FloatArray] | None = None,
     ) -> Profile:
-        """Return the launches, sequence by sequence, in API order.
+        """Return the launches, sequence by sequence, in API order; `ProfileError` where there is not one.
 
         Parameters
         ----------
-        ranges : makes the ranges the program named; None where the format has none.
+        ranges : makes the named ranges from the sequences and the API start of every launch in id order;
+            None where the format has none.
         metrics : (launches,) each, in the order in which the launches were added.
-
-        Raises
-        ------
-        ProfileError : there is not one launch.
         """
         if self._rows == 0:
             raise ProfileError("the file holds no kernel launch", path=self._path)
-        columns = {name: self._joined(name) for name in tuple(self._parts[0])}
+        columns = {name: _stacked([part.pop(name) for part in self._parts]) for name in tuple(self._parts[0])}
         self._parts.clear()
         order, sequences = in_sequences(
             self._rows,
-            process=columns["process"],
-            device=columns["device"],
-            by_time=[columns["order"], columns["start_ns"]],
+            process=columns.pop("process"),
+            device=columns.pop("device"),
+            by_time=[columns.pop("order"), columns["start_ns"]],
         )
 
         def placed(values: NDArray[Any]) -> NDArray[Any]:
             return values if order is None else values[order]
 
         begun = columns.pop("api_start_ns")
-        # What only the order needed is dropped before the other columns are copied, to save memory.
-        for column in ("order", "process", "device"):
-            del columns[column]
         stored: tuple[Column, ...] = ("signature", "duration_ns", "start_ns", "stream")
         kept = {name: placed(each) for name in stored if (each := columns.pop(name)) is not None}
         known = {name: placed(values) for name, values in (metrics or {}).items()}
@@ -175,13 +161,6 @@ class LaunchTableBuilder:
             metric_names=tuple(known),
             ranges=None if ranges is None else ranges(sequences, None if begun is None else placed(begun)),
         )
-
-    def _joined(self, column: str) -> AnyIntArray | None:
-        values = [part.pop(column) for part in self._parts]
-        present = [value for value in values if value is not None]
-        if len(present) < len(values):
-            return None
-        return present[0] if len(present) == 1 else np.concatenate(present)
 
 
 def in_sequences(
@@ -200,34 +179,26 @@ def in_sequences(
     """
     by_place = [key for key in (process, device) if key is not None and key.min() != key.max()]
     keys = [*by_place, *(key for key in by_time if key is not None)]
-    permutation = None if _ascending(keys) else np.lexsort(keys[::-1])
+    permutation = None if _ascending(rows, keys) else np.lexsort(keys[::-1])
     changes = np.zeros(rows - 1, dtype=np.bool_)
     for key in by_place:
         placed = key if permutation is None else key[permutation]
         changes |= placed[1:] != placed[:-1]
-    starts = np.concatenate([[0], np.flatnonzero(changes) + 1])
-    stops = np.append(starts[1:], rows)
-    first_rows = starts if permutation is None else permutation[starts]
-    process_of, device_of = (
-        np.zeros(len(starts), dtype=np.int64) if key is None else key[first_rows] for key in (process, device)
-    )
-    sequences = tuple(
-        LaunchSequence(int(process_of[index]), int(device_of[index]), int(stops[index] - start), int(start))
-        for index, start in enumerate(starts)
-    )
-    return permutation, sequences
+    sequences = []
+    for first, stop in pairwise([0, *(np.flatnonzero(changes) + 1).tolist(), rows]):
+        row = first if permutation is None else permutation[first]
+        place, number = (0 if key is None else int(key[row]) for key in (process, device))
+        sequences.append(LaunchSequence(place, number, stop - first, first))
+    return permutation, tuple(sequences)
 
 
-def _ascending(keys: Sequence[AnyIntArray]) -> bool:
-    """Return whether the rows are in the order of the keys, first key first."""
-    if not keys:
-        return True
-    tied = np.ones(len(keys[0]) - 1, dtype=np.bool_)
+def _ascending(rows: int, keys: Sequence[AnyIntArray]) -> bool:
+    """Return whether rows are in the order of some keys, first key first."""
+    tied = np.ones(rows - 1, dtype=np.bool_)
     for key in keys:
-        before, after = key[:-1], key[1:]
-        if np.any(tied & (after < before)):
+        if np.any(tied & (key[1:] < key[:-1])):
             return False
-        tied &= after == before
+        tied &= key[1:] == key[:-1]
     return True
 
 
@@ -241,19 +212,17 @@ class ColumnsInMemory:
 
     def load(self, rows: slice, columns: Sequence[Column]) -> Table:
         """Return views of the columns, or the name codes looked up from the signatures."""
-        values: dict[Column, AnyIntArray] = {}
-        for column in columns:
-            if column == "name":
-                values[column] = self.kernels.signature_names()[self.columns["signature"][rows]]
-            else:
-                values[column] = self.columns[column][rows]
-        return values
+        found: dict[Column, AnyIntArray]
+        found = {column: self.columns[column][rows] for column in columns if column != "name"}
+        if "name" in columns:
+            found["name"] = self.kernels.signature_names()[self.columns["signature"][rows]]
+        return found
 
     def metrics(self, rows: slice, names: Sequence[str]) -> Mapping[str, FloatArray]:
         """Return views of the metrics, NaN for one that is not there."""
-        found = ((name, self.metric(name)) for name in names)
         lacking = np.full(rows.stop - rows.start, np.nan)
-        return {name: lacking if values is None else values[rows] for name, values in found}
+        known = {name: self.metric(name) for name in names}
+        return {name: lacking if each is None else each[rows] for name, each in known.items()}
 
     def parts(self, sequences: Sequence[LaunchSequence]) -> tuple[Part, ...]:
         """Return the parts of sequences that follow each other."""
@@ -262,12 +231,6 @@ class ColumnsInMemory:
             for index, each in enumerate(sequences)
             for first in range(each.first_id, each.first_id + each.launches, PART_LAUNCHES)
         )
-
-
-#: Stands for the API start of a launch whose call was not recorded.
-NO_CALL = int(np.iinfo(np.int64).max)
-#: Stands for the end of a range that was still open when the recording ended.
-STILL_OPEN = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -292,34 +255,27 @@ def runs_of(
 
     Parameters
     ----------
-    sequences : of the profile.
     api_start_ns : (launches,) when the call behind each launch began, in id order; ``NO_CALL`` where it was
         not recorded; None where no call was.
     """
     if api_start_ns is None:
         return replace(NO_RANGES, texts=events.texts)
     order = np.lexsort((-events.end_ns, events.start_ns))
+    process, begin_ns, end_ns = events.process[order], events.start_ns[order], events.end_ns[order]
     runs = [np.zeros((4, 0), dtype=np.int64)]
     for index, sequence in enumerate(sequences):
-        rows = slice(sequence.first_id, sequence.first_id + sequence.launches)
-        place = np.flatnonzero(events.process[order] == sequence.process)
-        first, stop = _ordinals(events, order[place], api_start_ns[rows])
-        runs.append(np.stack([place, np.full(len(place), index), first, stop])[:, stop > first])
+        starts = api_start_ns[sequence.first_id : sequence.first_id + sequence.launches]
+        known = np.flatnonzero(starts != NO_CALL)
+        # In order but for sequences ordered by the correlation numbers of several threads; sorted, every
+        # range keeps the number of its launches.
+        times = np.sort(starts[known], kind="stable")
+        own = np.flatnonzero(process == sequence.process)
+        low, high = np.searchsorted(times, (begin_ns[own], end_ns[own]))
+        filled = high > low
+        own, low, high = own[filled], low[filled], high[filled]
+        # Launches without a call after the last one inside lie outside, unless the range never closed.
+        stop = np.where(end_ns[own] == STILL_OPEN, len(starts), known[high - 1] + 1)
+        runs.append(np.stack([own, np.full(len(own), index), known[low], stop]))
     joined = np.concatenate(runs, axis=1)
-    place, sequence_of, first, stop = joined[:, np.argsort(joined[0], kind="stable")]
-    return RangeRuns(events.texts, events.text[order[place]], sequence_of, first, stop, place)
-
-
-def _ordinals(events: RangeEvents, rows: IntArray, api_start_ns: AnyIntArray) -> tuple[IntArray, IntArray]:
-    """Return the first and the stop ordinal of some ranges in one sequence, equal where it has no launch."""
-    known = np.flatnonzero(api_start_ns != NO_CALL)
-    if not len(known):
-        return np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
-    times = api_start_ns[known]
-    if np.any(times[1:] < times[:-1]):
-        times = np.sort(times)
-    first, stop = np.searchsorted(times, (events.start_ns[rows], events.end_ns[rows]))
-    filled = stop > first
-    # The last launch inside is the one before `stop`; launches without a call after it may lie outside.
-    last_ordinal = np.where(events.end_ns[rows] == STILL_OPEN, len(api_start_ns) - 1, known[stop - 1])
-    return np.where(filled, known[first % len(known)], 0), np.where(filled, last_ordinal + 1, 0)
+    opened, sequence_of, first, stop = joined[:, np.argsort(joined[0], kind="stable")]
+    return RangeRuns(events.texts, events.text[order[opened]], sequence_of, first, stop, opened)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray, dense_codes
-from sampling.profile.named_ranges import JoinedRanges, NamedRange, RangeRuns, RangeSource
+from sampling.profile.named_ranges import JoinedRanges, NamedRange, RangeSource
 from sampling.profile.names import NameTable
 
 if TYPE_CHECKING:
@@ -51,15 +51,13 @@ class LaunchSequence:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A GPU as the profile describes it; what it does not say is None.
-
-    ``process`` is set where processes number their GPUs differently, so that the number alone says nothing.
-    """
+    """A GPU as the profile describes it; what it does not say is None."""
 
     device: int
     name: str
     sm_count: int | None = None
     memory_bytes: int | None = None
+    #: Set where processes number their GPUs differently, so that the number alone says nothing.
     process: int | None = None
 
 
@@ -67,9 +65,7 @@ class Device:
 class RecordingFacts:
     """What a reader learnt about the recording besides its launches."""
 
-    #: The GPUs described in the file.
     devices: tuple[Device, ...] = ()
-    #: What the launches are ordered by.
     launch_order: LaunchOrder = "file"
     #: Launches without the API call that issued them.
     api_rows_missing: int = 0
@@ -83,13 +79,11 @@ class RecordingFacts:
 class ProfileFile:
     """One input file."""
 
-    #: As the user gave it.
+    #: As the user gave it, and where its bytes lie.
     path: str
-    #: Where its bytes lie.
     location: Path
-    #: How many it holds.
     launches: int
-    #: Of its bytes, where they are gone after reading (standard input); else None.
+    #: Of its bytes, where they are gone after reading (standard input).
     sha256: str | None = None
     #: Of the file on disk when reading began; None where its bytes are gone after reading.
     state: DiskState | None = None
@@ -97,7 +91,7 @@ class ProfileFile:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What is launched: a kernel name with its grid and block. Unknown dimensions are None."""
+    """What is launched: a kernel name, by its code, with its grid and block; None where they are unknown."""
 
     name: int
     grid: Dimensions | None
@@ -113,14 +107,11 @@ class KernelTable:
     def __init__(self) -> None:
         self.names = NameTable()
         self._codes: dict[tuple[int, ...], int] = {}
-        self._rows: list[tuple[int, ...]] = []
-        # The rows once more, column by column. Filled ones never change, so a view of them stays valid.
-        self._columns = np.zeros((7, 0), dtype=np.int64)
-        self._filled = 0
+        self._rows: IntArray = np.zeros((0, 7), dtype=np.int64)
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._codes)
 
     def intern(
         self,
@@ -137,29 +128,18 @@ class KernelTable:
         """
         codes, first_rows = dense_codes([name, *(grid or ()), *(block or ())])
         distinct = np.zeros((len(first_rows), 7), dtype=np.int64)
-        distinct[:, 0] = name[first_rows]
-        for offset, dimensions in ((1, grid), (4, block)):
-            for axis, column in enumerate(dimensions or ()):
-                distinct[:, offset + axis] = column[first_rows]
+        for first, columns in ((0, [name]), (1, grid or ()), (4, block or ())):
+            for place, column in enumerate(columns, first):
+                distinct[:, place] = column[first_rows]
         with self._lock:
-            table = np.fromiter(map(self._intern_one, map(tuple, distinct.tolist())), dtype=np.int32)
-        return table.take(codes) if len(codes) else np.zeros(0, dtype=np.int32)
-
-    def _intern_one(self, row: tuple[int, ...]) -> int:
-        code = self._codes.setdefault(row, len(self._rows))
-        if code == len(self._rows):
-            self._rows.append(row)
-        return code
+            found = [self._codes.setdefault(row, len(self._codes)) for row in map(tuple, distinct.tolist())]
+        return np.array(found, dtype=np.int32).take(codes)
 
     def signature(self, code: int) -> Signature:
         """Return the name code, grid and block behind a signature code."""
-        name, *dimensions = self._rows[code]
-        grid, block = dimensions[:3], dimensions[3:]
-        return Signature(
-            name=name,
-            grid=(grid[0], grid[1], grid[2]) if any(grid) else None,
-            block=(block[0], block[1], block[2]) if any(block) else None,
-        )
+        name, x, y, z, block_x, block_y, block_z = self.signature_rows()[code].tolist()
+        grid, block = (x, y, z), (block_x, block_y, block_z)
+        return Signature(name, grid if any(grid) else None, block if any(block) else None)
 
     def signature_names(self) -> NDArray[np.int32]:
         """Return (signatures,) the name code of every signature so far."""
@@ -171,20 +151,10 @@ class KernelTable:
         Unknown dimensions are 0. The array is read-only and stays as it is when signatures are added.
         """
         with self._lock:
-            if self._filled < len(self._rows):
-                self._fill()
-            rows = self._columns[:, : self._filled].T
-        rows.flags.writeable = False
-        return rows
-
-    def _fill(self) -> None:
-        filled, total = self._filled, len(self._rows)
-        if total > self._columns.shape[1]:
-            grown = np.zeros((7, max(total, 2 * self._columns.shape[1])), dtype=np.int64)
-            grown[:, :filled] = self._columns[:, :filled]
-            self._columns = grown
-        self._columns[:, filled:total] = np.array(self._rows[filled:], dtype=np.int64).T
-        self._filled = total
+            if len(self._rows) < len(self._codes):
+                self._rows = np.array(list(self._codes), dtype=np.int64)
+                self._rows.flags.writeable = False
+            return self._rows
 
 
 class Source(Protocol):
@@ -215,23 +185,17 @@ class Part:
     @property
     def launches(self) -> int:
         """How many launches are meant."""
-        if self.wanted is not None:
-            return int(np.count_nonzero(self.wanted))
-        launches: int = self.rows.stop - self.rows.start
-        return launches
+        return self.stop_id - self.first_id if self.wanted is None else int(np.count_nonzero(self.wanted))
 
     @property
     def stop_id(self) -> int:
         """One after the id of its last launch."""
-        size: int = self.rows.stop - self.rows.start
-        return self.first_id + size
+        return self.first_id + int(self.rows.stop - self.rows.start)
 
     def load(self, columns: Sequence[Column]) -> Table:
         """Return (launches,) columns."""
         table = self.source.load(self.rows, columns)
-        if self.wanted is None:
-            return table
-        return {column: values[self.wanted] for column, values in table.items()}
+        return table if self.wanted is None else {name: each[self.wanted] for name, each in table.items()}
 
     def metrics(self, names: Sequence[str]) -> Mapping[str, FloatArray]:
         """Return (launches,) some of ``Profile.metric_names``, NaN where a launch has none."""
@@ -240,30 +204,29 @@ class Part:
 
     def ids(self, places: IntArray) -> IntArray:
         """Return the ids of launches, counted among those that are meant from 0."""
-        rows = places if self.wanted is None else np.flatnonzero(self.wanted)[places]
-        return self.first_id + rows
+        return self.first_id + (places if self.wanted is None else np.flatnonzero(self.wanted)[places])
 
     def narrowed(self, inside: BoolArray) -> Part | None:
         """Return the part of it that is still wanted (launches,), None if there is none."""
         if inside.all():
             return self
         rows = np.flatnonzero(inside) if self.wanted is None else np.flatnonzero(self.wanted)[inside]
-        return self._between(int(rows[0]), int(rows[-1]) + 1, rows) if len(rows) else None
+        if not len(rows):
+            return None
+        first, stop = int(rows[0]), int(rows[-1]) + 1
+        cut = self.between(self.first_id + first, self.first_id + stop)
+        if cut is None or len(rows) == stop - first:
+            return cut
+        wanted = np.zeros(stop - first, dtype=np.bool_)
+        wanted[rows - first] = True
+        return replace(cut, wanted=wanted)
 
     def between(self, low_id: int, high_id: int) -> Part | None:
-        """Return what has ids from ``low_id`` to, not with, ``high_id``; of a part of which all is meant."""
+        """Return all launches with ids from ``low_id`` to, not with, ``high_id``."""
         first, stop = max(low_id - self.first_id, 0), min(high_id, self.stop_id) - self.first_id
-        return self._between(first, stop) if first < stop else None
-
-    def _between(self, first: int, stop: int, rows: IntArray | None = None) -> Part:
-        wanted = None
-        if rows is not None and len(rows) < stop - first:
-            wanted = np.zeros(stop - first, dtype=np.bool_)
-            wanted[rows - first] = True
         begin: int = self.rows.start
-        return replace(
-            self, first_id=self.first_id + first, rows=slice(begin + first, begin + stop), wanted=wanted
-        )
+        rows = slice(begin + first, begin + stop)
+        return Part(self.sequence, self.first_id + first, self.source, rows) if first < stop else None
 
 
 @dataclass(eq=False)
@@ -280,15 +243,15 @@ class Profile:
     sequences: tuple[LaunchSequence, ...]
     #: All launches, in id order.
     parts: tuple[Part, ...] = field(repr=False)
-    #: The columns this profile can give; "name" and "duration_ns" always, "signature" always (with unknown
-    #: dimensions where the recording has none).
+    #: The columns this profile can give; "name", "duration_ns" and "signature" always.
     columns: frozenset[Column]
-    #: What the reader learnt besides the launches.
     facts: RecordingFacts = RecordingFacts()
     #: The metrics the profile itself has of its launches, besides their durations.
     metric_names: tuple[str, ...] = ()
     #: The ranges the program named; None where the recording's format has none.
     ranges: RangeSource | None = None
+    #: Whether one of several files is of a format that has none.
+    lacks_ranges: bool = False
     #: For each sequence the file on whose clock its starts are; starts of two clocks do not compare.
     clocks: tuple[int, ...] = ()
     #: Which columns of its tables hold what, as the user said it; None where nobody did.
@@ -298,6 +261,11 @@ class Profile:
 
     def __post_init__(self) -> None:
         self.clocks = self.clocks or (0,) * len(self.sequences)
+
+    @property
+    def first_ids(self) -> tuple[int, ...]:
+        """The id of the first launch of each sequence."""
+        return tuple(sequence.first_id for sequence in self.sequences)
 
     @property
     def launches(self) -> int:
@@ -312,18 +280,21 @@ class Profile:
     def named_ranges(self, text: str) -> tuple[NamedRange, ...] | None:
         """Return the ranges of exactly this name, else those whose name contains it, in the order they open.
 
-        None: the recording's format has no ranges. A range during which nothing was launched is left out.
+        None: the format of a file has no ranges. A range during which nothing was launched is left out.
         Which launches belong to a range is said in `sampling.profile.named_ranges`.
         """
-        return None if self.ranges is None else self.ranges.named(text)
+        if self.ranges is None or self.lacks_ranges:
+            return None
+        return tuple(self.ranges.holding(text).named(text).rows())
 
     def range_names(self, most: int) -> tuple[str, ...]:
-        """Return some distinct names of ranges, for messages: quickly, so maybe not the first ones."""
-        return () if self.ranges is None else self.ranges.some_names(most)
-
-    def range_runs(self) -> RangeRuns | None:
-        """Return all ranges during which something was launched; None: the recording's format has none."""
-        return None if self.ranges is None else self.ranges.all_runs()
+        """Return the first distinct names of ranges."""
+        runs = None if self.ranges is None else self.ranges.holding("")
+        return (
+            ()
+            if runs is None
+            else tuple(runs.texts[code] for code in dict.fromkeys(runs.text.tolist()))[:most]
+        )
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the launches as a table, a row each, whose index is their id.
@@ -334,22 +305,19 @@ class Profile:
         import pandas as pd
 
         optional: tuple[Column, ...] = ("start_ns", "stream")
-        wanted: list[Column] = ["duration_ns", *(name for name in optional if name in self.columns)]
-        loaded = self.load(("signature", *wanted))
-        metrics = [part.metrics(self.metric_names) for part in self.parts]
+        plain: list[Column] = ["duration_ns", *(name for name in optional if name in self.columns)]
+        loaded = self.load(("signature", *plain))
         rows = self.kernels.signature_rows()[loaded["signature"]]
-        names = np.array(
-            [self.kernels.names.full(code) for code in range(len(self.kernels.names))], dtype=object
-        )
-        table = pd.DataFrame(
-            rows[:, 1:], columns=[f"{what}_{axis}" for what in ("grid", "block") for axis in "xyz"]
-        )
-        table.insert(0, "name", pd.Series(names[rows[:, 0]], dtype="category"))
-        for column in wanted:
+        dimensions = [f"{what}_{axis}" for what in ("grid", "block") for axis in "xyz"]
+        table = pd.DataFrame(rows[:, 1:], columns=dimensions)
+        names = [self.kernels.names.full(code) for code in range(len(self.kernels.names))]
+        table.insert(0, "name", pd.Series(np.array(names, dtype=object)[rows[:, 0]], dtype="category"))
+        for column in plain:
             table[column] = loaded[column]
         launches = [sequence.launches for sequence in self.sequences]
-        table["process"] = np.repeat([sequence.process for sequence in self.sequences], launches)
-        table["device"] = np.repeat([sequence.device for sequence in self.sequences], launches)
+        for number in ("process", "device"):
+            table[number] = np.repeat([getattr(each, number) for each in self.sequences], launches)
+        metrics = [part.metrics(self.metric_names) for part in self.parts]
         for name in self.metric_names:
             table[name] = np.concatenate([each[name] for each in metrics])
         table.index.name = "id"
@@ -360,27 +328,36 @@ def joined_profiles(profiles: Sequence[Profile]) -> Profile:
     """Return profiles that were read with one kernel table as one; their launches follow each other.
 
     Process numbers stay as recorded where they differ from file to file; where two files record the same one
-    (or none), processes are numbered 0, 1, 2... in the order of the files.
+    (or none), processes are numbered 0, 1, 2... in the order of the files. Each file's GPUs are told for each
+    of its processes: one number may mean another GPU in another file.
     """
-    numbers = _process_numbers(profiles)
+    recorded = dict.fromkeys((at, each.process) for at, one in enumerate(profiles) for each in one.sequences)
+    are_distinct = len({process for _, process in recorded}) == len(recorded)
+    numbers = {place: place[1] if are_distinct else number for number, place in enumerate(recorded)}
     sequences: list[LaunchSequence] = []
     parts: list[Part] = []
     clocks: list[int] = []
+    devices: list[Device] = []
     first_id = 0
     for index, profile in enumerate(profiles):
         before = len(sequences)
-        parts += [
-            replace(part, sequence=before + part.sequence, first_id=first_id + part.first_id)
-            for part in profile.parts
-        ]
-        for sequence in profile.sequences:
-            process = numbers[index, sequence.process]
-            sequences.append(replace(sequence, process=process, first_id=first_id + sequence.first_id))
+        for part in profile.parts:
+            place, first = before + part.sequence, first_id + part.first_id
+            parts.append(replace(part, sequence=place, first_id=first))
+        for own in profile.sequences:
+            process = numbers[index, own.process]
+            sequences.append(replace(own, process=process, first_id=first_id + own.first_id))
             clocks.append(index)
+            devices += [
+                replace(device, process=process)
+                for device in profile.facts.devices
+                if device.device == own.device and device.process in {None, own.process}
+            ]
         first_id += profile.launches
     facts = [profile.facts for profile in profiles]
     weakest_first = ("file", "gpu-start", "correlation", "api-start")
-    products = dict.fromkeys(fact.product for fact in facts if fact.product is not None)
+    ranges = tuple((profile.ranges, len(profile.sequences)) for profile in profiles)
+    have_ranges = [each is not None for each, _ in ranges]
     return Profile(
         format="+".join(dict.fromkeys(profile.format for profile in profiles)),
         files=tuple(file for profile in profiles for file in profile.files),
@@ -389,36 +366,14 @@ def joined_profiles(profiles: Sequence[Profile]) -> Profile:
         parts=tuple(parts),
         columns=frozenset.intersection(*(profile.columns for profile in profiles)),
         facts=RecordingFacts(
-            devices=_devices(profiles, numbers),
-            launch_order=min((fact.launch_order for fact in facts), key=weakest_first.index),
-            api_rows_missing=sum(fact.api_rows_missing for fact in facts),
-            hidden_graph_replays=sum(fact.hidden_graph_replays for fact in facts),
-            product=", ".join(products) or None,
+            devices=tuple(devices),
+            launch_order=min((each.launch_order for each in facts), key=weakest_first.index),
+            api_rows_missing=sum(each.api_rows_missing for each in facts),
+            hidden_graph_replays=sum(each.hidden_graph_replays for each in facts),
+            product=", ".join(dict.fromkeys(each.product for each in facts if each.product)) or None,
         ),
         metric_names=tuple(dict.fromkeys(name for profile in profiles for name in profile.metric_names)),
-        ranges=JoinedRanges.of([(profile.ranges, len(profile.sequences)) for profile in profiles]),
+        ranges=JoinedRanges(ranges) if any(have_ranges) else None,
+        lacks_ranges=not all(have_ranges),
         clocks=tuple(clocks),
-    )
-
-
-def _process_numbers(profiles: Sequence[Profile]) -> dict[tuple[int, int], int]:
-    """Return (file index, recorded process) -> the process number where all are one."""
-    recorded = [
-        (index, process)
-        for index, profile in enumerate(profiles)
-        for process in dict.fromkeys(sequence.process for sequence in profile.sequences)
-    ]
-    if len({process for _, process in recorded}) == len(recorded):
-        return {(index, process): process for index, process in recorded}
-    return {place: number for number, place in enumerate(recorded)}
-
-
-def _devices(profiles: Sequence[Profile], numbers: Mapping[tuple[int, int], int]) -> tuple[Device, ...]:
-    """Return each file's GPUs for each of its processes: one number may mean another GPU in another file."""
-    return tuple(
-        replace(device, process=numbers[index, sequence.process])
-        for index, profile in enumerate(profiles)
-        for sequence in profile.sequences
-        for device in profile.facts.devices
-        if device.device == sequence.device and device.process in {None, sequence.process}
     )

@@ -1,28 +1,21 @@
 """Reader of PyTorch profiler traces (Kineto's Chrome trace JSON), gzip or not.
 
 JSON events become Python objects, piece by piece, and every piece becomes columns at once: this is the one
-format where a launch costs Python steps. Times are microseconds in the file; whole ones and fractions become
-exact nanoseconds, but a start counted from 1970 (1.6e15 us, PyTorch 2.2 and 2.3) has the resolution of
-float64, 250 ns. Durations do not suffer from that.
-
-The ranges a program names are its annotations (`record_function`, ProfilerStep#N) on the CPU's side. PyTorch
-1.8 lists them among the operators, where only those that PyTorch itself names are recognised, by their #.
+format where a launch costs Python steps. Times are microseconds in the file and become exact nanoseconds, but
+a start counted from 1970 (1.6e15 us, PyTorch 2.2 and 2.3) has the resolution of float64, 250 ns.
 """
 
 from __future__ import annotations
 
-import gc
 import re
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache
 from operator import attrgetter
-from types import GenericAlias
 from typing import Any
 
 import numpy as np
+from msgspec import DecodeError, Struct, field, json
 from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
@@ -39,7 +32,7 @@ from sampling.profile.profile import (
     ProfileFile,
     RecordingFacts,
 )
-from sampling.readers.input_file import InputFile, place_on_disk
+from sampling.readers.input_file import InputFile
 
 FORMAT = "kineto"
 
@@ -64,88 +57,95 @@ _NOT_A_NUMBER = re.compile(rb":\s*-?(?:inf|nan|infinity)\b", re.IGNORECASE)
 _BACKSLASH = re.compile(rb'(\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))|\\')
 _CONTROLS_TO_SPACES = bytes(32 if byte < 32 and byte not in b"\t\n\r" else byte for byte in range(256))
 
+# These take the grid in work-items, every other call takes blocks; the profiler records what it was given.
+_CALLS_IN_WORK_ITEMS = ("hipExtModule", "hipHccModule")
+_NONE = np.zeros(0, dtype=np.int64)
+
 
 def recognise(file: InputFile) -> bool:
     """Return whether the head is a Kineto trace: an object with its keys, or a bare list of trace events."""
     head = file.head.removeprefix(_BYTE_ORDER_MARK).lstrip()
     if head.startswith(b"["):
         return _LIST_OF_EVENTS.match(head) is not None
-    if not head.startswith(b"{"):
-        return False
     # The events may begin beyond the head, after metadata of the user's.
     described = b'"deviceProperties"' in head or b'"distributedInfo"' in head
-    return b'"traceEvents"' in head or (b'"schemaVersion"' in head and described)
+    return head.startswith(b"{") and (b'"traceEvents"' in head or (b'"schemaVersion"' in head and described))
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Return the launches of a trace.
 
-    Launches are in the order of the API calls that issued them where every launch has its call, else of
-    their correlation numbers, else of their start on the GPU.
+    They are in the order of the API calls that issued them where every launch has its call, else of their
+    correlation numbers, else of their start on the GPU.
 
-    Raises
-    ------
-    ProfileError : the JSON is damaged, a kernel event is not usable, or there is no kernel event.
+    Raises ProfileError: the JSON is damaged, a kernel event is not usable, or there is no kernel event.
     """
-    seen = _Columns(file.path)
-    document: Any = None
+    seen, trace = _Columns(file.path), _Trace()
     for piece in trace_pieces(_blocks(file, progress)):
-        events, document = _decode(piece, file.path, seen.events)
-        seen.add(events)
-    if not seen.parts["launches"]:
+        try:
+            trace = _decoded(piece)
+        except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+            # A place within the piece says nothing of the file.
+            reason = re.sub(r" \(byte \d+\)", "", str(error))
+            raise ProfileError(
+                f"a Kineto trace that cannot be read beyond its first {seen.events} events: {reason}",
+                path=file.path,
+                remedy="copy or record the file again",
+            ) from error
+        seen.add(trace.events or ())
+    if not seen.launches:
         raise _without_kernels(seen)
-    name, start_ns, duration_ns, device, stream, correlation, *codes = seen.joined("launches", 8)
-    call, call_ns = seen.joined("calls", 2)
+    launches = [np.concatenate(column) for column in zip(*seen.launches, strict=True)]
+    name, start_ns, duration_ns, device, stream, correlation, *sizes = launches
+    calls = [np.concatenate(column) for column in zip(*seen.calls, strict=True)]
     # Of several calls with one number the earliest counts.
-    by_start = np.argsort(call_ns, kind="stable")
-    call, call_ns = call[by_start], call_ns[by_start]
+    by_start = np.argsort(calls[1], kind="stable")
+    call, call_start_ns, call_name, *call_sizes = (column[by_start] for column in calls)
     place = _places_of(correlation, call)
+    api_start_ns = np.append(call_start_ns, NO_CALL)[place]
     order = start_ns
     launch_order: LaunchOrder = "gpu-start"
     if (place >= 0).all():
-        order, launch_order = call_ns[place], "api-start"
+        order, launch_order = api_start_ns, "api-start"
     elif (correlation >= 0).all():
         order, launch_order = correlation, "correlation"
-    api_start_ns = None
-    if seen.parts["annotations"] and len(call):
-        api_start_ns = np.where(place >= 0, call_ns[place], NO_CALL)
-    grid, block = _grids_and_blocks(seen, correlation, *codes)
+
+    in_items = seen.calls_named(lambda name: name.startswith(_CALLS_IN_WORK_ITEMS))[call_name]
+    grid, block = _grids_and_blocks(list(seen.sizes), (correlation, *sizes), (call, *call_sizes), in_items)
     # The rank of a distributed run tells its processes apart.
-    rank = document.distributedInfo.get("rank") if isinstance(document.distributedInfo, dict) else None
+    rank = trace.distributed.get("rank") if isinstance(trace.distributed, dict) else None
     is_rank = isinstance(rank, int) and 0 <= rank <= _LARGEST_RANK
-    process = np.full(len(name), rank if is_rank else 0, dtype=np.int64)
-    libraries = {"CUPTI": document.cupti_version, "roctracer": document.roctracer_version}
-    told = [f" ({name} {known})" for name, known in libraries.items() if isinstance(known, int | float | str)]
     builder = LaunchTableBuilder(file.path, kernels)
     builder.append(
         LaunchColumns(
             name=kernels.names.intern(list(seen.names))[name],
             duration_ns=duration_ns,
             order=order,
-            process=process,
+            process=np.full(len(name), rank if is_rank else 0, dtype=np.int64),
             device=device,
-            grid=tuple(grid),
-            block=tuple(block),
+            grid=grid,
+            block=block,
             start_ns=start_ns,
             stream=stream,
-            api_start_ns=api_start_ns,
+            api_start_ns=api_start_ns if len(call) else None,
         )
     )
-    (graph_launch,) = seen.joined("graphs", 1)
+    graphs = call[seen.calls_named(lambda name: "GraphLaunch" in name)[call_name]]
+    libraries = {"CUPTI": trace.cupti_version, "roctracer": trace.roctracer_version}
+    told = [f" ({name} {known})" for name, known in libraries.items() if isinstance(known, int | float | str)]
     facts = RecordingFacts(
-        devices=_devices(document, set(np.unique(device).tolist())),
+        devices=_devices(trace.devices, set(np.unique(device).tolist())),
         launch_order=launch_order,
         api_rows_missing=int(np.count_nonzero(place < 0)),
-        hidden_graph_replays=int(np.count_nonzero(_places_of(graph_launch, correlation) < 0)),
+        hidden_graph_replays=int(np.count_nonzero(_places_of(graphs, correlation) < 0)),
         product="".join(["PyTorch profiler", *told[:1]]),
     )
 
     def ranges(sequences: tuple[LaunchSequence, ...], api_start_ns: AnyIntArray | None) -> RangeSource:
-        text, start_ns, end_ns = seen.joined("annotations", 3)
-        of_process = np.full(len(text), sequences[0].process)
-        return runs_of(
-            RangeEvents(tuple(seen.texts), text, of_process, start_ns, end_ns), sequences, api_start_ns
-        )
+        text, start_ns, end_ns = (np.concatenate(column) for column in zip(*seen.annotations, strict=True))
+        process = np.full(len(text), sequences[0].process)
+        events = RangeEvents(tuple(seen.texts), text, process, start_ns, end_ns)
+        return runs_of(events, sequences, api_start_ns)
 
     profile_file = ProfileFile(file.path, file.location, len(name))
     return builder.finish(format_name=FORMAT, file=profile_file, facts=facts, ranges=ranges)
@@ -155,31 +155,26 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
 
 
 def _blocks(file: InputFile, progress: Progress | None) -> Iterator[bytes]:
-    """Yield the decompressed bytes, reporting progress; a thread decompresses the next ones meanwhile."""
-    total = file.location.stat().st_size
-    with file.open() as stream, ThreadPoolExecutor(1) as reader:
+    """Yield the decompressed bytes; a thread decompresses the next ones meanwhile."""
+    with replace(file, progress=progress).open() as stream, ThreadPoolExecutor(1) as reader:
         ahead = reader.submit(stream.read, _BLOCK_BYTES)
         while block := ahead.result():
-            place = place_on_disk(stream)
             ahead = reader.submit(stream.read, _BLOCK_BYTES)
-            if progress is not None:
-                progress(place, total, "reading")
             yield block
 
 
-def trace_pieces(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, int, int]]:
+def trace_pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield a trace in pieces of whole events, so that a file of gigabytes is never in memory whole.
 
     Where an event ends is seen without parsing: ``}, {"ph":`` stands between two events and nowhere else. It
     cannot stand inside a string, where its quote, not escaped and followed by a letter, would end the string
     with no comma or bracket after it. The key is the first one of the file's first event.
 
-    A piece is a JSON list of events, the last one the whole document without the events of earlier pieces;
-    how many bytes it has before its first event; and how many bytes later in the file its events are.
+    A piece is a JSON list of events, the last one the whole document without the events of earlier pieces.
     """
     opening, rest = b"", b""
     between: re.Pattern[bytes] | None = None
-    done_bytes = searched = 0
+    searched = 0
     for block in blocks:
         rest += block
         if between is None:
@@ -193,215 +188,173 @@ def trace_pieces(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, int, int]]:
             opening, rest, searched = rest[: opened.end()], rest[opened.end() :], _PIECE_BYTES
         start = 0
         while (found := between.search(rest, start + searched)) is not None:
-            yield b"[" + rest[start : found.start() + 1] + b"]", 1, len(opening) + done_bytes - 1
-            done_bytes += found.end("comma") - start
+            yield b"[" + rest[start : found.start() + 1] + b"]"
             start, searched = found.end("comma"), _PIECE_BYTES
         rest = rest[start:]
         searched = max(_PIECE_BYTES, len(rest) - _OVERLAP_BYTES)
-    yield opening + rest, len(opening), done_bytes
+    yield opening + rest
 
 
 # --- JSON as typed events ----------------------------------------------------------------------------------
 
+# A kernel's grid or block is a list of three; other events use these names for values of any type.
+_Size = tuple[Any, ...] | dict[str, Any] | str | float | bool | None
 
-@cache
-def _decoders() -> tuple[Any, Any, Any]:
-    """Return what decodes a list of events, what decodes a document, and the arguments of an event without.
 
-    ``ts`` and ``dur`` are microseconds. A kernel's grid or block is a list of three; other events use these
-    names for values of any type. Nothing else is decoded: metadata may hold a user's environment.
+class _Arguments(Struct, gc=False):
+    device: Any = None
+    stream: Any = None
+    correlation: Any = None
+    grid: _Size = None
+    block: _Size = None
+
+
+class _Event(Struct, gc=False):
+    ph: str | None = None
+    cat: str | None = None
+    name: str | None = None
+    ts: Any = None  #: microseconds, as ``dur``
+    dur: Any = None
+    pid: Any = None
+    tid: Any = None
+    args: _Arguments | None = None
+
+
+class _Trace(Struct, gc=False):
+    """What is read of a document; its metadata may hold a user's environment."""
+
+    events: list[_Event] | None = field(default=None, name="traceEvents")
+    devices: Any = field(default=None, name="deviceProperties")
+    distributed: Any = field(default=None, name="distributedInfo")
+    cupti_version: Any = None
+    roctracer_version: Any = None
+
+
+_DECODER = json.Decoder(_Trace)
+_NO_ARGUMENTS = _Arguments()
+
+
+def _decoded(text: bytes) -> _Trace:
+    """Return a piece as a document.
+
+    Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError: it is not JSON, cut short or no trace.
     """
-    import msgspec
-
-    def struct(*fields: str, **others: Any) -> Any:
-        kinds = {**dict.fromkeys(fields, Any), **others}
-        return msgspec.defstruct("Read", [(name, kind, None) for name, kind in kinds.items()], gc=False)
-
-    size = tuple[Any, ...] | dict[str, Any] | str | float | bool | None
-    arguments = struct("device", "stream", "correlation", grid=size, block=size)
-    texts = dict.fromkeys(("ph", "cat", "name"), str | None)
-    event = struct("ts", "dur", "pid", "tid", args=arguments | None, **texts)
-    events = GenericAlias(list, (event,))
-    described = ("deviceProperties", "distributedInfo", "cupti_version", "roctracer_version")
-    document = struct(*described, traceEvents=events | None)
-    return msgspec.json.Decoder(events), msgspec.json.Decoder(document), arguments()
-
-
-def _decode(piece: tuple[bytes, int, int], path: str, events_before: int) -> tuple[list[Any], Any]:
-    """Return the events of a piece, and the document, whose other fields the last piece has.
-
-    Raises
-    ------
-    ProfileError : the text is not JSON, is cut short, or not a trace.
-    """
-    from msgspec import DecodeError
-
-    text = piece[0]
-    as_list, as_document, _ = _decoders()
-    is_list = text.lstrip().startswith(b"[")
-    was_enabled = gc.isenabled()
-    # Keeps Python from searching a growing heap for cycles: decoded events have none.
-    gc.disable()
+    if text.lstrip().startswith(b"["):
+        text = b'{"traceEvents":%b}' % text
     try:
-        try:
-            found = (as_list if is_list else as_document).decode(text)
-        except (DecodeError, UnicodeDecodeError, RecursionError) as error:
-            try:
-                found = (as_list if is_list else as_document).decode(_mended(text))
-            except (DecodeError, UnicodeDecodeError, RecursionError):
-                raise _undecodable(error, piece, path, events_before) from error
-    finally:
-        if was_enabled:
-            gc.enable()
-    return (found, as_document.decode(b"{}")) if is_list else (found.traceEvents or [], found)
-
-
-def _undecodable(
-    error: Exception, piece: tuple[bytes, int, int], path: str, events_before: int
-) -> ProfileError:
-    text, opening_bytes, skipped_bytes = piece
-
-    def in_file(place: int) -> int:
-        return place if place < opening_bytes else place + skipped_bytes
-
-    reason = "its values are nested too deeply" if isinstance(error, RecursionError) else str(error)
-    reason = re.sub(r"\(byte (\d+)\)", lambda found: f"(byte {in_file(int(found[1]))})", reason)
-    if "truncated" in reason:
-        reason = f"the JSON text breaks off at its end, byte {in_file(len(text))}"
-    index = re.search(r"\[(\d+)\]", reason)
-    return ProfileError(
-        f"a Kineto trace that cannot be read: {reason}",
-        path=path,
-        row=events_before + int(index[1]) + 1 if index else None,
-        remedy="copy or record the file again",
-    )
-
-
-def _mended(text: bytes) -> bytes:
-    """Return the text with what PyTorch writes against the rules of JSON made valid."""
-    text = text.decode("utf-8", errors="replace").encode().translate(_CONTROLS_TO_SPACES)
-    return _BACKSLASH.sub(lambda found: found[1] or rb"\\", _NOT_A_NUMBER.sub(b": null", text))
+        return _DECODER.decode(text)
+    except (DecodeError, UnicodeDecodeError):
+        text = text.decode("utf-8", errors="replace").encode().translate(_CONTROLS_TO_SPACES)
+        text = _NOT_A_NUMBER.sub(b": null", text)
+        return _DECODER.decode(_BACKSLASH.sub(lambda escape: escape[1] or rb"\\", text))
 
 
 # --- events as columns -------------------------------------------------------------------------------------
 
 
 class _Columns:
-    """What has been read of a trace so far: by table one tuple of (k,) columns a piece.
+    """What has been read of a trace so far: a tuple of columns (k,) for each piece that has any.
 
-    Launches: name, start and duration in ns, device, stream, correlation, grid, block. Calls: correlation and
-    start in ns of those that have both. Shapes: correlation, grid, block and whether that is in work-items,
-    of calls that record a grid (AMD). Graphs: correlation of calls that launch one. Annotations: name, start
-    and end in ns. Names, texts of annotations, grids and blocks are codes.
+    Names, texts of annotations, grids and blocks are codes. -1 is the correlation number of what has none.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.events = 0
-        self.parts: defaultdict[str, list[tuple[NDArray[Any], ...]]] = defaultdict(list)
-        self.call_names: Counter[str] = Counter()
+        #: Name, start and duration in ns, device, stream, correlation number, grid, block
+        self.launches: list[tuple[NDArray[Any], ...]] = []
+        #: Correlation number, start in ns, name, grid, block of those that have the first two
+        self.calls: list[tuple[NDArray[Any], ...]] = [(_NONE,) * 5]
+        #: Text, start and end in ns
+        self.annotations: list[tuple[NDArray[Any], ...]] = [(_NONE,) * 3]
         self.names: dict[Any, int] = {}
+        self.call_names: dict[Any, int] = {}
         self.texts: dict[Any, int] = {}
         self.sizes: dict[Any, int] = {None: 0}
 
-    def joined(self, table: str, columns: int) -> list[NDArray[Any]]:
-        """Return the columns of a table."""
-        none = (np.zeros(0, dtype=np.int64),) * columns
-        return [np.concatenate(column) for column in zip(*(self.parts[table] or [none]), strict=True)]
-
-    def add(self, events: Sequence[Any]) -> None:
+    def add(self, events: Sequence[_Event]) -> None:
         """Add the events of a piece.
 
-        Raises
-        ------
-        ProfileError : a kernel has no name, start or duration, or a negative duration.
+        Raises ProfileError: a kernel has no name, start or duration, or a negative duration.
         """
-        categories = {category for category in map(attrgetter("cat"), events) if category is not None}
+        categories = {event.cat for event in events if event.cat is not None}
 
-        def chosen(is_wanted: Callable[[str], bool]) -> list[Any]:
-            wanted = {category for category in categories if is_wanted(category)}
-            return [event for event in events if event.cat in wanted and event.ph == "X"] if wanted else []
+        def chosen(is_wanted: Callable[[str], bool]) -> tuple[list[_Event], list[_Arguments]]:
+            wanted = set(filter(is_wanted, categories))
+            found = [event for event in events if event.cat in wanted and event.ph == "X"] if wanted else []
+            return found, [event.args or _NO_ARGUMENTS for event in found]
 
-        if kernels := chosen(lambda category: category.lower() == "kernel"):
-            self._add_launches(kernels, events)
-        if calls := chosen(lambda category: category.lower().endswith(("runtime", "driver"))):
-            self._add_calls(calls)
+        kernels, arguments = chosen(lambda category: category.lower() == "kernel")
+        if kernels:
+            start_us, duration_us = _numbers(kernels, "ts"), _numbers(kernels, "dur")
+            for column, is_good in (
+                ("name", np.array([bool(event.name) for event in kernels])),
+                ("ts", _is_time(start_us)),
+                ("dur", _is_time(duration_us) & (duration_us >= 0)),
+            ):
+                if not is_good.all():
+                    wrong = kernels[int(np.argmin(is_good))]
+                    raise ProfileError(
+                        f"a kernel event has no usable {column!r}",
+                        path=self.path,
+                        row=self.events + 1 + next(row for row, event in enumerate(events) if event is wrong),
+                        column=column,
+                        remedy="record the trace again",
+                    )
+            self.launches.append(
+                (
+                    _codes([event.name for event in kernels], self.names),
+                    _nanoseconds(start_us),
+                    _nanoseconds(duration_us),
+                    _labels(arguments, "device", kernels, "pid"),
+                    _labels(arguments, "stream", kernels, "tid"),
+                    *self._numbered(arguments),
+                )
+            )
+        calls, arguments = chosen(lambda category: category.lower().endswith(("runtime", "driver")))
+        if calls:
+            correlation, *sizes = self._numbered(arguments)
+            start_us = _numbers(calls, "ts")
+            usable = (correlation >= 0) & _is_time(start_us)
+            name = _codes([event.name or "" for event in calls], self.call_names)
+            start_ns = _nanoseconds(np.where(usable, start_us, 0))
+            self.calls.append(tuple(column[usable] for column in (correlation, start_ns, name, *sizes)))
+        # PyTorch 1.8 lists annotations among the operators; those that it names itself have a #.
         is_old = "Operator" in categories
-        annotations = chosen("Operator".__eq__ if is_old else lambda c: c.lower() == "user_annotation")
+        annotations, _ = chosen(("Operator" if is_old else "user_annotation").__eq__)
         named = [event for event in annotations if event.name and (not is_old or "#" in event.name)]
         if named:
             start_us, duration_us = _numbers(named, "ts"), _numbers(named, "dur")
             usable = _is_time(start_us) & _is_time(duration_us)
-            start_ns = _nanoseconds(start_us[usable])
-            text = _codes([event.name for event in named], self.texts)[usable].astype(np.int64)
-            self.parts["annotations"].append((text, start_ns, start_ns + _nanoseconds(duration_us[usable])))
+            start_ns, duration_ns = _nanoseconds(start_us[usable]), _nanoseconds(duration_us[usable])
+            text = _codes([event.name for event in named], self.texts)[usable]
+            self.annotations.append((text, start_ns, start_ns + duration_ns))
         self.events += len(events)
 
-    def _add_launches(self, kernels: Sequence[Any], events: Sequence[Any]) -> None:
-        arguments = _arguments(kernels)
-        names = [event.name or "" for event in kernels]
-        start_us, duration_us = _numbers(kernels, "ts"), _numbers(kernels, "dur")
-        for column, is_good, complaint in (
-            ("name", np.array(list(map(bool, names))), "is missing"),
-            ("ts", _is_time(start_us), "is not a time in microseconds"),
-            ("dur", _is_time(duration_us), "is not a time in microseconds"),
-            ("dur", duration_us >= 0, "is negative"),
-        ):
-            if not is_good.all():
-                wrong = kernels[int(np.argmin(is_good))]
-                raise ProfileError(
-                    f"a kernel event whose {column!r} {complaint}",
-                    path=self.path,
-                    row=self.events + 1 + next(row for row, event in enumerate(events) if event is wrong),
-                    column=column,
-                    remedy="record the trace again",
-                )
-        self.parts["launches"].append(
-            (
-                _codes(names, self.names),
-                _nanoseconds(start_us),
-                _nanoseconds(duration_us),
-                _labels(arguments, "device", kernels, "pid"),
-                _labels(arguments, "stream", kernels, "tid"),
-                _correlations(arguments),
-                _codes([each.grid for each in arguments], self.sizes),
-                _codes([each.block for each in arguments], self.sizes),
-            )
-        )
+    def calls_named(self, is_meant: Callable[[str], bool]) -> BoolArray:
+        """Return whether each of the names of calls is meant."""
+        return np.array([is_meant(name) for name in self.call_names], dtype=np.bool_)
 
-    def _add_calls(self, calls: Sequence[Any]) -> None:
-        arguments = _arguments(calls)
-        names = [event.name or "" for event in calls]
-        correlation, start_us = _correlations(arguments), _numbers(calls, "ts")
-        usable = (correlation >= 0) & _is_time(start_us)
-        self.parts["calls"].append((correlation[usable], _nanoseconds(start_us[usable])))
-        self.call_names.update(names)
-        with_grid = [row for row, each in enumerate(arguments) if each.grid is not None]
-        if with_grid:
-            # These two take the global size in work-items, every other call takes blocks; the profiler
-            # records what the call was given.
-            items = [names[row].startswith(("hipExtModule", "hipHccModule")) for row in with_grid]
-            grid = _codes([arguments[row].grid for row in with_grid], self.sizes)
-            block = _codes([arguments[row].block for row in with_grid], self.sizes)
-            self.parts["shapes"].append((correlation[with_grid], grid, block, np.array(items)))
-        graphs = [row for row, name in enumerate(names) if "GraphLaunch" in name]
-        if graphs:
-            self.parts["graphs"].append((correlation[graphs][correlation[graphs] >= 0],))
-
-
-def _arguments(events: Sequence[Any]) -> list[Any]:
-    *_, none = _decoders()
-    return [event.args or none for event in events]
+    def _numbered(self, arguments: Sequence[_Arguments]) -> list[NDArray[Any]]:
+        """Return correlation numbers and the codes of grids and blocks."""
+        number = _numbers(arguments, "correlation")
+        sizes = ([getattr(each, size) for each in arguments] for size in ("grid", "block"))
+        return [
+            np.where(_is_time(number), number, -1).astype(np.int64),
+            *(_codes(each, self.sizes) for each in sizes),
+        ]
 
 
 def _codes(values: Sequence[object], codes: dict[Any, int]) -> NDArray[np.int32]:
     """Return (n,) the code of every value; new ones are added."""
     try:
-        new = dict.fromkeys(values)
+        distinct = dict.fromkeys(values)
+        for value in distinct:
+            codes.setdefault(value, len(codes))
     except TypeError:  # something that has no hash, so it is no triple of counts either
         return _codes([value if _is_three_counts(value) else None for value in values], codes)
-    for value in new:
-        codes.setdefault(value, len(codes))
+    if len(distinct) == 1:
+        return np.full(len(values), codes[values[0]], dtype=np.int32)
     return np.fromiter(map(codes.__getitem__, values), dtype=np.int32, count=len(values))
 
 
@@ -425,11 +378,11 @@ def _numbers(owners: Sequence[Any], field: str) -> FloatArray:
         except (TypeError, ValueError, OverflowError):
             return np.nan
 
-    get = attrgetter(field)
+    values = list(map(attrgetter(field), owners))
     try:
-        return np.fromiter(map(get, owners), dtype=np.float64, count=len(owners))
+        return np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        return np.array([number(get(owner)) for owner in owners])
+        return np.array([number(value) for value in values])
 
 
 def _is_time(microseconds: FloatArray) -> BoolArray:
@@ -451,19 +404,13 @@ def _labels(arguments: Sequence[Any], field: str, events: Sequence[Any], otherwi
     return np.fmod(values, _LABEL_RANGE).astype(np.int32)
 
 
-def _correlations(arguments: Sequence[Any]) -> IntArray:
-    """Return correlation numbers, -1 where there is none."""
-    values = _numbers(arguments, "correlation")
-    return np.where(_is_time(values), values, -1).astype(np.int64)
-
-
 # --- columns as launches -----------------------------------------------------------------------------------
 
 
 def _places_of(wanted: IntArray, known: IntArray) -> IntArray:
     """Return where each wanted number >= 0 first occurs among the known, -1 where it does not."""
     if len(known) == 0:
-        return np.full(len(wanted), -1, dtype=np.int64)
+        return np.full(len(wanted), -1)
     order = np.argsort(known, kind="stable")
     position = np.searchsorted(known, wanted, sorter=order)
     place = order[np.minimum(position, len(known) - 1)]
@@ -471,33 +418,40 @@ def _places_of(wanted: IntArray, known: IntArray) -> IntArray:
 
 
 def _grids_and_blocks(
-    seen: _Columns, correlation: IntArray, grid: AnyIntArray, block: AnyIntArray
-) -> tuple[IntArray, IntArray]:
-    """Return (3, n) grids in blocks and (3, n) blocks, from the launch or else from its call, else zeros."""
-    known = [size if _is_three_counts(size) else (0, 0, 0) for size in seen.sizes]
-    sizes = np.array(known, dtype=np.int64).T
-    call, call_grid, call_block, call_in_items = seen.joined("shapes", 4)
+    sizes: Sequence[object],
+    launches: Sequence[NDArray[Any]],
+    calls: Sequence[NDArray[Any]],
+    in_items: BoolArray,
+) -> tuple[list[IntArray], list[IntArray]]:
+    """Return x, y, z of grids in blocks and of blocks, from the launch or else from its call, else zeros.
+
+    Parameters
+    ----------
+    launches, calls : correlation numbers, and grids and blocks as indices into ``sizes``.
+    in_items : (c,) whether a call counts its grid in work-items.
+    """
+    known = np.array([size if _is_three_counts(size) else (0, 0, 0) for size in sizes], dtype=np.int64).T
+    correlation, grid, block = launches
+    call, call_grid, call_block = (column[calls[1] > 0] for column in calls)
     place = _places_of(correlation, call)
     rows = np.flatnonzero(place >= 0)
     of_call = place[rows]
-    lacking = ~sizes[:, grid[rows]].any(axis=0)
-    grid[rows] = np.where(lacking, call_grid[of_call], grid[rows])
-    block[rows] = np.where(lacking, call_block[of_call], block[rows])
-    grids, blocks = sizes[:, grid], sizes[:, block]
-    in_items = rows[call_in_items[of_call].astype(np.bool_)]
-    grids[:, in_items] = -(-grids[:, in_items] // np.maximum(blocks[:, in_items], 1))
-    return grids, blocks
+    is_lacking = ~known[:, grid[rows]].any(axis=0)
+    grid[rows] = np.where(is_lacking, call_grid[of_call], grid[rows])
+    block[rows] = np.where(is_lacking, call_block[of_call], block[rows])
+    grids, blocks = known[:, grid], known[:, block]
+    rows = rows[in_items[calls[1] > 0][of_call]]
+    grids[:, rows] = -(-grids[:, rows] // np.maximum(blocks[:, rows], 1))
+    return list(grids), list(blocks)
 
 
-def _devices(document: Any, launching: set[int]) -> tuple[Device, ...]:
+def _devices(described: Any, launching: set[int]) -> tuple[Device, ...]:
     """Return the described GPUs that launched kernels.
 
-    If one GPU is described and one launched, they are the same, whatever their numbers: AMD numbers the CPUs
-    too.
+    If one is described and one launched they are the same, whatever their numbers: AMD numbers the CPUs too.
     """
-    described = document.deviceProperties if isinstance(document.deviceProperties, list) else []
     devices = []
-    for each in described:
+    for each in described if isinstance(described, list) else ():
         if isinstance(each, dict) and isinstance(each.get("id"), int):
             counts = (each.get("numSms"), each.get("totalGlobalMem"))
             known = (count if isinstance(count, int) else None for count in counts)
@@ -511,9 +465,8 @@ def _without_kernels(seen: _Columns) -> ProfileError:
     """Return why a trace without kernel events has none."""
     what = f"a Kineto (Chrome) trace of {seen.events} events without a GPU kernel among them"
     remedy = "record with `activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`"
-    launched = sum(calls for name, calls in seen.call_names.items() if "Launch" in name)
-    if launched:
-        what += f": {launched} launches were called but the GPU's side was not recorded"
+    if seen.calls_named(lambda name: "Launch" in name).any():
+        what += ": kernels were launched but the GPU's side was not recorded"
         remedy = (
             "record again with no other profiler attached and with permission to read GPU activity "
             "(CUPTI on NVIDIA, roctracer on AMD)"

@@ -31,7 +31,7 @@ from sampling.profile.launch_table import (
     RangeEvents,
     runs_of,
 )
-from sampling.profile.named_ranges import NO_RANGES, NamedRange, RangeRuns
+from sampling.profile.named_ranges import NO_RANGES, RangeRuns
 from sampling.profile.profile import (
     Device,
     KernelTable,
@@ -66,7 +66,6 @@ _CORRELATION_BITS = 32
 _WEAKEST_FIRST: tuple[LaunchOrder, ...] = ("gpu-start", "correlation", "api-start")
 _VERSION = re.compile(r"_V(\d{1,9})\Z")
 _ROWS_AT_ONCE = 1 << 15
-_ROWS_LOOKED_AT_FOR_NAMES = 1000
 
 
 class NsysTables(ABC):
@@ -339,21 +338,8 @@ class _NvtxRanges:
         self._opened, self._numbers = opened, numbers
         self._sequences, self._api_start_ns = sequences, api_start_ns
 
-    def named(self, text: str) -> tuple[NamedRange, ...]:
-        """Return the ranges of exactly this name, else those whose name contains it."""
-        return self._holding(text).named(text)
-
-    def all_runs(self) -> RangeRuns:
-        """Return all ranges during which something was launched."""
-        return self._holding("")
-
-    def some_names(self, most: int) -> tuple[str, ...]:
-        """Return distinct names among the first ranges of the table."""
-        with self._opened() as tables:
-            first = islice(_range_rows(tables, ""), _ROWS_LOOKED_AT_FOR_NAMES)
-            return tuple(dict.fromkeys(name for name, *_ in first))[:most]
-
-    def _holding(self, text: str) -> RangeRuns:
+    def holding(self, text: str) -> RangeRuns:
+        """Return the ranges whose names contain a text, of which "" is part of every one."""
         codes: dict[str, int] = {}
         parts = [np.zeros((0, 4), dtype=np.int64)]
         with self._opened() as tables:

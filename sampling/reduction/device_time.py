@@ -13,9 +13,8 @@ from sampling.profile.profile import LaunchSequence, Part, Profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.region import clock_ranges
 
-_MOST_GAPS = 3
-#: A gap shorter than this share of the recording is none: what is held stays small for any profile.
-LEAST_SHARE = 1e-4
+# A gap shorter than this share of the recording is none: what is held stays small for any profile.
+_LEAST_SHARE = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +31,6 @@ class DeviceTime:
     last_end_ns: int
     #: Launches that start while an earlier one still runs.
     overlapping: int
-    #: (ns, id of the launch that ended before, id of the one that starts after) of the largest stretches in
-    #: which none of them runs, the largest first.
-    gaps: tuple[tuple[int, int, int], ...] = ()
-    #: Of the launch that ends last.
-    last_id: int = 0
 
     @property
     def span_ns(self) -> int:
@@ -64,65 +58,36 @@ def device_times(
     """
     if "start_ns" not in profile.columns:
         return ()
-
-    def swept(part: Part) -> tuple[IntArray, IntArray, IntArray | None]:
-        table = part.load(("start_ns", "duration_ns"))
-        start = table["start_ns"].astype(np.int64, copy=False)
-        end = start + table["duration_ns"]
-        order = None
-        if np.any(start[1:] < start[:-1]):
-            order = np.argsort(start, kind="stable")
-            start, end = start[order], end[order]
-        return start, end, order
-
     times: dict[int, DeviceTime] = {}
-    found = zip(chosen, ordered_map(swept, chosen), strict=True)
-    for done, (part, (start, end, order)) in enumerate(found):
+    for done, (part, (start, end)) in enumerate(zip(chosen, ordered_map(_by_start, chosen), strict=True)):
         if progress is not None:
             progress(done, len(chosen), "looking for launches side by side")
-        before = times.get(part.sequence)
-        reach = np.maximum.accumulate(end)
-        ahead = np.empty_like(reach)
-        ahead[0] = start[0] if before is None else before.last_end_ns
-        np.maximum(reach[:-1], ahead[0], out=ahead[1:])
-        hidden = np.minimum(np.maximum(ahead - start, 0), end - start)
+        first_ns, sequence = int(start[0]), profile.sequences[part.sequence]
+        before = times.get(part.sequence, DeviceTime(sequence, 0, 0, first_ns, first_ns, 0))
+        # When all launches before each have ended.
+        ended = np.maximum.accumulate(np.concatenate([[before.last_end_ns], end]))
+        hidden = np.minimum(np.maximum(ended[:-1] - start, 0), end - start)
         kernel_ns = int((end - start).sum())
-        widest = np.argpartition(ahead - start, min(_MOST_GAPS, len(start)) - 1)[:_MOST_GAPS]
-        widest = widest[start[widest] > ahead[widest]]
-        # What ended last before each, and of all launches: of the latter place 0 may be in the part before.
-        ended = [int(np.argmax(end[:place])) if place else -1 for place in widest.tolist()]
-        ended.append(int(np.argmax(end)) if reach[-1] >= ahead[0] else -1)
-        places = np.array([*ended, *widest.tolist()])
-        ids = part.ids(places if order is None else order[places])
-        if before is not None:
-            ids[places < 0] = before.last_id
-        gaps_ns = (start[widest] - ahead[widest]).tolist()
-        gaps = zip(gaps_ns, ids[: len(widest)].tolist(), ids[len(ended) :].tolist(), strict=True)
-        here = DeviceTime(
-            sequence=profile.sequences[part.sequence],
-            kernel_ns=kernel_ns,
-            busy_ns=kernel_ns - int(hidden.sum()),
-            first_start_ns=int(start[0]),
-            last_end_ns=int(max(reach[-1], ahead[0])),
-            overlapping=int(np.count_nonzero(hidden)),
-            gaps=tuple(sorted(gaps, reverse=True)),
-            last_id=int(ids[len(widest)]),
+        times[part.sequence] = DeviceTime(
+            sequence,
+            kernel_ns=before.kernel_ns + kernel_ns,
+            busy_ns=before.busy_ns + kernel_ns - int(hidden.sum()),
+            first_start_ns=min(before.first_start_ns, first_ns),
+            last_end_ns=int(ended[-1]),
+            overlapping=before.overlapping + int(np.count_nonzero(hidden)),
         )
-        times[part.sequence] = here if before is None else _joined(before, here)
     return tuple(times[index] for index in sorted(times))
 
 
-def _joined(before: DeviceTime, here: DeviceTime) -> DeviceTime:
-    return DeviceTime(
-        sequence=before.sequence,
-        kernel_ns=before.kernel_ns + here.kernel_ns,
-        busy_ns=before.busy_ns + here.busy_ns,
-        first_start_ns=min(before.first_start_ns, here.first_start_ns),
-        last_end_ns=here.last_end_ns,
-        overlapping=before.overlapping + here.overlapping,
-        gaps=tuple(sorted((*before.gaps, *here.gaps), reverse=True)[:_MOST_GAPS]),
-        last_id=here.last_id,
-    )
+def _by_start(part: Part) -> tuple[IntArray, IntArray]:
+    """Return the starts and ends of a part's launches, ascending by start."""
+    table = part.load(("start_ns", "duration_ns"))
+    start = table["start_ns"].astype(np.int64, copy=False)
+    end = start + table["duration_ns"]
+    if np.any(start[1:] < start[:-1]):
+        order = np.argsort(start, kind="stable")
+        return start[order], end[order]
+    return start, end
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,43 +122,36 @@ def idle_gaps(
     """
     if "start_ns" not in profile.columns:
         return None
-    ranges = clock_ranges(profile)
-    of = counts.groups[group]
-    clocks = {
-        clock
-        for clock, sequence in zip(profile.clocks, profile.sequences, strict=True)
-        if of.process in {None, sequence.process}
-    }
+    ranges, of = clock_ranges(profile), counts.groups[group]
+    places = list(zip(profile.sequences, profile.clocks, strict=True))
+    clocks = {clock for sequence, clock in places if of.process in {None, sequence.process}}
     parts = [
         part
         for part in profile.parts
-        if of.device in {None, profile.sequences[part.sequence].device}
-        and profile.clocks[part.sequence] in clocks
+        if of.device in {None, places[part.sequence][0].device} and places[part.sequence][1] in clocks
     ]
+    longest_ns = max(last - first for first, last in ranges.values())
     # Ends are not among the starts, but what is left out is a small share in any case.
-    longest_ns = max((last - first for first, last in ranges.values()), default=0)
-    least_ns = max(int(longest_ns * LEAST_SHARE), 1)
+    least_ns = max(int(longest_ns * _LEAST_SHARE), 1)
 
     def busy(part: Part) -> tuple[IntArray, IntArray]:
-        table = part.load(("start_ns", "duration_ns"))
-        begin = table["start_ns"].astype(np.int64) - ranges[profile.clocks[part.sequence]][0]
-        return _merged(begin, begin + table["duration_ns"], least_ns)
+        begin, end = _by_start(part)
+        origin_ns = ranges[profile.clocks[part.sequence]][0]
+        return _covered(begin - origin_ns, end - origin_ns, least_ns)
 
-    begins, ends = [], []
-    for done, (begin, end) in enumerate(ordered_map(busy, parts)):
-        begins.append(begin)
-        ends.append(end)
+    found = []
+    for done, stretches in enumerate(ordered_map(busy, parts)):
+        found.append(stretches)
         if progress is not None:
             progress(done + 1, len(parts), "looking for idle gaps")
-    begin, end = _merged(np.concatenate(begins), np.concatenate(ends), least_ns)
+    begin, end = map(np.concatenate, zip(*found, strict=True))
+    order = np.argsort(begin, kind="stable")
+    begin, end = _covered(begin[order], end[order], least_ns)
     return IdleGaps(end[:-1], begin[1:])
 
 
-def _merged(begin: IntArray, end: IntArray, least_ns: int) -> tuple[IntArray, IntArray]:
-    """Return the stretches that intervals cover, those less than `least_ns` apart as one."""
-    if np.any(begin[1:] < begin[:-1]):
-        order = np.argsort(begin, kind="stable")
-        begin, end = begin[order], end[order]
+def _covered(begin: IntArray, end: IntArray, least_ns: int) -> tuple[IntArray, IntArray]:
+    """Return the stretches that intervals, by their begin, cover; those less than some time apart as one."""
     reach = np.maximum.accumulate(end)
     apart = np.flatnonzero(begin[1:] - reach[:-1] >= least_ns)
     return begin[np.concatenate([[0], apart + 1])], reach[np.append(apart, len(end) - 1)]

@@ -14,13 +14,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
+from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress, ordered_map
 from sampling.profile.profile import Column, Part, Profile, Table
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping, KernelGroup, group_table
-from sampling.reduction.region import LeftOut, Region, long_enough, names_passing, selected_parts
+from sampling.reduction.region import LeftOut, Region, names_passing, nothing_left, selected_parts
 
 #: Distinct (code, duration) in ascending order, and how many launches have each; (p,) int64 each.
 Reduction = tuple[IntArray, IntArray, IntArray]
@@ -35,7 +35,6 @@ _MERGED_FROM = 1 << 23
 class LaunchCost:
     """What a simulator pays for launches, which need not go with their time on the GPU: instructions."""
 
-    #: Its name.
     metric: str
     #: In the metric's unit: (n,) of single launches, or (p,) the means of each pair's.
     values: FloatArray
@@ -53,8 +52,7 @@ class DurationCounts:
     #: What the groups share and which launches count.
     grouping: Grouping
     region: Region
-    #: The launches that the region selects, part by part; its filters of names and durations are not applied
-    #: yet.
+    #: What the region selects, part by part; its filters of names and durations are not applied yet.
     selected: tuple[Part, ...]
     #: (g,) the kernel groups.
     groups: tuple[KernelGroup, ...]
@@ -86,9 +84,8 @@ class DurationCounts:
     @cached_property
     def cost_before(self) -> FloatArray | None:
         """(p + 1,) what all earlier pairs cost, in the unit of the cost; None where it is not known."""
-        return (
-            None if self.cost is None else np.concatenate([[0.0], np.cumsum(self.count * self.cost.values)])
-        )
+        cost = self.cost
+        return None if cost is None else np.concatenate([[0.0], np.cumsum(self.count * cost.values)])
 
     @cached_property
     def paid_before_ns(self) -> IntArray | FloatArray:
@@ -155,10 +152,18 @@ def range_std_ns(counts: DurationCounts, start: IntArray, stop: IntArray) -> Flo
     launches = counts.launches_before[stop] - counts.launches_before[start]
     mean = (counts.time_before_ns[stop] - counts.time_before_ns[start]) / launches
     pairs = stop - start
-    rows = np.repeat(start - np.concatenate([[0], np.cumsum(pairs)[:-1]]), pairs) + np.arange(pairs.sum())
+    before = np.cumsum(pairs) - pairs
+    rows = np.repeat(start - before, pairs) + np.arange(pairs.sum())
     deviation = counts.duration_ns[rows] - np.repeat(mean, pairs)
-    squares = np.add.reduceat(counts.count[rows] * deviation**2, np.cumsum(pairs) - pairs)
+    squares = np.add.reduceat(counts.count[rows] * deviation**2, before)
     return np.asarray(np.sqrt(squares / launches))
+
+
+def fewest_holding(durations_ns: IntArray, share: float = MOST) -> int:
+    """Return the fewest groups, of these total durations, that hold a share of the time; 0 without any."""
+    held_ns = np.sort(durations_ns)[::-1].cumsum()
+    total_ns = int(held_ns[-1]) if held_ns.size else 0
+    return int(np.searchsorted(held_ns, share * total_ns)) + 1 if total_ns else 0
 
 
 def count_durations(
@@ -182,10 +187,13 @@ def count_durations(
     if selected is None:
         selected = selected_parts(profile, region)
     label: Column = "signature" if grouping.needs_shape else "name"
+    sequences = len(profile.sequences)
 
     def reduced_part(part: Part) -> Reduction:
         table = part.load((label, "duration_ns"))
-        return reduced(_raw_codes(table[label], part.sequence, profile), table["duration_ns"])
+        code = table[label]
+        raw = code if sequences == 1 else code.astype(np.int64) * sequences + part.sequence
+        return reduced(raw, table["duration_ns"])
 
     waiting: list[Reduction] = []
     for part, reduction in zip(selected, ordered_map(reduced_part, selected), strict=True):
@@ -211,6 +219,97 @@ def counts_by_name(profile: Profile, counts: DurationCounts) -> DurationCounts:
     reduction = reduced(by_name[counts.group_of_pairs], counts.duration_ns, counts.count)
     found = _grouped(profile, Grouping(GroupBy.NAME), counts.region, counts.selected, reduction)
     return replace(found, left_out=counts.left_out)
+
+
+def _grouped(
+    profile: Profile, grouping: Grouping, region: Region, selected: tuple[Part, ...], reduction: Reduction
+) -> DurationCounts:
+    """Name the groups, drop what names and durations filter out, and order what is left."""
+    raw, duration_ns, count = reduction
+    total_ns = float(np.dot(count.astype(np.float64), duration_ns.astype(np.float64)))
+    if total_ns >= 2.0**62:
+        raise ProfileError(
+            f"the durations add up to {total_ns / 1e9:.3g} seconds, which no recording lasts",
+            path=", ".join(file.path for file in profile.files),
+            column="duration_ns",
+            remedy="check the unit: durations are nanoseconds",
+        )
+    name_of: AnyIntArray = np.arange(int(raw[-1]) + 1) // len(profile.sequences)
+    if grouping.needs_shape:
+        name_of = profile.kernels.signature_names()[name_of]
+    is_present = np.zeros(len(profile.kernels.names), dtype=np.bool_)
+    is_present[name_of[raw]] = True
+    is_kept, left_out = names_passing(profile, region, is_present)[name_of[raw]], None
+    if region.min_duration_ns is not None:
+        is_short = is_kept & (duration_ns < region.min_duration_ns)
+        left_out = LeftOut(int(count[is_short].sum()), int(np.dot(count[is_short], duration_ns[is_short])))
+        if (is_short == is_kept).all():
+            longest = f"the longest lasts {int(duration_ns[is_kept].max())} ns"
+            raise nothing_left("min_duration_ns", region.min_duration_ns, longest)
+        is_kept &= ~is_short
+    raw, duration_ns, count = raw[is_kept], duration_ns[is_kept], count[is_kept]
+    is_raw = np.zeros(len(name_of), dtype=np.bool_)
+    is_raw[raw] = True
+    groups, group_of_raw = group_table(profile, grouping, is_raw)
+    total = np.zeros(len(groups), dtype=np.int64)
+    np.add.at(total, group_of_raw[raw], count * duration_ns)
+    ranked = sorted(range(len(groups)), key=lambda index: (-int(total[index]), groups[index].key))
+    rank = np.full(len(ranked) + 1, -1)
+    rank[ranked] = np.arange(len(ranked))
+    by_rank, duration_ns, count = reduced(rank[group_of_raw[raw]], duration_ns, count)
+    return DurationCounts(
+        grouping=grouping,
+        region=region,
+        selected=selected,
+        groups=tuple(groups[index] for index in ranked),
+        offsets=np.searchsorted(by_rank, np.arange(len(ranked) + 1)),
+        duration_ns=duration_ns,
+        count=count,
+        # A raw code that is not selected stays so: its -1 finds the -1 at the end.
+        group_of_raw=rank[group_of_raw],
+        names=len(np.unique(name_of[is_raw])),
+        left_out=left_out,
+    )
+
+
+def reduced(code: AnyIntArray, duration_ns: AnyIntArray, count: IntArray | None = None) -> Reduction:
+    """Return the distinct (code, duration), and how many launches have each.
+
+    They are packed into one number and sorted: ten times as fast as by two keys.
+
+    Parameters
+    ----------
+    code, duration_ns : (n,) at least 0.
+    count : (n,) how many launches each stands for; None: one.
+    """
+    bits = int(duration_ns.max(initial=0)).bit_length()
+    width = int(code.max(initial=0)).bit_length() + bits
+    if width > 64:
+        distinct_ns, place = np.unique(duration_ns, return_inverse=True)
+        codes, places, launches = reduced(code, place, count)
+        return codes, distinct_ns[places].astype(np.int64), launches
+    kind = np.dtype(np.uint32 if width <= 32 else np.uint64)
+    packed: NDArray[np.unsignedinteger] = code.astype(kind)
+    packed <<= kind.type(bits)
+    packed |= duration_ns.astype(kind)
+    if count is None:
+        packed.sort()
+    else:
+        order = np.argsort(packed)
+        packed, count = packed[order], count[order]
+    first = np.flatnonzero(np.concatenate([[True], packed[1:] != packed[:-1]]))
+    launches = np.diff(first, append=len(packed)) if count is None else np.add.reduceat(count, first)
+    distinct = packed[first].astype(np.uint64)
+    of_duration = distinct & np.uint64((1 << bits) - 1)
+    return (distinct >> np.uint64(bits)).astype(np.int64), of_duration.astype(np.int64), launches
+
+
+def merged(reductions: Sequence[Reduction]) -> Reduction:
+    """Return the reduction of all that the given ones reduce."""
+    if len(reductions) == 1:
+        return reductions[0]
+    code, duration_ns, count = map(np.concatenate, zip(*reductions, strict=True))
+    return reduced(code, duration_ns, count)
 
 
 def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:
@@ -256,123 +355,9 @@ def counted_launches(
 def counted_parts(profile: Profile, counts: DurationCounts) -> tuple[Part, ...]:
     """Return the launches that a reduction of this profile counts, in id order.
 
-    They are those that the region selects, without reading anything, where it has no filter of names or
-    durations.
+    Without a filter of names or durations nothing is read.
     """
     region = counts.region
     if not region.include and not region.exclude and region.min_duration_ns is None:
         return counts.selected
     return tuple(part for part, _, _ in counted_launches(profile, counts, ()))
-
-
-def reduced(code: AnyIntArray, duration_ns: AnyIntArray, count: IntArray | None = None) -> Reduction:
-    """Return the distinct (code, duration), and how many launches have each.
-
-    Where their bits allow, they are packed into one number and sorted: ten times as fast as by two keys.
-
-    Parameters
-    ----------
-    code, duration_ns : (n,) at least 0.
-    count : (n,) how many launches each stands for; None: one.
-    """
-    columns = [code, duration_ns, *(() if count is None else (count,))]
-    bits = [int(column.max(initial=0)).bit_length() for column in columns]
-    if sum(bits) > 64:
-        order = np.lexsort((duration_ns, code))
-        codes, each_ns = code[order].astype(np.int64), duration_ns[order].astype(np.int64)
-        first = _first_of_runs((codes[1:] != codes[:-1]) | (each_ns[1:] != each_ns[:-1]))
-        launches = np.ones(len(order), dtype=np.int64) if count is None else count[order]
-        return codes[first], each_ns[first], np.add.reduceat(launches, first)
-    kind = np.dtype(np.uint32 if sum(bits) <= 32 else np.uint64)
-    packed: NDArray[np.unsignedinteger] = code.astype(kind)
-    for column, width in zip(columns[1:], bits[1:], strict=True):
-        packed <<= kind.type(width)
-        packed |= column.astype(kind)
-    packed.sort()
-    pairs = packed if count is None else packed >> kind.type(bits[2])
-    first = _first_of_runs(pairs[1:] != pairs[:-1])
-    if count is None:
-        launches = np.diff(first, append=len(packed))
-    else:
-        launches = np.add.reduceat((packed & kind.type((1 << bits[2]) - 1)).astype(np.int64), first)
-    distinct = pairs[first].astype(np.uint64)
-    of_duration = np.uint64((1 << bits[1]) - 1)
-    return (
-        (distinct >> np.uint64(bits[1])).astype(np.int64),
-        (distinct & of_duration).astype(np.int64),
-        launches,
-    )
-
-
-def _first_of_runs(changes: BoolArray) -> IntArray:
-    return np.concatenate([[0], np.flatnonzero(changes) + 1])
-
-
-def merged(reductions: Sequence[Reduction]) -> Reduction:
-    """Return the reduction of all that the given ones reduce."""
-    if len(reductions) == 1:
-        return reductions[0]
-    code, duration_ns, count = map(np.concatenate, zip(*reductions, strict=True))
-    return reduced(code, duration_ns, count)
-
-
-def _raw_codes(label: AnyIntArray, sequence: int, profile: Profile) -> AnyIntArray:
-    sequences = len(profile.sequences)
-    return label if sequences == 1 else label.astype(np.int64) * sequences + sequence
-
-
-def _grouped(
-    profile: Profile, grouping: Grouping, region: Region, selected: tuple[Part, ...], reduction: Reduction
-) -> DurationCounts:
-    """Name the groups, drop what names and durations filter out, and order what is left."""
-    raw, duration_ns, count = reduction
-    total_ns = float(np.dot(count.astype(np.float64), duration_ns.astype(np.float64)))
-    if total_ns >= 2.0**62:
-        raise ProfileError(
-            f"the durations add up to {total_ns / 1e9:.3g} seconds, which no recording lasts",
-            path=", ".join(file.path for file in profile.files),
-            column="duration_ns",
-            remedy="check the unit: durations are nanoseconds",
-        )
-    name_of: AnyIntArray = np.arange(int(raw[-1]) + 1) // len(profile.sequences)
-    if grouping.needs_shape:
-        name_of = profile.kernels.signature_names()[name_of]
-    names_present = np.zeros(len(profile.kernels.names), dtype=np.bool_)
-    names_present[name_of[raw]] = True
-    named = names_passing(profile, region, names_present)[name_of[raw]]
-    is_kept, left_out = long_enough(region, duration_ns, count, named)
-    raw, duration_ns, count = raw[is_kept], duration_ns[is_kept], count[is_kept]
-    raw_kept = np.zeros(len(name_of), dtype=np.bool_)
-    raw_kept[raw] = True
-    groups, group_of_raw = group_table(profile, grouping, raw_kept)
-    total = np.zeros(len(groups), dtype=np.int64)
-    np.add.at(total, group_of_raw[raw], count * duration_ns)
-    ranked = sorted(range(len(groups)), key=lambda index: (-int(total[index]), groups[index].key))
-    rank = np.empty(len(ranked) + 1, dtype=np.int64)
-    rank[ranked] = np.arange(len(ranked))
-    rank[-1] = -1
-    by_rank, duration_ns, count = reduced(rank[group_of_raw[raw]], duration_ns, count)
-    return DurationCounts(
-        grouping=grouping,
-        region=region,
-        selected=selected,
-        groups=tuple(groups[index] for index in ranked),
-        offsets=np.searchsorted(by_rank, np.arange(len(ranked) + 1)),
-        duration_ns=duration_ns,
-        count=count,
-        group_of_raw=rank[group_of_raw],
-        names=int(np.count_nonzero(np.bincount(name_of[raw_kept]))),
-        left_out=left_out,
-    )
-
-
-def fewest_holding(durations_ns: IntArray, share: float = MOST) -> int:
-    """Return the fewest kernel groups that together hold at least a share of the time; 0 where there is none.
-
-    Parameters
-    ----------
-    durations_ns : (groups,) the total of each, in any order.
-    """
-    held_ns = np.sort(durations_ns)[::-1].cumsum()
-    total_ns = int(held_ns[-1]) if held_ns.size else 0
-    return int(np.searchsorted(held_ns, share * total_ns)) + 1 if total_ns else 0

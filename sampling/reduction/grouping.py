@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -50,39 +49,33 @@ def group_table(
         signature code if the grouping needs shapes, else the name code.
     """
     # Raw codes go by label first, so one label serves all its sequences.
-    label_of = lru_cache(maxsize=1)(_labeller(profile.kernels, grouping.by))
+    shared = lru_cache(maxsize=1)(partial(_shared, profile.kernels, grouping.by))
     group_of_raw = np.full(len(raw_selected), -1, dtype=np.int64)
+    groups: dict[str, KernelGroup] = {}
     indices: dict[str, int] = {}
-    groups: list[KernelGroup] = []
     for raw in np.flatnonzero(raw_selected).tolist():
-        label, sequence_index = divmod(raw, len(profile.sequences))
-        name, grid, block = label_of(label)
-        sequence = profile.sequences[sequence_index]
+        label, index = divmod(raw, len(profile.sequences))
+        name, grid, block = shared(label)
+        sequence = profile.sequences[index]
         process, device = (None, None) if grouping.pool_devices else (sequence.process, sequence.device)
         key = group_key(name, grouping, grid, block, process, device)
-        index = indices.setdefault(key, len(groups))
-        if index == len(groups):
-            groups.append(KernelGroup(key, name, grid, block, process, device))
-        group_of_raw[raw] = index
-    return groups, group_of_raw
+        group_of_raw[raw] = indices.setdefault(key, len(indices))
+        groups.setdefault(key, KernelGroup(key, name, grid, block, process, device))
+    return list(groups.values()), group_of_raw
 
 
-def _labeller(
-    kernels: KernelTable, by: GroupBy
-) -> Callable[[int], tuple[str, Dimensions | None, Dimensions | None]]:
+def _shared(
+    kernels: KernelTable, by: GroupBy, label: int
+) -> tuple[str, Dimensions | None, Dimensions | None]:
+    """Return name, grid and block of a group from the code of a signature or name."""
     names = kernels.names
     if by is GroupBy.LAUNCH:
-
-        def of_signature(code: int) -> tuple[str, Dimensions | None, Dimensions | None]:
-            signature = kernels.signature(code)
-            return names.readable(signature.name), signature.grid, signature.block
-
-        return of_signature
+        signature = kernels.signature(label)
+        return names.readable(signature.name), signature.grid, signature.block
     if by is GroupBy.SHORT_NAME:
-        return lambda code: (names.short(code), None, None)
-    if by is GroupBy.STEM_SCRIPT:
-        return lambda code: (stem_script_name(names.readable(code)), None, None)
-    return lambda code: (names.readable(code), None, None)
+        return names.short(label), None, None
+    name = names.readable(label)
+    return stem_script_name(name) if by is GroupBy.STEM_SCRIPT else name, None, None
 
 
 def group_key(
@@ -93,10 +86,7 @@ def group_key(
     process: int | None,
     device: int | None,
 ) -> str:
-    """Return the text that identifies a group.
-
-    For example ``f(int) <<<8x1x1, 64x1x1>>> process 0 device 1``.
-    """
+    """Return the text that identifies a group: ``f(int) <<<8x1x1, 64x1x1>>> process 0 device 1``."""
     key = name
     if grouping.needs_shape:
         key += f" <<<{_dimensions(grid)}, {_dimensions(block)}>>>"

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from sampling.arrays import AnyIntArray, BoolArray, IntArray
+from sampling.arrays import BoolArray
 from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
 from sampling.parallel import ordered_map
-from sampling.profile.named_ranges import NO_RANGES, PATH_SEPARATOR, range_tree
+from sampling.profile.named_ranges import PATH_SEPARATOR, range_paths
 from sampling.profile.names import is_communication
 from sampling.profile.profile import LaunchSequence, Part, Profile
 from sampling.text import Wording
 
 COMMUNICATION = "communication"
 Window = tuple[int | None, int | None]
+_NAMES_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +39,40 @@ class Region:
     #: the end), nanoseconds after the earliest start of all launches of their file.
     time_ns: Window | None = None
     #: Keep launches issued while a range of this name was open; else of this path, as `a/b` for b inside a;
-    #: else whose name contains it. See `sampling.profile.launch_table`.
+    #: else whose name contains it. See `sampling.profile.named_ranges`.
     named_range: str | None = None
     #: Keep launches that last at least so long. It is looked at last: what it leaves out of the launches that
     #: the other filters keep is counted, as it makes the total smaller.
     min_duration_ns: int | None = None
 
     def __post_init__(self) -> None:
-        if self.min_duration_ns is not None and self.min_duration_ns < 1:
-            raise OptionError(
-                Wording("`min_duration_ns={}`: nanoseconds from 1 on are meant", self.min_duration_ns)
-            )
+        least_ns = self.min_duration_ns
+        if least_ns is not None and least_ns < 1:
+            raise OptionError(Wording("`min_duration_ns={}`: nanoseconds from 1 on are meant", least_ns))
         if self.named_range == "":
-            raise OptionError(
-                Wording("`named_range` is empty"), remedy="give a range's name, or a part of it"
-            )
+            remedy = "give a range's name, or a part of it"
+            raise OptionError(Wording("`named_range` is empty"), remedy=remedy)
         for pattern in (*self.include, *self.exclude):
             try:
                 re.compile(pattern)
             except re.error as error:
                 raise OptionError(f"{pattern!r} is not a regular expression ({error})") from error
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What the least duration leaves out of the launches that the other filters keep.
+
+    Other filters choose what is looked at; this one makes the total smaller for all that is. So what it
+    leaves out is counted and said wherever its results are.
+    """
+
+    launches: int
+    total_duration_ns: int
+
+    def share_of(self, kept_ns: int) -> float:
+        """Return its share of the time, where launches that take ``kept_ns`` are kept."""
+        return self.total_duration_ns / max(self.total_duration_ns + kept_ns, 1)
 
 
 def written_region(
@@ -80,12 +96,18 @@ def written_region(
 
     Raises
     ------
-    OptionError : one is not made of numbers, a window ends before it begins, the range's name is empty, or
-        the least duration is none.
+    OptionError : one is not made of numbers, or as `Region`.
     """
+
+    def numbers(parameter: str, texts: tuple[str, ...]) -> tuple[int, ...]:
+        try:
+            return tuple(int(part) for text in texts for part in text.split(","))
+        except ValueError as error:
+            raise OptionError(Wording(f"`{parameter}={{}}`: numbers are meant", " ".join(texts))) from error
+
     return Region(
-        devices=_numbers("devices", device),
-        processes=_numbers("processes", process),
+        devices=numbers("devices", device),
+        processes=numbers("processes", process),
         include=include,
         exclude=exclude,
         launches=None if launches is None else written_window("launches", launches),
@@ -95,26 +117,11 @@ def written_region(
     )
 
 
-def _numbers(parameter: str, values: tuple[str, ...]) -> tuple[int, ...]:
-    try:
-        return tuple(int(part) for value in values for part in value.split(","))
-    except ValueError as error:
-        raise OptionError(Wording(f"`{parameter}={{}}`: numbers are meant", " ".join(values))) from error
-
-
 def written_window(parameter: str, text: str, what: str = "ids") -> Window:
-    """Return the ends of a window, None where it is open.
-
-    Raises
-    ------
-    OptionError : it is not made of numbers, or ends before it begins.
-    """
-    first, colon, last = text.partition(":")
-    try:
-        low, high = (int(part) if part else None for part in (first, last))
-    except ValueError:
-        low, high, colon = None, None, ""
-    if not colon or min(low or 0, high or 0) < 0 or (high is not None and (low or 0) > high):
+    """Return the ends of a window, None where it is open; `OptionError` where it ends before it begins."""
+    found = re.fullmatch(r"(\d*):(\d*)", text, re.ASCII)
+    low, high = (int(part) if part else None for part in found.groups()) if found else (1, 0)
+    if high is not None and (low or 0) > high:
         meant = f"{what} as A:B, A: or :B are meant, counted from 0, A not above B"
         raise OptionError(Wording(f"`{parameter}={{}}`: {meant}", text))
     return low, high
@@ -125,10 +132,9 @@ def as_given(bounds: Window | None) -> str:
     return ":".join("" if bound is None else str(bound) for bound in bounds or (None, None))
 
 
-def filters_set(region: Region) -> tuple[str, ...]:
-    """Return the parameters of the filters that are given, in backticks as in messages."""
-    given = (each.name for each in fields(region) if getattr(region, each.name) != each.default)
-    return tuple(f"`{name}`" for name in given)
+def nothing_left(parameter: str, value: object, remedy: str) -> EmptySelectionError:
+    """Return what is raised where a filter of the region leaves no launch."""
+    return EmptySelectionError(Wording(f"`{parameter}={{}}` leaves no launch", value), remedy=Wording(remedy))
 
 
 def selected_parts(profile: Profile, region: Region) -> tuple[Part, ...]:
@@ -139,20 +145,22 @@ def selected_parts(profile: Profile, region: Region) -> tuple[Part, ...]:
     EmptySelectionError : the device, process, launch, range or time filter leaves nothing.
     NotApplicableError : the profile has no ranges, or no starts, to filter by.
     """
-    kept = _sequences_left(profile, region)
+    left = list(range(len(profile.sequences)))
+    for parameter, numbers, wanted in (
+        ("processes", [each.process for each in profile.sequences], region.processes),
+        ("devices", [each.device for each in profile.sequences], region.devices),
+    ):
+        there = ", ".join(map(str, sorted({numbers[index] for index in left})))
+        left = [index for index in left if not wanted or numbers[index] in wanted]
+        if not left:
+            raise nothing_left(parameter, ",".join(map(str, wanted)), f"the numbers here are {there}")
     low, high = region.launches or (None, None)
-    low, high = low or 0, profile.launches if high is None else high
+    kept, low, high = set(left), low or 0, profile.launches if high is None else high
     cut = (part.between(low, high) for part in profile.parts if part.sequence in kept)
     chosen = tuple(part for part in cut if part is not None)
     if not chosen:
-        raise EmptySelectionError(
-            Wording(
-                "`launches={}` leaves no launch (ids run from 0 to {})",
-                as_given(region.launches),
-                profile.launches - 1,
-            ),
-            remedy="ids are counted over the whole profile, before other filters",
-        )
+        ids = f"ids run from 0 to {profile.launches - 1} over the whole profile, before other filters"
+        raise nothing_left("launches", as_given(region.launches), ids)
     if region.named_range is not None:
         chosen = _within_ranges(profile, region.named_range, chosen)
     if region.time_ns is not None:
@@ -160,59 +168,30 @@ def selected_parts(profile: Profile, region: Region) -> tuple[Part, ...]:
     return chosen
 
 
-def _sequences_left(profile: Profile, region: Region) -> frozenset[int]:
-    left = dict(enumerate(profile.sequences))
-    filters: tuple[tuple[str, str, tuple[int, ...], Callable[[LaunchSequence], int]], ...] = (
-        ("processes", "process", region.processes, lambda sequence: sequence.process),
-        ("devices", "device", region.devices, lambda sequence: sequence.device),
-    )
-    for parameter, what, wanted, number in filters:
-        there = sorted({number(sequence) for sequence in left.values()})
-        if wanted:
-            left = {index: sequence for index, sequence in left.items() if number(sequence) in wanted}
-        if not left:
-            raise EmptySelectionError(
-                Wording(f"`{parameter}={','.join(map(str, wanted))}` leaves no launch"),
-                remedy=f"the {what} numbers here are {', '.join(map(str, there))}",
-            )
-    return frozenset(left)
-
-
-_RANGES_ARE_IN = (
-    "an nsys SQLite or folder export, a PyTorch profiler trace (Kineto), or rocprofv3's database or JSON"
-)
-_NAMES_SHOWN = 5
-
-
 def _within_ranges(profile: Profile, text: str, chosen: Sequence[Part]) -> tuple[Part, ...]:
     """Keep the launches that any range of this name holds; else of this path; else whose name contains it."""
-    found = profile.named_ranges(text)
-    if found is None:
+    if profile.ranges is None or profile.lacks_ranges:
         raise NotApplicableError(
-            Wording(
-                "`named_range` needs named ranges, and a profile of the format {} has none", profile.format
-            ),
-            remedy=f"give {_RANGES_ARE_IN}",
+            Wording("`named_range` needs ranges, and a profile of the format {} has none", profile.format),
+            remedy="give an nsys SQLite or folder export, a PyTorch profiler trace (Kineto), or rocprofv3's "
+            "database or JSON",
         )
-    first_ids = [sequence.first_id for sequence in profile.sequences]
-    runs = [(first_ids[each.sequence] + each.first_ordinal, first_ids[each.sequence] + each.stop_ordinal)
-            for each in found]  # fmt: skip
-    if PATH_SEPARATOR in text and not (found and found[0].text == text):
-        tree = range_tree(profile.range_runs() or NO_RANGES, first_ids)
-        on_path = tree.runs_of_path(text)
-        if len(on_path):
-            runs = np.stack([tree.first_id[on_path], tree.stop_id[on_path]], axis=1).tolist()
-    if not runs:
-        names = profile.range_names(_NAMES_SHOWN + 1)
-        shown = ", ".join(map(repr, names[:_NAMES_SHOWN])) + (", ..." if len(names) > _NAMES_SHOWN else "")
-        raise EmptySelectionError(
-            Wording(
-                "`named_range={!r}` leaves no launch: none was issued in a range whose name contains it", text
-            ),
-            remedy=f"names there are: {shown}" if names else "there is no range in this profile",
-        )
+    runs = profile.ranges.holding(text).named(text)
+    first, stop = runs.ids(profile.first_ids)
+    is_exact = len(first) and runs.texts[runs.text[0]] == text
+    if PATH_SEPARATOR in text and not is_exact:
+        runs = profile.ranges.holding("")
+        paths, path = range_paths(runs)
+        on_path = np.isin(path, paths.matching(text))
+        if on_path.any():
+            first, stop = (edge[on_path] for edge in runs.ids(profile.first_ids))
+    if not len(first):
+        names = ", ".join(map(repr, profile.range_names(_NAMES_SHOWN)))
+        remedy = f"the first ranges here: {names}" if names else "there is no range in this profile"
+        raise nothing_left("named_range", repr(text), remedy)
     # Ids of two sequences do not mix, so the runs of all may be looked at together.
-    first, stop = np.sort(np.array(runs, dtype=np.int64), axis=0).T
+    first.sort()
+    stop.sort()
 
     def narrowed(part: Part) -> Part | None:
         """Return the launches of a part that lie in more runs than have ended before them."""
@@ -222,10 +201,8 @@ def _within_ranges(profile: Profile, text: str, chosen: Sequence[Part]) -> tuple
 
     left = tuple(each for part in chosen if (each := narrowed(part)) is not None)
     if not left:
-        raise EmptySelectionError(
-            Wording("`named_range={!r}` leaves no launch of those that the other filters keep", text),
-            remedy=Wording("leave out `devices`, `processes`, `launches` or the range"),
-        )
+        remedy = "leave out `devices`, `processes`, `launches` or the range"
+        raise nothing_left("named_range", repr(text), remedy)
     return left
 
 
@@ -250,10 +227,8 @@ def _within_time(profile: Profile, time_ns: Window, chosen: Sequence[Part]) -> t
     left = tuple(part for part in ordered_map(narrowed, chosen) if part is not None)
     if not left:
         last_ns = max(last - first for first, last in ranges_ns.values())
-        raise EmptySelectionError(
-            Wording("`time_ns={}` leaves no launch (they start from 0 to {} ns)", as_given(time_ns), last_ns),
-            remedy="times are nanoseconds after the first launch of the whole profile",
-        )
+        remedy = f"they start from 0 to {last_ns} ns, counted from the first launch of the whole profile"
+        raise nothing_left("time_ns", as_given(time_ns), remedy)
     return left
 
 
@@ -275,8 +250,7 @@ def clock_ranges(profile: Profile) -> dict[int, tuple[int, int]]:
 
 def selected_sequences(profile: Profile, chosen: Sequence[Part]) -> tuple[LaunchSequence, ...]:
     """Return the sequences that have selected launches, in id order."""
-    indices = dict.fromkeys(part.sequence for part in chosen)
-    return tuple(profile.sequences[index] for index in indices)
+    return tuple(profile.sequences[index] for index in dict.fromkeys(part.sequence for part in chosen))
 
 
 def names_passing(profile: Profile, region: Region, present: BoolArray | None = None) -> BoolArray:
@@ -291,66 +265,19 @@ def names_passing(profile: Profile, region: Region, present: BoolArray | None = 
     EmptySelectionError : a filter leaves none of the names that are present.
     """
     kept = np.ones(len(profile.kernels.names), dtype=np.bool_) if present is None else present.copy()
-    included = [("include", region.include, True)] if region.include else []
-    for option, patterns, wanted in (*included, *(("exclude", (each,), False) for each in region.exclude)):
-        kept &= profile.kernels.names.matching(_matcher(patterns))[: len(kept)] == wanted
+    filters = [("include", region.include, True)] if region.include else []
+    filters += [("exclude", (pattern,), False) for pattern in region.exclude]
+    for parameter, patterns, wanted in filters:
+        found = profile.kernels.names.matching(partial(_finds_any, patterns))
+        kept &= found[: len(kept)] == wanted
         if present is not None and not kept.any():
-            raise EmptySelectionError(
-                Wording(f"`{option}={{}}` leaves no launch", " ".join(map(repr, patterns))),
-                remedy="`kernelpoint groups` lists the kernel names",
-            )
+            remedy = "`kernelpoint groups` lists the kernel names"
+            raise nothing_left(parameter, " ".join(map(repr, patterns)), remedy)
     return kept
 
 
-def _matcher(patterns: tuple[str, ...]) -> Callable[[str], bool]:
-    """Return whether any of the patterns finds something in a name; each is compiled by itself."""
+def _finds_any(patterns: tuple[str, ...], name: str) -> bool:
+    """Return whether one of the patterns finds something in a name."""
     if patterns == (COMMUNICATION,):
-        return is_communication
-    compiled = [re.compile(pattern) for pattern in patterns]
-    return lambda name: any(pattern.search(name) for pattern in compiled)
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """What the least duration leaves out of the launches that the other filters keep.
-
-    Other filters choose what is looked at; this one makes the total smaller for all that is. So what it
-    leaves out is counted and said wherever its results are.
-    """
-
-    launches: int
-    total_duration_ns: int
-
-    def share_of(self, kept_ns: int) -> float:
-        """Return its share of the time, where launches that take ``kept_ns`` are kept."""
-        return self.total_duration_ns / max(self.total_duration_ns + kept_ns, 1)
-
-
-def long_enough(
-    region: Region, duration_ns: AnyIntArray, count: IntArray, others_keep: BoolArray
-) -> tuple[BoolArray, LeftOut | None]:
-    """Return (p,) which launches every filter keeps, and what the least duration leaves out of the others'.
-
-    Parameters
-    ----------
-    duration_ns, count : (p,) durations, and how many launches have each.
-    others_keep : (p,) whether the other filters keep them.
-
-    Raises
-    ------
-    EmptySelectionError : none is left.
-    """
-    if region.min_duration_ns is None:
-        return others_keep, None
-    kept = others_keep & (duration_ns >= region.min_duration_ns)
-    if not kept.any():
-        raise EmptySelectionError(
-            Wording(
-                "`min_duration_ns={}` leaves no launch (the longest lasts {} ns)",
-                region.min_duration_ns,
-                int(duration_ns[others_keep].max()),
-            ),
-            remedy="durations are nanoseconds",
-        )
-    short = others_keep & ~kept
-    return kept, LeftOut(int(count[short].sum()), int(np.dot(count[short], duration_ns[short])))
+        return is_communication(name)
+    return any(re.search(pattern, name) for pattern in patterns)

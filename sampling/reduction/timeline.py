@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
+from sampling.arrays import AnyIntArray, FloatArray, IntArray
 from sampling.parallel import Progress
 from sampling.profile.profile import Column, Profile
 from sampling.reduction.duration_counts import DurationCounts, counted_launches
@@ -30,13 +30,6 @@ class GroupLaunches:
 
     def __len__(self) -> int:
         return len(self.id)
-
-    def are(self, ids: IntArray) -> BoolArray:
-        """Return (n,) which launches have one of some ids; ids of other groups are none of them."""
-        found = np.zeros(len(self), dtype=np.bool_)
-        # Ids are ascending, and few are looked for among many.
-        found[self.places_of(ids)] = True
-        return found
 
     def places_of(self, ids: IntArray) -> IntArray:
         """Return where the launches with some ids stand, ascending; ids of other groups are left out."""
@@ -74,18 +67,16 @@ def launches_of_group(
 ) -> GroupLaunches:
     """Read the launches of a kernel group, a part at a time."""
     has_starts = "start_ns" in profile.columns
-    columns: tuple[Column, ...] = ("duration_ns", *(("start_ns",) if has_starts else ()))
-    origin_ns = {clock: first for clock, (first, _) in clock_ranges(profile).items()} if has_starts else {}
-    ids, durations, starts = [], [], []
+    columns: tuple[Column, ...] = ("duration_ns", "start_ns") if has_starts else ("duration_ns",)
+    clocks = clock_ranges(profile) if has_starts else {}
+    found = []
     for part, group_of, table in counted_launches(profile, counts, columns, progress):
         rows = np.flatnonzero(group_of == group)
-        ids.append(part.ids(rows))
-        durations.append(table["duration_ns"][rows])
-        if has_starts:
-            starts.append(table["start_ns"][rows] - origin_ns[profile.clocks[part.sequence]])
-    return GroupLaunches(
-        np.concatenate(ids), np.concatenate(durations), np.concatenate(starts) if has_starts else None
-    )
+        origin_ns, _ = clocks.get(profile.clocks[part.sequence], (0, 0))
+        start_ns = table["start_ns"][rows] - origin_ns if has_starts else rows
+        found.append((part.ids(rows), table["duration_ns"][rows], start_ns))
+    ids, duration_ns, starts = map(np.concatenate, zip(*found, strict=True))
+    return GroupLaunches(ids, duration_ns, starts if has_starts else None)
 
 
 def timeline_bins(
@@ -99,46 +90,40 @@ def timeline_bins(
     bins : how many; by launch no more than there are launches.
     drawn_ids : ids of launches that a plan draws, of this group and others.
     """
+    order, begin_ns = np.arange(len(launches)), launches.start_ns
     if by == "time":
         assert launches.start_ns is not None
         order = np.argsort(launches.start_ns, kind="stable")
-        edges_ns = _time_edges(launches.start_ns, bins)
-        edges = np.searchsorted(launches.start_ns[order], edges_ns)
-        begin_ns: IntArray | None = edges_ns[:-1]
+        starts = launches.start_ns[order]
+        low, high = int(starts[0]), int(starts[-1]) + 1
+        # Whole numbers: the span times the number of bins may be more than a double resolves.
+        edges_ns = np.array([low + (high - low) * place // bins for place in range(bins + 1)])
+        edges, begin_ns = np.searchsorted(starts, edges_ns), edges_ns[:-1]
     else:
-        order = np.arange(len(launches))
         bins = min(bins, len(launches))
         edges = np.arange(bins + 1) * len(launches) // bins
-        begin_ns = None if launches.start_ns is None else launches.start_ns[edges[:-1]]
+        begin_ns = None if begin_ns is None else begin_ns[edges[:-1]]
     number = np.diff(edges)
     filled = number > 0
-    # Only where a bin begins that has launches does a run of them begin.
-    begins = edges[:-1][filled]
-    ids, durations = launches.id[order], launches.duration_ns[order].astype(np.int64)
-    none = np.zeros(0, dtype=np.int64)
-    drawn = launches.are(none if drawn_ids is None else drawn_ids)[order].astype(np.int64)
 
-    def over(values: IntArray, reduce: np.ufunc, empty: float) -> np.ndarray:
-        found = np.full(len(number), empty, dtype=np.int64)
-        found[filled] = reduce.reduceat(values, begins)
+    def over(values: IntArray, reduce: np.ufunc, empty: int = 0) -> IntArray:
+        found = np.full(bins, empty, dtype=np.int64)
+        # Only where a bin begins that has launches does a run of them begin.
+        found[filled] = reduce.reduceat(values[order], edges[:-1][filled])
         return found
 
-    total_ns = over(durations, np.add, 0)
+    durations = launches.duration_ns.astype(np.int64)
+    is_drawn = np.zeros(len(launches), dtype=np.int64)
+    if drawn_ids is not None:
+        is_drawn[launches.places_of(drawn_ids)] = 1
+    mean_ns = np.full(bins, np.nan)
     return TimelineBins(
-        first=over(ids, np.minimum, -1),
-        last=over(ids, np.maximum, -1),
+        first=over(launches.id, np.minimum, -1),
+        last=over(launches.id, np.maximum, -1),
         start_ns=begin_ns,
         launches=number,
-        mean_ns=np.divide(total_ns, number, out=np.full(len(number), np.nan), where=filled),
-        min_ns=over(durations, np.minimum, 0),
-        max_ns=over(durations, np.maximum, 0),
-        drawn=over(drawn, np.add, 0),
+        mean_ns=np.divide(over(durations, np.add), number, out=mean_ns, where=filled),
+        min_ns=over(durations, np.minimum),
+        max_ns=over(durations, np.maximum),
+        drawn=over(is_drawn, np.add),
     )
-
-
-def _time_edges(start_ns: IntArray, bins: int) -> IntArray:
-    """Return (b + 1,) nanoseconds: equal steps from the first start to one after the last."""
-    low, high = int(start_ns.min()), int(start_ns.max()) + 1
-    # Whole numbers: the span times the number of bins may be more than a double resolves.
-    steps = [low + (high - low) * place // bins for place in range(bins + 1)]
-    return np.array(steps, dtype=np.int64)

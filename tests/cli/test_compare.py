@@ -102,7 +102,7 @@ def test_what_a_method_has_to_say_or_lacks_is_said(
     run = kernelpoint("sample", resnet, "--method", "sieve", "--features", few)
     joined, error = run.err.splitlines()
     assert "few.csv" in joined
-    assert "matches no launch" in joined
+    assert "1 row of no launch" in joined
     assert error.startswith("kernelpoint: error: sieve needs the instruction count")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -86,8 +87,8 @@ def test_the_first_true_counts_over_all_chunks(chunks: list[list[bool | None]]) 
 def path_taken(request: pytest.FixtureRequest) -> Iterator[str]:
     """Run every test by sorting and by hashing."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("HASHING_PAYS_FROM_ROWS", "IMPORT_PAYS_FROM_ROWS"):
-            patch.setattr(arrays, name, 0 if request.param == "hashed" else 10**9)
+        patch.setattr(arrays, "sys", SimpleNamespace(modules=()))
+        patch.setattr(arrays, "IMPORT_PAYS_FROM_ROWS", 0 if request.param == "hashed" else 10**9)
         yield request.param
 
 

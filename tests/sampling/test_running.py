@@ -18,7 +18,8 @@ import sampling
 from sampling.errors import AnalysisError, OptionError
 from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.running import Asked, Now, Ran, run, write_job_array
-from sampling.simulators.export import ExportChoices, manifests_in
+from sampling.simulators.export import ExportChoices
+from sampling.simulators.exporter import manifests_in
 from sampling.simulators.results import read_result_files
 
 LAUNCHES, KERNELS = 120, ("copy", "gemm", "reduce")
@@ -123,10 +124,8 @@ def test_what_is_finished_is_not_run_again(asking: Asking, tmp_path: Path, plan:
 @pytest.mark.parametrize(
     ("then", "why"),
     [
-        ("echo -gpgpu_deadlock_detect 1; exit 3", "exit code 3"),
         ("echo no memory >&2; exit 3", "exit code 3: no memory"),
         ("kill -SEGV $$", "ended by SIGSEGV"),
-        ("echo GPGPU-Sim uArch: ERROR ** deadlock detected; exit 1", "exit code 1, a deadlock"),
         ("sleep 20", "ran past 0.3 s"),
         ("echo nothing; exit 0", "it gave no number of cycles"),
     ],

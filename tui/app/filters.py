@@ -22,7 +22,7 @@ from sampling.reduction.region import COMMUNICATION
 from sampling.text import counted
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.panes import Soon
-from tui.app.frame.wording import MOST_LAUNCHES_UNASKED, status_lines
+from tui.app.frame.wording import status_lines
 from tui.app.option_form import (
     NOT_USED,
     Choice,
@@ -253,11 +253,9 @@ class FiltersScreen(Screen[None]):
 
     @work(thread=True, group="ranges")
     def _read_names(self) -> None:
-        """Read some names of ranges, of those with launches where to find these takes a moment only."""
-        profile = self._profile
+        """Read some names of ranges."""
         try:
-            runs = profile.range_runs() if profile.launches <= MOST_LAUNCHES_UNASKED else None
-            names = profile.range_names(_MOST_NAMES) if runs is None else runs.some_names(_MOST_NAMES)
+            names = self._profile.range_names(_MOST_NAMES)
         except (SamplingError, OSError) as error:
             words = f"names of ranges are not read: {error_text(error)}"
             self.call_later(partial(self.app.say, words, failed=True))

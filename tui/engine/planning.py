@@ -135,9 +135,7 @@ def study_within_budget(profiles: tuple[str, ...], options: SlowdownOptions) -> 
     if budget is None:
         return read
     with progress_of(options) as progress:
-        return with_flags_in_findings(
-            study_within(read, target_of(options), options.group_by, budget, progress)
-        )
+        return with_flags_in_findings(study_within(read, target_of(options), budget, progress))
 
 
 def study_that_fits(options: BudgetOptions, read: Study, progress: Progress) -> tuple[Study, SimulationHours]:
@@ -154,7 +152,7 @@ def study_that_fits(options: BudgetOptions, read: Study, progress: Progress) -> 
     OptionError : see `budget_of` and `study_within`.
     """
     budget = written_budget(str(options.budget), options.slowdown)
-    found = study_within(read, target_of(options), options.group_by, budget, progress)
+    found = study_within(read, target_of(options), budget, progress)
     return found, simulation_hours(drawn_plan(found.counts, found.design, options.seed), budget.slowdown)
 
 

@@ -11,8 +11,8 @@ from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design
 from sampling.plan.judge import Judgement
 from sampling.plan.nearby import Relaxation, SimulationHours
 from sampling.plan.nearby import hours as machine_hours
-from sampling.plan.plan import Plan
-from sampling.plan.plan_file import PlannedLaunch
+from sampling.plan.plan import Plan, planned_strata
+from sampling.plan.plan_file import PlannedLaunch, PlannedStratum
 from sampling.plan.study import Study
 from sampling.reduction.plan_groups import is_pool_key
 from sampling.strata.draw import DRAWS
@@ -319,7 +319,7 @@ def judged_row(judgement: Judgement) -> dict[str, Any]:
 
 def _results(study: Study, plan: Plan, judgement: Judgement | None, costs: PlanCosts) -> dict[str, Any]:
     design = plan.design
-    cost = {"metric": plan.cost_metric, "share": plan.cost_share, "decides": plan.cost_decides}
+    cost = plan.cost and {"metric": plan.cost.metric, "share": plan.cost_share, "decides": plan.cost.decides}
     calibrated = {
         "draws": DRAWS,
         "within_epsilon": design.share_within_epsilon,
@@ -333,7 +333,7 @@ def _results(study: Study, plan: Plan, judgement: Judgement | None, costs: PlanC
         "total_duration_ns": plan.total_duration_ns,
         "sampled_duration_ns": plan.sampled_duration_ns,
         "speedup": plan.speedup,
-        "cost": None if plan.cost_share is None else cost,
+        "cost": cost,
         "bound": design.bound,
         "group_bound": design.group_bound,
         "bound_with_noise": design.bound_with_noise,
@@ -402,7 +402,7 @@ def plan_blocks(
     design = plan.design
     yield simulate_sentence(design, study.counts.launches, plan.total_duration_ns, plan)
     yield known_sentence(design)
-    if plan.cost_share and not plan.cost_decides:
+    if plan.cost is not None and plan.cost_share and not plan.cost.decides:
         # A simulator sees another speedup than that of time on the GPU.
         speedup = ratio(1 / plan.cost_share)
         words = f"A simulator rather takes {_share_of_cost(plan)}: speedup {speedup}"
@@ -420,7 +420,7 @@ def plan_blocks(
 def detail_sentences(study: Study, plan: Plan, judgement: Judgement | None) -> Iterator[str]:
     """Yield every figure of a plan."""
     design = plan.design
-    cost = f", {_share_of_cost(plan)}" if plan.cost_decides else ""
+    cost = f", {_share_of_cost(plan)}" if plan.cost is not None and plan.cost.decides else ""
     yield f"{design.method}: {strata_text(design.strata_count)}{cost}, {ratio(design.speedup)} expected"
     yield f"a plan that visits every kernel group samples at least {duration(plan.floor_ns)} on average"
     yield from pooled_sentences(study)
@@ -432,8 +432,9 @@ def detail_sentences(study: Study, plan: Plan, judgement: Judgement | None) -> I
 
 
 def _share_of_cost(plan: Plan) -> str:
+    metric = "" if plan.cost is None else plan.cost.metric
     part = UNKNOWN if plan.cost_share is None else share(plan.cost_share)
-    return f"{part} of all {_COSTS.get(str(plan.cost_metric), plan.cost_metric)}"
+    return f"{part} of all {_COSTS.get(metric, metric)}"
 
 
 # Its strata and its launches.
@@ -443,15 +444,20 @@ def list_answer(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], lis
     """Return the strata or the drawn launches as `sample --list` gives them in every form."""
     of_strata = listed is PlanList.STRATA
     # A stratum has its 0-based place in the plan file.
-    strata = enumerate(plan.design.facts(study.counts)) if of_strata else ()
+    strata = planned_strata(study.counts, plan) if of_strata else ()
     return Answer(
         "sample",
-        [{"stratum": number, **each._asdict()} for number, each in strata] or launch_rows(launches),
+        [_stratum_row(*each) for each in enumerate(strata)] or launch_rows(launches),
         blocks=lambda _: [
             stratum_listing(study, plan) if of_strata else launch_listing(study, plan, launches)
         ],
         warnings=plan_warnings(study, plan),
     )
+
+
+def _stratum_row(number: int, stratum: PlannedStratum) -> dict[str, Any]:
+    fields = [field for field in stratum.__struct_fields__ if field != "launches"]
+    return {"stratum": number, **{field: getattr(stratum, field) for field in fields}}
 
 
 def launch_rows(launches: Sequence[PlannedLaunch]) -> list[dict[str, Any]]:
@@ -463,7 +469,7 @@ def launch_rows(launches: Sequence[PlannedLaunch]) -> list[dict[str, Any]]:
 
 def stratum_listing(study: Study, plan: Plan) -> Listing:
     """Return the strata: their size, spread and sample, and the kernel group they are of."""
-    strata = list(plan.design.facts(study.counts))
+    strata = list(planned_strata(study.counts, plan))
     rank = {group.key: index for index, group in enumerate(study.counts.groups)}
     covs = [f"{each.std_ns / each.mean_ns:.3f}" if each.mean_ns else UNKNOWN for each in strata]
     figures = (

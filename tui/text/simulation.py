@@ -39,19 +39,19 @@ _SHARES = ("error", "error_mean", "error_p95", "error_max", "within_epsilon")
 
 def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptions) -> dict[str, Any]:
     """Return the figures; strata, samples and bounds are those on the plan's own profile."""
-    design, redraws = judged.design, judged.redraws
+    redraws, same_files = judged.redraws, judged.alignment is None
     results = dict.fromkeys(_FIELDS) | {
         "profile": " ".join(options.profiles),
         "method": plan.options.method,
-        "same_files": judged.same_files,
-        "aligned_by": "same files" if judged.same_files else options.align.value,
-        "launches_differing": judged.launches_differing,
+        "same_files": same_files,
+        "aligned_by": "same files" if same_files else options.align.value,
+        "launches_differing": 0 if judged.alignment is None else judged.alignment.launches_differing,
         "applicable": True,
         "strata": len(plan.strata),
         "samples": len(plan.drawn),
         "speedup": judged.speedup,
-        "bound": None if design is None else design.bound,
-        "group_bound": None if design is None else design.group_bound,
+        "bound": judged.bound,
+        "group_bound": judged.group_bound,
         "total_duration_ns": judged.total_ns,
         "estimate_ns": judged.estimate_ns,
         "error": judged.error,
@@ -63,8 +63,8 @@ def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptio
 
 def judgement_warnings(found: PlanJudgement) -> Iterator[str]:
     """Yield what to know of a judgement on another recording."""
-    if not found.same_files:
-        differing, matched = found.launches_differing, "matched by its order alone"
+    if found.alignment is not None:
+        differing, matched = found.alignment.launches_differing, "matched by its order alone"
         if differing == 0:
             words = "all launches of the two have the same name, grid and block in the same order"
         elif differing == 1:
@@ -74,7 +74,7 @@ def judgement_warnings(found: PlanJudgement) -> Iterator[str]:
             matched = "and were matched by their order alone"
             words = f"{many} launches have another name, grid or block here, {matched}; {_SHOWN_BY}"
         yield f"the plan was made from other files; {words}"
-        if found.alignment is not None and found.alignment.renumbered:
+        if found.alignment.renumbered:
             there_process, there_device, process, device = found.alignment.renumbered[0]
             more = len(found.alignment.renumbered) - 1
             yield (
@@ -296,7 +296,7 @@ def projection_row(number: int, log: IntervalLog, projection: Projection) -> dic
         "launches": max(len(log.launches), 1),
         "cut_short": (log.why_cut or _CUT) if log.is_cut_short else None,
         "total_instructions": totals.instructions,
-        "projected_by": projection.basis.value,
+        "projected_by": projection.basis,
     }
 
 

@@ -1,15 +1,22 @@
-"""NVBit's instruction counts and basic-block vectors."""
+"""Counts of instructions and basic blocks: what tools print, and which of them are every launch's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sampling.errors import ProfileError
+from sampling.errors import NotApplicableError, ProfileError
+from sampling.features.metric_names import instruction_counts
 from sampling.features.reading import FeatureRows, read_features
+from sampling.profile.profile import Profile
+from sampling.reduction import GroupBy
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.grouping import Grouping
+from sampling.reduction.launch_list import Features, LaunchList, list_launches
 
 BANNER = "------------- NVBit (NVidia Binary Instrumentation Tool v1.5.5) Loaded --------------\n"
 
@@ -50,19 +57,13 @@ def test_counts_are_found_among_the_programs_own_output(read: Callable[[str], Fe
     assert rows.notes == ()
 
 
-def test_launches_that_were_not_counted_have_no_value(read: Callable[[str], FeatureRows]) -> None:
-    rows = read(line(0, "f", 1, 0) + line(1, "f", 1, 7))
-    np.testing.assert_array_equal(rows.features.metrics["instructions"], [np.nan, 7])
-    assert any("not instrumented" in note for note in rows.notes)
-
-
-def test_a_negative_count_is_one_that_overflowed(read: Callable[[str], FeatureRows]) -> None:
-    rows = read(line(0, "f", 1, 5) + line(1, "f", 1, -2147483000) + line(2, "f", 1, -7))
-    np.testing.assert_array_equal(rows.features.metrics["instructions"], [5, np.nan, np.nan])
-    assert rows.notes == (
-        "2 launches were beyond the bits of the counter, which overflowed: no value is known",
-    )
-    assert len(read(line(0, "f", 1, -1))) == 1
+def test_launches_that_were_not_counted_or_overflowed_have_no_value(
+    read: Callable[[str], FeatureRows],
+) -> None:
+    rows = read(line(0, "f", 1, 0) + line(1, "f", 1, 7) + line(2, "f", 1, -2147483000))
+    np.testing.assert_array_equal(rows.features.metrics["instructions"], [np.nan, 7, np.nan])
+    (note,) = rows.notes
+    assert note.startswith("2 launches not counted (0 instructions), or beyond the bits of the counter")
 
 
 def test_the_log_of_two_runs_is_refused(read: Callable[[str], FeatureRows]) -> None:
@@ -93,21 +94,22 @@ def test_vectors_are_ragged_and_keep_their_warps(read: Callable[[str], FeatureRo
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "row"),
     [
-        ("Warp ID,Basic Block Counts\n", "without a single launch"),
-        (vectors(("f", 1, [1, 2])).replace("Kernel0,2", "Kernel0,3"), "row 2: not the 3 counts"),
-        (vectors(("f", 1, [1, 2])) + "Kernel1,2,1,f\n", "row 4: not the 2 counts"),
-        (vectors(("f", 1, [1, 2])) + "3,4,\n", "row 4: counts without a launch"),
-        (vectors(("f", 1, [1, 2])) + "oops\n", "row 4: 'oops' is neither"),
-        (vectors(("f", 1, [1, 2])) + "Kernel1,1,1,f\nKernel2,1,1,f\n1,\n2,\n", "row 4: not the 1 counts"),
+        ("Warp ID,Basic Block Counts\n", None),
+        (vectors(("f", 1, [1, 2])).replace("Kernel0,2", "Kernel0,3"), 3),
+        (vectors(("f", 1, [1, 2])) + "Kernel1,2,1,f\n", 4),
+        (vectors(("f", 1, [1, 2])) + "3,4,\n", 4),
+        (vectors(("f", 1, [1, 2])) + "oops\n", 4),
+        (vectors(("f", 1, [1, 2])) + "Kernel1,1,1,f\nKernel2,1,1,f\n1,\n2,\n", 5),
     ],
 )
 def test_a_damaged_file_of_vectors_is_refused(
-    read: Callable[[str], FeatureRows], text: str, message: str
+    read: Callable[[str], FeatureRows], text: str, row: int | None
 ) -> None:
-    with pytest.raises(ProfileError, match=message):
+    with pytest.raises(ProfileError, match="no launch Kernel<id>") as caught:
         read(text)
+    assert caught.value.row == row
 
 
 HEADER = (
@@ -136,12 +138,43 @@ def test_rows_are_launches_with_name_and_shape(tmp_path: Path) -> None:
     assert rows.launch_number is not None
     assert rows.launch_number.tolist() == [0, 1, 3]
     np.testing.assert_array_equal(rows.features.metrics["instructions"], [100, np.nan, np.nan])
-    assert [note.split(":")[0] for note in rows.notes] == [
-        "1 of 4 kernels up to the last has no line",
-        "1 launch was not traced (0 instructions)",
-        "1 launch was beyond the 32 bits in which total_insts is printed",
-    ]
+    assert len(rows.notes) == 1
     path.write_text(path.read_text() + "kernel-1.trace, _Z1aPf, 4, 2, 1, 8, 128, 1, 1, 128, 9,9\n")
-    with pytest.raises(ProfileError, match="several contexts or runs") as caught:
+    with pytest.raises(ProfileError, match="several processes or runs") as caught:
         read_features(str(path))
     assert caught.value.row == 5
+
+
+@pytest.fixture
+def with_metrics(launch_table: Callable[..., Profile]) -> Callable[..., LaunchList]:
+    """Return three launches with metrics."""
+
+    def build(**metrics: Sequence[float]) -> LaunchList:
+        profile = launch_table(["a", "b", "c"], [1, 2, 3])
+        launches = list_launches(profile, count_durations(profile, Grouping(GroupBy.NAME)))
+        known = {name.replace("__", " "): np.array(values, float) for name, values in metrics.items()}
+        return replace(launches, features=Features(metrics=known))
+
+    return build
+
+
+def test_the_first_metric_that_all_launches_have_counts(with_metrics: Callable[..., LaunchList]) -> None:
+    counts = instruction_counts(
+        with_metrics(instructions=[1, np.nan, 3], Executed__Instructions=[4, 5, 6]), "sieve"
+    )
+    assert counts.metric == "Executed Instructions"
+    assert counts.unit == "warp instructions"
+    assert counts.executed.tolist() == [4, 5, 6]
+
+
+def test_what_there_is_instead_is_listed(with_metrics: Callable[..., LaunchList]) -> None:
+    with pytest.raises(NotApplicableError, match=r"3 of 3 have none \(there are insts, m\); give `features`"):
+        instruction_counts(with_metrics(insts=[1, 2, 3], m=[1, 2, 3]), "sieve")
+    # Where they are known for some launches, their name is not what is wrong.
+    with pytest.raises(NotApplicableError, match="1 of 3 have none; give"):
+        instruction_counts(with_metrics(instructions=[1, np.nan, 3], m=[1, 2, 3]), "sieve")
+
+
+def test_a_negative_count_is_none(with_metrics: Callable[..., LaunchList]) -> None:
+    with pytest.raises(NotApplicableError, match="2 of 3 have none; give"):
+        instruction_counts(with_metrics(instructions=[np.inf, -3, 4]), "sieve")

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.features.join import JoinReport, with_features
-from sampling.features.names import demangled
+from sampling.profile.names import demangled
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
@@ -86,15 +86,26 @@ def test_ids_are_those_of_the_whole_profile(launch_table: Build, tmp_path: Path)
     )
     features, (report,) = joined(profile, path, region=Region(launches=(1, None)))
     equal(features.metrics["m"], [NAN, 20, 30])
-    assert report.joined_by == "id"
-    assert (report.rows, report.matched, report.rows_not_selected, report.unmatched_rows) == (4, 2, 1, 1)
-    assert (report.launches, report.launches_without) == (3, 1)
-    assert report.first_unmatched == ("row 5 with id 9",)
-    assert report.first_without == ("launch 1 'b'",)
+    assert (report.joined_by, report.rows, report.matched) == ("id", 4, 2)
     assert report.sentence == (
-        f"{path} (csv): 2 of 4 rows joined by id; 1 of 3 launches has none (launch 1 'b'); "
-        "1 row is of a launch that is not selected; 1 row matches no launch (row 5 with id 9)"
+        f"{path} (csv): 2 of 4 rows joined by id; 1 of 3 launches has none, such as launch 1 'b'; "
+        "1 row of launches that are not selected; 1 row of no launch, such as row 5, id 9"
     )
+
+
+@pytest.mark.parametrize("rows", [5, 6, 7])
+def test_rows_of_an_array_are_those_of_the_whole_profile(
+    launch_table: Build, tmp_path: Path, rows: int
+) -> None:
+    profile = launch_table(["f", "g", "f", "g", "f", "f"], [1] * 6)
+    path, region = tmp_path / "v.npy", Region(launches=(2, 5))
+    np.save(path, np.arange(2 * rows).reshape(rows, 2))
+    if rows == 6:
+        features, _ = joined(profile, path, region=region)
+        equal(features.metrics["vector_1"], [5, 7, 9])
+    else:
+        with pytest.raises(ProfileError, match=r"for 6 launches, and only their order .* column id"):
+            joined(profile, path, region=region)
 
 
 def test_occurrences_count_over_the_whole_profile(launch_table: Build, tmp_path: Path) -> None:
@@ -110,7 +121,8 @@ def test_occurrences_count_over_the_whole_profile(launch_table: Build, tmp_path:
     assert report.joined_by == "name, grid, block, occurrence"
     later, (report,) = joined(profile, path, region=Region(launches=(3, None)))
     equal(later.metrics["m"], [11, 12])
-    assert (report.matched, report.rows_not_selected, report.unmatched_rows) == (2, 3, 0)
+    assert report.matched == 2
+    assert "3 rows of launches that are not selected" in report.sentence
 
 
 def test_a_file_or_profile_without_shapes_joins_by_name(launch_table: Build, tmp_path: Path) -> None:
@@ -177,10 +189,9 @@ def pages(folder: Path, *places: tuple[int, int]) -> Path:
 
 def test_processes_with_the_same_numbers_are_the_same(launch_table: Build, tmp_path: Path) -> None:
     profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
-    features, (report,) = joined(profile, pages(tmp_path, (9, 0), (5, 0)))
+    features, _ = joined(profile, pages(tmp_path, (9, 0), (5, 0)))
     equal(features.metrics["m"], [2, 3, 0, 1])
-    assert report.notes == ()
-    only, (report,) = joined(profile, pages(tmp_path, (9, 0)))
+    only, _ = joined(profile, pages(tmp_path, (9, 0)))
     equal(only.metrics["m"], [NAN, NAN, 0, 1])
 
 
@@ -190,23 +201,26 @@ def test_as_many_processes_of_another_run_go_in_order_and_the_report_says_so(
     profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
     features, (report,) = joined(profile, pages(tmp_path, (77, 0), (71, 0)))
     equal(features.metrics["m"], [2, 3, 0, 1])
-    assert any("in the order of their numbers (71:0 is 5:0, 77:0 is 9:0)" in note for note in report.notes)
+    assert "in ascending order (71:0 is 5:0, 77:0 is 9:0)" in report.sentence
+
+
+def test_devices_tell_the_processes_of_another_run(launch_table: Build, tmp_path: Path) -> None:
+    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 1])
+    features, (report,) = joined(profile, pages(tmp_path, (1, 1), (2, 0)))
+    equal(features.metrics["m"], [2, 3, 0, 1])
+    assert "by device (1:1 is 9:1, 2:0 is 5:0)" in report.sentence
 
 
 def test_a_file_of_one_process_needs_one_to_be_chosen(launch_table: Build, tmp_path: Path) -> None:
     profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
-    path = pages(tmp_path, (77, 0))
-    with pytest.raises(
-        ProfileError, match=r"one process and device, .* launches of 2 \(5:0, 9:0\).*`processes`"
+    for path, values in (
+        (pages(tmp_path, (77, 0)), [0, 1]),
+        (table_file(tmp_path, [{"name": "f", "m": 4}]), [4, NAN]),
     ):
-        joined(profile, path)
-    features, _ = joined(profile, path, region=Region(processes=(9,)))
-    equal(features.metrics["m"], [0, 1])
-    bare = table_file(tmp_path, [{"name": "f", "m": 4}])
-    with pytest.raises(ProfileError, match="`processes` or `devices`"):
-        joined(profile, bare)
-    features, _ = joined(profile, bare, region=Region(processes=(5,)))
-    equal(features.metrics["m"], [4, NAN])
+        with pytest.raises(ProfileError, match=r"launches of 2 \(5:0, 9:0\).*`processes`"):
+            joined(profile, path)
+        features, _ = joined(profile, path, region=Region(processes=(9,)))
+        equal(features.metrics["m"], values)
 
 
 def many_sequences(launch_table: Build, *places: tuple[int, int]) -> Profile:
@@ -225,13 +239,9 @@ def test_a_file_of_more_processes_that_nothing_tells_apart_is_refused(
     launch_table: Build, tmp_path: Path
 ) -> None:
     profile = many_sequences(launch_table, (5, 0))
-    with pytest.raises(
-        ProfileError,
-        match=r"rows of 2 pairs of process and device, and the profile launches of 1 \(5:0\); leave other",
-    ):
-        joined(profile, pages(tmp_path, (91, 0), (92, 0)))
-    with pytest.raises(ProfileError, match="rows of 2 pairs"):
-        joined(profile, pages(tmp_path, (91, 1), (92, 2)))
+    for places in (((91, 0), (92, 0)), ((91, 1), (92, 2))):
+        with pytest.raises(ProfileError, match=r"rows of 2 processes or devices, .* launches of 1 \(5:0\)"):
+            joined(profile, pages(tmp_path, *places))
 
 
 def nvbit_files(folder: Path, counts: Sequence[int]) -> list[Path]:
@@ -253,55 +263,28 @@ def test_as_many_logs_as_processes_go_in_the_order_given(launch_table: Build, tm
     equal(features.metrics["instructions"], [20, 21, 10, 11, 30, 31])
     assert features.block_vectors is not None
     assert features.block_vectors.warps.tolist() == [10, 0, 8, 0, 9, 0]
-    assert any("as file 2 of 3 in the order given it was taken for 6:1" in note for note in reports[2].notes)
-    assert any("as file 3 of 3 in the order given it was taken for 7:0" in note for note in reports[5].notes)
+    assert "as file 2 of 3 in the order given" in reports[2].sentence
+    assert "as file 3 of 3 in the order given" in reports[5].sentence
 
 
-def test_short_names_match_where_they_are_alone(launch_table: Build, tmp_path: Path) -> None:
-    names = ["void n::f<int>(T1)", "void n::f<long>(T1)", "void n::g<int>(T1)", "void n::f<int>(T1)"]
-    profile = launch_table(names, [1] * 4, grid_x=[8, 4, 8, 2])
-    path = raw_page(
-        tmp_path,
-        [(1, 0, "f", f"({x}, 1, 1)", f"({x}, 1, 1)", value) for value, x in enumerate((8, 4, 2))]
-        + [(1, 0, "g", "(8, 1, 1)", "(8, 1, 1)", 3)],
-    )
-    features, (report,) = joined(profile, path)
-    equal(features.metrics["m"], [0, 1, 3, 2])
-    assert any("4 rows were found by a kernel's short name and shape" in note for note in report.notes)
-
-
-def test_nothing_that_matches_is_an_error_that_shows_both_sides(launch_table: Build, tmp_path: Path) -> None:
-    profile = launch_table(["kernel_of_profile"], [1])
-    with pytest.raises(ProfileError, match=r"its one row matches no .*'kernel_of_file'.*'kernel_of_profile'"):
-        joined(profile, table_file(tmp_path, [{"name": "kernel_of_file", "m": 1}]))
-    with pytest.raises(ProfileError, match=r"its one row matches no .*id 7, the ids of the profile end at 0"):
-        joined(profile, table_file(tmp_path, [{"id": 7, "m": 1}]))
-
-
-def test_without_strict_a_file_of_something_else_is_a_report(launch_table: Build, tmp_path: Path) -> None:
+def test_a_file_of_something_else_is_an_error_or_a_report(launch_table: Build, tmp_path: Path) -> None:
     profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
     other = table_file(
         tmp_path, [{"name": "g", "process": process, "m": 1} for process in (5, 9)], "other.csv"
     )
+    ids = table_file(tmp_path, [{"id": 7, "m": 1}], "ids.csv")
     unknown = pages(tmp_path, (77, 0))
     fits = table_file(tmp_path, [{"id": 3, "m": 7}], "fits.csv")
-    paths = [str(other), str(unknown), str(fits)]
+    paths = [str(other), str(ids), str(unknown), str(fits)]
     launches, reports = with_features(profile, listed(profile), paths, strict=False)
     assert launches.features is not None
-    assert list(launches.features.metrics) == ["m"]
     equal(launches.features.metrics["m"], [NAN, NAN, NAN, 7])
-    assert [report.matched for report in reports] == [0, 0, 1]
-    assert [report.unmatched_rows for report in reports] == [2, 2, 0]
-    assert reports[0].sentence == (
-        f"{other} (csv): 0 of 2 rows joined; "
-        "none of its 2 rows matches a launch: it has 'g', the profile has 'f'"
-    )
-    assert reports[1].sentence == (
-        f"{unknown} (ncu-raw): 0 of 2 rows joined; has rows of one process and device, "
-        "and the profile launches of 2 (5:0, 9:0)"
-    )
-    for path in paths[:2]:
-        with pytest.raises(ProfileError):
+    assert [report.matched for report in reports] == [0, 0, 0, 1]
+    assert "0 of 2 rows joined; none of its rows matches a launch: it has 'g'" in reports[0].sentence
+    assert "it has id 7, and the profile 4 launches from 'f' on" in reports[1].sentence
+    assert "0 of 2 rows joined; has rows of 1 process or device" in reports[2].sentence
+    for path in paths[:3]:
+        with pytest.raises(ProfileError, match=path):
             with_features(profile, listed(profile), [path])
 
 
@@ -319,17 +302,13 @@ def nvbit_log(folder: Path, *launches: tuple[str, int, int], skipped: Sequence[i
     return path
 
 
-BY_NUMBER = "the log's own numbers, checked by name"
-
-
 def test_a_log_with_gaps_is_joined_by_its_numbers(launch_table: Build, tmp_path: Path) -> None:
     names = ["a", "a", "b", "a", "b", "a"]
     profile = launch_table(names, [1] * 6, grid_x=[8, 8, 4, 8, 4, 2])
     rows = list(zip(names, [8, 8, 4, 8, 4, 2], range(10, 16), strict=True))
     features, (report,) = joined(profile, nvbit_log(tmp_path, *rows, skipped=[0, 2]))
     equal(features.metrics["instructions"], [NAN, 11, NAN, 13, 14, 15])
-    assert report.joined_by == BY_NUMBER + " and thread blocks"
-    assert report.notes == ("2 of 6 kernels up to the last have no line",)
+    assert report.joined_by == "the log's own numbers, checked by name and size"
     # The same numbers count from the first launch of the process, wherever that stands in the profile.
     later = launch_table(
         ["z", *names], [1] * 7, grid_x=[1, 8, 8, 4, 8, 4, 2], process=[1] + [2] * 6, device=[0] * 7
@@ -338,18 +317,16 @@ def test_a_log_with_gaps_is_joined_by_its_numbers(launch_table: Build, tmp_path:
     equal(features.metrics["instructions"], [NAN, 11, NAN, 13, 14, 15])
 
 
-@pytest.mark.parametrize(
-    ("wrong", "why"), [(("b", 8, 13), "kernel 3 is 'b'"), (("a", 7, 13), "kernel 3 has another size there")]
-)
+@pytest.mark.parametrize("wrong", [("b", 8, 13), ("a", 7, 13)])
 def test_numbers_that_one_launch_disagrees_with_are_not_gone_by(
-    launch_table: Build, tmp_path: Path, wrong: tuple[str, int, int], why: str
+    launch_table: Build, tmp_path: Path, wrong: tuple[str, int, int]
 ) -> None:
     profile = launch_table(["a", "a", "b", "a", "b"], [1] * 5, grid_x=[8, 8, 4, 8, 4])
     path = nvbit_log(tmp_path, ("a", 8, 10), ("a", 8, 11), ("b", 4, 12), wrong, ("b", 4, 14), skipped=[0])
     features, (report,) = joined(profile, path)
     assert report.joined_by == "name, occurrence"
     assert features.metrics["instructions"][0] == 11
-    assert any(why in note and "taken for earlier ones" in note for note in report.notes)
+    assert "(kernel 3 is another there), so later launches" in report.sentence
 
 
 def test_instruction_counts_join_by_name_and_are_checked_by_their_blocks(
@@ -361,9 +338,7 @@ def test_instruction_counts_join_by_name_and_are_checked_by_their_blocks(
     )
     equal(features.metrics["instructions"], [100, NAN, 30])
     assert report.joined_by == "name, occurrence"
-    (note,) = report.notes
-    assert "1 row was left out" in note
-    assert "row 2 has 5, launch 1 has 4" in note
+    assert "1 row left out, whose thread blocks are not as many as the launch's" in report.sentence
     assert features.first_of(("smsp__inst_executed.sum", "instructions")) == "instructions"
 
 
@@ -385,13 +360,12 @@ def test_block_vectors_follow_their_launches(launch_table: Build, tmp_path: Path
     profile = launch_table(["f", "g", "f", "h"], [1, 2, 3, 4])
     first = block_file(tmp_path, ("f", 8, [1, 2]), ("f", 4, [3]))
     second = block_file(tmp_path, ("f", 1, [9]), ("g", 16, [5, 6, 7]), name="more.csv")
-    features, reports = joined(profile, first, second)
+    features, _ = joined(profile, first, second)
     blocks = features.block_vectors
     assert blocks is not None
     assert blocks.offsets.tolist() == [0, 2, 5, 6, 6]
     assert blocks.counts.tolist() == [1, 2, 5, 6, 7, 3]
     assert blocks.warps.tolist() == [8, 16, 4, 0]
-    assert any("1 launch keeps the vectors of an earlier file" in note for note in reports[1].notes)
     assert len(features.metrics) == 0
 
 
@@ -402,9 +376,18 @@ def test_later_files_fill_in_and_disagreement_is_noted(launch_table: Build, tmp_
     features, (one, two) = joined(profile, first, second)
     equal(features.metrics["m"], [1, 8, 9])
     equal(features.metrics["n"], [5, 6, NAN])
-    assert one.notes == ()
-    (note,) = two.notes
-    assert "'m' has other values in an earlier file for 1 launch (1 there, 7 here)" in note
+    assert "earlier" not in one.sentence
+    assert "values of an earlier file, which are others, count: m" in two.sentence
+
+
+def test_infinite_values_count_as_none_and_the_report_says_so(launch_table: Build, tmp_path: Path) -> None:
+    profile = launch_table(["a", "b", "c"], [1, 2, 3])
+    path = tmp_path / "f.csv"
+    path.write_text("id,m,k,n\n0,inf,1,5\n1,2,-Infinity,6\n2,3,1e101,7\n")
+    features, (report,) = joined(profile, path)
+    equal(features.metrics["m"], [NAN, 2, 3])
+    equal(features.metrics["k"], [1, NAN, NAN])
+    assert report.sentence.endswith("values that are infinite or beyond 1e+100 count as none: m, k")
 
 
 def test_a_metric_in_another_unit_is_left_out(launch_table: Build, tmp_path: Path) -> None:
@@ -414,7 +397,7 @@ def test_a_metric_in_another_unit_is_left_out(launch_table: Build, tmp_path: Pat
     other.write_text(other.read_text().replace('"inst"', '"cycle"'))
     features, (_, report) = joined(profile, page, other)
     equal(features.metrics["m"], [5, NAN])
-    assert any("in cycle here and in inst in an earlier file" in note for note in report.notes)
+    assert "left out, for an earlier file has them in another unit: m" in report.sentence
 
 
 def parquet(folder: Path, columns: dict[str, Any], name: str = "p.parquet") -> Path:
@@ -442,7 +425,7 @@ def test_a_profiles_own_columns_are_metrics(tmp_path: Path) -> None:
         profile, table_file(tmp_path, [{"id": 1, "cycles": 20}, {"id": 2, "cycles": 31}])
     )
     equal(filled.metrics["cycles"], [10, 20, 30, 40, 50])
-    assert any("other values" in note for note in report.notes)
+    assert "values of an earlier file" in report.sentence
 
 
 def test_own_metrics_follow_launches_that_had_to_be_put_in_order(tmp_path: Path) -> None:
@@ -484,8 +467,7 @@ def check_report_in_the_other_demanglers_spelling(profile: Profile, folder: Path
                 (sequence.process + 5000, sequence.device, spelt, str(known.grid), str(known.block), launch)
             )
     features, (report,) = joined(profile, raw_page(folder, rows))
-    assert report.unmatched_rows == 0
-    assert report.launches_without == 0
+    assert report.matched == len(rows)
     equal(features.metrics["m"], list(range(profile.launches)))
 
 

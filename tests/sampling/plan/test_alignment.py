@@ -119,13 +119,9 @@ def test_an_inserted_launch_is_named(place: int, launch_table: Build) -> None:
     counts = "has 601 launches here, 600 in the plan's recording; "
     said = parting(recorded(original), longer, original)
     assert f"{counts}launch {place} is {kernel('new')} here, {kernel(CYCLE[place])} in the plan's" in said
-    said = parting(recorded(original), longer)
-    assert f"{counts}they part between launches 0 and 600" in said
-    assert "names_may_differ" not in said
+    assert f"{counts}they part at launches" in parting(recorded(original), longer)
     said = parting(recorded(original, drawn_launch(place, CYCLE[place])), longer)
     assert f"{counts}launch {place} is {kernel('new')} here, {kernel(CYCLE[place])} in the plan" in said
-    narrowed = f"the first difference is between launches 0 and {place}"
-    assert (narrowed in said) == (place > 0)
 
 
 def test_the_sequence_that_parts_is_named(launch_table: Build) -> None:
@@ -135,7 +131,7 @@ def test_the_sequence_that_parts_is_named(launch_table: Build) -> None:
     other = launch_table([*CYCLE[:305], "new", *CYCLE[306:]], [1] * 600, process=[1] * 300 + [9] * 300)
     said = parting(recorded(original), other, original)
     assert said.startswith("process 9 device 0 (process 2 device 0 in the plan): launch 305 is 'new'")
-    assert "between launches 300 and 599;" in parting(recorded(original), other)
+    assert "give `names_may_differ`" in said
 
 
 def test_by_order_only_numbers_of_launches_count(launch_table: Build) -> None:
@@ -155,27 +151,6 @@ def test_by_order_only_numbers_of_launches_count(launch_table: Build) -> None:
             "process 0 device 0 has 599 launches here, 600 in the plan's recording; record the same program "
             "again with the same input and settings, or make a plan of this recording"
         )
-
-
-@pytest.mark.parametrize("is_here", [True, False])
-def test_a_shift_is_no_change_of_names(is_here: bool, launch_table: Build) -> None:
-    """A launch is missing and one more stands at the end: as many launches, but order would match others.
-
-    The kernels here are those of the plan's recording, which the plan draws one of each of.
-    """
-    original = launch_table(CYCLE, [1] * 600)
-    drawn = [drawn_launch(row, CYCLE[row]) for row in (0, 1, 2)]
-    known, there = recorded(original, *drawn), original if is_here else None
-    for place in (1, 299, 599):
-        shifted = launch_table([*CYCLE[:place], *CYCLE[place + 1 :], "b"], [1] * 600)
-        said = parting(known, shifted, there)
-        assert "order;" not in said
-        assert "names_may_differ" not in said
-        assert "launches are probably missing, added or in another order here: record the same" in said
-        renamed = launch_table([*CYCLE[:place], "new", *CYCLE[place + 1 :]], [1] * 600)
-        said = parting(known, renamed, there)
-        assert "give `names_may_differ`" in said
-        assert "missing" not in said
 
 
 ROOM = 96

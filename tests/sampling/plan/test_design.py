@@ -20,7 +20,7 @@ from sampling.methods.baselines import NumberDrawn
 from sampling.plan.comparison import Comparison, MethodComparison
 from sampling.plan.design import BernoulliDesign, Design
 from sampling.plan.judge import judge_design
-from sampling.plan.plan import drawn_plan, locate
+from sampling.plan.plan import drawn_plan, locate, planned_strata
 from sampling.plan.study import MethodChoice, Study, study
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts
@@ -132,7 +132,7 @@ def test_strata_are_the_clusters_with_their_own_figures(made: Any) -> None:
     design = clusters_of(known)
     _, duration_ns, cluster, _ = made
     assert len(design.strata) == CLUSTERS
-    for index, facts in enumerate(design.facts(known.counts)):
+    for index, facts in enumerate(planned_strata(known.counts, drawn_plan(known.counts, design, 0))):
         here = np.flatnonzero(design.picks.stratum == index)
         (of,) = set(cluster[here].tolist())
         assert facts.size == np.count_nonzero(cluster == of) == len(here)

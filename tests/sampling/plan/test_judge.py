@@ -13,7 +13,7 @@ from msgspec import structs
 
 from sampling.errors import AnalysisError
 from sampling.plan.design import make_design
-from sampling.plan.judge import judge_design, judge_plan, planned_design, recorded_design
+from sampling.plan.judge import judge_design, judge_plan, planned_design
 from sampling.plan.plan import drawn_plan
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
@@ -91,16 +91,10 @@ def test_a_plan_finds_its_own_profile(
     plan = plan_of_profile(profile, tmp_path / "plan.json", method, Grouping(GroupBy.NAME), region)
     made = drawn_plan(counts, make_design(counts, method, Target(), 2), 2)
     found = judge_plan(plan, profile, repeats=5)
-    assert (found.same_files, found.launches_differing, found.why_not_redrawn) == (True, 0, None)
+    assert (found.alignment, found.why_not_redrawn) == (None, None)
     assert found.error == pytest.approx(made.error)
     assert (found.total_ns, found.sampled_duration_ns) == (counts.total_duration_ns, made.sampled_duration_ns)
-    assert found.design is not None
-    assert found.design.bound == pytest.approx(made.design.bound)
-    assert found.design.group_bound == (
-        None if made.design.group_bound is None else pytest.approx(made.design.group_bound)
-    )
-    assert found.design.strata.start.tolist() == made.design.strata.start.tolist()
-    assert found.design.strata.samples.tolist() == made.design.strata.samples.tolist()
+    assert (found.bound, found.group_bound) == (made.design.bound, made.design.group_bound)
 
 
 def test_another_duration_than_the_plan_says_is_refused(launch_table: Build, tmp_path: Path) -> None:
@@ -138,21 +132,17 @@ SMALL = {f"small{each}": [200 + each] * 9 for each in range(8)}
 def test_a_plan_file_is_enough_for_its_design_and_its_bounds(
     method: str, target: Target, is_pooled: bool, launch_table: Build, mixture: Mixture, tmp_path: Path
 ) -> None:
-    """Of a file the shares of kernels in a pool are not known: taken as nothing, they are next to it."""
     names, durations = named_apart(mixture(3, groups=6) | (SMALL if is_pooled else {}))
     profile = launch_table(names, durations, location=Path(__file__))
     counts = count_durations(profile, Grouping(GroupBy.NAME))
     plan = plan_of_profile(profile, tmp_path / "p.json", method, Grouping(GroupBy.NAME), target=target)
     made = make_design(counts, method, target, 2)
-    found, recorded = planned_design(counts, plan), recorded_design(plan)
-    assert recorded is not None
+    found = planned_design(counts, plan)
     assert found.groups is not None
     assert found.groups.is_pool.any() == is_pooled
-    assert (found.target, recorded.samples) == (made.target, made.samples)
+    assert (found.target, found.samples) == (made.target, made.samples)
     for field in fields(Strata):
         if field.name != "notes":
             assert np.array_equal(getattr(found.strata, field.name), getattr(made.strata, field.name))
     for name in ("bound", "group_bound", "bound_with_noise", "group_bound_with_noise"):
         assert getattr(found, name) == getattr(made, name), name
-        unjudged = getattr(replace(made, groups=None), name)
-        assert getattr(recorded, name) == pytest.approx(unjudged, rel=1e-3 if is_pooled else 1e-12), name

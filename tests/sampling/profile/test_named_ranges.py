@@ -10,12 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.profile.launch_table import (
-    NO_CALL,
-    STILL_OPEN,
-    RangeEvents,
-    runs_of,
-)
+from sampling.profile.launch_table import NO_CALL, STILL_OPEN, RangeEvents, runs_of
 from sampling.profile.named_ranges import NO_RANGES, NamedRange, RangeRuns
 from sampling.profile.profile import (
     KernelTable,
@@ -54,7 +49,7 @@ def found(events: Sequence[Event], starts: Sequence[int | None]) -> RangeRuns:
 
 
 def ordinals(runs: RangeRuns, text: str) -> list[list[int]]:
-    return [list(range(each.first_ordinal, each.stop_ordinal)) for each in runs.named(text)]
+    return [list(range(each.first_ordinal, each.stop_ordinal)) for each in runs.rows() if each.text == text]
 
 
 def holds(event: Event, starts: Sequence[int | None], launch: int) -> bool:
@@ -105,26 +100,25 @@ def test_calls_out_of_order_change_no_number_of_launches(events: list[Event], ti
 
 def test_an_outer_range_comes_before_the_inner_one_that_opens_with_it() -> None:
     runs = found([Event("inner", 0, 5), Event("outer", 0, 9)], [1, 6])
-    assert [each.text for each in runs.named("er")] == ["outer", "inner"]
+    assert [each.text for each in runs.holding("er").rows()] == ["outer", "inner"]
 
 
 def test_the_exact_name_goes_before_names_that_contain_it() -> None:
-    runs = found([Event("step 1", 0, 5), Event("step 10", 5, 9), Event("a step 1", 9, 12)], [1, 6, 10])
-    assert [each.text for each in runs.named("step 1")] == ["step 1"]
-    assert [each.text for each in runs.named("step")] == ["step 1", "step 10", "a step 1"]
-    assert runs.named("Step") == ()
-    assert [each.text for each in runs.named("")] == ["step 1", "step 10", "a step 1"]
+    profile = profile_with_ranges([1, 6, 10], [("step 1", 0, 5), ("step 10", 5, 9), ("a step 1", 9, 12)])
+
+    def names(text: str) -> list[str]:
+        return [each.text for each in profile.named_ranges(text) or ()]
+
+    assert names("step 1") == ["step 1"]
+    assert names("step") == names("") == ["step 1", "step 10", "a step 1"]
+    assert names("Step") == []
 
 
 def test_a_range_is_of_one_process_and_of_all_its_devices() -> None:
     sequences = (LaunchSequence(7, 0, 2, 0), LaunchSequence(7, 1, 2, 2), LaunchSequence(8, 0, 2, 4))
     events = events_of([Event("x", 0, 10, process=7), Event("x", 0, 10, process=8), Event("x", 0, 9, 9)])
     runs = runs_of(events, sequences, np.array([1, 11, 2, 3, -1, 9]))
-    assert runs.named("x") == (
-        NamedRange("x", 0, 0, 1),
-        NamedRange("x", 1, 0, 2),
-        NamedRange("x", 2, 1, 2),
-    )
+    assert runs.rows() == [("x", 0, 0, 1), ("x", 1, 0, 2), ("x", 2, 1, 2)]
 
 
 @pytest.mark.parametrize("starts", [None, [None, None]])
@@ -134,8 +128,7 @@ def test_without_calls_no_launch_is_in_a_range(starts: list[int | None] | None) 
         if starts is None
         else found([Event("x", 0, None)], starts)
     )
-    assert runs.named("x") == ()
-    assert NO_RANGES.named("") == NO_RANGES.some_names(3) == ()
+    assert runs.rows() == NO_RANGES.holding("").rows() == []
 
 
 # --- profiles ---------------------------------------------------------------------------------------------
@@ -166,10 +159,5 @@ def test_an_exact_name_in_one_file_goes_before_parts_of_names_in_another() -> No
 
 def test_a_file_of_a_format_without_ranges_leaves_none_of_the_workload() -> None:
     kernels = KernelTable()
-    workload = joined_profiles(
-        [
-            profile_with_ranges([1], [("x", 0, 9)], kernels=kernels),
-            profile_with_ranges([1], None, kernels=kernels),
-        ]
-    )
-    assert workload.named_ranges("x") is None
+    files = [profile_with_ranges([1], each, kernels=kernels) for each in ([("x", 0, 9)], None)]
+    assert joined_profiles(files).named_ranges("x") is None

@@ -353,7 +353,7 @@ def test_ranges_hold_the_launches_whose_calls_began_in_them(version: str, read: 
     assert ranges(profile, "to the end") == [("to the end", 0, 4, 5)]
     assert ranges(profile, "late") == ranges(profile, "mark") == ranges(profile, "of") == []
     assert len(ranges(profile, "") or ()) == 4
-    assert profile.range_names(3) == ("step 1", "to the end", "step 2")
+    assert profile.range_names(3) == ("step 1", "step 2", "forward")
     assert "a mark" not in profile.range_names(99)
 
 

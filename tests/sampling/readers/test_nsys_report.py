@@ -165,7 +165,7 @@ class TestNoExport:
         (tmp_path / "file").write_text("")
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
         error = refused(report)
-        assert "cannot be kept in" in error.message
+        assert "cannot be made in" in error.message
         assert "XDG_CACHE_HOME" in str(error.remedy)
 
 

@@ -82,20 +82,6 @@ def test_without_starts_nothing_is_said(launch_table: Build) -> None:
     assert device_times(profile, selected_parts(profile, Region())) == ()
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3, 100])
-def test_the_largest_gaps_and_the_launches_on_both_sides(
-    rows: int, launch_table: Build, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By hand: launch 2 ends last before the pause of 50, launch 0 still runs when launch 1 has ended."""
-    start, length = [0, 10, 20, 100, 130, 175], [25, 5, 30, 10, 5, 10]
-    monkeypatch.setattr(launch_table_module, "PART_LAUNCHES", rows)
-    profile = launch_table(["k"] * 6, length, start_ns=start)
-    (time,) = device_times(profile, selected_parts(profile, Region()))
-    assert time.gaps == ((50, 2, 3), (40, 4, 5), (20, 3, 4))
-    assert (time.span_ns, time.busy_ns) == (185, 75)
-    assert time.busy_share == pytest.approx(75 / 185)
-
-
 NAMED_LAUNCHES = st.lists(
     st.tuples(st.sampled_from("ab"), st.integers(0, 1), st.integers(0, 20), st.integers(0, 99)),
     min_size=1,

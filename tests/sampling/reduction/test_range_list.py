@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.launch_table import (
-    STILL_OPEN,
-)
-from sampling.profile.named_ranges import range_tree
+from sampling.profile.launch_table import STILL_OPEN
+from sampling.profile.named_ranges import range_paths
 from sampling.profile.profile import KernelTable, Profile, joined_profiles
 from sampling.reduction import range_list as listing_module
 from sampling.reduction.duration_counts import count_durations
@@ -44,8 +42,8 @@ def rows_of(listed: RangeList) -> dict[str, tuple[int, int, int, int, int]]:
 
 def by_the_words(profile: Profile, kept: set[int], duration_of: dict[int, int]) -> dict[str, tuple[int, ...]]:
     """The same found run by run and launch by launch."""
-    runs = profile.range_runs()
-    assert runs is not None
+    assert profile.ranges is not None
+    runs = profile.ranges.holding("")
     held: list[tuple[int, int, set[int]]] = []
     paths: list[tuple[str, ...]] = []
     of_path: dict[str, tuple[set[int], set[int]]] = {}
@@ -155,7 +153,6 @@ def test_ranges_of_several_files_follow_each_other() -> None:
     assert rows_of(list_ranges(joined_profiles(files), Region())) == {"a": (4, 6, 0, 3, 2)}
     files.insert(1, profile_with_ranges([1, 2, 3], None, names=["x", "y", "z"], kernels=kernels))
     assert rows_of(list_ranges(joined_profiles(files), Region())) == {"a": (4, 6, 0, 6, 2)}
-    assert joined_profiles(files[1:2]).range_runs() is None
 
 
 def test_deep_trees_and_long_rows_take_few_passes() -> None:
@@ -163,11 +160,10 @@ def test_deep_trees_and_long_rows_take_few_passes() -> None:
     calls = np.arange(100_000)
     deep = [("d", 0, 50_000 - level) for level in range(300)]
     flat = [("f", time, time + 1) for time in range(50_000, 100_000)]
-    runs = profile_with_ranges(calls.tolist(), [*deep, *flat], durations=[1] * len(calls)).range_runs()
-    assert runs is not None
-    tree = range_tree(runs, [0])
-    assert len(tree.paths) == 301
-    assert tree.paths.depth.max() == 299
+    ranges = profile_with_ranges(calls.tolist(), [*deep, *flat], durations=[1] * len(calls)).ranges
+    assert ranges is not None
+    paths, path = range_paths(ranges.holding(""))
+    assert (len(paths), len(path), paths.depth.max()) == (301, 50_300, 299)
 
 
 ITERATION = ["embed", *["gemm", "relu"] * 3, "loss"]
@@ -222,7 +218,7 @@ def test_without_ranges_and_iterations_the_list_is_empty() -> None:
 
 def test_filters_that_leave_no_launch_of_a_range_are_named() -> None:
     profile = profile_with_ranges([1, 2, 3], [("x", 1, 2)], names=["a", "b", "c"])
-    with pytest.raises(EmptySelectionError, match="`launches` leaves no launch of a range"):
+    with pytest.raises(EmptySelectionError, match="leave no launch of a range"):
         list_ranges(profile, Region(launches=(1, 3)))
 
 

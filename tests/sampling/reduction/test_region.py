@@ -106,10 +106,10 @@ def test_a_selection_knows_the_ids_of_the_whole_profile(profile: Profile) -> Non
 @pytest.mark.parametrize(
     ("region", "message"),
     [
-        (Region(devices=(5,)), r"`devices=5` leaves no launch; the device numbers here are 0, 1"),
-        (Region(processes=(3, 4)), r"`processes=3,4` leaves no launch; the process numbers here are 0, 1"),
+        (Region(devices=(5,)), r"`devices=5` leaves no launch; the numbers here are 0, 1"),
+        (Region(processes=(3, 4)), r"`processes=3,4` leaves no launch; the numbers here are 0, 1"),
         (Region(processes=(1,), devices=(5,)), r"`devices=5` leaves"),
-        (Region(launches=(12, 20)), r"`launches=12:20` leaves no launch \(ids run from 0 to 11\)"),
+        (Region(launches=(12, 20)), r"`launches=12:20` leaves no launch; ids run from 0 to 11"),
         (Region(include=("conv",)), r"`include='conv'` leaves no launch"),
         (Region(include=("^relu",), exclude=("nccl", "relu")), r"`exclude='relu'` leaves no launch"),
         (Region(include=("nccl",), exclude=("communication",)), r"`exclude='communication'` leaves"),
@@ -219,18 +219,14 @@ def test_names_are_filtered_within_ranges_and_times(timed: Profile) -> None:
 @pytest.mark.parametrize(
     ("region", "message"),
     [
-        (Region(time_ns=(1401, None)), r"`time_ns=1401:` leaves no launch \(they start from 0 to 1400 ns\)"),
+        (Region(time_ns=(1401, None)), r"`time_ns=1401:` leaves no launch; they start from 0 to 1400 ns"),
         (Region(time_ns=(5, 5)), r"`time_ns=5:5` leaves no launch"),
         (Region(time_ns=(0, 10), devices=(1,)), r"`time_ns=0:10` leaves no launch"),
         (
             Region(named_range="forward"),
-            (
-                r"`named_range='forward'` leaves no launch: none was issued in a range whose name "
-                r"contains it; "
-                r"names there are: 'step 1', 'step 2', 'inner', 'late'$"
-            ),
+            r"`named_range='forward'` leaves no launch; .* 'step 1', 'step 2', 'inner', 'late'$",
         ),
-        (Region(named_range="late", launches=(0, 5)), r"`named_range='late'` leaves no launch of those"),
+        (Region(named_range="late", launches=(0, 5)), r"`named_range='late'` leaves no launch"),
         (Region(named_range="inner", time_ns=(0, 10)), r"`time_ns=0:10` leaves"),
         (Region(named_range="inner", include=("conv",)), r"`include='conv'` leaves"),
     ],

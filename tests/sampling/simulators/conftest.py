@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from sampling.plan.plan_file import PlanFile, PlannedLaunch, PlannedStratum
-from sampling.simulators.export import ExportChoices, Exported
+from sampling.simulators.export import ExportChoices
+from sampling.simulators.exporter import Exported
 from sampling.simulators.registry import export_plan
 from tests.small_plans import options_of, plan_of_strata, stratum
 

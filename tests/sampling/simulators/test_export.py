@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import subprocess
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from msgspec import structs
 
 from sampling.errors import OptionError
 from sampling.plan.plan_file import PlanFile
-from sampling.simulators.accel_sim import bridged
 from sampling.simulators.export import (
     ExportChoices,
     Shard,
@@ -26,7 +25,6 @@ from sampling.simulators.export import (
     checks,
     informative_order,
     merged,
-    range_text,
     run_parts,
     shared_out,
     simulated,
@@ -99,14 +97,14 @@ def test_a_warm_up_runs_before_each_launch_and_none_before_the_first_of_all(ten:
     assert run(first, caches="after:1") == [[0]]
 
 
-@pytest.mark.parametrize(("choices", "beside"), [({}, 0), ({"caches": "after:1"}, 3), ({"shards": 2}, 0)])
+@pytest.mark.parametrize(("choices", "beside"), [({}, 0), ({"caches": "after:1"}, 3)])
 def test_what_runs_for_the_caches_sake_is_in_the_speedup(
     ten: PlanFile, choices: dict[str, Any], beside: int
 ) -> None:
-    drawn_ns = sum(each.duration_ns or 0 for each in ten.drawn)
+    drawn_ns = sum(each.duration_ns for each in ten.drawn)
     found = simulated(ten, ExportChoices(**choices))
-    assert (found.launches, found.beside) == (5, beside)
     mean_ns = ten.total_duration_ns / ten.launches
+    assert (found.launches, found.beside) == (5, beside)
     assert found.speedup == pytest.approx(ten.total_duration_ns / (drawn_ns + beside * mean_ns))
 
 
@@ -177,40 +175,22 @@ def test_what_is_checked_is_drawn_by_the_time_it_stands_for(ten: PlanFile) -> No
     chance = dict(zip([each.id for each in checkable(ten)], check_chances(checkable(ten), 3), strict=True))
     assert chance == pytest.approx({2: 1 / 3, 4: 1, 5: 1, 8: 1 / 3, 9: 1 / 3})
     seeds = 300
-    drawn = [
-        [step.id for each in checks(plan_of(*ten.strata, seed=seed), 3).values() for step in each]
-        for seed in range(seeds)
-    ]
+    drawn = [[each.id for each, _ in checks(plan_of(*ten.strata, seed=seed), 3)] for seed in range(seeds)]
     assert all(len(set(each)) == len(each) == 3 for each in drawn)
     for launch_id, expected in chance.items():
         share = sum(launch_id in each for each in drawn) / seeds
         assert share == pytest.approx(expected, abs=0.1)
-    everything = checks(ten, 99)
-    assert [step.id for step in everything[0, 0]] == [2, 4, 5, 8, 9]
-    assert checks(ten, 0) == {}
+    assert [each.id for each, _ in checks(ten, 99)] == [2, 4, 5, 8, 9]
+    assert checks(ten, 0) == []
 
 
-def numbers_of(text: str) -> list[int]:
-    """The numbers that a tracer takes a text for: blank-separated N and A-B, both ends in it."""
-    numbers: list[int] = []
-    for token in text.split():
-        first, _, last = token.partition("-")
-        numbers += range(int(first), int(last or first) + 1)
-    return numbers
-
-
-def text_of(numbers: list[int]) -> str:
-    return " ".join(map(range_text, merged(numbers)))
-
-
-@given(st.sets(st.integers(0, 2000), min_size=1, max_size=200), st.integers(9, 200))
-def test_bridges_keep_all_numbers_and_the_text_short(numbers: set[int], most: int) -> None:
-    ranges = bridged(merged(numbers), most)
-    text = " ".join(map(range_text, ranges))
-    assert len(text) <= most
-    assert numbers <= set(numbers_of(text))
-    if len(text_of(sorted(numbers))) <= most:
-        assert ranges == merged(numbers)
+@given(st.sets(st.integers(0, 2000), min_size=1, max_size=200), st.integers(1, 300))
+def test_ranges_have_all_numbers_and_no_more_than_their_gaps(numbers: set[int], gap: int) -> None:
+    ranges = merged(numbers, gap)
+    assert all(any(first <= each <= last for first, last in ranges) for each in numbers)
+    assert {end for each in ranges for end in each} <= numbers
+    assert all(after[0] - before[1] > gap for before, after in pairwise(ranges))
+    assert sum(last - first + 1 for first, last in merged(numbers)) == len(numbers)
 
 
 FOLDERS = [name for name in exporter_names() if name != "csv"]

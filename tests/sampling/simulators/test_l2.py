@@ -111,18 +111,16 @@ def test_what_is_left_is_what_a_plain_l2_holds(
         for loads_alone in (False, True):
             held: plain_l2.Held = OrderedDict()
             plain_l2.run(held, 0, text, most, loads_alone=loads_alone)
-            found = touched(file, most, loads_alone=loads_alone)
-            assert found.lines.number.tolist() == sorted(held)
+            found, pages = touched(file, most, loads_alone=loads_alone)
+            assert found.number.tolist() == sorted(held)
             if most == 1000:
-                first, count = found.lines.ranges()
+                first, count = found.ranges()
                 copies = [
                     f"MemcpyHtoD,0x{32 * each % 2**32:016x},{32 * length}"
                     for each, length in zip(first.tolist(), count.tolist(), strict=True)
                 ]
                 assert copies == plain_l2.copies(held)
-    assert all(
-        page << 12 <= each * 128 for page, each in zip(found.pages.tolist()[:1], sorted(held), strict=False)
-    )
+    assert all(page << 12 <= each * 128 for page, each in zip(pages.tolist()[:1], sorted(held), strict=False))
 
 
 def test_the_list_fills_what_the_launches_before_left(ten: PlanFile, written: Write, tmp_path: Path) -> None:
@@ -195,9 +193,9 @@ def test_a_generic_access_is_global_where_the_simulator_takes_it_for_one(
     file.write_text(trace(1, lines, head=head))
     is_global = [True, shared > local, False, True]
     expected = [each for each, kept in zip(places, is_global, strict=True) if kept]
-    assert (touched(file).lines.number << 7).tolist() == sorted(expected)
+    assert (touched(file)[0].number << 7).tolist() == sorted(expected)
     file.write_text(trace(1, lines))
-    assert not len(touched(file).lines.number), "without the bases the simulator takes all for shared"
+    assert not len(touched(file)[0].number), "without the bases the simulator takes all for shared"
 
 
 def test_launches_before_that_were_not_traced_are_asked_for(
@@ -225,7 +223,7 @@ def test_a_kernel_of_loads_fills_l2(ten: PlanFile, written: Write, tmp_path: Pat
     assert files["kernelslist.g"].splitlines()[:2] == ["kernel-1000000003.traceg", "kernel-3.traceg"]
     loads = tmp_path / "out" / "kernel-1000000003.traceg"
     assert "-kernel id = 1000000003\n" in loads.read_text()
-    left = touched(loads).lines.ranges()
+    left = touched(loads)[0].ranges()
     assert [each.tolist() for each in left] == [[HIGH >> 5, HIGH + 4096 >> 5, HIGH + 2**33 >> 5], [4, 1, 1]]
     rows = files["manifest.csv"].splitlines()
     assert rows[1].startswith("2,kernel-1000000003,,0,1,,1,1,")
@@ -239,7 +237,7 @@ def test_a_kernel_of_loads_fills_l2(ten: PlanFile, written: Write, tmp_path: Pat
 def test_an_access_that_is_cut_off_is_named(tmp_path: Path, line: str) -> None:
     file = tmp_path / "kernel-1.traceg"
     file.write_text(trace(1, [line]))
-    with pytest.raises(ProfileError, match="an access to memory cannot be read: '00c0"):
+    with pytest.raises(ProfileError, match=r"kernel-1\.traceg: an access to memory cannot be read"):
         touched(file)
 
 

@@ -59,8 +59,3 @@ def test_both_pages_of_one_launch_agree(ncu_page: Callable[[str], FeatureRows]) 
     assert len(wide.features.metrics) == 826
     assert values(long, "Registers Per Thread") == values(wide, "launch__registers_per_thread")
     assert values(long, "Executed Instructions") == values(wide, "smsp__inst_executed.sum")
-
-
-def test_all_units_are_known(shared_data: Path, ncu_page: Callable[[str], FeatureRows]) -> None:
-    for path in sorted((shared_data / "ncu").iterdir()):
-        assert not any("units" in note for note in ncu_page(path.name).notes), path
