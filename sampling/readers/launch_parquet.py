@@ -232,6 +232,7 @@ class LaunchParquet:
         row_group, inside = self._place(rows)
         table = self._stored(row_group, [name for name in names if name in self.metric_names])
         found = {name: float_values(table.column(name))[inside] for name in table.column_names}
+        found = {name: np.where(np.isinf(values), np.nan, values) for name, values in found.items()}
         lacking = np.full(rows.stop - rows.start, np.nan)
         return {name: found.get(name, lacking) for name in names}
 

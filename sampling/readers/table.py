@@ -104,16 +104,16 @@ def separated_header(head: bytes, wanted: Collection[str]) -> tuple[tuple[str, .
 def table_header(file: InputFile, wanted: Collection[str]) -> tuple[tuple[str, ...], str]:
     """Return the header and the separator of a table of either kind.
 
-    A column of a Parquet file has an empty name if it is neither wanted nor of numbers.
+    A column of a Parquet file has an empty name if it is neither wanted, in small letters, nor of numbers.
 
-    Raises ProfileError: the file is damaged, or columns have one name.
+    Raises ProfileError: the file is damaged.
     """
     if not file.head.startswith(PARQUET):
         return separated_header(file.head, wanted)
     with file.on_disk() as location:
         _, schema = parquet_footer(file.path, location)
-    metrics = metric_columns(schema)
-    return tuple(name if name in {*wanted, *metrics, *NO_METRIC} else "" for name in schema.names), ""
+    kept = {*wanted, *metric_columns(schema)}
+    return tuple(name if {name, name.strip().casefold()} & kept else "" for name in schema.names), ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -276,7 +276,9 @@ def read_rows(file: InputFile, layout: Layout, progress: Progress | None = None)
     if file.head.startswith(PARQUET):
         with file.on_disk() as location:
             parquet, schema = parquet_footer(file.path, location)
-            titles = [schema.names[position] for position, _ in layout.columns.values()]
+            # A format may spell the titles in its own way.
+            layout = replace(layout, header=tuple(schema.names))
+            titles = [layout.header[position] for position, _ in layout.columns.values()]
             for group in range(parquet.num_row_groups):
                 table = stored_row_group(parquet, group, titles, file.path)
                 first = sum(parquet.metadata.row_group(before).num_rows for before in range(group))
@@ -431,7 +433,7 @@ def numbers_of(cells: Any, locale: NumberLocale | None = "C") -> tuple[FloatArra
     else:
         cells = compute.replace_substring(cells, ",", "")
     is_text = to_numpy(compute.fill_null(compute.invert(is_number), False))
-    return _floats(cells.cast(pa.float64())), is_text
+    return float_values(cells.cast(pa.float64())), is_text
 
 
 def floats(rows: Rows, column: str, locale: NumberLocale | None) -> tuple[FloatArray, BoolArray]:
@@ -439,28 +441,20 @@ def floats(rows: Rows, column: str, locale: NumberLocale | None) -> tuple[FloatA
     import pyarrow as pa
 
     if not pa.types.is_dictionary(rows.table.column(column).type):
-        return _floats(rows.table.column(column)), np.zeros(len(rows), dtype=np.bool_)
+        return float_values(rows.table.column(column)), np.zeros(len(rows), dtype=np.bool_)
     distinct, codes = rows.codes(column)
     numbers, is_text = numbers_of(distinct, locale)
     return numbers[codes], is_text[codes]
 
 
 def float_values(column: Any) -> FloatArray:
-    """Return (n,) the numbers of an Arrow column as float64; NaN where there is none or an infinite one."""
-    numbers = _floats(column)
-    finite = np.isfinite(numbers)
-    return numbers if finite.all() else np.where(finite, numbers, np.nan)
-
-
-def _floats(column: Any) -> FloatArray:
+    """Return (n,) the numbers of an Arrow column as float64; NaN where there is none."""
     import pyarrow as pa
     from pyarrow import compute
 
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.uint8())
-    if column.type != pa.float64():
-        column = column.cast(pa.float64(), safe=False)
-    return to_numpy(compute.fill_null(column, float("nan")))
+    return to_numpy(compute.fill_null(column.cast(pa.float64(), safe=False), float("nan")))
 
 
 def sizes_of(cells: Sequence[str]) -> tuple[IntArray, int]:
@@ -515,18 +509,18 @@ def _first_line(error: Exception) -> str:
 
 
 def parquet_rows(path: str, layout: Layout, stored: pa.Table, first: int) -> Rows:
-    """Return rows of a Parquet file, before which ``first`` others stand; of the layout what is stored.
+    """Return rows of a Parquet file, before which ``first`` others stand.
 
     Raises ProfileError: a column is of a type that its kind cannot be, or a number does not fit.
     """
     import pyarrow as pa
 
     rows = Rows(path, layout, stored, lambda: np.arange(first + 1, first + 1 + stored.num_rows))
-    arrays = {
-        name: _of_kind(rows, name, kind, stored.column(layout.header[position]))
-        for name, (position, kind) in layout.columns.items()
-        if layout.header[position] in stored.column_names
-    }
+    arrays = {}
+    for name, (position, kind) in layout.columns.items():
+        # Of several columns of one name the first counts.
+        place = stored.schema.get_all_field_indices(layout.header[position])[0]
+        arrays[name] = _of_kind(rows, name, kind, stored.column(place))
     return replace(rows, table=pa.table(arrays))
 
 
