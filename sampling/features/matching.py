@@ -171,13 +171,12 @@ def _by_occurrence(
 
 
 def file_places(files: Sequence[FeatureRows]) -> list[tuple[int, int]]:
-    """Return the place of each file among those of its format and device that have one process and device."""
+    """Return the place of each file among those of its format that have one process and device, as it has."""
     kinds: list[object] = []
     for place, rows in enumerate(files):
         numbers = [number for number in (rows.process, rows.device) if number is not None]
         is_one = rows.id is None and all((number == number[0]).all() for number in numbers)
-        device = None if rows.device is None else int(rows.device[0])
-        kinds.append((rows.format, device) if is_one else place)
+        kinds.append(rows.format if is_one else place)
     return [(kinds[:place].count(kind), kinds.count(kind)) for place, kind in enumerate(kinds)]
 
 
@@ -215,13 +214,12 @@ def _sequences(
     for candidates in (list(range(len(every))), launches.chosen.tolist()):
         if found is not None:
             break
-        on_device = [index for index in candidates if every[index][1] == pairs[0][1]] or candidates
         if len(candidates) == len(pairs):
             ascending = sorted(candidates, key=lambda index: every[index])
             of_pair = dict(zip(sorted(pairs), ascending, strict=True))
             found, how = [of_pair[pair] for pair in pairs], "in ascending order" if len(pairs) > 1 else ""
-        elif len(pairs) == 1 and place[1] == len(on_device) > 1:
-            found, how = [on_device[place[0]]], f"as file {place[0] + 1} of {place[1]} in the order given"
+        elif len(pairs) == 1 and place[1] == len(candidates) > 1:
+            found, how = [candidates[place[0]]], f"as file {place[0] + 1} of {place[1]} in the order given"
     if found is None:
         there = listed([f"{process}:{device}" for process, device in every], 8)
         raise ProfileError(

@@ -71,13 +71,11 @@ class FeatureRows:
         return len(self.line)
 
     def words(self, row: int) -> str:
-        """Return a row in words, for messages: its name and shape, or its id."""
+        """Return a row in words, for messages: its id or its name."""
         if self.id is not None:
-            return f"id {int(self.id[row])}"
+            return f"id {self.id[row]}"
         assert self.name is not None
-        sizes = {"grid": self.grid, "block": self.block}
-        shape = [f", {what} {tuple(size[row].tolist())}" for what, size in sizes.items() if size is not None]
-        return f"'{shortened(self.names[int(self.name[row])])}'" + "".join(shape)
+        return f"'{shortened(self.names[self.name[row]])}'"
 
 
 def read_features(path: str, *, locale: NumberLocale = "C", progress: Progress | None = None) -> FeatureRows:

@@ -24,7 +24,6 @@ from sampling.arrays import (
     FloatArray,
     arrow_file,
     to_arrow,
-    to_arrow_dictionary,
     to_arrow_texts,
 )
 from sampling.errors import ProfileError
@@ -371,6 +370,8 @@ def _written_columns(
     profile: Profile, chosen: Sequence[Part], optional: Sequence[Column]
 ) -> Iterator[list[Any]]:
     """Yield the columns of each part, in the order of the file."""
+    import pyarrow as pa
+
     kernels = profile.kernels
     places = [(sequence.process, sequence.device) for sequence in profile.sequences]
     numbers = {process: index for index, process in enumerate(dict.fromkeys(place[0] for place in places))}
@@ -390,7 +391,7 @@ def _written_columns(
         whole += [table[column] for column in optional]
         whole += [np.full(part.launches, each) for each in (process, device)]
         yield [
-            to_arrow_dictionary(code[name], texts),
+            pa.DictionaryArray.from_arrays(to_arrow(code[name]), texts),
             *(to_arrow(column.astype(np.int64, copy=False)) for column in whole),
             *(to_arrow(metrics[column]) for column in profile.metric_names),
         ]

@@ -77,7 +77,6 @@ class TestColumns:
              "did you mean 'Kernel Name'?"),
             ("name=KERNEL NAME,duration_ns=Start", "no column 'KERNEL NAME'", "did you mean 'Kernel Name'?"),
             ("name=x,duration_ns=Dur (us)", "no column 'x'", "there are 'Kernel Name', 'Dur (us)', 'Start'"),
-            ("name=Kernel Name,duration_ns=Start:min", "no column 'Start:min'", "no unit 'min': give ns"),
             ("name=Kernel Name", "without a column duration_ns, with 'Kernel Name'", "Dur (us):us"),
             ("name=Kernel Name,duration_ns=Start,grid_x=Queue", "there is no grid_y", "grid=COLUMN"),
         ],
