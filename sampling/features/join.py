@@ -63,12 +63,13 @@ def with_features(
     known = _KnownFeatures(len(launches))
     if profile.metric_names:
         known.add(_own_metrics(profile, launches, progress), np.arange(len(launches)))
+    if not paths:
+        return replace(launches, features=known.features()), ()
     # Which process a file describes may depend on the other files, so all are read before one is joined.
     files = [read_features(path, locale=locale, progress=progress) for path in paths]
-    every = ProfileLaunches.of(profile, launches.sequence) if files else None
+    every = ProfileLaunches.of(profile, launches.sequence)
     reports = []
     for number, (rows, place) in enumerate(zip(files, file_places(files), strict=True)):
-        assert every is not None
         if progress is not None:
             progress(number, len(paths), f"joining {rows.path}")
         try:
@@ -89,8 +90,8 @@ def with_features(
             sentence = joined_texts("; ", [_head(rows, 0), why, *rows.notes])
             reports.append(JoinReport(rows.path, "", len(rows), 0, sentence))
             continue
-        at = np.minimum(np.searchsorted(launches.id, ids), max(len(launches) - 1, 0))
-        at = np.where(launches.id[at] == ids, at, -1) if len(launches) else np.full(len(rows), -1)
+        at = np.minimum(np.searchsorted(launches.id, ids), len(launches) - 1)
+        at = np.where(launches.id[at] == ids, at, -1)
         notes = [*rows.notes, *notes, *known.add(rows.features, at)]
         reports.append(_report(rows, ids, at, launches, joined_by, notes))
     return replace(launches, features=known.features()), tuple(reports)
@@ -108,19 +109,22 @@ def _own_metrics(profile: Profile, launches: LaunchList, progress: Progress | No
     return Features(metrics=values)
 
 
-class ScatteredMetrics(Mapping[str, FloatArray]):
-    """Metrics known for some of n launches, as (n,) arrays that are built when they are asked for.
+class _KnownFeatures(Mapping[str, FloatArray]):
+    """What is known of n launches so far; the metrics are arrays (n,) that are built when they are asked for.
 
     Hundreds of metrics of the first launches of a million would not fit in memory otherwise.
     """
 
-    def __init__(self, launches: int, parts: Mapping[str, Sequence[tuple[IntArray, FloatArray]]]) -> None:
-        self._launches = launches
-        self._parts = parts
+    def __init__(self, launches: int) -> None:
+        self._parts: dict[str, list[tuple[IntArray, FloatArray]]] = {}
+        self._units: dict[str, str] = {}
+        self._vectors: list[BlockVectors] = []
+        #: The row that each launch has in all vectors together, -1 where it has none.
+        self._vector = np.full(launches, -1, dtype=np.int64)
 
     def __getitem__(self, name: str) -> FloatArray:
         """Return (n,) the values of a metric; of several values for one launch the first counts."""
-        values = np.full(self._launches, np.nan)
+        values = np.full(len(self._vector), np.nan)
         for places, part in reversed(self._parts[name]):
             known = ~np.isnan(part)
             values[places[known]] = part[known]
@@ -132,18 +136,6 @@ class ScatteredMetrics(Mapping[str, FloatArray]):
     def __len__(self) -> int:
         return len(self._parts)
 
-
-class _KnownFeatures:
-    """What is known of n launches so far."""
-
-    def __init__(self, launches: int) -> None:
-        self._parts: dict[str, list[tuple[IntArray, FloatArray]]] = {}
-        self._metrics = ScatteredMetrics(launches, self._parts)
-        self._units: dict[str, str] = {}
-        self._vectors: list[BlockVectors] = []
-        #: The row that each launch has in all vectors together, -1 where it has none.
-        self._vector = np.full(launches, -1, dtype=np.int64)
-
     def add(self, features: Features, at: IntArray) -> list[str]:
         """Add what the rows of a file say; return what the user should know of it.
 
@@ -153,48 +145,37 @@ class _KnownFeatures:
         """
         rows = np.flatnonzero(at >= 0)
         at = at[rows]
-        notes, beyond = list[str](), list[str]()
+        beyond, other_unit, other_value = list[str](), list[str](), list[str]()
         for name, column in features.metrics.items():
             values, unit = np.asarray(column)[rows], features.units.get(name)
             if (np.abs(values) > _LARGEST_METRIC).any():
                 beyond.append(name)
                 values = np.where(np.abs(values) > _LARGEST_METRIC, np.nan, values)
-            if name in self._parts:
-                earlier = self._units.get(name, unit)
-                if unit is not None and earlier != unit:
-                    notes.append(
-                        f"'{name}' is left out: it is in {unit} here and in {earlier} in an earlier file"
-                    )
+            if name in self:
+                if unit is not None and self._units.get(name, unit) != unit:
+                    other_unit.append(name)
                     continue
-                before = self._metrics[name][at]
-                other = (before != values) & ~np.isnan(before) & ~np.isnan(values)
-                if other.any():
-                    differing = counted(int(other.sum()), "launch", "launches")
-                    first = int(np.argmax(other))
-                    notes.append(
-                        f"'{name}' has other values in an earlier file for {differing} "
-                        f"({before[first]:.6g} there, {values[first]:.6g} here); the earlier ones count"
-                    )
+                before = self[name][at]
+                if ((before != values) & ~np.isnan(before) & ~np.isnan(values)).any():
+                    other_value.append(name)
             self._parts.setdefault(name, []).append((at, values))
             if unit is not None:
                 self._units[name] = unit
-        if beyond:
-            notes.append(
-                f"values that are infinite or beyond {_LARGEST_METRIC:g} count as none: {listed(beyond)}"
-            )
         if features.block_vectors is not None:
             free = self._vector[at] < 0
             self._vector[at[free]] = rows[free] + sum(len(each.warps) for each in self._vectors)
             self._vectors.append(features.block_vectors)
-            if not free.all():
-                several = counted(int((~free).sum()), "launch", "launches")
-                notes.append(f"of {several} the vectors of an earlier file count")
-        return notes
+        said = {
+            f"values that are infinite or beyond {_LARGEST_METRIC:g} count as none": beyond,
+            "left out, for an earlier file has them in another unit": other_unit,
+            "values of an earlier file, which are others, count": other_value,
+        }
+        return [f"{what}: {listed(names)}" for what, names in said.items() if names]
 
     def features(self) -> Features:
         """Return everything."""
         if not self._vectors:
-            return Features(metrics=self._metrics, units=self._units)
+            return Features(metrics=self, units=self._units)
         counts = np.concatenate([each.counts for each in self._vectors])
         lengths = np.concatenate([np.diff(each.offsets) for each in self._vectors])
         warps = np.concatenate([each.warps for each in self._vectors])
@@ -204,7 +185,7 @@ class _KnownFeatures:
         begins = (np.cumsum(lengths) - lengths)[row]
         chosen = np.repeat(begins - offsets[:-1], length) + np.arange(offsets[-1])
         vectors = BlockVectors(offsets, counts[chosen], np.where(has, warps[row], 0))
-        return Features(metrics=self._metrics, units=self._units, block_vectors=vectors)
+        return Features(metrics=self, units=self._units, block_vectors=vectors)
 
 
 def _head(rows: FeatureRows, matched: int) -> str:
@@ -221,9 +202,7 @@ def _report(
     without, unmatched = np.flatnonzero(~has_row), np.flatnonzero(ids < 0)
     have = "has" if len(without) == 1 else "have"
     said = f"{len(without):,} of {counted(len(launches), 'launch', 'launches')} {have} none"
-    if len(without):
-        name = int(launches.kernels.signature_rows()[launches.signature[without[0]], 0])
-        said += f", such as launch {int(launches.id[without[0]])} '{launches.kernels.names.short(name)}'"
+    said += f", such as {launches.id[without[0]]}" if len(without) else ""
     parts = [f"{_head(rows, matched)} by {joined_by}", said]
     if others := len(rows) - matched - len(unmatched):
         parts.append(f"{counted(others, 'row')} of launches that are not selected")

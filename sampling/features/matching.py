@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,12 +12,10 @@ from sampling.arrays import BoolArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.features.names import reconcile_names
 from sampling.features.reading import FeatureRows
-from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
 from sampling.text import Wording, counted, listed
 
 _WARP_THREADS = 32
-_Shapes = defaultdict[tuple[object, ...], set[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,15 @@ def match_rows(
     """
     notes: list[str] = []
     if rows.id is not None:
-        return _by_id(rows, rows.id, launches, notes), "id", notes
+        several = len(launches.signature)
+        if rows.whole_profile and len(rows) != several:
+            raise ProfileError(
+                f"{counted(len(rows), 'row')} for {counted(several, 'launch', 'launches')}, and only their "
+                "order tells which is which",
+                path=rows.path,
+                remedy="write a row for every launch of the whole profile, or a table with a column id",
+            )
+        return np.where(rows.id < several, rows.id, -1), "id", notes
     assert rows.name is not None
     # What both sides have of the shapes is compared: the columns of the profile's, and the file's own.
     columns, own, compared = list[int](), list[IntArray](), ["name"]
@@ -73,76 +78,19 @@ def match_rows(
             own += list(sizes.T)
             compared.append(what)
     sequence = _sequences(rows, launches, place, notes)
-    name = _kernels(rows, rows.name, launches, own, columns, notes)
+    codes, _ = reconcile_names(launches.profile.kernels.names, launches.has_launches, rows.names)
+    name = codes[rows.name]
     found = _by_number(rows, launches, sequence, name, notes)
     if found is not None:
         return found, "the log's own numbers, checked by name and size", notes
     found = _by_occurrence(rows, launches, sequence, launches.shapes[:, [0, *columns]], [name, *own], notes)
-    if rows.thread_blocks is not None:
-        blocks = launches.shapes[launches.signature[np.maximum(found, 0)], 1:4].prod(axis=1)
-        other = (found >= 0) & _differ(rows.thread_blocks, blocks)
-        if other.any():
-            left_out = counted(int(other.sum()), "row")
-            notes.append(f"{left_out} left out, whose thread blocks are not as many as the launch's")
-            found = np.where(other, -1, found)
+    grid = launches.shapes[launches.signature[np.maximum(found, 0)], 1:4]
+    other = (found >= 0) & _differ(rows.thread_blocks, grid.prod(axis=1))
+    if other.any():
+        left_out = counted(int(other.sum()), "row")
+        notes.append(f"{left_out} left out, whose thread blocks are not as many as the launch's")
+        found = np.where(other, -1, found)
     return found, ", ".join([*compared, "occurrence"]), notes
-
-
-def _by_id(rows: FeatureRows, ids: IntArray, launches: ProfileLaunches, notes: list[str]) -> IntArray:
-    if rows.whole_profile and len(rows) != len(launches.signature):
-        there = counted(len(launches.signature), "launch", "launches")
-        raise ProfileError(
-            f"{counted(len(rows), 'row')} for {there}, and only their order tells which is which",
-            path=rows.path,
-            remedy="write a row for every launch of the whole profile in the order of their ids, or a CSV or "
-            "Parquet file with a column id",
-        )
-    known = ids < len(launches.signature)
-    if rows.name is not None:
-        # A row that names another kernel than its launch is of another profile.
-        code, _ = reconcile_names(launches.profile.kernels.names, launches.has_launches, rows.names)
-        named = code[rows.name]
-        other = known & (named >= 0)
-        other &= named != launches.shapes[launches.signature[np.where(known, ids, 0)], 0]
-        if other.any():
-            left_out = counted(int(other.sum()), "row")
-            notes.append(f"{left_out} left out, for the launch with this id is of another kernel")
-            known &= ~other
-    return np.where(known, ids, -1)
-
-
-def _kernels(
-    rows: FeatureRows,
-    of_row: IntArray,
-    launches: ProfileLaunches,
-    own: Sequence[IntArray],
-    columns: Sequence[int],
-    notes: list[str],
-) -> IntArray:
-    """Return (rows,) the name code of every row, -1 where its kernel is not known."""
-    names = launches.profile.kernels.names
-    code, _ = reconcile_names(names, launches.has_launches, rows.names)
-    name: IntArray = code[of_row]
-    if (name >= 0).all():
-        return name
-    # One side may have the functions' own names alone. Such a name counts where, with its shape, it is that
-    # of one kernel alone on either side.
-    there, here = _Shapes(set), _Shapes(set)
-    for kernel, *shape in launches.shapes[:, [0, *columns]].tolist():
-        if launches.has_launches[kernel]:
-            there[names.short(kernel), *shape].add(kernel)
-    codes, first_rows = dense_codes([of_row, *own])
-    shorts = [short_name(text) for text in rows.names]
-    distinct = np.stack([column[first_rows] for column in (of_row, *own)], axis=1).tolist()
-    keys = [(shorts[kernel], *shape) for kernel, *shape in distinct]
-    for key, (kernel, *_) in zip(keys, distinct, strict=True):
-        here[key].add(kernel)
-    only = [min(there[key]) if len(here[key]) == len(there[key]) == 1 else -1 for key in keys]
-    by_short = np.where(name < 0, np.array(only, dtype=np.int64)[codes], -1)
-    if (by_short >= 0).any():
-        found = counted(int((by_short >= 0).sum()), "row")
-        notes.append(f"{found} found by a kernel's short name and shape, which no other kernel has")
-    return np.maximum(name, by_short)
 
 
 def _by_number(
@@ -163,10 +111,8 @@ def _by_number(
     shapes = launches.shapes[launches.signature[np.maximum(launch, 0)]]
     blocks = shapes[:, 1:4].prod(axis=1)
     warps = blocks * -(-shapes[:, 4:].prod(axis=1) // _WARP_THREADS)
-    other = there & (shapes[:, 0] != name)
-    for said, counts in ((rows.thread_blocks, blocks), (warps_said, warps)):
-        if said is not None:
-            other |= there & _differ(said, counts)
+    other = (shapes[:, 0] != name) | _differ(rows.thread_blocks, blocks) | _differ(warps_said, warps)
+    other &= there
     if other.any():
         notes.append(
             f"its own numbers do not count the profile's launches (kernel {int(number[np.argmax(other)])} is "
@@ -175,10 +121,10 @@ def _by_number(
     return launch if there.any() and not other.any() else None
 
 
-def _differ(said: IntArray, counted_there: IntArray) -> BoolArray:
+def _differ(said: IntArray | None, known: IntArray) -> BoolArray:
     """Return where two counts differ; 0 is a count that is not known."""
-    differ: BoolArray = (said > 0) & (counted_there > 0) & (said != counted_there)
-    return differ
+    differ: BoolArray = np.zeros(len(known), dtype=np.bool_) if said is None else (said > 0) & (said != known)
+    return differ & (known > 0)
 
 
 def _by_occurrence(
@@ -191,10 +137,8 @@ def _by_occurrence(
 ) -> IntArray:
     """Return (rows,) the k-th launch of a kernel and sequence for the k-th row of it.
 
-    Parameters
-    ----------
-    shapes : (signatures, k) what is compared of each signature, the name's code first.
-    own : k times (rows,) the same of each row.
+    What is compared of each signature is a row of ``shapes``, the name's code first; ``own`` has its columns
+    of the rows.
     """
     known = np.flatnonzero((own[0] >= 0) & (sequence >= 0))
     label, distinct = dense_codes(
@@ -227,13 +171,12 @@ def _by_occurrence(
 
 
 def file_places(files: Sequence[FeatureRows]) -> list[tuple[int, int]]:
-    """Return the place of each file among those of its format and device that have one process and device."""
+    """Return the place of each file among those of its format that have one process and device, as it has."""
     kinds: list[object] = []
     for place, rows in enumerate(files):
         numbers = [number for number in (rows.process, rows.device) if number is not None]
         is_one = rows.id is None and all((number == number[0]).all() for number in numbers)
-        device = None if rows.device is None else int(rows.device[0])
-        kinds.append((rows.format, device) if is_one else place)
+        kinds.append(rows.format if is_one else place)
     return [(kinds[:place].count(kind), kinds.count(kind)) for place, kind in enumerate(kinds)]
 
 
@@ -254,15 +197,15 @@ def _sequences(
 
     def told_by(*numbers: int) -> list[int] | None:
         """Return the sequence of each pair by process (0) or device (1); None where that leaves a doubt."""
-        of_number = defaultdict[tuple[int, ...], list[int]](list)
-        for index, sequence in enumerate(every):
-            of_number[tuple(sequence[number] for number in numbers)].append(index)
-        fitting = [of_number.get(tuple(pair[number] for number in numbers), []) for pair in pairs]
-        taken = [index for each in fitting for index in each]
-        is_clear = max(map(len, fitting)) == 1 and len(set(taken)) == len(taken)
+        here, there = (
+            [tuple(each[number] for number in numbers) for each in side] for side in (pairs, every)
+        )
+        if len(set(here)) < len(here) or any(there.count(key) > 1 for key in here):
+            return None
+        found = [there.index(key) if key in there else -1 for key in here]
         # One may fit none only if every sequence is taken: the file then has more than the profile.
-        is_whole = all(fitting) or len(taken) == len(every)
-        return [each[0] if each else -1 for each in fitting] if is_clear and is_whole else None
+        is_whole = -1 not in found or len(found) - found.count(-1) == len(every)
+        return found if is_whole else None
 
     known = [number for number, column in enumerate((rows.process, rows.device)) if column is not None]
     found, how = told_by(*known) if known else None, ""
@@ -271,13 +214,12 @@ def _sequences(
     for candidates in (list(range(len(every))), launches.chosen.tolist()):
         if found is not None:
             break
-        on_device = [index for index in candidates if every[index][1] == pairs[0][1]] or candidates
         if len(candidates) == len(pairs):
             ascending = sorted(candidates, key=lambda index: every[index])
             of_pair = dict(zip(sorted(pairs), ascending, strict=True))
             found, how = [of_pair[pair] for pair in pairs], "in ascending order" if len(pairs) > 1 else ""
-        elif len(pairs) == 1 and place[1] == len(on_device) > 1:
-            found, how = [on_device[place[0]]], f"as file {place[0] + 1} of {place[1]} in the order given"
+        elif len(pairs) == 1 and place[1] == len(candidates) > 1:
+            found, how = [candidates[place[0]]], f"as file {place[0] + 1} of {place[1]} in the order given"
     if found is None:
         there = listed([f"{process}:{device}" for process, device in every], 8)
         raise ProfileError(

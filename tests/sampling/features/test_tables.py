@@ -108,7 +108,7 @@ def test_parquet_rows(tmp_path: Path) -> None:
     assert rows.format == "parquet"
     assert (rows.names, listed(rows.name), listed(rows.process)) == (("f", "g"), [0, 1], [7, 7])
     assert listed(rows.grid) == [[4, 1, 1], [2, 2, 2]]
-    has_metrics(rows, m=[1.5, NAN], count=[3, 2**40], flag=[1, 0], bad=[NAN, 1])
+    has_metrics(rows, m=[1.5, NAN], count=[3, 2**40], flag=[1, 0], bad=[float("inf"), 1])
 
 
 @pytest.mark.parametrize(
@@ -119,14 +119,13 @@ def test_parquet_rows(tmp_path: Path) -> None:
         ("kernel,m\nf,1\n", "no column id or name: rows are never joined by position"),
         ("id,m,id\n1,2,3\n", "several columns id"),
         ("id,m\n1,2\n2,3\n1,4\n", "row 4: this launch's id stands in row 2 already"),
-        ("name,occurrence,m\nf,0,2\nf,1,3\nf,0,4\n", r"row 4: .* stands in row 2 already"),
         ("id,m\n1,2\n,3\n", "row 3, column id"),
         ("id,m\n1,2\n1.5,3\n", "row 3, column id"),
         ("id,m\n-1,2\n", "row 2, column id"),
         ("name,m\nf,2\n,3\n", "row 3, column name"),
         ("id,m\n1,2\n2,x\n", "row 3, column m: not a number"),
         ("id,m\n1,2\n2,3,4\n", "row 3"),
-        ("id,m\n", "without a row"),
+        ("id,m\n", "without a single launch"),
         ("id,comment\n1,x\n", "without a column of numbers"),
         ("name,grid,m\nf,many,2\n", "row 2, column grid: 'many'"),
         ("name,grid_x,m\nf,4,2\n", "grid_x, grid_y, grid_z"),
@@ -142,10 +141,9 @@ def test_a_wrong_table_is_refused_with_its_row(tmp_path: Path, text: str, messag
     ("columns", "message"),
     [
         ({"kernel": ["f"], "m": [1]}, "no column id or name"),
-        ({"id": ["0"], "m": [1]}, "column id: holds string"),
+        ({"id": ["a"], "m": [1]}, "row 1, column id"),
         ({"id": [1, None], "m": [1, 2]}, "row 2, column id"),
         ({"id": [1, 1], "m": [1, 2]}, "row 2: this launch's id stands in row 1 already"),
-        ({"name": [1], "m": [1]}, "column name: holds int64"),
         ({"name": ["f"], "grid": ["?"], "m": [1]}, "row 1, column grid"),
         ({"id": [1]}, "without a column of numbers"),
     ],

@@ -88,11 +88,6 @@ def test_other_grids_are_classified_and_unseen_names_counted(classifier: str) ->
     assert picks.details["share_classified"] == 0.4
     assert picks.details["share_matched_exactly"] == 0
     assert picks.details["share_name_unseen"] == 0.2
-    used = "sgd" if classifier == "best" else classifier
-    assert picks.notes[-2:] == (
-        f"40.0 % of the launches are classified by {used}, right for 100.0 % of the 12 launches held out",
-        "20.0 % of the launches have a name that none of the first 60 has",
-    )
     assert picks.weight.tolist() == np.bincount(large).tolist()
 
 
@@ -189,24 +184,8 @@ def test_every_launch_has_a_group_of_the_first(launches: list[tuple[str, int, in
     assert picks_of(listed, restarts=2).stratum.tolist() == picks.stratum.tolist()
 
 
-def test_an_accuracy_that_tells_nothing_is_said() -> None:
-    # One launch in five is held out, of a group that no other launch of the first four shows.
-    launches = launch_list(
-        ["a", "b", "a", "b", "a", "c"],
-        [1, 2, 3, 4, 5, 6],
-        [10, 500, 10, 500, 9000],
-        [5, 90, 5, 90, 9000, 1],
-    )
-    picks = picks_of(launches, error=1e-9)
-    assert set(picks.details["holdout_accuracy"].values()) == {0.0}
-    assert (picks.details["holdout_launches"], picks.details["classifier"]) == (1, "sgd")
-    said = "; ".join(picks.notes)
-    assert "right for 0.0 % of the 1 launch held out" in said
-    assert "1 launch held out tell" in said
-
-
 # These differed while the variance that is added was that of the distinct rows.
-@pytest.mark.parametrize("seed", [*range(20), 75, 401, 880])
+@pytest.mark.parametrize("seed", [*range(8), 75, 401, 880])
 def test_counts_are_as_good_as_launches(seed: int) -> None:
     rng = np.random.default_rng(seed)
     kinds = int(rng.integers(2, 7))

@@ -127,11 +127,13 @@ KEYS = stratum_keys(2026, [np.arange(DRAWS)])
 
 def orders(launches: int, samples: int) -> list[tuple[int, ...]]:
     """Return the first ``samples`` launches of many strata of one size, in the order of drawing."""
-    size = np.full(DRAWS, launches)
-    _, position, rank = first_launches(KEYS, size, np.full(DRAWS, samples))
-    ordered = np.empty((DRAWS, samples), dtype=np.int64)
-    ordered[np.repeat(np.arange(DRAWS), samples), rank] = position
-    return [tuple(row) for row in ordered.tolist()]
+    found: list[list[int]] = [[] for _ in range(DRAWS)]
+    for size in range(1, samples + 1):
+        drawn = first_launches(KEYS, np.full(DRAWS, launches), np.full(DRAWS, size))
+        for stratum, position in zip(*(column.tolist() for column in drawn), strict=True):
+            if position not in found[stratum]:
+                found[stratum].append(position)
+    return [tuple(order) for order in found]
 
 
 def deviations(observed: Counter[object], kinds: int) -> float:
@@ -174,8 +176,11 @@ def test_strata_are_drawn_independently() -> None:
         pairs = []
         for seed in range(3):
             place = [
-                first_launches(stratum_keys(seed, [np.arange(DRAWS), *parts]), sizes, ones)[1].tolist()
-                for parts in ((group, group), other)
+                [position for _, position in sorted(zip(*(each.tolist() for each in drawn), strict=True))]
+                for drawn in (
+                    first_launches(stratum_keys(seed, [np.arange(DRAWS), *parts]), sizes, ones)
+                    for parts in ((group, group), other)
+                )
             ]
             pairs.append(abs(deviations(Counter[object](zip(*place, strict=True)), 16)))
         assert max(pairs) < 4
@@ -185,25 +190,23 @@ def test_strata_are_drawn_independently() -> None:
     sizes=st.lists(st.tuples(st.integers(1, 60), st.integers(1, 60), st.integers(1, 60)), min_size=1),
     seed=st.integers(0, 2**64 - 1),
 )
-def test_a_smaller_sample_is_the_beginning_of_a_larger(sizes: list[tuple[int, int, int]], seed: int) -> None:
-    launches = np.array([size for size, _, _ in sizes])
-    small, large = (
-        np.minimum(launches, np.array([pick(size) for size in sizes]))
-        for pick in (
-            lambda size: min(size[1:]),
-            lambda size: max(size[1:]),
-        )
-    )
+def test_a_smaller_sample_is_part_of_a_larger(sizes: list[tuple[int, int, int]], seed: int) -> None:
+    launches, one, other = np.array(sizes).T
     key = stratum_keys(seed, [np.arange(len(sizes))])
-    first, more = first_launches(key, launches, small), first_launches(key, launches, large)
-    assert np.bincount(first[0], minlength=len(sizes)).tolist() == small.tolist()
-    assert (first[1] < launches[first[0]]).all()
-    assert list(zip(*first[:2], strict=True)) == sorted(set(zip(*first[:2], strict=True)))
-    longer = set(zip(*(column.tolist() for column in more), strict=True))
-    for stratum, position, rank in zip(*(column.tolist() for column in first), strict=True):
-        if large[stratum] < launches[stratum]:
-            assert (stratum, position, rank) in longer
-        assert rank < small[stratum]
+    few, many = (
+        list(
+            zip(
+                *(column.tolist() for column in first_launches(key, launches, np.minimum(launches, m))),
+                strict=True,
+            )
+        )
+        for m in (np.minimum(one, other), np.maximum(one, other))
+    )
+    assert set(few) <= set(many)
+    for stratum, (size, *wanted) in enumerate(sizes):
+        positions = [position for of, position in few if of == stratum]
+        assert len(set(positions)) == len(positions) == min(size, *wanted)
+        assert all(0 <= position < size for position in positions)
 
 
 def strata_of(counts: DurationCounts, samples: IntArray) -> Strata:
