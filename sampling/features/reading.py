@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes, to_arrow_texts
+from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.readers.input_file import InputFile, open_input
@@ -156,7 +156,7 @@ class FeatureTable:
         """
         if name in self.texts:
             cells, codes = self.texts[name]
-            sizes, bad = sizes_of(to_arrow_texts(cells))
+            sizes, bad = sizes_of(cells)
             if bad >= 0:
                 raise self.error(codes == bad, name, f"{cells[bad]!r} is not {WRITTEN}")
             return sizes[codes]
