@@ -5,7 +5,8 @@ SplitMix64 [Steele, Lea, Flood, OOPSLA 2014], so that the same seed with larger 
 
 **Judged**: where one stratum carries most of the variance with one or two samples and a skewed spread, the
 error is far from normal. So a design is drawn thousands of times: the strata of most variance as they are;
-what all others add, and what simulated time varies beyond durations, is taken as normal. (docs/methods.md, 5)
+what all others add, and what simulated time varies beyond durations, is taken as normal.
+(docs/methods.md, 5 Joint)
 """
 
 from __future__ import annotations
