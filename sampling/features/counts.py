@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sampling.arrays import IntArray, to_arrow_texts, to_numpy
+from sampling.arrays import IntArray, to_arrow, to_arrow_texts, to_numpy
 from sampling.errors import ProfileError
 from sampling.features.reading import FeatureRows, read_table
 from sampling.parallel import Progress
@@ -51,7 +51,6 @@ _COUNT_SIGN = re.compile(rb"kernel \d+ - .+ - #thread-blocks \d+,\s*kernel instr
 _BANNER = b"NVBit (NVidia Binary Instrumentation Tool"
 _BLOCKS_TITLE = "Warp ID,Basic Block Counts"
 _LAUNCH = r"^Kernel ?(?P<number>\d{1,18}),(?P<blocks>\d{1,18}),(?P<warps>\d{1,18}),(?P<name>.+)$"
-_BLOCK_COUNTS = r"^\d+(?:,\d+)*,?$"
 
 
 def is_stats(head: bytes) -> bool:
@@ -75,8 +74,6 @@ def stats_rows(file: InputFile, progress: Progress | None = None) -> FeatureRows
     columns |= {column: (header.index(column), "text") for column in (_ID, _NAME)}
     rows = read_rows(file, Layout(header, columns, remedy=REMEDY), progress)
     table = read_table(file.path, rows, (_ID, _NAME), numbers, "C")
-    if not len(table.line):
-        raise ProfileError("lists no launch", path=file.path, remedy=REMEDY)
     distinct, code = table.texts[_ID]
     found = compute.extract_regex(to_arrow_texts(distinct), r"kernel-(?P<number>\d{1,18})")
     if found.null_count:
@@ -93,8 +90,8 @@ def stats_rows(file: InputFile, progress: Progress | None = None) -> FeatureRows
         np.where(has_overflowed, -1, total),
         names=tuple(map(str.strip, names)),
         name=name,
-        grid=np.stack([table.whole(axis) for axis in _GRID], axis=1),
-        block=np.stack([table.whole(axis) for axis in _BLOCK], axis=1),
+        grid=table.sizes("grid", _GRID),
+        block=table.sizes("block", _BLOCK),
     )
 
 
@@ -176,53 +173,36 @@ def _of_blocks(file: InputFile, progress: Progress | None) -> FeatureRows:
     import pyarrow as pa
     from pyarrow import compute
 
-    def refused(message: str, line: int | None = None) -> ProfileError:
-        again = "record it again: it is cut short or damaged"
-        return ProfileError(message, path=file.path, row=line, remedy=again)
-
-    names, launches, vectors, counts = [], [], [], []
-    lines_past = 0
-    for _, text in pieces(file, progress):
-        lines = lines_of(text)
-        launch = compute.extract_regex(lines, _LAUNCH)
-        has_counts = compute.match_substring_regex(lines, _BLOCK_COUNTS)
-        is_launch, is_count = to_numpy(launch.is_valid()), to_numpy(has_counts)
-        for place in np.flatnonzero(~(is_launch | is_count))[:64].tolist():
-            other = lines[place].as_py().decode("utf-8", "replace").strip().removeprefix("\ufeff")
-            if other and other != _BLOCKS_TITLE:
-                raise refused(f"'{other[:60]}' is neither a launch nor its counts", lines_past + place + 1)
-        groups = compute.drop_null(launch)
-        line = np.flatnonzero(is_launch) + lines_past + 1
-        launches.append([line, *(_whole(groups.field(of)) for of in ("number", "blocks", "warps"))])
-        names.append(groups.field("name"))
-        bare = compute.replace_substring_regex(lines.filter(has_counts), ",$", "")
-        split = compute.split_pattern(bare, ",")
+    lines = pa.chunked_array([lines_of(text) for _, text in pieces(file, progress)])
+    # Below the title a line for a launch and a line of its counts alternate.
+    places = np.flatnonzero(to_numpy(compute.match_substring_regex(lines, r"\S")))[1:]
+    launch = compute.extract_regex(lines.take(to_arrow(places[0::2])), _LAUNCH)
+    vectors = lines.take(to_arrow(places[1::2]))
+    wrong = np.zeros(len(places), dtype=np.bool_)
+    wrong[0::2] = to_numpy(launch.is_null())
+    wrong[1::2] = ~to_numpy(compute.match_substring_regex(vectors, r"^\d+(?:,\d+)*,?$"))
+    wrong[-1:] |= len(places) % 2 == 1
+    if not wrong.any():
+        number, blocks, warps = (
+            _whole(compute.struct_field(launch, of)) for of in ("number", "blocks", "warps")
+        )
+        split = compute.split_pattern(compute.replace_substring_regex(vectors, ",$", ""), ",")
         lengths = to_numpy(compute.list_value_length(split)).astype(np.int64)
-        vectors.append([np.flatnonzero(is_count) + lines_past + 1, lengths])
-        counts.append(to_numpy(compute.list_flatten(split).cast(pa.string()).cast(pa.float64())))
-        lines_past += text.count(b"\n")
-    line, number, blocks, warps = np.concatenate(launches, axis=1)
-    count_line, lengths = np.concatenate(vectors, axis=1)
-    if not len(line):
-        raise refused("a file of basic-block vectors without a single launch")
-    # Launches and counts alternate, and each launch has as many as it says.
-    pairs = min(len(line), len(count_line))
-    following = np.append(line[1:], np.iinfo(np.int64).max)[:pairs]
-    wrong = (count_line[:pairs] < line[:pairs]) | (count_line[:pairs] > following)
-    wrong |= lengths[:pairs] != blocks[:pairs]
-    if wrong.any() or len(line) != len(count_line):
-        row = int(np.argmax(wrong)) if wrong.any() else pairs
-        if row < len(line):
-            raise refused(f"not the {int(blocks[row])} counts that the launch names", int(line[row]))
-        raise refused("counts without a launch before them", int(count_line[row]))
-    spelt, name = unified(names)
+        wrong[1::2] = lengths != blocks
+    if wrong.any() or not len(places):
+        row = int(places[np.argmax(wrong)]) + 1 if wrong.any() else None
+        message = "no launch Kernel<id>,<blocks>,<warps>,<name> with so many counts in the line below it"
+        remedy = "record it again: it is cut short or damaged"
+        raise ProfileError(message, path=file.path, row=row, remedy=remedy)
+    names, name = unified([compute.struct_field(launch, "name")])
+    counts = to_numpy(compute.list_flatten(split).cast(pa.string()).cast(pa.float64()))
     offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
     return FeatureRows(
         path=file.path,
         format="basic-block-vectors",
-        line=line,
-        features=Features(block_vectors=BlockVectors(offsets, np.concatenate(counts), warps)),
-        names=spelt,
+        line=places[0::2] + 1,
+        features=Features(block_vectors=BlockVectors(offsets, counts, warps)),
+        names=names,
         name=name,
         # Numbers that start again are of several processes, so that they give no order.
         launch_number=number if (np.diff(number) > 0).all() else None,

@@ -85,9 +85,6 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     units: list[str] = []
     rows = _rows(file, titles, is_quoted=b'"ID"' in header, units=units, progress=progress)
     table = read_table(file.path, rows, texts, numbers, locale)
-    if not len(table.line):
-        message = "an Nsight Compute CSV without a single launch"
-        raise ProfileError(message, path=file.path, remedy=_WRITE_AGAIN)
     process, number, (names, name) = table.whole("Process ID"), table.whole("ID"), table.texts["Kernel Name"]
     codes, first = dense_codes([process, number])
     if (wrong := name != name[first][codes]).any():
@@ -99,6 +96,7 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     else:
         table.refuse_repeated([process, number], "this launch's ID")
         features = _raw(table, metrics, dict(zip(titles, units, strict=False)), first)
+    grid, block = table.sizes("Grid Size"), table.sizes("Block Size")
     return FeatureRows(
         path=file.path,
         format="ncu-details" if is_details else "ncu-raw",
@@ -108,8 +106,8 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
         name=name[first],
         process=process[first],
         device=table.whole("Device")[first] if "Device" in table.numbers else None,
-        grid=table.sizes("Grid Size")[first] if "Grid Size" in table.texts else None,
-        block=table.sizes("Block Size")[first] if "Block Size" in table.texts else None,
+        grid=None if grid is None else grid[first],
+        block=None if block is None else block[first],
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes, to_arrow_texts
+from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.readers.input_file import InputFile, open_input
@@ -71,13 +71,11 @@ class FeatureRows:
         return len(self.line)
 
     def words(self, row: int) -> str:
-        """Return a row in words, for messages: its name and shape, or its id."""
+        """Return a row in words, for messages: its id or its name."""
         if self.id is not None:
-            return f"id {int(self.id[row])}"
+            return f"id {self.id[row]}"
         assert self.name is not None
-        sizes = {"grid": self.grid, "block": self.block}
-        shape = [f", {what} {tuple(size[row].tolist())}" for what, size in sizes.items() if size is not None]
-        return f"'{shortened(self.names[int(self.name[row])])}'" + "".join(shape)
+        return f"'{shortened(self.names[self.name[row]])}'"
 
 
 def read_features(path: str, *, locale: NumberLocale = "C", progress: Progress | None = None) -> FeatureRows:
@@ -115,15 +113,19 @@ def _no_features(file: InputFile) -> ProfileError:
 
 @dataclass(frozen=True, slots=True)
 class FeatureTable:
-    """The columns of a file that are read."""
+    """The columns of a file that are read; ProfileError where it has no row."""
 
     path: str
     line: IntArray  #: (n,) 1-based line or row of each
-    texts: dict[
-        str, tuple[tuple[str, ...], IntArray]
-    ]  #: the distinct texts, and (n,) the index of each row's
+    #: the distinct texts, and (n,) the index of each row's
+    texts: dict[str, tuple[tuple[str, ...], IntArray]]
     numbers: dict[str, FloatArray]  #: (n,) each, NaN where a cell is empty or text
     is_text: dict[str, BoolArray]  #: (n,) which cells are text, of the columns in which some are
+
+    def __post_init__(self) -> None:
+        if not len(self.line):
+            remedy = "write a row for each launch"
+            raise ProfileError("a table without a single launch", path=self.path, remedy=remedy)
 
     def error(self, wrong: BoolArray, column: str, message: str, remedy: str | None = None) -> ProfileError:
         """Return the error for the first row that is wrong."""
@@ -147,22 +149,29 @@ class FeatureTable:
             raise self.error(wrong, name, f"not a whole number from {least} on")
         return numbers.astype(np.int64)
 
-    def sizes(self, name: str) -> IntArray:
-        """Return (n, 3) the grids or blocks of a column of texts."""
-        cells, codes = self.texts[name]
-        sizes, bad = sizes_of(to_arrow_texts(cells))
-        if bad >= 0:
-            raise self.error(codes == bad, name, f"{cells[bad]!r} is not {WRITTEN}")
-        return sizes[codes]
+    def sizes(self, name: str, axes: Sequence[str] = ()) -> IntArray | None:
+        """Return (n, 3) the grids or blocks, from a column of texts or one of each axis; None without them.
+
+        Raises ProfileError: a text is no size, or an axis is missing.
+        """
+        if name in self.texts:
+            cells, codes = self.texts[name]
+            sizes, bad = sizes_of(cells)
+            if bad >= 0:
+                raise self.error(codes == bad, name, f"{cells[bad]!r} is not {WRITTEN}")
+            return sizes[codes]
+        there = [self.whole(axis) for axis in axes if axis in self.numbers]
+        if len(there) < len(axes) and there:
+            message = f"a table without all of {', '.join(axes)}"
+            raise ProfileError(message, path=self.path, remedy="write 1 where an axis is not used")
+        return np.stack(there, axis=1) if there else None
 
     def refuse_repeated(self, keys: Sequence[IntArray], what: str) -> None:
-        """Raise ProfileError if two rows have the same keys, (n,) each and -1 or more, naming both rows."""
-        codes, first_rows = dense_codes([key + 1 for key in keys])
-        again = first_rows[codes] != np.arange(len(codes))
-        if again.any():
-            first, row = (
-                int(self.line[place]) for place in (first_rows[codes[np.argmax(again)]], np.argmax(again))
-            )
+        """Raise ProfileError if two rows have the same keys, (n,) each, naming both rows."""
+        codes, first_rows = dense_codes(keys)
+        again = np.flatnonzero(first_rows[codes] != np.arange(len(codes)))
+        if len(again):
+            first, row = self.line[first_rows[codes[again[0]]]], int(self.line[again[0]])
             message = f"{what} stands in row {first} already"
             raise ProfileError(message, path=self.path, row=row, remedy="give each launch one row")
 
@@ -172,18 +181,20 @@ def read_table(
 ) -> FeatureTable:
     """Gather the columns of a table of text.
 
-    Raises ProfileError: a cell is a number in another way of writing than the locale's.
+    Raises ProfileError: there is no row; a cell is a number in another way of writing than the locale's.
     """
     lines = [np.zeros(0, dtype=np.int64)]
     chunks: dict[str, list[Any]] = {name: [] for name in texts}
-    found: dict[str, list[tuple[FloatArray, BoolArray]]] = {name: [] for name in numbers}
+    values: dict[str, list[FloatArray]] = {name: [np.zeros(0)] for name in numbers}
+    are_text: dict[str, list[BoolArray]] = {name: [np.zeros(0, dtype=np.bool_)] for name in numbers}
     for rows in pieces:
         lines.append(rows.lines)
         for name, column in chunks.items():
             column.append(rows.table.column(name))
-        for name, cells in found.items():
-            values, is_text = floats(rows, name, locale)
-            cells.append((values, is_text))
+        for name in numbers:
+            found, is_text = floats(rows, name, locale)
+            values[name].append(found)
+            are_text[name].append(is_text)
             if is_text.any():
                 distinct, codes = rows.texts(name)
                 elsewhere = [_NUMBER_ELSEWHERE.fullmatch(text.strip()) is not None for text in distinct]
@@ -192,13 +203,10 @@ def read_table(
                     place = np.argmax(wrong)
                     message, row = f"'{distinct[codes[place]]}' is not a number", int(rows.lines[place])
                     raise ProfileError(message, path=path, row=row, column=name, remedy=_WRONG_NUMBER)
-    columns = {
-        name: tuple(map(np.concatenate, zip(*cells, strict=True))) for name, cells in found.items() if cells
-    }
     return FeatureTable(
         path,
         np.concatenate(lines),
         {name: unified(column) for name, column in chunks.items()},
-        {name: columns[name][0] if name in columns else np.zeros(0) for name in numbers},
-        {name: is_text for name, (_, is_text) in columns.items() if is_text.any()},
+        {name: np.concatenate(column) for name, column in values.items()},
+        {name: np.concatenate(column) for name, column in are_text.items() if np.concatenate(column).any()},
     )

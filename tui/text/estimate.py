@@ -15,8 +15,7 @@ from sampling.estimation.interval import Estimate, Ratio
 from sampling.estimation.total import PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlannedLaunch
-from sampling.running import Asked, Now, Ran
-from sampling.simulators.jobs import Job
+from sampling.running import Asked, Job, Now, Ran
 from sampling.simulators.measured_run import CYCLES
 from sampling.text import counted
 from tui.charts.quantities import UNKNOWN, count, duration, hours, share
