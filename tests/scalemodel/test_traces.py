@@ -54,7 +54,7 @@ def test_text_is_decimal_or_hexadecimal_with_comments(tmp_path: Path) -> None:
 def test_any_addresses_as_text(addresses: list[tuple[int, bool]]) -> None:
     content = "\n".join(hex(address) if is_hex else str(address) for address, is_hex in addresses)
     file = trace_file.TraceFile("t", b"", io.BytesIO(content.encode()))
-    assert traces._of_text(file, LINE).tolist() == [address // LINE for address, _ in addresses]
+    assert traces._of_text(file, LINE).line.tolist() == [address // LINE for address, _ in addresses]
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_a_trace_by_hand_takes_turns_and_counts_instructions(tmp_path: Path) -> 
     assert trace.warp_instructions == 6
 
 
-def test_only_global_memory_counts_and_local_if_asked_for(tmp_path: Path) -> None:
+def test_only_global_memory_counts(tmp_path: Path) -> None:
     instructions = [
         load(0x100, "LDS"),
         load(0x200, "ATOMS.ADD"),
@@ -211,8 +211,6 @@ def test_only_global_memory_counts_and_local_if_asked_for(tmp_path: Path) -> Non
     trace = trace_in(tmp_path, content)
     assert trace.line.tolist() == [address // LINE for address in counted]
     assert trace.warp_instructions == len(instructions)
-    counted[:0] = [0x500, LOCAL + 0x80]
-    assert lines_in(tmp_path, content, with_local=True) == [address // LINE for address in counted]
 
 
 def test_the_header_says_what_comes_first_on_a_line(tmp_path: Path) -> None:
