@@ -111,12 +111,8 @@ class NsysTables(ABC):
         """Return the names of a table's columns."""
 
     @abstractmethod
-    def row_count(self, table: str) -> int:
-        """Return the number of rows."""
-
     def most_rows(self, table: str) -> int:
-        """Return at once about how many rows there are."""
-        return self.row_count(table)
+        """Return at once about how many rows there are, 0 for none."""
 
     @abstractmethod
     def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
@@ -218,7 +214,7 @@ def read_export(
     facts = RecordingFacts(
         launch_order=launch_order,
         api_rows_missing=api_rows_missing,
-        hidden_graph_replays=tables.row_count(_GRAPH_TRACE),
+        hidden_graph_replays=sum(1 for _ in tables.rows(_GRAPH_TRACE, ("start",))),
         product=_product(tables),
     )
     profile = builder.finish(
@@ -429,7 +425,7 @@ def _without_kernels(tables: NsysTables) -> ProfileError:
     """Return the error for an nsys export without kernel launches: why it has none, and what to do."""
     mode = _settings(tables, "META_DATA_CAPTURE").get("CUDA_GRAPH_TRACE_OPTIONS:MODE")
     texts = tables.rows(STRINGS, ("value",)) if mode == "Graph" else ()
-    if any("GraphLaunch" in str(text) for (text,) in texts) or tables.row_count(_GRAPH_TRACE):
+    if any("GraphLaunch" in str(text) for (text,) in texts) or tables.most_rows(_GRAPH_TRACE):
         what = (
             "was recorded with graph-level tracing: it has replays of graphs but none of the kernels inside"
         )

@@ -96,7 +96,7 @@ class _FolderTables(NsysTables):
                 self._columns[table] = frozenset(names)
         return self._columns.get(table, frozenset())
 
-    def row_count(self, table: str) -> int:
+    def most_rows(self, table: str) -> int:
         """Return the number of rows."""
         if table not in self.stored:
             return 0

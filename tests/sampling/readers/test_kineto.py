@@ -132,7 +132,6 @@ def test_microseconds_become_nanoseconds(reading: Any, written: Any, nanoseconds
     [
         ({"pid": 3, "tid": 20}, (0, 7)),
         ({"pid": 3, "device": None}, (3, 7)),
-        ({"tid": "stream 20", "stream": None}, (0, 20)),
         ({"tid": 20, "stream": None}, (0, 20)),
         ({"pid": "", "tid": "", "device": None, "stream": None}, (0, 0)),
         ({"pid": 2, "tid": 9, "args": None}, (2, 9)),
