@@ -395,8 +395,11 @@ def _nanoseconds(microseconds: FloatArray) -> IntArray:
 
 def _labels(arguments: Sequence[_Arguments], field: str, events: Sequence[_Event], otherwise: str) -> Any:
     """Return (n,) int32 device or stream numbers: the argument, else what the event says itself, else 0."""
-    values, others = _numbers(arguments, field), _numbers(events, otherwise)
-    values = np.where(np.isfinite(values), values, np.where(np.isfinite(others), others, 0))
+    values = _numbers(arguments, field)
+    unknown = ~np.isfinite(values)
+    if unknown.any():
+        others = _numbers(events, otherwise)[unknown]
+        values[unknown] = np.where(np.isfinite(others), others, 0)
     return np.fmod(values, _LABEL_RANGE).astype(np.int32)
 
 
