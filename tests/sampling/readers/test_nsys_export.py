@@ -109,23 +109,6 @@ def test_one_process_never_takes_the_api_calls_of_another(read: Read) -> None:
     assert profile.facts.api_rows_missing == 2
 
 
-def test_a_suffixed_table_stands_in_for_the_plain_one(read: Read) -> None:
-    export = exports.export(
-        "2023.4", [exports.Launch(1, 2, 1), exports.Launch(3, 5, 2)], [exports.Call(0, 1)]
-    )
-    kernel = "CUPTI_ACTIVITY_KIND_KERNEL"
-    columns, rows = export.tables[kernel]
-    export.rename(kernel, f"{kernel}_V10").rename(
-        "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_RUNTIME_V2"
-    )
-    export.tables[f"{kernel}_V9"] = export.tables[f"{kernel}_VX"] = (columns, rows[:1])
-    profile = read(export)
-    assert profile.launches == 2
-    assert profile.facts.api_rows_missing == 1
-    export.tables[kernel] = (columns, rows[1:])
-    assert column(read(export), "duration_ns") == [2]
-
-
 def test_name_falls_back_to_mangled_then_short(read: Read) -> None:
     launches = [
         exports.Launch(1, 2, 1),
