@@ -22,6 +22,7 @@ import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
 from sampling.errors import OptionError, ProfileError
+from sampling.features.reading import read_table
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.names import is_communication
 from sampling.readers.input_file import InputFile
@@ -223,35 +224,27 @@ def read_manifest(file: InputFile) -> Manifest:
     for column in ("id", "simulator_id"):
         if column not in header:
             raise ProfileError(f"no column {column}", path=file.path, row=1, remedy=_REMEDY)
-    columns: dict[str, tuple[int, Kind]] = {
-        name: (header.index(name), "integer" if name in _NUMBERS else "text")
-        for name in known
-        if name in header
-    }
-    numbers: dict[str, list[IntArray]] = {name: [] for name in _NUMBERS}
-    called: list[str] = []
-    caches: list[str] = []
-    for rows in read_rows(file, Layout(header, columns, separator, remedy=_REMEDY)):
-        for name, parts in numbers.items():
-            parts.append(rows.numbers(name) if name in rows else np.full(len(rows), _NUMBERS[name]))
-            rows.refuse(parts[-1] < 0, name, "the number is 0 or more")
-        texts, codes = rows.texts("simulator_id")
-        called += [texts[each] for each in codes]
-        texts, codes = rows.texts("caches") if "caches" in rows else ([""], np.zeros(len(rows), np.int32))
-        wrong = np.array([STATE.fullmatch(each) is None for each in texts], dtype=np.bool_)
-        rows.refuse(wrong[codes], "caches", "is no way to find the caches")
-        caches += [texts[each] for each in codes]
-    if not called:
-        raise ProfileError("has no row below its header", path=file.path, remedy=_REMEDY)
-    table = {name: np.concatenate(parts) for name, parts in numbers.items()}
+    texts = [name for name in ("simulator_id", "caches") if name in header]
+    there = [name for name in _NUMBERS if name in header]
+    kinds: dict[str, tuple[int, Kind]] = {name: (header.index(name), "number") for name in there}
+    kinds |= {name: (header.index(name), "text") for name in texts}
+    rows = read_rows(file, Layout(header, kinds, separator, remedy=_REMEDY))
+    read = read_table(file.path, rows, texts, there, "C")
+    size = len(read.line)
+    table = {name: read.whole(name) if name in there else np.full(size, _NUMBERS[name]) for name in _NUMBERS}
+    states, state = read.texts.get("caches", (("",), np.zeros(size, dtype=np.int64)))
+    wrong = np.array([STATE.fullmatch(each) is None for each in states], dtype=np.bool_)
+    if wrong[state].any():
+        raise read.error(wrong[state], "caches", "is no way to find the caches", _REMEDY)
     order = np.lexsort((table["order"], table["shard"]))
+    called, code = read.texts["simulator_id"]
     found = [_NUMBER.fullmatch(each) for each in called]
-    number = np.array([int(each[1]) if each else UNNUMBERED for each in found], dtype=np.int64)
+    number = np.array([int(each[1]) if each else UNNUMBERED for each in found], dtype=np.int64)[code]
     return Manifest(
         file.path,
         table["id"][order],
         number[order],
         table["shard"][order],
         table["warm_up"][order] > 0,
-        tuple(caches[each] for each in order),
+        tuple(states[each] for each in state[order]),
     )
