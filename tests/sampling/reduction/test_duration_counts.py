@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -18,12 +17,12 @@ from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy, duration_counts
 from sampling.reduction.duration_counts import (
+    MOST,
     DurationCounts,
     count_durations,
     counted_launches,
     counted_parts,
     counts_by_name,
-    fewest_holding,
     reduced,
 )
 from sampling.reduction.grouping import Grouping
@@ -301,17 +300,10 @@ def test_progress_counts_the_launches_read(launch_table: Callable[..., Profile])
     assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
 
 
-def smallest_choice(durations_ns: list[int], share: float) -> int:
-    """The size of the smallest choice of groups that holds the share, by trying them all."""
-    total_ns = sum(durations_ns)
-    sizes = range(1, len(durations_ns) + 1)
-    return next(
-        size
-        for size in sizes
-        if any(sum(chosen) >= share * total_ns for chosen in combinations(durations_ns, size))
-    )
-
-
-@given(st.lists(st.integers(0, 10**15), min_size=1, max_size=8).filter(any), st.sampled_from([0.5, 0.8, 1.0]))
-def test_no_choice_of_fewer_groups_holds_as_much(durations_ns: list[int], share: float) -> None:
-    assert fewest_holding(np.array(durations_ns), share) == smallest_choice(durations_ns, share)
+@given(totals_ns=st.lists(st.integers(0, 10**15), min_size=1, max_size=8).filter(any))
+def test_no_choice_of_fewer_groups_holds_as_much(
+    totals_ns: list[int], counts_of: Callable[..., DurationCounts]
+) -> None:
+    counts = counts_of({f"k{place}": [total_ns] for place, total_ns in enumerate(totals_ns)})
+    held_ns = np.cumsum(sorted(totals_ns, reverse=True)).tolist()
+    assert counts.groups_of_most == sum(held < MOST * sum(totals_ns) for held in held_ns) + 1
