@@ -19,27 +19,22 @@ import sampling
 from sampling import running
 from sampling.plan.plan_file import read_plan
 from sampling.profile.profile import Profile
-from sampling.running import Job
 from sampling.simulators.measured_run import MeasuredRun
 
 
-class Told(running._Loop):
+class Told(running.Loop):
     """A run whose launches are told at once from a table of cycles."""
 
     cycles: list[float]
     each = True
 
-    def start(self, job: Job) -> None:
-        told = {"cycles": np.array([self.cycles[each] for each in job.ids.tolist()])}
-        job.measured, job.is_put_away = MeasuredRun("table", job.ids, None, told), True
-        self.running.append(job)
-
-    def reap(self) -> list[Job]:
-        ended, self.running = self.running, []
-        return ended
-
-    def stop(self) -> None:
-        self.running.clear()
+    def simulate(self) -> None:
+        """Tell one launch after the other until the target holds."""
+        for job in self.left():
+            cycles = {"cycles": np.array([self.cycles[each] for each in job.ids.tolist()])}
+            job.measured, job.is_put_away = MeasuredRun("table", job.ids, None, cycles), True
+            if self.is_met():
+                return
 
     def is_met(self) -> bool:
         return (self.each or not self.left()) and super().is_met()
@@ -68,7 +63,6 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=60)
     asked = parser.parse_args()
     Told.cycles = [float(row["cycles"]) for row in csv.DictReader(asked.whole.open())]
-    running._FIRST_POLL_SECONDS = running._LAST_POLL_SECONDS = 0.0
     with tempfile.NamedTemporaryFile("w", suffix=".csv") as own:
         rows = [(row["name"], row["duration_ns"]) for row in csv.DictReader(asked.table.open())]
         csv.writer(own).writerows([("name", "duration_ns"), *rows])

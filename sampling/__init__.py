@@ -24,29 +24,10 @@ if TYPE_CHECKING:
     from sampling.simulators.registry import export_plan
     from sampling.simulators.results import read_result_files
 
-__all__ = [
-    "Difference",
-    "ExportChoices",
-    "MadePlan",
-    "PlanEstimate",
-    "PlanFile",
-    "PlanJudgement",
-    "Profile",
-    "ProfilePart",
-    "Region",
-    "SamplingError",
-    "difference_between",
-    "estimate_plan",
-    "export_plan",
-    "judge_plan",
-    "make_plan",
-    "method_names",
-    "read_plan",
-    "read_profile",
-    "read_result_files",
-    "top_up",
-    "write_plan",
-]
+__all__ = ["Difference", "ExportChoices", "MadePlan", "PlanEstimate", "PlanFile", "PlanJudgement", "Profile"]
+__all__ += ["ProfilePart", "Region", "SamplingError", "difference_between", "estimate_plan", "export_plan"]
+__all__ += ["judge_plan", "make_plan", "method_names", "read_plan", "read_profile", "read_result_files"]
+__all__ += ["top_up", "write_plan"]
 
 _NAMES = {
     "api": ("MadePlan", "make_plan", "read_profile", "write_plan"),

@@ -1,8 +1,8 @@
 """The arrays that functions are given and return; to Arrow and back; dense codes for rows of integers.
 
-Arrays become Arrow's and come back sharing memory and without pandas. pyarrow's own ``to_numpy``,
-``pa.array``, ``pa.scalar`` and all else in it that turns Python or numpy values into Arrow ones import pandas
-where it is installed. That takes 0.2 s, in which an interrupt is lost.
+Arrays become Arrow's and come back sharing memory. pyarrow's own ``to_numpy``, ``pa.array``, ``pa.scalar``
+and all else in it that turns Python or numpy values into Arrow ones import pandas where it is installed,
+which takes 0.2 s.
 """
 
 from __future__ import annotations
@@ -38,40 +38,24 @@ def arrow_file(path: str | Path, *, writing: bool = False) -> Any:
 
 
 def to_numpy(values: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
-    """Return (n,) the integers, floats or truth values of an Arrow array.
+    """Return (n,) the integers, floats or truth values of an Arrow array; ValueError if a null is among them.
 
     Numbers in one chunk are not copied; then the result is read-only.
-
-    Raises
-    ------
-    ValueError : there is a null among them.
     """
     import pyarrow as pa
 
     if values.null_count:
         raise ValueError("an array with nulls has no numpy equal")
-    if not isinstance(values, pa.ChunkedArray):
-        return _to_numpy(values)
-    if values.num_chunks == 1:
-        return _to_numpy(values.chunk(0))
-    return np.concatenate([_empty(values.type), *map(_to_numpy, values.chunks)])
-
-
-def _to_numpy(values: pa.Array) -> NDArray[Any]:
-    import pyarrow as pa
-
     if pa.types.is_boolean(values.type):
-        return _to_numpy(values.cast(pa.uint8())).view(np.bool_)
-    if len(values) == 0:
-        return _empty(values.type)
+        return to_numpy(values.cast(pa.uint8())).view(np.bool_)
     kind = np.dtype(values.type.to_pandas_dtype())
-    return np.frombuffer(
-        values.buffers()[1], dtype=kind, count=len(values), offset=values.offset * kind.itemsize
-    )
-
-
-def _empty(kind: pa.DataType) -> NDArray[Any]:
-    return np.zeros(0, dtype=kind.to_pandas_dtype())
+    chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
+    found = [
+        np.frombuffer(chunk.buffers()[1], kind, len(chunk), chunk.offset * kind.itemsize)
+        for chunk in chunks
+        if len(chunk)
+    ]
+    return found[0] if len(found) == 1 else np.concatenate([np.zeros(0, kind), *found])
 
 
 def to_arrow(values: NDArray[np.number[Any]]) -> pa.Array:
@@ -94,13 +78,6 @@ def to_arrow_texts(texts: Sequence[str]) -> pa.Array:
     return large.cast(pa.string())
 
 
-def to_arrow_dictionary(codes: NDArray[np.integer[Any]], texts: pa.Array) -> pa.DictionaryArray:
-    """Return ``texts[codes]`` as a dictionary array; (n,) codes, each an index into ``texts``."""
-    import pyarrow as pa
-
-    return pa.DictionaryArray.from_arrays(to_arrow(codes), texts)
-
-
 def nulls_as(values: pa.Array | pa.ChunkedArray, number: int) -> pa.Array | pa.ChunkedArray:
     """Return integers or floats with ``number`` in place of each null."""
     if values.null_count == 0:
@@ -118,14 +95,16 @@ def first_true(values: pa.Array | pa.ChunkedArray) -> int:
 
 # Hashing takes a sixth of the time of a sort, but needs pyarrow, whose import takes 0.1 s.
 IMPORT_PAYS_FROM_ROWS = 400_000
-HASHING_PAYS_FROM_ROWS = 5_000
 _TABLE_ENTRIES = 1 << 20
 _KEY_BITS = 63
-_EARLY_ROWS = 1 << 14
 
 
 def dense_codes(columns: Sequence[AnyIntArray]) -> tuple[IntArray, IntArray]:
     """Return a code for every row and, for every code, the first row that has it.
+
+    The columns are packed side by side into 63 bits, each as wide as its largest value needs. Where they do
+    not fit, what is packed so far is replaced by its own dense codes and packing goes on: never a hash, so
+    two different rows never share a code.
 
     Parameters
     ----------
@@ -135,16 +114,10 @@ def dense_codes(columns: Sequence[AnyIntArray]) -> tuple[IntArray, IntArray]:
     -------
     codes : (n,) int64, 0 <= code < k
     first_rows : (k,) int64, ``columns[c][first_rows[code]]`` is the value behind a code.
-
-    Notes
-    -----
-    The columns are packed side by side into 63 bits, each as wide as its largest value needs. Where they do
-    not fit, what is packed so far is replaced by its own dense codes and packing goes on: never a hash, so
-    two different rows never share a code.
     """
     key = np.zeros(len(columns[0]), dtype=np.int64)
     if len(key) == 0:
-        return key, np.zeros(0, dtype=np.int64)
+        return key, key
     bits = 0
     column: AnyIntArray
     for column in columns:
@@ -164,10 +137,14 @@ def dense_codes(columns: Sequence[AnyIntArray]) -> tuple[IntArray, IntArray]:
 
 
 def _codes_of_key(key: IntArray) -> tuple[IntArray, IntArray]:
-    if key.max() < min(_TABLE_ENTRIES, 4 * len(key)):
-        return _codes_by_table(key)
-    least = HASHING_PAYS_FROM_ROWS if "pyarrow" in sys.modules else IMPORT_PAYS_FROM_ROWS
-    if len(key) < least:
+    """Return the same for one column, by a table of all values where they are small, else by hashing."""
+    if (size := int(key.max()) + 1) <= min(_TABLE_ENTRIES, 4 * len(key)):
+        first_row = _first_rows(key, size)
+        present = np.flatnonzero(first_row >= 0)
+        code = np.empty(size, dtype=np.int64)
+        code[present] = np.arange(len(present))
+        return code.take(key), first_row[present]
+    if "pyarrow" not in sys.modules and len(key) < IMPORT_PAYS_FROM_ROWS:
         _, first_rows, codes = np.unique(key, return_index=True, return_inverse=True)
         return codes.astype(np.int64, copy=False), first_rows.astype(np.int64, copy=False)
     encoded = to_arrow(key).dictionary_encode()
@@ -175,21 +152,9 @@ def _codes_of_key(key: IntArray) -> tuple[IntArray, IntArray]:
     return codes, _first_rows(codes, len(encoded.dictionary))
 
 
-def _codes_by_table(key: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the same for keys that are small enough to index a table."""
-    first_row = _first_rows(key, int(key.max()) + 1)
-    present = np.flatnonzero(first_row >= 0)
-    code = np.empty(len(first_row), dtype=np.int64)
-    code[present] = np.arange(len(present))
-    return code.take(key), first_row[present]
-
-
 def _first_rows(values: IntArray, size: int) -> IntArray:
     """Return (size,) the first row of each value, -1 for one that does not occur."""
     first_row = np.full(size, -1, dtype=np.int64)
-    # Most values occur early, and only what does not is looked for further on.
-    for begin, stop in ((0, _EARLY_ROWS), (_EARLY_ROWS, len(values))):
-        rows = begin + np.flatnonzero(first_row.take(values[begin:stop]) < 0)[::-1]
-        # Backwards, so that the last of several assignments to one index, which numpy keeps, is the first.
-        first_row[values[rows]] = rows
+    # Of several assignments to one index numpy keeps the last.
+    first_row[values[::-1]] = np.arange(len(values))[::-1]
     return first_row

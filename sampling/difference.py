@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,17 +15,15 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError, SamplingError
 from sampling.features.names import bare_spelling, common_spelling
 from sampling.parallel import Progress
-from sampling.profile.profile import Dimensions, Part, Profile
+from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping, KernelGroup, group_key
-from sampling.reduction.region import LeftOut, Region, selected_parts, selected_sequences
+from sampling.reduction.region import Region, selected_parts, selected_sequences
 from sampling.text import Wording
 
 #: With fewer launches on a side a kernel has no interval.
 LEAST_LAUNCHES = 10
-
-_Columns = TypeVar("_Columns", "Durations", "MeanRatios")
 
 
 class Status(StrEnum):
@@ -35,34 +34,17 @@ class Status(StrEnum):
     VANISHED = "vanished"
 
 
-@dataclass(frozen=True, slots=True)
-class ProfilePart:
+class ProfilePart(NamedTuple):
     """A profile and which of its launches count."""
 
     profile: Profile
     region: Region = Region()
 
-    def selected(self) -> tuple[Part, ...]:
-        """Return the launches that the region selects, before its name filters.
-
-        Raises
-        ------
-        EmptySelectionError : there are none.
-        NotApplicableError : the profile lacks what the region asks for.
-        """
-        return selected_parts(self.profile, self.region)
-
 
 @dataclass(frozen=True, slots=True)
-class MatchedKernel:
-    """One kernel of the two sides. What its launches do not share is None."""
+class MatchedKernel(KernelGroup):
+    """One kernel of the two sides."""
 
-    key: str
-    name: str
-    grid: Dimensions | None
-    block: Dimensions | None
-    process: int | None
-    device: int | None
     status: Status
     #: What the launches of the two sides share; None for a kernel of one side alone.
     matched_by: GroupBy | None
@@ -71,8 +53,7 @@ class MatchedKernel:
     shapes_after: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Durations:
+class Durations(NamedTuple):
     """The durations of some kernels in one recording; all (k,)."""
 
     #: 0 for a kernel that the recording lacks.
@@ -94,8 +75,7 @@ class Durations:
         return np.asarray(self.total_ns / max(int(self.total_ns.sum()), 1))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MeanRatios:
+class MeanRatios(NamedTuple):
     """Mean durations after over before with the ends of their intervals; (k,), NaN where there is none."""
 
     ratio: FloatArray
@@ -104,30 +84,11 @@ class MeanRatios:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KernelDurations:
-    """The reduction of one side, and (groups,) which kernel of the difference each of its groups is."""
-
-    counts: DurationCounts
-    of_kernel: IntArray
-
-    def of(self, kernel: int) -> tuple[IntArray, IntArray]:
-        """Return (p,) distinct durations of a kernel, ascending, in nanoseconds, and the launches of each."""
-        groups = np.flatnonzero(self.of_kernel == kernel).tolist()
-        pairs = [np.zeros((2, 0), dtype=np.int64), *map(self.counts.group_pairs, groups)]
-        durations_ns, launches = (np.concatenate(part) for part in zip(*pairs, strict=True))
-        distinct_ns, place = np.unique(durations_ns, return_inverse=True)
-        together = np.zeros(len(distinct_ns), dtype=np.int64)
-        np.add.at(together, place, launches)
-        return distinct_ns, together
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Difference:
     """Two profiles kernel by kernel, what changed most first; (k,) arrays have an entry a kernel."""
 
-    #: By which the kernel groups of both were made.
+    #: By which the kernel groups of both were made; whether process and device are left out as they differ.
     grouping: Grouping
-    #: Whether process and device are left out because they differ.
     without_places: bool
     kernels: tuple[MatchedKernel, ...]
     before: Durations
@@ -136,10 +97,9 @@ class Difference:
     ratios: MeanRatios
     confidence: float
     parts: tuple[ProfilePart, ProfilePart]
-    #: What the least duration leaves out of either part; None where its region sets none.
-    left_out: tuple[LeftOut | None, LeftOut | None]
-    #: The distinct durations of each kernel, before and after.
-    durations: tuple[KernelDurations, KernelDurations]
+    #: The reduction of either side, and (groups,) which kernel each of its groups is.
+    counts: tuple[DurationCounts, DurationCounts]
+    of_kernel: tuple[IntArray, IntArray]
 
     @property
     def change_ns(self) -> IntArray:
@@ -161,26 +121,35 @@ class Difference:
         """The total after over that before; None where that is 0."""
         return self.total_after_ns / self.total_before_ns if self.total_before_ns else None
 
-    def ordered(self, order: IntArray) -> Difference:
-        """Return the same kernels in another order, (k,) their indices."""
-        place = np.argsort(order)
-        there, here = (KernelDurations(each.counts, place[each.of_kernel]) for each in self.durations)
-        return replace(
-            self,
-            kernels=tuple(self.kernels[index] for index in order.tolist()),
-            before=_taken(self.before, order),
-            after=_taken(self.after, order),
-            ratios=_taken(self.ratios, order),
-            durations=(there, here),
-        )
-
     def is_above(self, growth: float) -> bool:
         """Return whether the total grew by more than this fraction of what it was before."""
         return self.total_after_ns - self.total_before_ns > growth * self.total_before_ns
 
+    def distinct(self, kernel: int) -> list[tuple[IntArray, IntArray]]:
+        """Return (p,) the distinct durations of a kernel, ns, and the launches of each, before and after."""
+        sides = []
+        for counts, of_kernel in zip(self.counts, self.of_kernel, strict=True):
+            groups = np.flatnonzero(of_kernel == kernel).tolist()
+            pairs = [np.zeros((2, 0), dtype=np.int64), *map(counts.group_pairs, groups)]
+            durations_ns, launches = (np.concatenate(part) for part in zip(*pairs, strict=True))
+            distinct_ns, place = np.unique(durations_ns, return_inverse=True)
+            together = np.zeros(len(distinct_ns), dtype=np.int64)
+            np.add.at(together, place, launches)
+            sides.append((distinct_ns, together))
+        return sides
 
-def _taken(columns: _Columns, order: IntArray) -> _Columns:
-    return type(columns)(*(getattr(columns, field.name)[order] for field in fields(columns)))
+    def ordered(self, order: IntArray) -> Difference:
+        """Return the same kernels in another order, (k,) their indices."""
+        place = np.argsort(order)
+        before, after, ratios = self.before, self.after, self.ratios
+        return replace(
+            self,
+            kernels=tuple(self.kernels[index] for index in order.tolist()),
+            before=Durations(before.launches[order], before.total_ns[order], before.variance[order]),
+            after=Durations(after.launches[order], after.total_ns[order], after.variance[order]),
+            ratios=MeanRatios(ratios.ratio[order], ratios.low[order], ratios.high[order]),
+            of_kernel=(place[self.of_kernel[0]], place[self.of_kernel[1]]),
+        )
 
 
 def difference_between(
@@ -204,22 +173,20 @@ def difference_between(
     """
     grouping = grouping or Grouping()
     sides = (("first", before), ("second", after))
-    selected = []
-    for which, part in sides:
+    selected, places = [], []
+    for which, (profile, region) in sides:
         with _said_of(which):
-            selected.append(part.selected())
-    places = [
-        {(each.process, each.device) for each in selected_sequences(part.profile, some)}
-        for (_, part), some in zip(sides, selected, strict=True)
-    ]
+            selected.append(selected_parts(profile, region))
+        sequences = selected_sequences(profile, selected[-1])
+        places.append({(sequence.process, sequence.device) for sequence in sequences})
     without_places = not grouping.pool_devices and places[0] != places[1]
     if without_places:
         grouping = replace(grouping, pool_devices=True)
     counts = []
-    for (which, part), some in zip(sides, selected, strict=True):
+    for (which, (profile, region)), some in zip(sides, selected, strict=True):
         with _said_of(which):
-            counts.append(count_durations(part.profile, grouping, part.region, progress, some))
-    kernels, of_kernel = _matched(*counts)
+            counts.append(count_durations(profile, grouping, region, progress, some))
+    kernels, of_kernel = _matched(counts[0], counts[1])
     there, here = (_durations(each, of, len(kernels)) for each, of in zip(counts, of_kernel, strict=True))
     found = Difference(
         grouping=grouping,
@@ -230,8 +197,8 @@ def difference_between(
         ratios=mean_ratios(there, here, confidence),
         confidence=confidence,
         parts=(before, after),
-        left_out=(counts[0].left_out, counts[1].left_out),
-        durations=(KernelDurations(counts[0], of_kernel[0]), KernelDurations(counts[1], of_kernel[1])),
+        counts=(counts[0], counts[1]),
+        of_kernel=of_kernel,
     )
     # By change, then by duration, then by key.
     by_key = np.argsort(sorted(range(len(kernels)), key=lambda index: kernels[index].key))
@@ -268,10 +235,6 @@ def mean_ratios(before: Durations, after: Durations, confidence: float) -> MeanR
     The interval is of the logarithm of the ratio, by the delta method and Welch's degrees of freedom; the
     larger of the two relative variances counts for both sides, because a side of few launches may by chance
     show none of the slow ones. It takes launches as independent of each other.
-
-    Raises
-    ------
-    OptionError : the confidence is no fraction between 0 and 1.
     """
     if not 0 < confidence < 1:
         raise OptionError(Wording("`confidence` is a fraction between 0 and 1, not {:g}", confidence))
@@ -279,22 +242,17 @@ def mean_ratios(before: Durations, after: Durations, confidence: float) -> MeanR
 
     ratio, low, high = np.full((3, len(before.launches)), np.nan)
     np.divide(after.mean_ns, before.mean_ns, out=ratio, where=before.mean_ns > 0)
-    fewest = np.minimum(before.launches, after.launches)
-    known = np.flatnonzero((fewest >= LEAST_LAUNCHES) & (ratio > 0))
-    sizes = [side.launches[known].astype(np.float64) for side in (before, after)]
-    samples = [side.variance[known] * n / (n - 1) for side, n in zip((before, after), sizes, strict=True)]
-    larger = np.maximum(*samples)
+    n, m = before.launches.astype(np.float64), after.launches.astype(np.float64)
+    enough = (np.minimum(n, m) >= LEAST_LAUNCHES) & (ratio > 0)
     # Without any spread nothing tells how far the means may be off: no interval, never +- 0.
-    known, larger, sizes = known[larger > 0], larger[larger > 0], [n[larger > 0] for n in sizes]
-    parts = [larger / n for n in sizes]
-    variance = parts[0] + parts[1]
-    freedom = variance**2 / sum(part**2 / (n - 1) for part, n in zip(parts, sizes, strict=True))
+    known = np.flatnonzero(enough & ((before.variance > 0) | (after.variance > 0)))
+    n, m = n[known], m[known]
+    larger = np.maximum(before.variance[known] * n / (n - 1), after.variance[known] * m / (m - 1))
+    variance = larger / n + larger / m
+    freedom = variance**2 / ((larger / n) ** 2 / (n - 1) + (larger / m) ** 2 / (m - 1))
     reach = stdtrit(freedom, 0.5 + confidence / 2) * np.sqrt(variance)
     low[known], high[known] = ratio[known] * np.exp(-reach), ratio[known] * np.exp(reach)
     return MeanRatios(ratio, low, high)
-
-
-# --- which kernel groups of two reductions are the same kernel ---------------------------------------------
 
 
 def _matched(
@@ -304,62 +262,60 @@ def _matched(
 
     Groups are matched by their keys, and what is left over by name alone.
     """
-    grouping = before.grouping
-    sides = (before.groups, _called_as_before(before.groups, after.groups))
-    in_both = set.intersection(*({group.key for group in groups} for groups in sides))
-    names_left: set[str] = set()
-    if grouping.needs_shape:
-        left = ({_without_shape(group) for group in groups if group.key not in in_both} for groups in sides)
-        names_left = set.intersection(*left)
-    rows: dict[str, KernelGroup] = {}
-    index_of: dict[str, int] = {}
+    grouping, sides = before.grouping, (before.groups, _called_as_before(before.groups, after.groups))
 
-    def index(group: KernelGroup) -> int:
-        if group.key not in in_both and (name_key := _without_shape(group)) in names_left:
-            group = KernelGroup(name_key, group.name, None, None, group.process, group.device)
-        rows.setdefault(group.key, group)
-        return index_of.setdefault(group.key, len(index_of))
+    def name_key(group: KernelGroup) -> str:
+        return group_key(group.name, Grouping(GroupBy.NAME), None, None, group.process, group.device)
 
-    there, here = (np.fromiter(map(index, groups), dtype=np.int64, count=len(groups)) for groups in sides)
-    kernels = []
-    shapes = [np.bincount(of, minlength=len(rows)).tolist() for of in (there, here)]
-    for group, old, new in zip(rows.values(), *shapes, strict=True):
-        status = Status.BOTH if old and new else Status.VANISHED if old else Status.APPEARED
-        by = GroupBy.NAME if group.key in names_left else grouping.by
-        place = (group.key, group.name, group.grid, group.block, group.process, group.device)
-        kernels.append(MatchedKernel(*place, status, by if status is Status.BOTH else None, old, new))
-    return tuple(kernels), (there, here)
+    in_both = {group.key for group in sides[0]} & {group.key for group in sides[1]}
+    left = [{name_key(group) for group in groups if group.key not in in_both} for groups in sides]
+    by_name = left[0] & left[1] if grouping.needs_shape else set()
+    kernels: dict[str, KernelGroup] = {}
+    index: dict[str, int] = {}
+    of_kernel = []
+    for groups in sides:
+        rows = np.zeros(len(groups), dtype=np.int64)
+        for row, group in enumerate(groups):
+            key = group.key if group.key in in_both else name_key(group)
+            if key not in by_name:
+                key = group.key
+            rows[row] = index.setdefault(key, len(index))
+            kernels.setdefault(
+                key, group if key == group.key else replace(group, key=key, grid=None, block=None)
+            )
+        of_kernel.append(rows)
+    old, new = (np.bincount(rows, minlength=len(kernels)).tolist() for rows in of_kernel)
+    matched = []
+    for row, (key, group) in enumerate(kernels.items()):
+        status = Status.BOTH if old[row] and new[row] else Status.VANISHED if old[row] else Status.APPEARED
+        by = GroupBy.NAME if key in by_name else grouping.by
+        place = (key, group.name, group.grid, group.block, group.process, group.device)
+        both = status is Status.BOTH
+        matched.append(MatchedKernel(*place, status, by if both else None, old[row], new[row]))
+    return tuple(matched), (of_kernel[0], of_kernel[1])
 
 
 def _called_as_before(
     before: tuple[KernelGroup, ...], after: tuple[KernelGroup, ...]
 ) -> tuple[KernelGroup, ...]:
-    """Return the groups after; those whose names another demangler wrote have the names they had before."""
+    """Return the groups after; those whose names another demangler wrote have the names they had before.
+
+    A name is found by a spelling that no other left over has; without parameters only those of templates,
+    whose parameters follow from their arguments.
+    """
     there, here = ({group.name for group in side} for side in (before, after))
     called: dict[str, str] = {}
     for form in (common_spelling, bare_spelling):
-        of_before = _spelt_alone(there - here - set(called.values()), form)
-        of_after = _spelt_alone(here - there - called.keys(), form)
-        called |= {of_after[key]: of_before[key] for key in of_before.keys() & of_after.keys()}
-
-    def renamed(group: KernelGroup) -> KernelGroup:
-        name = called.get(group.name)
-        return group if name is None else replace(group, name=name, key=name + group.key[len(group.name) :])
-
-    return tuple(map(renamed, after))
-
-
-def _spelt_alone(names: set[str], form: Callable[[str], str]) -> dict[str, str]:
-    """Return the names by a form that no other of them has.
-
-    Without parameters only those of templates are told by it, whose parameters follow from their arguments.
-    """
-    spelt: dict[str, list[str]] = {}
-    for name in names:
-        spelt.setdefault(form(name), []).append(name)
-    is_telling = {key: form is common_spelling or key.endswith(">") for key in spelt}
-    return {key: same[0] for key, same in spelt.items() if len(same) == 1 and is_telling[key]}
-
-
-def _without_shape(group: KernelGroup) -> str:
-    return group_key(group.name, Grouping(GroupBy.NAME), None, None, group.process, group.device)
+        alone = []
+        for names in (there - here - set(called.values()), here - there - called.keys()):
+            spelt: defaultdict[str, list[str]] = defaultdict(list)
+            for name in names:
+                spelt[form(name)].append(name)
+            is_telling = {key: form is common_spelling or key.endswith(">") for key in spelt}
+            alone.append({key: same[0] for key, same in spelt.items() if len(same) == 1 and is_telling[key]})
+        called |= {alone[1][key]: alone[0][key] for key in alone[0].keys() & alone[1].keys()}
+    renamed = []
+    for group in after:
+        name = called.get(group.name, group.name)
+        renamed.append(replace(group, name=name, key=name + group.key[len(group.name) :]))
+    return tuple(renamed)

@@ -8,12 +8,9 @@ from sampling.text import joined_texts
 
 
 class SamplingError(Exception):
-    """A failure of the engine, told as one sentence and, where there is one, its remedy.
+    """A failure of the engine: one sentence (``message``), what to do (``remedy``), and both (``text``).
 
-    Attributes
-    ----------
-    message, remedy : the two, in which parameters may be named (see `sampling.text.Wording`).
-    text : both.
+    Parameters may be named in them, see `sampling.text.Wording`.
     """
 
     def __init__(self, message: str, *, remedy: str | None = None) -> None:
@@ -24,7 +21,7 @@ class SamplingError(Exception):
 
 
 class ProfileError(SamplingError):
-    """An input file that is not a profile, or not a whole one.
+    """An input file that is not what it has to be, or not whole.
 
     Parameters
     ----------
@@ -44,14 +41,10 @@ class ProfileError(SamplingError):
         column: str | None = None,
         remedy: str | None = None,
     ) -> None:
-        self.path = str(path)
-        self.row = row
-        self.column = column
+        self.path, self.row, self.column = str(path), row, column
         place = self.path
-        if row is not None:
-            place += f", row {row}"
-        if column is not None:
-            place += f", column {column}"
+        place += "" if row is None else f", row {row}"
+        place += "" if column is None else f", column {column}"
         super().__init__(joined_texts(": ", (place, message)), remedy=remedy)
 
 
@@ -72,18 +65,13 @@ class OptionError(SamplingError):
 
 
 class OverrideError(OptionError):
-    """A decision of the user's that fits no node of a split tree.
+    """A decision of the user's that fits no node of a split tree; ``in_short`` says what without the key.
 
     Parameters
     ----------
-    message : what is wrong, without the kernel group.
     key : of the kernel group.
     group : its index, rank - 1; None where no group has the key.
     path : of the node, where one is to blame.
-
-    Attributes
-    ----------
-    in_short : what is wrong, without the key.
     """
 
     def __init__(
@@ -95,9 +83,7 @@ class OverrideError(OptionError):
         path: str | None = None,
         remedy: str | None = None,
     ) -> None:
-        self.key = key
-        self.group = group
-        self.path = path
+        self.key, self.group, self.path = key, group, path
         self.in_short = message if group is None else f"{message} (kernel group #{group + 1})"
         # A key may be longer than a screen: what matters stands before it.
         of = repr(key) if group is None else f"kernel group #{group + 1}: {key!r}"

@@ -52,13 +52,7 @@ def ordered_map(function: Callable[[Item], Result], items: Sequence[Item]) -> It
 class Stream(IntEnum):
     """What random numbers are drawn for: each use of a seed changes the numbers of no other."""
 
-    DESIGN = 0
-    DRAW = 1
-    JUDGE = 2
-    CALIBRATE = 3
-    CONFIRM = 4
-    EXPORT = 5
-    COLD_CHECK = 6
+    DESIGN, DRAW, JUDGE, CALIBRATE, CONFIRM, EXPORT, COLD_CHECK = range(7)
 
 
 def generator(seed: int, stream: Stream) -> np.random.Generator:

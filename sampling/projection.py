@@ -15,19 +15,14 @@ from enum import StrEnum
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray
+from sampling.arrays import FloatArray, IntArray
 from sampling.errors import AnalysisError, OptionError
 
-#: With fewer samples there is no standard deviation.
-LEAST_SAMPLES = 2
 _ARTIFACT_SAMPLES = 6
 # Cycles are counted in 64 bits: a window longer than this is longer than any log.
 _MOST_CYCLES = 2**62
 # Keeps a share that is a whole number of thread blocks from being rounded up for a product's last bit.
 _ROUNDING = 1e-9
-
-
-# --- what a simulator logs of one kernel while it runs -----------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +75,11 @@ class IntervalLog:
         """Return the facts, completed by the log's own end where it is the kernel's end.
 
         A log is taken to run to the kernel's end unless it is known to be cut short, or has fewer
-        instructions or thread blocks than the kernel is known to have. Thread blocks taken from a log that
-        may count those of other kernels are the most that the grid can have.
-
-        Raises
-        ------
-        AnalysisError : the log has more instructions, thread blocks or cycles than the kernel; more thread
-            blocks are no error where some of them may be of other kernels.
+        instructions or thread blocks than the kernel is known to have. Raises AnalysisError: it has more than
+        the kernel; thread blocks may be of other kernels, and are then the most that the grid can have.
         """
-        cycles, instructions, ctas = int(self.cycle[-1]), int(self.instructions.sum()), int(self.ctas.sum())
         facts = self.facts
+        cycles, instructions, ctas = int(self.cycle[-1]), int(self.instructions.sum()), int(self.ctas.sum())
         logged = [(cycles, facts.cycles, "cycles"), (instructions, facts.instructions, "instructions")]
         if not self.has_carried_ctas:
             logged.append((ctas, facts.ctas, "thread blocks"))
@@ -102,15 +92,9 @@ class IntervalLog:
         is_short = (facts.instructions or 0) > instructions or (facts.ctas or 0) > ctas
         if facts.cycles != cycles and (facts.cycles is not None or self.is_cut_short or is_short):
             return facts
-        return replace(
-            facts,
-            cycles=cycles,
-            instructions=instructions if facts.instructions is None else facts.instructions,
-            ctas=ctas if facts.ctas is None else facts.ctas,
-        )
-
-
-# --- the rule ----------------------------------------------------------------------------------------------
+        instructions = instructions if facts.instructions is None else facts.instructions
+        ctas = ctas if facts.ctas is None else facts.ctas
+        return replace(facts, cycles=cycles, instructions=instructions, ctas=ctas)
 
 
 class Lack(StrEnum):
@@ -124,17 +108,9 @@ class Lack(StrEnum):
     CUT = "cut-short"
 
 
-class Basis(StrEnum):
-    """What the work left is counted in."""
-
-    INSTRUCTIONS = "instructions"
-    CTAS = "ctas"
-    END = "end"
-
-
 @dataclass(frozen=True, slots=True)
 class ProjectionRule:
-    """When to stop, and how to project."""
+    """When to stop, and how to project; OptionError where that cannot be."""
 
     #: s, the relative standard deviation of the IPC to come below, in per cent.
     stability_percent: float = 0.25
@@ -151,10 +127,8 @@ class ProjectionRule:
             raise OptionError(
                 f"the stability is a number of per cent above 0, not {self.stability_percent:g}"
             )
-        if self.window_cycles < 1:
-            raise OptionError(f"the window is 1 cycle or more, not {self.window_cycles}")
-        if self.window_cycles > _MOST_CYCLES:
-            raise OptionError(f"the window is 2^62 cycles or fewer, not {self.window_cycles}")
+        if not 1 <= self.window_cycles <= _MOST_CYCLES:
+            raise OptionError(f"the window is from 1 to 2^62 cycles, not {self.window_cycles}")
         if not 0 <= self.small_grid_share <= 1:
             raise OptionError(f"the share of a small grid is from 0 to 1, not {self.small_grid_share:g}")
 
@@ -169,12 +143,12 @@ class Projection:
     #: Of the whole kernel, as projected and as simulated.
     projected_cycles: float | None
     total_cycles: int | None
-    #: Instructions over cycles, and thread blocks finished, up to the stop.
+    #: Instructions over cycles, and thread blocks finished, up to the stop; thread blocks to wait for.
     ipc: float
     ctas_done: int
-    #: Thread blocks to wait for.
     ctas_needed: int | None
-    basis: Basis
+    #: What the work left is counted in: instructions, ctas, or end where it does not stop.
+    basis: str
     #: The IPC's relative standard deviation at the stop; None where it does not stop.
     spread_percent: float | None
     #: Why it stops there, or does not stop.
@@ -200,14 +174,8 @@ class Projection:
 
 
 def project(log: IntervalLog, rule: ProjectionRule) -> Projection:
-    """Apply the rule to a kernel's log.
-
-    Raises
-    ------
-    AnalysisError : the log has more instructions, thread blocks or cycles than the kernel is known to have.
-    """
-    totals = log.totals()
-    ipc, done = cumulative_ipc(log), np.cumsum(log.ctas)
+    """Apply the rule to a kernel's log; AnalysisError where the log has more than the kernel."""
+    totals, ipc, done = log.totals(), cumulative_ipc(log), np.cumsum(log.ctas)
     if rule.artifact:
         first = np.maximum(np.arange(ipc.size) - _ARTIFACT_SAMPLES + 1, 0)
         is_full = np.arange(ipc.size) >= _ARTIFACT_SAMPLES - 1
@@ -217,23 +185,34 @@ def project(log: IntervalLog, rule: ProjectionRule) -> Projection:
         is_full = log.cycle >= rule.window_cycles
     spread = np.where(is_full, relative_spread_percent(ipc, first), np.nan)
     steady = spread < rule.stability_percent
-    needed = ctas_needed(totals, rule)
+    needed, what_is_needed = ctas_needed(totals, rule)
     stop = None
     # Records of several launches are of no kernel: their IPC says nothing of any one.
     if needed is not None and len(log.launches) <= 1:
-        both = [steady, done >= needed]
-        met = [_first(each) for each in (both if rule.artifact else [both[0] & both[1]])]
-        stop = None if None in met else max(place for place in met if place is not None)
+        conditions = [steady, done >= needed] if rule.artifact else [steady & (done >= needed)]
+        if all(condition.any() for condition in conditions):
+            stop = max(int(np.argmax(condition)) for condition in conditions)
     at = log.cycle.size - 1 if stop is None else stop
+    cycle, basis = int(log.cycle[at]), "ctas"
+    left = (
+        None if totals.instructions is None else totals.instructions - int(log.instructions[: at + 1].sum())
+    )
+    projected: float | None = None
     if stop is None:
-        basis, projected = Basis.END, None if totals.cycles is None else float(totals.cycles)
-        reason = _reason_to_run_on(log, ipc, spread, steady, needed, rule)
+        basis, projected = "end", None if totals.cycles is None else float(totals.cycles)
+        cycle = cycle if totals.cycles is None else totals.cycles
+        reason = _why_not(log, ipc, spread, needed, rule)
     else:
-        basis, projected = _projected(log, at, float(ipc[at]), totals, rule)
+        if left is not None and not rule.artifact and (left == 0 or ipc[at] > 0):
+            basis, projected = "instructions", cycle + left / float(ipc[at]) if left else float(cycle)
+        elif totals.ctas is not None:
+            # The artifact counts one more than are done. No projection is below the cycles already simulated.
+            worked = int(done[at]) + 1.0 if rule.artifact else _ctas_worked(log, at, totals)
+            projected = max(totals.ctas / worked * cycle, float(cycle))
         over = f"{_ARTIFACT_SAMPLES} records" if rule.artifact else f"{rule.window_cycles:,} cycles"
         # The artifact may have seen the steady IPC earlier than the stop.
         how = f"IPC within {spread[at]:.2g} % over {over}" if steady[at] else "IPC steady before"
-        reason = f"{how}; {int(done[at]):,} CTAs done, {_what_is_needed(totals, rule)}"
+        reason = f"{how}; {int(done[at]):,} CTAs done, {what_is_needed}"
     is_long = log.cycle[-1] >= rule.window_cycles and log.instructions.any()
     lacks = {
         Lack.WAVE: totals.wave_ctas is None,
@@ -246,7 +225,7 @@ def project(log: IntervalLog, rule: ProjectionRule) -> Projection:
     }
     return Projection(
         stopped=stop is not None,
-        cycle=int(log.cycle[at]) if stop is not None or totals.cycles is None else totals.cycles,
+        cycle=cycle,
         projected_cycles=projected,
         total_cycles=totals.cycles,
         ipc=float(ipc[at]),
@@ -265,86 +244,48 @@ def cumulative_ipc(log: IntervalLog) -> FloatArray:
     return np.cumsum(log.instructions) / log.cycle
 
 
-def _first(condition: BoolArray) -> int | None:
-    return int(np.argmax(condition)) if condition.any() else None
-
-
-def _is_wave_needed(totals: KernelFacts) -> bool:
-    wave = totals.wave_ctas
-    return wave is not None and (totals.ctas is None or totals.ctas >= wave)
-
-
-def ctas_needed(totals: KernelFacts, rule: ProjectionRule) -> int | None:
-    """Return how many thread blocks must be done: a wave, or a share of a grid that is smaller.
+def ctas_needed(totals: KernelFacts, rule: ProjectionRule) -> tuple[int | None, str]:
+    """Return how many thread blocks must be done, and why: a wave, or a share of a grid that is smaller.
 
     Where the wave is unknown it is the share of the grid; None where that is unknown too, or has none.
     """
-    if _is_wave_needed(totals):
-        return totals.wave_ctas
-    return int(np.ceil(rule.small_grid_share * totals.ctas - _ROUNDING)) if totals.ctas else None
+    wave = totals.wave_ctas
+    said = "the wave is unknown" if wave is None else f"a wave is {wave:,}"
+    if wave is not None and (totals.ctas is None or totals.ctas >= wave):
+        return wave, said
+    if not totals.ctas:
+        return None, said
+    share = int(np.ceil(rule.small_grid_share * totals.ctas - _ROUNDING))
+    return share, f"{rule.small_grid_share:g} of the grid's {totals.ctas:,} needed as {said}"
 
 
-def _what_is_needed(totals: KernelFacts, rule: ProjectionRule) -> str:
-    wave = "the wave is unknown" if totals.wave_ctas is None else f"a wave is {totals.wave_ctas:,}"
-    if _is_wave_needed(totals):
-        return wave
-    return f"{rule.small_grid_share:g} of the grid's {totals.ctas:,} needed as {wave}"
-
-
-def _projected(
-    log: IntervalLog, at: int, ipc: float, totals: KernelFacts, rule: ProjectionRule
-) -> tuple[Basis, float | None]:
-    """Return what the work left is counted in, and the cycles of the whole kernel.
-
-    No projection is below the cycles already simulated, which the thread blocks' could be at the end.
-    """
-    cycle = int(log.cycle[at])
-    if totals.instructions is not None and not rule.artifact:
-        left = totals.instructions - int(log.instructions[: at + 1].sum())
-        if left == 0 or ipc > 0:
-            return Basis.INSTRUCTIONS, cycle + left / ipc if left else float(cycle)
-    if totals.ctas is None:
-        return Basis.CTAS, None
-    # The artifact counts one more than are done.
-    worked = int(log.ctas[: at + 1].sum()) + 1.0 if rule.artifact else _ctas_worked(log, at, totals)
-    return Basis.CTAS, max(totals.ctas / worked * cycle, float(cycle))
-
-
-def _reason_to_run_on(
-    log: IntervalLog,
-    ipc: FloatArray,
-    spread: FloatArray,
-    steady: BoolArray,
-    needed: int | None,
-    rule: ProjectionRule,
+def _why_not(
+    log: IntervalLog, ipc: FloatArray, spread: FloatArray, needed: int | None, rule: ProjectionRule
 ) -> str:
-    numbers = ", ".join(map(str, log.launches))
-    unknown = "neither the wave nor the grid is known" if log.ctas.any() else "no CTA finishes in the log"
-    known, window = spread[~np.isnan(spread)], f"{rule.window_cycles:,} cycles"
-    done, enough = int(log.ctas.sum()), needed or 0
-    steadiest = f"{known.min():.2g} % at best" if known.size else ""
-    # The first that is so.
-    reasons = (
-        (
-            len(log.launches) > 1,
-            f"the simulator printed launches {numbers} as one, so that no record is of one alone",
-        ),
-        (needed is None, f"{unknown}, so it cannot be said when to stop"),
-        (not known.size and not ipc.any(), "no instruction in the log"),
-        (not known.size and rule.artifact, f"{log.cycle.size} records, {_ARTIFACT_SAMPLES} needed"),
-        (
-            not known.size and log.cycle[-1] < rule.window_cycles,
-            f"the log is shorter than the window of {window}",
-        ),
-        (not known.size, f"no window of {window} holds {LEAST_SAMPLES} records"),
-        (done < enough, f"{done:,} CTAs done at the log's end, {enough:,} needed"),
-        (
-            not steady.any(),
-            f"never steady: IPC stays within {steadiest}, less than {rule.stability_percent:g} % is asked",
-        ),
-        (True, f"steady only before {enough:,} CTAs were done"),
-    )
-    return next(reason for is_so, reason in reasons if is_so)
+    """Return why a kernel is not stopped."""
+    known, window, done = spread[~np.isnan(spread)], f"{rule.window_cycles:,} cycles", int(log.ctas.sum())
+    if len(log.launches) > 1:
+        numbers = ", ".join(map(str, log.launches))
+        reason = f"the simulator printed launches {numbers} as one, so that no record is of one alone"
+    elif needed is None:
+        unknown = "neither the wave nor the grid is known" if done else "no CTA finishes in the log"
+        reason = f"{unknown}, so it cannot be said when to stop"
+    elif not known.size and not ipc.any():
+        reason = "no instruction in the log"
+    elif not known.size and rule.artifact:
+        reason = f"{log.cycle.size} records, {_ARTIFACT_SAMPLES} needed"
+    elif not known.size and log.cycle[-1] < rule.window_cycles:
+        reason = f"the log is shorter than the window of {window}"
+    elif not known.size:
+        reason = f"no window of {window} holds 2 records"
+    elif done < needed:
+        reason = f"{done:,} CTAs done at the log's end, {needed:,} needed"
+    elif known.min() < rule.stability_percent:
+        reason = f"steady only before {needed:,} CTAs were done"
+    else:
+        asked = f"less than {rule.stability_percent:g} % is asked"
+        reason = f"never steady: IPC stays within {known.min():.2g} % at best, {asked}"
+    return reason
 
 
 def _ctas_worked(log: IntervalLog, at: int, totals: KernelFacts) -> float:
@@ -369,15 +310,12 @@ def _ctas_worked(log: IntervalLog, at: int, totals: KernelFacts) -> float:
     return done * float(executed[-1]) / finished_at if finished_at > 0 else done + 1.0
 
 
-# --- the spread within windows -----------------------------------------------------------------------------
-
-
 def relative_spread_percent(signal: FloatArray, first: IntArray) -> FloatArray:
-    """Return (n,) 100 times standard deviation over mean of the window that ends at each sample.
+    """Return (n,) 100 times the sample's standard deviation over mean of the window that ends at each sample.
 
-    NaN for a window of one sample, and one of zeros alone. The standard deviation is the sample's (n - 1).
-    Blocks of 1, 2, 4, ... samples are merged by mean and sum of squared deviations (Chan, Golub and LeVeque),
-    so nothing cancels however long the log and however small the deviations: only deviations are squared.
+    NaN for a window of one sample, and one of zeros alone. Blocks of 1, 2, 4, ... samples are merged by mean
+    and sum of squared deviations (Chan, Golub and LeVeque), so nothing cancels however long the log and
+    however small the deviations: only deviations are squared.
 
     Parameters
     ----------
@@ -402,7 +340,7 @@ def relative_spread_percent(signal: FloatArray, first: IntArray) -> FloatArray:
         size *= 2
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = 100 * np.sqrt(squares / (samples - 1)) / np.abs(mean)
-    return np.where(samples >= LEAST_SAMPLES, spread, np.nan)
+    return np.where(samples > 1, spread, np.nan)
 
 
 _Moments = tuple[FloatArray, FloatArray, IntArray | int]
@@ -410,9 +348,6 @@ _Moments = tuple[FloatArray, FloatArray, IntArray | int]
 
 def _merged(one: _Moments, other: _Moments) -> tuple[FloatArray, FloatArray]:
     """Return mean and sum of squared deviations of two sets of samples, (mean, squares, count) each."""
-    total = one[2] + other[2]
+    share = other[2] / (one[2] + other[2])
     apart = other[0] - one[0]
-    return (
-        one[0] + apart * (other[2] / total),
-        one[1] + other[1] + apart * apart * (one[2] * (other[2] / total)),
-    )
+    return one[0] + apart * share, one[1] + other[1] + apart * apart * (one[2] * share)

@@ -1,48 +1,54 @@
 """A plan simulated until its total is known well enough: handed over, run, estimated, topped up, and so on.
 
 All that is known of a run is in its folder: ``plan.json``, the plan as large as it is by now; ``rounds/N``,
-what was exported of it each time; and what `sampling.simulators.jobs` puts there. So a run that was stopped
+what was exported of it each time; ``launches/ID``, where the process of a launch works, with ``exit`` once it
+has ended; ``results/launch-ID.log`` (or ``.csv``), or ``.failed`` with the reason. So a run that was stopped
 goes on by being called again. (docs/methods.md, 11 Back from the simulator)
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from msgspec import structs
 
-from sampling.errors import AnalysisError, OptionError
+from sampling.arrays import IntArray
+from sampling.errors import AnalysisError, OptionError, ProfileError
 from sampling.estimation.interval import Estimate
 from sampling.estimation.top_up import enlarged, next_sizes, sampling_left
 from sampling.estimation.total import PlanEstimate, estimate_plan, sample_of
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, ToppedUp, read_json_object, read_plan
 from sampling.readers.input_file import open_input
-from sampling.simulators.export import (
-    ExportChoices,
-    Manifest,
-    manifests_in,
-    read_manifest,
-)
-from sampling.simulators.jobs import NEEDED, Job, jobs_of, prepare, put_away, take_result, words_of
-from sampling.simulators.registry import exported_folder
-from sampling.simulators.results import results_of
-from sampling.text import Wording, counted
+from sampling.simulators.export import ExportChoices, informative_order
+from sampling.simulators.exporter import Manifest, manifests_in, read_manifest
+from sampling.simulators.measured_run import CYCLES, MeasuredRun
+from sampling.simulators.registry import exported_folder, read_results
+from sampling.simulators.results import NOT_WANTED, results_of
+from sampling.text import Wording, counted, shortened
 
-#: So many launches that fail before one succeeds are the command's fault, not theirs.
+#: What a command must name, of each simulator that is run: what it simulates
+NEEDED = {"accel-sim": "{list}", "macsim": "", "csv": "{id}"}
+_LISTS = {"accel-sim": "kernelslist{}.g", "macsim": "kernel_config{}.txt"}
+#: So many launches that fail before one succeeds are the command's fault, not theirs
 _ALL_FAIL = 3
+#: How ``timeout`` of the coreutils ends for a program that it ended
+_TIMED_OUT, _TAIL_BYTES = "124", 1 << 16
 _FIRST_POLL_SECONDS, _LAST_POLL_SECONDS, _TELL_SECONDS = 0.001, 0.05, 1.0
-#: Together shorter than the second that the program has after a signal.
+#: Together shorter than the second that the program has after a signal
 _GRACE_SECONDS, _DEATH_SECONDS = 0.5, 0.2
 
 
@@ -51,18 +57,38 @@ class Asked:
     """What is to be run."""
 
     plan: PlanFile
-    #: Of the run; made, or gone on with.
-    folder: Path
-    #: The simulator, one of `NEEDED`, and its command line, in which {list}, {id}, {folder} and {out} stand
-    #: for those of a launch.
-    to: str
-    command: str
-    #: The half-width that the total is to reach, as a fraction; None: what the plan draws is run.
+    folder: Path  #: of the run; made, or gone on with
+    to: str  #: the simulator, one of `NEEDED`
+    command: str  #: its command line, with {list}, {id}, {folder} and {out} for those of a launch
+    #: the half-width that the total is to reach, as a fraction; None: what the plan draws is run
     target: float | None = None
-    #: How many run at once, and after what time one counts as failed.
-    processes: int = 1
-    timeout_seconds: float | None = None
+    processes: int = 1  #: how many run at once
+    timeout_seconds: float | None = None  #: what takes longer counts as failed
     choices: ExportChoices = ExportChoices()
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """A process that simulates a drawn launch, and those that run before it for the caches' sake."""
+
+    id: int  #: of the launch that it is called by
+    ids: IntArray  #: (n,) of all launches in their order, `NOT_WANTED` for those that count for nothing
+    #: of those that count, 0-based; none where these are launches of another job once more
+    strata: frozenset[int]
+    duration_ns: int  #: of the launches that count, in the profile
+    list: Path | None  #: what the simulator is given to run; None where a command is told the id
+    traces: Path | None  #: the folder of its traces
+    place: Path  #: its working folder
+    result: Path  #: the file of its finished result
+    caches: tuple[str, ...] = ()  #: (n,) how each launch finds them; empty where no manifest says
+    measured: MeasuredRun | None = field(default=None, repr=False)
+    failure: str = ""
+    is_put_away: bool = False  #: whether what came of it has its name among the results
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing is left to run of it."""
+        return self.measured is not None or bool(self.failure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,31 +102,26 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """How far a run is."""
+    """How far a run is, in launches."""
 
-    #: Launches.
     done: int
     of: int
     failed: int
     running: int
-    #: As far as it is known; None where there is no result.
-    total: Estimate | None
-    #: Until all that is drawn by now is simulated; None where nothing tells.
-    seconds_left: float | None
-    #: What just happened, where it did: a launch that ended, or the plan that became larger.
-    news: Job | int | None = None
+    total: Estimate | None  #: as far as it is known; None where there is no result
+    seconds_left: float | None  #: until all that is drawn by now is simulated; None where nothing tells
+    news: Job | int | None = None  #: what just happened: a launch that ended, or by how many the plan grew
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
     """What a run came to."""
 
-    #: None where there is no result.
-    found: PlanEstimate | None
+    found: PlanEstimate | None  #: None where there is no result
     failed: tuple[Failed, ...]
-    #: The script to submit, and how many launches it simulates; None where nothing is left to run.
+    #: the script to submit, and how many launches it simulates; None where nothing is left to run
     job_array: tuple[Path, int] | None = None
-    #: Folders of launches that began and have not ended, while a job array is at work.
+    #: folders of launches that began and have not ended, while a job array is at work
     begun: tuple[Path, ...] = ()
 
 
@@ -110,13 +131,10 @@ Watch = Callable[[Now], None]
 def run(asked: Asked, watch: Watch) -> Ran:
     """Simulate the plan's launches until the target holds, and more than the plan's if it takes more.
 
-    Raises
-    ------
-    OptionError : the command cannot be run, another run has the folder, or it is of another plan or command.
-    AnalysisError : the first launches all fail; the plan cannot become larger.
-    ProfileError : the traces are not those of the plan's launches; results are of another program.
+    Raises OptionError: the command cannot be run, another run has the folder, or it is of another plan or
+    command; AnalysisError: the first launches all fail; ProfileError: traces or results are of others.
     """
-    with _begun(asked, watch) as loop:
+    with Loop.begun(asked, watch) as loop:
         while not loop.is_met():
             loop.simulate()
             if loop.is_met() or not loop.grow():
@@ -126,25 +144,24 @@ def run(asked: Asked, watch: Watch) -> Ran:
 
 def write_job_array(asked: Asked, watch: Watch) -> Ran:
     """Take what a job array left, and write one for what is still to be simulated; run nothing."""
-    with _begun(asked, watch) as loop:
-        loop.update()
-        left = loop.left()
-        if not left and not loop.is_met() and loop.grow():
-            left = loop.left()
+    with Loop.begun(asked, watch) as loop:
         if loop.is_met():
-            left = []
+            return Ran(loop.found, loop.failed())
+        if not loop.left():
+            loop.grow()
+        left = loop.left()
         # The folder of one that has begun is in use, or was left by a task that was killed.
         waiting = [job for job in left if not (job.place / "run.log").exists()]
         script = (loop.job_array(waiting), len(waiting)) if waiting else None
         return Ran(loop.found, loop.failed(), script, tuple(job.place for job in left if job not in waiting))
 
 
-class _Loop:
+class Loop:
     """A run, from the files of its folder on."""
 
     def __init__(self, asked: Asked, watch: Watch) -> None:
         self.asked, self.watch, self.folder = asked, watch, asked.folder.absolute()
-        self.words = words_of(asked.command, asked.to)
+        self.words = _words_of(asked.command, asked.to)
         self.jobs: list[Job] = []
         # The process of each job that runs, and when it began.
         self.running: dict[Job, tuple[subprocess.Popen[bytes], float]] = {}
@@ -152,8 +169,42 @@ class _Loop:
         self.plan = self.first = asked.plan
         self.manifests: list[Manifest] = []
         self.rounds = self.taken = 0
-        # Of what ended since this call, for how long the rest may take.
-        self.spent_seconds, self.spent_ns, self.spent_jobs = 0.0, 0, 0
+        # Since when jobs run, and the profile's time of those that ended since: how long the rest may take.
+        self.began, self.spent_ns = 0.0, 0
+
+    @classmethod
+    @contextmanager
+    def begun(cls, asked: Asked, watch: Watch) -> Iterator[Self]:
+        """Give the run, whose folder is nobody else's meanwhile; no process of it is left behind."""
+        import fcntl
+
+        if asked.to not in NEEDED:
+            raise OptionError(f"nothing runs {asked.to} here", remedy=f"there is {', '.join(NEEDED)}")
+        if asked.to == "csv" and asked.choices.cold_check:
+            needless = (
+                "a command that is told an id runs no launches before it: `cold_check` means nothing here"
+            )
+            raise OptionError(Wording(needless))
+        if asked.to != "csv" and asked.choices.traces is None:
+            raise OptionError(Wording("{} runs `traces`, and there are none", asked.to))
+        if asked.target is not None and not asked.plan.is_random:
+            wrong = "a plan of picked launches has no interval that could hold a target"
+            raise OptionError(wrong, remedy="make one that is drawn, or run it without a target")
+        loop = cls(asked, watch)
+        loop.folder.mkdir(parents=True, exist_ok=True)
+        # The lock holds for as long as this lasts, however this process ends.
+        with (loop.folder / "lock").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                wrong = f"another run is at work in {loop.folder}"
+                raise OptionError(wrong, remedy="wait for it, or give another folder") from error
+            loop.load()
+            try:
+                yield loop
+            finally:
+                _end([process for process, _ in loop.running.values()])
+                loop.running.clear()
 
     def load(self) -> None:
         """Take over what is in the folder; export the plan where nothing is."""
@@ -206,12 +257,47 @@ class _Loop:
         return path
 
     def _take_round(self, path: Path) -> None:
-        """Add the jobs of an export, and let the folder's plan be its plan."""
-        plan = read_plan(str(path))
-        jobs = jobs_of(plan.to_simulate(), path, self.folder, self.asked.to, self.asked.choices.traces)
-        for job in jobs:
-            take_result(job, self.asked.to)
-        self.jobs += jobs
+        """Add the jobs of an export, the most informative first, and let the folder's plan be its plan."""
+        plan, to, traces = read_plan(str(path)), self.asked.to, self.asked.choices.traces
+        order = informative_order(plan.to_simulate())
+        drawn = {launch.id: (place, stratum, launch) for place, (stratum, launch) in enumerate(order)}
+        # Of each job its launches, how they find the caches, and its list; a command is told ids alone.
+        given: list[tuple[IntArray, tuple[str, ...], Path | None]] = []
+        for file_path in manifests_in(path):
+            with open_input(str(file_path)) as file:
+                manifest = read_manifest(file)
+            self.manifests.append(manifest)
+            shards = np.unique(manifest.shard).tolist()
+            for shard in shards:
+                inside = np.flatnonzero(manifest.shard == shard)
+                ids = np.where(manifest.is_warm_up[inside], NOT_WANTED, manifest.id[inside])
+                name = _LISTS[to].format("" if len(shards) == 1 else f"-{shard}")
+                given.append((ids, tuple(manifest.caches[each] for each in inside), file_path.parent / name))
+        jobs: list[Job] = []
+        known: set[int] = set()
+        for ids, caches, listed in given or [(np.array([each]), (), None) for each in drawn]:
+            wanted = sorted(ids[ids != NOT_WANTED].tolist(), key=lambda each: drawn[each][0])
+            # Launches that are there already are run once more, and count for no stratum.
+            is_check = wanted[0] in known
+            known.update(wanted)
+            name = f"{wanted[0]}{'-again' if is_check else ''}"
+            of_part = (
+                None if listed is None or traces is None else Path(traces, listed.parent.relative_to(path))
+            )
+            job = Job(
+                id=wanted[0],
+                ids=ids,
+                strata=frozenset() if is_check else frozenset(drawn[each][1] for each in wanted),
+                duration_ns=sum(drawn[each][2].duration_ns for each in wanted),
+                list=listed,
+                traces=None if of_part is None else of_part.absolute(),
+                place=self.folder / "launches" / name,
+                result=self.folder / "results" / f"launch-{name}{'.csv' if to == 'csv' else '.log'}",
+                caches=caches,
+            )
+            _take_result(job, to)
+            jobs.append(job)
+        self.jobs += sorted(jobs, key=lambda job: (not job.strata, drawn[job.id][0]))
         self.rounds, self.taken = self.rounds + 1, 0
         if self.asked.target is not None:
             # Every result is looked at, so the interval is no narrower than what is waited for.
@@ -219,34 +305,26 @@ class _Loop:
             plan = structs.replace(plan, topped_up=ToppedUp(rounds, self.asked.target))
         _write(self.folder / IN_FOLDER, plan.text())
         self.plan = read_plan(str(self.folder))
-        for place in manifests_in(path):
-            with open_input(str(place)) as file:
-                self.manifests.append(read_manifest(file))
-
-    def update(self) -> None:
-        """Take the results that are finished in the order of their stratum, and estimate from these.
-
-        Of launches that run at once the short ones end first: taken as they come, those of a stratum would
-        be no random sample of it.
-        """
-        waited_for: set[int] = set()
-        usable: list[Job] = []
-        for job in self.jobs:
-            if job.has_ended and not job.strata & waited_for:
-                if not job.is_put_away:
-                    put_away(job)
-                usable.append(job)
-            else:
-                waited_for |= job.strata
-        runs = [job.measured for job in usable if job.measured is not None]
-        if not runs or len(runs) == self.taken:
-            return
-        self.taken = len(runs)
-        self.found = estimate_plan(self.plan, results_of(self.plan, runs, self.manifests))
 
     def is_met(self) -> bool:
-        """Whether the total is within the target, by what is finished."""
-        self.update()
+        """Take the results that are finished, estimate, and return whether the total is within the target.
+
+        Of launches that run at once the short ones end first: taken as they come, those of a stratum would
+        be no random sample of it. So each is taken in the order of its stratum.
+        """
+        waited_for: set[int] = set()
+        runs: list[MeasuredRun] = []
+        for job in self.jobs:
+            if not job.has_ended or job.strata & waited_for:
+                waited_for |= job.strata
+                continue
+            if not job.is_put_away:
+                _put_away(job)
+            if job.measured is not None:
+                runs.append(job.measured)
+        if len(runs) > self.taken:
+            self.taken = len(runs)
+            self.found = estimate_plan(self.plan, results_of(self.plan, runs, self.manifests))
         target, found = self.asked.target, self.found
         if target is None or found is None or any(not job.strata and not job.has_ended for job in self.jobs):
             return False
@@ -259,6 +337,7 @@ class _Loop:
     def simulate(self) -> None:
         """Run the jobs that are left, until the target holds."""
         queue, told, pause = self.left(), 0.0, _FIRST_POLL_SECONDS
+        self.began, self.spent_ns = time.monotonic(), 0
         while queue or self.running:
             while queue and len(self.running) < self.asked.processes:
                 self.start(queue.pop(0))
@@ -276,7 +355,7 @@ class _Loop:
 
     def start(self, job: Job) -> None:
         """Start a job's process, in a session of its own so that it can be ended with all that it starts."""
-        words = prepare(job, self.asked.to, self.words)
+        words = _prepared(job, self.asked.to, self.words)
         with (job.place / "run.log").open("wb") as out, (job.place / "stderr.log").open("wb") as err:
             try:
                 process = subprocess.Popen(  # noqa: S603
@@ -303,16 +382,14 @@ class _Loop:
             elif code is None:
                 continue
             del self.running[job]
-            _write(job.exit, said + "\n")
-            take_result(job, self.asked.to)
-            self.spent_seconds += seconds
+            _write(job.place / "exit", said + "\n")
+            _take_result(job, self.asked.to)
             self.spent_ns += job.duration_ns
-            self.spent_jobs += 1
             ended.append(job)
-        over = [job for job in self.jobs if job.has_ended]
+        over = [job for job in self.jobs if job.has_ended] if ended else []
         if ended and len(over) >= min(_ALL_FAIL, len(self.jobs)) and not any(job.measured for job in over):
             # Then these have not failed for good.
-            for path in (each for job in over for each in (job.exit, job.result.with_suffix(".failed"))):
+            for path in (each for job in over for each in (job.place / "exit", _failed_file(job))):
                 path.unlink(missing_ok=True)
             raise AnalysisError(
                 f"the first {counted(len(over), 'launch', 'launches')} failed: {over[0].failure}",
@@ -322,11 +399,9 @@ class _Loop:
 
     def tell(self, news: Job | int | None = None) -> None:
         """Report how far the run is."""
-        left, seconds = self.left(), None
-        if self.spent_jobs and left:
-            left_ns = sum(job.duration_ns for job in left)
-            share = left_ns / self.spent_ns if self.spent_ns else len(left) / self.spent_jobs
-            seconds = share * self.spent_seconds / min(self.asked.processes, len(left))
+        left_ns = sum(job.duration_ns for job in self.left())
+        pace = self.spent_ns / max(time.monotonic() - self.began, 1e-9)
+        seconds = left_ns / pace if pace and left_ns else None
         done = sum(job.measured is not None for job in self.jobs)
         failed = sum(bool(job.failure) for job in self.jobs)
         total = None if self.found is None else self.found.main
@@ -365,15 +440,15 @@ class _Loop:
             rows.append(Failed(job.id, job.failure, None if instead is None else instead.id))
         return tuple(rows)
 
-    def job_array(self, jobs: list[Job]) -> Path:
+    def job_array(self, jobs: Sequence[Job]) -> Path:
         """Write the script that simulates these jobs, a task each, and return it."""
         limit = self.asked.timeout_seconds
+        timeout = [] if limit is None else ["timeout", "-k", "10", f"{limit:g}"]
         lines = []
         for job in jobs:
-            words = prepare(job, self.asked.to, self.words)
-            words = words if limit is None else ["timeout", "-k", "10", f"{limit:g}", *words]
+            command = shlex.join([*timeout, *_prepared(job, self.asked.to, self.words)])
             lines.append(
-                f"cd -- {shlex.quote(str(job.place))} || exit; {shlex.join(words)} > run.log 2> stderr.log; "
+                f"cd -- {shlex.quote(str(job.place))} || exit; {command} > run.log 2> stderr.log; "
                 "echo $? > exit.part; mv exit.part exit\n"
             )
         script, tasks = self.folder / "slurm.sh", self.folder / "jobs.txt"
@@ -392,6 +467,134 @@ eval "$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {list})"
 """
 
 
+def _words_of(command: str, to: str) -> list[str]:
+    """Return a command line as words that mean the same in any folder: each job runs in its own."""
+    needed = NEEDED[to]
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise OptionError(f"the simulator's command line cannot be read: {error}") from error
+    if needed not in command or not words:
+        wrong = f"the simulator's command line does not say what to simulate, {needed or 'a program'}"
+        raise OptionError(wrong, remedy=f"put {needed or 'it'} where the simulator takes it")
+    if shutil.which(words[0]) is None:
+        raise OptionError(f"{words[0]}: there is no such program", remedy="give its path, or put it on PATH")
+    words[0] = str(shutil.which(words[0]))
+    for place, word in enumerate(words):
+        # What is too long for a name is none.
+        with suppress(OSError):
+            words[place] = str(Path(word).absolute()) if word and Path(word).exists() else word
+    return words
+
+
+def _prepared(job: Job, to: str, words: Sequence[str]) -> list[str]:
+    """Make a job's folder with what the simulator looks for there, and return its command line."""
+    shutil.rmtree(job.place, ignore_errors=True)
+    job.place.mkdir(parents=True)
+    links: list[tuple[Path, Path]] = []
+    if job.list is not None and job.traces is not None:
+        text = job.list.read_text(encoding="utf-8")
+        if to == "accel-sim":
+            # It looks for traces beside the list, and for the network where it runs.
+            for config in (Path(word) for word in words if word.endswith(".config")):
+                links += [(net, job.place / net.name) for net in config.parent.glob("*.icnt")]
+            names = [name for name in text.split("\n") if name.startswith("kernel")]
+            links += [(job.traces / name, job.list.parent / name) for name in names]
+        else:
+            names = re.findall(r"\./(Kernel\d+)/trace\.txt", text)
+            links += [(job.traces / name, job.place / name) for name in dict.fromkeys(names)]
+            links.append((Path("params.in").absolute(), job.place / "params.in"))
+            _write(job.place / "kernel_config.txt", text)
+            _write(job.place / "trace_file_list", "1\n./kernel_config.txt\n")
+    for source, link in links:
+        packed = source.with_name(f"{source.name}.gz")
+        if link.exists():
+            continue
+        if not source.exists() and packed.exists():
+            part = link.with_name(f"{link.name}.part")
+            with gzip.open(packed) as stream, part.open("wb") as unpacked:
+                shutil.copyfileobj(stream, unpacked)
+            part.replace(link)
+        elif source.exists():
+            link.symlink_to(source)
+        else:
+            raise ProfileError("is not there, and the simulator looks for it", path=source)
+    said = {"{list}": job.list, "{id}": job.id, "{folder}": job.place, "{out}": job.place / "out"}
+    stands_for = re.compile("|".join(map(re.escape, said)))
+    return [stands_for.sub(lambda found: str(said[found[0]]), word) for word in words]
+
+
+def _failed_file(job: Job) -> Path:
+    return job.result.with_suffix(".failed")
+
+
+def _take_result(job: Job, to: str) -> None:
+    """Read what is on the disk of a job: a finished result, a failure, or how its process ended."""
+    job.is_put_away = True
+    if job.result.exists():
+        found = _measured(job, to, job.result)
+    elif _failed_file(job).exists():
+        found = _failed_file(job).read_text(encoding="utf-8").strip() or "it failed"
+    elif (job.place / "exit").exists():
+        job.is_put_away = False
+        code, path = (job.place / "exit").read_text(encoding="utf-8").strip(), job.place / "run.log"
+        if code == "0" and to == "csv":
+            # Its number, the last word that it wrote, becomes a table.
+            out = job.place / "out"
+            words = (out if out.exists() else path).read_text("utf-8", "replace").split()
+            path = path.with_suffix(".csv")
+            _write(path, f"id,{CYCLES}\n{job.id},{words[-1] if words else ''}\n")
+        found = _measured(job, to, path) if code == "0" else _why_failed(job, code)
+    else:
+        return
+    if isinstance(found, str):
+        job.failure = found
+    else:
+        job.measured = found
+
+
+def _measured(job: Job, to: str, path: Path) -> MeasuredRun | str:
+    """Return a job's result, or why it is none."""
+    try:
+        with open_input(str(path)) as file:
+            measured = read_results(file, (), to)
+    except ProfileError as error:
+        what = error.message.removeprefix(str(path)).removeprefix(": ")
+        return "it gave no number of cycles" if to == "csv" else what
+    # Kernels that only fill caches may be left out where results are read.
+    ids = job.ids if len(measured.number) == len(job.ids) else job.ids[job.ids != NOT_WANTED]
+    if len(measured.number) != len(ids):
+        return f"{counted(len(measured.number), 'launch', 'launches')} printed of {len(job.ids)}"
+    if lacking := np.flatnonzero((ids != NOT_WANTED) & ~(measured.metrics[CYCLES] > 0)).tolist():
+        return measured.missing.get(lacking[0], "it took 0 cycles")
+    told = tuple(each for each, launch in zip(job.caches, job.ids, strict=False) if launch in ids)
+    return replace(measured, number=ids, first_number=None, told=told)
+
+
+def _put_away(job: Job) -> None:
+    """Give what came of a job its name among the results."""
+    job.is_put_away = True
+    job.result.parent.mkdir(exist_ok=True)
+    if job.failure:
+        _write(_failed_file(job), f"{job.failure}\n")
+    else:
+        (job.place / f"run{job.result.suffix}").replace(job.result)
+
+
+def _why_failed(job: Job, code: str) -> str:
+    """Return why a process that did not end well ended, with the last line that it printed of it."""
+    why = "it ran past the time limit" if code == _TIMED_OUT else code
+    if code.startswith("-"):
+        why = f"ended by {signal.Signals(-int(code)).name}"
+    elif code.isdigit() and code != _TIMED_OUT:
+        why = f"exit code {code}"
+    with suppress(OSError), (job.place / "stderr.log").open("rb") as stream:
+        stream.seek(max(0, stream.seek(0, 2) - _TAIL_BYTES))
+        last = stream.read().decode("utf-8", "replace").strip().split("\n")[-1]
+        why += f": {shortened(last.strip(), 80)}" if last else ""
+    return why
+
+
 def _end(processes: Collection[subprocess.Popen[bytes]]) -> None:
     """End processes and all that they started; what they began is begun anew the next time."""
     for number, seconds in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, _DEATH_SECONDS)):
@@ -403,49 +606,6 @@ def _end(processes: Collection[subprocess.Popen[bytes]]) -> None:
         for process in processes:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.01, until - time.monotonic()))
-
-
-@contextmanager
-def _begun(asked: Asked, watch: Watch) -> Iterator[_Loop]:
-    """Give the run, whose folder is nobody else's meanwhile; no process of it is left behind.
-
-    The folder is kept from any other run for as long as this lasts, however this process ends.
-    """
-    import fcntl
-
-    needless = "a command that is told an id runs no launches before it: `cold_check` means nothing here"
-    refusals: tuple[tuple[bool, str, str | None], ...] = (
-        (asked.to not in NEEDED, f"nothing runs {asked.to} here", f"there is {', '.join(NEEDED)}"),
-        (asked.to == "csv" and bool(asked.choices.cold_check), Wording(needless), None),
-        (
-            asked.to != "csv" and asked.choices.traces is None,
-            Wording(f"{asked.to} runs `traces`, and there are none"),
-            None,
-        ),
-        (
-            asked.target is not None and not asked.plan.is_random,
-            "a plan of picked launches has no interval that could hold a target",
-            "make one that is drawn, or run it without a target",
-        ),
-    )
-    for is_so, message, remedy in refusals:
-        if is_so:
-            raise OptionError(message, remedy=remedy)
-    loop = _Loop(asked, watch)
-    loop.folder.mkdir(parents=True, exist_ok=True)
-    with (loop.folder / "lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise OptionError(
-                f"another run is at work in {loop.folder}", remedy="wait for it, or give another folder"
-            ) from error
-        loop.load()
-        try:
-            yield loop
-        finally:
-            _end([process for process, _ in loop.running.values()])
-            loop.running.clear()
 
 
 def _write(path: Path, text: str) -> None:

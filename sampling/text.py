@@ -16,12 +16,8 @@ class Wording(str):
     """A text that names parameters, in backticks: ``"`epsilon` is above 0"``, ``"give `group_by=name`"``.
 
     It reads as it is. A program whose users know the parameters by other names has them put in by `renamed`,
-    into the words of the engine alone: what is filled in comes from the user and stays as it is.
-
-    Parameters
-    ----------
-    template : with a ``{}`` for each value, as `str.format` takes it.
-    values : what is filled in; of another `Wording` the parameters are renamed too.
+    into the words of the engine alone: the values that fill its ``{}`` come from the user and stay as they
+    are, but for those that are a `Wording` too.
 
     >>> text = Wording("`kernel={!r}`: no kernel has it", "`kernel`")
     >>> text, text.renamed({"kernel": "--kernel"})
@@ -42,20 +38,13 @@ class Wording(str):
         return (Wording, (self.template, *self.values))
 
     def renamed(self, names: Mapping[str, str], quote: str = "") -> str:
-        """Return the text with other names for its parameters; one without another name stays.
-
-        Parameters
-        ----------
-        names : the other name of a parameter, which a value follows after a blank.
-        quote : what to put around a name and its value.
-        """
+        """Return the text with other names for its parameters, each with its value between two ``quote``."""
 
         def other_name(found: re.Match[str]) -> str:
             parameter, value = found.groups()
             if parameter not in names:
                 return found[0]
-            words = names[parameter] if value is None else f"{names[parameter]} {value}"
-            return f"{quote}{words}{quote}"
+            return f"{quote}{names[parameter]}{'' if value is None else f' {value}'}{quote}"
 
         template = _PARAMETER.sub(other_name, self.template)
         values = (each.renamed(names, quote) if isinstance(each, Wording) else each for each in self.values)
@@ -171,11 +160,9 @@ def _dumped(value: Any, **how: Any) -> str:
 
 
 def _printable(text: str) -> str:
-    return text if text.isascii() and "\x7f" not in text else _UNPRINTABLE.sub(_code_units, text)
-
-
-def _code_units(found: re.Match[str]) -> str:
-    return json.dumps(found[0])[1:-1] if found[0] != "\x7f" else "\\u007f"
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def finite(value: Any) -> Any:
@@ -184,6 +171,4 @@ def finite(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
-    return value
+    return [finite(item) for item in value] if isinstance(value, list | tuple) else value

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,7 +53,7 @@ _SAID = {
     "unknown": "how launches found the caches is not known: where each ran alone, such totals were 5 to 10 % "
     "too long",
 }
-_KINDS: Mapping[CachesKind, str] = {
+_BEGAN: Mapping[CachesKind, str] = {
     "cold": "cold",
     "own": "with their own reads in L2",
     "filled": "with filled caches",
@@ -60,8 +61,7 @@ _KINDS: Mapping[CachesKind, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ColdCheck:
+class ColdCheck(NamedTuple):
     """How much less launches take that do not start cold, from some that were simulated both ways."""
 
     #: R, their cycles after other launches over those from cold caches.
@@ -74,7 +74,7 @@ class ColdCheck:
 
     def half_width(self, confidence: float) -> float:
         """Return how far R may be off, as a fraction of it."""
-        return float(student_t(confidence, np.array(self.degrees_of_freedom))) * self.standard_error
+        return float(student_t(confidence, self.degrees_of_freedom)) * self.standard_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,66 +83,24 @@ class Caches:
 
     #: By state: whole, warm, loads, own, after:N, cold; unknown where neither results nor manifest say.
     shares: Mapping[str, float] = field(default_factory=dict)
-    #: Of those that started cold; None where there is none.
+    #: How most of the time began; cold where more than a little of it did.
+    state: str = "unknown"
+    #: What that says of a total: cold where more than a little began so and was not checked, own likewise.
+    kind: CachesKind = "unknown"
+    #: The same in words.
+    said: str = ""
+    #: Of the launches that started cold; None where there is none.
     check: ColdCheck | None = None
-
-    def share(self, kind: str) -> float:
-        """Return how much of the time began so, see `kind_of_caches`."""
-        return sum(share for state, share in self.shares.items() if kind_of_caches(state) == kind)
-
-    def check_error(self, confidence: float) -> float:
-        """Return how far their check may be off, as a fraction of the total; 0 where there is none."""
-        # The ratio is of the cold launches alone.
-        return 0.0 if self.check is None else self.check.half_width(confidence) * self.share("cold")
-
-    @property
-    def state(self) -> str:
-        """How most of the time began; cold where more than a little of it did."""
-        cold = {state: share for state, share in self.shares.items() if kind_of_caches(state) == "cold"}
-        among = cold if self._began_cold else self.shares
-        return max(among, key=lambda state: among[state], default="unknown")
-
-    @property
-    def _began_cold(self) -> bool:
-        return self.share("cold") > _LITTLE
-
-    @property
-    def is_cold(self) -> bool:
-        """Whether more than a little of the time began with caches that nothing had filled, unchecked."""
-        return self._began_cold and self.check is None
-
-    @property
-    def is_lower_bound(self) -> bool:
-        """Whether more than a little of the time began with what launches read themselves."""
-        return not self.is_cold and self.share("own") > _LITTLE
 
     @property
     def is_of_whole_run(self) -> bool:
         """Whether a total of them can be taken for the whole run's."""
-        return not self.is_cold and not self.is_lower_bound
+        return self.kind not in ("cold", "own")
 
-    @property
-    def kind(self) -> CachesKind:
-        """What that says of a total."""
-        if self.is_cold:
-            return "cold"
-        return "own" if self.is_lower_bound else "unknown" if self.state == "unknown" else "filled"
-
-    def __str__(self) -> str:
-        if not self.shares:
-            return ""
-        if self._began_cold and self.check is not None:
-            return (
-                f"launches started cold, and {self.check.pairs} of them were simulated after others too: "
-                f"cycles are multiplied by {self.check.ratio:.3f}, as these show"
-            )
-        if self.is_lower_bound:
-            return _SAID["own"]
-        if not self.state.startswith("after:"):
-            return _SAID.get("warm" if self.state == "loads" else self.state, "")
-        before = int(self.state.removeprefix("after:"))
-        said = _SAID["few" if before < ENOUGH_BEFORE else "enough"]
-        return said.format(counted(before, "launch", "launches"))
+    def check_error(self, confidence: float) -> float:
+        """Return how far their check may be off, as a fraction of the total; 0 where there is none."""
+        # The ratio is of the cold launches alone.
+        return 0.0 if self.check is None else self.check.half_width(confidence) * _share(self.shares, "cold")
 
 
 def caches_of(plan: PlanFile, results: SimulatedLaunches) -> Caches:
@@ -156,7 +114,32 @@ def caches_of(plan: PlanFile, results: SimulatedLaunches) -> Caches:
             time[state_of[launch.id]] += stands_for_ns(launch)
     total = sum(time.values())
     shares = {state: part / total for state, part in time.items()} if total else {}
-    return Caches(shares, _cold_check(plan, results))
+    check = _cold_check(plan, results)
+    began_cold = _share(shares, "cold") > _LITTLE
+    among = [state for state in shares if not began_cold or kind_of_caches(state) == "cold"]
+    state = max(among, key=lambda each: shares[each], default="unknown")
+    kind: CachesKind = "unknown" if state == "unknown" else "filled"
+    if began_cold and check is None:
+        kind = "cold"
+    elif _share(shares, "own") > _LITTLE:
+        kind = "own"
+    if began_cold and check is not None:
+        said = (
+            f"launches started cold, and {check.pairs} of them were simulated after others too: "
+            f"cycles are multiplied by {check.ratio:.3f}, as these show"
+        )
+    elif kind != "own" and state.startswith("after:"):
+        before = int(state.removeprefix("after:"))
+        said = _SAID["few" if before < ENOUGH_BEFORE else "enough"]
+        said = said.format(counted(before, "launch", "launches"))
+    else:
+        said = _SAID.get("own" if kind == "own" else "warm" if state == "loads" else state, "")
+    return Caches(shares, state, kind, said if shares else "", check)
+
+
+def _share(shares: Mapping[str, float], kind: CachesKind) -> float:
+    """Return how much of the time began so."""
+    return sum(share for state, share in shares.items() if kind_of_caches(state) == kind)
 
 
 def warmed(results: SimulatedLaunches, check: ColdCheck | None) -> SimulatedLaunches:
@@ -173,9 +156,9 @@ def unlike_caches(here: Caches, there: Caches) -> str:
     if not here.shares or not there.shares or (here.is_of_whole_run and there.is_of_whole_run):
         return ""
     if here.kind == there.kind:
-        return f"of launches that began {_KINDS[here.kind]}"
+        return f"of launches that began {_BEGAN[here.kind]}"
     return (
-        f"its launches began {_KINDS[here.kind]}, those of the other results {_KINDS[there.kind]}: "
+        f"its launches began {_BEGAN[here.kind]}, those of the other results {_BEGAN[there.kind]}: "
         "that alone makes a difference"
     )
 
@@ -187,10 +170,10 @@ def _cold_check(plan: PlanFile, results: SimulatedLaunches) -> ColdCheck | None:
     cold, warm = _cycles_of(results, "cold"), _cycles_of(results.again, "filled")
     launches = checkable(plan)
     is_pair = np.array([launch.id in cold and launch.id in warm for launch in launches], dtype=np.bool_)
-    pairs = int(is_pair.sum())
+    taken = [launch for launch, is_taken in zip(launches, is_pair, strict=True) if is_taken]
+    pairs = len(taken)
     if pairs < FEWEST_PAIRS:
         return None
-    taken = [launch for launch, is_taken in zip(launches, is_pair, strict=True) if is_taken]
     chance = check_chances(launches, pairs)[is_pair]
     weight = np.array([launch.weight for launch in taken]) / chance
     of_cold = weight * np.array([cold[launch.id] for launch in taken])
@@ -205,11 +188,12 @@ def _cold_check(plan: PlanFile, results: SimulatedLaunches) -> ColdCheck | None:
     return ColdCheck(ratio, error, freedom / 2, pairs)
 
 
-def _cycles_of(results: SimulatedLaunches, kind: str) -> dict[int, float]:
+def _cycles_of(results: SimulatedLaunches, kind: CachesKind) -> dict[int, float]:
     """Return the cycles, where they are known, of the launches that began so, by id."""
-    cycles = results.metrics.get(CYCLES, np.full(len(results.ids), np.nan))
+    cycles = results.metrics.get(CYCLES, np.full(len(results.ids), np.nan)).tolist()
+    rows = zip(results.ids.tolist(), cycles, results.caches, strict=True)
     return {
-        launch_id: value
-        for launch_id, value, state in zip(results.ids.tolist(), cycles.tolist(), results.caches, strict=True)
+        number: value
+        for number, value, state in rows
         if kind_of_caches(state) == kind and not np.isnan(value)
     }

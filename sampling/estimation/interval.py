@@ -1,10 +1,10 @@
 """From a sample of launches to a total, or to a ratio of totals, with its interval.
 
 A plan declares how simulated cycles per profiled nanosecond vary: by kappa within a stratum (noise floor),
-and from kernel to kernel (kernel spread), which a pooled stratum has too. So each of the strata i has a
-declared variance V before anything was simulated. Where a spread can be seen, in strata simulated twice and
-between strata of one launch of one kernel group, it moves all of them by one factor f. (this project;
-docs/methods.md, 11 Back from the simulator)
+and from kernel to kernel (kernel spread), which a pooled stratum has too. So stratum i has a declared
+variance V before anything was simulated. Where a spread can be seen, in strata simulated twice and between
+strata of one launch of one kernel group, it moves all by one factor f. (docs/methods.md, 11 Back
+from the simulator)
 
     V_i = Y_i^2 (1/m_i - 1/N_i) kappa_i^2;   q_i = sum (residuals)^2 / (d_i y_i^2),  d_i = m_i - 1
     p = sum_seen V / sum V                          the share of the variance where something was seen
@@ -20,8 +20,9 @@ t_2; all seen often is the plain variance of the strata with Satterthwaite's deg
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,39 +32,35 @@ from sampling.errors import AnalysisError, OptionError
 from sampling.strata.strata import DECLARED_FREEDOM
 from sampling.text import counted
 
-#: From so many times the residual variance without durations on, a metric does not follow them.
-CLEARLY_WORSE = 9.0
+# From so many times the residual variance without durations on, a metric does not follow them.
+_CLEARLY_WORSE = 9.0
 # Chance shows so much more than was declared in one sample of a hundred.
 _CHANCE = 0.01
-# Beyond this t is the normal quantile to more digits than any interval has.
+# Beyond so many degrees of freedom t is the normal quantile to more digits than any interval has.
 _MANY = 1e9
 # Below these shares of what it is made of, a sum of squared residuals is rounding.
-_CANCELLED = 1e-13
-_EQUAL = 1e-12
+_CANCELLED, _EQUAL = 1e-13, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
     """What was simulated of a plan: strata (s,), and in them launches (n,)."""
 
-    #: (s,) N, how many launches each stratum has.
+    #: (s,) N, how many launches each stratum has, and the mean duration of all of them, ns.
     launches: IntArray
-    #: (s,) mean profile duration of all of them, ns.
     mean_x: FloatArray
     #: (s,) number of the kernel group; the strata of all pools share one.
     group: IntArray
     #: (s,) kappa^2: how the metric per profiled ns is declared to vary within the stratum, over its square.
     declared: FloatArray
-    #: (n,) stratum of each simulated launch.
+    #: (n,) stratum of each simulated launch, and its profile duration, ns.
     stratum: IntArray
-    #: (n,) its profile duration, ns.
     x: FloatArray
-    #: (n, k) its metrics, each in its own unit; NaN where one is not known.
+    #: (n, k) its metrics, each in its own unit; NaN where one is not known. (k,) their names.
     y: FloatArray
-    #: (k,) their names.
     metrics: tuple[str, ...]
-    #: (s,) how many launches the plan asks for; None: those that are there.
-    planned: IntArray | None = None
+    #: (s,) how many launches the plan asks for.
+    planned: IntArray
 
     @cached_property
     def samples(self) -> IntArray:
@@ -76,45 +73,39 @@ class Sample:
             raise OptionError(f"no metric {metric!r}; there are {', '.join(self.metrics)}")
         return np.asarray(self.y[:, self.metrics.index(metric)])
 
-    def known(self, *metrics: str) -> Sample:
-        """Return the sample of the launches that have all of some metrics, and these alone."""
+    def known(self, *metrics: str) -> tuple[Sample, BoolArray]:
+        """Return the launches that have all of some metrics, and (s,) which strata have any: its strata.
+
+        Raises OptionError: there is no such metric; AnalysisError: no launch has them.
+        """
         y = np.stack([self.values(metric) for metric in metrics], axis=1)
         rows = ~np.isnan(y).any(axis=1)
-        planned = self.samples if self.planned is None else self.planned
-        return replace(
-            self, stratum=self.stratum[rows], x=self.x[rows], y=y[rows], metrics=metrics, planned=planned
-        )
-
-    def without_emptied(self) -> Sample:
-        """Return the sample of the strata that have a simulated launch, numbered anew."""
-        there = self.samples > 0
-        columns = {name: getattr(self, name)[there] for name in ("launches", "mean_x", "group", "declared")}
-        planned = None if self.planned is None else self.planned[there]
-        return replace(self, **columns, stratum=(np.cumsum(there) - 1)[self.stratum], planned=planned)
+        if not rows.any():
+            which = f"both {' and '.join(metrics)}" if len(metrics) > 1 else f"the metric {metrics[0]}"
+            raise AnalysisError(f"no simulated launch of the plan has {which}")
+        there = np.bincount(self.stratum[rows], minlength=len(self.launches)) > 0
+        stratum = (np.cumsum(there) - 1)[self.stratum[rows]]
+        of_strata = (self.launches[there], self.mean_x[there], self.group[there], self.declared[there])
+        return Sample(*of_strata, stratum, self.x[rows], y[rows], metrics, self.planned[there]), there
 
 
-# Its figures are computed when they are first asked for, and kept.
 @dataclass(frozen=True, eq=False)
 class Moments:
     """Means and sums of squares of strata with at least one simulated launch each.
 
     There may be axes before the strata's: many draws of one plan are then estimated at once.
-
-    Attributes
-    ----------
-    launches, mean_x, group, declared : (s,) as in `Sample`.
-    samples : (..., s) m, how many launches were simulated.
-    x, y : (..., s) means of their durations and metric.
-    xx, xy, yy : (..., s) sums of products of the deviations from these means.
     """
 
+    #: (s,) as in `Sample`.
     launches: FloatArray
     mean_x: FloatArray
     group: IntArray
     declared: FloatArray
+    #: (..., s) m, how many launches were simulated; means of their durations and metric.
     samples: FloatArray
     x: FloatArray
     y: FloatArray
+    #: (..., s) sums of products of the deviations from these means.
     xx: FloatArray
     xy: FloatArray
     yy: FloatArray
@@ -127,12 +118,12 @@ class Moments:
     @cached_property
     def ratio(self) -> FloatArray:
         """(..., s) metric per profiled nanosecond, ybar/xbar; 0 where xbar = 0."""
-        return np.divide(self.y, self.x, out=np.zeros(self.y.shape), where=self.x > 0)
+        return _divided(self.y, self.x, 0.0)
 
     @cached_property
     def totals(self) -> FloatArray:
         """(..., s) N ybar Xbar/xbar, the ratio estimate; N ybar where nothing lasts any time."""
-        growth = np.divide(self.mean_x, self.x, out=np.ones(self.x.shape), where=self.x > 0) - 1
+        growth = _divided(self.mean_x, self.x, 1.0) - 1
         return np.asarray(self.launches * self.y * (1 + growth))
 
     def residual_squares(self, b: float) -> FloatArray:
@@ -156,23 +147,20 @@ def moments(sample: Sample, y: FloatArray) -> Moments:
     return Moments(*of_strata, x_mean, y_mean, sums(dx * dx), sums(dx * dy), sums(dy * dy))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Interval:
-    """How far a total may be off, and what moved the factor."""
+class Interval(NamedTuple):
+    """How far a total may be off, and what moved the factor; (...,) where nothing else is said."""
 
     #: (..., s) each stratum's part of the variance, f V.
     of_stratum: FloatArray
-    #: (...,) nu; inf for a census, NaN where a total of 0 tells nothing of what is left.
+    #: nu; inf for a census, NaN where a total of 0 tells nothing of what is left.
     degrees_of_freedom: FloatArray
-    #: (...,) f.
+    #: f, and r, which is 1 where nothing was seen.
     factor: FloatArray
-    #: (...,) r, the variance seen over the one declared; 1 where nothing was seen.
     variance_ratio: FloatArray
-    #: (...,) D, the degrees of freedom seen times the share of the variance that they are of.
+    #: D, and p, the share of the declared variance that was seen at least twice.
     seen_freedom: FloatArray
-    #: (...,) p, the share of the declared variance that was seen at least twice.
     share_seen: FloatArray
-    #: (...,) whether more was seen than was declared and chance explains, one time in a hundred.
+    #: Whether more was seen than was declared and chance explains.
     exceeds: BoolArray
     #: (..., s) q, the relative spread that was seen, and d behind it; both 0 where nothing was.
     spread: FloatArray
@@ -237,7 +225,7 @@ def interval(
     return Interval(parts, nu, factor, ratio, behind, share, exceeds, seen, freedom)
 
 
-def student_t(confidence: float, degrees_of_freedom: FloatArray) -> FloatArray:
+def student_t(confidence: float, degrees_of_freedom: FloatArray | float) -> FloatArray:
     """Return the two-sided quantile of Student's t for any positive degrees of freedom, inf among them."""
     from scipy.special import stdtrit
 
@@ -259,25 +247,23 @@ def _divided(above: FloatArray, below: FloatArray, otherwise: float) -> FloatArr
     return np.asarray(np.divide(above, below, out=np.full(below.shape, otherwise), where=below > 0))
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What the sample says of the spread that the plan declared; see `Interval`."""
+class Seen(NamedTuple):
+    """What the sample says of the spread that the plan declared: r, D and p."""
 
     variance_ratio: float
     degrees_of_freedom: float
     share: float
-    #: How much of the interval rests on what was declared.
+    #: How much of the interval rests on what was declared, 4 / (4 + D).
     declared_share: float
     exceeds: bool
 
 
-# Two estimates are the same only if they are one object: comparing would compare arrays.
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """A total over all launches, estimated from the simulated ones."""
 
     metric: str
-    #: Of the strata that have a simulated launch; NaN where that is a part and withheld.
+    #: NaN where it is incomplete: of a part there is no total.
     total: float
     #: The interval; None where there is none. Both are the total where nothing was left out.
     low: float | None
@@ -287,9 +273,8 @@ class Estimate:
     degrees_of_freedom: float | None
     #: (s,) parts of the total; NaN where no launch was simulated.
     stratum_total: FloatArray
-    #: The share of the profile's time of strata without a simulated launch.
+    #: The share of the profile's time of those; how many of the plan's launches have no such metric.
     share_missing: float
-    #: How many of the plan's launches have no such metric.
     launches_missing: int
     #: None where there is no interval, or no launch was left out.
     seen: Seen | None
@@ -305,12 +290,6 @@ class Estimate:
         """Of the interval, in the metric's unit."""
         return None if self.high is None else self.high - self.total
 
-    def withheld(self) -> Estimate:
-        """Return the same without a total where it would be one of a part."""
-        if not self.is_incomplete:
-            return self
-        return replace(self, total=np.nan, low=None, high=None, degrees_of_freedom=None, seen=None)
-
     def is_within(self, epsilon: float) -> bool:
         """Return whether the total is complete and its interval at most epsilon of it to either side."""
         half_width = self.half_width
@@ -319,39 +298,23 @@ class Estimate:
         return half_width <= epsilon * self.total * (1 + 1e-12)
 
 
-def fitted(sample: Sample, metric: str) -> tuple[Sample, Moments]:
-    """Return the launches that have a metric, and the moments of the strata that have such a launch.
-
-    Raises
-    ------
-    OptionError, AnalysisError : there is no such metric, or no launch has it.
-    """
-    known = sample.known(metric)
-    if not len(known.stratum):
-        raise AnalysisError(f"no simulated launch of the plan has the metric {metric}")
-    there = known.without_emptied()
-    return known, moments(there, there.values(metric))
-
-
 def estimate(
     sample: Sample, metric: str, confidence: float = 0.95, *, topped_up_to: float | None = None
 ) -> Estimate:
     """Return the total of a metric over all launches, by the ratio estimator, with its interval.
 
-    Launches whose metric is NaN count as missing; the others of their stratum weigh more.
+    Launches whose metric is NaN count as missing; the others of their stratum weigh more. Errors are those of
+    `Sample.known`.
 
     Parameters
     ----------
     topped_up_to : the epsilon until which the sample was topped up, if it was: its interval is no narrower,
         for sampling stopped where it was narrow, which is partly chance.
-
-    Raises
-    ------
-    OptionError, AnalysisError : there is no such metric, or no launch has it.
     """
-    known, made = fitted(sample, metric)
-    everywhere = np.full(len(known.launches), True)
-    return _estimate(known, made, interval(made), everywhere, metric, confidence, topped_up_to)
+    known, there = sample.known(metric)
+    made = moments(known, known.y[:, 0])
+    everywhere = np.full(len(there), True)
+    return _estimate(sample, there, made, interval(made), everywhere, metric, confidence, topped_up_to)
 
 
 def estimate_groups(sample: Sample, metric: str, confidence: float = 0.95) -> dict[int, Estimate]:
@@ -360,16 +323,18 @@ def estimate_groups(sample: Sample, metric: str, confidence: float = 0.95) -> di
     What a group shows is drawn towards what the whole sample shows. Groups without a launch that has the
     metric are left out; errors as of `estimate`.
     """
-    known, made = fitted(sample, metric)
+    known, there = sample.known(metric)
+    made = moments(known, known.y[:, 0])
     whole, estimates = interval(made).factor, {}
     for group in np.unique(made.group).tolist():
         found = interval(made, centre=whole, of=made.group == group)
-        estimates[group] = _estimate(known, made, found, known.group == group, metric, confidence)
+        estimates[group] = _estimate(sample, there, made, found, sample.group == group, metric, confidence)
     return estimates
 
 
 def _estimate(
-    known: Sample,
+    sample: Sample,
+    there: BoolArray,
     made: Moments,
     found: Interval,
     here: BoolArray,
@@ -377,43 +342,40 @@ def _estimate(
     confidence: float,
     topped_up_to: float | None = None,
 ) -> Estimate:
-    """Return the estimate of the total of some strata (s,)."""
-    assert known.planned is not None
-    there, nu = known.samples > 0, float(found.degrees_of_freedom)
-    totals = made.totals[here[there]]
-    found = replace(found, of_stratum=found.of_stratum[here[there]])
-    total, half_width = float(totals.sum()), float(found.half_width(confidence))
+    """Return the estimate of the total of some strata, ``here`` (s,), from those that are ``there`` (s,)."""
+    nu, rows, emptied = float(found.degrees_of_freedom), here[there], here & ~there
+    stratum_total, samples = np.full(len(there), np.nan), np.zeros(len(there), dtype=np.int64)
+    stratum_total[there], samples[there] = made.totals, made.samples
+    missing = int(np.maximum(sample.planned - samples, 0)[here].sum())
+    missing_x, all_x = (float(np.dot(sample.launches[of], sample.mean_x[of])) for of in (emptied, here))
+    share = missing_x / all_x if all_x else 0.0
+    total = float(made.totals[rows].sum())
+    half_width = float(found._replace(of_stratum=found.of_stratum[rows]).half_width(confidence))
     if topped_up_to is not None and half_width > 0:
         half_width = max(half_width, topped_up_to * total)
-    is_known, emptied = not np.isnan(nu), here & ~there
-    missing_x, all_x = (float(np.dot(known.launches[rows], known.mean_x[rows])) for rows in (emptied, here))
-    share = missing_x / all_x if all_x else 0.0
-    missing = int(np.maximum(known.planned - known.samples, 0)[here].sum())
-    of_stratum = np.full(len(here), np.nan)
-    of_stratum[here & there] = totals
-    notes = []
-    if not is_known:
+    notes, seen = [], None
+    if np.isnan(nu):
         notes.append("no interval: a total of 0 says nothing of the launches that were left out")
+    elif np.isfinite(nu):
+        behind = float(found.seen_freedom)
+        rests = DECLARED_FREEDOM / (DECLARED_FREEDOM + behind)
+        seen = Seen(float(found.variance_ratio), behind, float(found.share_seen), rests, bool(found.exceeds))
     if missing:
         launches = counted(missing, "launch", "launches")
         notes.append(f"{launches} of the plan without a result; the others of their strata weigh more")
     if emptied.any():
         strata = counted(int(emptied.sum()), "stratum", "strata")
         notes.append(f"incomplete: {strata} without any result, {100 * share:.3g} % of the profile's time")
-    seen = None
-    if np.isfinite(nu):
-        behind = float(found.seen_freedom)
-        rests = DECLARED_FREEDOM / (DECLARED_FREEDOM + behind)
-        ratio, share_seen = float(found.variance_ratio), float(found.share_seen)
-        seen = Seen(ratio, behind, share_seen, rests, bool(found.exceeds))
+        total, nu, seen = np.nan, np.nan, None
+    has_interval = not np.isnan(nu)
     return Estimate(
         metric=metric,
         total=total,
-        low=max(0.0, total - half_width) if is_known else None,
-        high=total + half_width if is_known else None,
+        low=max(0.0, total - half_width) if has_interval else None,
+        high=total + half_width if has_interval else None,
         confidence=confidence,
-        degrees_of_freedom=nu if is_known else None,
-        stratum_total=of_stratum[here],
+        degrees_of_freedom=nu if has_interval else None,
+        stratum_total=stratum_total[here],
         share_missing=share,
         launches_missing=missing,
         seen=seen,
@@ -421,41 +383,18 @@ def _estimate(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
+class Ratio(NamedTuple):
     """A ratio of two totals: IPC, a miss rate, or one configuration over another on the same launches."""
 
     name: str
-    #: None where there is none, see ``reason``.
+    #: None where there is none, and why; with a ratio, what the user should know of it.
     ratio: float | None = None
-    #: None where there is no interval; 0 where both totals are exact.
-    half_width: float | None = None
-    #: None where there is no interval; inf where both totals are exact.
-    degrees_of_freedom: float | None = None
-    #: Why there is none, or what the user should know of it.
     reason: str | None = None
-    #: How many strata have no launch with both; they are not in it.
-    emptied: int = 0
-
-    @property
-    def low(self) -> float | None:
-        """The lower end."""
-        return None if self.ratio is None or self.half_width is None else self.ratio - self.half_width
-
-    @property
-    def high(self) -> float | None:
-        """The upper end."""
-        return None if self.ratio is None or self.half_width is None else self.ratio + self.half_width
-
-    @property
-    def is_incomplete(self) -> bool:
-        """Whether it is one of a part."""
-        return self.emptied > 0
-
-    def withheld(self) -> Ratio:
-        """Return the same without a value where it would be one of a part."""
-        reason = "no ratio yet: some strata have no result"
-        return replace(self, ratio=None, half_width=None, reason=reason) if self.is_incomplete else self
+    #: The interval, None where there is none; both are the ratio where both totals are exact.
+    low: float | None = None
+    high: float | None = None
+    #: Whether some strata have no launch with both: of a part there is no ratio.
+    is_incomplete: bool = False
 
 
 def ratio_of_totals(sample: Sample, name: str, numerator: str, denominator: str, confidence: float) -> Ratio:
@@ -463,28 +402,23 @@ def ratio_of_totals(sample: Sample, name: str, numerator: str, denominator: str,
 
     Both use the durations of all launches as far as they follow them. Its uncertainty is that of u = a - R b,
     relative to R b and declared to vary as cycles per nanosecond do: what the two share cancels. Never a mean
-    of the kernels' own ratios, which is biased. (docs/methods.md, 11 Back from the simulator)
-
-    Raises
-    ------
-    OptionError, AnalysisError : there is no such metric, or no launch has both.
+    of the kernels' own ratios, which is biased. Errors are those of `Sample.known`. (docs/methods.md, 11 Back
+    from the simulator)
     """
-    known = sample.known(*dict.fromkeys((numerator, denominator)))
-    if not len(known.stratum):
-        raise AnalysisError(f"no simulated launch of the plan has both {numerator} and {denominator}")
-    there = known.without_emptied()
-    emptied = len(known.launches) - len(there.launches)
-    a, b = (calibrated(there, there.values(metric)) for metric in (numerator, denominator))
-    weight = (there.launches / np.maximum(there.samples, 1))[there.stratum]
+    known, there = sample.known(*dict.fromkeys((numerator, denominator)))
+    a, b = (calibrated(known, known.values(metric)) for metric in (numerator, denominator))
+    weight = (known.launches / known.samples)[known.stratum]
     total_b = float(np.dot(weight, b))
+    if not there.all():
+        return Ratio(name, reason="no ratio yet: some strata have no result", is_incomplete=True)
     if not total_b > 0:
         return Ratio(name, reason="a ratio has a denominator whose total is 0")
     ratio = float(np.dot(weight, a)) / total_b
-    found = interval(moments(there, a - ratio * b), abs(ratio) * moments(there, b).y)
-    half_width, nu = float(found.half_width(confidence)) / total_b, float(found.degrees_of_freedom)
-    if np.isnan(nu):
-        return Ratio(name, ratio, emptied=emptied)
-    return Ratio(name, ratio, half_width, nu, emptied=emptied)
+    found = interval(moments(known, a - ratio * b), abs(ratio) * moments(known, b).y)
+    if np.isnan(found.degrees_of_freedom):
+        return Ratio(name, ratio)
+    half_width = float(found.half_width(confidence)) / total_b
+    return Ratio(name, ratio, None, ratio - half_width, ratio + half_width)
 
 
 def calibrated(sample: Sample, y: FloatArray) -> FloatArray:
@@ -497,7 +431,7 @@ def calibrated(sample: Sample, y: FloatArray) -> FloatArray:
     made = moments(sample, y)
     w = made.launches**2 * made.left_out / np.maximum(made.samples - 1, 1)
     with_durations, without = (float((w * made.residual_squares(b)).sum()) for b in (1.0, 0.0))
-    if with_durations > CLEARLY_WORSE * without:
+    if with_durations > _CLEARLY_WORSE * without:
         return y
     off = made.ratio[sample.stratum] * (sample.x - made.x[sample.stratum])
     return np.asarray(y - off + (made.totals / made.launches - made.y)[sample.stratum])

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import structs
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import AnalysisError, PlanFileError
-from sampling.estimation.interval import Estimate, Interval, Moments, Sample, fitted, interval, student_t
+from sampling.estimation.interval import Estimate, Interval, Moments, Sample, interval, moments, student_t
 from sampling.estimation.total import sample_of
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress
@@ -29,10 +30,10 @@ from sampling.simulators.results import SimulatedLaunches
 
 #: The most that one round adds to the sampled time, as a share of it.
 MOST_ADDED = 0.25
-#: Sizes aim at this share of the half-width asked for: fewer rounds, and fewer chances to stop too early.
-AIM = 0.9
-#: Fewer degrees of freedom are not believed to last: t is taken at no fewer.
-LEAST_FREEDOM = 4.0
+# Sizes aim at this share of the half-width asked for: fewer rounds, and fewer chances to stop too early.
+_AIM = 0.9
+# Fewer degrees of freedom are not believed to last: t is taken at no fewer.
+_LEAST_FREEDOM = 4.0
 # A stratum's own spread says so little of where launches are needed that what all say counts as so many.
 _LENT = 20.0
 _BISECTIONS = 30
@@ -41,72 +42,58 @@ _BISECTIONS = 30
 def next_sizes(sample: Sample, metric: str, epsilon: float, confidence: float = 0.95) -> IntArray:
     """Return (s,) how many launches of each stratum the next round asks for; at least what the plan asks for.
 
-    An emptied stratum keeps its plan. The total needs another round while `Estimate.is_within` says no.
-
-    Raises
-    ------
-    OptionError, AnalysisError : there is no such metric, or no launch has it.
+    A stratum without a result keeps its plan. Errors are those of `Sample.known`.
     """
-    known, made = fitted(sample, metric)
-    assert known.planned is not None
-    sizes, there = known.planned.copy(), known.samples > 0
+    known, there = sample.known(metric)
+    made = moments(known, known.y[:, 0])
+    sizes = sample.planned.copy()
     sizes[there] = np.maximum(sizes[there], sizes_for(made, interval(made), epsilon, confidence))
-    return np.asarray(np.minimum(sizes, known.launches))
+    return np.asarray(np.minimum(sizes, sample.launches))
 
 
 def sizes_for(made: Moments, found: Interval, epsilon: float, confidence: float) -> IntArray:
     """Return (..., s) how many launches of each stratum the next round has; none fewer than there are.
 
-    Sizes follow Neyman, n ~ N sd / sqrt(mean duration), at the least scale whose variance gives the
-    half-width with t at max(nu, 4). They add at most a quarter to the sampled time, and at least one launch
-    if any is left out.
-
-    Parameters
-    ----------
-    found : the interval that is to become as narrow as ``epsilon`` times the total.
-
-    Notes
-    -----
-    sd is the relative spread, (d q + 20 f kappa^2) / (d + 20) with the words of `interval`, times the mean
-    duration, not times the metric seen: a stratum whose metric came out low by chance would else get fewer
-    launches, stay low, and bias the total.
+    Sizes follow Neyman, n ~ N sd / sqrt(mean duration), at the least scale whose variance gives epsilon times
+    the total as half-width, with t at max(nu, 4). They add at most a quarter to the sampled time, and at
+    least one launch if any is left out. sd is the relative spread, (d q + 20 f kappa^2) / (d + 20) with the
+    words of `interval`, times the mean duration, not times the metric seen: a stratum whose metric came out
+    low by chance would else get fewer launches, stay low, and bias the total.
     """
     launches, cost, total = made.launches, made.mean_x, made.totals.sum(axis=-1)
-    nu = np.fmax(found.degrees_of_freedom, LEAST_FREEDOM)
-    wanted = (AIM * epsilon * total / student_t(confidence, nu)) ** 2
+    nu = np.fmax(found.degrees_of_freedom, _LEAST_FREEDOM)
+    wanted = (_AIM * epsilon * total / student_t(confidence, nu)) ** 2
     x_total = launches * cost
     per_x = total / max(float(x_total.sum()), 1e-300)
     lent = _LENT * (np.asarray(found.factor)[..., np.newaxis] * made.declared)
     relative = (found.freedom * found.spread + lent) / (found.freedom + _LENT)
     spread = (per_x[..., np.newaxis] * x_total) ** 2 * relative
-
     samples = np.broadcast_to(made.samples, spread.shape)
     most = np.where(made.left_out > 0, launches, samples)
+    most_time = (1 + MOST_ADDED) * (samples * cost).sum(axis=-1)
     need = np.divide(np.sqrt(spread), np.sqrt(cost), out=np.zeros(spread.shape), where=cost > 0)
     largest = need.max(axis=-1, keepdims=True)
     # Where no spread is known at all, every stratum is as good as its duration says.
     need = np.where(largest > 0, need / np.where(largest > 0, largest, 1), launches * np.sqrt(cost))
-    most_time = (1 + MOST_ADDED) * (samples * cost).sum(axis=-1)
 
     def sizes(log_scale: FloatArray) -> FloatArray:
         return np.asarray(np.clip(np.ceil(np.exp(log_scale)[..., np.newaxis] * need), samples, most))
 
-    def is_enough(n: FloatArray) -> BoolArray:
-        variance = (spread * (launches - n) / (launches * n)).sum(axis=-1)
-        over = (n * cost).sum(axis=-1) > most_time
-        return np.asarray((variance <= wanted) & (largest[..., 0] > 0) | over | (n >= most).all(axis=-1))
+    def is_over(n: FloatArray) -> BoolArray:
+        return np.asarray((n * cost).sum(axis=-1) > most_time)
 
-    positive = np.where(need > 0, need, np.inf)
     low = -np.log(np.maximum(need.max(axis=-1), 1e-300)) - 1
-    high = np.log(launches.max() / np.minimum(positive.min(axis=-1), 1e300)) + 1
+    least = np.where(need > 0, need, np.inf).min(axis=-1)
+    high = np.log(launches.max() / np.minimum(least, 1e300)) + 1
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        enough = is_enough(sizes(middle))
+        n = sizes(middle)
+        variance = (spread * (launches - n) / (launches * n)).sum(axis=-1)
+        enough = (variance <= wanted) & (largest[..., 0] > 0) | is_over(n) | (n >= most).all(axis=-1)
         high, low = np.where(enough, middle, high), np.where(enough, low, middle)
     n = sizes(high)
     # The last step may have gone beyond the round; the one before it has not.
-    over = (n * cost).sum(axis=-1) > most_time
-    n = np.where(over[..., np.newaxis], sizes(high - 1e-6), n)
+    n = np.where(is_over(n)[..., np.newaxis], sizes(high - 1e-6), n)
     # Where none was added, one more where it takes most variance for its time.
     gain = np.divide(spread / (samples * (samples + 1)), cost, out=np.zeros(n.shape), where=cost > 0)
     gain = np.where(samples < most, gain + 1e-300, -1.0)
@@ -115,8 +102,7 @@ def sizes_for(made: Moments, found: Interval, epsilon: float, confidence: float)
     return np.where(stuck & best, n + 1, n).astype(np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class ToppedUp:
+class ToppedUp(NamedTuple):
     """A larger plan."""
 
     #: Of its plan file.
@@ -139,11 +125,10 @@ def top_up(
     beside: float = 0.0,
     progress: Progress | None = None,
 ) -> ToppedUp:
-    """Return the plan with what one more round should simulate, at most a quarter of its sampled time more.
+    """Return the plan with what one more round should simulate so that the total found comes within epsilon.
 
     Parameters
     ----------
-    found : the total that is to come within epsilon.
     beside : how much of epsilon is taken by what launches do not narrow, see `PlanEstimate.beside_sampling`.
 
     Raises
@@ -197,10 +182,8 @@ def enlarged(
     launches = planned_launches(profile, counts, larger, progress)
     before = {launch.id for launch in plan.drawn}
     if not before <= {launch.id for launch in launches}:
-        raise AnalysisError(
-            "the plan's launches were drawn in another order than this version draws them",
-            remedy="make the plan again",
-        )
+        what = "the plan's launches were drawn in another order than this version draws them"
+        raise AnalysisError(what, remedy="make the plan again")
     done, topped_up = before.intersection(simulated), plan.topped_up
     if epsilon is not None:
         topped_up = Rounds(1 if topped_up is None else topped_up.rounds + 1, epsilon)

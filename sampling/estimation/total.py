@@ -2,59 +2,49 @@
 
 A launch may be simulated in part, its cycles projected from where its IPC is stable, and on a smaller GPU,
 from which a scale model predicts the large one; one that started cold is corrected by those that were
-simulated both ways. Each adds an error of its own to that of sampling launches. What the intervals do not
-cover is how far the simulator is from hardware, cold caches of launches simulated alone without a check, and
-streams that overlap. (docs/methods.md, 11 Back from the simulator)
+simulated both ways. Each adds an error of its own to that of sampling launches.
+(docs/methods.md, 11 Back from the simulator)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from sampling.arrays import BoolArray
 from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.caches import Caches, caches_of, unlike_caches, warmed
-from sampling.estimation.interval import (
-    Estimate,
-    Ratio,
-    Sample,
-    estimate,
-    estimate_groups,
-    ratio_of_totals,
-)
+from sampling.estimation.interval import Estimate, Ratio, Sample, estimate, estimate_groups, ratio_of_totals
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlanFile
 from sampling.reduction.plan_groups import POOL_NAME, is_pool_key
-from sampling.simulators.measured_run import kind_of_caches
+from sampling.simulators.measured_run import CYCLES, INSTRUCTIONS, kind_of_caches
 from sampling.simulators.results import SimulatedLaunches
 from sampling.strata.target import normal_quantile
 from sampling.text import Wording, counted
 
-CYCLES, INSTRUCTIONS = "cycles", "instructions"
 #: The metric of launches that were simulated in part.
 PROJECTED = "projected_cycles"
 # So few launches simulated both ways say little of how far projections are off.
 _FEWEST_MEASURED = 3
-# The cycles of the other configuration, in a sample of both.
-_OTHER = "cycles of the other configuration"
-_IS_PROJECTED = "is projected"
-COVERS = (
+# Columns beside the cycles: those of the other configuration, and whether they are projected.
+_OTHER, _IS_PROJECTED = "cycles of the other configuration", "is projected"
+_COVERS = (
     "the intervals cover which launches were simulated; not the simulator's own error, cold caches of "
     "launches simulated alone, or streams that overlap"
 )
-OF_TOTAL_ALONE = (
+_OF_TOTAL_ALONE = (
     "how far the cold check may be off is in the interval of all cycles, not in ratios' and groups'"
 )
 # Declared as none, a spread is still what others are measured by.
-LEAST_DECLARED = 1e-12
+_LEAST_DECLARED = 1e-12
 NOT_RANDOM = "no interval: the plan's launches were picked, not drawn at random"
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorParts:
+class ErrorParts(NamedTuple):
     """Half-widths of the interval of a total, as fractions of it; each at the interval's confidence."""
 
     #: Of which launches were simulated; None where there is no interval.
@@ -91,26 +81,104 @@ class PlanEstimate:
     #: Gaps and what was left out, in words.
     notes: tuple[str, ...]
     #: Of the interval of cycles; None where no launch was projected or checked and no scale model used.
-    parts: ErrorParts | None = None
+    parts: ErrorParts | None
     #: How the caches were when the launches began.
-    caches: Caches = field(default_factory=Caches)
+    caches: Caches
     #: Cycles of the same launches with their own reads in the caches, where the others started cold (the
     #: whole run's lie between both); None where these are not all there.
-    own: Estimate | None = None
+    own: Estimate | None
 
-    def is_within(self, target: float, *, accept_cold: bool = False) -> bool:
-        """Return whether the main total is as narrow as asked for; unasked, one of cold launches never is."""
-        return self.main.is_within(target) and (accept_cold or self.caches.is_of_whole_run)
+    @property
+    def main(self) -> Estimate:
+        """The total that a target is asked of: cycles, or the first metric where there are none."""
+        return next((total for total in self.totals if total.metric == CYCLES), self.totals[0])
 
     @property
     def beside_sampling(self) -> float:
         """The part of the main total's half-width that no other launches would narrow, as a fraction."""
         return 0.0 if self.parts is None else self.parts.beside_sampling
 
-    @property
-    def main(self) -> Estimate:
-        """The total that a target is asked of: cycles, or the first metric where there are none."""
-        return next((total for total in self.totals if total.metric == CYCLES), self.totals[0])
+    def is_within(self, target: float, *, accept_cold: bool = False) -> bool:
+        """Return whether the main total is as narrow as asked for; unasked, one of cold launches never is."""
+        return self.main.is_within(target) and (accept_cold or self.caches.is_of_whole_run)
+
+
+def estimate_plan(
+    plan: PlanFile,
+    results: SimulatedLaunches,
+    *,
+    against: SimulatedLaunches | None = None,
+    ratios: Sequence[tuple[str, str]] = (),
+    confidence: float | None = None,
+    projection_error: float | None = None,
+    scale_error: float = 0.0,
+) -> PlanEstimate:
+    """Return totals, ratios and kernel groups with their intervals.
+
+    Parameters
+    ----------
+    against : results of another configuration, of the same plan.
+    ratios : numerator and denominator of each ratio asked for.
+    confidence : of the intervals; None: the plan's.
+    projection_error : the relative error of projected cycles, where too few launches tell it.
+    scale_error : the half-width of a scale model's own interval, where cycles are its predictions.
+
+    Raises
+    ------
+    OptionError : a metric or interval that there is not.
+    AnalysisError : no launch has a metric.
+    """
+    confidence = plan.options.confidence if confidence is None else confidence
+    caches = caches_of(plan, results)
+    merged, is_projected, error, how_known = with_projections(results, projection_error)
+    results = warmed(merged, caches.check)
+    sample = sample_of(plan, results)
+    known = [name for name in sample.metrics if not np.isnan(sample.values(name)).all()]
+    if not known:
+        raise AnalysisError("the results tell no metric of any launch of the plan")
+    missing = {}
+    for name in known:
+        there = set(results.ids[~np.isnan(results.metrics[name])].tolist())
+        missing[name] = tuple(launch.id for launch in plan.drawn if launch.id not in there)
+    has_budget = CYCLES in known and bool(is_projected.any() or scale_error or caches.check)
+    named = [("ipc", INSTRUCTIONS, CYCLES)] if {CYCLES, INSTRUCTIONS} <= set(known) else []
+    named += [("ipc" if pair == (INSTRUCTIONS, CYCLES) else "/".join(pair), *pair) for pair in ratios]
+    groups: list[tuple[str, Estimate]] = []
+    parts = None
+    if plan.is_random:
+        # A total with a budget is widened with all its parts.
+        topped_up_to = dict.fromkeys(known, plan.topped_up_to) | ({CYCLES: None} if has_budget else {})
+        totals = {name: estimate(sample, name, confidence, topped_up_to=topped_up_to[name]) for name in known}
+        keys = list(dict.fromkeys(compared_keys(plan)))
+        main = CYCLES if CYCLES in known else known[0]
+        groups = [(keys[n], total) for n, total in estimate_groups(sample, main, confidence).items()]
+        found_ratios = [ratio_of_totals(sample, *each, confidence) for each in named]
+    else:
+        totals = {name: _picked_total(plan, results, name, len(missing[name]), confidence) for name in known}
+        found_ratios = [Ratio(name, reason=NOT_RANDOM) for name, _, _ in named]
+    if has_budget:
+        marked = {CYCLES: merged.metrics[CYCLES], _IS_PROJECTED: is_projected.astype(np.float64)}
+        of_both, _ = sample_of(plan, SimulatedLaunches(results.ids, marked)).known(CYCLES, _IS_PROJECTED)
+        projected = (error or 0.0) * share_projected(of_both, of_both.values(_IS_PROJECTED) > 0)
+        projected *= normal_quantile(confidence)
+        beside = projected, scale_error, caches.check_error(confidence)
+        totals[CYCLES], parts = budgeted(totals[CYCLES], *beside, how_known, plan.topped_up_to)
+    speedup = None if against is None else _speedup(plan, results, caches, against, confidence)
+    notes = [*results.notes, *(against.notes if against is not None else ())]
+    notes += [_OF_TOTAL_ALONE] if caches.check else []
+    return PlanEstimate(
+        plan=plan,
+        results=results,
+        totals=tuple(totals.values()),
+        missing=tuple(missing.values()),
+        ratios=tuple(found_ratios),
+        speedup=speedup,
+        groups=tuple(groups),
+        notes=(*notes, _COVERS),
+        parts=parts,
+        caches=caches,
+        own=_with_own_reads(plan, results, caches, confidence),
+    )
 
 
 def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
@@ -125,18 +193,17 @@ def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
         for launch in stratum.launches
     ]
     ids, stratum_of, duration_ns = (np.array(column) for column in zip(*drawn, strict=True))
-    place = np.searchsorted(results.ids, ids)
-    there = (place < len(results.ids)) & (results.ids[np.minimum(place, len(results.ids) - 1)] == ids)
+    place = np.minimum(np.searchsorted(results.ids, ids), len(results.ids) - 1)
+    there = results.ids[place] == ids
     compared = compared_keys(plan)
     number = {key: index for index, key in enumerate(dict.fromkeys(compared))}
-    within = plan.options.target.noise_floor**2
-    between = plan.options.target.kernel_spread**2
+    within, between = plan.options.target.noise_floor, plan.options.target.kernel_spread
     spans = np.array([stratum.pooled or stratum.key == WHOLE_WORKLOAD_KEY for stratum in plan.strata])
     return Sample(
         launches=np.array([stratum.size for stratum in plan.strata], dtype=np.int64),
         mean_x=np.array([stratum.mean_ns for stratum in plan.strata]),
         group=np.array([number[key] for key in compared], dtype=np.int64),
-        declared=np.maximum(within + spans * between, LEAST_DECLARED),
+        declared=np.maximum(within**2 + spans * between**2, _LEAST_DECLARED),
         stratum=stratum_of[there].astype(np.int64),
         x=duration_ns[there].astype(np.float64),
         y=np.stack([values[place[there]] for values in results.metrics.values()], axis=1),
@@ -148,102 +215,6 @@ def sample_of(plan: PlanFile, results: SimulatedLaunches) -> Sample:
 def compared_keys(plan: PlanFile) -> list[str]:
     """Return (s,) the key of the group whose strata each is compared with; all pools are one."""
     return [POOL_NAME if is_pool_key(stratum.key) else stratum.key for stratum in plan.strata]
-
-
-def estimate_plan(
-    plan: PlanFile,
-    results: SimulatedLaunches,
-    *,
-    against: SimulatedLaunches | None = None,
-    ratios: Sequence[tuple[str, str]] = (),
-    confidence: float | None = None,
-    projection_error: float | None = None,
-    scale_error: float = 0.0,
-    partial: bool = False,
-) -> PlanEstimate:
-    """Return totals, ratios and kernel groups with their intervals.
-
-    Parameters
-    ----------
-    against : results of another configuration, of the same plan.
-    ratios : numerator and denominator of each ratio asked for.
-    confidence : of the intervals; None: the plan's.
-    projection_error : the relative error of projected cycles, where too few launches tell it.
-    scale_error : the half-width of a scale model's own interval, where cycles are its predictions.
-    partial : whether totals and ratios of a part are given where strata have no result yet; they are not
-        those of the whole.
-
-    Raises
-    ------
-    OptionError : a metric or interval that there is not.
-    AnalysisError : no launch has a metric.
-    """
-    confidence = plan.options.confidence if confidence is None else confidence
-    caches = caches_of(plan, results)
-    merged, is_projected, error, note = with_projections(results, projection_error)
-    results = warmed(merged, caches.check)
-    sample = sample_of(plan, results)
-    known = [name for name in sample.metrics if not np.isnan(sample.values(name)).all()]
-    if not known:
-        raise AnalysisError("the results tell no metric of any launch of the plan")
-    main = CYCLES if CYCLES in known else known[0]
-    missing = {name: _missing(plan, results, name) for name in known}
-    is_budgeted = CYCLES in known and bool(is_projected.any() or scale_error or caches.check)
-    pairs = [(INSTRUCTIONS, CYCLES)] if {CYCLES, INSTRUCTIONS} <= set(known) else []
-    totals, groups, parts = {}, [], None
-    if plan.is_random:
-        for name in known:
-            is_last = is_budgeted and name == CYCLES
-            topped_up_to = None if is_last else plan.topped_up_to
-            totals[name] = estimate(sample, name, confidence, topped_up_to=topped_up_to)
-        keys = list(dict.fromkeys(compared_keys(plan)))
-        groups = [(keys[n], total) for n, total in estimate_groups(sample, main, confidence).items()]
-        found_ratios = [ratio_of_totals(sample, _name(pair), *pair, confidence) for pair in (*pairs, *ratios)]
-    else:
-        totals = {name: _picked_total(plan, results, name, len(missing[name]), confidence) for name in known}
-        found_ratios = [Ratio(_name(pair), reason=NOT_RANDOM) for pair in (*pairs, *ratios)]
-    if is_budgeted:
-        marked = {CYCLES: merged.metrics[CYCLES], _IS_PROJECTED: is_projected.astype(np.float64)}
-        of_both = sample_of(plan, SimulatedLaunches(results.ids, marked)).known(CYCLES, _IS_PROJECTED)
-        projected = (error or 0.0) * share_projected(of_both, of_both.values(_IS_PROJECTED) > 0)
-        projected *= normal_quantile(confidence)
-        beside = projected, scale_error, caches.check_error(confidence)
-        totals[CYCLES], parts = budgeted(totals[CYCLES], *beside, note, plan.topped_up_to)
-    speedup = None if against is None else _speedup(plan, (results, caches), against, confidence)
-    if not partial:
-        parts = None if totals[main].is_incomplete else parts
-        totals = {name: total.withheld() for name, total in totals.items()}
-        groups = [(key, total.withheld()) for key, total in groups]
-        found_ratios = [ratio.withheld() for ratio in found_ratios]
-        speedup = None if speedup is None else speedup.withheld()
-    notes = (
-        *results.notes,
-        *(against.notes if against is not None else ()),
-        *((OF_TOTAL_ALONE,) if caches.check else ()),
-        COVERS,
-    )
-    return PlanEstimate(
-        plan=plan,
-        results=results,
-        totals=tuple(totals.values()),
-        missing=tuple(missing.values()),
-        ratios=tuple(found_ratios),
-        speedup=speedup,
-        groups=tuple(groups),
-        notes=notes,
-        parts=parts,
-        caches=caches,
-        own=_with_own_reads(plan, results, caches, confidence),
-    )
-
-
-def _name(pair: tuple[str, str]) -> str:
-    return "ipc" if pair == (INSTRUCTIONS, CYCLES) else "/".join(pair)
-
-
-def _missing(plan: PlanFile, results: SimulatedLaunches, metric: str) -> tuple[int, ...]:
-    known = set(results.ids[~np.isnan(results.metrics[metric])].tolist())
-    return tuple(launch.id for launch in plan.drawn if launch.id not in known)
 
 
 def with_projections(
@@ -258,17 +229,21 @@ def with_projections(
     ------
     OptionError : it is neither measured nor declared.
     """
-    if PROJECTED not in results.metrics:
-        return results, np.zeros(len(results.ids), dtype=np.bool_), None, ""
-    projected = results.metrics[PROJECTED]
-    cycles = results.metrics.get(CYCLES, np.full(len(results.ids), np.nan))
+    nothing = np.full(len(results.ids), np.nan)
+    metrics = dict(results.metrics)
+    projected, cycles = metrics.pop(PROJECTED, nothing), metrics.get(CYCLES, nothing)
     is_projected = np.isnan(cycles) & ~np.isnan(projected)
-    both = ~np.isnan(cycles) & ~np.isnan(projected) & (cycles > 0)
-    measured, error, note = int(both.sum()), declared_error, "declared"
+    if PROJECTED in results.metrics:
+        results = replace(results, metrics={**metrics, CYCLES: np.where(is_projected, projected, cycles)})
+    if not is_projected.any():
+        return results, is_projected, None, ""
+    both = (cycles > 0) & ~np.isnan(projected)
+    measured = int(both.sum())
     if measured >= _FEWEST_MEASURED:
         error = float(np.sqrt(np.mean((projected[both] / cycles[both] - 1) ** 2)))
-        note = f"measured on {counted(measured, 'launch', 'launches')} that ran to the end as well"
-    elif is_projected.any() and declared_error is None:
+        how_known = f"measured on {counted(measured, 'launch', 'launches')} that ran to the end as well"
+        return results, is_projected, error, how_known
+    if declared_error is None:
         raise OptionError(
             Wording(
                 "{} projected, and {} simulated to the end as well to measure how far that is off",
@@ -277,9 +252,7 @@ def with_projections(
             ),
             remedy=Wording("declare it with `projection_error`, as a fraction"),
         )
-    metrics = {name: values for name, values in results.metrics.items() if name != PROJECTED}
-    known = replace(results, metrics={**metrics, CYCLES: np.where(is_projected, projected, cycles)})
-    return (known, is_projected, error, note) if is_projected.any() else (known, is_projected, None, "")
+    return results, is_projected, declared_error, "declared"
 
 
 def share_projected(sample: Sample, projected: BoolArray) -> float:
@@ -287,11 +260,10 @@ def share_projected(sample: Sample, projected: BoolArray) -> float:
 
     Launches of one kernel group are taken to be projected wrongly alike, those of different groups not.
     """
-    weight = (sample.launches / np.maximum(sample.samples, 1))[sample.stratum]
-    cycles = weight * sample.values(CYCLES)
+    cycles = (sample.launches / sample.samples)[sample.stratum] * sample.values(CYCLES)
     group = sample.group[sample.stratum]
     of_group = np.bincount(group[projected], cycles[projected], minlength=int(sample.group.max()) + 1)
-    return float(np.sqrt((of_group**2).sum()) / np.nansum(cycles))
+    return float(np.sqrt((of_group**2).sum()) / cycles.sum())
 
 
 def budgeted(
@@ -299,19 +271,19 @@ def budgeted(
     projection: float,
     scale_model: float,
     cold_check: float,
-    note: str,
+    how_known: str,
     topped_up_to: float | None = None,
-) -> tuple[Estimate, ErrorParts]:
+) -> tuple[Estimate, ErrorParts | None]:
     """Return a total whose interval covers all these errors too, which are independent, and its parts.
 
-    Raises
-    ------
-    AnalysisError : the total is 0, so that no share of it can be told.
+    There are none of an incomplete total. Raises AnalysisError: the total is 0, so it has no shares.
     """
+    if total.is_incomplete:
+        return total, None
     if not total.total > 0:
         raise AnalysisError("a total of 0 has no budget of errors")
     sampling = None if total.half_width is None else total.half_width / total.total
-    parts = ErrorParts(sampling, projection, scale_model, cold_check, note)
+    parts = ErrorParts(sampling, projection, scale_model, cold_check, how_known)
     if sampling is None:
         return total, parts
     # What is waited for is the whole interval, not the part of sampling alone.
@@ -327,16 +299,16 @@ def _picked_total(
     value = dict(zip(results.ids.tolist(), results.metrics[metric].tolist(), strict=True))
     of_stratum = np.array(
         [
-            sum(launch.weight * value.get(launch.id, np.nan) for launch in stratum.launches)
+            sum(each.weight * value.get(each.id, np.nan) for each in stratum.launches)
             for stratum in plan.strata
         ]
     )
     time_ns = np.array([stratum.size * stratum.mean_ns for stratum in plan.strata])
     share = float(time_ns[np.isnan(of_stratum)].sum() / time_ns.sum()) if time_ns.sum() else 0.0
-    gone = f"incomplete: {100 * share:.3g} % of the profile's time"
+    gone = [f"incomplete: {100 * share:.3g} % of the profile's time"] if missing else []
     return Estimate(
         metric=metric,
-        total=float(np.nansum(of_stratum)),
+        total=float(of_stratum.sum()),
         low=None,
         high=None,
         confidence=confidence,
@@ -345,15 +317,14 @@ def _picked_total(
         share_missing=share,
         launches_missing=missing,
         seen=None,
-        notes=(NOT_RANDOM, gone) if missing else (NOT_RANDOM,),
+        notes=(NOT_RANDOM, *gone),
     )
 
 
 def _speedup(
-    plan: PlanFile, here: tuple[SimulatedLaunches, Caches], against: SimulatedLaunches, confidence: float
+    plan: PlanFile, results: SimulatedLaunches, caches: Caches, against: SimulatedLaunches, confidence: float
 ) -> Ratio:
     """Return the cycles of these results over those of the other, on the launches that both have."""
-    results, caches = here
     other_caches = caches_of(plan, against)
     against = warmed(against, other_caches.check)
     if CYCLES not in results.metrics or CYCLES not in against.metrics:
@@ -362,11 +333,13 @@ def _speedup(
     if not len(both):
         raise AnalysisError("the two results have no launch of the plan in common")
     cycles = {CYCLES: results.metrics[CYCLES][row], _OTHER: against.metrics[CYCLES][there]}
-    sample = sample_of(plan, SimulatedLaunches(both, cycles))
-    found = ratio_of_totals(sample, "speedup", CYCLES, _OTHER, confidence)
-    left_out = f"{found.emptied} strata without a launch in both are left out" if found.emptied else ""
-    said = (found.reason, left_out, unlike_caches(caches, other_caches))
-    return replace(found, reason="; ".join(filter(None, said)) or None)
+    found = ratio_of_totals(
+        sample_of(plan, SimulatedLaunches(both, cycles)), "speedup", CYCLES, _OTHER, confidence
+    )
+    if found.is_incomplete:
+        return found
+    said = filter(None, (found.reason, unlike_caches(caches, other_caches)))
+    return found._replace(reason="; ".join(said) or None)
 
 
 def _with_own_reads(
@@ -374,12 +347,9 @@ def _with_own_reads(
 ) -> Estimate | None:
     """Return the cycles of the launches that were simulated again with their own reads in the caches."""
     again = results.again
-    if not caches.is_cold or again is None or CYCLES not in again.metrics or not plan.is_random:
+    if caches.kind != "cold" or again is None or CYCLES not in again.metrics or not plan.is_random:
         return None
-    if {kind_of_caches(state) for state in again.caches} != {"own"}:
+    if np.isnan(again.metrics[CYCLES]).all() or {kind_of_caches(state) for state in again.caches} != {"own"}:
         return None
-    sample = sample_of(plan, again)
-    if np.isnan(sample.values(CYCLES)).all():
-        return None
-    total = estimate(sample, CYCLES, confidence, topped_up_to=plan.topped_up_to)
+    total = estimate(sample_of(plan, again), CYCLES, confidence, topped_up_to=plan.topped_up_to)
     return None if total.is_incomplete else total

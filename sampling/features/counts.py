@@ -12,14 +12,13 @@ ID,Basic Block Counts`` two lines a launch, ``Kernel<id>,<blocks>,<warps>,<name>
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sampling.arrays import IntArray, to_numpy
+from sampling.arrays import IntArray, to_arrow, to_arrow_texts, to_numpy
 from sampling.errors import ProfileError
-from sampling.features.reading import FeatureRows
+from sampling.features.reading import FeatureRows, read_table
 from sampling.parallel import Progress
 from sampling.readers import gpgpu_sim_output as simulator_log
 from sampling.readers.input_file import InputFile, pieces
@@ -36,10 +35,11 @@ from sampling.readers.table import (
 from sampling.reduction.launch_list import BlockVectors, Features
 from sampling.text import counted
 
-ID, NAME = "kernel id", "kernel mangled name"
-SIZES = tuple(f"{what}_dim{axis}" for what in ("grid", "block") for axis in "XYZ")
-#: Warp instructions of a launch, and those of them that went into its trace; 0 for a launch not traced
-INSTRUCTIONS = ("total_insts", "total_reported_insts")
+_ID, _NAME = "kernel id", "kernel mangled name"
+_GRID, _BLOCK = ([f"{what}_dim{axis}" for axis in "XYZ"] for what in ("grid", "block"))
+# Warp instructions of a launch, and those of them that went into its trace; 0 for a launch not traced.
+_TOTAL, _REPORTED = "total_insts", "total_reported_insts"
+#: What to do about a wrong stats.csv
 REMEDY = "give the stats.csv that the tracer wrote beside the traces"
 
 # No whole number has more digits than a signed one of 64 bits.
@@ -51,31 +51,15 @@ _COUNT_SIGN = re.compile(rb"kernel \d+ - .+ - #thread-blocks \d+,\s*kernel instr
 _BANNER = b"NVBit (NVidia Binary Instrumentation Tool"
 _BLOCKS_TITLE = "Warp ID,Basic Block Counts"
 _LAUNCH = r"^Kernel ?(?P<number>\d{1,18}),(?P<blocks>\d{1,18}),(?P<warps>\d{1,18}),(?P<name>.+)$"
-_BLOCK_COUNTS = r"^\d+(?:,\d+)*,?$"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StatsRows:
-    """All rows of a stats.csv."""
-
-    path: str
-    line: IntArray  #: (n,) 1-based line of each
-    number: IntArray  #: (n,) the N of kernel-N, from 1
-    #: the distinct names, and (n,) the index of each row's
-    names: tuple[str, ...]
-    name: IntArray
-    sizes: IntArray  #: (n, 6) grid x, y, z and block x, y, z
-    #: (n, 2) all instructions of the launch and those in its trace; (n, 0) where they were not read
-    counts: IntArray
 
 
 def is_stats(head: bytes) -> bool:
     """Return whether a file that starts like this has the header of stats.csv."""
-    return {ID, NAME} <= {cell.strip() for cell in header_cells(first_line(head))}
+    return {_ID, _NAME} <= {cell.strip() for cell in header_cells(first_line(head))}
 
 
-def stats_rows(file: InputFile, *, with_counts: bool = False, progress: Progress | None = None) -> StatsRows:
-    """Return the rows, with the instructions beside names and sizes where these are asked for.
+def stats_rows(file: InputFile, progress: Progress | None = None) -> FeatureRows:
+    """Return the launches of a stats.csv; kernel-N has the launch number N - 1.
 
     Raises ProfileError: a column is missing, a cell is no number, an id no trace; there is no row.
     """
@@ -83,25 +67,32 @@ def stats_rows(file: InputFile, *, with_counts: bool = False, progress: Progress
     from pyarrow import compute
 
     header = tuple(cell.strip() for cell in header_cells(first_line(file.head)))
-    numeric = (*SIZES, *(INSTRUCTIONS if with_counts else ()))
-    if lacking := [column for column in (ID, NAME, *numeric) if column not in header]:
+    numbers = (*_GRID, *_BLOCK, _TOTAL, _REPORTED)
+    if lacking := [column for column in (_ID, _NAME, *numbers) if column not in header]:
         raise ProfileError(f"no column {lacking[0]}", path=file.path, row=1, remedy=REMEDY)
-    columns: dict[str, tuple[int, Kind]] = {column: (header.index(column), "integer") for column in numeric}
-    columns |= {column: (header.index(column), "text") for column in (ID, NAME)}
-    parts, names = list[list[IntArray]](), list[Any]()
-    for rows in read_rows(file, Layout(header, columns, remedy=REMEDY), progress):
-        distinct, code = rows.codes(ID)
-        found = compute.extract_regex(distinct, r"kernel-(?P<number>\d{1,18})")
-        rows.refuse(to_numpy(found.is_null())[code], ID, "is no trace kernel-N")
-        number = to_numpy(compute.struct_field(found, "number").cast(pa.string()).cast(pa.int64()))[code]
-        parts.append([rows.lines, number, *(rows.numbers(column) for column in numeric)])
-        names.append(rows.table.column(NAME))
-    if not parts:
-        raise ProfileError("lists no launch", path=file.path, remedy=REMEDY)
-    line, number, *others = np.concatenate(parts, axis=1)
-    spelt, name = unified(names)
-    table = np.stack(others, axis=1)
-    return StatsRows(file.path, line, number, tuple(map(str.strip, spelt)), name, table[:, :6], table[:, 6:])
+    columns: dict[str, tuple[int, Kind]] = {column: (header.index(column), "number") for column in numbers}
+    columns |= {column: (header.index(column), "text") for column in (_ID, _NAME)}
+    rows = read_rows(file, Layout(header, columns, remedy=REMEDY), progress)
+    table = read_table(file.path, rows, (_ID, _NAME), numbers, "C")
+    distinct, code = table.texts[_ID]
+    found = compute.extract_regex(to_arrow_texts(distinct), r"kernel-(?P<number>\d{1,18})")
+    if found.null_count:
+        raise table.error(to_numpy(found.is_null())[code], _ID, "is no trace kernel-N", REMEDY)
+    names, name = table.texts[_NAME]
+    total, reported = table.numbers[_TOTAL], table.numbers[_REPORTED]
+    # What went into a trace is at most all of the launch: more of it tells that 32 bits have overflowed.
+    has_overflowed = (reported < 0) | (reported > total)
+    return _instructions(
+        file,
+        "accel-sim-stats",
+        table.line,
+        to_numpy(found.field("number").cast(pa.string()).cast(pa.int64()))[code] - 1,
+        np.where(has_overflowed, -1, total),
+        names=tuple(map(str.strip, names)),
+        name=name,
+        grid=table.sizes("grid", _GRID),
+        block=table.sizes("block", _BLOCK),
+    )
 
 
 def recognise(file: InputFile) -> bool:
@@ -128,21 +119,7 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
     ascend, so that it is of several processes or runs; of a simulator's log, see `logged_launches`.
     """
     if is_stats(file.head):
-        rows = stats_rows(file, with_counts=True, progress=progress)
-        total, reported = rows.counts.T
-        # What went into a trace is at most all of the launch: more of it tells that 32 bits have overflowed.
-        has_overflowed = (reported < 0) | (reported > total)
-        return _instructions(
-            file,
-            "accel-sim-stats",
-            rows.line,
-            rows.number - 1,
-            np.where(has_overflowed, -1, total),
-            names=rows.names,
-            name=rows.name,
-            grid=rows.sizes[:, :3],
-            block=rows.sizes[:, 3:],
-        )
+        return stats_rows(file, progress)
     if _is_of_blocks(file):
         return _of_blocks(file, progress)
     return _of_simulator(file, progress) if simulator_log.recognise(file) else _of_nvbit(file, progress)
@@ -171,7 +148,7 @@ def _of_nvbit(file: InputFile, progress: Progress | None) -> FeatureRows:
 
 
 def _instructions(
-    file: InputFile, format_name: str, line: IntArray, number: IntArray, executed: IntArray, **known: Any
+    file: InputFile, format_name: str, line: IntArray, number: IntArray, executed: Any, **known: Any
 ) -> FeatureRows:
     """Return the rows of counts, (n,) each: 0 is none, below 0 overflowed."""
     falls = np.diff(number, prepend=number[:1] - 1) <= 0
@@ -187,7 +164,7 @@ def _instructions(
     if wanting := int(np.count_nonzero(executed <= 0)):
         launches = counted(wanting, "launch", "launches")
         notes = (f"{launches} not counted (0 instructions), or beyond the bits of the counter: no value",)
-    counts = np.where(executed > 0, executed.astype(np.float64), np.nan)
+    counts = np.where(executed > 0, executed, np.nan)
     features = Features(metrics={"instructions": counts}, units={"instructions": "inst"})
     return FeatureRows(file.path, format_name, line, features, launch_number=number, notes=notes, **known)
 
@@ -196,53 +173,36 @@ def _of_blocks(file: InputFile, progress: Progress | None) -> FeatureRows:
     import pyarrow as pa
     from pyarrow import compute
 
-    def refused(message: str, line: int | None = None) -> ProfileError:
-        again = "record it again: it is cut short or damaged"
-        return ProfileError(message, path=file.path, row=line, remedy=again)
-
-    names, launches, vectors, counts = [], [], [], []
-    lines_past = 0
-    for _, text in pieces(file, progress):
-        lines = lines_of(text)
-        launch = compute.extract_regex(lines, _LAUNCH)
-        has_counts = compute.match_substring_regex(lines, _BLOCK_COUNTS)
-        is_launch, is_count = to_numpy(launch.is_valid()), to_numpy(has_counts)
-        for place in np.flatnonzero(~(is_launch | is_count))[:64].tolist():
-            other = lines[place].as_py().decode("utf-8", "replace").strip().removeprefix("\ufeff")
-            if other and other != _BLOCKS_TITLE:
-                raise refused(f"'{other[:60]}' is neither a launch nor its counts", lines_past + place + 1)
-        groups = compute.drop_null(launch)
-        line = np.flatnonzero(is_launch) + lines_past + 1
-        launches.append([line, *(_whole(groups.field(of)) for of in ("number", "blocks", "warps"))])
-        names.append(groups.field("name"))
-        bare = compute.replace_substring_regex(lines.filter(has_counts), ",$", "")
-        split = compute.split_pattern(bare, ",")
+    lines = pa.chunked_array([lines_of(text) for _, text in pieces(file, progress)])
+    # Below the title a line for a launch and a line of its counts alternate.
+    places = np.flatnonzero(to_numpy(compute.match_substring_regex(lines, r"\S")))[1:]
+    launch = compute.extract_regex(lines.take(to_arrow(places[0::2])), _LAUNCH)
+    vectors = lines.take(to_arrow(places[1::2]))
+    wrong = np.zeros(len(places), dtype=np.bool_)
+    wrong[0::2] = to_numpy(launch.is_null())
+    wrong[1::2] = ~to_numpy(compute.match_substring_regex(vectors, r"^\d+(?:,\d+)*,?$"))
+    wrong[-1:] |= len(places) % 2 == 1
+    if not wrong.any():
+        number, blocks, warps = (
+            _whole(compute.struct_field(launch, of)) for of in ("number", "blocks", "warps")
+        )
+        split = compute.split_pattern(compute.replace_substring_regex(vectors, ",$", ""), ",")
         lengths = to_numpy(compute.list_value_length(split)).astype(np.int64)
-        vectors.append([np.flatnonzero(is_count) + lines_past + 1, lengths])
-        counts.append(to_numpy(compute.list_flatten(split).cast(pa.string()).cast(pa.float64())))
-        lines_past += text.count(b"\n")
-    line, number, blocks, warps = np.concatenate(launches, axis=1)
-    count_line, lengths = np.concatenate(vectors, axis=1)
-    if not len(line):
-        raise refused("a file of basic-block vectors without a single launch")
-    # Launches and counts alternate, and each launch has as many as it says.
-    pairs = min(len(line), len(count_line))
-    following = np.append(line[1:], np.iinfo(np.int64).max)[:pairs]
-    wrong = (count_line[:pairs] < line[:pairs]) | (count_line[:pairs] > following)
-    wrong |= lengths[:pairs] != blocks[:pairs]
-    if wrong.any() or len(line) != len(count_line):
-        row = int(np.argmax(wrong)) if wrong.any() else pairs
-        if row < len(line):
-            raise refused(f"not the {int(blocks[row])} counts that the launch names", int(line[row]))
-        raise refused("counts without a launch before them", int(count_line[row]))
-    spelt, name = unified(names)
+        wrong[1::2] = lengths != blocks
+    if wrong.any() or not len(places):
+        row = int(places[np.argmax(wrong)]) + 1 if wrong.any() else None
+        message = "no launch Kernel<id>,<blocks>,<warps>,<name> with so many counts in the line below it"
+        remedy = "record it again: it is cut short or damaged"
+        raise ProfileError(message, path=file.path, row=row, remedy=remedy)
+    names, name = unified([compute.struct_field(launch, "name")])
+    counts = to_numpy(compute.list_flatten(split).cast(pa.string()).cast(pa.float64()))
     offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
     return FeatureRows(
         path=file.path,
         format="basic-block-vectors",
-        line=line,
-        features=Features(block_vectors=BlockVectors(offsets, np.concatenate(counts), warps)),
-        names=spelt,
+        line=places[0::2] + 1,
+        features=Features(block_vectors=BlockVectors(offsets, counts, warps)),
+        names=names,
         name=name,
         # Numbers that start again are of several processes, so that they give no order.
         launch_number=number if (np.diff(number) > 0).all() else None,

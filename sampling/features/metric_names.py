@@ -115,28 +115,23 @@ class InstructionCounts:
 def instruction_counts(launches: LaunchList, method: str) -> InstructionCounts:
     """Return the instruction counts of all launches for a method, from the first metric that has them all.
 
-    Raises NotApplicableError: no metric has a count for every launch, or one of them is no count.
+    Raises NotApplicableError: no metric has a count, 0 or more, for every launch.
     """
     metrics = _metrics(launches)
-    lacking = {name: int(np.isnan(metrics[name]).sum()) for name in INSTRUCTIONS if name in metrics}
-    metric = min(lacking, key=lacking.__getitem__, default="")
-    if not lacking or lacking[metric]:
-        # Shown because the counts may be there under another name.
-        there = f" (there are {listed(list(metrics))})" if metrics and not lacking else ""
-        raise NotApplicableError(
-            f"{method} needs the instruction count of every launch, and "
-            f"{lacking.get(metric, len(launches)):,} of {len(launches):,} have none{there}",
-            remedy=_RECORD_COUNTS,
-        )
-    executed = metrics[metric]
-    wrong = np.flatnonzero((executed < 0) | np.isinf(executed))
-    if len(wrong):
-        raise NotApplicableError(
-            f"{method} needs instruction counts, and {metric} of launch {launches.id[wrong[0]]} is "
-            f"{executed[wrong[0]]:.12g}",
-            remedy="correct the value; if a counter of 32 bits overflows there, count again with one of 64",
-        )
-    return InstructionCounts(metric, executed)
+    known = {
+        name: (metrics[name] >= 0) & np.isfinite(metrics[name]) for name in INSTRUCTIONS if name in metrics
+    }
+    for name, is_known in known.items():
+        if is_known.all():
+            return InstructionCounts(name, metrics[name])
+    lacking = min((int((~is_known).sum()) for is_known in known.values()), default=len(launches))
+    # Shown because the counts may be there under another name.
+    there = f" (there are {listed(list(metrics))})" if metrics and not known else ""
+    raise NotApplicableError(
+        f"{method} needs the instruction count of every launch, and {lacking:,} of {len(launches):,} have "
+        f"none{there}",
+        remedy=_RECORD_COUNTS,
+    )
 
 
 def launch_cost(launches: LaunchList, metric: str | None) -> LaunchCost | None:

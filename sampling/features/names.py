@@ -25,13 +25,6 @@ _REWRITTEN = tuple(
         # [lambda(float) (instance 1)] and {lambda(float)#1}
         (r"\[lambda", "{lambda"),
         (r"\s*\(instance (\d+)\)\]", r"#\1}"),
-        (r"operator\s*\(\s*\)", "operator@call"),
-        (r"operator\s*<=>", "operator@order"),
-        (r"operator\s*->", "operator@arrow"),
-        (r"operator\s*<<", "operator@left"),
-        (r"operator\s*>>", "operator@right"),
-        (r"operator\s*<", "operator@less"),
-        (r"operator\s*>", "operator@more"),
         # (int)4, int=4, 4u and 4ul are 4; true is 1.
         (r"\((?:[A-Za-z_@][\w:@ ]*)\)(?=-?\d)", ""),
         (r"(?<=[<,])\s*[A-Za-z_][\w: ]*=(?=-?\d)", ""),
@@ -41,6 +34,8 @@ _REWRITTEN = tuple(
         (r"\bstd::__\d+::|\bstd::__cxx11::", "std::"),
     )
 )
+# Of these names brackets are a part.
+_OPERATOR = re.compile(r"operator\s*(\(\s*\)|<=>|->|<<|>>|[<>])")
 _PIECE = re.compile(r"[A-Za-z_@~$][\w@$.~]*|\d[\w.]*|::|\S")
 _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 _QUALIFIERS = {"const", "volatile"}
@@ -119,6 +114,7 @@ def bare_spelling(name: str) -> str:
 def _spelling(name: str, *, is_bare: bool) -> str:
     if name.startswith(MANGLED):
         return name
+    name = _OPERATOR.sub(lambda found: f"operator@{found[1].replace(' ', '').encode().hex()}", name)
     for pattern, replacement in _REWRITTEN:
         name = pattern.sub(replacement, name)
     # The open brackets, each with the comma-separated parts inside of it as pieces; a closed one is a piece.

@@ -9,9 +9,10 @@ A new format is one new module and one word in ``_MODULES``. A module has::
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.readers.input_file import InputFile, open_input
 from sampling.readers.registry import reader_of
-from sampling.readers.table import NumberLocale, Rows, floats
+from sampling.readers.table import WRITTEN, NumberLocale, Rows, floats, sizes_of, unified
 from sampling.reduction.launch_list import Features
 from sampling.text import Wording, shortened
 
@@ -32,10 +33,7 @@ _READABLE = (
     "basic-block tool writes"
 )
 _NUMBER_ELSEWHERE = re.compile(r"[+-]?(\d+|\d{1,3}([.,]\d{3})+)([.,]\d*)?")
-_WRONG_NUMBER = {
-    locale: Wording(f"correct the cell, or say how the file writes numbers: `number_locale={other}`")
-    for locale, other in (("C", "de_DE"), ("en_US", "de_DE"), ("de_DE", "C"))
-}
+_WRONG_NUMBER = Wording("correct the cell, or say how the file writes numbers: `number_locale=de_DE`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +71,11 @@ class FeatureRows:
         return len(self.line)
 
     def words(self, row: int) -> str:
-        """Return a row in words, for messages: its name and shape, or its id."""
+        """Return a row in words, for messages: its id or its name."""
         if self.id is not None:
-            return f"id {int(self.id[row])}"
+            return f"id {self.id[row]}"
         assert self.name is not None
-        sizes = {"grid": self.grid, "block": self.block}
-        shape = [f", {what} {tuple(size[row].tolist())}" for what, size in sizes.items() if size is not None]
-        return f"'{shortened(self.names[int(self.name[row])])}'" + "".join(shape)
+        return f"'{shortened(self.names[self.name[row]])}'"
 
 
 def read_features(path: str, *, locale: NumberLocale = "C", progress: Progress | None = None) -> FeatureRows:
@@ -115,61 +111,102 @@ def _no_features(file: InputFile) -> ProfileError:
     return ProfileError(f"{what}, no features of launches", path=file.path, remedy=_READABLE)
 
 
-class NumberColumn:
-    """A column that arrives piece by piece, and may hold numbers or text."""
+@dataclass(frozen=True, slots=True)
+class FeatureTable:
+    """The columns of a file that are read; ProfileError where it has no row."""
 
-    def __init__(self, name: str, locale: NumberLocale) -> None:
-        self.name = name
-        self._locale: NumberLocale = locale
-        self._parts: list[FloatArray] = []
-        self._mixed: ProfileError | None = None
+    path: str
+    line: IntArray  #: (n,) 1-based line or row of each
+    #: the distinct texts, and (n,) the index of each row's
+    texts: dict[str, tuple[tuple[str, ...], IntArray]]
+    numbers: dict[str, FloatArray]  #: (n,) each, NaN where a cell is empty or text
+    is_text: dict[str, BoolArray]  #: (n,) which cells are text, of the columns in which some are
 
-    def read(self, rows: Rows) -> tuple[FloatArray, BoolArray]:
-        """Return (n,) the numbers of some rows, NaN where there is none, and which cells are text.
+    def __post_init__(self) -> None:
+        if not len(self.line):
+            remedy = "write a row for each launch"
+            raise ProfileError("a table without a single launch", path=self.path, remedy=remedy)
 
-        Raises ProfileError: a cell is a number in another way of writing than the locale's.
+    def error(self, wrong: BoolArray, column: str, message: str, remedy: str | None = None) -> ProfileError:
+        """Return the error for the first row that is wrong."""
+        remedy = remedy or "correct the cell or leave the row out"
+        row = int(self.line[np.argmax(wrong)])
+        return ProfileError(message, path=self.path, row=row, column=column, remedy=remedy)
+
+    def metric(self, name: str) -> FloatArray | None:
+        """Return (n,) the numbers of a column; None for one of text; ProfileError where cells are either."""
+        is_text, numbers = self.is_text.get(name), self.numbers[name]
+        if is_text is not None and not np.isnan(numbers).all():
+            raise self.error(is_text, name, "not a number, as other cells of the column are", _WRONG_NUMBER)
+        return numbers if is_text is None else None
+
+    def whole(self, name: str, least: int = 0) -> IntArray:
+        """Return (n,) the whole numbers of a column; ProfileError where there are others."""
+        numbers = self.numbers[name]
+        # 2^53 and beyond would have been rounded on their way.
+        wrong = ~((numbers >= least) & (numbers < 2.0**53) & (numbers == np.rint(numbers)))
+        if wrong.any():
+            raise self.error(wrong, name, f"not a whole number from {least} on")
+        return numbers.astype(np.int64)
+
+    def sizes(self, name: str, axes: Sequence[str] = ()) -> IntArray | None:
+        """Return (n, 3) the grids or blocks, from a column of texts or one of each axis; None without them.
+
+        Raises ProfileError: a text is no size, or an axis is missing.
         """
-        numbers, is_text = floats(rows, self.name, self._locale)
-        if is_text.any():
-            distinct, codes = rows.texts(self.name)
-            for code in np.unique(codes[is_text]).tolist():
-                is_number = _NUMBER_ELSEWHERE.fullmatch(distinct[code].strip())
-                if is_number or self._mixed is None:
-                    self._mixed = ProfileError(
-                        f"'{distinct[code]}' is not a number",
-                        path=rows.file.path,
-                        row=int(rows.lines[np.argmax(codes == code)]),
-                        column=rows.layout.header[rows.layout.columns[self.name][0]],
-                        remedy=_WRONG_NUMBER[self._locale],
-                    )
-                if is_number:
-                    raise self._mixed
-        return numbers, is_text
+        if name in self.texts:
+            cells, codes = self.texts[name]
+            sizes, bad = sizes_of(cells)
+            if bad >= 0:
+                raise self.error(codes == bad, name, f"{cells[bad]!r} is not {WRITTEN}")
+            return sizes[codes]
+        there = [self.whole(axis) for axis in axes if axis in self.numbers]
+        if len(there) < len(axes) and there:
+            message = f"a table without all of {', '.join(axes)}"
+            raise ProfileError(message, path=self.path, remedy="write 1 where an axis is not used")
+        return np.stack(there, axis=1) if there else None
 
-    def take(self, rows: Rows) -> None:
-        """Add some rows; see `read`."""
-        self._parts.append(self.read(rows)[0])
-
-    def values(self) -> FloatArray | None:
-        """Return (n,) the numbers; None for a column of text.
-
-        Raises ProfileError: some cells are numbers and others are text.
-        """
-        numbers = np.concatenate([np.zeros(0), *self._parts])
-        if self._mixed is not None and not np.isnan(numbers).all():
-            raise self._mixed
-        return None if self._mixed is not None else numbers
+    def refuse_repeated(self, keys: Sequence[IntArray], what: str) -> None:
+        """Raise ProfileError if two rows have the same keys, (n,) each, naming both rows."""
+        codes, first_rows = dense_codes(keys)
+        again = np.flatnonzero(first_rows[codes] != np.arange(len(codes)))
+        if len(again):
+            first, row = self.line[first_rows[codes[again[0]]]], int(self.line[again[0]])
+            message = f"{what} stands in row {first} already"
+            raise ProfileError(message, path=self.path, row=row, remedy="give each launch one row")
 
 
-def refuse_repeated(keys: Sequence[IntArray], path: str, line: IntArray, what: str) -> None:
-    """Raise ProfileError if two rows have the same keys, (n,) each and -1 or more, naming both rows."""
-    codes, first_rows = dense_codes([key + 1 for key in keys])
-    again = first_rows[codes] != np.arange(len(codes))
-    if again.any():
-        row = int(np.argmax(again))
-        raise ProfileError(
-            f"{what} stands in row {int(line[first_rows[codes[row]]])} already",
-            path=path,
-            row=int(line[row]),
-            remedy="give each launch one row",
-        )
+def read_table(
+    path: str, pieces: Iterable[Rows], texts: Sequence[str], numbers: Sequence[str], locale: NumberLocale
+) -> FeatureTable:
+    """Gather the columns of a table of text.
+
+    Raises ProfileError: there is no row; a cell is a number in another way of writing than the locale's.
+    """
+    lines = [np.zeros(0, dtype=np.int64)]
+    chunks: dict[str, list[Any]] = {name: [] for name in texts}
+    values: dict[str, list[FloatArray]] = {name: [np.zeros(0)] for name in numbers}
+    are_text: dict[str, list[BoolArray]] = {name: [np.zeros(0, dtype=np.bool_)] for name in numbers}
+    for rows in pieces:
+        lines.append(rows.lines)
+        for name, column in chunks.items():
+            column.append(rows.table.column(name))
+        for name in numbers:
+            found, is_text = floats(rows, name, locale)
+            values[name].append(found)
+            are_text[name].append(is_text)
+            if is_text.any():
+                distinct, codes = rows.texts(name)
+                elsewhere = [_NUMBER_ELSEWHERE.fullmatch(text.strip()) is not None for text in distinct]
+                wrong = is_text & np.array(elsewhere)[codes]
+                if wrong.any():
+                    place = np.argmax(wrong)
+                    message, row = f"'{distinct[codes[place]]}' is not a number", int(rows.lines[place])
+                    raise ProfileError(message, path=path, row=row, column=name, remedy=_WRONG_NUMBER)
+    return FeatureTable(
+        path,
+        np.concatenate(lines),
+        {name: unified(column) for name, column in chunks.items()},
+        {name: np.concatenate(column) for name, column in values.items()},
+        {name: np.concatenate(column) for name, column in are_text.items() if np.concatenate(column).any()},
+    )

@@ -6,32 +6,25 @@ column a number of its vector.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray, arrow_file, to_arrow_texts
 from sampling.errors import ProfileError
 from sampling.features.metric_names import SPELLINGS
-from sampling.features.reading import FeatureRows, NumberColumn, refuse_repeated
+from sampling.features.reading import FeatureRows, FeatureTable, read_table
 from sampling.parallel import Progress
 from sampling.readers.columns import DIMENSIONS, NO_METRIC
 from sampling.readers.input_file import InputFile
-from sampling.readers.not_a_profile import is_plain_text, is_table, sort_of
+from sampling.readers.not_a_profile import is_table, other_sort
 from sampling.readers.registry import reader_of
 from sampling.readers.table import (
-    WRITTEN,
+    PARQUET,
     Kind,
     Layout,
     NumberLocale,
-    float_values,
-    metric_columns,
     read_rows,
-    separated_header,
-    sizes_of,
-    unified,
+    table_header,
 )
 from sampling.reduction.launch_list import Features
 from sampling.text import listed
@@ -39,7 +32,7 @@ from sampling.text import listed
 #: Columns of an array have no names; they are metrics of this name and their number, from 0
 VECTOR_PREFIX = "vector_"
 
-_PARQUET, _NPY = b"PAR1", b"\x93NUMPY"
+_NPY = b"\x93NUMPY"
 # What identifies a launch: whole numbers and texts.
 _WHOLE = ("id", "process", "device", "occurrence", *(axis for axes in DIMENSIONS.values() for axis in axes))
 _TEXTS = ("name", *DIMENSIONS)
@@ -54,18 +47,16 @@ _NUMPY = "write numbers with numpy.save, a row for every launch in the order of 
 
 def recognise(file: InputFile) -> bool:
     """Return whether this is an array or a table, and neither a profile nor the report of another tool."""
-    if file.head.startswith((_PARQUET, _NPY)):
+    if file.head.startswith((PARQUET, _NPY)):
         return True
     # Text whose lines differ in their cells may still be a table, with a row to blame.
-    return reader_of(file) is None and (
-        sort_of(file).fits is is_table
-        or (sort_of(file).fits is is_plain_text and not {"id", "name"}.isdisjoint(_header(file.head)[0]))
-    )
+    may_be = reader_of(file) is None and other_sort(file) is None
+    return may_be and (is_table(file) or not {"id", "name"}.isdisjoint(_header(file)[0]))
 
 
-def _header(head: bytes) -> tuple[tuple[str, ...], str]:
-    cells, separator = separated_header(head, {"id", "name", "ID", "Name", "Id"})
-    return _spelt(cells), separator
+def _header(file: InputFile) -> tuple[tuple[str, ...], str]:
+    cells, separator = table_header(file, {"id", "name", "ID", "Name", "Id", *_OURS})
+    return _spelt([cell.strip() for cell in cells]), separator
 
 
 def _spelt(cells: Sequence[str]) -> tuple[str, ...]:
@@ -86,150 +77,53 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     """
     if file.head.startswith(_NPY):
         return _of_array(file)
-    is_parquet = file.head.startswith(_PARQUET)
-    table = _of_parquet(file) if is_parquet else _of_csv(file, locale, progress)
-    metrics = {name: column for name, column in table.numbers.items() if column is not None}
-    metrics = {name: column for name, column in metrics.items() if name not in _WHOLE}
-    if not len(table.line) or not metrics:
-        what = "a column of numbers" if len(table.line) else "a row"
-        raise ProfileError(f"a table without {what}", path=file.path, remedy=_REMEDY)
-    whole = {name: table.whole(name) for name in _WHOLE if name in table.numbers}
-    grid, block = (table.sizes(what, whole) for what in DIMENSIONS)
+    is_parquet = file.head.startswith(PARQUET)
+    table = _of_table(file, locale, progress)
+    columns = {name: table.metric(name) for name in table.numbers if name not in _WHOLE}
+    metrics = {name: column for name, column in columns.items() if column is not None}
+    if not metrics:
+        raise ProfileError("a table without a column of numbers", path=file.path, remedy=_REMEDY)
+    least = {"id": 0, "process": -1, "device": -1, "occurrence": 0}
+    known = {name: table.whole(name, number) for name, number in least.items() if name in table.numbers}
     names, name_of = table.texts.get("name", ((), None))
-    if "id" in whole:
-        refuse_repeated([whole["id"]], file.path, table.line, "this launch's id")
-    elif name_of is not None:
-        if "" in names:
-            raise table.error("a row without a kernel name", name_of == names.index(""), "name")
-        if "occurrence" in whole:
-            keys = [whole[name] for name in ("process", "device", "occurrence") if name in whole]
-            keys += [axis for size in (grid, block) if size is not None for axis in size.T]
-            refuse_repeated([*keys, name_of], file.path, table.line, "this occurrence of a launch")
+    if "id" in known:
+        table.refuse_repeated([known["id"]], "this launch's id")
+    elif name_of is not None and "" in names:
+        raise table.error(name_of == names.index(""), "name", "a row without a kernel name")
     return FeatureRows(
         path=file.path,
         format="parquet" if is_parquet else "csv",
         line=table.line,
         features=Features(metrics=metrics),
-        id=whole.get("id"),
+        id=known.get("id"),
         names=names,
         name=name_of,
-        grid=grid,
-        block=block,
-        process=whole.get("process"),
-        device=whole.get("device"),
-        occurrence=whole.get("occurrence"),
+        grid=table.sizes("grid", DIMENSIONS["grid"]),
+        block=table.sizes("block", DIMENSIONS["block"]),
+        process=known.get("process"),
+        device=known.get("device"),
+        occurrence=known.get("occurrence"),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """The columns of a table that are read."""
-
-    path: str
-    line: IntArray  #: (n,) 1-based line or row of each
-    numbers: dict[str, FloatArray | None]  #: (n,) each, NaN where a cell is empty; None for a column of text
-    texts: dict[
-        str, tuple[tuple[str, ...], IntArray]
-    ]  #: the distinct texts, and (n,) the index of each row's
-
-    def error(self, message: str, wrong: BoolArray, column: str) -> ProfileError:
-        """Return the error for the first row that is wrong."""
-        row, remedy = int(self.line[np.argmax(wrong)]), "correct the cell or leave the row out"
-        return ProfileError(message, path=self.path, row=row, column=column, remedy=remedy)
-
-    def whole(self, name: str) -> IntArray:
-        """Return (n,) the whole numbers of an identifying column."""
-        column = self.numbers[name]
-        values = np.full(len(self.line), np.nan) if column is None else column
-        least = -1 if name in {"process", "device"} else 0
-        # 2^53 and beyond would have been rounded on their way.
-        wrong = ~((values >= least) & (values < 2.0**53) & (values == np.rint(values)))
-        if wrong.any():
-            raise self.error("not a whole number from 0 on", wrong, name)
-        return values.astype(np.int64)
-
-    def sizes(self, what: str, whole: Mapping[str, IntArray]) -> IntArray | None:
-        """Return (n, 3) the grids or blocks, given as text or by their axes; None where there are none."""
-        axes = DIMENSIONS[what]
-        if what in self.texts:
-            cells, codes = self.texts[what]
-            sizes, bad = sizes_of(to_arrow_texts(cells))
-            if bad >= 0:
-                raise self.error(f"{cells[bad]!r} is not {WRITTEN}", codes == bad, what)
-            return sizes[codes]
-        if 0 < len(whole.keys() & set(axes)) < len(axes):
-            message = f"a table without all of {', '.join(axes)}"
-            raise ProfileError(message, path=self.path, remedy="write 1 where an axis is not used")
-        return np.stack([whole[axis] for axis in axes], axis=1) if axes[0] in whole else None
 
 
 def _require_identity(columns: Sequence[str], path: str) -> None:
-    ours = [name for name in columns if name in {*_WHOLE, *_TEXTS}]
-    twice = [name for name in ours if columns.count(name) > 1]
-    if twice or not {"id", "name"} & set(columns):
-        lacking = (
-            f"several columns {twice[0]}"
-            if twice
-            else "no column id or name: rows are never joined by position"
-        )
-        raise ProfileError(f"a table of {listed(columns)}, with {lacking}", path=path, remedy=_REMEDY)
+    wrong = ["no column id or name: rows are never joined by position"] * ({"id", "name"}.isdisjoint(columns))
+    wrong += [f"several columns {name}" for name in (*_WHOLE, *_TEXTS) if columns.count(name) > 1]
+    if wrong:
+        raise ProfileError(f"a table of {listed(columns)}, with {wrong[0]}", path=path, remedy=_REMEDY)
 
 
-def _of_csv(file: InputFile, locale: NumberLocale, progress: Progress | None) -> _Table:
-    header, separator = _header(file.head)
+def _of_table(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureTable:
+    header, separator = _header(file)
     _require_identity(header, file.path)
     named = [name for name in dict.fromkeys(header) if name]
-    numbers = [NumberColumn(name, locale) for name in named if name in _WHOLE or name not in NO_METRIC]
-    texts: dict[str, list[Any]] = {name: [] for name in _TEXTS if name in named}
-    kind: Kind = "any" if locale == "C" else "text"
-    columns = {each.name: (header.index(each.name), kind) for each in numbers}
+    texts = [name for name in named if name in _TEXTS]
+    numbers = [name for name in named if name in _WHOLE or name not in NO_METRIC]
+    kind: Kind = "any" if locale == "C" or file.head.startswith(PARQUET) else "text"
+    columns = {name: (header.index(name), kind) for name in numbers}
     columns |= {name: (header.index(name), "text") for name in texts}
-    lines = [np.zeros(0, dtype=np.int64)]
-    for rows in read_rows(file, Layout(header, columns, separator, locale), progress):
-        lines.append(rows.lines)
-        for name, chunks in texts.items():
-            chunks.append(rows.table.column(name))
-        for column in numbers:
-            column.take(rows)
-    return _Table(
-        file.path,
-        np.concatenate(lines),
-        {column.name: column.values() for column in numbers},
-        {name: unified(chunks) for name, chunks in texts.items()},
-    )
-
-
-def _of_parquet(file: InputFile) -> _Table:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-    from pyarrow import compute
-
-    try:
-        with file.on_disk() as location:
-            schema = pq.read_schema(arrow_file(location))
-            own = _spelt([name.strip() for name in schema.names])
-            _require_identity(own, file.path)
-            fields = [schema.field(place).with_name(name) for place, name in enumerate(own)]
-            wanted = {*_WHOLE, *_TEXTS, *metric_columns(pa.schema(fields))}
-            columns = {name: schema.names[own.index(name)] for name in own if name in wanted}
-            table = pq.read_table(arrow_file(location), columns=list(columns.values()))
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        message = "a Parquet file that is cut short or damaged"
-        raise ProfileError(message, path=file.path, remedy="copy or write the file again") from error
-    numbers: dict[str, FloatArray | None] = {}
-    texts: dict[str, tuple[tuple[str, ...], IntArray]] = {}
-    for name, theirs in columns.items():
-        column = table.column(table.schema.get_all_field_indices(theirs)[0])
-        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-        if not (is_text if name in _TEXTS else is_number or name not in _WHOLE):
-            raise ProfileError(f"holds {kind}", path=file.path, column=name, remedy=_REMEDY)
-        if name in _TEXTS:
-            texts[name] = unified([compute.fill_null(column.cast(pa.string()), "")])
-        else:
-            numbers[name] = float_values(column)
-    return _Table(file.path, np.arange(1, table.num_rows + 1), numbers, texts)
+    rows = read_rows(file, Layout(header, columns, separator, locale), progress)
+    return read_table(file.path, rows, texts, numbers, locale)
 
 
 def _of_array(file: InputFile) -> FeatureRows:

@@ -6,7 +6,6 @@ STEM-only is the same on kernels grouped by name. [STEM+ROOT section V-A]
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from sampling.arrays import IntArray
 from sampling.methods.method import GrownByRule, Method
 from sampling.methods.options import setting
 from sampling.reduction import GroupBy
-from sampling.splitting.tree import Cluster, ClusterArrays, Decided, Proposal, Verdict
+from sampling.splitting.tree import Decided, Proposal, Verdict
 from sampling.strata.sizes import single_sample_size
 from sampling.strata.strata import Clusters, Strata
 from sampling.strata.target import Target
@@ -30,10 +29,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class SampleCountRule:
-    """Split iff a cluster by itself needs more than the threshold's samples.
-
-    A final cluster is drawn from as often as it needs by itself, at most all of it.
-    """
+    """Split iff a cluster by itself needs more than the threshold's samples; what it needs is drawn of it."""
 
     target: Target
     options: Options
@@ -45,24 +41,23 @@ class SampleCountRule:
         """The threshold."""
         return self.options.threshold
 
-    def samples_alone(self, clusters: ClusterArrays) -> IntArray:
+    def samples_alone(self, clusters: Clusters) -> IntArray:
         """Return max(ceil((z sigma/(mu epsilon))^2), 30), not capped at N. [Allegro Theorem 2]"""
         alone = single_sample_size(clusters.mean_ns, clusters.std_ns, self.target.epsilon, self.target.z)
         return np.maximum(alone, self.options.floor)
 
-    def samples_kept(self, _: ClusterArrays, samples: IntArray) -> IntArray:
+    def samples_kept(self, _: Clusters, samples: IntArray) -> IntArray:
         """Return what each was found to need by itself."""
         return samples
 
-    def decide(self, whole: Cluster | ClusterArrays, samples_old: Any, parts: ClusterArrays) -> Decided:
+    def decide(self, whole: Clusters, samples_old: IntArray, parts: Clusters) -> Decided:
         """Return a split where more than the threshold is needed."""
         samples_new = self.samples_alone(parts)
-        tau_old_ns = np.minimum(samples_old, whole.launches) * whole.mean_ns
-        tau_new_ns = (np.minimum(samples_new, parts.launches) * parts.mean_ns).sum(axis=-1)
-        splits = np.asarray(samples_old > self.options.threshold)
-        return Decided(splits, samples_new, tau_old_ns, tau_new_ns)
+        old_ns = np.minimum(samples_old, whole.launches) * whole.mean_ns
+        new_ns = (np.minimum(samples_new, parts.launches) * parts.mean_ns).sum(axis=-1)
+        return Decided(np.asarray(samples_old > self.options.threshold), samples_new, old_ns, new_ns)
 
-    def reason(self, _: Cluster, samples_old: int, proposal: Proposal) -> str:
+    def reason(self, _: Clusters, samples_old: int, proposal: Proposal) -> str:
         """Return how many samples it needs, beside the threshold."""
         compared = "more than" if proposal.verdict is Verdict.SPLIT else "within"
         return f"it needs {samples_old} samples, {compared} {self.options.threshold}"

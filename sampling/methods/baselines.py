@@ -86,9 +86,7 @@ def _possible(number: NumberDrawn) -> tuple[IntArray, FloatArray]:
     reach = _DEVIATIONS * np.sqrt(mean * (1 - number.probability)) + _LAUNCHES
     numbers = np.arange(max(1, int(mean - reach)), min(number.launches, int(mean + reach) + 1) + 1)
     chances = np.asarray(binom.pmf(numbers, number.launches, number.probability), dtype=np.float64)
-    chances /= chances.sum()
-    numbers.flags.writeable = chances.flags.writeable = False
-    return numbers, chances
+    return numbers, chances / chances.sum()
 
 
 def stratify(request: StrataRequest) -> Strata:
@@ -99,19 +97,15 @@ def stratify(request: StrataRequest) -> Strata:
     plan, n is fixed at that plan's sampled time over the mean duration: drawing until the time is used up
     would stop sooner after long launches, and so underestimate.
     """
-    counts, options = request.counts, request.options
-    chance, notes = None, list[str]()
+    counts, options, chance = request.counts, request.options, None
     if options.launches is not None:
-        samples = options.launches
+        samples, note = options.launches, ""
     elif options.like is not None:
-        wanted_ns, wanted = _sampled_time(options.like, request)
         mean_ns = max(counts.total_duration_ns / counts.launches, 1e-300)
-        samples = max(1, round(min(wanted_ns / mean_ns, float(counts.launches))))
-        notes.append(
-            f"random.like={options.like}: {counted(samples, 'launch', 'launches')}, as many as take {wanted} "
-            "on average; drawing until the time is used up would stop sooner after long launches, and so "
-            "underestimate"
-        )
+        wanted = min(_sampled_ns(options.like, request) / mean_ns, float(counts.launches))
+        samples = max(1, round(wanted))
+        drawn = counted(samples, "launch", "launches")
+        note = f"random.like={options.like}: {drawn}, as many as take its sampled time on average"
     else:
         chance = options.probability
         if counts.launches * chance < 1e-6:
@@ -119,21 +113,20 @@ def stratify(request: StrataRequest) -> Strata:
             raise OptionError(f"random.probability {chance:g} {never}")
         samples = int(NumberDrawn(counts.launches, chance).draw(1, request.rng)[0])
         drawn = counted(samples, "launch", "launches")
-        notes.append(
-            f"each launch is drawn with probability {chance:g}, {drawn} this time; the bound, what is "
-            "expected and the judged draws are of that number"
+        note = (
+            f"each launch is drawn with probability {chance:g}, {drawn} this time; bounds are of that number"
         )
     if samples > counts.launches:
-        notes.append(f"there are {counts.launches:,} launches; all are drawn, not {samples:,}")
+        note = f"there are {counts.launches:,} launches; all are drawn, not {samples:,}"
         samples = counts.launches
-    whole = measured_clusters(
-        counts, np.array([WHOLE_WORKLOAD]), np.array([0]), np.array([len(counts.count)], dtype=np.int64)
-    )
-    return replace(whole.with_samples(np.array([samples]), notes=tuple(notes)), chance=chance)
+    first, stop = np.array([0]), np.array([len(counts.count)])
+    whole = measured_clusters(counts, np.array([WHOLE_WORKLOAD]), first, stop)
+    strata = whole.with_samples(np.array([samples]), notes=(note,) if note else ())
+    return replace(strata, chance=chance)
 
 
-def _sampled_time(like: str, request: StrataRequest) -> tuple[float, str]:
-    """Return the expected sampled time of a method's plan, or the nanoseconds given; and it in words."""
+def _sampled_ns(like: str, request: StrataRequest) -> float:
+    """Return the expected sampled time of a method's plan, or the nanoseconds given."""
     if like in method_names():
         other = method_named(like)
         if other.stratify is None or like == "random":
@@ -142,14 +135,14 @@ def _sampled_time(like: str, request: StrataRequest) -> tuple[float, str]:
                 remedy="give the sampled_duration_ns of its plan",
             )
         asked = replace(request, options=method_options(like, request.settings), overrides={})
-        return other.stratify(asked).sampled_duration_ns, f"the sampled time of {like}"
+        return other.stratify(asked).sampled_duration_ns
     try:
         wanted_ns = float(like)
     except ValueError:
         wanted_ns = math.nan
     if not 0 < wanted_ns < math.inf:
         raise OptionError(f"random.like={like}: a method or a sampled time above 0 in nanoseconds is meant")
-    return wanted_ns, "that many nanoseconds"
+    return wanted_ns
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,19 +161,16 @@ def pick_first(
 
     The total is instructions / IPC of those launches, so each weighs I_total / I_done.
     """
-    limit, counts = options.instructions, instruction_counts(launches, "first-instructions")
+    limit, counts, notes = options.instructions, instruction_counts(launches, "first-instructions"), []
     done = np.cumsum(counts.executed)
     taken = min(int(np.searchsorted(done, limit)) + 1, len(launches))
     total, reached = float(done[-1]), float(done[taken - 1])
-    notes = []
     if taken == len(launches):
         notes.append(f"all launches are taken: the workload has {total:,.0f} instructions")
-    elif taken == 1 and reached > limit:
-        own = f"the first launch alone has {reached:,.0f} instructions, more than {limit:,.0f}"
-        notes.append(f"{own}; it is taken whole")
     there, of_taken = (len(np.unique(launches.sequence[:stop])) for stop in (len(launches), taken))
     if of_taken < there:
         notes.append(f"the launches taken are of {of_taken} of {there} processes and devices")
+    details = {"metric": counts.metric, "counts": counts.unit, "instructions": total}
     return Picks(
         stratum=np.zeros(len(launches), dtype=np.int64),
         labels=(f"all launches, by the first {limit:,.0f} instructions",),
@@ -188,12 +178,7 @@ def pick_first(
         # Where the rest has no instructions the sums are equal; where nothing has any, all is taken.
         weight=np.full(taken, total / reached if total > 0 else 1.0),
         notes=tuple(notes),
-        details={
-            "metric": counts.metric,
-            "counts": counts.unit,
-            "instructions": total,
-            "instructions_done": reached,
-        },
+        details={**details, "instructions_done": reached},
     )
 
 

@@ -26,17 +26,11 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class DistinctRows:
-    """The d distinct rows of n launches.
+    """The d distinct rows of n launches."""
 
-    Attributes
-    ----------
-    values : (d, columns) the rows, in the order of their first launch.
-    row_of : (n,) the row of each launch.
-    first : (d,) the first launch of each row, ascending.
-    count : (d,) launches of each row, at least 1.
-    """
-
+    #: (d, columns) the rows, in the order of their first launch.
     values: FloatArray
+    #: (n,) the row of each launch; (d,) the first launch of each row, ascending, and how many it has.
     row_of: IntArray
     first: IntArray
     count: IntArray
@@ -51,7 +45,7 @@ class DistinctRows:
         """
         compared = values if decimals is None else np.round(values, decimals)
         code, first = row_codes(list(compared.T), len(values))
-        count = np.bincount(code, weights=self.count, minlength=len(first)).astype(np.int64)
+        count = np.bincount(code, self.count, len(first)).astype(np.int64)
         return DistinctRows(values[first], code[self.row_of], self.first[first], count)
 
 
@@ -72,28 +66,15 @@ def row_codes(columns: Sequence[NDArray[np.number]], launches: int) -> tuple[Int
     for column in columns:
         # One column at a time: more than two columns of codes never exist at once.
         code, _ = dense_codes([code, pd.factorize(column)[0]])
-    code = _numbered_by_first(code)
+    code = np.asarray(pd.factorize(code)[0], dtype=np.int64)
     return code, np.flatnonzero(np.diff(np.maximum.accumulate(code), prepend=-1))
-
-
-def _numbered_by_first(labels: AnyIntArray) -> IntArray:
-    """Return the labels replaced by 0, 1, ... in the order in which they first occur."""
-    import pandas as pd
-
-    return np.asarray(pd.factorize(labels)[0], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """A partition of the distinct rows of launches into k groups, numbered by their first launch.
+    """A partition of the distinct rows of launches into k groups, numbered by their first launch."""
 
-    Attributes
-    ----------
-    of_row : (d,) the group of each distinct row.
-    representative : (k,) the launch that stands for the group.
-    size : (k,) launches of the group.
-    """
-
+    #: (d,) the group of each distinct row; (k,) the launch that stands for each group, and its launches.
     of_row: IntArray
     representative: IntArray
     size: IntArray
@@ -107,33 +88,27 @@ def grouped(rows: DistinctRows, labels: AnyIntArray, *, by_centre: bool = False)
 
     By centre it is the launch nearest to the mean; of launches equally near, but for rounding, the first.
     """
-    group = _numbered_by_first(labels)
-    size = np.bincount(group, weights=rows.count).astype(np.int64)
-    candidates = np.arange(len(rows))
+    group, first = row_codes([labels], len(labels))
     if by_centre:
         distance = np.sqrt(((rows.values - group_means(rows, group)[group]) ** 2).sum(axis=1))
-        least = np.full(len(size), np.inf)
+        least = np.full(len(first), np.inf)
         np.minimum.at(least, group, distance)
-        candidates = np.flatnonzero(distance <= least[group] + _ROUNDING)
-    _, first = np.unique(group[candidates], return_index=True)
-    return Groups(group, rows.first[candidates[first]], size)
+        nearest = np.flatnonzero(distance <= least[group] + _ROUNDING)
+        first = nearest[np.unique(group[nearest], return_index=True)[1]]
+    return Groups(group, rows.first[first], np.bincount(group, rows.count).astype(np.int64))
 
 
 def group_means(rows: DistinctRows, group: IntArray) -> FloatArray:
     """Return (k, columns) the mean of all launches of each group; ``group`` (d,) is that of each row."""
-    size = np.bincount(group, weights=rows.count).astype(np.int64)
+    size = np.bincount(group, rows.count)
     means = np.empty((len(size), rows.values.shape[1]))
     for index, column in enumerate(rows.values.T):
-        means[:, index] = np.bincount(group, weights=rows.count * column) / size
+        means[:, index] = np.bincount(group, rows.count * column) / size
     return means
 
 
 def k_means_groupings(
-    rows: DistinctRows,
-    k_max: int,
-    restarts: int,
-    rng: np.random.Generator,
-    progress: Progress | None = None,
+    rows: DistinctRows, k_max: int, restarts: int, rng: np.random.Generator, progress: Progress | None = None
 ) -> Iterator[Groups]:
     """Yield the groups of K = 1, 2, ... clusters, each with its first launch; K is at most the rows.
 
@@ -148,37 +123,34 @@ def k_means_groupings(
     for k in range(2, most + 1):
         if progress is not None:
             progress(k - 1, most, "grouping launches")
-        starts: list[Any] = ["k-means++"] * restarts
         # A row more, drawn by its share of the squared distances.
-        centres = group_means(rows, groups.of_row)
+        centres, more = group_means(rows, groups.of_row), list[FloatArray]()
         squares = rows.count * ((rows.values - centres[groups.of_row]) ** 2).sum(axis=1)
         if total := squares.sum():
             share = squares / total
-            more = min(-(-restarts // 2), int(np.count_nonzero(share)))
-            drawn = rng.choice(len(rows), more, replace=False, p=share)
-            starts += [np.vstack([centres, rows.values[row]]) for row in drawn.tolist()]
-        groups = _best_of(rows, k, starts, rng)
+            number = min(-(-restarts // 2), int(np.count_nonzero(share)))
+            drawn = rng.choice(len(rows), number, replace=False, p=share)
+            more = [np.vstack([centres, rows.values[row]]) for row in drawn.tolist()]
+        groups = k_means_grouping(rows, k, restarts, rng, more)
         yield groups
 
 
-def k_means_grouping(rows: DistinctRows, k: int, restarts: int, rng: np.random.Generator) -> Groups:
-    """Return the groups of K clusters alone, each with its first launch; K is at most the rows."""
-    return _best_of(rows, min(k, len(rows)), ["k-means++"] * restarts, rng)
+def k_means_grouping(
+    rows: DistinctRows, k: int, restarts: int, rng: np.random.Generator, more: Sequence[FloatArray] = ()
+) -> Groups:
+    """Return the groups of K clusters alone, each with its first launch; K is at most the rows.
 
-
-def _best_of(rows: DistinctRows, k: int, starts: list[Any], rng: np.random.Generator) -> Groups:
-    """Return the groups of least sum of squares within them, of all starts.
-
-    Where several are equal but for rounding, it is those with the earliest representatives.
+    Those of least sum of squares are taken of all starts, at rows and at ``more`` centres; of several that
+    are equal but for rounding, those with the earliest representatives.
     """
     from sklearn.cluster import KMeans
 
     found: list[tuple[float, Groups]] = []
+    starts: list[Any] = ["k-means++"] * restarts
     with reproducible_learning():
-        for start in starts:
-            clusters = k if isinstance(start, str) else len(start)
-            seed = int(rng.integers(2**31))
-            fitted = KMeans(clusters, init=start, n_init=1, random_state=seed)
+        for start in [*starts, *more]:
+            clusters = min(k, len(rows)) if isinstance(start, str) else len(start)
+            fitted = KMeans(clusters, init=start, n_init=1, random_state=int(rng.integers(2**31)))
             labels = fitted.fit(rows.values, sample_weight=rows.count).labels_
             found.append((float(fitted.inertia_), grouped(rows, labels)))
     least = min(inertia for inertia, _ in found)
@@ -207,20 +179,16 @@ def as_picks(
     launches: LaunchList,
     stratum: IntArray,
     representative: IntArray,
-    notes: tuple[str, ...],
+    notes: Sequence[str],
     details: Mapping[str, Any],
 ) -> Picks:
-    """Return picks in which each representative (k,) stands for all launches of its stratum (n,).
-
-    Their ids are added to the method's own details.
-    """
+    """Return picks in which each representative (k,) stands for all launches of its stratum (n,)."""
     kernels, row = launches.kernels, np.sort(representative)
     signatures = map(kernels.signature, launches.signature[representative].tolist())
-    names = [kernels.names.short(each.name) for each in signatures]
     ids = launches.id[representative].tolist()
     labels = tuple(
-        f"group {index}: launch {launch} ({name}) and its like"
-        for index, (launch, name) in enumerate(zip(ids, names, strict=True))
+        f"group {index}: launch {launch} ({kernels.names.short(each.name)}) and its like"
+        for index, (launch, each) in enumerate(zip(ids, signatures, strict=True))
     )
     weight = np.bincount(stratum, minlength=len(row))[stratum[row]].astype(np.float64)
-    return Picks(stratum, labels, row, weight, notes, {**details, "representatives": ids})
+    return Picks(stratum, labels, row, weight, tuple(notes), {**details, "representatives": ids})

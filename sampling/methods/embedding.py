@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sampling.errors import NotApplicableError
-from sampling.features.metric_names import COSTS
+from sampling.features.metric_names import COSTS, is_cost
 from sampling.features.tables import VECTOR_PREFIX
 from sampling.methods.clusters import (
     DistinctRows,
@@ -27,16 +27,16 @@ from sampling.methods.clusters import (
 )
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import setting
-from sampling.methods.pks import standardise, without_costs
+from sampling.methods.pks import TENSOR_PREFIX, standardise
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import Features, LaunchList
-from sampling.text import Wording, counted, listed
+from sampling.text import Wording, listed
 
 #: From more distinct vectors than this, centres are learned from as many launches drawn at random.
 LEARNED_FROM = 20_000
-#: Of more launches than this, the silhouette is that of as many drawn at random.
-COMPARED = 4_000
+# Of more launches than this, the silhouette is that of as many drawn at random.
+_COMPARED = 4_000
 # Fixed, so that the plan's seed does not move the clusters.
 _SEED = 0
 _RESTARTS = 5
@@ -84,67 +84,51 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
         drawn = np.sort(rng.choice(len(rows.row_of), most, replace=False))
         kept, row_of, count = np.unique(rows.row_of[drawn], return_inverse=True, return_counts=True)
         learned = DistinctRows(rows.values[kept], row_of, rows.first[kept], count)
+        notes.append(f"centres are learned from {most:,} launches drawn at random")
     if progress is not None:
         progress(0, 0, "grouping launches")
     details: dict[str, Any] = {"chosen_by": "k"}
-    if options.k is None:
+    if options.k is not None:
+        groups = _of_all(rows, learned, k_means_grouping(learned, options.k, _RESTARTS, rng))
+    else:
         found = k_means_groupings(learned, options.k_max, _RESTARTS, rng, progress)
         groups, silhouettes = _best_apart((_of_all(rows, learned, each) for each in found), rows)
         details = {"chosen_by": "silhouette", "silhouettes": silhouettes}
-        k = len(groups)
-        if k == 1:
-            one = "all vectors are equal" if len(rows) == 1 else f"embedding.k_max={options.k_max}"
-            notes += (f"{one}, so all launches are one cluster",)
-        elif silhouettes[k - 2] <= _NO_STRUCTURE:
-            score = f"their best mean silhouette is {silhouettes[k - 2]:.2f}"
-            told = f"clusters are told from {_NO_STRUCTURE:g} on"
-            notes += (f"the vectors hardly form clusters: {score}, and {told}",)
-        if 1 < k == options.k_max < len(rows):
-            more = f"more than embedding.k_max={k} may do better"
-            notes += (f"the most clusters tried stand apart best: {more}",)
-    else:
-        groups = _of_all(rows, learned, k_means_grouping(learned, options.k, _RESTARTS, rng))
-        if len(groups) < options.k:
-            made = f"{len(rows):,} distinct vectors make {len(groups):,} clusters"
-            notes += (f"embedding.k={options.k}: {made}",)
-    if len(rows) > LEARNED_FROM:
-        notes += (f"centres are learned from {LEARNED_FROM:,} launches drawn at random",)
+        if (best := max(silhouettes, default=1.0)) <= _NO_STRUCTURE:
+            notes.append(f"the vectors hardly form clusters: their best mean silhouette is {best:.2f}")
     details = {"k": len(groups), **details, "columns": list(columns), "distinct_vectors": len(rows)}
     picks = as_picks(launches, groups.of_row[rows.row_of], groups.representative, notes, details)
-    if options.draw == "nearest":
-        return picks
-    return replace(picks, details={**picks.details, "representatives": None})
+    return (
+        picks if options.draw == "nearest" else replace(picks, details={**details, "representatives": None})
+    )
 
 
-def _vectors(launches: LaunchList, options: Options) -> tuple[DistinctRows, tuple[str, ...], tuple[str, ...]]:
+def _vectors(launches: LaunchList, options: Options) -> tuple[DistinctRows, tuple[str, ...], list[str]]:
     """Return the distinct vectors, the metrics that they are made of, and what is to be said of that."""
-    features = launches.features or Features()
-    prefix, notes = options.columns, tuple[str, ...]()
+    features, prefix, notes = launches.features or Features(), options.columns, list[str]()
     columns = tuple(name for name in features.metrics if name.startswith(prefix or VECTOR_PREFIX))
     if not columns and prefix is None:
-        columns, costs = without_costs(features)
-        notes = (f"left out of the vectors: {listed(costs)}; no method goes by {COSTS}",) if costs else ()
+        known = [name for name, values in features.metrics.items() if np.isfinite(values).any()]
+        known = [name for name in known if not name.startswith(TENSOR_PREFIX)]
+        costs = [name for name in known if is_cost(name, features.units.get(name))]
+        columns = tuple(name for name in known if name not in costs)
+        notes = [f"left out of the vectors: {listed(costs)}; no method goes by {COSTS}"] if costs else []
     if not columns:
         begins = "" if prefix is None else f" whose names begin with {prefix!r}"
-        raise NotApplicableError(
-            f"embedding needs a vector of every launch, and the profile has no numbers{begins} to make it of",
-            remedy=_REMEDY,
-        )
+        needs = f"a vector of every launch, and the profile has no numbers{begins} to make it of"
+        raise NotApplicableError(f"embedding needs {needs}", remedy=_REMEDY)
     values = {name: features.metrics[name] for name in columns}
     lacks = ~np.isfinite(np.stack(list(values.values())))
     if lacks.any():
-        lacking, first = int(lacks.any(axis=0).sum()), int(np.argmax(lacks.any(axis=0)))
-        column, launch = columns[int(np.argmax(lacks[:, first]))], int(launches.id[first])
-        raise NotApplicableError(
-            f"embedding needs the whole vector of every launch; {lacking:,} of "
-            f"{counted(len(launches), 'launch', 'launches')} {'lacks' if lacking == 1 else 'lack'} numbers "
-            f"of it, launch {launch} {column!r} for one",
-            remedy=_REMEDY,
-        )
+        first = int(np.argmax(lacks.any(axis=0)))
+        column, lacking = columns[int(np.argmax(lacks[:, first]))], int(lacks.any(axis=0).sum())
+        needs = f"the whole vector of every launch, and {lacking:,} of {len(launches):,} lack numbers of it"
+        place = f"launch {launches.id[first]} {column!r} for one"
+        raise NotApplicableError(f"embedding needs {needs}, {place}", remedy=_REMEDY)
     if options.scale == "plain":
         return distinct_rows(list(values.values()), len(launches)), columns, notes
-    rows, _, _, more_notes = standardise(values)
-    return rows, columns, (*more_notes, *notes)
+    rows, _, more_notes = standardise(values)
+    return rows, columns, more_notes + notes
 
 
 def _of_all(rows: DistinctRows, learned: DistinctRows, groups: Groups) -> Groups:
@@ -163,13 +147,13 @@ def _of_all(rows: DistinctRows, learned: DistinctRows, groups: Groups) -> Groups
 def _best_apart(candidates: Iterator[Groups], rows: DistinctRows) -> tuple[Groups, list[float]]:
     """Return the clusters of greatest mean silhouette, of equals the fewest, and it for K = 2, 3, ...
 
-    [Rousseeuw 1987], of all launches or of `COMPARED` drawn at random. One is taken where none are more.
+    [Rousseeuw 1987], of all launches or of some drawn at random. One is taken where none are more.
     """
     from sklearn.metrics import silhouette_score
 
     row = rows.row_of
-    if len(row) > COMPARED:
-        row = row[np.random.default_rng(_SEED).choice(len(row), COMPARED, replace=False)]
+    if len(row) > _COMPARED:
+        row = row[np.random.default_rng(_SEED).choice(len(row), _COMPARED, replace=False)]
     best, greatest, silhouettes = next(candidates), -1.0 - _ROUNDING, []
     for groups in candidates:
         labels = groups.of_row[row]

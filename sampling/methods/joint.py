@@ -20,7 +20,7 @@ Neyman's 1934; docs/methods.md, 5 Joint)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -50,18 +50,18 @@ from sampling.strata.target import Target
 POOL_BELOW = 0.01
 #: A group is cut in so many places at most.
 MOST_CUTS = 64
-#: By so much epsilon shrinks inside where the bounds do not hold in the draws; a group's own goes further.
-STEP, GROUP_STEP = 0.97, 0.9
+# By so much epsilon shrinks inside where the bounds do not hold in the draws; a group's own goes further.
+_STEP, _GROUP_STEP = 0.97, 0.9
+# How many smaller epsilons are looked at where a group's own had to.
+_SMALLER = 8
 # Prices of a group's curve, over a first guess to find the price of the plan, then over that.
 _COARSE = 2.0 ** np.arange(-24, 4)
 _FINE = 2.0 ** np.arange(-2, 2.01, 0.25)
+_BISECTIONS = 60
 _PASSES = 3
 _FEW = 4
 # So many groups, with as many cuts each, are cut at once.
 _AT_ONCE = 64
-_BISECTIONS = 60
-# How many smaller epsilons are looked at.
-_SMALLER = 8
 # Below this a mean is no duration of a clock, and divides nothing.
 _NO_TIME = 1e-9
 
@@ -82,11 +82,6 @@ class _Ranges(NamedTuple):
     b: FloatArray
     samples: IntArray
 
-    @property
-    def variance(self) -> FloatArray:
-        """(s,) b (1/m - 1/N)."""
-        return np.asarray(self.b * left_out(self.samples, self.launches))
-
     def rows(self, here: IntArray | BoolArray | slice) -> _Ranges:
         return _Ranges._make(column[here] for column in self)
 
@@ -98,56 +93,37 @@ def _best_sizes(worth: FloatArray, launches: IntArray, least: int) -> FloatArray
     return np.clip(np.ceil(m, out=m), np.minimum(least, launches), launches, out=m)
 
 
-# N, cost of a launch and b of ranges; arrays of one shape.
-_Measured = tuple[IntArray, FloatArray, FloatArray]
-
-
-def _moments(
-    counts: DurationCounts, cycles: CycleSpread
-) -> Callable[[IntArray, IntArray, IntArray], _Measured]:
-    """Return what tells N, cost of a launch and b = N^2 S^2 of any ranges of pairs, by prefix sums."""
-    centre = counts.group_duration_ns / np.maximum(counts.group_launches, 1)
-    from_centre = counts.duration_ns - np.repeat(centre, np.diff(counts.offsets))
-    off_before, squares_before = (
-        np.concatenate([[0.0], np.cumsum(counts.count * values)]) for values in (from_centre, from_centre**2)
-    )
-
-    def measured(group: IntArray, start: IntArray, stop: IntArray) -> _Measured:
-        """An empty range has all 0."""
-        n = counts.launches_before[stop] - counts.launches_before[start]
-        off = (off_before[stop] - off_before[start]) / np.maximum(n, 1)
-        variance = (squares_before[stop] - squares_before[start]) / np.maximum(n, 1) - off**2
-        std_ns = np.sqrt(np.where(stop - start > 1, np.maximum(variance, 0), 0))
-        mean_ns = np.where(n > 0, centre[group] + off, 0)
-        paid_ns = counts.paid_before_ns[stop] - counts.paid_before_ns[start]
-        return n, paid_ns / np.maximum(n, 1), spread(n, cycles.variance(group, n, mean_ns, std_ns))
-
-    return measured
-
-
 class _Cutter:
-    """All ranges between the cuts that every group may have, and the cheapest way through them at a price.
+    """All ranges between the cuts that every group may have, and the cheapest way through them at a price."""
 
-    Parameters
-    ----------
-    most : (groups,) cuts of each at most.
-    fixed : the cuts of groups whose ranges the user has decided on.
-    """
+    def __init__(self, counts: DurationCounts, cycles: CycleSpread, progress: Progress | None) -> None:
+        self._counts, self._cycles, self._progress = counts, cycles, progress
+        centre = counts.group_duration_ns / np.maximum(counts.group_launches, 1)
+        off = counts.duration_ns - np.repeat(centre, np.diff(counts.offsets))
+        sums = (np.concatenate([[0.0], np.cumsum(counts.count * values)]) for values in (off, off**2))
+        self._centre, (self._off_before, self._squares_before) = centre, sums
+        # Groups, their cuts, which of all ranges are barred, and N, cost of a launch and b of all ranges.
+        self._batches: list[tuple[IntArray, IntArray, BoolArray, IntArray, FloatArray, FloatArray]] = []
 
-    def __init__(
-        self,
-        counts: DurationCounts,
-        moments: Callable[[IntArray, IntArray, IntArray], _Measured],
-        most: IntArray,
-        fixed: Mapping[int, IntArray],
-        progress: Progress | None,
-    ) -> None:
-        self._moments, self._progress = moments, progress
-        self._batches: list[tuple[IntArray, IntArray, _Measured, BoolArray]] = []
-        bounds = [
-            fixed[group] if group in fixed else _possible_cuts(counts, group, cuts)
-            for group, cuts in enumerate(most.tolist())
-        ]
+    def measured(
+        self, group: IntArray, start: IntArray, stop: IntArray
+    ) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return N, cost of a launch and b = N^2 S^2 of any ranges of pairs; 0 of an empty one."""
+        counts = self._counts
+        n = counts.launches_before[stop] - counts.launches_before[start]
+        many = np.maximum(n, 1)
+        off = (self._off_before[stop] - self._off_before[start]) / many
+        variance = (self._squares_before[stop] - self._squares_before[start]) / many - off**2
+        std_ns = np.sqrt(np.where(stop - start > 1, np.maximum(variance, 0), 0))
+        mean_ns = np.where(n > 0, self._centre[group] + off, 0)
+        paid_ns = counts.paid_before_ns[stop] - counts.paid_before_ns[start]
+        return n, paid_ns / many, spread(n, self._cycles.variance(group, n, mean_ns, std_ns))
+
+    def cut(self, most: IntArray, fixed: Mapping[int, IntArray]) -> None:
+        """Measure all ranges between the cuts, fixed or at most so many, of each group (groups,)."""
+        bounds = []
+        for group, cuts in enumerate(most.tolist()):
+            bounds.append(fixed[group] if group in fixed else self._possible_cuts(group, cuts))
         width = np.array([len(each).bit_length() for each in bounds])
         for size in np.unique(width).tolist():
             alike = np.flatnonzero(width == size)
@@ -155,19 +131,29 @@ class _Cutter:
                 k = max(len(bounds[group]) for group in some)
                 padded = np.stack([np.pad(bounds[g], (0, k - len(bounds[g])), mode="edge") for g in some])
                 j, i = np.tril_indices(k, -1)
-                n, cost_ns, b = moments(some[:, np.newaxis], padded[:, i], padded[:, j])
-                # An empty range counts as a launch that takes no time, which divides nothing by 0.
-                measured = np.maximum(n, 1), cost_ns, b
+                n, cost_ns, b = self.measured(some[:, np.newaxis], padded[:, i], padded[:, j])
                 # Of fixed ranges none may be joined with the next.
                 barred = np.isin(some, list(fixed))[:, np.newaxis] & (j - i > 1)
-                self._batches.append((some, padded, measured, barred))
+                # An empty range counts as a launch that takes no time, which divides nothing by 0.
+                self._batches.append((some, padded, barred, np.maximum(n, 1), cost_ns, b))
+
+    def _possible_cuts(self, group: int, most: int) -> IntArray:
+        """Return where to cut: between all durations, or where sqrt(count * gap) is evenly shared."""
+        counts = self._counts
+        first, last = counts.offsets[group : group + 2].tolist()
+        if last - first <= most:
+            return np.arange(first, last + 1)
+        gaps = np.diff(counts.duration_ns[first:last])
+        weight = np.cumsum(np.sqrt(counts.count[first + 1 : last] * gaps))
+        inner = np.searchsorted(weight, weight[-1] * np.arange(1, most) / most)
+        return np.unique(np.concatenate([[first, last], first + 1 + inner]))
 
     def cheapest(self, prices: FloatArray, least: int) -> list[_Ranges]:
         """Return for each of the prices (groups, prices) the ranges that cost least, with their sizes."""
         found = []
-        for done, (some, bounds, measured, barred) in enumerate(self._batches):
-            price = prices[some][:, :, np.newaxis]
-            n, (cost_ns, b) = measured[0][:, np.newaxis], (each[:, np.newaxis] for each in measured[1:])
+        for done, (some, bounds, barred, launches, launch_ns, spreads) in enumerate(self._batches):
+            price, n = prices[some][:, :, np.newaxis], launches[:, np.newaxis]
+            cost_ns, b = launch_ns[:, np.newaxis], spreads[:, np.newaxis]
             m = _best_sizes(price * (b / np.maximum(cost_ns, _NO_TIME)), n, least)
             # m c + lambda b (1/m - 1/N), which is to the digit m c where all are simulated.
             cost = n - m
@@ -175,45 +161,29 @@ class _Cutter:
             cost *= price * (b / n)
             cost += m * cost_ns
             np.copyto(cost, np.inf, where=barred[:, np.newaxis])
-            found.append(self._ways(some, bounds, m, cost))
+            ways, k = cost.shape[:2], bounds.shape[1]
+            cheapest, came = np.zeros((*ways, k)), np.zeros((*ways, k), dtype=np.int64)
+            for j in range(1, k):
+                row = j * (j - 1) // 2
+                costs = cheapest[..., :j] + cost[..., row : row + j]
+                came[..., j] = costs.argmin(axis=-1)
+                cheapest[..., j] = costs.min(axis=-1)
+            # From the last cut of every way back to the first.
+            g, p = (each.ravel() for each in np.indices(ways))
+            last = np.full(len(g), k - 1)
+            while len(g):
+                i = came[g, p, last]
+                size = m[g, p, last * (last - 1) // 2 + i].astype(np.int64)
+                rows = np.stack([p, some[g], bounds[g, i], bounds[g, last], size])
+                found.append(rows[:, rows[2] < rows[3]])
+                g, p, last = g[i > 0], p[i > 0], i[i > 0]
             if self._progress is not None:
                 self._progress(done + 1, len(self._batches), "pricing")
-        price, group, start, stop, m = np.concatenate(found, axis=1)
-        order = np.lexsort((start, price))
-        every = _Ranges(group, start, stop, *self._moments(group, start, stop), m).rows(order)
-        ends = np.searchsorted(price[order], np.arange(prices.shape[1] + 1))
+        place, group, start, stop, sizes = np.concatenate(found, axis=1)
+        order = np.lexsort((start, place))
+        every = _Ranges(group, start, stop, *self.measured(group, start, stop), sizes).rows(order)
+        ends = np.searchsorted(place[order], np.arange(prices.shape[1] + 1))
         return [every.rows(slice(*ends[p : p + 2])) for p in range(prices.shape[1])]
-
-    @staticmethod
-    def _ways(some: IntArray, bounds: IntArray, m: FloatArray, cost: FloatArray) -> IntArray:
-        """Return (5, ranges) price, group, start, stop and size on the cheapest ways of some groups."""
-        k, ways = bounds.shape[1], cost.shape[:2]
-        least, came = np.zeros((*ways, k)), np.zeros((*ways, k), dtype=np.int64)
-        for j in range(1, k):
-            row = j * (j - 1) // 2
-            costs = least[..., :j] + cost[..., row : row + j]
-            came[..., j] = costs.argmin(axis=-1)
-            least[..., j] = costs.min(axis=-1)
-        g, p = (each.ravel() for each in np.indices(ways))
-        last, found = np.full(len(g), k - 1), []
-        while len(g):
-            i = came[g, p, last]
-            start, stop = bounds[g, i], bounds[g, last]
-            size = m[g, p, last * (last - 1) // 2 + i].astype(np.int64)
-            rows = np.stack([p, some[g], start, stop, size])
-            found.append(rows[:, start < stop])
-            g, p, last = g[i > 0], p[i > 0], i[i > 0]
-        return np.concatenate(found, axis=1)
-
-
-def _possible_cuts(counts: DurationCounts, group: int, most: int) -> IntArray:
-    """Return where a group may be cut: between all durations, or where sqrt(count * gap) is evenly shared."""
-    first, last = counts.offsets[group : group + 2].tolist()
-    if last - first <= most:
-        return np.arange(first, last + 1)
-    weight = np.cumsum(np.sqrt(counts.count[first + 1 : last] * np.diff(counts.duration_ns[first:last])))
-    inner = np.searchsorted(weight, weight[-1] * np.arange(1, most) / most)
-    return np.unique(np.concatenate([[first, last], first + 1 + inner]))
 
 
 class _Curves:
@@ -222,15 +192,15 @@ class _Curves:
     def __init__(self, ranges: list[_Ranges], groups: int) -> None:
         self.ranges = ranges
         times = [np.bincount(each.group, each.samples * each.cost_ns, groups) for each in ranges]
-        variances = [np.bincount(each.group, each.variance, groups) for each in ranges]
+        variances = [
+            np.bincount(each.group, each.b * left_out(each.samples, each.launches), groups) for each in ranges
+        ]
         self.time_ns, self.variance = np.stack(times, axis=1), np.stack(variances, axis=1)
 
     def priced(self, budget: float, own: FloatArray) -> tuple[IntArray, float]:
         """Return the points at the least price at which all together are within the budget; and that price.
 
-        Parameters
-        ----------
-        own : (groups,) the variance that each group's own total may have.
+        Each group's own total may have the variance ``own`` (groups,).
         """
         time_ns = np.where(self.variance <= own[:, np.newaxis], self.time_ns, np.inf)
         low, high = -90.0, 60.0
@@ -264,13 +234,11 @@ class _Curves:
 
 def _with_fewer(ranges: _Ranges, budget: float, own: FloatArray, least: int) -> _Ranges:
     """Take samples away while the bounds hold, those first that save most time for their variance."""
-    m = ranges.samples.copy()
-    n, group = ranges.launches, ranges.group
+    group, n, b, m = ranges.group, ranges.launches, ranges.b, ranges.samples.copy()
     while True:
-        variance = ranges.b * left_out(m, n)
-        own_spare = (own - np.bincount(group, variance, len(own)))[group]
-        spare = budget - variance.sum()
-        added = ranges.b * left_out(np.maximum(m - 1, 1), m)
+        variance = b * left_out(m, n)
+        spare, own_spare = budget - variance.sum(), (own - np.bincount(group, variance, len(own)))[group]
+        added = b * left_out(np.maximum(m - 1, 1), m)
         order = np.argsort(added / np.maximum(ranges.cost_ns, _NO_TIME))
         fits = (m > np.minimum(least, n)) & (added <= np.minimum(own_spare, spare))
         rows = order[fits[order]]
@@ -285,41 +253,35 @@ def _with_fewer(ranges: _Ranges, budget: float, own: FloatArray, least: int) -> 
 class _Planner:
     """The plans of some groups: their curves, and what is taken of them for a smaller epsilon."""
 
-    #: Of variance, ns of sampled time per ns^2.
+    #: Of variance, ns of sampled time per ns^2; and what the plan takes before it is judged.
     price: float
-    #: What the plan takes before it is judged.
     sampled_ns: float
 
     def __init__(
         self, groups: PlanGroups, target: Target, fixed: Mapping[int, IntArray], progress: Progress | None
     ) -> None:
-        self.groups, self.target = groups, target
-        self._counts = counts = groups.counts
-        self._cycles = cycles = declared_spread(groups, target)
-        self._progress = progress
+        self._groups, self._target, self._progress = groups, target, progress
+        counts, self._cycles = groups.counts, declared_spread(groups, target)
         total_ns = counts.group_duration_ns.astype(np.float64)
-        own = cycles.scale[:-1] * ((target.group_epsilon or 1) * total_ns / target.z) ** 2
+        own = self._cycles.scale[:-1] * ((target.group_epsilon or 1) * total_ns / target.z) ** 2
         self._own = np.where(groups.is_pool | (target.group_epsilon is None), np.inf, own)
         self._budget = (target.epsilon * float(counts.total_duration_ns) / target.z) ** 2
-        moments = _moments(counts, cycles)
-        number = np.arange(len(counts.groups))
-        whole = number, counts.offsets[:-1], counts.offsets[1:]
-        n, cost_ns, b = moments(*whole)
+        cutter = _Cutter(counts, self._cycles, progress)
+        n, cost_ns, b = cutter.measured(np.arange(len(own)), counts.offsets[:-1], counts.offsets[1:])
         guess = (np.sqrt(b * cost_ns).sum() / max(self._budget, 1e-300)) ** 2 + 1e-30
         # What a group's own bound may ask of it.
         own_price = np.divide(b * cost_ns, self._own**2, out=np.zeros(len(n)), where=self._own > 0)
-        alone = np.maximum(guess, own_price)[:, np.newaxis]
+        alone = np.maximum(guess, own_price)
         # A group that would get m samples uncut is not worth more than a few times as many cuts.
-        worth = alone[:, 0] * b / np.maximum(cost_ns, _NO_TIME)
-        most = np.minimum(MOST_CUTS, 4 + 4 * _best_sizes(worth, n, 1)).astype(np.int64)
-        cutter = _Cutter(counts, moments, most, fixed, progress)
+        uncut = _best_sizes(alone * b / np.maximum(cost_ns, _NO_TIME), n, 1)
+        cutter.cut(np.minimum(MOST_CUTS, 4 + 4 * uncut).astype(np.int64), fixed)
         # Groups that are not cut, but for fixed ranges, with few launches each and with all: of few launches
         # no price may be the best.
         least = target.min_samples
-        uncut = cutter.cheapest(np.zeros((len(n), 1)), least)[0]
-        sizes = (*range(least, least + _FEW), np.inf)
-        whole_groups = [uncut._replace(samples=np.minimum(m, uncut.launches).astype(np.int64)) for m in sizes]
-        coarse = _Curves([*cutter.cheapest(alone * _COARSE, least), *whole_groups], len(n))
+        whole = cutter.cheapest(np.zeros((len(n), 1)), least)[0]
+        sizes = (np.minimum(m, whole.launches) for m in (*range(least, least + _FEW), np.inf))
+        wholes = [whole._replace(samples=m.astype(np.int64)) for m in sizes]
+        coarse = _Curves([*cutter.cheapest(np.outer(alone, _COARSE), least), *wholes], len(n))
         self.price = coarse.priced(self._budget, self._own)[1]
         fine = np.broadcast_to(self.price * _FINE, (len(n), len(_FINE)))
         self._curves = _Curves([*cutter.cheapest(fine, least), *coarse.ranges], len(n))
@@ -328,24 +290,24 @@ class _Planner:
 
     def _ranges(self, epsilon: float, share: FloatArray) -> _Ranges:
         """Return the ranges for a share of epsilon, and (groups,) of each group's own."""
-        return self._curves.chosen(self._budget * epsilon**2, self._own * share**2, self.target.min_samples)
+        return self._curves.chosen(self._budget * epsilon**2, self._own * share**2, self._target.min_samples)
 
     def strata(self) -> Strata:
         """Return strata whose bounds hold in the draws, and whose interval is expected within epsilon."""
-        epsilon, share = 1.0, np.ones(len(self._counts.groups))
+        epsilon, share = 1.0, np.ones(len(self._own))
         while True:
             found, paid, step, over = self._tried(epsilon, share)
             if step == 1 and not over.any():
                 break
             epsilon *= step
-            share[over] *= GROUP_STEP
+            share[over] *= _GROUP_STEP
         if share.min() < 1:
             # A group of few launches meets its bound in leaps: a smaller epsilon may happen to, for less.
-            for smaller in STEP ** np.arange(1, _SMALLER + 1):
+            for smaller in _STEP ** np.arange(1, _SMALLER + 1):
                 other, other_paid, step, over = self._tried(smaller, np.ones(len(share)), most=paid)
                 if step == 1 and not over.any():
                     found, paid = other, other_paid
-        return replace(found, groups=self.groups if self.groups.is_pool.any() else None)
+        return replace(found, groups=self._groups if self._groups.is_pool.any() else None)
 
     def _tried(
         self, epsilon: float, share: FloatArray, most: float = np.inf
@@ -356,29 +318,28 @@ class _Planner:
         (groups,) those whose own bound does not hold. What is drawn is seeded with a number of its own: the
         seed of a plan must not change its strata.
         """
-        counts, target, none = self._counts, self.target, np.zeros(len(share), dtype=np.bool_)
+        counts, target, over = self._groups.counts, self._target, np.zeros(len(share), dtype=np.bool_)
         ranges = self._ranges(epsilon, share)
         paid = float(np.dot(ranges.samples, ranges.cost_ns))
         clusters = measured_clusters(counts, ranges.group, ranges.start, ranges.stop)
         strata = replace(clusters.with_samples(ranges.samples), least_samples=target.min_samples)
         if paid >= most:
-            return strata, paid, 0.0, none
+            return strata, paid, 0.0, over
         wide = expected_half_width(strata, self._cycles, target.confidence) / target.epsilon
         if wide > 1:
-            return strata, paid, min(STEP, wide**-0.5), none
+            return strata, paid, min(_STEP, wide**-0.5), over
         if self._progress is not None:
             self._progress(0, 0, "judging")
         found = judged(counts, strata, self._cycles, generator(0, Stream.CALIBRATE))
         limit_ns = target.epsilon * counts.total_duration_ns
         holds = found.share_within(limit_ns) >= target.confidence
         holds &= found.share_within(limit_ns, with_noise=True) >= target.confidence - NOISE_SLACK
-        over = none
         if target.group_epsilon is not None:
             drawn = np.unique(strata.group[found.drawn])
-            for group in drawn[~self.groups.is_pool[drawn]].tolist():
+            for group in drawn[~self._groups.is_pool[drawn]].tolist():
                 own_ns = target.group_epsilon * counts.group_duration_ns[group]
                 over[group] = found.share_within(own_ns, with_noise=True, group=group) < target.confidence
-        return strata, paid, 1.0 if holds else STEP, over
+        return strata, paid, 1.0 if holds else _STEP, over
 
 
 def stratify(request: StrataRequest) -> Strata:
@@ -388,10 +349,7 @@ def stratify(request: StrataRequest) -> Strata:
     price of the plan that pools them: with r = N sqrt(lambda c) a kernel group whose launches cost c costs
     2 k r c at best in the pool, where k^2 = within^2 + between^2, and c max(1 + (within r)^2, 2 within r)
     alone. The price changes with who is pooled, so this is done a few times, and the cheapest plan is taken.
-
-    Raises
-    ------
-    OverrideError : an override names a group or node that does not exist.
+    OverrideError: an override fits no group or node.
     """
     counts, target = request.counts, request.target
     cuts = _fixed_cuts(counts, target, request.overrides)
@@ -402,10 +360,8 @@ def stratify(request: StrataRequest) -> Strata:
     for _ in range(_PASSES):
         groups = pooled(counts, in_pool)
         # No group with cuts of its own is pooled, so its pairs are as they were.
-        fixed = {
-            int(groups.group_of[kernel]): each + groups.counts.offsets[groups.group_of[kernel]]
-            for kernel, each in cuts.items()
-        }
+        numbers = {int(groups.group_of[kernel]): each for kernel, each in cuts.items()}
+        fixed = {group: each + groups.counts.offsets[group] for group, each in numbers.items()}
         planner = _Planner(groups, target, fixed, request.progress)
         best = planner if best is None or planner.sampled_ns < best.sampled_ns else best
         r = counts.group_launches * np.sqrt(planner.price * cost_ns)

@@ -19,7 +19,7 @@ from sampling.parallel import Progress
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.launch_list import LaunchList
-from sampling.splitting.tree import Overrides, SplitRule, SplitTree, TreeGrower, split_groups
+from sampling.splitting.tree import Overrides, SplitRule, split_groups
 from sampling.strata.strata import Strata
 from sampling.strata.target import Target
 
@@ -29,20 +29,17 @@ DECLARED = ("noise_floor", "kernel_spread")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrataRequest:
-    """What a method that draws at random is given; only `random` goes by chance.
-
-    Attributes
-    ----------
-    options : the method's own, of its ``options_type``.
-    settings : ``METHOD.NAME=VALUE`` of all methods, for one that looks at the plan of another.
-    """
+    """What a method that draws at random is given."""
 
     counts: DurationCounts
     target: Target
+    #: The method's own, of its ``options_type``.
     options: Any
     overrides: Overrides = field(default_factory=dict)
     progress: Progress | None = None
+    #: Only `random` goes by chance.
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    #: ``METHOD.NAME=VALUE`` of all methods, for one that looks at the plan of another.
     settings: tuple[str, ...] = ()
 
 
@@ -78,48 +75,37 @@ class GrownByRule:
         rule = self.rule(request.target, request.options)
         return rule.sized(*split_groups(request.counts, rule, request.overrides, request.progress))
 
-    def split_tree(self, request: StrataRequest, group: int) -> SplitTree:
-        """Return how a group is split."""
-        rule = self.rule(request.target, request.options)
-        decided = request.overrides.get(request.counts.groups[group].key)
-        return TreeGrower(request.counts, group, rule, decided).run()
 
-
-#: Picks launches, given the list, the method's options, a generator and whom to tell of progress.
+#: Picks launches, given the list, the method's options, a generator and whom to tell of progress. It raises
+#: NotApplicableError for launches that lack what the method needs.
 Pick = Callable[[LaunchList, Any, np.random.Generator, Progress | None], Picks]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A sampling method; a capability that it does not have is None.
-
-    Attributes
-    ----------
-    source : paper and section.
-    needs : what a profile must have beside name and duration.
-    published_grouping : its own paper's key, used where `published` is the grouping.
-    options_type : its options, each with a default.
-    target_fields : the fields of `Target` that it looks at beside epsilon and confidence.
-    stratify : chooses strata of durations to draw from at random, so that a bound exists.
-    trees : how it splits kernel groups, decision by decision. A user's decisions count in every method that
-        has strata: one without trees of its own takes ROOT's.
-    pick : chooses launches by their features, none at random. It raises NotApplicableError for launches that
-        lack what the method needs.
-    drawn_within : for given options, how many launches at least to draw at random from each stratum that
-        ``pick`` finds, which then hold every launch; None: those that it picks.
-    sized_like : for given options, the method whose plan says how many launches it draws, if any.
-    """
+    """A sampling method; a capability that it does not have is None."""
 
     name: str
+    #: Paper and section, and what a profile must have beside name and duration.
     source: str
     needs: tuple[str, ...] = ()
+    #: Its own paper's key, used where `published` is the grouping.
     published_grouping: GroupBy
+    #: Its options, each with a default; and the fields of `Target` that it looks at beside epsilon and
+    #: confidence.
     options_type: type[Any]
     target_fields: tuple[str, ...] = ()
+    #: Chooses strata of durations to draw from at random, so that a bound exists.
     stratify: Callable[[StrataRequest], Strata] | None = None
+    #: How it splits kernel groups. A user's decisions count in every method that has strata of these: one
+    #: without trees of its own takes ROOT's.
     trees: GrownByRule | None = None
+    #: Chooses launches by their features, none at random.
     pick: Pick | None = None
+    #: For given options, how many launches at least to draw at random from each stratum that ``pick`` finds,
+    #: which then hold every launch; None: those that it picks.
     drawn_within: Callable[[Any], int | None] | None = None
+    #: For given options, the method whose plan says how many launches it draws, if any.
     sized_like: Callable[[Any], str | None] | None = None
 
     @property

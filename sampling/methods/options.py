@@ -1,12 +1,8 @@
-"""An option of a method, declared once: its default, what it may be and what it means.
-
-The declaration is what texts are read by, and what `kernelpoint methods` shows.
-"""
+"""An option of a method, declared once: texts are read by it, and `kernelpoint methods` shows it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -17,17 +13,14 @@ from sampling.errors import OptionError
 # Above this float64 skips whole numbers.
 _MOST = 2**53
 #: Limits of a number above 0 and below 1.
-FRACTION: Mapping[str, Any] = {"gt": 0, "lt": 1}
+FRACTION: dict[str, Any] = {"gt": 0, "lt": 1}
 
 
 def setting(default: Any, meaning: str, *, values: str = "", **limits: float) -> Any:
     """Return a field that is an option of a method: a number, one of a few words (Literal), or a text.
 
-    Parameters
-    ----------
-    meaning : a phrase; of choices, what each does.
-    values : in words, what a text may be.
-    limits : ``ge, gt, le, lt`` of a number, as `msgspec.Meta` has them.
+    ``meaning`` is a phrase, of choices what each does; ``values`` what a text may be; ``limits`` of a number
+    are ``ge, gt, le, lt``, as `msgspec.Meta` has them.
     """
     return field(default=default, metadata={"meaning": meaning, "values": values, "limits": limits})
 
@@ -56,23 +49,17 @@ def about_options(options_type: type[Any]) -> tuple[AboutOption, ...]:
 
 
 def option_value(method: str, options_type: type[Any], name: str, text: str) -> Any:
-    """Return the value that a text means for an option.
-
-    Raises
-    ------
-    OptionError : it is none that the option may be.
-    """
+    """Return the value that a text means for an option; OptionError where it may be no such value."""
     kind, is_optional = _kind(options_type, name)
     if is_optional and text == "none":
         return None
-    (declared,) = (each for each in fields(options_type) if each.name == name)
+    limits = next(each.metadata["limits"] for each in fields(options_type) if each.name == name)
     try:
-        limits = msgspec.Meta(**declared.metadata["limits"])
-        value = msgspec.convert(text, Annotated[kind, limits], strict=False)
+        value = msgspec.convert(text, Annotated[kind, msgspec.Meta(**limits)], strict=False)
     except msgspec.ValidationError:
         value = math.inf
     if value == math.inf or (isinstance(value, int) and value > _MOST):
-        (about,) = (each for each in about_options(options_type) if each.name == name)
+        about = next(each for each in about_options(options_type) if each.name == name)
         what = "one of " if about.choices else "a whole number, " if kind is int else ""
         raise OptionError(f"{method}.{name} is {what}{about.values}, not {text!r}")
     return value
@@ -81,9 +68,8 @@ def option_value(method: str, options_type: type[Any], name: str, text: str) -> 
 def _kind(options_type: type[Any], name: str) -> tuple[Any, bool]:
     """Return the type of an option, and whether it may be None, written "none", too."""
     hint = get_type_hints(options_type)[name]
-    if type(None) not in get_args(hint):
-        return hint, False
-    return next(each for each in get_args(hint) if each is not type(None)), True
+    kinds = [each for each in get_args(hint) if each is not type(None)]
+    return (kinds[0], True) if type(None) in get_args(hint) else (hint, False)
 
 
 def _in_words(

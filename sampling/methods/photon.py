@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
+from sampling.arrays import BoolArray, FloatArray, IntArray, to_numpy
 from sampling.errors import NotApplicableError
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import FRACTION, setting
@@ -21,8 +21,6 @@ MOST_ROWS = 1024
 MOST_CELLS = 1 << 22
 # Pairs of a distinct vector and a kept one; some minutes of comparing.
 MOST_COMPARISONS = 4_000_000_000
-# More than a GPU executes in a day; with at most this and the cells above, sums stay below 2^63.
-_MOST_WARPS = 1 << 40
 # What a product of matrices may be off by, in units of eps and of the longer vector, with room to spare.
 _ROUNDING_UNITS = 16
 _REMEDY = Wording(
@@ -48,79 +46,62 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
     Of several kept launches that match, the one with the nearest number of warps is taken, the first kept of
     those equally near. Kernel groups do not matter: any launch may match any other.
 
-    Notes
-    -----
     Of the launches of one vector at most the first is kept, whatever their warps: it was kept or matched a
     kept launch, and all after it match the same one. So the scan that decides what is kept needs the distinct
     vectors only. Which kept launch a later one matches does depend on what was kept in between.
     """
-    vectors = None if launches.features is None else launches.features.block_vectors
-    lacking = len(launches) if vectors is None else int((np.diff(vectors.offsets) == 0).sum())
+    vectors, total = None if launches.features is None else launches.features.block_vectors, len(launches)
+    lacking = total if vectors is None else int((np.diff(vectors.offsets) == 0).sum())
     if vectors is None or lacking:
-        raise NotApplicableError(
-            "photon needs the basic-block vector of every launch, "
-            f"and {lacking:,} of {len(launches):,} have none",
-            remedy=_REMEDY,
-        )
+        needs = f"the basic-block vector of every launch, and {lacking:,} of {total:,} have none"
+        raise NotApplicableError(f"photon needs {needs}", remedy=_REMEDY)
     if not (np.isfinite(vectors.counts).all() and (vectors.counts >= 0).all()):
-        raise NotApplicableError(
-            "photon needs counts of basic blocks, and some of them are negative or no number", remedy=_REMEDY
+        needs = "counts of basic blocks, and some of them are negative or no number"
+        raise NotApplicableError(f"photon needs {needs}", remedy=_REMEDY)
+    shape = launches.shapes()
+    blocks, threads = shape[:, 1:4].prod(axis=1), shape[:, 4:].prod(axis=1)
+    warps = np.where(vectors.warps > 0, vectors.warps, -(-threads // _WARP_THREADS) * blocks)
+    if lacking := int((warps <= 0).sum()):
+        needs = (
+            f"the warps of every launch, and {lacking:,} of {total:,} have neither them nor a grid and block"
         )
-    warps = _warps(launches, vectors)
-    vector, first_rows = distinct_vectors(vectors)
-    blocks = int(np.diff(vectors.offsets).max())
-    kept, matrix = _kept(vectors, first_rows, blocks, options.distance, progress)
-
+        raise NotApplicableError(f"photon needs {needs}", remedy=_REMEDY)
+    vector, first_rows = _distinct_vectors(vectors)
+    kept, matrix = _kept(vectors, first_rows, options.distance, progress)
     # The kept launches that each distinct vector matches, one after the other.
-    sizes, columns = [], []
-    at_once = _rows_at_once(len(kept))
+    sizes, columns, at_once = list[IntArray](), list[IntArray](), _rows_at_once(len(kept))
     for start in range(0, len(first_rows), at_once):
         some = first_rows[start : start + at_once]
-        near = within(padded(vectors, some, blocks), matrix, options.distance)
+        near = _within(_padded(vectors, some), matrix, options.distance)
         sizes.append(near.sum(axis=1))
         columns.append(np.nonzero(near)[1])
         if progress is not None:
             progress(start + len(some), len(first_rows), "comparing with the launches kept")
     offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
-    matched = _matched(offsets, np.concatenate(columns), vector, warps, kept, progress)
-    names, signatures = launches.kernels.names, launches.kernels.signature_rows()
-    kernel = signatures[launches.signature[kept], 0].tolist()
+    matched = _matched(offsets, np.concatenate(columns), vector, warps, kept)
+    names = [launches.kernels.names.full(code) for code in shape[kept, 0].tolist()]
     return Picks(
         stratum=matched,
         labels=tuple(
-            f"like launch {launch}, {names.full(code)}"
-            for launch, code in zip(launches.id[kept].tolist(), kernel, strict=True)
+            f"like launch {launch}, {name}"
+            for launch, name in zip(launches.id[kept].tolist(), names, strict=True)
         ),
         row=kept,
         weight=np.bincount(matched, minlength=len(kept)).astype(np.float64),
-        details={"distinct_vectors": len(first_rows), "blocks": blocks},
+        details={"distinct_vectors": len(first_rows), "blocks": matrix.shape[1]},
     )
 
 
-def _warps(launches: LaunchList, vectors: BlockVectors) -> IntArray:
-    """Return (n,) the warps of each launch: those of the file, else of its grid and block."""
-    shape = launches.shapes()
-    blocks, threads = shape[:, 1:4].prod(axis=1), shape[:, 4:].prod(axis=1)
-    warps = np.where(vectors.warps > 0, vectors.warps, -(-threads // _WARP_THREADS) * blocks)
-    if lacking := int((warps <= 0).sum()):
-        raise NotApplicableError(
-            f"photon needs the warps of every launch, and {lacking:,} of {len(launches):,} have neither them "
-            "nor a grid and block",
-            remedy=_REMEDY,
-        )
-    return np.asarray(np.minimum(warps, _MOST_WARPS))
-
-
 def _kept(
-    vectors: BlockVectors, first_rows: IntArray, blocks: int, distance: float, progress: Progress | None
+    vectors: BlockVectors, first_rows: IntArray, distance: float, progress: Progress | None
 ) -> tuple[IntArray, FloatArray]:
     """Return (k,) the rows of the launches that match none before them, and (k, blocks) their vectors."""
-    kept, matrix, done = np.zeros(0, dtype=np.int64), np.zeros((0, blocks)), 0
+    kept, matrix, done = np.zeros(0, dtype=np.int64), _padded(vectors, first_rows[:0]), 0
     while done < len(first_rows):
         rows = first_rows[done : done + _rows_at_once(len(kept))]
-        some = padded(vectors, rows, blocks)
-        new = np.flatnonzero(~within(some, matrix, distance).any(axis=1))
-        near = within(some[new], some[new], distance)
+        some = _padded(vectors, rows)
+        new = np.flatnonzero(~_within(some, matrix, distance).any(axis=1))
+        near = _within(some[new], some[new], distance)
         matches, found = np.zeros(len(new), dtype=np.bool_), []
         for index in range(len(new)):
             if not matches[index]:
@@ -141,79 +122,57 @@ def _kept(
 
 
 def _matched(
-    offsets: IntArray,
-    near: IntArray,
-    vector: IntArray,
-    warps: IntArray,
-    kept: IntArray,
-    progress: Progress | None,
+    offsets: IntArray, near: IntArray, vector: IntArray, warps: IntArray, kept: IntArray
 ) -> IntArray:
-    """Return (n,) the kept launch that each launch matches, itself if it is kept.
+    """Return (n,) the kept launch, up to itself, that each launch matches: nearest in warps, then the first.
 
-    Distinct vector i matches the kept launches ``near[offsets[i]:offsets[i + 1]]``. Launches of one kind have
-    the same vector and warps. A kind has turns: from the row of a kept launch on that is nearer in warps than
-    all kept before it, the launches of the kind match that one.
+    Distinct vector i matches the kept launches ``near[offsets[i]:offsets[i + 1]]``.
     """
-    kind, rows = dense_codes([vector, warps])
-    sizes = np.diff(offsets)[vector[rows]]
-    pairs = np.cumsum(sizes)
-    turn_kind, turn_kept = [], []
-    done = 0
-    while done < len(rows):
-        before = int(pairs[done - 1]) if done else 0
-        stop = max(done + 1, int(np.searchsorted(pairs, before + MOST_CELLS, "right")))
-        some, size = rows[done:stop], sizes[done:stop]
-        of_kind = np.repeat(np.arange(len(some)), size)
-        first = offsets[vector[some]] - np.cumsum(size) + size
-        of_kept = near[np.arange(len(of_kind)) + np.repeat(first, size)]
-        apart = np.abs(warps[some][of_kind] - warps[kept][of_kept])
-        # Each kind is shifted below all kinds before it, so that one running minimum serves all of them.
-        height = apart - of_kind * (int(apart.max()) + 1)
-        better = np.append(True, height[1:] < np.minimum.accumulate(height)[:-1])
-        turn_kind.append(done + of_kind[better])
-        turn_kept.append(of_kept[better])
-        done = stop
-        if progress is not None:
-            progress(done, len(rows), "matching launches")
-    kinds, turns = np.concatenate(turn_kind), np.concatenate(turn_kept)
-    launch = np.arange(len(vector))
-    at = np.searchsorted(kinds * len(vector) + kept[turns], kind * len(vector) + launch, "right")
-    return np.asarray(turns[at - 1])
+    sizes, matched = np.diff(offsets)[vector], np.empty(len(vector), dtype=np.int64)
+    run = np.cumsum(sizes) // MOST_CELLS
+    for some in np.split(np.arange(len(vector)), np.flatnonzero(np.diff(run)) + 1):
+        size = sizes[some]
+        begin = np.cumsum(size) - size
+        launch = np.repeat(some, size)
+        of_kept = near[np.arange(len(launch)) + np.repeat(offsets[vector[some]] - begin, size)]
+        apart = np.abs(warps[launch] - warps[kept[of_kept]])
+        apart[kept[of_kept] > launch] = np.iinfo(np.int64).max
+        # Backwards, so that of equally near ones the first is what stays.
+        best = np.flatnonzero(apart == np.repeat(np.minimum.reduceat(apart, begin), size))[::-1]
+        matched[launch[best]] = of_kept[best]
+    return matched
 
 
 def _rows_at_once(columns: int) -> int:
     return max(1, min(MOST_ROWS, MOST_CELLS // max(columns, 1)))
 
 
-def distinct_vectors(vectors: BlockVectors) -> tuple[IntArray, IntArray]:
+def _distinct_vectors(vectors: BlockVectors) -> tuple[IntArray, IntArray]:
     """Return (n,) the code of each launch's vector and (d,) the first launch of each, in order of appearance.
 
     Vectors that differ in trailing zeros alone may have two codes.
     """
     import pyarrow as pa
 
-    from sampling.arrays import to_numpy
-
     offsets = np.ascontiguousarray(vectors.offsets * vectors.counts.dtype.itemsize)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(vectors.counts))]
     texts = pa.Array.from_buffers(pa.large_binary(), len(vectors.warps), buffers)
     codes = to_numpy(texts.dictionary_encode().indices).astype(np.int64)
     # Codes count up in order of appearance, so a new one is a new greatest.
-    new = np.diff(np.maximum.accumulate(codes), prepend=-1) > 0
-    return codes, np.flatnonzero(new)
+    return codes, np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1) > 0)
 
 
-def padded(vectors: BlockVectors, rows: IntArray, blocks: int) -> FloatArray:
+def _padded(vectors: BlockVectors, rows: IntArray) -> FloatArray:
     """Return (len(rows), blocks) the vectors of some launches, zeros behind their last count."""
-    lengths = vectors.offsets[rows + 1] - vectors.offsets[rows]
-    matrix = np.zeros((len(rows), blocks))
-    inside = np.arange(blocks) < lengths[:, None]
+    all_lengths = np.diff(vectors.offsets)
+    lengths = all_lengths[rows]
+    matrix = np.zeros((len(rows), int(all_lengths.max())))
     first = np.repeat(vectors.offsets[rows] - np.cumsum(lengths) + lengths, lengths)
-    matrix[inside] = vectors.counts[first + np.arange(len(first))]
+    matrix[np.arange(matrix.shape[1]) < lengths[:, None]] = vectors.counts[first + np.arange(len(first))]
     return matrix
 
 
-def within(vectors: FloatArray, others: FloatArray, distance: float) -> BoolArray:
+def _within(vectors: FloatArray, others: FloatArray, distance: float) -> BoolArray:
     """Return (v, o) whether ||vector - other|| / ||vector|| < distance; the norm is the vector's own.
 
     A vector of zeros lies within any distance of zeros and of nothing else.

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import NotApplicableError
-from sampling.features.metric_names import CHARACTERISTICS, COSTS, CYCLES, is_cost
+from sampling.features.metric_names import CHARACTERISTICS, CYCLES
 from sampling.methods.clusters import (
     DistinctRows,
     Groups,
@@ -41,7 +41,7 @@ RECORDING = Wording(
 MOST_LAUNCHES = 20_000
 #: Of TBPoint: 0.20, 0.19, ... 0.01, in units of standardised characteristics.
 THRESHOLDS = tuple(hundredths / 100 for hundredths in range(20, 0, -1))
-# Fixed, so that the plan's seed does not move the groups. (docs/methods.md, 7 Principal Kernel Analysis)
+# Fixed, so that the plan's seed does not move the groups.
 _SEED = 0
 # Below this coefficient of variation a column is noise, and standardising would blow the noise up.
 _LEAST_COV = 1e-3
@@ -49,24 +49,11 @@ _LEAST_COV = 1e-3
 _VARIANCE_SHARE = 0.9995
 # Scores closer than this are equal but for rounding; a standardised column has the unit 1.
 _SCORE_DECIMALS = 9
-# The most names that a note lists.
-_MOST_NAMED = 3
 _MOST_CYCLES = 2.0**63
 
 
 @dataclass(frozen=True, slots=True)
-class CharacteristicOptions:
-    """Which metrics launches are compared by."""
-
-    columns: Literal["published", "all"] = setting(
-        "published",
-        "published: the metrics of Principal Kernel Analysis, Table 2, that the profile has; all: every "
-        f"metric but {COSTS}",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Options(CharacteristicOptions):
+class Options:
     """How launches are grouped."""
 
     error: float = setting(
@@ -81,7 +68,7 @@ class Options(CharacteristicOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class TBPointOptions(CharacteristicOptions):
+class TBPointOptions:
     """How launches are grouped."""
 
     error: float = setting(
@@ -93,34 +80,25 @@ class TBPointOptions(CharacteristicOptions):
 
 def pick(launches: LaunchList, options: Options, _: np.random.Generator, progress: Progress | None) -> Picks:
     """Return the first launch of each group, for all launches of the group."""
-    columns, notes = _required(launches, "pks", options.columns)
-    group, representative, more_notes, details = select_kernels(
-        launches, columns, len(launches), options, progress
-    )
-    return as_picks(launches, group, representative, notes + more_notes, details)
+    columns, notes = _required(launches, "pks")
+    group, first, more_notes, details = select_kernels(launches, columns, len(launches), options, progress)
+    return as_picks(launches, group, first, notes + more_notes, details)
 
 
 def select_kernels(
     launches: LaunchList, columns: tuple[str, ...], first: int, options: Options, progress: Progress | None
-) -> tuple[IntArray, IntArray, tuple[str, ...], dict[str, Any]]:
+) -> tuple[IntArray, IntArray, list[str], dict[str, Any]]:
     """Return the principal kernels of the first j launches, all of which are complete.
 
     (j,) the group of each, (k,) the first launch of each group, notes and details.
     """
     rng = np.random.default_rng(_SEED)
-    rows, notes, kept = _standardised_first(launches, columns, first)
+    metrics = (launches.features or Features()).metrics
+    rows, kept, notes = standardise({name: metrics[name][:first] for name in columns})
     components = principal_components(rows)
     groupings = k_means_groupings(components, options.k_max, options.restarts, rng, progress)
-    name, cost = measured_cost(launches, first)
-    groups, _, chosen, unmet = choose(groupings, cost, options.error, "numbers of groups")
-    details = {
-        "k": len(groups),
-        "truth": name,
-        **chosen,
-        "components": components.values.shape[1],
-        **kept,
-        "distinct_rows": len(components),
-    }
+    groups, _, chosen, unmet = _choose(groupings, launches, first, options.error, "numbers of groups")
+    details = {**chosen, "components": components.values.shape[1], **kept, "distinct_rows": len(components)}
     return groups.of_row[components.row_of], groups.representative, notes + unmet, details
 
 
@@ -139,19 +117,18 @@ def pick_tbpoint(
             f"{len(launches) ** 2 * 8 / 1e9:,.0f} GB of memory, so it takes at most {MOST_LAUNCHES:,}",
             remedy=Wording("select fewer by `launches=A:B`, or choose pks"),
         )
-    columns, notes = _required(launches, "tbpoint", options.columns)
-    rows, more_notes, kept = _standardised_first(launches, columns, len(launches))
-    name, cost = measured_cost(launches, len(launches))
+    columns, notes = _required(launches, "tbpoint")
+    metrics, every = (launches.features or Features()).metrics, len(launches)
+    rows, kept, more_notes = standardise({name: metrics[name] for name in columns})
     if progress is not None:
         progress(0, 0, "comparing all pairs of launches")
-    groups, index, chosen, unmet = choose(linkage_groupings(rows), cost, options.error, "thresholds")
-    details = {"k": len(groups), "truth": name, "threshold": THRESHOLDS[index], **chosen, **kept}
-    details["distinct_rows"] = len(rows)
-    stratum = groups.of_row[rows.row_of]
-    return as_picks(launches, stratum, groups.representative, notes + more_notes + unmet, details)
+    groups, index, chosen, unmet = _choose(_linked(rows), launches, every, options.error, "thresholds")
+    details = {"threshold": THRESHOLDS[index], **chosen, **kept, "distinct_rows": len(rows)}
+    notes += more_notes + unmet
+    return as_picks(launches, groups.of_row[rows.row_of], groups.representative, notes, details)
 
 
-def linkage_groupings(rows: DistinctRows) -> Iterator[Groups]:
+def _linked(rows: DistinctRows) -> Iterator[Groups]:
     """Yield the groups of each of ``THRESHOLDS``: clusters merge at an average distance below it."""
     if len(rows) == 1:
         yield grouped(rows, np.zeros(1, dtype=np.int64), by_centre=True)
@@ -166,78 +143,37 @@ def linkage_groupings(rows: DistinctRows) -> Iterator[Groups]:
         yield grouped(rows, labels[rows.first], by_centre=True)
 
 
-def without_costs(features: Features) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the metrics that some launch has, but tensor shapes and costs; and the costs among them."""
-    known = [
-        name
-        for name, values in features.metrics.items()
-        if not name.startswith(TENSOR_PREFIX) and np.isfinite(values).any()
-    ]
-    costs = tuple(name for name in known if is_cost(name, features.units.get(name)))
-    return tuple(name for name in known if name not in costs), costs
-
-
-def characteristics(launches: LaunchList, choice: str) -> tuple[tuple[str, ...], BoolArray, tuple[str, ...]]:
-    """Return by which metrics to compare the launches, (n,) which launches have them, and notes.
-
-    With ``published`` a launch is complete that has all of the paper's characteristics that any launch has.
-    With ``all`` it is one that has at least half as many metrics as the launch that has most: tools leave
-    single metrics of single launches out, and a launch is not refused for that.
-    """
+def characteristics(launches: LaunchList) -> tuple[tuple[str, ...], BoolArray, list[str]]:
+    """Return the paper's characteristics that any launch has, (n,) which have all these, and notes."""
     features = launches.features or Features()
-    notes: tuple[str, ...] = ()
-    if choice == "published":
-        found = {names[0]: features.first_of(names) for names in CHARACTERISTICS}
-        columns = tuple(name for name in found.values() if name is not None)
-        if lacking := ", ".join(first for first, name in found.items() if name is None):
-            used = f"{len(columns)} of the {len(found)} published characteristics are used"
-            notes = (f"{used}; the profile lacks {lacking}",)
-    else:
-        columns, costs = without_costs(features)
-        if costs:
-            more = f" and {len(costs) - _MOST_NAMED:,} more" if len(costs) > _MOST_NAMED else ""
-            of_all = f"{len(columns):,} of {len(columns) + len(costs):,} metrics are gone by"
-            notes = (f"{of_all}, not {', '.join(costs[:_MOST_NAMED])}{more}: {COSTS}",)
-    measured = np.zeros(len(launches), dtype=np.int64)
+    found = {names[0]: features.first_of(names) for names in CHARACTERISTICS}
+    columns = tuple(name for name in found.values() if name is not None)
+    complete = np.full(len(launches), bool(columns))
     for name in columns:
-        measured += np.isfinite(features.metrics[name])
-    needed = len(columns) if choice == "published" else -(-int(measured.max(initial=0)) // 2)
-    return columns, measured >= max(needed, 1), notes
+        complete &= np.isfinite(features.metrics[name])
+    if lacking := ", ".join(first for first, name in found.items() if name is None):
+        used = f"{len(columns)} of the {len(found)} published characteristics are used"
+        return columns, complete, [f"{used}; the profile lacks {lacking}"]
+    return columns, complete, []
 
 
-def _required(launches: LaunchList, method: str, choice: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _required(launches: LaunchList, method: str) -> tuple[tuple[str, ...], list[str]]:
     """Return the characteristics, which every launch must have, and notes."""
-    columns, complete, notes = characteristics(launches, choice)
-    lacking = int(np.count_nonzero(~complete))
-    if lacking:
-        what = f"; {lacking:,} of {len(complete):,} launches lack them"
-        if lacking == len(complete):
-            what = ", and the profile has none of those it goes by"
-        remedy = Wording("{}, or choose two-level", RECORDING) if complete[0] else RECORDING
-        raise NotApplicableError(f"{method} needs metrics of every launch{what}", remedy=remedy)
+    columns, complete, notes = characteristics(launches)
+    if lacking := int(np.count_nonzero(~complete)):
+        raise NotApplicableError(
+            f"{method} needs metrics of every launch; {lacking:,} of {len(complete):,} launches lack them",
+            remedy=Wording("{}, or choose two-level", RECORDING) if complete[0] else RECORDING,
+        )
     return columns, notes
 
 
-def _standardised_first(
-    launches: LaunchList, columns: tuple[str, ...], first: int
-) -> tuple[DistinctRows, tuple[str, ...], dict[str, list[str]]]:
-    """Return the first launches as `standardise` does, and the columns used and left out."""
-    metrics = (launches.features or Features()).metrics
-    rows, kept, left_out, notes = standardise({name: metrics[name][:first] for name in columns})
-    return rows, notes, {"columns": kept, "columns_left_out": left_out}
-
-
-def standardise(
-    columns: Mapping[str, FloatArray],
-) -> tuple[DistinctRows, list[str], list[str], tuple[str, ...]]:
+def standardise(columns: Mapping[str, FloatArray]) -> tuple[DistinctRows, dict[str, list[str]], list[str]]:
     """Return launches as rows of mean 0 and population standard deviation 1; what hardly varies is dropped.
 
     A column (n,) is dropped whose population standard deviation / |mean| is below 1e-3; mean 0 with variation
     stays. One that some launch lacks is dropped as well. Where nothing varies, one row of no columns is left.
-
-    Returns
-    -------
-    rows; the names that are kept, and dropped; notes.
+    Also returned are which columns are kept and left out, as details, and notes.
     """
     launches = len(next(iter(columns.values())))
     whole = {name: values for name, values in columns.items() if np.isfinite(values).all()}
@@ -251,14 +187,9 @@ def standardise(
     std = np.sqrt(np.average(centred**2, axis=0, weights=distinct.count))
     varies = (std > 0) & (std >= _LEAST_COV * np.abs(mean))
     kept = [name for name, one in zip(whole, varies.tolist(), strict=True) if one]
-    gappy = [name for name in columns if name not in whole]
-    notes = []
-    if gappy:
-        notes.append(f"{len(gappy)} metrics are left out, as some launches lack them, {gappy[0]} for one")
-    if not kept:
-        notes.append("no metric tells the launches apart, so all of them are one group")
-    rows = distinct.with_values(centred[:, varies] / std[varies])
-    return rows, kept, [*(name for name in whole if name not in kept), *gappy], tuple(notes)
+    notes = [] if kept else ["no metric tells the launches apart, so all of them are one group"]
+    details = {"columns": kept, "columns_left_out": [name for name in columns if name not in kept]}
+    return distinct.with_values(centred[:, varies] / std[varies]), details, notes
 
 
 def principal_components(rows: DistinctRows) -> DistinctRows:
@@ -276,34 +207,24 @@ def principal_components(rows: DistinctRows) -> DistinctRows:
     return rows.with_values(rows.values @ axes[:, ::-1][:, :kept], _SCORE_DECIMALS)
 
 
-def measured_cost(launches: LaunchList, first: int) -> tuple[str, FloatArray]:
-    """Return what a choice is compared with: elapsed cycles if each of the first has them, else durations.
-
-    Cycles that are all zero were not counted, and those beyond 64 bits are no count.
-    """
-    metrics = (launches.features or Features()).metrics
-    for name in CYCLES:
-        cycles = metrics[name][:first] if name in metrics else np.zeros(1)
-        if cycles.any() and (np.abs(cycles) < _MOST_CYCLES).all():
-            return name, cycles
-    return "duration_ns", launches.duration_ns[:first].astype(np.float64)
-
-
-def choose(
-    candidates: Iterable[Groups], cost: FloatArray, threshold: float, tried: str
-) -> tuple[Groups, int, dict[str, Any], tuple[str, ...]]:
+def _choose(
+    candidates: Iterable[Groups], launches: LaunchList, first: int, threshold: float, tried: str
+) -> tuple[Groups, int, dict[str, Any], list[str]]:
     """Return the first candidate that projects the total with an error below the threshold, or the best.
 
-    The error is |sum of size * cost of the representative - total| / total; ``cost`` (n,) is measured.
-    Candidates after the one taken are not made.
-
-    Returns
-    -------
-    The groups, which candidate they are, the errors as details, and a note where none met the threshold.
+    The error is |sum of size * cost of the representative - total| / total, of the first launches. Costs are
+    elapsed cycles if each of them has these, else durations: cycles that are all zero were not counted, and
+    those beyond 64 bits are no count. Also returned are which candidate it is, details, and a note where none
+    met the threshold; candidates after the one taken are not made.
     """
-    total = float(cost.sum())
-    found: list[Groups] = []
-    errors: list[float] = []
+    truth, cost = "duration_ns", launches.duration_ns[:first].astype(np.float64)
+    metrics = (launches.features or Features()).metrics
+    for name in filter(metrics.__contains__, CYCLES):
+        cycles = metrics[name][:first]
+        if cycles.any() and (np.abs(cycles) < _MOST_CYCLES).all():
+            truth, cost = name, cycles
+            break
+    total, found, errors = float(cost.sum()), list[Groups](), list[float]()
     for groups in candidates:
         projected = float(np.dot(groups.size, cost[groups.representative]))
         # Where the total is 0 every launch costs 0, and the projection is 0 too.
@@ -312,12 +233,12 @@ def choose(
         if errors[-1] < threshold:
             break
     index = int(np.argmin(errors))
-    chosen, error = found[index], errors[index]
-    notes: tuple[str, ...] = ()
+    chosen, error, notes = found[index], errors[index], list[str]()
     if error >= threshold:
         taken = f"the {len(chosen)} groups taken miss it by {100 * error:.1f} %"
-        notes = (f"none of the {tried} tried projects the total within {100 * threshold:g} %: {taken}",)
-    return chosen, index, {"projected_error": error, "projected_errors": errors}, notes
+        notes = [f"none of the {tried} tried projects the total within {100 * threshold:g} %: {taken}"]
+    details = {"k": len(chosen), "truth": truth, "projected_error": error, "projected_errors": errors}
+    return chosen, index, details, notes
 
 
 METHOD = Method(

@@ -38,12 +38,7 @@ def method_names(*, random: bool | None = None) -> tuple[str, ...]:
 
 
 def method_named(name: str) -> Method:
-    """Return a method.
-
-    Raises
-    ------
-    OptionError : there is none of that name.
-    """
+    """Return a method; OptionError where there is none of that name."""
     if name not in _MODULES:
         raise OptionError(f"there is no method {name!r}", remedy=nearest(name, list(_MODULES)))
     module, attribute = _MODULES[name].split(".")
@@ -52,12 +47,7 @@ def method_named(name: str) -> Method:
 
 
 def split_trees_of(name: str) -> GrownByRule:
-    """Return how a method splits kernel groups.
-
-    Raises
-    ------
-    OptionError : it splits none, or there is none of that name.
-    """
+    """Return how a method splits kernel groups; OptionError where it splits none."""
     trees = method_named(name).trees
     if trees is None:
         raise OptionError(f"the method {name} splits nothing", remedy="give root, stem or allegro")
@@ -71,10 +61,7 @@ def splits_groups(name: str) -> bool:
 
 
 def launches_drawn_within(name: str, settings: tuple[str, ...]) -> int | None:
-    """Return how many launches at least are drawn of each stratum that a method finds by features.
-
-    None where it picks its launches, or finds none by features.
-    """
+    """Return how many launches at least are drawn of each stratum of features; None where none are."""
     drawn_within = method_named(name).drawn_within
     return None if drawn_within is None else drawn_within(method_options(name, settings))
 
@@ -85,11 +72,9 @@ def draws_at_random(name: str, settings: tuple[str, ...]) -> bool:
 
 
 def method_options(name: str, settings: tuple[str, ...] = ()) -> Any:
-    """Return a method's options, with ``METHOD.NAME=VALUE`` settings of this method applied.
+    """Return a method's options, with the ``METHOD.NAME=VALUE`` settings that are of it applied.
 
-    Raises
-    ------
-    OptionError : a setting of any method is malformed, unknown, or of a value that does not fit.
+    OptionError: a setting of any method is malformed, unknown, or of a value that does not fit.
     """
     from sampling.methods.options import option_value
 
@@ -110,11 +95,6 @@ def method_options(name: str, settings: tuple[str, ...] = ()) -> Any:
 
 
 def check_settings(settings: tuple[str, ...]) -> None:
-    """Check the settings of all methods, together with each other.
-
-    Raises
-    ------
-    OptionError : see `method_options`.
-    """
+    """Raise the OptionError of `method_options` where settings do not fit, each or together."""
     for method in dict.fromkeys(setting.partition(".")[0] for setting in settings):
         method_options(method if method in _MODULES else DEFAULT_METHOD, settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from sampling.arrays import IntArray
 from sampling.methods.method import GrownByRule, Method
 from sampling.methods.options import setting
 from sampling.reduction import GroupBy
-from sampling.splitting.tree import Cluster, ClusterArrays, Decided, Proposal, Verdict, costs_in_words
+from sampling.splitting.tree import Decided, Proposal, Verdict, costs_in_words
 from sampling.strata.sizes import joint_sample_sizes, single_sample_size, water_filled_sample_sizes
 from sampling.strata.strata import Clusters, Strata
 from sampling.strata.target import Target
@@ -57,36 +57,32 @@ class RootRule:
         """The least samples: there no split can cost less, for two parts need one each."""
         return 0 if self.options.variant == "script" else 1
 
-    def samples_alone(self, clusters: ClusterArrays) -> IntArray:
+    def samples_alone(self, clusters: Clusters) -> IntArray:
         """Return max(1, ceil((z sigma/(epsilon mu))^2)), not capped at N. [STEM+ROOT Eq. 3, Gaussian]"""
         alone = single_sample_size(clusters.mean_ns, clusters.std_ns, self.target.epsilon, self.target.z)
         return np.maximum(alone, self.enough)
 
-    def samples_kept(self, clusters: ClusterArrays, samples: IntArray) -> IntArray:
+    def samples_kept(self, clusters: Clusters, samples: IntArray) -> IntArray:
         """Return what the parent allocated; in the paper's variant what each one's own Eq. 3 asks for."""
         return self.samples_alone(clusters) if self.options.variant == "paper" else samples
 
-    def decide(self, whole: Cluster | ClusterArrays, samples_old: Any, parts: ClusterArrays) -> Decided:
+    def decide(self, whole: Clusters, samples_old: IntArray, parts: Clusters) -> Decided:
         """Return the comparison of tau_old = m mu with tau_new, of the joint sizes of the parts."""
-        sizes = joint_sample_sizes(
-            parts.launches, parts.mean_ns, parts.std_ns, self.target.epsilon, self.target.z
-        )
-        samples_new = np.maximum(sizes, self.enough)
-        tau_old_ns = samples_old * whole.mean_ns
-        tau_new_ns = (samples_new * parts.mean_ns).sum(axis=-1)
+        moments = parts.launches, parts.mean_ns, parts.std_ns
+        sizes = np.maximum(joint_sample_sizes(*moments, self.target.epsilon, self.target.z), self.enough)
+        old_ns, new_ns = samples_old * whole.mean_ns, (sizes * parts.mean_ns).sum(axis=-1)
         # The published script splits at equal costs.
         least = 1 + _ROUNDING if self.options.variant == "script" else 1 - _ROUNDING
-        return Decided(np.asarray(tau_new_ns < tau_old_ns * least), samples_new, tau_old_ns, tau_new_ns)
+        return Decided(np.asarray(new_ns < old_ns * least), sizes, old_ns, new_ns)
 
-    def reason(self, whole: Cluster, samples_old: int, proposal: Proposal) -> str:
+    def reason(self, whole: Clusters, samples_old: int, proposal: Proposal) -> str:
         """Return both costs in words; where sizes exceed their clusters, that they are with replacement."""
         samples_new, old_ns, new_ns = proposal.samples_new, proposal.tau_old_ns, proposal.tau_new_ns
         parts_cost, whole_costs = costs_in_words(new_ns, old_ns)
         outcome = "less" if new_ns < old_ns * (1 - _ROUNDING) else "not less"
         if proposal.verdict is Verdict.SPLIT and outcome == "not less":
             outcome = "equal, which the published script splits"
-        priced = zip((samples_old, *samples_new), (whole, *proposal.parts), strict=True)
-        if any(samples > cluster.launches for samples, cluster in priced):
+        if samples_old > whole.launches[0] or (samples_new > proposal.parts.launches).any():
             outcome = f"{outcome} (priced with replacement, so beyond the launches there are)"
         return (
             f"{' + '.join(map(str, samples_new))} samples cost {parts_cost}, "
@@ -98,22 +94,13 @@ class RootRule:
 
         The new allocation is needed: a tree where one child is final and its sibling splits on is not covered
         by [STEM+ROOT Theorem 1]; with it the bound holds for each group, and Theorem 1 covers their union.
-
-        Parameters
-        ----------
-        samples : (s,) what the decision above each gave it; the published script's sizes.
+        The published script keeps what the decision above each gave it, ``samples`` (s,).
         """
         if self.options.variant == "script":
             return clusters.with_samples(np.clip(samples, 1, clusters.launches))
-        sizes = water_filled_sample_sizes(
-            clusters.launches,
-            clusters.mean_ns,
-            clusters.std_ns,
-            clusters.group_offsets,
-            self.target.epsilon,
-            self.target.z,
-        )
-        return clusters.with_samples(sizes)
+        moments = clusters.launches, clusters.mean_ns, clusters.std_ns
+        target, offsets = self.target, clusters.group_offsets
+        return clusters.with_samples(water_filled_sample_sizes(*moments, offsets, target.epsilon, target.z))
 
 
 _TREES = GrownByRule(RootRule)

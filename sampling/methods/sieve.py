@@ -16,8 +16,8 @@ from sampling.parallel import Progress
 from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import LaunchList
 
-#: Points of the grid the density is looked at on, which reaches 3 bandwidths beyond the values.
-GRID_POINTS = 512
+# Points of the grid the density is looked at on, which reaches 3 bandwidths beyond the values.
+_GRID_POINTS = 512
 _MARGIN_BANDWIDTHS = 3
 # A valley shallower than this, in log density, is the rounding of the sums and not a minimum.
 _ROUNDING = 1e-9
@@ -64,12 +64,15 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
     pair_of_row = np.empty(len(order), dtype=np.int64)
     pair_of_row[order] = np.cumsum(new) - 1
     first = np.flatnonzero(new)
-    pair_group, executed = group[first], executed[first]
-    often = np.diff(np.append(first, len(order)))
-    offsets = np.searchsorted(pair_group, np.arange(groups + 1))
+    group, executed, often = group[first], executed[first], np.diff(np.append(first, len(order)))
+    offsets = np.searchsorted(group, np.arange(groups + 1))
 
-    tier = _tiers(pair_group, executed, often, groups, options.cov)
-    opens = np.append(True, pair_group[1:] != pair_group[:-1])
+    # A group without launches, or without a single instruction, has no CoV and needs none: it is tier 1.
+    mean = np.bincount(group, executed * often, groups) / np.maximum(np.bincount(group, often, groups), 1)
+    squares = np.bincount(group, (executed - mean[group]) ** 2 * often, groups)
+    deviation = np.sqrt(squares / np.maximum(np.bincount(group, often, groups), 1))
+    tier = np.where(np.diff(offsets) <= 1, 1, np.where(deviation < options.cov * mean, 2, 3))
+    opens = np.append(True, group[1:] != group[:-1])
     cut = np.flatnonzero(tier == 3).tolist() if options.kde == "on" else []
     for done, index in enumerate(cut):
         start, stop = offsets[index : index + 2].tolist()
@@ -77,40 +80,25 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
         if progress is not None:
             progress(done + 1, len(cut), "cutting kernels by instruction count")
 
-    stratum = (np.cumsum(opens) - 1)[pair_of_row]
-    group = pair_group[opens]
-    row = _representatives(launches, stratum, tier[group])
-    weight, notes = np.bincount(stratum).astype(np.float64), tuple[str, ...]()
+    stratum, of_stratum = (np.cumsum(opens) - 1)[pair_of_row], group[opens]
+    row = _representatives(launches, stratum, tier[of_stratum])
+    weight = np.bincount(stratum).astype(np.float64)
     if options.weights == "instructions":
+        # A representative without instructions is weighed by launches.
         total, own = np.bincount(stratum, counts.executed), counts.executed[row]
         weight = np.divide(total, own, out=weight, where=own > 0)
-        if empty := int(((own == 0) & (total > 0)).sum()):
-            why = "have a representative without instructions and are weighed by launches"
-            notes = (f"{empty:,} strata {why}",)
-    ends = np.append(np.flatnonzero(opens), len(opens))
-    labels = []
-    is_part = np.bincount(group)[group] > 1
-    for index, of_group in enumerate(group.tolist()):
+    ends, is_part, labels = np.append(np.flatnonzero(opens), len(opens)), np.bincount(of_stratum) > 1, []
+    for index, kernel in enumerate(of_stratum.tolist()):
         least, most = (_exactly(float(executed[at])) for at in (ends[index], ends[index + 1] - 1))
         counted = f", {least if least == most else f'{least} to {most}'} instructions"
-        labels.append(launches.groups[of_group].key + (counted if is_part[index] else ""))
-    columns = {"kernel_groups": np.unique(group), "launches": launches.group, "strata": group}
-    sizes = {name: np.bincount(tier[of], minlength=4).tolist() for name, of in columns.items()}
+        labels.append(launches.groups[kernel].key + (counted if is_part[kernel] else ""))
+    of_tier = {"kernel_groups": np.unique(of_stratum), "launches": launches.group, "strata": of_stratum}
+    sizes = {name: np.bincount(tier[of], minlength=4).tolist() for name, of in of_tier.items()}
     tiers = [{"tier": each, **{name: size[each] for name, size in sizes.items()}} for each in (1, 2, 3)]
     # Rows ascending: the strata are numbered by group and count, their representatives by launch.
     order = np.argsort(row)
     details = {"metric": counts.metric, "counts": counts.unit, "tiers": tiers}
-    return Picks(stratum, tuple(labels), row[order], weight[order], notes, details)
-
-
-def _tiers(group: IntArray, executed: FloatArray, often: IntArray, groups: int, threshold: float) -> IntArray:
-    """Return (groups,) the tier of each kernel group; 1 for one without launches."""
-    # A group without launches, or without a single instruction, has no CoV and needs none: it is tier 1.
-    launches = np.maximum(np.bincount(group, often, groups), 1)
-    mean = np.bincount(group, executed * often, groups) / launches
-    deviation = np.sqrt(np.bincount(group, (executed - mean[group]) ** 2 * often, groups) / launches)
-    varied = np.where(deviation < threshold * mean, 2, 3)
-    return np.where(np.bincount(group, minlength=groups) <= 1, 1, varied)
+    return Picks(stratum, tuple(labels), row[order], weight[order], details=details)
 
 
 def _parts(executed: FloatArray, often: IntArray, threshold: float) -> IntArray:
@@ -126,7 +114,7 @@ def _parts(executed: FloatArray, often: IntArray, threshold: float) -> IntArray:
         deviation = np.sqrt(np.average((part - mean) ** 2, weights=weight))
         if len(part) > 1 and deviation >= threshold * mean:
             logs = np.log(part)
-            inner = start + np.searchsorted(logs, valleys(logs, weight), side="right")
+            inner = start + np.searchsorted(logs, _valleys(logs, weight), side="right")
             edges = np.unique(np.concatenate([edges, inner]))
         if len(edges) == 2:
             starts.append(start)
@@ -154,54 +142,40 @@ def _exactly(value: float) -> str:
     return f"{int(value):,}" if value.is_integer() else f"{value:,}"
 
 
-def silverman_bandwidth(values: FloatArray, count: IntArray) -> float:
-    """Return sigma (4 / (3 n))^(1/5), the normal reference rule. [Silverman 1986, Eq. 3.28]
+def _valleys(values: FloatArray, count: IntArray) -> FloatArray:
+    """Return the grid points, ascending, at which the density of two values or more has a local minimum.
 
-    Of distinct values (k,), each observed so often; sigma is the sample standard deviation (n - 1), as in
-    SciPy's ``gaussian_kde(bw_method="silverman")``. scikit-learn's "silverman" leaves sigma out.
-    """
-    observations = int(count.sum())
-    mean = np.dot(values, count) / observations
-    variance = np.dot((values - mean) ** 2, count) / (observations - 1)
-    return float(np.sqrt(variance) * (4 / (3 * observations)) ** 0.2)
-
-
-def log_density(at: FloatArray, values: FloatArray, count: IntArray, bandwidth: float) -> FloatArray:
-    """Return the log of the density at each point (g,), up to a constant, of ascending values (k,).
+    The density is of ascending values (k,), each observed so often, with a Gaussian kernel. The bandwidth is
+    the normal reference rule, sigma (4 / (3 n))^(1/5) [Silverman 1986, Eq. 3.28], sigma with n - 1 as in
+    SciPy's ``gaussian_kde``; scikit-learn's "silverman" leaves sigma out. A minimum that falls between two
+    grid points of equal density, as that between two equally frequent values does, counts as one, at the
+    lower of the two.
 
     Written out because scikit-learn's KernelDensity takes 9 s for 200,000 values, and far from all values,
     where the valleys are, the bounds it subtracts from each other leave errors of several per cent. Here each
     term is taken relative to the nearest value's, so nothing underflows however far the values lie apart.
     """
-    place = np.searchsorted(values, at)
-    below = np.abs(at - values[np.maximum(place - 1, 0)])
-    above = np.abs(at - values[np.minimum(place, len(values) - 1)])
-    nearest = (np.minimum(below, above) / bandwidth) ** 2 / 2
-    furthest = nearest + np.log(count.sum()) + _NEGLIGIBLE
-    weight = count.astype(np.float64)
-    total = np.zeros(len(at))
-    for start in range(0, len(values), _VALUES_AT_ONCE):
-        part = values[start : start + _VALUES_AT_ONCE]
-        gap = np.maximum(np.maximum(part[0] - at, at - part[-1]), 0)
-        rows = np.flatnonzero((gap / bandwidth) ** 2 / 2 <= furthest)
-        distance = (at[rows, None] - part) / bandwidth
-        terms = np.exp(nearest[rows, None] - distance**2 / 2)
-        total[rows] += terms @ weight[start : start + _VALUES_AT_ONCE]
-    return np.asarray(np.log(total) - nearest)
-
-
-def valleys(values: FloatArray, count: IntArray) -> FloatArray:
-    """Return the grid points, ascending, at which the density of two values or more has a local minimum.
-
-    A minimum that falls between two grid points of equal density, as that between two equally frequent
-    values does, counts as one, at the lower of the two.
-    """
     from scipy.signal import find_peaks
 
-    bandwidth = silverman_bandwidth(values, count)
+    observations = int(count.sum())
+    mean = np.dot(values, count) / observations
+    variance = np.dot((values - mean) ** 2, count) / (observations - 1)
+    bandwidth = float(np.sqrt(variance) * (4 / (3 * observations)) ** 0.2)
     margin = _MARGIN_BANDWIDTHS * bandwidth
-    grid = np.linspace(values[0] - margin, values[-1] + margin, GRID_POINTS)
-    places, _ = find_peaks(-log_density(grid, values, count, bandwidth), prominence=_ROUNDING)
+    grid = np.linspace(values[0] - margin, values[-1] + margin, _GRID_POINTS)
+    place = np.searchsorted(values, grid)
+    below = np.abs(grid - values[np.maximum(place - 1, 0)])
+    above = np.abs(grid - values[np.minimum(place, len(values) - 1)])
+    nearest = (np.minimum(below, above) / bandwidth) ** 2 / 2
+    furthest = nearest + np.log(count.sum()) + _NEGLIGIBLE
+    density = np.zeros(len(grid))
+    for start in range(0, len(values), _VALUES_AT_ONCE):
+        part, weight = (each[start : start + _VALUES_AT_ONCE] for each in (values, count.astype(np.float64)))
+        gap = np.maximum(np.maximum(part[0] - grid, grid - part[-1]), 0)
+        rows = np.flatnonzero((gap / bandwidth) ** 2 / 2 <= furthest)
+        distance = (grid[rows, None] - part) / bandwidth
+        density[rows] += np.exp(nearest[rows, None] - distance**2 / 2) @ weight
+    places, _ = find_peaks(nearest - np.log(density), prominence=_ROUNDING)
     return np.asarray(grid[places])
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from sampling.methods.method import Method, Picks
 from sampling.methods.options import setting
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy
-from sampling.reduction.iterations import MOST, Iterations, find_iterations
+from sampling.reduction.iterations import MOST, find_iterations
 from sampling.reduction.launch_list import LaunchList
 from sampling.text import counted
 
@@ -59,8 +59,7 @@ class Options:
             raise OptionError(f"{NAME}.last {self.last} is before {NAME}.first {self.first}")
 
 
-@dataclass(frozen=True, slots=True)
-class Iteration:
+class _Iteration(NamedTuple):
     """The iteration of one process and device, or the one given by launch ids."""
 
     #: Its rows of the launch list, and how many iterations it stands for.
@@ -75,11 +74,11 @@ class Iteration:
 
 def pick(launches: LaunchList, options: Options, _: np.random.Generator, __: Progress | None) -> Picks:
     """Take the launches of one iteration; each weighs the number of iterations."""
-    more_notes, more_details = tuple[str, ...](), dict[str, Any]()
+    more_notes, more_details = list[str](), dict[str, Any]()
     if options.range is not None:
         found = _of_ranges(launches, options.range, options)
     elif (options.first, options.last) != (None, None):
-        found = [_of_launch_ids(launches, options.first, options.last, options.iterations)]
+        found = [_of_launch_ids(launches, options)]
     else:
         found, more_notes, more_details = _of_loops(launches, options)
     stratum = np.full(len(launches), -1, dtype=np.int64)
@@ -91,132 +90,94 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, __: Pro
     notes = [f"one iteration: {shown} = {np.dot(sizes, iterations):,.12g} of {len(launches):,} launches"]
     if missing := sum(each.missing for each in found):
         notes.append(f"{missing:,} launches of the iteration are not selected, and so not counted")
-    reached = len({int(launches.sequence[each.start]) for each in found})
-    there = len(np.unique(launches.sequence))
-    if options.first is None and reached < there:
-        notes.append(f"{there - reached} of {there} processes and devices have no such iteration")
+    reached, there = len({int(launches.sequence[each.start]) for each in found}), np.unique(launches.sequence)
+    if options.first is None and reached < len(there):
+        lacking = len(there) - reached
+        notes.append(f"{lacking} of {len(there)} processes and devices have no such iteration")
+    details = {"iterations": iterations, "launches_of_one": sizes, "launches": len(launches), **more_details}
     return Picks(
         stratum=stratum,
         labels=tuple(each.label for each in found),
         row=np.concatenate([np.arange(each.start, each.stop) for each in found]),
         weight=np.repeat(np.array(iterations, dtype=np.float64), sizes),
         notes=(*notes, *more_notes),
-        details={
-            "iterations": iterations,
-            "launches_of_one": sizes,
-            "launches": len(launches),
-            **more_details,
-        },
+        details=details,
     )
 
 
-def _of_launch_ids(
-    launches: LaunchList, first: int | None, last: int | None, iterations: float | None
-) -> Iteration:
-    if first is None or last is None:
-        raise OptionError(f"{NAME}.first and .last go together", remedy=GIVE_IDS)
-    if iterations is None:
-        raise OptionError(
-            f"launches {first} to {last} do not tell how many iterations there are",
-            remedy=f"set {NAME}.iterations",
-        )
-    if launches.last_id is not None and last > launches.last_id:
-        raise OptionError(
-            f"{NAME}.last {last}: there is no such launch",
-            remedy=f"the ids of the profile end at {launches.last_id}",
-        )
+def _of_launch_ids(launches: LaunchList, options: Options) -> _Iteration:
+    first, last, iterations = options.first, options.last, options.iterations
+    if first is None or last is None or iterations is None:
+        raise OptionError(f"{NAME}.first, .last and .iterations go together", remedy=GIVE_IDS)
     start, stop = np.searchsorted(launches.id, [first, last + 1]).tolist()
-    if start == stop:
+    if start == stop or (launches.last_id is not None and last > launches.last_id):
         raise NotApplicableError(
-            f"none of the launches {first} to {last} is selected",
+            f"launches {first} to {last} are not in the profile, or not selected",
             remedy=f"the ids selected lie between {launches.id[0]} and {launches.id[-1]}",
         )
     label, missing = f"all launches, by those from {first} to {last}", last + 1 - first - (stop - start)
-    return Iteration(start, stop, iterations, slice(None), label, missing)
+    return _Iteration(start, stop, iterations, slice(None), label, missing)
 
 
-def _of_loops(
-    launches: LaunchList, options: Options
-) -> tuple[list[Iteration], tuple[str, ...], dict[str, Any]]:
+def _of_loops(launches: LaunchList, options: Options) -> tuple[list[_Iteration], list[str], dict[str, Any]]:
     """Return an iteration of the loop of each process and device that has one, notes and details.
 
     A loop is of launches of the same kernels and shapes, else of the same kernels alone.
     """
     edges = np.flatnonzero(np.diff(launches.sequence, prepend=-1, append=-1)).tolist()
-    loops: list[tuple[int, Iterations, bool, str]] = []
-    others = []
+    chosen = _SECOND if options.occurrence is None else options.occurrence
+    names, in_loops = launches.kernels.signature_names()[launches.signature].astype(np.int64), 0
+    found, found_by, numbers = list[_Iteration](), list[str](), list[int]()
+    inside = np.zeros(len(launches), dtype=np.bool_)
     for row, stop in pairwise(edges):
-        of = f" in process and device number {launches.sequence[row] + 1}" if len(edges) > 2 else ""
-        signature = launches.signature[row:stop]
-        name = launches.kernels.signature_names()[signature].astype(np.int64)
-        for by_name, codes in ((False, signature), (True, name)):
+        for by, codes in (("launch", launches.signature[row:stop]), ("name", names[row:stop])):
             loop = find_iterations(codes)
-            if loop is not None and loop.equal_launches >= MOST * len(codes):
-                loops.append((row, loop, by_name, of))
-                break
-            if loop is not None:
-                of_one, times = counted(loop.launches, "launch", "launches"), counted(len(loop.first), "time")
-                share = loop.equal_launches / len(codes)
-                others.append((share, f": at best {of_one} repeated {times}, {100 * share:.2g} % of them"))
-    if not loops:
-        at_best = max(others, key=lambda each: each[0])[1] if others else ""
+            if loop is None or loop.equal_launches < MOST * len(codes):
+                continue
+            of = f" in process and device number {launches.sequence[row] + 1}" if len(edges) > 2 else ""
+            if chosen >= len(loop.first):
+                raise NotApplicableError(
+                    f"no iteration {chosen} is found{of}",
+                    remedy=f"{NAME}.occurrence counts from 0, and there are {len(loop.first):,}",
+                )
+            start, in_loop = row + int(loop.first[chosen]), loop.stop - loop.start
+            iterations = options.iterations or in_loop / loop.launches
+            stands_for = np.arange(row + loop.start, row + loop.stop)
+            found.append(
+                _Iteration(start, start + loop.launches, iterations, stands_for, f"the loop found{of}")
+            )
+            found_by.append(by)
+            numbers.append(len(loop.first))
+            inside[(row + loop.first)[:, np.newaxis] + np.arange(loop.launches)] = True
+            in_loops += in_loop
+            break
+    if not found:
         raise NotApplicableError(
-            f"{NAME} finds no sequence of kernels that most launches repeat{at_best}",
+            f"{NAME} finds no sequence of kernels that most launches repeat",
             remedy=f"set {NAME}.range to the name of a range, or {GIVE_IDS}",
         )
-    found, chosen = [], _SECOND if options.occurrence is None else options.occurrence
-    equal, in_loops = np.zeros(len(launches) + 1, dtype=np.int64), 0
-    for row, loop, _, of in loops:
-        if chosen >= len(loop.first):
-            raise NotApplicableError(
-                f"no iteration {chosen} is found{of}",
-                remedy=f"{NAME}.occurrence counts from 0, and there are {len(loop.first):,}",
-            )
-        start, in_loop = row + int(loop.first[chosen]), loop.stop - loop.start
-        iterations = in_loop / loop.launches if options.iterations is None else options.iterations
-        stands_for = np.arange(row + loop.start, row + loop.stop)
-        label = f"the loop found{of}"
-        found.append(Iteration(start, start + loop.launches, iterations, stands_for, label))
-        equal[row + loop.first] += 1
-        equal[row + loop.first + loop.launches] -= 1
-        in_loops += in_loop
-    inside, time_ns = np.cumsum(equal[:-1]) > 0, launches.duration_ns
-    share, share_of_time = float(inside.mean()), float(time_ns[inside].sum() / max(int(time_ns.sum()), 1))
+    share = float(inside.mean())
+    share_of_time = float(launches.duration_ns[inside].sum() / max(int(launches.duration_ns.sum()), 1))
     first, last = launches.id[[found[0].start, found[0].stop - 1]].tolist()
-    how_many = " and ".join(dict.fromkeys(f"{len(loop.first):,}" for _, loop, _, _ in loops))
-    same = "whatever their sizes" if any(by_name for _, _, by_name, _ in loops) else "in the same sizes"
-    one = f"{first} to {last} are one of {how_many} iterations of the same kernels {same}"
-    shares = f"{100 * share:.3g} % of the launches and {100 * share_of_time:.3g} % of the time"
-    notes = [f"found by the order of the launches: {one}, {shares}"]
-    if between := in_loops - int(inside.sum()):
-        count = "counts as part of an iteration" if between == 1 else "count as parts of iterations"
-        which = counted(between, "other launch", "other launches")
-        notes.append(f"{which} of the loop, between iterations and at its ends, {count}")
+    iterations_found = f"{' and '.join(map(str, numbers))} iterations, {100 * share:.3g} % of the launches"
+    notes = [f"found by the order of the launches: {first} to {last} are one of {iterations_found}"]
     if outside := len(launches) - in_loops:
         notes.append(f"{counted(outside, 'launch', 'launches')} before and after the loop: not counted")
-    details = {
-        "found": [len(loop.first) for _, loop, _, _ in loops],
-        "found_by": ["name" if by_name else "launch" for _, _, by_name, _ in loops],
-        "share": share,
-        "share_of_time": share_of_time,
-    }
-    return found, tuple(notes), details
+    details = {"found": numbers, "found_by": found_by, "share": share, "share_of_time": share_of_time}
+    return found, notes, details
 
 
-def _of_ranges(launches: LaunchList, text: str, options: Options) -> list[Iteration]:
+def _of_ranges(launches: LaunchList, text: str, options: Options) -> list[_Iteration]:
     """Return the iteration of each process and device that has one."""
-    ranges = None if launches.ranges_named is None else launches.ranges_named(text)
-    if ranges is None:
-        raise NotApplicableError(f"{NAME} finds no named ranges in this format", remedy=GIVE_IDS)
+    ranges = () if launches.ranges_named is None else launches.ranges_named(text) or ()
     if not ranges:
         raise NotApplicableError(
-            f"no launch was issued during a range whose name contains {text!r}",
-            remedy=f"set {NAME}.range to the name of another, or {GIVE_IDS}",
+            f"no launch was issued during a range whose name contains {text!r}", remedy=GIVE_IDS
         )
     if ranges[0].text != text and options.iterations is None:
         raise NotApplicableError(
-            f"no range is named exactly {text!r}, but {len(ranges):,} contain it, {ranges[0].text!r} first, "
-            "so it is not known how many iterations there are",
+            f"no range is named exactly {text!r}, but {ranges[0].text!r} is, so it is not known how many "
+            "iterations there are",
             remedy=f"set {NAME}.iterations too",
         )
     chosen, most, found = options.occurrence or 0, 0, []
@@ -229,16 +190,13 @@ def _of_ranges(launches: LaunchList, text: str, options: Options) -> list[Iterat
         if chosen >= len(own) or start[chosen] == stop[chosen]:
             continue
         # A range the selection leaves nothing of adds nothing to the total either.
-        iterations = float((stop > start).sum()) if options.iterations is None else options.iterations
-        # The rows inside any of the ranges, which may overlap.
-        begin, end = start.min(), stop.max()
-        step = np.bincount(start - begin, minlength=end - begin + 1)
-        step -= np.bincount(stop - begin, minlength=end - begin + 1)
-        covered = begin + np.flatnonzero(np.cumsum(step) > 0)
+        iterations = options.iterations or float((stop > start).sum())
+        inside = [np.arange(first, last) for first, last in zip(start.tolist(), stop.tolist(), strict=True)]
         of = f" of process and device number {sequence + 1}" if len(sequences) > 1 else ""
         first, last = int(start[chosen]), int(stop[chosen])
         missing = int(ends[chosen, 1] - ends[chosen, 0]) - (last - first)
-        found.append(Iteration(first, last, iterations, covered, f"range {own[chosen].text!r}{of}", missing))
+        covered = np.unique(np.concatenate(inside))
+        found.append(_Iteration(first, last, iterations, covered, f"range {own[chosen].text!r}{of}", missing))
     if not found:
         raise NotApplicableError(
             f"no launch of range {text!r}, occurrence {chosen}, is selected",

@@ -23,8 +23,6 @@ from sampling.reduction.launch_list import LaunchList
 from sampling.text import counted
 
 CLASSIFIERS = ("sgd", "naive-bayes", "mlp")
-# An accuracy measured on fewer launches than this says little.
-_FEW_HELD_OUT = 5
 _HIDDEN_UNITS = 32
 # The share of the largest variance that is added to all of them, as scikit-learn has it by default.
 _SMOOTHING = 1e-9
@@ -59,67 +57,43 @@ def pick(
     A launch that is not profiled in detail is labelled as those of equal name, grid and block, if there are
     any; else by the classifier that does best on the last fifth of the detailed ones.
     """
-    columns, complete, notes = pks.characteristics(launches, options.columns)
+    columns, complete, notes = pks.characteristics(launches)
     total, first_gap = len(launches), len(complete) if complete.all() else int(np.argmin(complete))
-    detailed = first_gap if options.launches is None else min(options.launches, total)
-    if first_gap == 0:
-        raise NotApplicableError(
-            "two-level needs metrics of the first launches, and the first launch lacks them",
-            remedy=pks.RECORDING,
-        )
+    detailed = max(first_gap, 1) if options.launches is None else min(options.launches, total)
     if detailed > first_gap:
-        raise NotApplicableError(
-            f"two-level.launches asks for metrics of the first {detailed:,} launches; only the first "
-            f"{first_gap:,} have them",
-            remedy=f"{pks.RECORDING}, or set two-level.launches={first_gap}",
-        )
+        have = f"{detailed:,} are asked for, and only the first {first_gap:,} have them"
+        needs = "two-level needs metrics of launches from the first on"
+        raise NotApplicableError(f"{needs}: {have}", remedy=pks.RECORDING)
     known, representative, more_notes, details = pks.select_kernels(
         launches, columns, detailed, options, progress
     )
     group = np.concatenate([known, _usual_group(launches.signature, known)[launches.signature[detailed:]]])
     unmatched = np.flatnonzero(group < 0)
-    details["launches_in_detail"] = detailed
-    found: dict[str, Any] = {"classifier": None, "classifier_unused": None}
-    found |= {"holdout_accuracy": {}, "holdout_launches": None}
-    if detailed == total:
-        found["classifier_unused"] = "all launches are profiled in detail"
-    elif len(unmatched) == 0:
-        found["classifier_unused"] = "every other launch was matched exactly"
-    elif (known == known[0]).all():
-        found["classifier_unused"] = "there is one group"
-        group[unmatched] = known[0]
-    else:
+    learnt: dict[str, Any] = {"classifier": None, "holdout_accuracy": {}, "holdout_launches": None}
+    group[unmatched] = known[0]
+    if len(unmatched) and (known != known[0]).any():
         group[unmatched], learnt = _classified(launches, known, unmatched, options.classifier, rng, progress)
-        found |= learnt
-    details |= found
     name = launches.kernels.signature_rows()[:, 0][launches.signature]
-    details["share_in_detail"] = detailed / total
-    details["share_matched_exactly"] = (total - detailed - len(unmatched)) / total
-    details["share_classified"] = len(unmatched) / total
-    details["share_name_unseen"] = float(np.count_nonzero(~np.isin(name, name[:detailed])) / total)
-    notes += more_notes + _notes(details, options.classifier)
+    unseen = float(np.count_nonzero(~np.isin(name, name[:detailed])) / total)
+    details |= {
+        "launches_in_detail": detailed,
+        **learnt,
+        "share_in_detail": detailed / total,
+        "share_matched_exactly": (total - detailed - len(unmatched)) / total,
+        "share_classified": len(unmatched) / total,
+        "share_name_unseen": unseen,
+    }
+    notes += more_notes
+    if (classifier := learnt["classifier"]) is not None:
+        right, held = 100 * learnt["holdout_accuracy"][classifier], learnt["holdout_launches"]
+        accuracy = f"right for {right:.1f} % of the {counted(held, 'launch', 'launches')} held out"
+        classified = f"{100 * len(unmatched) / total:.1f} % of the launches are classified by {classifier}"
+        notes.append(f"{classified}, {accuracy}")
+    if unseen:
+        notes.append(
+            f"{100 * unseen:.1f} % of the launches have a name that none of the first {detailed:,} has"
+        )
     return as_picks(launches, group, representative, notes, details)
-
-
-def _notes(details: dict[str, Any], asked: str) -> tuple[str, ...]:
-    """Return what rests on a classifier, and how far that can be trusted."""
-    notes, classifier = [], details["classifier"]
-    if classifier is None:
-        option = "" if asked == "best" else f", and two-level.classifier={asked} is not used"
-        why = details["classifier_unused"]
-        notes.append(f"no classifier is needed, and none has an accuracy: {why}{option}")
-    else:
-        held = counted(details["holdout_launches"], "launch", "launches")
-        share, right = details["share_classified"], details["holdout_accuracy"][classifier]
-        classified = f"{100 * share:.1f} % of the launches are classified by {classifier}"
-        notes.append(f"{classified}, right for {100 * right:.1f} % of the {held} held out")
-        if details["holdout_launches"] < _FEW_HELD_OUT:
-            little = f"{held} held out tell little of how well {classifier} does"
-            notes.append(f"{little}: profile more launches in detail")
-    if unseen := details["share_name_unseen"]:
-        first = details["launches_in_detail"]
-        notes.append(f"{100 * unseen:.1f} % of the launches have a name that none of the first {first:,} has")
-    return tuple(notes)
 
 
 def _usual_group(signature: IntArray, group: IntArray) -> IntArray:
@@ -149,24 +123,23 @@ def _classified(
     candidates = CLASSIFIERS if choice == "best" else (choice,)
     random_state = int(rng.integers(2**31))
 
-    def learnt_from(candidate: str, first: int) -> Callable[[FloatArray], IntArray]:
-        code, rows = row_codes([kind[:first], known[:first]], first)
-        return classifier(candidate, inputs[kind[rows]], known[rows], np.bincount(code), random_state)
+    def predicted(candidate: str, first: int, rows: IntArray) -> IntArray:
+        code, learnt = row_codes([kind[:first], known[:first]], first)
+        model = classifier(candidate, inputs[kind[learnt]], known[learnt], np.bincount(code), random_state)
+        kinds, kind_of = np.unique(rows, return_inverse=True)
+        return model(inputs[kinds])[kind_of]
 
     learnt = max(len(known) * 4 // 5, 1)
-    held_out, of_held_out = np.unique(kind[learnt : len(known)], return_inverse=True)
     accuracies: dict[str, float] = {}
     for done, candidate in enumerate(candidates):
         if progress is not None:
             progress(done, len(candidates) + 1, "learning from the first launches")
-        predicted = learnt_from(candidate, learnt)(inputs[held_out])[of_held_out]
-        accuracies[candidate] = float(np.mean(predicted == known[learnt:]))
+        found = predicted(candidate, learnt, kind[learnt : len(known)])
+        accuracies[candidate] = float(np.mean(found == known[learnt:]))
     # Of equally good ones the first in the paper's order.
     best = max(candidates, key=accuracies.__getitem__)
-    kinds, kind_of = np.unique(kind[asked], return_inverse=True)
-    group = learnt_from(best, len(known))(inputs[kinds])[kind_of]
-    held = len(known) - learnt
-    return group, {"classifier": best, "holdout_accuracy": accuracies, "holdout_launches": held}
+    how = {"classifier": best, "holdout_accuracy": accuracies, "holdout_launches": len(known) - learnt}
+    return predicted(best, len(known), kind[asked]), how
 
 
 def _kinds(launches: LaunchList) -> tuple[IntArray, FloatArray]:
@@ -185,21 +158,17 @@ def _kinds(launches: LaunchList) -> tuple[IntArray, FloatArray]:
     shapes = launches.kernels.signature_rows()[launches.signature[first]]
     # Unknown dimensions are 0, and count as 1.
     logarithms = np.log2(np.maximum(shapes[:, 1:], 1))
-    return kind, np.column_stack(
-        [shapes[:, 0], logarithms, *(np.log2(1 + column[first]) for column in tensors)]
-    )
+    more = [np.log2(1 + column[first]) for column in tensors]
+    return kind, np.column_stack([shapes[:, 0], logarithms, *more])
 
 
 def classifier(
     kind: str, inputs: FloatArray, group: IntArray, count: IntArray, random_state: int
 ) -> Callable[[FloatArray], IntArray]:
-    """Return a classifier of kinds of launches, learnt from kinds whose group is known.
+    """Return a classifier, one of ``CLASSIFIERS``, learnt from kinds of launches whose group is known.
 
-    Parameters
-    ----------
-    kind : one of ``CLASSIFIERS``.
-    inputs : (kinds, columns) the first is a name's code, and becomes a column for each name that is learnt.
-    group, count : (kinds,) their groups, and how many launches each stands for.
+    The first column of ``inputs`` (kinds, columns) is a name's code, and becomes a column for each name that
+    is learnt; ``count`` (kinds,) is how many launches each stands for.
     """
     from sklearn.linear_model import SGDClassifier
     from sklearn.naive_bayes import GaussianNB
@@ -211,22 +180,18 @@ def classifier(
     def one_hot(asked: FloatArray) -> FloatArray:
         return np.column_stack([asked[:, :1] == names, asked[:, 1:]]).astype(np.float64)
 
-    def always(only: int) -> Callable[[FloatArray], IntArray]:
-        return lambda asked: np.full(len(asked), only)
-
     rows = one_hot(inputs)
     scaler = StandardScaler().fit(rows, sample_weight=count)
     scaled = scaler.transform(rows)
-    if (group == group[0]).all():
-        return always(int(group[0]))
     passes = max(_MOST_ROWS_SEEN // len(rows), 10)
+    if (group == group[0]).all() or (kind == "naive-bayes" and (rows == rows[0]).all()):
+        # Equal rows have no variance to divide by; what is left of naive Bayes is how frequent a group is.
+        usual = int(np.argmax(np.bincount(group, weights=count)))
+        return lambda asked: np.full(len(asked), usual)
     if kind == "sgd":
         model = SGDClassifier(max_iter=min(passes, 1000), random_state=random_state)
     elif kind == "mlp":
         model = MLPClassifier((_HIDDEN_UNITS,), max_iter=min(passes, 200), random_state=random_state)
-    elif (rows == rows[0]).all():
-        # Equal rows have no variance to divide by; what is left of naive Bayes is how frequent a group is.
-        return always(int(np.argmax(np.bincount(group, weights=count))))
     else:
         # Scikit-learn smooths by a share of the largest variance of the rows, and leaves their weights out.
         mean = np.average(scaled, axis=0, weights=count)
@@ -237,12 +202,10 @@ def classifier(
         model.fit(scaled, group, sample_weight=count / count.mean())
 
     def predict(asked: FloatArray) -> IntArray:
-        groups = [np.zeros(0, dtype=np.int64)]
+        parts = (asked[start : start + _ROWS_AT_ONCE] for start in range(0, len(asked), _ROWS_AT_ONCE))
         with reproducible_learning():
-            for start in range(0, len(asked), _ROWS_AT_ONCE):
-                rows = one_hot(asked[start : start + _ROWS_AT_ONCE])
-                groups.append(model.predict(scaler.transform(rows)))
-        return np.concatenate(groups)
+            groups = [model.predict(scaler.transform(one_hot(part))) for part in parts]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *groups])
 
     return predict
 

@@ -9,7 +9,6 @@ from hashlib import blake2b
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampling.arrays import FloatArray
 from sampling.errors import AnalysisError
@@ -55,10 +54,7 @@ class FeatureFiles:
 
 @dataclass(eq=False)
 class MethodComparison:
-    """Compares methods on one profile; what they share is read once.
-
-    ``reports`` tell how the feature files fitted, once a method has asked for them.
-    """
+    """Compares methods on one profile; what they share is read once."""
 
     profile: Profile
     region: Region
@@ -67,8 +63,9 @@ class MethodComparison:
     repeats: int
     seed: int
     settings: tuple[str, ...] = ()
-    features: FeatureFiles | None = None
+    features: FeatureFiles = FeatureFiles()
     progress: Progress | None = None
+    #: How the feature files fitted, once a method has asked for them.
     reports: tuple[JoinReport, ...] = ()
     _counts: dict[Grouping, DurationCounts] = field(default_factory=dict, init=False)
     _lists: dict[Grouping, LaunchList] = field(default_factory=dict, init=False)
@@ -77,100 +74,68 @@ class MethodComparison:
     def counts(self, grouping: Grouping) -> DurationCounts:
         """Return the reduction by a grouping."""
         if grouping not in self._counts:
-            known = next(iter(self._counts.values()), None)
+            # Groupings differ in what a group is, not in which launches count.
+            selected = next((known.selected for known in self._counts.values()), None)
             self._counts[grouping] = count_durations(
-                self.profile,
-                grouping,
-                self.region,
-                self.progress,
-                # Groupings differ in what a group is, not in which launches count.
-                selected=None if known is None else known.selected,
+                self.profile, grouping, self.region, self.progress, selected=selected
             )
         return self._counts[grouping]
 
     def compare(self, method: str, grouping: Grouping) -> Comparison:
         """Design a method's plan, time that, and judge it by repeated draws.
 
-        Raises
-        ------
-        OptionError : an unknown method or setting.
+        Raises OptionError: an unknown method or setting.
         """
         counts = self.counts(grouping)
+        asked = method, self.target, self.seed
+        given: dict[str, Any] = {"settings": self.settings, "progress": self.progress}
         launches = None if method_named(method).draws_at_random else self._launches(grouping)
         # Methods that split cache their trees on the reduction: each method is timed on a new copy.
         fresh = replace(counts)
         started = time.perf_counter()
         try:
-            design = self._design(method, fresh, launches)
+            if launches is None:
+                design = design_of_method(make_design(fresh, *asked, **given))
+            else:
+                design = make_design_by_launches(launches, *asked, **given)
         except AnalysisError as error:
             return Comparison(method, None, None, error.text, time.perf_counter() - started)
         seconds = time.perf_counter() - started
         judgement = judge_design(counts, design, self.repeats, self.seed, self.progress)
         first = self._plans.setdefault((grouping, plan_key(design)), method)
-        same_as = None if first == method else first
-        return Comparison(method, design, judgement, None, seconds, same_as)
-
-    def _design(self, method: str, counts: DurationCounts, launches: LaunchList | None) -> Design:
-        asked: dict[str, Any] = {"settings": self.settings, "progress": self.progress}
-        if launches is None:
-            return design_of_method(make_design(counts, method, self.target, self.seed, **asked))
-        return make_design_by_launches(launches, method, self.target, self.seed, **asked)
+        return Comparison(method, design, judgement, None, seconds, None if first == method else first)
 
     def _launches(self, grouping: Grouping) -> LaunchList:
         """Return the launch list by a grouping; features are joined once, for groupings select the same."""
         if grouping not in self._lists:
             listed = list_launches(self.profile, self.counts(grouping), self.progress)
-            known = next(iter(self._lists.values()), None)
-            if known is not None:
-                listed = replace(listed, features=known.features)
-            else:
-                files = self.features or FeatureFiles()
-                listed, self.reports = with_features(
-                    self.profile,
-                    listed,
-                    files.paths,
-                    self.progress,
-                    locale=files.number_locale,
-                    strict=files.strict,
-                )
-            self._lists[grouping] = listed
+            for known in self._lists.values():
+                self._lists[grouping] = replace(listed, features=known.features)
+                return self._lists[grouping]
+            self._lists[grouping], self.reports = with_features(
+                self.profile,
+                listed,
+                self.features.paths,
+                self.progress,
+                locale=self.features.number_locale,
+                strict=self.features.strict,
+            )
         return self._lists[grouping]
 
 
-@dataclass(frozen=True, slots=True)
-class MeanComparison:
-    """One method over several profiles: harmonic mean of speedups, mean of errors. [STEM+ROOT section V-A]
+def mean_figures(
+    speedups: Sequence[float | None], errors: Sequence[float], mean: Mean
+) -> tuple[float | None, float | None]:
+    """Return a method's mean speedup and error over profiles: harmonic and arithmetic, or both geometric.
 
-    Attributes
-    ----------
-    speedup : None where one of the profiles has none.
-    error : None where it is geometric and one of the errors is 0, which would make it 0 whatever the others.
+    The speedup is None where one of them is; an error is None where it is geometric and one is 0, for then it
+    is 0 whatever the others are. [STEM+ROOT section V-A; Allegro]
     """
-
-    method: str
-    profiles: int
-    speedup: float | None
-    error: float | None
-
-
-def mean_comparison(
-    method: str, speedups: Sequence[float | None], errors: Sequence[float], mean: Mean
-) -> MeanComparison:
-    """Return a method's means over profiles.
-
-    Parameters
-    ----------
-    speedups, errors : (profiles,) at least one; errors are the mean error on each profile.
-    mean : of the errors; "geometric" takes the geometric mean of both, as Allegro does.
-    """
-    known = np.array([speedup for speedup in speedups if speedup is not None])
-    off, is_geometric = np.array(errors), mean == "geometric"
-    speedup = None
-    if len(known) == len(speedups):
-        speedup = _geometric(known) if is_geometric else len(known) / float((1 / known).sum())
-    return MeanComparison(
-        method, len(speedups), speedup, _geometric(off) if is_geometric else float(off.mean())
-    )
+    known, off = np.array(speedups, dtype=np.float64), np.array(errors)
+    if mean == "geometric":
+        return _geometric(known), _geometric(off)
+    speedup = None if np.isnan(known).any() else len(known) / float((1 / known).sum())
+    return speedup, float(off.mean())
 
 
 def _geometric(values: FloatArray) -> float | None:
@@ -184,19 +149,13 @@ def plan_key(design: Design) -> bytes:
     launches are drawn from the same strata, in the same way.
     """
     if design.picked is not None:
-        _, picks = design.picked
-        return _digest("picks", picks.row, picks.weight)
-    strata = design.strata
-    order = np.lexsort((strata.start, strata.group))
-    drawn = [column[order] for column in (strata.group, strata.start, strata.stop, strata.samples)]
-    if design.picks is not None:
-        of = design.picks.stratum
+        columns = [design.picked[1].row, design.picked[1].weight]
     else:
-        # Pooled groups are others than kernel groups, whatever their numbers.
+        strata = design.strata
+        order = np.lexsort((strata.start, strata.group))
+        drawn = [column[order] for column in (strata.group, strata.start, strata.stop, strata.samples)]
+        # Clusters, and pooled groups, are others than kernel groups, whatever their numbers.
         of = np.unique(strata.group) if strata.groups is None else strata.groups.group_of
-    return _digest(f"drawn {strata.chance}", of, *drawn)
-
-
-def _digest(way: str, *columns: NDArray[np.generic]) -> bytes:
-    shapes = " ".join(f"{column.dtype} {len(column)}" for column in columns)
-    return blake2b(f"{way} {shapes}".encode() + b"".join(column.tobytes() for column in columns)).digest()
+        columns = [of if design.picks is None else design.picks.stratum, *drawn]
+    way = f"{design.random} {design.strata.chance} {[len(column) for column in columns]}"
+    return blake2b(way.encode() + b"".join(column.tobytes() for column in columns)).digest()

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from sampling.arrays import IntArray
+from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError
 from sampling.methods.baselines import NumberDrawn
 from sampling.methods.method import Picks, StrataRequest
@@ -92,17 +92,18 @@ class Design:
 
         What a share of ``confidence`` of the draws does not exceed, or z standard deviations if more.
         """
-        if not self.random:
-            return None
-        return max(bound(self.strata, self.target.confidence), self._reach(with_noise=False))
+        return max(self._normal_bound(), self._reach()) if self.random else None
 
     @cached_property
     def bound_with_noise(self) -> float | None:
         """The same of the simulated total, if simulated time varies as is declared; None if it is not."""
         if self.bound is None or self.cycles is None:
             return None
-        normal = bound(self.strata, self.target.confidence, self.cycles.of(self.strata))
-        return max(normal, self.bound, self._reach(with_noise=True))
+        return max(self._normal_bound(self.cycles.of(self.strata)), self.bound, self._reach(with_noise=True))
+
+    def _normal_bound(self, variance: FloatArray | None = None) -> float:
+        """Return the bound of normal errors; ``variance`` is (s,) S^2 of the strata, None: of durations."""
+        return bound(self.strata, self.target.confidence, variance)
 
     @cached_property
     def group_bound(self) -> float | None:
@@ -136,7 +137,7 @@ class Design:
         deviation_ns = float(np.sqrt(total_variance(self.strata)[here].sum()))
         total_ns = float(np.dot(self.strata.launches[here], self.strata.mean_ns[here]))
         normal = self.target.z * deviation_ns / total_ns if total_ns else 0.0
-        return max(normal, self._reach(with_noise=False, group=group))
+        return max(normal, self._reach(group=group))
 
     @cached_property
     def expected_half_width(self) -> float | None:
@@ -174,7 +175,7 @@ class Design:
             return None
         return judged(self.counts, self.strata, self.cycles, generator(0, stream))
 
-    def _reach(self, *, with_noise: bool, group: int | None = None) -> float:
+    def _reach(self, *, with_noise: bool = False, group: int | None = None) -> float:
         """Return how far the draws reach, over the total that they are of; 0 where there are none."""
         if self._draws is None or self.counts is None:
             return 0.0
@@ -190,9 +191,14 @@ class Design:
         return self.launches, self.picks
 
     @cached_property
+    def _expected(self) -> IntArray | FloatArray:
+        """(s,) how many launches of each stratum a draw is expected to have."""
+        return self.strata.samples
+
+    @property
     def samples(self) -> int:
         """How many launches a draw is expected to have."""
-        return int(self.strata.samples.sum())
+        return round(float(self._expected.sum()))
 
     @cached_property
     def total_duration_ns(self) -> float:
@@ -206,7 +212,7 @@ class Design:
         """The duration a draw is expected to have."""
         if self.picked is not None:
             return float(self.picked[0].duration_ns[self.picked[1].row].sum())
-        return self.strata.sampled_duration_ns
+        return float(np.dot(self._expected, self.strata.mean_ns))
 
     @cached_property
     def cost_share(self) -> float | None:
@@ -218,7 +224,7 @@ class Design:
             return None
         strata, before = self.strata, self.counts.cost_before
         mean = (before[strata.stop] - before[strata.start]) / strata.launches
-        return float(np.dot(strata.samples, mean) / before[-1])
+        return float(np.dot(self._expected, mean) / before[-1])
 
     @property
     def paid_ns(self) -> float:
@@ -288,46 +294,27 @@ class BernoulliDesign(Design):
         return (f"{none} in {100 * number.share_empty:.1f} % of the draws; these are made again",)
 
     @cached_property
-    def bound(self) -> float | None:
-        """The bound from the variance over all draws: the mean of that of each number of launches.
+    def _expected(self) -> FloatArray:
+        numbers, chances = self.number.possible()
+        return np.array([chances @ numbers], dtype=np.float64)
+
+    def _normal_bound(self, variance: FloatArray | None = None) -> float:
+        """Return the bound from the variance over all draws: the mean of that of each number of launches.
 
         Each is N^2 (1/n - 1/N) S^2. (docs/methods.md, 2 STEM: the error model)
         """
-        return self._bound(float(sample_variance(self.strata.launches, self.strata.std_ns)[0]))
-
-    @cached_property
-    def bound_with_noise(self) -> float | None:
-        """The same of the simulated total, if simulated time varies as is declared."""
-        return None if self.cycles is None else self._bound(float(self.cycles.of(self.strata)[0]))
-
-    def _bound(self, variance: float) -> float:
-        """Return the bound for a variance S^2 of the launches."""
-        numbers, chances = self.number.possible()
-        launches, total_ns = float(self.strata.launches[0]), self.total_duration_ns
+        strata, (numbers, chances) = self.strata, self.number.possible()
+        launches, total_ns = float(strata.launches[0]), self.total_duration_ns
+        of_launches = sample_variance(strata.launches, strata.std_ns) if variance is None else variance
         # Rounding may leave less than nothing where all launches are drawn.
         left = max(0.0, float(chances @ (1 / numbers)) - 1 / launches)
-        return self.target.z * float(np.sqrt(launches**2 * variance * left)) / total_ns if total_ns else 0.0
+        deviation_ns = float(np.sqrt(launches**2 * float(of_launches[0]) * left))
+        return self.target.z * deviation_ns / total_ns if total_ns else 0.0
 
     @cached_property
-    def samples(self) -> int:
-        """How many launches a draw has on average."""
-        return round(self._mean_launches)
-
-    @cached_property
-    def sampled_duration_ns(self) -> float:
-        """The mean duration of a draw; the speedup is the total over that, as for fixed sizes."""
-        return self._mean_launches * float(self.strata.mean_ns[0])
-
-    @cached_property
-    def cost_share(self) -> float | None:
-        """The share of the cost that a draw has on average: that of the launches, for all are as likely."""
-        known = self.counts is not None and self.counts.cost is not None
-        return self._mean_launches / float(self.strata.launches[0]) if known else None
-
-    @cached_property
-    def _mean_launches(self) -> float:
-        numbers, chances = self.number.possible()
-        return float(chances @ numbers)
+    def _draws(self) -> Judged | None:
+        """None: draws of one size show nothing of those of another."""
+        return None
 
 
 def design_of_method(design: Design) -> Design:

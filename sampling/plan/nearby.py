@@ -75,14 +75,10 @@ class NoPoint:
 
 def check_has_trade_off(method: str) -> None:
     """Raise OptionError for a method that looks at single launches: most promise no bound to trade."""
-    chosen = method_named(method)
-    if chosen.draws_at_random:
-        return
-    why = "picks launches without chance and looks at no epsilon"
-    if chosen.drawn_within is not None:
-        why = "goes by features of single launches, which are not read here"
-    *others, last = method_names(random=True)
-    raise OptionError(f"the method {method} {why}", remedy=f"give {', '.join(others)} or {last}")
+    if not method_named(method).draws_at_random:
+        *others, last = method_names(random=True)
+        message = f"the method {method} goes by single launches and looks at no epsilon"
+        raise OptionError(message, remedy=f"give {', '.join(others)} or {last}")
 
 
 def trade_off(

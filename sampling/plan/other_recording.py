@@ -40,25 +40,12 @@ def made_from(profile: Profile, plan: PlanFile) -> bool:
 
 
 def refuse_other_order(profile: Profile, plan: PlanFile) -> None:
-    """Refuse the plan's own files in another order: ids run through the files, so none would be its launch.
-
-    Raises
-    ------
-    AnalysisError : they are; says in which order they are meant.
-    """
-    there, left = [file.sha256 for file in plan.profile.files], list(profile.files)
-    here = [sha256_as_read(file) for file in left]
-    if here == there or Counter(here) != Counter(there):
-        return
-    meant = []
-    for sha256 in there:
-        place = here.index(sha256)
-        here.pop(place)
-        meant.append(left.pop(place).path)
-    raise AnalysisError(
-        "the files are those that the plan was made from, in another order",
-        remedy=f"give them as {' '.join(meant)}",
-    )
+    """Raise AnalysisError for the plan's own files in another order: ids run through them as given."""
+    there = [file.sha256 for file in plan.profile.files]
+    here = [sha256_as_read(file) for file in profile.files]
+    if here != there and Counter(here) == Counter(there):
+        remedy = f"give them as {' '.join(file.path for file in plan.profile.files)}"
+        raise AnalysisError("the files are those of the plan, in another order", remedy=remedy)
 
 
 class Original(NamedTuple):
@@ -109,9 +96,7 @@ def align(
     original : the plan's recording itself, where it can still be read.
     names_may_differ : only compare the numbers of launches of the sequences, not their kernels.
 
-    Raises
-    ------
-    AnalysisError : they do not match; says where they first differ, as far as it is known.
+    Raises AnalysisError: they do not match; says where they first differ, as far as it is known.
     """
     there, found = plan.profile.sequences, fingerprints(here, progress)
     if len(there) != len(found):
@@ -213,13 +198,7 @@ def shortened_names(one: str, other: str) -> tuple[str, str]:
 def drawn_durations_ns(profile: Profile, plan: PlanFile, *, names_may_differ: bool = False) -> IntArray:
     """Return (n,) how long the plan's drawn launches last in this profile, in id order.
 
-    Parameters
-    ----------
-    names_may_differ : take the launches of the plan's ids, whatever name, grid and block they have here.
-
-    Raises
-    ------
-    AnalysisError : one of them is not there, or is another kernel.
+    Raises AnalysisError: one of them is not there, or is another kernel and names may not differ.
     """
     drawn = plan.drawn
     ids = np.array([launch.id for launch in drawn], dtype=np.int64)

@@ -16,12 +16,10 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
-from sampling.errors import OptionError, PlanFileError, ProfileError
+from sampling.errors import OptionError, PlanFileError
 from sampling.methods.registry import draws_at_random, method_named
 from sampling.profile.identity import SequenceFingerprint
 from sampling.readers.columns import ColumnMap, column_map
-from sampling.readers.input_file import open_input
-from sampling.readers.registry import reader_of
 from sampling.reduction import GroupBy
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import LeftOut, Region, written_region
@@ -264,7 +262,9 @@ def read_json_object(path: str) -> dict[str, Any]:
         document = error
     if not isinstance(document, dict):
         why = f" ({document})" if isinstance(document, Exception) else ""
-        raise PlanFileError(f"not a JSON object{why}", path=path, remedy="give a file written by kernelpoint")
+        raise PlanFileError(
+            f"not a JSON object{why}", path=path, remedy="give a file written by `kernelpoint sample -o`"
+        )
     return document
 
 
@@ -276,14 +276,10 @@ def read_plan(path: str) -> PlanFile:
     # A name may be too long for the system, which is said below.
     with suppress(OSError):
         path = str(Path(path) / IN_FOLDER) if (Path(path) / IN_FOLDER).is_file() else str(path)
-    try:
-        document = read_json_object(path)
-        if document.get("kind") != "plan":
-            remedy = "give a file written by `kernelpoint sample -o`"
-            raise PlanFileError("not a plan file", path=path, remedy=remedy)
-    except PlanFileError:
-        _refuse_profile(path)
-        raise
+    document = read_json_object(path)
+    if document.get("kind") != "plan":
+        remedy = "give a file written by `kernelpoint sample -o`"
+        raise PlanFileError("not a plan file", path=path, remedy=remedy)
     if document.get("schema") != SCHEMA:
         message = f"a plan of schema {document.get('schema')}, this version reads {SCHEMA}"
         raise PlanFileError(message, path=path, remedy=_REMEDY)
@@ -328,18 +324,6 @@ def _converted(document: dict[str, Any], kind: type[Record], what: str, path: st
     except msgspec.ValidationError as error:
         message = f"{what} that lacks or garbles a value: {error}"
         raise PlanFileError(message, path=path, remedy=remedy) from error
-
-
-def _refuse_profile(path: str) -> None:
-    """Raise PlanFileError where a file or folder is a profile: the two are easily swapped."""
-    reader = None
-    # A pipe is read already.
-    if Path(path).is_file() or Path(path).is_dir():
-        with suppress(ProfileError), open_input(path) as file:
-            reader = reader_of(file)
-    if reader is not None:
-        remedy = "type the plan first, written by `kernelpoint sample -o`, then the profile"
-        raise PlanFileError(f"a profile ({reader.FORMAT}), not a plan", path=path, remedy=remedy)
 
 
 class SplitDecisions(NamedTuple):

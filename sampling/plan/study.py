@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -33,29 +34,24 @@ if TYPE_CHECKING:
 # Of more launches it is not looked, unasked, whether the profile itself counts their instructions.
 _MOST_LISTED_UNASKED = 1 << 22
 
-
+#: Called with how each feature file fitted, before the method may refuse what they give.
 Tell = Callable[["JoinReport"], None]
 
 
 @dataclass(frozen=True, slots=True)
 class MethodChoice:
-    """Which method designs the plan, and what it is given.
-
-    Attributes
-    ----------
-    settings : ``METHOD.NAME=VALUE``, see `method_options`.
-    overrides : the user's split decisions.
-    feature_paths : files with metrics of the launches, for a method that looks at them.
-    number_locale : how those files write their numbers.
-    cost : the metric that plans are made and stated by in place of time; None: time.
-    """
+    """Which method designs the plan, and what it is given."""
 
     method: str = DEFAULT_METHOD
     seed: int = 0
+    #: ``METHOD.NAME=VALUE``, see `method_options`.
     settings: tuple[str, ...] = ()
+    #: The user's split decisions.
     overrides: Overrides | None = None
+    #: Files with metrics of the launches, for a method that looks at them; and how they write their numbers.
     feature_paths: tuple[str, ...] = ()
     number_locale: NumberLocale = "C"
+    #: The metric that plans are made and stated by in place of time; None: time.
     cost: str | None = None
 
 
@@ -66,35 +62,45 @@ def method_grouping(method: str, by: GroupBy, *, pool_devices: bool = False) -> 
     return Grouping(by, pool_devices)
 
 
+@dataclass(frozen=True, slots=True)
+class GroupStatistics:
+    """One entry a kernel group, by rank; all (g,)."""
+
+    launches: IntArray
+    total_duration_ns: IntArray
+    #: Of the total duration, and of the group and all of smaller rank.
+    share: FloatArray
+    running_share: FloatArray
+    mean_ns: FloatArray
+    std_ns: FloatArray
+    #: 0 where the mean is 0.
+    cov: FloatArray
+    min_ns: IntArray
+    max_ns: IntArray
+    #: Those of the design, of a pooled group its pool's; None where strata may span all groups.
+    clusters: IntArray | None
+    samples: IntArray | None
+    pooled: BoolArray
+
+
 # Two are the same only if they are one object: comparing would compare arrays.
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Workload:
-    """A profile looked at once, before a plan is designed.
-
-    Attributes
-    ----------
-    counted : the launches that every filter of the region keeps, part by part.
-    order : what the order of the launches shows.
-    reports : how the feature files fitted.
-    unfit : why feature files were of no use to a plan that needs none; empty where they were.
-    """
+class Study:
+    """A profile looked at once, for which one method has designed a plan, and what was found."""
 
     profile: Profile
     counts: DurationCounts
+    #: The launches that every filter of the region keeps, part by part.
     counted: tuple[Part, ...]
     device_times: tuple[DeviceTime, ...]
     order: RunOrder
-    reports: tuple[JoinReport, ...] = ()
-    unfit: str = ""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Study(Workload):
-    """A workload for which one method has designed a plan, and what was found."""
-
     choice: MethodChoice
     design: Design
     findings: tuple[Finding, ...]
+    #: How the feature files fitted.
+    reports: tuple[JoinReport, ...] = ()
+    #: Why feature files were of no use to a plan that needs none; empty where they were.
+    unfit: str = ""
 
     @property
     def sequences(self) -> tuple[LaunchSequence, ...]:
@@ -102,12 +108,11 @@ class Study(Workload):
         return selected_sequences(self.profile, self.counted)
 
     @property
-    def launches_of_sequences(self) -> dict[LaunchSequence, int]:
+    def launches_of_sequences(self) -> Counter[LaunchSequence]:
         """Launches of each process and device that the region keeps."""
-        kept: dict[LaunchSequence, int] = {}
+        kept: Counter[LaunchSequence] = Counter()
         for part in self.counted:
-            sequence = self.profile.sequences[part.sequence]
-            kept[sequence] = kept.get(sequence, 0) + part.launches
+            kept[self.profile.sequences[part.sequence]] += part.launches
         return kept
 
     @property
@@ -129,55 +134,28 @@ class Study(Workload):
     @cached_property
     def groups(self) -> GroupStatistics:
         """The statistics of every kernel group, by rank."""
-        return group_statistics(self.counts, self.design)
-
-
-@dataclass(frozen=True, slots=True)
-class GroupStatistics:
-    """One entry a kernel group, by rank; all (g,).
-
-    ``share`` is of the total duration, ``running_share`` of the group and all of smaller rank, ``cov`` is 0
-    where the mean is 0. ``clusters`` and ``samples`` are those of the design, of a pooled group its pool's;
-    None where strata may span all groups.
-    """
-
-    launches: IntArray
-    total_duration_ns: IntArray
-    share: FloatArray
-    running_share: FloatArray
-    mean_ns: FloatArray
-    std_ns: FloatArray
-    cov: FloatArray
-    min_ns: IntArray
-    max_ns: IntArray
-    clusters: IntArray | None
-    samples: IntArray | None
-    pooled: BoolArray
-
-
-def group_statistics(counts: DurationCounts, design: Design) -> GroupStatistics:
-    """Return the statistics of every kernel group, by rank."""
-    mean_ns = counts.group_duration_ns / counts.group_launches
-    clusters, samples, is_pooled = None, None, np.zeros(len(counts.groups), dtype=np.bool_)
-    if design.groups is not None and (design.strata.group >= 0).all():
-        of_kernel, groups = design.groups.group_of, len(design.groups.is_pool)
-        clusters = np.bincount(design.strata.group, minlength=groups)[of_kernel]
-        drawn = np.bincount(design.strata.group, design.strata.samples, minlength=groups)
-        samples, is_pooled = drawn.astype(np.int64)[of_kernel], design.groups.pooled_kernels
-    return GroupStatistics(
-        launches=counts.group_launches,
-        total_duration_ns=counts.group_duration_ns,
-        share=counts.group_duration_ns / max(counts.total_duration_ns, 1),
-        running_share=np.cumsum(counts.group_duration_ns) / max(counts.total_duration_ns, 1),
-        mean_ns=mean_ns,
-        std_ns=counts.group_std_ns,
-        cov=np.divide(counts.group_std_ns, mean_ns, out=np.zeros(len(mean_ns)), where=mean_ns > 0),
-        min_ns=counts.duration_ns[counts.offsets[:-1]],
-        max_ns=counts.duration_ns[counts.offsets[1:] - 1],
-        clusters=clusters,
-        samples=samples,
-        pooled=is_pooled,
-    )
+        counts, design = self.counts, self.design
+        mean_ns = counts.group_duration_ns / counts.group_launches
+        clusters, samples, is_pooled = None, None, np.zeros(len(counts.groups), dtype=np.bool_)
+        if design.groups is not None and (design.strata.group >= 0).all():
+            of_kernel, groups = design.groups.group_of, len(design.groups.is_pool)
+            clusters = np.bincount(design.strata.group, minlength=groups)[of_kernel]
+            drawn = np.bincount(design.strata.group, design.strata.samples, minlength=groups)
+            samples, is_pooled = drawn.astype(np.int64)[of_kernel], design.groups.pooled_kernels
+        return GroupStatistics(
+            launches=counts.group_launches,
+            total_duration_ns=counts.group_duration_ns,
+            share=counts.group_duration_ns / max(counts.total_duration_ns, 1),
+            running_share=np.cumsum(counts.group_duration_ns) / max(counts.total_duration_ns, 1),
+            mean_ns=mean_ns,
+            std_ns=counts.group_std_ns,
+            cov=np.divide(counts.group_std_ns, mean_ns, out=np.zeros(len(mean_ns)), where=mean_ns > 0),
+            min_ns=counts.duration_ns[counts.offsets[:-1]],
+            max_ns=counts.duration_ns[counts.offsets[1:] - 1],
+            clusters=clusters,
+            samples=samples,
+            pooled=is_pooled,
+        )
 
 
 def study(
@@ -191,29 +169,30 @@ def study(
 ) -> Study:
     """Reduce a profile, design a plan, and find where the profile breaks an assumption of the methods.
 
-    Parameters
-    ----------
-    tell : called with how each feature file fitted, before the method may refuse what they give.
-
-    Raises
-    ------
-    EmptySelectionError, OptionError, NotApplicableError : see `count_durations`, `make_design` and
-        `make_design_by_launches`.
+    Raises EmptySelectionError, OptionError, NotApplicableError: see `count_durations`, `make_design` and
+    `make_design_by_launches`.
     """
     choice = choice or MethodChoice()
     counts = count_durations(profile, grouping, region, progress)
     counts, launches, reports, unfit = _with_cost(profile, counts, choice, progress, tell)
     counted = counted_parts(profile, counts)
-    workload = Workload(
+    times = device_times(profile, counted, progress)
+    order = run_order(profile, counts, progress)
+    design, found = _designed(
+        Evidence(profile, counts, times, None, order), launches, target, choice, progress
+    )
+    return Study(
         profile=profile,
         counts=counts,
         counted=counted,
-        device_times=device_times(profile, counted, progress),
-        order=run_order(profile, counts, progress),
+        device_times=times,
+        order=order,
+        choice=choice,
+        design=design,
+        findings=found,
         reports=reports,
         unfit=unfit,
     )
-    return _studied(workload, launches, target, choice, progress)
 
 
 def study_again(
@@ -224,13 +203,15 @@ def study_again(
     tell: Tell | None = None,
 ) -> Study:
     """Design another plan for launches that are read and reduced already."""
-    workload, launches = Workload(**{each.name: getattr(read, each.name) for each in fields(Workload)}), None
+    launches = None
     given = (choice.feature_paths, choice.cost) != (read.choice.feature_paths, read.choice.cost)
     if given or not method_named(choice.method).draws_at_random:
         counts = read.counts if read.counts.cost is None else replace(read.counts, cost=None)
         counts, launches, reports, unfit = _with_cost(read.profile, counts, choice, progress, tell)
-        workload = replace(workload, counts=counts, reports=reports, unfit=unfit)
-    return _studied(workload, launches, target, choice, progress)
+        read = replace(read, counts=counts, reports=reports, unfit=unfit)
+    evidence = Evidence(read.profile, read.counts, read.device_times, None, read.order)
+    design, found = _designed(evidence, launches, target, choice, progress)
+    return replace(read, choice=choice, design=design, findings=found)
 
 
 def _with_cost(
@@ -255,15 +236,11 @@ def _with_cost(
     from sampling.features.metric_names import launch_cost
 
     try:
-        launches, reports = with_features(
-            profile,
-            list_launches(profile, counts, progress),
-            choice.feature_paths,
-            progress,
-            locale=choice.number_locale,
-        )
-        if tell is not None:
-            for report in reports:
+        listed = list_launches(profile, counts, progress)
+        paths, locale = choice.feature_paths, choice.number_locale
+        launches, reports = with_features(profile, listed, paths, progress, locale=locale)
+        for report in reports:
+            if tell is not None:
                 tell(report)
         launches = replace(launches, cost=launch_cost(launches, choice.cost))
     except ProfileError as error:
@@ -275,36 +252,31 @@ def _with_cost(
     return counts, launches, reports, ""
 
 
-def _studied(
-    read: Workload,
+def _designed(
+    evidence: Evidence,
     launches: LaunchList | None,
     target: Target,
     choice: MethodChoice,
     progress: Progress | None,
-) -> Study:
-    """Return the study of a workload; the launches are listed where the method looks at them."""
-    method, seed = choice.method, choice.seed
+) -> tuple[Design, tuple[Finding, ...]]:
+    """Return the design of the chosen method, and what is found with it."""
     given: dict[str, Any] = {"settings": choice.settings, "progress": progress}
-    if method_named(method).draws_at_random:
-        design = make_design(read.counts, method, target, seed, overrides=choice.overrides, **given)
+    asked = choice.method, target, choice.seed
+    if method_named(choice.method).draws_at_random:
+        design = make_design(evidence.counts, *asked, overrides=choice.overrides, **given)
     else:
         assert launches is not None
-        design = make_design_by_launches(launches, method, target, seed, **given)
-    cost = _plan_cost(read.counts, method, design)
-    found = findings(Evidence(read.profile, read.counts, read.device_times, cost, read.order))
-    known = {each.name: getattr(read, each.name) for each in fields(Workload)}
-    return Study(**known, choice=choice, design=design, findings=found)
-
-
-def _plan_cost(counts: DurationCounts, method: str, design: Design) -> PlanCost:
-    """Return what the plan costs; groups simulated whole are counted where a noise floor was asked for."""
-    cost = PlanCost(method, design.samples, design.speedup, design.random)
-    bounds_workload = "noise_floor" in method_named(method).target_fields
-    if design.groups is None or not bounds_workload:
-        return cost
-    strata, counts = design.strata, design.groups.counts
-    left_out = np.bincount(strata.group, strata.launches - strata.samples, minlength=len(counts.groups))
-    whole = (left_out == 0) & (counts.group_launches > strata.least_samples)
-    share = float(counts.group_duration_ns[whole].sum()) / max(counts.total_duration_ns, 1)
-    bounds_groups = design.target.group_epsilon is not None
-    return replace(cost, groups_whole=int(whole.sum()), share_whole=share, bounds_groups=bounds_groups)
+        design = make_design_by_launches(launches, *asked, **given)
+    cost = PlanCost(choice.method, design.samples, design.speedup, design.random)
+    if design.groups is not None and "noise_floor" in method_named(choice.method).target_fields:
+        # Groups simulated whole are counted where a noise floor was asked for.
+        strata, counts = design.strata, design.groups.counts
+        left_out = np.bincount(strata.group, strata.launches - strata.samples, minlength=len(counts.groups))
+        whole = (left_out == 0) & (counts.group_launches > strata.least_samples)
+        cost = replace(
+            cost,
+            groups_whole=int(whole.sum()),
+            share_whole=float(counts.group_duration_ns[whole].sum()) / max(counts.total_duration_ns, 1),
+            bounds_groups=target.group_epsilon is not None,
+        )
+    return design, findings(replace(evidence, plan=cost))

@@ -14,8 +14,8 @@ from sampling.parallel import Progress
 from sampling.plan.design import Design, speedup_of
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import unpooled
-from sampling.splitting.tree import ClusterArrays, Overrides, Share, SplitNode, TreeGrower, Verdict
-from sampling.strata.strata import Clusters, Strata, declared_spread, total_variance
+from sampling.splitting.tree import Overrides, SplitNode, TreeGrower, Verdict
+from sampling.strata.strata import Strata, declared_spread, measured_clusters, total_variance
 from sampling.strata.target import Target
 
 
@@ -51,12 +51,9 @@ class TreeWalk:
     """Goes through all decisions of a splitting method: the groups by rank, each in pre-order.
 
     A decision is made when it is first looked at, so a step costs one decision however large the profile is.
-
     ``design`` is the plan that all decisions, the user's overrides among them, lead to.
 
-    Raises
-    ------
-    OptionError : the method splits nothing, an unknown setting, or an override that fits no node.
+    Raises OptionError: the method splits nothing, an unknown setting, or an override that fits no node.
     """
 
     def __init__(
@@ -70,31 +67,19 @@ class TreeWalk:
         progress: Progress | None = None,
     ) -> None:
         self._overrides = overrides or {}
-        self.counts, self._target = counts, target
+        self.counts, self.group = counts, 0
+        self._visited: dict[int, TreeGrower] = {}
         trees, options = split_trees_of(method), method_options(method, settings)
         request = StrataRequest(
             counts=counts, target=target, options=options, overrides=self._overrides, progress=progress
         )
         strata, self._rule = trees.stratify(request), trees.rule(target, options)
-        plan_groups = unpooled(counts)
-        cycles = declared_spread(plan_groups, target)
-        self.design = Design(method, target, strata, groups=plan_groups, cycles=cycles)
-        groups = len(counts.groups)
-        self._final = _costs(strata, groups)
-        # Costs of all groups before each one, split to their end, and after it, kept whole.
-        whole = _costs(self._whole(), groups)
-        zero = np.zeros((len(whole), 1))
-        before = np.hstack([zero, np.cumsum(self._final, axis=1)[:, :-1]])
-        after = np.hstack([zero, np.cumsum(whole[:, ::-1], axis=1)[:, :-1]])[:, ::-1]
-        self._others = before + after
-        final_worst, whole_worst = (
-            np.sqrt(each[-1]) / np.maximum(counts.group_duration_ns, 1) for each in (self._final, whole)
-        )
-        worst_before = np.append(0.0, np.maximum.accumulate(final_worst)[:-1])
-        worst_after = np.append(0.0, np.maximum.accumulate(whole_worst[::-1])[:-1])[::-1]
-        self._others_worst = np.maximum(worst_before, worst_after)
-        self._group = 0
-        self._visited: dict[int, TreeGrower] = {}
+        groups = unpooled(counts)
+        self.design = Design(method, target, strata, groups, declared_spread(groups, target))
+        # What every group costs when it is split to its end, and kept whole.
+        whole = measured_clusters(counts, np.arange(self.groups), counts.offsets[:-1], counts.offsets[1:])
+        self._final = _costs(strata, self.groups)
+        self._whole = _costs(self._rule.sized(whole, self._rule.samples_alone(whole)), self.groups)
 
     @property
     def groups(self) -> int:
@@ -102,9 +87,12 @@ class TreeWalk:
         return len(self.counts.groups)
 
     @property
-    def group(self) -> int:
-        """The present kernel group."""
-        return self._group
+    def _steps(self) -> TreeGrower:
+        """The tree of the present kernel group."""
+        if self.group not in self._visited:
+            decided = self._overrides.get(self.counts.groups[self.group].key)
+            self._visited[self.group] = TreeGrower(self.counts, self.group, self._rule, decided)
+        return self._visited[self.group]
 
     @property
     def taken(self) -> int:
@@ -122,37 +110,14 @@ class TreeWalk:
         return self._steps.ahead
 
     @property
-    def shares(self) -> tuple[Share, ...]:
-        """The clusters that the decisions so far make of the present group, shortest durations first."""
-        return self._steps.shares
-
-    @property
     def place(self) -> Place:
         """Where the walk is."""
-        ahead = self.ahead
-        return Place(self._group, None if ahead is None else ahead.path)
+        return Place(self.group, None if self.ahead is None else self.ahead.path)
 
     @property
     def at_end(self) -> bool:
         """Whether all decisions have been taken."""
-        return self._group == self.groups - 1 and self.ahead is None
-
-    @property
-    def _steps(self) -> TreeGrower:
-        steps = self._visited.get(self._group)
-        if steps is None:
-            decided = self._overrides.get(self.counts.groups[self._group].key)
-            steps = TreeGrower(self.counts, self._group, self._rule, decided)
-            self._visited[self._group] = steps
-        return steps
-
-    def _whole(self) -> Strata:
-        """Return every group as one stratum, with what that costs."""
-        counts = self.counts
-        number, mean_ns = np.arange(len(counts.groups)), counts.group_duration_ns / counts.group_launches
-        columns = (counts.group_launches, mean_ns, counts.group_std_ns)
-        whole = Clusters(number, counts.offsets[:-1], counts.offsets[1:], *columns)
-        return self._rule.sized(whole, self._rule.samples_alone(ClusterArrays(*columns)))
+        return self.group == self.groups - 1 and self.ahead is None
 
     def step(self) -> bool:
         """Take the next decision, or go on to the next group; False at the end of all."""
@@ -162,24 +127,24 @@ class TreeWalk:
         """Undo the last `step`; False at the start."""
         if self._steps.undo():
             return True
-        if self._group == 0:
+        if self.group == 0:
             return False
-        self._group -= 1
+        self.group -= 1
         self.finish_group()
         return True
 
     def next_group(self) -> bool:
         """Go to the next group, before its first decision; False in the last group."""
-        if self._group + 1 >= self.groups:
+        if self.group + 1 >= self.groups:
             return False
-        self.enter(self._group + 1)
+        self.enter(self.group + 1)
         return True
 
     def previous_group(self) -> bool:
         """Go to the group before, before its first decision; False in the first group."""
-        if self._group == 0:
+        if self.group == 0:
             return False
-        self.enter(self._group - 1)
+        self.enter(self.group - 1)
         return True
 
     def finish_group(self) -> None:
@@ -189,19 +154,12 @@ class TreeWalk:
 
     def finish(self) -> None:
         """Take all decisions that are left."""
-        self._group = self.groups - 1
+        self.group = self.groups - 1
         self.finish_group()
 
     def enter(self, group: int, decisions: int = 0) -> None:
-        """Go to a group and take so many decisions on it, or as many as there are.
-
-        Raises
-        ------
-        ValueError : there is no such group.
-        """
-        if not 0 <= group < self.groups:
-            raise ValueError(f"`group` must be 0 to {self.groups - 1}, not {group}.")
-        self._group = group
+        """Go to a group and take so many decisions on it, or as many as there are."""
+        self.group = group
         while self.taken > decisions:
             self._steps.undo()
         while self.taken < decisions and self._steps.step() is not None:
@@ -210,66 +168,56 @@ class TreeWalk:
     def resume(self, place: Place) -> None:
         """Go where another walk was: to its group, and as far into it."""
         self.enter(place.group)
-        ahead = self.ahead
         # Pre-order is the order of the paths as text: a node comes before those below it, left before right.
-        while ahead is not None and (place.path is None or ahead.path < place.path):
+        while self.ahead is not None and (place.path is None or self.ahead.path < place.path):
             self._steps.step()
-            ahead = self.ahead
 
     @property
     def running(self) -> Running:
         """What the decisions so far would cost and promise; at the end of all the figures of the plan."""
-        group, is_split = self._group, self.ahead is None
-        here = self._final[:, group] if is_split else self._cost_here()
-        total_ns, z = self.counts.total_duration_ns, self._target.z
-        if is_split:
-            group_bound = self.design.bound_of_group(group)
+        group, z, total_ns = self.group, self.design.target.z, self.counts.total_duration_ns
+        of_group_ns = np.maximum(self.counts.group_duration_ns, 1)
+        if self.ahead is None:
+            here, group_bound = self._final[:, group], self.design.bound_of_group(group)
         else:
-            group_bound = z * float(np.sqrt(here[-1])) / max(int(self.counts.group_duration_ns[group]), 1)
+            here = self._cost_here()
+            group_bound = z * float(np.sqrt(here[-1])) / int(of_group_ns[group])
         if self.at_end:
             design = self.design
             assert design.bound is not None
             assert design.group_bound is not None
             figures = design.strata_count, design.samples, design.sampled_duration_ns, design.speedup
             return Running(*figures, design.bound, design.group_bound, group_bound)
-        strata, samples, sampled_ns, variance = (self._others[:, group] + here).tolist()
+        others = np.hstack([self._final[:, :group], self._whole[:, group + 1 :]])
+        strata, samples, sampled_ns, variance = (others.sum(axis=1) + here).tolist()
+        worst = (np.sqrt(others[-1]) / np.delete(of_group_ns, group)).max(initial=0)
         return Running(
             strata=int(strata),
             samples=round(samples),
             sampled_duration_ns=sampled_ns,
             speedup=speedup_of(total_ns, sampled_ns),
             bound=z * float(np.sqrt(variance)) / max(total_ns, 1),
-            worst_group_bound=max(z * float(self._others_worst[group]), group_bound),
+            worst_group_bound=max(z * float(worst), group_bound),
             group_bound=group_bound,
         )
 
     def _cost_here(self) -> FloatArray:
         """Return (4,) what the present group's clusters cost."""
-        found = [share.cluster for share in self.shares]
-        columns = (
-            np.array([getattr(cluster, name) for cluster in found])
-            for name in ("start", "stop", "launches", "mean_ns", "std_ns")
-        )
-        clusters = Clusters(np.full(len(found), self._group), *columns)
-        strata = self._rule.sized(clusters, np.array([share.samples for share in self.shares]))
+        strata = self._rule.sized(*self._steps.clusters)
         return _costs(replace(strata, group=np.zeros_like(strata.group)), 1)[:, 0]
 
     def overridden(self, path: str, verdict: Verdict) -> Overrides:
         """Return the overrides with one more decision of the user's, on the present group.
 
-        Raises
-        ------
-        OptionError : the node is not among the decisions so far nor ahead, or it cannot be split.
+        Raises OptionError: the node is not among the decisions so far nor ahead, or it cannot be split.
         """
-        ahead = self.ahead
-        seen = {node.path: node for node in (*self.nodes, *(() if ahead is None else (ahead,)))}
-        node, key = seen.get(path), self.counts.groups[self._group].key
+        seen = {node.path: node for node in (*self.nodes, self.ahead) if node is not None}
+        node, key = seen.get(path), self.counts.groups[self.group].key
         if node is None:
             raise OptionError(f"the tree of {key!r} has no node {path!r} so far")
         if verdict is Verdict.SPLIT and node.stop - node.start < 2:
-            raise OptionError(
-                "all its durations are equal: there is nothing to split", remedy="keep it whole"
-            )
+            text = "all its durations are equal: there is nothing to split"
+            raise OptionError(text, remedy="keep it whole")
         return with_decision(self._overrides, key, path, verdict)
 
 

@@ -2,15 +2,16 @@
 
 The user writes ``name=Kernel,duration_ns=Dur:us``: on the left what a launch has, on the right the column of
 the file, behind the column of a time its unit. A column whose name has a comma, begins with a quote or ends
-like a unit is put in double or single quotes, in which the quote itself is doubled.
+like a unit is put in double quotes, in which the quote itself is doubled.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sampling.errors import OptionError, ProfileError
 from sampling.text import Wording, listed, nearest, shortened
@@ -32,13 +33,12 @@ LAUNCH_COLUMNS = (*REQUIRED, *DIMENSIONS, *GRID, *BLOCK, "start_ns", "stream", "
 #: Columns that identify or describe a launch: any other column of numbers is a metric of it
 NO_METRIC = frozenset({*LAUNCH_COLUMNS, "id", "occurrence"})
 
+_UNIT_BEHIND = r"\s*:\s*(?P<unit>ns|[uµμ]s|ms|s)"
 _ENTRY = re.compile(
-    r"""\s*(?P<ours>[^=,]*?)\s*=\s*
-    (?:"(?P<double>(?:[^"]|"")*)"|'(?P<single>(?:[^']|'')*)'|(?!["'])(?P<bare>[^,]*?))
-    (?P<suffix>\s*:\s*(?P<unit>ns|[uµμ]s|ms|s))?\s*(?:,|\Z)""",
-    re.VERBOSE,
+    r"""\s*(?P<ours>[^=,]*?)\s*=\s*(?:"(?P<quoted>(?:[^"]|"")*)"|(?!")(?P<bare>[^,]*?))"""
+    rf"(?P<suffix>{_UNIT_BEHIND})?\s*(?:,|\Z)"
 )
-_ENDS_LIKE_A_UNIT = re.compile(r":\s*(ns|[uµμ]s|ms|s)\Z")
+_ENDS_LIKE_A_UNIT = re.compile(rf"{_UNIT_BEHIND}\s*\Z")
 _HOW = "write name=COLUMN,duration_ns=COLUMN:us, a column with a comma or a quote in double quotes"
 _MOST_LISTED = 12
 
@@ -49,8 +49,7 @@ _NO_DURATION = re.compile(r"start|begin|end|stamp|%|avg|mean|min|max|median|std"
 _UNIT = re.compile(r"(?:^|[^a-z])(ns|us|ms|s)(?:ec)?(?:[^a-z]*)$", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class NamedColumn:
+class NamedColumn(NamedTuple):
     """Which column of a file (``theirs``) holds what of a launch (``ours``); ``unit_ns`` is 1 for no time."""
 
     ours: str
@@ -60,8 +59,8 @@ class NamedColumn:
     def __str__(self) -> str:
         """Return it as a user writes it."""
         theirs = self.theirs
-        looks_otherwise = theirs != theirs.strip() or "," in theirs or theirs.startswith(('"', "'"))
-        if not theirs or looks_otherwise or (self.ours in TIMES and _ENDS_LIKE_A_UNIT.search(theirs)):
+        is_odd = not theirs or theirs != theirs.strip() or "," in theirs or theirs.startswith('"')
+        if is_odd or (self.ours in TIMES and _ENDS_LIKE_A_UNIT.search(theirs)):
             theirs = '"' + theirs.replace('"', '""') + '"'
         unit = next(unit for unit, length_ns in UNITS_NS.items() if length_ns == self.unit_ns)
         return f"{self.ours}={theirs}" + ("" if self.unit_ns == 1 else f":{unit}")
@@ -83,7 +82,7 @@ def column_map(text: str) -> ColumnMap:
     """Return the columns that a text names.
 
     Raises OptionError: it does not parse; a left side means nothing, or stands there twice; a grid or block
-    is given by its cells and by its axes; what is no time has a unit.
+    is given by its cells and by its axes.
     """
 
     def wrong(message: str, remedy: str) -> OptionError:
@@ -93,35 +92,26 @@ def column_map(text: str) -> ColumnMap:
     start = 0
     while start <= len(text):
         entry = _ENTRY.match(text, start)
-        if entry is None:
+        if entry is None or entry["bare"] == "":
             raise wrong(f"{text[start:]!r} does not say which column is meant", _HOW)
-        ours, unit, bare = entry["ours"], entry["unit"], entry["bare"]
+        ours, unit, theirs = entry["ours"], entry["unit"], entry["bare"]
         if ours not in LAUNCH_COLUMNS:
             raise wrong(f"a launch has no {ours!r}", nearest(ours, LAUNCH_COLUMNS))
         if ours in found:
             raise wrong(f"{ours} is given twice", "give each once")
-        # What is no time has no unit: the end of a bare column's own name looks like one.
-        if ours not in TIMES and unit and bare is None:
+        if theirs is not None and unit and ours not in TIMES:
+            # What is no time has no unit: the end of the column's own name looks like one.
+            theirs, unit = theirs + entry["suffix"], None
+        if unit and ours not in TIMES:
             raise wrong(f"{ours} is no time and has no unit", f"leave :{unit} out")
-        theirs = _theirs(entry)
-        if bare is not None and not theirs.strip():
-            raise wrong(f"no column is given for {ours}", _HOW)
-        unit = unit.replace("µ", "u").replace("μ", "u") if unit and ours in TIMES else "ns"
-        found[ours] = NamedColumn(ours, theirs, UNITS_NS[unit])
+        theirs = entry["quoted"].replace('""', '"') if theirs is None else theirs
+        found[ours] = NamedColumn(ours, theirs, UNITS_NS[re.sub("[µμ]", "u", unit or "ns")])
         # A comma at the end promises another entry, so that the loop goes once more and finds none.
         start = entry.end() if entry[0].endswith(",") else len(text) + 1
     for cells, axes in DIMENSIONS.items():
         if cells in found and not found.keys().isdisjoint(axes):
             raise wrong(f"{cells} is given as one column and by its axes", "give one of them")
     return ColumnMap(tuple(found.values()))
-
-
-def _theirs(entry: re.Match[str]) -> str:
-    if entry["double"] is not None:
-        return entry["double"].replace('""', '"')
-    if entry["single"] is not None:
-        return entry["single"].replace("''", "'")
-    return entry["bare"] + ("" if entry["ours"] in TIMES else entry["suffix"] or "")
 
 
 def matched_columns(
@@ -142,13 +132,12 @@ def matched_columns(
     named = () if given is None else given.columns
     if given is not None and given.where_present:
         named = tuple(column for column in named if column.theirs in present)
-    if lacking := [column for column in named if column.theirs not in present]:
-        raise _missing(lacking[0], present, path)
-    found = {column.ours: column for column in named}
-    found |= {ours: NamedColumn(ours, ours) for ours in _own_columns(found, present, cells=cells)}
+    found = {column.ours: column for column in named} | _own_columns(named, present, cells=cells)
     for column in found.values():
-        if present.count(column.theirs) > 1:
-            message = f"there are {present.count(column.theirs)} columns of this name"
+        if (count := present.count(column.theirs)) == 0:
+            raise _missing(column, present, path)
+        if count > 1:
+            message = f"there are {count} columns of this name"
             remedy = "write the table again with one of them"
             raise ProfileError(message, path=path, column=column.theirs, remedy=remedy)
     if unknown := [ours for ours in REQUIRED if ours not in found]:
@@ -156,41 +145,33 @@ def matched_columns(
         raise ProfileError(message, path=path, remedy=columns_remedy(present))
     for of, axes in DIMENSIONS.items():
         missing = [axis for axis in axes if axis not in found]
-        if missing and {column.ours for column in named} & set(axes):
-            raise ProfileError(
-                Wording("`columns` gives an axis of the {}, and there is no {}", of, missing[0]),
-                path=path,
-                remedy=f"give all of {', '.join(axes)}, or {of}=COLUMN for cells such as 8x1x1 or 8",
-            )
-        if missing:
-            # An axis without the others, as where grid_x stands alone, says too little.
-            found = {ours: column for ours, column in found.items() if ours not in axes}
+        if missing and any(column.ours in axes for column in named):
+            what = Wording("`columns` gives an axis of the {}, and there is no {}", of, missing[0])
+            remedy = f"give all of {', '.join(axes)}, or {of}=COLUMN for cells such as 8x1x1 or 8"
+            raise ProfileError(what, path=path, remedy=remedy)
     return found
 
 
-def _own_columns(found: Collection[str], present: Sequence[str], *, cells: bool) -> list[str]:
-    """Return the columns under our names; one grid, or one block, is enough: as axes, else as cells."""
-    own = [ours for ours in LAUNCH_COLUMNS if ours in present and ours not in found]
+def _own_columns(
+    named: Sequence[NamedColumn], present: Sequence[str], *, cells: bool
+) -> dict[str, NamedColumn]:
+    """Return the columns under our names that the user named none for; one grid, or one block, is enough."""
+    given = {column.ours for column in named}
+    own = {ours: NamedColumn(ours, ours) for ours in LAUNCH_COLUMNS if ours in present and ours not in given}
     for of, axes in DIMENSIONS.items():
-        if not cells or set(axes) <= {*present, *found}:
-            own = [ours for ours in own if ours != of]
-        if of in found or of in own:
-            own = [ours for ours in own if ours not in axes]
+        are_axes = given.union(own).issuperset(axes)
+        if are_axes or not cells:
+            own.pop(of, None)
+        # An axis without the others, as where grid_x stands alone, says too little.
+        if of in given or of in own or not are_axes:
+            own = {ours: column for ours, column in own.items() if ours not in axes}
     return own
 
 
 def _missing(column: NamedColumn, present: Sequence[str], path: str) -> ProfileError:
-    wanted = column.theirs.strip().casefold()
-    same = [each for each in present if each.strip().casefold() == wanted]
-    bare, colon, unit = column.theirs.rpartition(":")
-    if colon and bare in present:
-        remedy = f"there is {bare!r}, but no unit {unit!r}: give {', '.join(UNITS_NS)}"
-    elif same:
-        remedy = f"did you mean {same[0]!r}?"
-    else:
-        close = nearest(column.theirs, present)
-        remedy = close if close.startswith("did") else f"there are {shown_columns(present) or 'none'}"
     message = Wording("there is no column {!r}, which `columns` gives for {}", column.theirs, column.ours)
+    close = nearest(column.theirs, present)
+    remedy = close if close.startswith("did") else f"there are {shown_columns(present) or 'none'}"
     return ProfileError(message, path=path, remedy=remedy)
 
 

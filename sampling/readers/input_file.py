@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import re
 import shutil
 import sys
@@ -10,7 +11,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -21,11 +22,11 @@ from sampling.parallel import Progress
 if TYPE_CHECKING:
     from sampling.readers.columns import ColumnMap
 
-GZIP_MAGIC = b"\x1f\x8b"
 HEAD_BYTES = 1 << 16
 # The memory of pieces this small is reused from piece to piece; larger ones get new pages each time.
 PIECE_BYTES = 4 << 20
-LONGEST_LINE_BYTES = 4 << 20
+_LONGEST_LINE_BYTES = 4 << 20
+_GZIP_MAGIC = b"\x1f\x8b"
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
 
 
@@ -55,9 +56,8 @@ class InputFile:
 
         Raises ProfileError: the compressed bytes are cut short or damaged (raised while reading).
         """
-        with self.damage_reported(), self.location.open("rb") as raw:
-            stream = cast("IO[bytes]", gzip.open(raw) if self.compressed else raw)  # noqa: SIM115
-            yield stream if self.progress is None else cast("IO[bytes]", _WatchedStream(stream, self))
+        with self.damage_reported(), io.BufferedReader(_WatchedFile(self)) as raw:
+            yield cast("IO[bytes]", gzip.GzipFile(fileobj=raw) if self.compressed else raw)
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
@@ -79,37 +79,24 @@ class InputFile:
         try:
             yield
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ProfileError(
-                f"the gzip data is cut short or damaged ({error})",
-                path=self.path,
-                remedy="copy or record the file again",
-            ) from error
+            what = f"the gzip data is cut short or damaged ({error})"
+            raise ProfileError(what, path=self.path, remedy="copy or record the file again") from error
         except OSError as error:
             raise ProfileError(f"cannot be read ({error.strerror or error})", path=self.path) from error
 
 
-class _WatchedStream:
-    """A stream of bytes that tells its place before each piece is read."""
+class _WatchedFile(io.FileIO):
+    """A file that tells its place before more of it is read."""
 
-    def __init__(self, stream: IO[bytes], file: InputFile) -> None:
-        self._stream, self._file = stream, file
+    def __init__(self, file: InputFile) -> None:
+        super().__init__(file.location)
+        self._file = file
 
-    def read(self, size: int = -1) -> bytes:
-        self._tell()
-        return self._stream.read(size)
-
-    def read1(self, size: int = -1) -> bytes:
-        self._tell()
-        piece: bytes = getattr(self._stream, "read1", self._stream.read)(size)
-        return piece
-
-    def _tell(self) -> None:
-        assert self._file.progress is not None
-        total = self._file.location.stat().st_size
-        self._file.progress(place_on_disk(self._stream), total, f"reading {self._file.path}")
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+    def readinto(self, buffer: Any) -> int | None:
+        if self._file.progress is not None:
+            total = self._file.location.stat().st_size
+            self._file.progress(self.tell(), total, f"reading {self._file.path}")
+        return super().readinto(buffer)
 
 
 @contextmanager
@@ -121,25 +108,21 @@ def open_input(path: str) -> Iterator[InputFile]:
     Raises ProfileError: it does not exist, is a device or cannot be read.
     """
     location = Path(path)
-    if path == "-":
-        yield _copied(path, sys.stdin.buffer)
-    elif location.is_file() or location.is_dir() or not location.exists():
-        yield _input_file(path, location)
-    elif location.is_char_device() or location.is_block_device():
-        raise ProfileError(
-            "a device, which has no end", path=path, remedy="give a file, a pipe or - for stdin"
-        )
-    else:
-        with InputFile(path, location, b"", compressed=False).damage_reported():
-            stream = location.open("rb")
-        with stream:
-            file = _copied(path, stream)
-        yield file
-
-
-def _copied(path: str, stream: IO[bytes]) -> InputFile:
-    copy = _temporary_copy(stream)
-    return replace(_input_file(path, Path(copy.name)), lasting=False, copy=copy)
+    bare = InputFile(path, location, b"", compressed=False)
+    if path != "-" and not location.exists():
+        raise ProfileError("no such file or folder", path=path, remedy="check the path")
+    if location.is_char_device() or location.is_block_device():
+        remedy = "give a file, a pipe or - for stdin"
+        raise ProfileError("a device, which has no end", path=path, remedy=remedy)
+    if path != "-" and (location.is_file() or location.is_dir()):
+        yield bare if location.is_dir() else _with_head(bare)
+        return
+    with (
+        bare.damage_reported(),
+        nullcontext(sys.stdin.buffer) if path == "-" else location.open("rb") as stream,
+    ):
+        copy = _temporary_copy(stream)
+    yield _with_head(replace(bare, location=Path(copy.name), lasting=False, copy=copy))
 
 
 def _temporary_copy(stream: IO[bytes]) -> IO[bytes]:
@@ -149,33 +132,22 @@ def _temporary_copy(stream: IO[bytes]) -> IO[bytes]:
     return copy
 
 
-def _input_file(path: str, location: Path) -> InputFile:
-    if not location.exists():
-        raise ProfileError("no such file or folder", path=path, remedy="check the path")
-    bare = InputFile(path, location, b"", compressed=False)
-    if location.is_dir():
-        return bare
-    with bare.damage_reported():
-        with location.open("rb") as stream:
+def _with_head(file: InputFile) -> InputFile:
+    with file.damage_reported():
+        with file.location.open("rb") as stream:
             head = stream.read(HEAD_BYTES)
-        if compressed := head.startswith(GZIP_MAGIC):
-            head = b""
-            with gzip.open(location) as stream:
-                try:
-                    while len(head) < HEAD_BYTES and (chunk := stream.read1(4096)):
-                        head += chunk
-                except (EOFError, zlib.error):
-                    # What there is of it is enough to recognise a format.
-                    if not head:
-                        raise
-    is_text = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))
-    if is_text and head.count(b"\r") > 1 and b"\n" not in head:
-        raise ProfileError(
-            "its lines end in a carriage return alone, so that all of it is one line",
-            path=path,
-            remedy=f"convert it: tr '\\r' '\\n' < {path}",
-        )
-    return replace(bare, head=head, compressed=compressed)
+        if not head.startswith(_GZIP_MAGIC):
+            return replace(file, head=head)
+        head = b""
+        with gzip.open(file.location) as stream:
+            try:
+                while len(head) < HEAD_BYTES and (chunk := stream.read1(4096)):
+                    head += chunk
+            except (EOFError, zlib.error):
+                # What there is of it is enough to recognise a format.
+                if not head:
+                    raise
+    return replace(file, head=head, compressed=True)
 
 
 def place_on_disk(stream: IO[bytes]) -> int:
@@ -189,24 +161,21 @@ def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[
 
     Raises ProfileError: a line has no end, or the file cannot be read.
     """
-    total = file.location.stat().st_size
-    with file.open() as stream, ThreadPoolExecutor(1) as ahead:
+    watched = file if progress is None else replace(file, progress=progress)
+    with watched.open() as stream, ThreadPoolExecutor(1) as ahead:
         offset = 0
         coming = ahead.submit(_next_piece, stream, file.path)
         while piece := coming.result():
             coming = ahead.submit(_next_piece, stream, file.path)
             yield offset, piece
             offset += len(piece)
-            if progress is not None:
-                # Of gzip data the next piece is decompressed by now.
-                progress(place_on_disk(stream) if file.compressed else offset, total, f"reading {file.path}")
 
 
 def _next_piece(stream: IO[bytes], path: str) -> bytes:
     start = stream.read(PIECE_BYTES)
-    rest = b"" if start.endswith(b"\n") else stream.readline(LONGEST_LINE_BYTES)
-    if len(rest) == LONGEST_LINE_BYTES:
-        message = f"holds a line of more than {LONGEST_LINE_BYTES >> 20} MiB"
+    rest = b"" if start.endswith(b"\n") else stream.readline(_LONGEST_LINE_BYTES)
+    if len(rest) == _LONGEST_LINE_BYTES:
+        message = f"holds a line of more than {_LONGEST_LINE_BYTES >> 20} MiB"
         raise ProfileError(message, path=path, remedy="write the report again")
     return start + rest
 

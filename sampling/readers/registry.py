@@ -1,4 +1,4 @@
-"""Readers of profiles: one module or folder a format. The content says which it is, never the suffix.
+"""Readers of profiles: one module a format. The content says which it is, never the suffix.
 
 A new format is one new module and one line in ``MODULES``. A reader module has::
 
@@ -6,23 +6,21 @@ A new format is one new module and one line in ``MODULES``. A reader module has:
     def recognise(file: InputFile) -> bool         # from file.head (64 KiB) or the folder's listing; cheap
     def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None
 
-A reader of tables, whose columns may have any names, also has::
+``read`` raises ProfileError, with the remedy, for what is of its format but not a profile; None says that
+what follows the head is of another. A reader of tables, whose columns may have any names, also has::
 
     def has_columns(file: InputFile) -> bool       # whether those of a launch are there, by file.columns
-
-``read`` raises ProfileError, with the remedy, for what is of its format but not a profile. What no reader
-recognises is named by ``not_a_profile``, with what to do. A folder that is no export is the profiles in it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from sampling.errors import OptionError
 from sampling.parallel import Progress
@@ -33,7 +31,6 @@ from sampling.text import Wording, counted, listed
 
 if TYPE_CHECKING:
     from sampling.readers.columns import ColumnMap
-
 
 #: The modules of the readers, in the order in which they are asked
 MODULES = (
@@ -61,22 +58,9 @@ _FORMS = (
 )
 
 
-class Reader(Protocol):
-    """What every module of this package offers."""
-
-    FORMAT: str
-
-    def recognise(self, file: InputFile) -> bool:
-        """Return whether the content is of this format."""
-
-    def read(self, file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None:
-        """Return the profile; None where what follows the head shows that the format is another."""
-
-
-def reader_of(file: InputFile) -> Reader | None:
+def reader_of(file: InputFile) -> ModuleType | None:
     """Return the first reader that recognises a file or folder, None where there is none."""
-    readers = (cast("Reader", import_module(name)) for name in MODULES)
-    return next((reader for reader in readers if reader.recognise(file)), None)
+    return next((reader for reader in map(import_module, MODULES) if reader.recognise(file)), None)
 
 
 def read_profile(
@@ -87,6 +71,8 @@ def read_profile(
     needs_table: bool = True,
 ) -> Profile:
     """Read one workload from one or more files; "-" is standard input, gzip is read as it is.
+
+    A folder that is no export is the profiles in it.
 
     Raises ProfileError: a file is missing, damaged, of no known format, or not a profile; OptionError:
     there are columns and no file is a table.
@@ -100,9 +86,11 @@ def read_profile(
     profiles: list[Profile] = []
     notes: list[str] = []
     for path in paths:
-        several, left_out = _profiles_of(path, columns, progress)
+        several = [path]
+        if Path(path).is_dir():
+            several, left_out = _profiles_of(path, columns, progress)
+            notes += left_out
         profiles += [_read_one(each, kernels, columns, progress) for each in several]
-        notes += left_out
     notes += [note for each in profiles for note in each.notes]
     profile = profiles[0] if len(profiles) == 1 else joined_profiles(profiles)
     profile.notes = tuple(notes)
@@ -113,10 +101,7 @@ def read_profile(
 
 
 def refuse_unused_columns(profiles: Sequence[Profile]) -> None:
-    """Refuse columns that the user named, where none of the profiles is a table.
-
-    Raises OptionError: none is.
-    """
+    """Raise OptionError for columns that the user named where none of the profiles is a table."""
     if not any(profile.named_columns for profile in profiles):
         named = ", ".join(f"{profile.files[0].path} ({profile.format})" for profile in profiles)
         raise OptionError(
@@ -127,61 +112,57 @@ def refuse_unused_columns(profiles: Sequence[Profile]) -> None:
 
 def _profiles_of(
     path: str, columns: ColumnMap | None, progress: Progress | None
-) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the path itself, or the profiles of a folder, with a note on what is left out.
+) -> tuple[list[str], list[str]]:
+    """Return a folder itself if it is an export, else the profiles in it and a note on what is left out.
 
     Of a folder one file a rank is read, in the order in which a person counts them. One recording often lies
     there in several forms, such as a report beside its export: one form of it is read. Folders within are
     read where they are exports, and no deeper.
     """
-    if not Path(path).is_dir():
-        return [path], []
     with open_input(path) as folder, folder.damage_reported():
         if reader_of(folder) is not None:
             return [path], []
         entries = sorted(
             (entry for entry in folder.location.iterdir() if not entry.name.startswith(".")),
-            key=lambda entry: natural_order(entry.name),
+            key=lambda entry: _natural_order(entry.name),
         )
         # Traces of a simulator are thousands of files, and none is a profile.
         is_simulation = any(entry.name.startswith("kernelslist") for entry in entries)
-        recognised = []
+        # Its recording and the place of its form, by the name of a file
+        recognised: dict[str, tuple[str, int]] = {}
         for number, entry in enumerate([] if is_simulation else entries):
             if progress is not None:
                 progress(number, len(entries), f"looking into {path}")
-            if not (entry.is_file() or entry.is_dir()):
-                continue
-            with open_input(str(entry)) as opened, opened.damage_reported():
-                file = replace(opened, columns=columns)
-                reader = reader_of(file)
-                # Any table may lie in the folder: one that is of launches has the columns for it.
-                if reader is not None and getattr(reader, "has_columns", lambda _: True)(file):
-                    recognised.append(entry.name)
+            if (entry.is_file() or entry.is_dir()) and _is_profile(entry, columns):
+                recognised[entry.name] = _recording_and_form(entry.name)
         if not recognised:
             # Many regular expressions, which no profile needs.
             from sampling.readers.not_a_profile import folder_error
 
             raise folder_error(folder)
-    forms = {name: _recording_and_form(name) for name in recognised}
     best: dict[str, str] = {}
-    for name in sorted(recognised, key=lambda name: forms[name][1]):
-        best.setdefault(forms[name][0], name)
-    kept = [name for name in recognised if best[forms[name][0]] == name]
+    for name, (recording, _) in sorted(recognised.items(), key=lambda each: each[1][1]):
+        best.setdefault(recording, name)
+    kept = [name for name, (recording, _) in recognised.items() if best[recording] == name]
     left_out = {
-        "no profiles": [entry.name for entry in entries if entry.name not in forms],
-        "other forms of what is read": [name for name in recognised if name not in kept],
+        "no profiles": [entry.name for entry in entries if entry.name not in recognised],
+        "other forms of what is read": [name for name in recognised if best[recognised[name][0]] != name],
     }
     told = "; ".join(f"{listed(names)}: {why}" for why, names in left_out.items() if names)
     what = counted(len(kept), "profile is read", "profiles are read as one workload")
     return [str(Path(path) / name) for name in kept], [f"{path}: {what}; left out: {told}"] if told else []
 
 
-def natural_order(name: str) -> tuple[Any, ...]:
-    """Return a key by which names stand as a person counts: rank2 before rank10.
+def _is_profile(entry: Path, columns: ColumnMap | None) -> bool:
+    with open_input(str(entry)) as opened, opened.damage_reported():
+        file = replace(opened, columns=columns)
+        reader = reader_of(file)
+        # Any table may lie in the folder: one that is of launches has the columns for it.
+        return reader is not None and (not hasattr(reader, "has_columns") or reader.has_columns(file))
 
-    >>> sorted(["rank10", "rank2", "Rank1"], key=natural_order)
-    ['Rank1', 'rank2', 'rank10']
-    """
+
+def _natural_order(name: str) -> tuple[Any, ...]:
+    """Return a key by which names stand as a person counts: rank2 before rank10."""
     pieces = re.split(r"([0-9]+)", name.casefold())
     return tuple((int(piece), "") if place % 2 else (0, piece) for place, piece in enumerate(pieces)), name
 
@@ -198,12 +179,12 @@ def _recording_and_form(name: str) -> tuple[str, int]:
 def _read_one(
     path: str, kernels: KernelTable, columns: ColumnMap | None, progress: Progress | None
 ) -> Profile:
-    with ExitStack() as until_read:
-        file = replace(until_read.enter_context(open_input(path)), columns=columns)
+    with open_input(path) as opened:
+        file = replace(opened, columns=columns)
         # Taken before the first byte is read, so that a change while reading is noticed too.
         state = disk_state(file.location)
         reader = reader_of(file)
-        profile = None if reader is None else reader.read(file, kernels, progress)
+        profile: Profile | None = None if reader is None else reader.read(file, kernels, progress)
         if profile is None:
             # Many regular expressions, which no profile needs.
             from sampling.readers.not_a_profile import file_error
@@ -211,8 +192,6 @@ def _read_one(
             raise file_error(file)
         if columns is not None and hasattr(reader, "has_columns"):
             profile.named_columns = str(columns)
-        if file.lasting:
-            profile.files = (replace(profile.files[0], state=state),)
-        else:
-            profile.files = (replace(profile.files[0], sha256=content_sha256(file.location)),)
+        known = {"state": state} if file.lasting else {"sha256": content_sha256(file.location)}
+        profile.files = (replace(profile.files[0], **known),)
         return profile

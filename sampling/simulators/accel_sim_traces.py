@@ -11,9 +11,8 @@ from __future__ import annotations
 import gzip
 import lzma
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
@@ -25,7 +24,7 @@ from sampling.features.counts import REMEDY, is_stats, stats_rows
 from sampling.projection import IntervalLog
 from sampling.readers.input_file import InputFile, open_input
 from sampling.simulators.export import LOADS_FROM, Step
-from sampling.simulators.measured_run import SeenKernel, TraceList, dimensions_of, is_same_name, kernels_apart
+from sampling.simulators.measured_run import SeenKernel, TraceList, dimensions_of, refuse_other
 from sampling.text import counted
 
 LIST = "kernelslist.g"
@@ -53,20 +52,19 @@ def trace_head(file: Path) -> dict[str, str]:
     """
     if file.name.endswith(".tracez"):
         return {}
-    remedy = "give the traces as the tracer wrote them"
+    wrong, head = "does not begin like a trace", {}
     try:
         with opened(file) as stream:
             text = stream.read(_HEAD_BYTES).decode("utf-8", "replace")
+        for line in filter(str.strip, text.split("\n")):
+            if not line.startswith("-"):
+                break
+            key, _, value = line[1:].partition(" = ")
+            head[key] = value.strip()
     except (OSError, EOFError, lzma.LZMAError) as error:
-        raise ProfileError(f"cannot be read ({error})", path=file, remedy=remedy) from error
-    head = {}
-    for line in filter(str.strip, text.split("\n")):
-        if not line.startswith("-"):
-            break
-        key, _, value = line[1:].partition(" = ")
-        head[key] = value.strip()
+        wrong = f"cannot be read ({error})"
     if "kernel name" not in head:
-        raise ProfileError("does not begin like a trace", path=file, remedy=remedy)
+        raise ProfileError(wrong, path=file, remedy="give the traces as the tracer wrote them")
     return head
 
 
@@ -94,24 +92,27 @@ def read_list(file: InputFile) -> TraceList:
     """
     if is_stats(file.head):
         rows = stats_rows(file)
-        codes, first_rows = dense_codes([rows.name, *rows.sizes.T])
-        kernels = []
-        for name, sizes in zip(rows.name[first_rows].tolist(), rows.sizes[first_rows].tolist(), strict=True):
-            grid, block = (sizes[0], sizes[1], sizes[2]), (sizes[3], sizes[4], sizes[5])
-            kernels.append(SeenKernel(rows.names[name], grid, block))
-        return TraceList(file.path, rows.number, 1, codes.astype(np.int64), tuple(kernels))
+        number, name, grid, block = rows.launch_number, rows.name, rows.grid, rows.block
+        assert number is not None
+        assert name is not None
+        assert grid is not None
+        assert block is not None
+        codes, first_rows = dense_codes([name, *grid.T, *block.T])
+        kernels = tuple(
+            SeenKernel(rows.names[name[row]], tuple(grid[row].tolist()), tuple(block[row].tolist()))
+            for row in first_rows
+        )
+        return TraceList(file.path, number + 1, 1, codes, kernels)
     with file.open() as stream:
         lines = stream.read().decode("utf-8", "replace").splitlines()
     listed: list[tuple[int, SeenKernel]] = []
     for row, line in enumerate(map(str.strip, lines), start=1):
         if found := _TRACE.fullmatch(line):
             there = trace_file(Path(file.location).parent, line)
-            if there is None:
-                raise ProfileError(f"{line} is not there", path=file.path, row=row, remedy=_LIST_REMEDY)
-            if not (head := trace_head(there)):
-                raise ProfileError(
-                    "its head is packed in a way not read here", path=there, remedy=_LIST_REMEDY
-                )
+            head = {} if there is None else trace_head(there)
+            if not head:
+                wrong = f"{line} is {'not there' if there is None else 'packed in a way not read here'}"
+                raise ProfileError(wrong, path=file.path, row=row, remedy=_LIST_REMEDY)
             listed.append((int(found[1]), _kernel_of(head)))
     if not listed:
         raise ProfileError("names no trace kernel-N", path=file.path, remedy=_LIST_REMEDY)
@@ -123,11 +124,10 @@ class TraceFolder:
     """The traces of one context."""
 
     path: str
-    #: Name of each trace as a list has it, by its number
-    files: Mapping[int, str]
-    #: The lines of the copies that stand in the list between a trace and the one before it, by its number
-    copies: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    #: The number of each launch that the tracer did not skip, by ordinal; None: ordinal + 1
+    files: Mapping[int, str]  #: name of each trace as a list has it, by its number
+    #: the lines of the copies that stand in the list between a trace and the one before it, by its number
+    copies: Mapping[int, Sequence[str]]
+    #: the number of each launch that the tracer did not skip, by ordinal; None: ordinal + 1
     aligned: Mapping[int, int] | None = None
 
     def number(self, ordinal: int) -> int:
@@ -140,86 +140,51 @@ class TraceFolder:
         """Return the file of a trace; ProfileError where it is not there."""
         found = trace_file(Path(self.path), self.files[number])
         if found is None:
-            raise ProfileError(
-                f"{LIST} names {self.files[number]}, which is not there", path=self.path, remedy=_REMEDY
-            )
+            wrong = f"{LIST} names {self.files[number]}, which is not there"
+            raise ProfileError(wrong, path=self.path, remedy=_REMEDY)
         return found
 
 
 def traces_for(path: str, steps: Sequence[Step], aligned: Mapping[int, int] | None = None) -> TraceFolder:
     """Return the traces of a folder that are of some launches, by `TraceFolder.aligned`.
 
-    Raises ProfileError where there are no traces, one of a launch is missing or is of another kernel, or the
-    folder has the traces of several contexts and those of more than one fit, or of none.
+    Raises ProfileError where there are no traces, or those of several contexts, or one of a launch is missing
+    or is of another kernel, grid or block.
     """
-    contexts = [replace(each, aligned=aligned) for each in _contexts(path)]
-    fitting, reasons = [], []
-    for folder in contexts:
-        try:
-            check_traces(folder, steps)
-        except ProfileError as error:
-            reasons.append(error)
-        else:
-            fitting.append(folder)
-    if not fitting:
-        raise reasons[0]
-    if len(fitting) > 1:
-        could = f"the plan's launches could be those of {len(fitting)}"
-        several = f"has traces of {len(contexts)} contexts, and {could}"
-        raise ProfileError(several, path=path, remedy="give a folder with the traces of one")
-    return fitting[0]
-
-
-def check_traces(folder: TraceFolder, steps: Sequence[Step]) -> None:
-    """Check that each launch has a trace, and one of the same kernel, grid and block; else ProfileError."""
+    folder = _traces_in(path, aligned)
     steps = [step for step in steps if step.ordinal < LOADS_FROM]
-    missing = [step for step in steps if folder.number(step.ordinal) not in folder.files]
-    if missing:
+    if missing := [step for step in steps if folder.number(step.ordinal) not in folder.files]:
         would = f"would be kernel-{missing[0].ordinal + 1}, which"
-        would = "was skipped by the tracer and" if folder.aligned else would
+        would = "was skipped by the tracer and" if aligned else would
         raise ProfileError(
-            f"launch {missing[0].id} {would} is not among the "
-            f"{counted(len(folder.files), 'trace')} from kernel-{min(folder.files)} to "
-            f"kernel-{max(folder.files)}; so for {counted(len(missing), 'launch', 'launches')} in all",
-            path=folder.path,
+            f"launch {missing[0].id} {would} is not among the {counted(len(folder.files), 'trace')} from "
+            f"kernel-{min(folder.files)} to kernel-{max(folder.files)}; so for "
+            f"{counted(len(missing), 'launch', 'launches')} in all",
+            path=path,
             remedy=_REMEDY,
         )
     for step in sorted(steps, key=lambda each: each.ordinal):
-        if (launch := step.launch) is None:
-            continue
-        number = folder.number(step.ordinal)
-        head = trace_head(folder.file(number))
-        seen, said = _kernel_of(head), head.get("kernel id", str(number))
-        is_same = is_same_name(launch.name, seen.name) is not False and said == str(number)
-        if head and not (is_same and launch.grid in {None, seen.grid} and launch.block in {None, seen.block}):
-            planned, there = kernels_apart(launch, seen)
-            if said != str(number):
-                planned, there = f"kernel id {number}, {planned},", f"kernel id {said}, {there}"
-            raise ProfileError(
-                f"launch {step.id} is {planned} in the plan, and {folder.files[number]} is of {there}",
-                path=folder.path,
-                remedy=_REMEDY,
-            )
+        if step.launch is not None:
+            number = folder.number(step.ordinal)
+            head, name = trace_head(folder.file(number)), folder.files[number]
+            if (said := head.get("kernel id", str(number))) != str(number):
+                raise ProfileError(f"{name} says that it is kernel id {said}", path=path, remedy=_REMEDY)
+            refuse_other(step.launch, _kernel_of(head), name, path, _REMEDY)
+    return folder
 
 
-def _contexts(path: str) -> list[TraceFolder]:
-    """Return the traces of each context of a folder."""
-    folder = Path(path)
-    if not folder.is_dir():
-        raise ProfileError(
-            "no folder of traces is there", path=path, remedy="give the folder of kernelslist.g"
-        )
+def _traces_in(path: str, aligned: Mapping[int, int] | None) -> TraceFolder:
+    place = Path(path)
     try:
-        text = (folder / LIST).read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        text = ""
+        # A list of a part of the traces may be there; the others are taken from their files.
+        names = sorted(file.name.removesuffix(".gz") for file in place.iterdir())
+        text = (place / LIST).read_text(encoding="utf-8", errors="replace") if (place / LIST).exists() else ""
     except OSError as error:
-        why = f"cannot be read ({error.strerror})"
-        raise ProfileError(why, path=folder / LIST, remedy="give a folder that can be read") from error
-    # A list of a part of the traces may be there; the others are taken from their files.
-    names = sorted(file.name.removesuffix(".gz") for file in folder.iterdir())
-    files: defaultdict[str, dict[int, str]] = defaultdict(dict)
-    copies: defaultdict[str, dict[int, tuple[str, ...]]] = defaultdict(dict)
+        wrong = f"no folder of traces is there ({error.strerror})"
+        raise ProfileError(wrong, path=path, remedy=f"give the folder of {LIST}") from error
+    files: dict[int, str] = {}
+    copies: dict[int, list[str]] = {}
+    contexts: set[str | None] = set()
     waiting: list[str] = []
     for line in (*filter(None, map(str.strip, text.split("\n"))), "", *names):
         if line.startswith("Memcpy"):
@@ -227,17 +192,17 @@ def _contexts(path: str) -> list[TraceFolder]:
         elif not line:
             waiting = []
         elif found := _READY.fullmatch(line):
-            number, context = int(found[1]), found[2] or ""
-            files[context].setdefault(number, line)
+            files.setdefault(int(found[1]), line)
+            contexts.add(found[2])
             if waiting:
-                copies[context][number], waiting = tuple(waiting), []
-    if not files:
+                copies[int(found[1])], waiting = waiting, []
+    if len(contexts) != 1:
         raise ProfileError(
-            f"has no {LIST} and no kernel-N.traceg",
+            f"has traces of {len(contexts)} contexts" if files else f"has no {LIST} and no kernel-N.traceg",
             path=path,
-            remedy="give the folder of traces that post-traces-processing has made ready",
+            remedy="give the folder of one context's traces that post-traces-processing has made ready",
         )
-    return [TraceFolder(path, files[context], copies[context]) for context in files]
+    return TraceFolder(path, files, copies, aligned)
 
 
 def instructions_of_traces(path: str, logs: Sequence[IntervalLog]) -> list[int | None]:
@@ -255,15 +220,17 @@ def instructions_of_traces(path: str, logs: Sequence[IntervalLog]) -> list[int |
             remedy="give the output of Accel-Sim beside its log: it has a line -kernel id for each",
         )
     with open_input(path) as file:
-        rows = stats_rows(file, with_counts=True)
-    threads = np.maximum(rows.sizes[:, 3:].prod(axis=1), 1)
-    most = (rows.counts[:, 0] * (threads / -(-threads // _THREADS_OF_WARP))).astype(np.int64)
-    row_of = {number: row for row, number in enumerate(rows.number.tolist())}
+        rows = stats_rows(file)
+    assert rows.launch_number is not None
+    assert rows.name is not None
+    assert rows.block is not None
+    threads = np.maximum(rows.block.prod(axis=1), 1)
+    most = rows.features.metrics["instructions"] * (threads / -(-threads // _THREADS_OF_WARP))
+    row_of = {number: row for row, number in enumerate((rows.launch_number + 1).tolist())}
     found: list[int | None] = []
     for log in logs:
         row = None if log.trace_id is None else row_of.get(log.trace_id)
-        # A count beyond the 32 bits that the tracer prints is negative there.
-        found.append(None if row is None or most[row] < 0 else int(most[row]))
+        found.append(None if row is None or np.isnan(most[row]) else int(most[row]))
         if row is not None and (name := rows.names[rows.name[row]]) != log.name:
             wrong = f"kernel-{log.trace_id} is {name} there, and {log.name} in the log"
             raise ProfileError(wrong, path=path, remedy=REMEDY)

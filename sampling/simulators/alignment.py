@@ -5,11 +5,6 @@ what each is stands in the head of its trace), MacSim's tracer ``kernel_names.tx
 number of such a list is the place of a launch of the same kernel in the profile, that is the answer. Else
 launches are matched in their order, as many as can be, by name, grid and block: the longest common
 subsequence of two lists that are nearly the same, or one nearly within the other.
-
-The work is the product of two numbers, the entries that the longer list alone has and those that the
-shorter one alone has, each and one more: a list that merely lacks some entries costs little. Entries that the
-other list has nowhere, and equal beginnings and ends, are left out before. S. Wu, U. Manber, G. Myers,
-W. Miller, An O(NP) Sequence Comparison Algorithm, Information Processing Letters 35, 1990.
 """
 
 from __future__ import annotations
@@ -21,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sampling.arrays import BoolArray, IntArray
+from sampling.arrays import IntArray
 from sampling.errors import AnalysisError, OptionError, PlanFileError, ProfileError
 from sampling.features.names import reconcile_names
 from sampling.parallel import Progress
@@ -38,7 +33,7 @@ _IN_A_FOLDER = ("stats.csv", "kernel_names.txt", "kernelslist.g", "kernelslist")
 _LIST_READERS = ("sampling.simulators.accel_sim_traces", "sampling.simulators.macsim")
 #: At most so many diagonals are looked at: some ten seconds
 MOST_STEPS = 5_000_000
-_LONG_RUN = 12
+_SHORT_RUN = 12
 
 
 def read_trace_list(path: str) -> TraceList:
@@ -46,17 +41,8 @@ def read_trace_list(path: str) -> TraceList:
 
     Raises ProfileError where there is none, it is of no known format, lists nothing, or is damaged.
     """
-    folder = Path(path)
-    if folder.is_dir():
-        there = [str(folder / name) for name in _IN_A_FOLDER if (folder / name).is_file()]
-        if not there:
-            raise ProfileError(
-                f"no {', '.join(_IN_A_FOLDER[:-1])} or {_IN_A_FOLDER[-1]} is there",
-                path=path,
-                remedy="give the folder of the traces, or the tracer's list itself",
-            )
-        path = there[0]
-    with open_input(path) as file:
+    inside = [str(Path(path) / name) for name in _IN_A_FOLDER if (Path(path) / name).is_file()]
+    with open_input(inside[0] if inside else path) as file:
         for reader in map(import_module, _LIST_READERS):
             if reader.recognises_list(file.head):
                 found: TraceList = reader.read_list(file)
@@ -96,8 +82,7 @@ class TraceAlignment:
 
     def here(self, launch_id: int) -> ListedLaunch:
         """Return a launch of the profile."""
-        code = int(self.signature[launch_id - self.sequence.first_id])
-        found = self.profile.kernels.signature(code)
+        found = self.profile.kernels.signature(int(self.signature[launch_id - self.sequence.first_id]))
         name = self.profile.kernels.names.full(found.name)
         return ListedLaunch(launch_id, SeenKernel(name, found.grid, found.block))
 
@@ -135,17 +120,30 @@ def align(
     ----------
     process, device : which of the profile was traced; None: that of the plan's launches.
     """
-    original = find_original(plan, progress)
-    if original.profile is None:
+    profile, why_not = find_original(plan, progress)
+    if profile is None:
         raise PlanFileError(
-            f"its profile's launches cannot be listed: {original.why_not}",
+            f"its profile's launches cannot be listed: {why_not}",
             path=plan.path,
             remedy="put the profile back in its place, or make the plan again",
         )
-    sequence = _sequence(original.profile, plan, process, device)
-    place = sequence.process, sequence.device
+    chosen = [
+        each
+        for each in profile.sequences
+        if process in {None, each.process} and device in {None, each.device}
+    ]
+    if len(chosen) > 1:
+        drawn_from = {(launch.process, launch.device) for launch in plan.drawn}
+        chosen = [each for each in chosen if (each.process, each.device) in drawn_from]
+    if len(chosen) != 1:
+        named = listed([f"{each.process}:{each.device}" for each in profile.sequences])
+        raise OptionError(
+            f"a trace is of one process and device, and the profile has {named} (process:device)",
+            remedy=Wording("choose the traced one with `process` and `device`"),
+        )
+    place = chosen[0].process, chosen[0].device
     drawn = [launch.id for launch in plan.drawn if (launch.process, launch.device) == place]
-    return align_launches(original.profile, sequence, trace, drawn)
+    return align_launches(profile, chosen[0], trace, drawn)
 
 
 def align_launches(
@@ -156,18 +154,15 @@ def align_launches(
     Raises AnalysisError where the two are too different to be of one program.
     """
     index = profile.sequences.index(sequence)
-    signature = np.concatenate(
-        [
-            part.load(("signature",))["signature"].astype(np.int64)
-            for part in profile.parts
-            if part.sequence == index
-        ]
-    )
+    parts = [part for part in profile.parts if part.sequence == index]
+    signature = np.concatenate([part.load(("signature",))["signature"].astype(np.int64) for part in parts])
     of_profile, of_trace, notes = _common_codes(profile, signature, trace)
     here, there = of_profile[signature], of_trace[trace.kernel]
-    rows, places = _by_number(here, there, trace)
     by: Literal["number", "order"] = "number"
-    if rows is None or places is None:
+    places = np.argsort(trace.number)
+    rows = trace.number[places] - trace.first_number
+    is_in = rows[0] >= 0 and rows[-1] < len(here) and (np.diff(rows) > 0).all()
+    if not is_in or (here[rows] != there[places]).any():
         by, found = "order", common_subsequence(here, there)
         if found is None:
             raise AnalysisError(
@@ -193,24 +188,6 @@ def align_launches(
     )
 
 
-def _sequence(profile: Profile, plan: PlanFile, process: int | None, device: int | None) -> LaunchSequence:
-    chosen = [
-        each
-        for each in profile.sequences
-        if process in {None, each.process} and device in {None, each.device}
-    ]
-    if len(chosen) > 1:
-        drawn = {(launch.process, launch.device) for launch in plan.drawn}
-        chosen = [each for each in chosen if (each.process, each.device) in drawn]
-    if len(chosen) != 1:
-        named = listed([f"{each.process}:{each.device}" for each in profile.sequences])
-        raise OptionError(
-            f"a trace is of one process and device, and the profile has {named} (process:device)",
-            remedy=Wording("choose the traced one with `process` and `device`"),
-        )
-    return chosen[0]
-
-
 def _common_codes(
     profile: Profile, signature: IntArray, trace: TraceList
 ) -> tuple[IntArray, IntArray, tuple[str, ...]]:
@@ -220,10 +197,8 @@ def _common_codes(
     has a code of its own; what could not be compared, in words.
     """
     rows = profile.kernels.signature_rows()
-    used = np.zeros(len(rows), dtype=np.bool_)
-    used[signature] = True
-    used_names = np.zeros(len(profile.kernels.names), dtype=np.bool_)
-    used_names[rows[used, 0]] = True
+    used = np.bincount(signature, minlength=len(rows)) > 0
+    used_names = np.bincount(rows[used, 0], minlength=len(profile.kernels.names)) > 0
     names = list(dict.fromkeys(kernel.name for kernel in trace.kernels))
     codes, ambiguous = reconcile_names(profile.kernels.names, used_names, names)
     name_code = dict(zip(names, codes.tolist(), strict=True))
@@ -231,11 +206,11 @@ def _common_codes(
     keys: list[tuple[int, ...]] = [(name_code[kernel.name],) for kernel in trace.kernels]
     notes: list[str] = []
     for what, first in (("grid", 1), ("block", 4)):
+        sizes = [getattr(kernel, what) for kernel in trace.kernels]
         # What either side does not say of any launch is not compared.
-        sizes = [kernel.grid if what == "grid" else kernel.block for kernel in trace.kernels]
         if (rows[used, first] > 0).all() and None not in sizes:
             columns += range(first, first + 3)
-            keys = [(*key, *(size or ())) for key, size in zip(keys, sizes, strict=True)]
+            keys = [(*key, *size) for key, size in zip(keys, sizes, strict=True)]
         else:
             notes.append(f"{what}s are not compared: one side does not have them of every launch")
     kept, of_profile = np.unique(rows[:, columns], axis=0, return_inverse=True)
@@ -250,67 +225,29 @@ def _common_codes(
     return of_profile.reshape(-1), np.array(of_trace, dtype=np.int64), tuple(notes)
 
 
-def _by_number(
-    here: IntArray, there: IntArray, trace: TraceList
-) -> tuple[IntArray, IntArray] | tuple[None, None]:
-    """Return the places of the same launches where each number is the place of its launch in the profile."""
-    row = trace.number - trace.first_number
-    if row.min() < 0 or row.max() >= len(here) or (here[row] != there).any():
-        return None, None
-    places = np.argsort(row)
-    row = row[places]
-    return (row, places) if (np.diff(row) > 0).all() else (None, None)
-
-
 def common_subsequence(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray] | None:
     """Return (m,) the places in either list of codes of a longest common subsequence, ascending.
 
-    None where the two differ so much that it would take more than `MOST_STEPS`.
+    None where the two differ so much that it would take more than `MOST_STEPS`. A search over diagonals, on
+    each of which the longer list is ahead by the same number of places: the work is the product of the
+    entries that the longer list alone has and those that the shorter one alone has, each and one more. S. Wu,
+    U. Manber, G. Myers, W. Miller, An O(NP) Sequence Comparison Algorithm, Information Processing Letters 35,
+    1990.
     """
-    places = [np.flatnonzero(np.isin(one, other)), np.flatnonzero(np.isin(other, one))]
-    one, other = one[places[0]], other[places[1]]
-    shorter = min(len(one), len(other))
-    head = _leading(one[:shorter] == other[:shorter])
-    tail = _leading(one[::-1][: shorter - head] == other[::-1][: shorter - head])
-    middle = [each[head : len(each) - tail] for each in (one, other)]
-    is_swapped = len(middle[0]) > len(middle[1])
-    runs = _equal_runs(*(middle[::-1] if is_swapped else middle))
-    if runs is None:
-        return None
-    none = np.zeros(0, dtype=np.int64)
-    inner = [
-        np.concatenate(
-            [none, *(np.arange(at + ahead * of, at + ahead * of + size) for at, size, ahead in runs)]
-        )
-        for of in (0, 1)
-    ]
-    found = [
-        place[np.concatenate([np.arange(head), head + within, np.arange(len(place) - tail, len(place))])]
-        for place, within in zip(places, inner[::-1] if is_swapped else inner, strict=True)
-    ]
-    return found[0], found[1]
-
-
-def _leading(is_equal: BoolArray) -> int:
-    """Return how many entries are true before the first that is not."""
-    return len(is_equal) if is_equal.all() else int(np.argmin(is_equal))
-
-
-def _equal_runs(shorter: IntArray, longer: IntArray) -> list[tuple[int, int, int]] | None:
-    """Return the runs that both have: place in the shorter list, entries, how far the longer one is ahead.
-
-    A search over diagonals, on each of which the place in the longer list is ahead by the same number.
-    """
-    rows, columns = len(shorter), len(longer)
-    last = columns - rows
+    # What the other list has nowhere is left out.
+    kept = np.flatnonzero(np.isin(one, other)), np.flatnonzero(np.isin(other, one))
+    lists = one[kept[0]], other[kept[1]]
+    swapped = len(lists[0]) > len(lists[1])
+    shorter, longer = lists[::-1] if swapped else lists
+    # Scalars of lists are compared much faster than those of arrays.
+    here, there = shorter.tolist(), longer.tolist()
+    last = len(there) - len(here)
     # The furthest place in the longer list that each diagonal has reached, and the last run of equal entries
     # on the way to it with those before it; Python's own indexing from the end serves diagonals below 0.
-    furthest = [-1] * (rows + columns + 3)
+    furthest = [-1] * (len(here) + len(there) + 3)
     last_run: list[Any] = [None] * len(furthest)
-    # Scalars of lists are compared much faster than those of arrays.
-    lists = shorter.tolist(), longer.tolist()
     lacking = steps = 0
-    while rows and furthest[last] < columns:
+    while here and furthest[last] < len(there):
         if steps > MOST_STEPS:
             return None
         for diagonal in (*range(-lacking, last), *range(last + lacking, last - 1, -1)):
@@ -318,29 +255,27 @@ def _equal_runs(shorter: IntArray, longer: IntArray) -> list[tuple[int, int, int
             below, above = furthest[diagonal - 1] + 1, furthest[diagonal + 1]
             place, run = (below, diagonal - 1) if below >= above else (above, diagonal + 1)
             start = at = place - diagonal
-            near = min(rows, columns - diagonal, at + _LONG_RUN)
-            while at < near and lists[0][at] == lists[1][at + diagonal]:
+            end = min(len(here), len(there) - diagonal)
+            near, size = min(end, at + _SHORT_RUN), _SHORT_RUN
+            while at < near and here[at] == there[at + diagonal]:
                 at += 1
-            if at == start + _LONG_RUN:
-                at = _end_of_long_run(shorter, longer, at, diagonal)
+            # A long run is compared in ever larger pieces.
+            while at == near < end:
+                size *= 2
+                near = min(at + size, end)
+                same = shorter[at:near] == longer[at + diagonal : near + diagonal]
+                at += len(same) if same.all() else int(np.argmin(same))
             furthest[diagonal] = at + diagonal
-            last_run[diagonal] = (last_run[run], start, at - start, diagonal) if at > start else last_run[run]
+            last_run[diagonal] = (last_run[run], start, at, diagonal) if at > start else last_run[run]
         lacking += 1
         steps += last + 2 * lacking
-    runs, node = [], last_run[last] if rows else None
+    places: list[IntArray] = [np.zeros(0, dtype=np.int64)]
+    ahead: list[IntArray] = [np.zeros(0, dtype=np.int64)]
+    node = last_run[last] if here else None
     while node is not None:
-        node, *run_of = node
-        runs.append(tuple(run_of))
-    return runs[::-1]
-
-
-def _end_of_long_run(shorter: IntArray, longer: IntArray, at: int, ahead: int) -> int:
-    """Return where the entries from a place in the shorter list on are no longer equal."""
-    until, size = min(len(shorter), len(longer) - ahead), 8 * _LONG_RUN
-    while at < until:
-        stop = min(at + size, until)
-        same = _leading(shorter[at:stop] == longer[at + ahead : stop + ahead])
-        if same < stop - at:
-            return at + same
-        at, size = stop, 2 * size
-    return at
+        node, start, at, diagonal = node
+        places.append(np.arange(start, at))
+        ahead.append(np.arange(start, at) + diagonal)
+    found = np.sort(np.concatenate(places)), np.sort(np.concatenate(ahead))
+    mine, its = found[::-1] if swapped else found
+    return kept[0][mine], kept[1][its]

@@ -23,29 +23,24 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
-from sampling.arrays import BoolArray, IntArray
+from sampling.arrays import BoolArray, IntArray, to_arrow, to_numpy
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import ordered_map
 from sampling.simulators.accel_sim_traces import TraceFolder, opened, trace_head
 from sampling.simulators.export import PREDECESSORS, ExportChoices, Step
+from sampling.simulators.exporter import template
 from sampling.text import Wording, counted
 
-Bytes = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
-Words = np.ndarray[tuple[int, ...], np.dtype[np.uint64]]
-
-#: What helps where a trace cannot be read
-_REMEDY = "give the traces as post-traces-processing has made them"
-#: log2 of the bytes of a sector
-_SECTOR = 5
+#: The largest L2 known, 128 MiB: the simulator drops what its own does not hold, the oldest first
+MOST_LINES = 1 << 20
+_SECTOR, _LINE, _PAGE, _WORD = 5, 7, 12, 32  # log2 of bytes
 #: How many generic addresses are local memory, as the simulator has it
 _LOCAL_BYTES = 1 << 14
-
 _BLOCK_BYTES = 1 << 22
 _LOAD, _STORE, _GENERIC = 1, 2, 4
 _KINDS = dict.fromkeys(("LDG", "LDGSTS", "ATOM", "ATOMG", "RED"), _LOAD) | {
@@ -53,35 +48,10 @@ _KINDS = dict.fromkeys(("LDG", "LDGSTS", "ATOM", "ATOMG", "RED"), _LOAD) | {
     "LD": _LOAD | _GENERIC,
     "ST": _STORE | _GENERIC,
 }
-_OPCODE_BYTES = 40
-_DIGIT = np.zeros(256, dtype=np.int64)
-_DIGIT[np.frombuffer(b"0123456789abcdef", np.uint8)] = range(16)
-
-#: The largest L2 known, 128 MiB: the simulator drops what its own does not hold, the oldest first
-MOST_LINES = 1 << 20
-
-_LINE, _PAGE, _WORD = 7, 12, 32  # log2 of bytes
 _HIGH = re.compile(rb"0x0*[1-9a-f][0-9a-f]*([0-9a-f]{8})\b")
 _OPTION = re.compile(r"^\s*-(gpgpu_\S+)\s+(\S+)", re.MULTILINE)
 _CACHE = re.compile(r"[NS]:(\d+):(\d+):(\d+)\b.*")
-_LOADS_HEAD = """\
--kernel name = kernelpoint_fills_l2
--kernel id = {number}
--grid dim = ({ctas},1,1)
--block dim = (128,1,1)
--shmem = 0
--nregs = 16
--binary version = {binary}
--cuda stream id = {stream}
--shmem base_addr = 0x0
--local mem base_addr = 0x0
--nvbit version = 1
--accelsim tracer version = 5
--enable lineinfo = 0
-
-#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [addresses] immediate
-
-"""
+_REMEDY = "give the traces as post-traces-processing has made them"
 _LOADS_OF_WARP, _WARPS = 8, 4
 
 
@@ -93,21 +63,29 @@ class Lines:
     known: np.ndarray[tuple[int, ...], np.dtype[np.uint32]]  #: (n, 4) of each sector a bit for a known byte
     last: IntArray  #: (n,) when it was touched last; larger is later
 
+    @classmethod
+    def touched(cls, sector: IntArray, known: IntArray, first: int) -> Lines:
+        """Return the lines of sectors touched one after the other, and the bytes known by each touch."""
+        table = np.zeros((len(sector), 4), dtype=np.uint32)
+        table[np.arange(len(sector)), sector & 3] = known
+        return cls(sector >> 2, table, first + np.arange(len(sector))).then((), len(sector))
+
     def then(self, later: Sequence[Lines], most: int) -> Lines:
         """Return the lines used last of these and of those touched after them, one after the other."""
         parts = [self, *later]
         number = np.concatenate([part.number for part in parts])
+        if not len(number):
+            return self
         order = np.argsort(number, kind="stable")
         number = number[order]
         begins = np.flatnonzero(np.diff(number, prepend=-1))
-        if not len(begins):
-            return self
-        known = np.concatenate([part.known for part in parts])[order]
-        last = np.concatenate([part.last for part in parts])[order[np.append(begins[1:], len(order)) - 1]]
+        known = np.bitwise_or.reduceat(np.concatenate([part.known for part in parts])[order], begins)
+        ends = np.append(begins[1:], len(order)) - 1
+        last = np.concatenate([part.last for part in parts])[order[ends]]
         kept = np.ones(len(begins), dtype=np.bool_)
         if (excess := len(begins) - most) > 0:
             kept[np.argpartition(last, excess - 1)[:excess]] = False
-        return Lines(number[begins][kept], np.bitwise_or.reduceat(known, begins)[kept], last[kept])
+        return Lines(number[begins][kept], known[kept], last[kept])
 
     def ranges(self) -> tuple[IntArray, IntArray]:
         """Return (r,) first sectors and counts of the readable runs, those of the oldest launch first."""
@@ -120,59 +98,39 @@ class Lines:
         return sector[begins], np.diff(np.append(begins, len(sector)))
 
 
-def lines_of(sector: IntArray, known: IntArray, first: int = 0) -> Lines:
-    """Return the lines of sectors touched one after the other, with what each touch tells of their bytes."""
-    order = np.argsort(sector, kind="stable")
-    ordered = sector[order]
-    begins = np.flatnonzero(np.diff(ordered, prepend=-1))
-    mask = np.bitwise_or.reduceat(known[order], begins) if len(begins) else known
-    last = order[np.append(begins[1:], len(order)) - 1] if len(begins) else order
-    distinct = ordered[begins]
-    line = distinct >> 2
-    heads = np.flatnonzero(np.diff(line, prepend=-1))
-    table = np.zeros((len(heads), 4), dtype=np.uint32)
-    table[np.cumsum(np.diff(line, prepend=-1) != 0) - 1, distinct & 3] = mask
-    return Lines(line[heads], table, first + (np.maximum.reduceat(last, heads) if len(heads) else last))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Touched:
-    """What one launch did to L2: the lines that it used last; and (p,) all its pages, ascending."""
-
-    lines: Lines
-    pages: IntArray
+_NONE = np.zeros(0, dtype=np.int64)
+_NO_LINES = Lines(_NONE, np.zeros((0, 4), dtype=np.uint32), _NONE)
 
 
 def touched(
     file: Path, most: int = MOST_LINES, *, loads_alone: bool = False, with_pages: bool = True
-) -> Touched:
-    """Return what the launch of a trace leaves in an L2 of so many lines, perhaps without what it stores to.
+) -> tuple[Lines, IntArray]:
+    """Return what the launch of a trace leaves in an L2 of so many lines, and (p,) all its pages, ascending.
 
-    Raises ProfileError where the trace cannot be unpacked, or an access cannot be read.
+    With `loads_alone` it leaves nothing that it stores. Raises ProfileError where the trace cannot be
+    unpacked, or an access cannot be read.
     """
     if not (head := trace_head(file)):
         raise ProfileError("is packed in a way not read here", path=file, remedy=_REMEDY)
     bases = int(head.get("shmem base_addr", "0"), 16), int(head.get("local mem base_addr", "0"), 16)
     before = 4 * (int(head.get("accelsim tracer version", "0")) < 3) + int(head.get("enable lineinfo", "0"))
-    none = np.zeros(0, dtype=np.int64)
-    lines, pages, done = lines_of(none, none), [none], 0
+    lines, pages, done = _NO_LINES, [_NONE], 0
     waiting: list[Lines] = []
     for block in blocks(file):
-        sector, known, is_load, has_generic = accesses(block, bases, before, file)
-        found = lines_of(sector, known, done)
+        sector, known, is_load, has_generic = _accesses(block, bases, before, file)
+        found = Lines.touched(sector, known, done)
         if with_pages:
-            page = found.number >> _PAGE - _LINE
-            pages = [np.unique(np.concatenate([*pages, page[np.diff(page, prepend=-1) > 0]]))]
+            pages = [np.unique(np.concatenate([*pages, found.number >> _PAGE - _LINE]))]
             if has_generic and bases[1]:
                 # What is not global for them must not be the low 32 bits of what is.
                 begin = bases[0] if 0 < bases[0] < bases[1] < bases[0] + (1 << 30) else bases[1]
                 pages.append(np.arange(begin >> _PAGE, (bases[1] + _LOCAL_BYTES) >> _PAGE))
-        waiting.append(lines_of(sector[is_load], known[is_load], done) if loads_alone else found)
+        waiting.append(Lines.touched(sector[is_load], known[is_load], done) if loads_alone else found)
         done += len(sector)
         # Merged once there are as many as are kept, for each time costs as much as what is kept.
         if sum(len(each.number) for each in waiting) > most:
             lines, waiting = lines.then(waiting, most), []
-    return Touched(lines.then(waiting, most), np.unique(np.concatenate(pages)))
+    return lines.then(waiting, most), np.unique(np.concatenate(pages))
 
 
 def l2_lines(config: str, *, by_copies: bool) -> int:
@@ -211,12 +169,11 @@ def l2_lines(config: str, *, by_copies: bool) -> int:
 class Filled:
     """What each drawn launch finds in L2."""
 
-    #: First sectors and counts, by ordinal, in the order in which they are filled
+    #: first sectors and counts, by ordinal, in the order in which they are filled
     ranges: Mapping[int, tuple[IntArray, IntArray]]
-    #: Ordinals of the launches whose traces must have 32-bit addresses, as the simulator's copies
-    rewritten: frozenset[int] = frozenset()
-    #: How many of the launches just before the drawn ones have no trace
-    untraced: int = 0
+    #: ordinals of the launches whose traces must have 32-bit addresses, as the simulator's copies
+    rewritten: frozenset[int]
+    untraced: int  #: how many of the launches just before the drawn ones have no trace
 
     def copies(self, ordinal: int) -> list[str]:
         """Return the lines of a list that fill L2 before a launch."""
@@ -240,48 +197,47 @@ def filled(traces: TraceFolder, steps: Sequence[Step], choices: ExportChoices) -
     untraced = 0 if own else _untraced(traces, ordinals)
     numbers = sorted(ordinals) if own else [each for each in sorted(traces.files) if each <= max(ordinals)]
     files = {number: traces.file(number) for number in numbers}
-    sizes = [file.stat().st_size for file in files.values()]
-    none = np.zeros(0, dtype=np.int64)
-    state, done = lines_of(none, none), 0
+    sizes = np.cumsum([file.stat().st_size for file in files.values()]).tolist()
+    state = _NO_LINES
     ranges: dict[int, tuple[IntArray, IntArray]] = {}
     pages: dict[int, IntArray] = {}
+    every = _NONE
     read = ordered_map(
         lambda each: touched(files[each], most, loads_alone=own, with_pages=each in ordinals), numbers
     )
-    for place, (number, launch, size) in enumerate(zip(numbers, read, sizes, strict=True)):
-        for sector in _copied(traces.copies.get(number, ())):
-            copy = lines_of(sector, np.full(len(sector), (1 << 32) - 1), place << _WORD)
-            state = state.then([copy], most)
+    for place, (number, (lines, touched_pages)) in enumerate(zip(numbers, read, strict=True)):
+        for copy in traces.copies.get(number, ()):
+            # The program's own copies fill L2 in the whole run: below 4 GiB alone.
+            kind, address, size = [*copy.split(","), "0", "0"][:3]
+            begin, end = int(address, 16), int(address, 16) + int(size)
+            if kind == "MemcpyHtoD" and end <= 1 << _WORD:
+                sector = np.arange(begin >> _SECTOR, -(-end >> _SECTOR))
+                whole = np.full(len(sector), (1 << 32) - 1)
+                state = state.then([Lines.touched(sector, whole, place << _WORD)], most)
         if number in ordinals:
-            found = launch.lines if own else state
-            ranges[ordinals[number]], pages[ordinals[number]] = found.ranges(), launch.pages
-            pages[-1] = np.union1d(pages.get(-1, none), found.number >> _PAGE - _LINE)
-        lines = launch.lines
+            found = lines if own else state
+            ranges[ordinals[number]], pages[ordinals[number]] = found.ranges(), touched_pages
+            every = np.unique(np.concatenate([every, touched_pages, found.number >> _PAGE - _LINE]))
         state = state.then([Lines(lines.number, lines.known, lines.last + (place << _WORD))], most)
-        done += size
         if choices.progress is not None:
-            choices.progress(done, sum(sizes), "bytes of traces")
-    high = frozenset(each for each in ranges if by_copies and pages[each][-1:].sum() >> _WORD - _PAGE)
-    if high:
-        every = np.unique(np.concatenate(list(pages.values())))
-        low = np.sort(every & (1 << _WORD - _PAGE) - 1)
-        if (same := low[1:][low[1:] == low[:-1]]).size:
-            two = every[(every & (1 << _WORD - _PAGE) - 1) == same[0]][:2] << _PAGE
-            raise ProfileError(
-                "the simulator's copies keep 32 bits of an address, in which "
-                f"{counted(len(same), 'page')} of the program and another are one: {two[0]:#x}, {two[1]:#x}",
-                path=traces.path,
-                remedy=Wording("`caches=loads` fills L2 by a kernel before each launch instead"),
-            )
+            choices.progress(sizes[place], sizes[-1], "bytes of traces")
+    high = frozenset(each for each in ranges if by_copies and (pages[each] >> _WORD - _PAGE).any())
+    low = np.sort(every & (1 << _WORD - _PAGE) - 1)
+    if high and (same := low[1:][low[1:] == low[:-1]]).size:
+        two = every[(every & (1 << _WORD - _PAGE) - 1) == same[0]][:2] << _PAGE
+        raise ProfileError(
+            "the simulator's copies keep 32 bits of an address, in which "
+            f"{counted(len(same), 'page')} of the program and another are one: {two[0]:#x}, {two[1]:#x}",
+            path=traces.path,
+            remedy=Wording("`caches=loads` fills L2 by a kernel before each launch instead"),
+        )
     return Filled(ranges, high, untraced)
 
 
 def _untraced(traces: TraceFolder, numbers: Mapping[int, int]) -> int:
     """Return how many of the launches just before the drawn ones have no trace; ProfileError if none has."""
-    before = {number: range(max(1, number - PREDECESSORS), number) for number in numbers}
-    alone = [
-        number for number, those in before.items() if those and not any(k in traces.files for k in those)
-    ]
+    before = {number: set(range(max(1, number - PREDECESSORS), number)) for number in numbers}
+    alone = [number for number, those in before.items() if those and those.isdisjoint(traces.files)]
     if alone:
         raise ProfileError(
             f"none of the {len(before[alone[0]])} launches before launch {numbers[alone[0]]} was traced, "
@@ -291,16 +247,7 @@ def _untraced(traces: TraceFolder, numbers: Mapping[int, int]) -> int:
                 "record them with trace.sh of an export without traces, or `caches=own` or `caches=cold`"
             ),
         )
-    return len({each for those in before.values() for each in those} - set(traces.files))
-
-
-def _copied(copies: Sequence[str]) -> Iterator[IntArray]:
-    """Yield the sectors that the program's own copies fill in the whole run: below 4 GiB alone."""
-    for copy in copies:
-        kind, address, size = [*copy.split(","), "0", "0"][:3]
-        begin, end = int(address, 16), int(address, 16) + int(size)
-        if kind == "MemcpyHtoD" and end <= 1 << _WORD:
-            yield np.arange(begin >> _SECTOR, -(-end >> _SECTOR))
+    return len(set().union(*before.values()) - set(traces.files))
 
 
 def write_low_words(file: Path, target: IO[bytes], *, packed: bool) -> None:
@@ -315,11 +262,11 @@ def write_loads(
 ) -> None:
     """Write the trace of a kernel that loads these sectors, past L1, a lane a sector."""
     first, count = ranges
-    sector = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
+    sector = np.repeat(first, count) + _within(count)
     per_cta = 32 * _LOADS_OF_WARP * _WARPS
     ctas = max(1, -(-len(sector) // per_cta))
     known = {"binary": head.get("binary version", "70"), "stream": head.get("cuda stream id", "0")}
-    target.write(_LOADS_HEAD.format(number=number, ctas=ctas, **known).encode())
+    target.write(template("accel-sim/loads.traceg", number=number, ctas=ctas, **known).encode())
     for cta in range(ctas):
         target.write(f"#BEGIN_TB\n\nthread block = {cta},0,0\n".encode())
         for warp in range(_WARPS):
@@ -356,7 +303,6 @@ def blocks(file: Path) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
-@lru_cache(maxsize=1 << 12)
 def _kind_and_width(opcode: str) -> tuple[int, int]:
     """Return what an instruction does to global memory, and the bytes of a lane as the simulator has them."""
     name, *rest = opcode.split(".")
@@ -364,7 +310,7 @@ def _kind_and_width(opcode: str) -> tuple[int, int]:
     return _KINDS.get(name, 0), next((int(part) // 8 for part in widths if part.isdigit()), 4)
 
 
-def accesses(
+def _accesses(
     text: bytes, bases: tuple[int, int], before: int, file: Path
 ) -> tuple[IntArray, IntArray, BoolArray, bool]:
     """Return (t,) the sectors that a block touches, what is known of each then, and whether by loads.
@@ -377,118 +323,81 @@ def accesses(
     bases : where shared and local memory begin among generic addresses; 0: not known.
     before : numbers that stand before the PC.
     """
-    # Zeros at the end, so that whatever a line lacks ends there.
-    padded = b"\n" + text + bytes(64)
-    byte, words = np.frombuffer(padded, np.uint8), np.ndarray(len(text) + 58, "<u8", padded, strides=(1,))
-    space = np.flatnonzero(byte <= ord(" "))
-    place, mode, lanes, kind, width, base = _lines_with_addresses(padded, byte, words, space, before, file)
-    # As in the simulator: a generic access is where its first lane's is, and shared if that cannot be told.
-    shared, local = bases
+    kind, width, lanes, mode, given, begin = _instructions(text, before, file)
+    has_generic = bool((kind & _GENERIC).any())
+    # As in the simulator: a generic access is where its first lane's is, and shared if nothing tells.
+    base, (shared, local) = given[begin], bases
     of_thread = (base >= shared) & (base < local) | (base >= local) & (base < local + _LOCAL_BYTES)
     is_global = ((kind & _GENERIC) == 0) | (~of_thread if shared and local else False)
-    wanted = np.flatnonzero((kind > 0) & (lanes > 0) & is_global)
-    has_generic = bool((kind & _GENERIC).any())
-    place, mode, lanes, kind, width, base = (each[wanted] for each in (place, mode, lanes, kind, width, base))
+    kind, width, lanes, mode, begin, base = (
+        each[is_global] for each in (kind, width, lanes, mode, begin, base)
+    )
     is_load = (kind & _LOAD) > 0
-    stride, each = np.zeros_like(base), np.flatnonzero(mode == 1)
-    stride[each] = _decimal(byte, space[place[each] + 1] + 1, space[place[each] + 2])
+    stride = np.where(mode == 1, given[np.minimum(begin + 1, len(given) - 1)], 0) if len(given) else base
     # Lanes side by side are one span of bytes; so are loads of which each sector is touched.
     step = np.abs(stride)
     whole = (mode == 1) & ((step <= width) | is_load & (step <= 1 << _SECTOR))
     spans = np.where(whole, 1, lanes)
-    of = np.repeat(np.arange(len(spans)), spans)
-    lane = _within(spans)
-    address = base[of] + stride[of] * lane
-    address[whole[of]] += np.minimum(stride * (lanes - 1), 0)[whole]
-    each = np.flatnonzero((mode == 0)[of])
-    at = place[of[each]] + lane[each]
-    address[each] = _hexadecimal(words, space[at] + 3, space[at + 1])
-    if (mode == 2).any():
-        each = np.flatnonzero((mode[of] == 2) & (lane > 0))
-        at = place[of[each]] + lane[each]
-        difference = np.zeros(len(of), dtype=np.int64)
-        difference[each] = _decimal(byte, space[at] + 1, space[at + 1])
-        total = np.cumsum(difference)
-        address += np.where(mode[of] == 2, total - total[np.cumsum(spans) - spans][of], 0)
+    of, lane = np.repeat(np.arange(len(spans)), spans), _within(spans)
+    address = (base + np.where(whole, np.minimum(stride * (lanes - 1), 0), 0))[of] + stride[of] * lane
+    # Those of each lane stand there, or how far each is behind the lane before.
+    at, total = np.where(mode[of] == 1, 0, begin[of] + lane), np.cumsum(given)
+    address = np.where(mode[of] == 0, given[at], address)
+    address += np.where(mode[of] == 2, total[at] - total[begin[of]], 0)
     end = address + np.where(whole, step * (lanes - 1) + width, width)[of]
     low = address >> _SECTOR
     count = (end - 1 >> _SECTOR) - low + 1
     span = np.repeat(np.arange(len(count)), count)
     sector = low[span] + _within(count)
+    begins = np.maximum(address[span] - (sector << _SECTOR), 0)
+    ends = np.minimum(end[span] - (sector << _SECTOR), 1 << _SECTOR)
     is_load = is_load[of][span]
-    first = np.maximum(address[span] - (sector << _SECTOR), 0)
-    stop = np.minimum(end[span] - (sector << _SECTOR), 1 << _SECTOR)
-    return sector, np.where(is_load, (1 << 32) - 1, (1 << stop) - (1 << first)), is_load, has_generic
+    return sector, np.where(is_load, (1 << 32) - 1, (1 << ends) - (1 << begins)), is_load, has_generic
 
 
-def _lines_with_addresses(
-    padded: bytes, byte: Bytes, words: Words, space: IntArray, before: int, file: Path
-) -> tuple[IntArray, ...]:
-    """Return of each line with addresses, by the blanks and line ends `space` of a block:
+def _instructions(text: bytes, before: int, file: Path) -> tuple[IntArray, ...]:
+    """Return kind, bytes a lane, lanes and way of addresses of each instruction on global memory.
 
-    the place among those of the blank before its first address, how addresses are given, its active lanes,
-    what its opcode does, to how many bytes, and its first address.
+    Behind these all numbers that say where, and the place in them from which on they are of each instruction.
     """
-    is_end, is_address = byte[space[:-2]] == ord("\n"), byte[space[:-2] + 2] == ord("x")
-    marks = np.flatnonzero(is_end | is_address)
-    row = np.flatnonzero(is_end[marks])
-    listed = np.diff(np.append(row, len(marks))) - 1
+    import pyarrow as pa
+    from pyarrow import compute
+
+    lines = compute.split_pattern(pa.array([text.decode("utf-8", "replace")]), "\n").flatten()
     # Of all lines only these have addresses; the head's begin with a dash.
-    kept = (listed > 0) & (byte[space[marks[row]] + 1] != ord("-"))
-    row, listed = row[kept], listed[kept]
-    x, start = space[marks[row + 1]] + 2, space[marks[row]] + 1
-    place = marks[row] + 1 + before
-    mask = _hexadecimal(words, space[place] + 1, space[place + 1])
-    place += 2 + _DIGIT[byte[space[place + 1] + 1]]
-    begin, length = space[place] + 1, space[place + 1] - space[place] - 1
-    place += 4 + _DIGIT[byte[space[place + 1] + 1]]
-    mode = _DIGIT[byte[space[place] - 1]]
-    lanes = np.bitwise_count(mask).astype(np.int64)
-    good = (space[place] + 2 == x) & (mode <= 2) & (length <= _OPCODE_BYTES)
-    good &= (mode > 0) | (listed == lanes) | (lanes == 0)
-    if (bad := np.flatnonzero(~good)).size:
-        line = padded[start[bad[0]] : padded.index(b"\n", start[bad[0]])].decode("utf-8", "replace")
-        raise ProfileError(f"an access to memory cannot be read: {line!r}", path=file, remedy=_REMEDY)
-    # Opcodes are few: one number for the text of each, then a look at each distinct one.
-    code = np.zeros(len(begin), dtype=np.uint64)
-    for part in range(0, _OPCODE_BYTES, 8):
-        kept = 8 * np.clip(length - part, 0, 8).astype(np.uint64)
-        word = words[np.minimum(begin + part, len(words) - 1)]
-        code = (code ^ np.where(kept < 64, word & ((np.uint64(1) << kept) - 1), word)) * 0x9E3779B97F4A7C15
-        code ^= code >> 29
-    _, example, which = np.unique(code, return_index=True, return_inverse=True)
-    opcodes = [padded[begin[each] : begin[each] + length[each]].decode() for each in example]
-    kind, width = (
-        np.array([_kind_and_width(each) for each in opcodes], dtype=np.int64).reshape(-1, 2)[which].T
-    )
-    return place, mode, lanes, kind, width, _hexadecimal(words, x + 1, space[place + 1])
+    has_addresses = compute.match_substring(lines, " 0x")
+    lines = lines.filter(compute.and_not(has_addresses, compute.starts_with(lines, "-")))
+    split = compute.split_pattern(lines, " ")
+    words, starts = split.flatten(), to_numpy(split.offsets).astype(np.int64)
+
+    def numbers(places: IntArray, prefix: str = "") -> IntArray:
+        """Return the numbers that stand at these places among all words, some of them as 0x7fa5."""
+        found = words.take(to_arrow(places))
+        texts = compute.binary_join_element_wise(prefix, found, "") if prefix else found
+        return to_numpy(texts.cast(pa.int64()))
+
+    try:
+        place = starts[:-1] + before + 1
+        lanes = np.bitwise_count(numbers(place, "0x")).astype(np.int64)
+        place += 2 + numbers(place + 1)
+        opcodes = words.take(to_arrow(place)).dictionary_encode()
+        place += 3 + numbers(place + 1)
+        mode = numbers(place)
+        size = np.where(mode == 1, 2, lanes)
+        listed = to_numpy(compute.count_substring(lines, " 0x"))
+        good = (mode >= 0) & (mode <= 2) & (place + size < starts[1:])
+        if not (good & ((mode > 0) | (listed == lanes) | (lanes == 0))).all():
+            raise pa.ArrowInvalid("a line is cut off")
+        of_opcode = [_kind_and_width(each) for each in opcodes.dictionary.to_pylist()]
+        kind, width = np.array(of_opcode, dtype=np.int64).reshape(-1, 2)[to_numpy(opcodes.indices)].T
+        kept = (kind > 0) & (lanes > 0)
+        first, size = place[kept] + 1, size[kept]
+        given = numbers(np.repeat(first, size) + _within(size))
+    except pa.ArrowException as error:
+        raise ProfileError("an access to memory cannot be read", path=file, remedy=_REMEDY) from error
+    return kind[kept], width[kept], lanes[kept], mode[kept], given, np.cumsum(size) - size
 
 
 def _within(counts: IntArray) -> IntArray:
     """Return 0, 1, ... for each of these counts, one behind the other."""
     return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-
-
-def _hexadecimal(words: Words, begin: IntArray, end: IntArray) -> IntArray:
-    """Return the numbers of at most 16 digits between these places, eight digits at a time."""
-    digits = end - begin
-    value = np.zeros(len(begin), dtype=np.uint64)
-    for behind in range(8, 8 * (1 + (int(digits.max(initial=0)) > 8)) + 1, 8):
-        kept = np.clip(digits - behind + 8, 0, 8)
-        sign = words[end - behind].byteswap()
-        digit = (sign & 0x0F0F0F0F0F0F0F0F) + 9 * (sign >> 6 & 0x0101010101010101)
-        for bits, mask in ((4, 0x00FF00FF00FF00FF), (8, 0x0000FFFF0000FFFF), (16, 0x00000000FFFFFFFF)):
-            digit = (digit | digit >> bits) & mask
-        value |= (digit & ((1 << 4 * kept) - 1).astype(np.uint64)) << np.uint64(4 * behind - 32)
-    return value.astype(np.int64)
-
-
-def _decimal(byte: Bytes, begin: IntArray, end: IntArray) -> IntArray:
-    """Return the numbers between these places, with their signs."""
-    negative = byte[begin] == ord("-")
-    digits = end - begin - negative
-    value = np.zeros(len(begin), dtype=np.int64)
-    for place in range(int(digits.max(initial=0)), 0, -1):
-        digit = _DIGIT[byte[end - place]]
-        value = np.where(digits >= place, value * 10 + digit, value)
-    return np.where(negative, -value, value)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -33,8 +33,7 @@ STATE = re.compile(r"whole|warm|loads|own|cold|unknown|after:[1-9][0-9]{0,5}|")
 CachesKind = Literal["cold", "unknown", "own", "filled"]
 
 
-@dataclass(frozen=True, slots=True)
-class SeenKernel:
+class SeenKernel(NamedTuple):
     """What a simulator says of which kernel a launch is of; empty and None where it does not."""
 
     name: str = ""
@@ -97,23 +96,22 @@ def caches_of_run(run: MeasuredRun) -> list[str]:
 
 def columns_of(names: Sequence[str], rows: Sequence[Sequence[int | float | None]]) -> dict[str, FloatArray]:
     """Return (n,) each metric of n rows; NaN in place of None."""
-    table = np.array(
-        [[np.nan if value is None else value for value in row] for row in rows], dtype=np.float64
-    )
-    return dict(zip(names, table.reshape(len(rows), len(names)).T.copy(), strict=True))
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
+    return dict(zip(names, table.T.copy(), strict=True))
 
 
 class LinesSoFar:
-    """Pieces of whole lines of a file that may still be written to; half a last line is left out."""
+    """Pieces of whole lines of a file that may still be written to; half a last line is left out.
+
+    Going through it raises ProfileError where gzip data are damaged or a line has no end.
+    """
 
     is_cut = False  #: whether the gzip data, once all is read, turned out to end before their end
 
     def __init__(self, file: InputFile) -> None:
-        """Read a file from its start, whenever it is gone through."""
         self._file = file
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the pieces; ProfileError where gzip data are damaged or a line has no end."""
         left = b""
         with self._file.open() as stream:
             # One block of gzip data at a time: what comes before a cut is kept.
@@ -131,11 +129,9 @@ class LinesSoFar:
                     yield text[:end]
                 left = text[end:]
                 if len(left) > _LONGEST_LINE_BYTES:
-                    raise ProfileError(
-                        f"holds a line of more than {_LONGEST_LINE_BYTES >> 20} MiB",
-                        path=self._file.path,
-                        remedy="give the log as the simulator wrote it",
-                    )
+                    wrong = f"holds a line of more than {_LONGEST_LINE_BYTES >> 20} MiB"
+                    remedy = "give the log as the simulator wrote it"
+                    raise ProfileError(wrong, path=self._file.path, remedy=remedy)
                 if not size:
                     return
 
@@ -160,8 +156,8 @@ class TraceList:
 
 
 @lru_cache(maxsize=1 << 14)
-def is_same_name(planned: str, seen: str) -> bool | None:
-    """Return whether two names are of one kernel, mangled or not; None where nothing here can tell.
+def is_same_name(planned: str, seen: str) -> bool:
+    """Return whether two names are of one kernel, mangled or not; true too where nothing here can tell.
 
     Scope and template arguments must agree, unless the plan has the function's name alone; parameters are
     compared where both have them in full, for demanglers leave some out.
@@ -169,57 +165,43 @@ def is_same_name(planned: str, seen: str) -> bool | None:
     >>> is_same_name("vecadd(const float *, float *)", "_Z6vecaddPKfPf"), is_same_name("f(int)", "_Z1gi")
     (True, False)
     """
-    if planned == seen:
-        return True
     one, other = map(readable_name, (planned, seen))
-    is_mangled = [name.startswith(MANGLED) for name in (one, other)]
-    if all(is_mangled):
-        return False
-    if any(is_mangled):
+    mangled = [name for name in (one, other) if name.startswith(MANGLED)]
+    if one == other or len(mangled) == 2:
+        return one == other
+    if mangled:
         # What could not be demangled holds at least the function's own name, with its length before it.
-        mangled, readable = (one, other) if is_mangled[0] else (other, one)
-        own = short_name(readable)
-        return None if f"{len(own)}{own}" in mangled else False
+        own = short_name(other if one in mangled else one)
+        return f"{len(own)}{own}" in mangled[0]
     if common_spelling(one) == common_spelling(other) or bare_spelling(one) == bare_spelling(other):
         return True
     # A profile may have recorded the function's own name alone.
     return one.isidentifier() and one == short_name(other)
 
 
-def differs(planned: PlannedLaunch, seen: SeenKernel) -> bool | None:
-    """Return whether a launch is another than the plan's; None where all fits but names cannot be compared.
+def refuse_other(planned: PlannedLaunch, seen: SeenKernel, called: str, path: str, remedy: str) -> None:
+    """Raise ProfileError where a launch is of another kernel, grid or block than the plan's.
 
     What one of the two does not say is not compared.
     """
-    for there, here in ((seen.grid, planned.grid), (seen.block, planned.block)):
-        if there is not None and here is not None and there != here:
-            return True
-    if seen.warps is not None and _warps(planned) not in {None, seen.warps}:
-        return True
-    if not seen.name:
-        return False
-    is_same = is_same_name(planned.name, seen.name)
-    return None if is_same is None else not is_same
-
-
-def _warps(launch: PlannedLaunch) -> int | None:
-    if launch.grid is None or launch.block is None:
-        return None
-    return prod(launch.grid) * -(-prod(launch.block) // _THREADS_OF_WARP)
-
-
-def kernels_apart(planned: PlannedLaunch, seen: SeenKernel) -> tuple[str, str]:
-    """Return the plan's kernel and another as a message names them, still different where they differ."""
+    warps = None
+    if planned.grid is not None and planned.block is not None:
+        warps = prod(planned.grid) * -(-prod(planned.block) // _THREADS_OF_WARP)
+    sizes = ((planned.grid, seen.grid), (planned.block, seen.block), (warps, seen.warps))
+    differs = any(None not in pair and pair[0] != pair[1] for pair in sizes)
+    if not differs and (not seen.name or is_same_name(planned.name, seen.name)):
+        return
     names = shortened_names(readable_name(planned.name), readable_name(seen.name))
-    sizes = [(planned.grid, planned.block), (seen.grid, seen.block)]
+    shapes = ((planned.grid, planned.block), (seen.grid, seen.block))
     one, other = (
         f"{name} <<<{dimensions_text(grid) or '?'}, {dimensions_text(block) or '?'}>>>"
-        for name, (grid, block) in zip(names, sizes, strict=True)
+        for name, (grid, block) in zip(names, shapes, strict=True)
     )
-    warps = _warps(planned)
-    if seen.warps is None or warps is None:
-        return one, other
-    return f"{one} of {warps:,} warps", f"a kernel of {seen.warps:,} warps"
+    if warps is not None and seen.warps is not None:
+        one, other = f"{one} of {warps:,} warps", f"a kernel of {seen.warps:,} warps"
+    raise ProfileError(
+        f"launch {planned.id} is {one} in the plan, and {called} is {other}", path=path, remedy=remedy
+    )
 
 
 def dimensions_text(dimensions: Dimensions | None) -> str:

@@ -10,8 +10,7 @@ plan's ordinals do: no name need agree, but the program is run once a range.
 **rocprofv3.** ``--kernel-include-regex`` is searched for in the demangled name; ``--kernel-iteration-range``
 counts the launches of each kernel it matches from 1, whatever their grids and blocks: ``[2],[5-8]``. One
 option holds for all kernels of a run, so that the program is run once a kernel name. A plan counts the
-launches of each size of a kernel by itself: where it has several sizes only the profile knows how they follow
-each other.
+launches of each size of a kernel by itself: only the profile knows how several sizes follow each other.
 
 **nvbit** (instr_count, opcode_hist, mem_trace). The tools instrument the launches from ``START_GRID_NUM`` up
 to, not with, ``END_GRID_NUM``, both counted from 0: one range of launches a run.
@@ -22,18 +21,16 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
 from typing import TypeVar
 
 import numpy as np
 
-from sampling.methods.registry import method_named
 from sampling.plan.other_recording import find_original
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.profile.profile import Profile
-from sampling.reduction.grouping import group_key
-from sampling.reduction.region import Region
-from sampling.simulators import export
-from sampling.simulators.export import ExportChoices, Exported, Exporter, Part, Shard
+from sampling.simulators.export import ExportChoices, Part, Shard, merged, range_text
+from sampling.simulators.exporter import Content, Exporter, OfPart, Written, script, template
+from sampling.text import counted
 
 Item = TypeVar("Item")
 _TAKES = frozenset({"shards"})
@@ -41,7 +38,7 @@ _TAKES = frozenset({"shards"})
 _MOST_NUMBERS = 2000
 
 
-def in_pieces(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+def _in_pieces(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
     """Yield the items in order, at most as many at a time as one option takes."""
     for start in range(0, len(items), _MOST_NUMBERS):
         yield items[start : start + _MOST_NUMBERS]
@@ -69,136 +66,56 @@ def name_pattern(name: str) -> str:
     return f"^{''.join(signs)}$"
 
 
-def _script(part: Part, name: str, comment: str, settings: str, runs: Sequence[str]) -> tuple[str, str]:
+def _profiled(template: str, comment: str, runs: Sequence[str]) -> str:
     """Return a script that defines how to measure, and then does so once for each run."""
-    body = settings + "".join(f'profile {run} "$@"\n' for run in runs) + "printf '%s\\n' \"$results\"\n"
-    return f"{part.folder}{name}", export.script(comment, body, takes_program=True)
+    return script(
+        template, comment, takes_program=True, runs="".join(f'profile {run} "$@"\n' for run in runs)
+    )
 
 
-_NCU_README = """\
-run.sh PROGRAM [ARGUMENT...] runs the program once a kernel name under ncu. NCU is another path of it,
-NCU_OPTIONS what is to be measured, such as "--set full". Reports go to RESULTS, else to results/ here.
-A report also has launches that were not drawn: of a kernel with several sizes, each size gives its launches
-of these numbers. Take those of manifest.csv, by name, grid, block and occurrence.
-
-run-by-position.sh PROGRAM [ARGUMENT...] takes the launches by their position alone, and runs the program once
-a range: use it where ncu spells names otherwise than the profile, or where shared memory differs between
-launches of one size.
-
-The ID that ncu prints counts the launches that it profiled, from 0. Unless told otherwise it locks clocks and
-empties the caches before each launch, and again before each pass where its metrics take several: its times
-are then those of launches that start cold, at the base clock. For times as in the program:
-    NCU_OPTIONS="--cache-control none --clock-control none --metrics gpu__time_duration.sum"
-which takes one pass; in a second one a launch would find what it left itself in the first.
-"""
-
-_NCU_SETTINGS = """\
-ncu=${NCU:-ncu}
-results=$(absolute "${RESULTS:-$here/results}")
-mkdir -p -- "$results"
-# NCU_OPTIONS holds several words.
-# shellcheck disable=SC2086
-profile() {
-  report=$1
-  shift
-  "$ncu" ${NCU_OPTIONS:-} --target-processes all --force-overwrite --export "$results/$report" "$@"
-}
-"""
-
-
-def _for_ncu(plan: PlanFile, choices: ExportChoices) -> Exported:
-    parts = export.run_parts(plan, choices, together=lambda launch: launch.name)
-    files: list[tuple[str, str]] = []
-    for part in parts:
-        for suffix, shard in part.files():
-            by_name = [
-                f"--filter-mode per-launch-config --kernel-name-base {base} "
-                f"--kernel-id {export.quoted(kernel_id)}"
-                for base, kernel_id in kernel_ids(shard)
-            ]
-            by_position = [
-                f"--filter-mode per-gpu --launch-skip {first} --launch-count {last - first + 1}"
-                for first, last in export.merged(step.ordinal for step in shard)
-            ]
-            for name, report, runs in (
-                (f"run{suffix}.sh", f"kernel{suffix}", by_name),
-                (f"run-by-position{suffix}.sh", f"range{suffix}", by_position),
-            ):
-                comment = f"Runs the program {len(runs)} times under ncu: sh {name} PROGRAM [ARGUMENT...]"
-                options = [
-                    f"{report}-{number} --devices {part.device} {run}"
-                    for number, run in enumerate(runs, start=1)
-                ]
-                files.append(_script(part, name, comment, _NCU_SETTINGS, options))
-        numbers = {step.ordinal: step.launch.occurrence + 1 for step in part.steps if step.launch is not None}
-        files += [export.manifest(part, numbers), *export.slurm(part, takes_program=True)]
-    page = export.readme("Nsight Compute", NCU.note, _NCU_README, plan, parts, choices, is_ordered=False)
-    return (*files, page)
-
-
-def kernel_ids(shard: Shard) -> list[tuple[str, str]]:
-    """Return the base of the name and the ``--kernel-id`` of each run, in the order of the shard."""
-    runs: list[tuple[str, str]] = []
+def kernel_ids(shard: Shard) -> list[str]:
+    """Return the options of ncu for each run by kernel, in the order of the shard."""
+    runs: list[str] = []
     for name, launches in _of_names(shard).items():
-        numbers = sorted({launch.occurrence + 1 for launch in launches})
         base = "mangled" if name.startswith("_Z") else "demangled"
-        runs += [
-            (base, f"::regex:{name_pattern(name)}:^({'|'.join(map(str, some))})$")
-            for some in in_pieces(numbers)
-        ]
+        for some in _in_pieces(sorted({launch.occurrence + 1 for launch in launches})):
+            kernel_id = f"::regex:{name_pattern(name)}:^({'|'.join(map(str, some))})$"
+            options = f"--filter-mode per-launch-config --kernel-name-base {base}"
+            runs.append(f"{options} --kernel-id {quote(kernel_id)}")
     return runs
 
 
+def _for_ncu(_plan: PlanFile, parts: Sequence[Part], _choices: ExportChoices) -> Written:
+    written: list[OfPart] = []
+    for part in parts:
+        own: list[tuple[str, Content]] = []
+        for suffix, shard in part.files():
+            by_position = [
+                f"--filter-mode per-gpu --launch-skip {first} --launch-count {last - first + 1}"
+                for first, last in merged(step.ordinal for step in shard)
+            ]
+            for name, report, runs in (
+                (f"run{suffix}.sh", f"kernel{suffix}", kernel_ids(shard)),
+                (f"run-by-position{suffix}.sh", f"range{suffix}", by_position),
+            ):
+                comment = f"Runs the program {len(runs)} times under ncu: sh {name} PROGRAM [ARGUMENT...]"
+                options = [f"{report}-{at} --devices {part.device} {run}" for at, run in enumerate(runs, 1)]
+                own.append((name, _profiled("ncu/run.sh", comment, options)))
+        drawn = [step.launch for step in part.steps if step.launch is not None]
+        written.append((own, {launch.ordinal: launch.occurrence + 1 for launch in drawn}))
+    return written, {}
+
+
 NCU = Exporter(
+    "ncu",
+    "Nsight Compute",
     "--kernel-id counts the launches of a kernel, grid and block on a device from 1: occurrence + 1; "
     "--launch-skip is the ordinal, from 0; written from the tool's grammar, not run against it",
     _TAKES,
     _for_ncu,
+    runs_program=True,
+    by_name=True,
 )
-
-_ROCPROF_README = """\
-run.sh PROGRAM [ARGUMENT...] runs the program once a kernel name under rocprofv3. ROCPROFV3 is another path of
-it, ROCPROF_OPTIONS what is to be measured, "--pmc SQ_WAVES" if it is not set: kernels are chosen for counters
-and thread traces alone. Results go to RESULTS, else to results/ here.
-{unknown}"""
-_UNKNOWN = """\
-Of {count} of the {all} launches it is not known how often their kernel was launched before them in other
-sizes, for the profile does not tell: {why}.
-All launches of these kernels are measured: take those of manifest.csv, by name, grid, block and occurrence;
-simulator_id is empty.
-"""
-_ROCPROF_SETTINGS = """\
-rocprofv3=${ROCPROFV3:-rocprofv3}
-results=$(absolute "${RESULTS:-$here/results}")
-# ROCPROF_OPTIONS holds several words.
-# shellcheck disable=SC2086
-profile() {
-  name=$1
-  shift
-  "$rocprofv3" ${ROCPROF_OPTIONS:---pmc SQ_WAVES} -d "$results" -o "$name" "$@"
-}
-"""
-
-
-def _for_rocprofv3(plan: PlanFile, choices: ExportChoices) -> Exported:
-    known, why_not = iterations(plan)
-    parts = export.run_parts(plan, choices, together=lambda launch: launch.name)
-    files: list[tuple[str, str]] = []
-    for part in parts:
-        for suffix, shard in part.files():
-            runs = filters(shard, known)
-            comment = (
-                f"Runs the program {len(runs)} times under rocprofv3: sh run{suffix}.sh PROGRAM "
-                f"[ARGUMENT...]\nThe launches are those of device {part.device}."
-            )
-            options = [f"kernel{suffix}-{number} {run} --" for number, run in enumerate(runs, start=1)]
-            files.append(_script(part, f"run{suffix}.sh", comment, _ROCPROF_SETTINGS, options))
-        numbers = {step.ordinal: known[step.id] for step in part.steps if step.id in known}
-        files += [export.manifest(part, numbers), *export.slurm(part, takes_program=True)]
-    drawn = sum(len(part.steps) for part in parts)
-    unknown = _UNKNOWN.format(count=drawn - len(known), all=drawn, why=why_not) if why_not else ""
-    text = _ROCPROF_README.format(unknown=unknown)
-    return (*files, export.readme("rocprofv3", ROCPROFV3.note, text, plan, parts, choices, is_ordered=False))
 
 
 def kernel_pattern(name: str) -> str:
@@ -208,53 +125,28 @@ def kernel_pattern(name: str) -> str:
 
 
 def filters(shard: Shard, known: Mapping[int, int]) -> list[str]:
-    """Return the options of each run; a kernel of which one launch is not `known` is measured whole."""
+    """Return the options of rocprofv3 for each run; where iterations are not known, for whole kernels."""
     runs = []
     for name, launches in _of_names(shard).items():
         spelt = "--mangled-kernels " if name.startswith("_Z") else ""
-        chosen = f"{spelt}--kernel-include-regex {export.quoted(kernel_pattern(name))}"
-        if any(launch.id not in known for launch in launches):
+        chosen = f"{spelt}--kernel-include-regex {quote(kernel_pattern(name))}"
+        if not known:
             runs.append(chosen)
             continue
-        for some in in_pieces(export.merged(known[launch.id] for launch in launches)):
-            text = ",".join(f"[{export.range_text(each)}]" for each in some)
-            runs.append(f"{chosen} --kernel-iteration-range {export.quoted(text)}")
+        for some in _in_pieces(merged(known[launch.id] for launch in launches)):
+            text = ",".join(f"[{range_text(each)}]" for each in some)
+            runs.append(f"{chosen} --kernel-iteration-range {quote(text)}")
     return runs
 
 
 def iterations(plan: PlanFile) -> tuple[dict[int, int], str]:
     """Return which launch of its kernel each drawn one is in its process and device, from 1, by its id.
 
-    It is read from the profile that the plan was made from, if that is still there. Else a launch has one
-    only if its kernel has a single size, which a plan by launch of a whole profile tells. Beside the numbers
-    stands why some are not known; "" where all are.
+    The profile that the plan was made from tells, if it is still there; else none is known, and why not.
     """
-    known = _of_single_sizes(plan)
-    if len(known) == len(plan.drawn):
-        return known, ""
-    original = find_original(plan)
-    return (
-        (known, str(original.why_not)) if original.profile is None else (_counted(plan, original.profile), "")
-    )
-
-
-def _of_single_sizes(plan: PlanFile) -> dict[int, int]:
-    grouping, region = plan.options.grouping, plan.options.region
-    if not (method_named(plan.options.method).draws_at_random and region == Region()):
-        return {}
-    drawn = [(stratum.key, launch) for stratum in plan.strata for launch in stratum.launches]
-    sizes: defaultdict[str, set[object]] = defaultdict(set)
-    for key, each in drawn:
-        place = (None, None) if grouping.pool_devices else (each.process, each.device)
-        # Where each stratum is of one kernel in one size, every size is among the drawn launches.
-        if not grouping.needs_shape or key != group_key(each.name, grouping, each.grid, each.block, *place):
-            return {}
-        sizes[each.name].add((each.grid, each.block))
-    return {launch.id: launch.occurrence + 1 for _, launch in drawn if len(sizes[launch.name]) == 1}
-
-
-def _counted(plan: PlanFile, profile: Profile) -> dict[int, int]:
-    """Count the launches of each drawn launch's kernel up to it, in one pass over the profile."""
+    profile, why_not = find_original(plan)
+    if profile is None:
+        return {}, str(why_not)
     ids = np.array([launch.id for launch in plan.drawn], dtype=np.int64)
     before = np.zeros(len(profile.kernels.names), dtype=np.int64)
     found: dict[int, int] = {}
@@ -271,64 +163,62 @@ def _counted(plan: PlanFile, profile: Profile) -> dict[int, int]:
             done = place + 1
             found[launch_id] = int(before[names[place]])
         before += np.bincount(names[done:], minlength=len(before))
-    return found
+    return found, ""
+
+
+def _for_rocprofv3(plan: PlanFile, parts: Sequence[Part], _choices: ExportChoices) -> Written:
+    known, why_not = iterations(plan)
+    written: list[OfPart] = []
+    for part in parts:
+        own: list[tuple[str, Content]] = []
+        for suffix, shard in part.files():
+            runs = filters(shard, known)
+            comment = (
+                f"Runs the program {len(runs)} times under rocprofv3: sh run{suffix}.sh PROGRAM "
+                f"[ARGUMENT...]\nThe launches are those of device {part.device}."
+            )
+            options = [f"kernel{suffix}-{at} {run} --" for at, run in enumerate(runs, 1)]
+            own.append((f"run{suffix}.sh", _profiled("rocprofv3/run.sh", comment, options)))
+        written.append((own, {step.ordinal: known[step.id] for step in part.steps if step.id in known}))
+    drawn = counted(len(plan.drawn), "launch", "launches")
+    unknown = template("rocprofv3/unknown.txt", launches=drawn, why=why_not) if why_not else ""
+    return written, {"unknown": unknown}
 
 
 ROCPROFV3 = Exporter(
+    "rocprofv3",
+    "rocprofv3",
     "iterations count the launches of a kernel on a device from 1, whatever their sizes; written from the "
     "tool's grammar, not run against it",
     _TAKES,
     _for_rocprofv3,
+    runs_program=True,
+    by_name=True,
 )
 
-_NVBIT_README = """\
-run.sh PROGRAM [ARGUMENT...] runs the program once for each range of {ranges}, with the tool in TOOL, such
-as instr_count.so. A line there is START_GRID_NUM and END_GRID_NUM, the second one past the last launch.
-Results go to RESULTS, else to results/ here, a file a range. A tool prints a line for each launch, with
-counts of 0 outside the range. One run over all of them: START_GRID_NUM={first} END_GRID_NUM={end}.
 
-Older tools miss launches of cuLaunchKernelEx, and only instr_count_cuda_graph sees those of CUDA graphs, so
-that the numbers may differ from the profile's.
-"""
-_NVBIT_RUN = """\
-tool=$(absolute "${{TOOL:?set it to the tool of NVBit, such as instr_count.so}}")
-results=$(absolute "${{RESULTS:-$here/results}}")
-mkdir -p -- "$results"
-while read -r first end <&3; do
-  export START_GRID_NUM="$first" END_GRID_NUM="$end"
-  CUDA_INJECTION64_PATH=$tool "$@" > "$results/launches-$first-$end.txt"
-done 3< "$here/{ranges}"
-printf '%s\\n' "$results"
-"""
-
-
-def _for_nvbit(plan: PlanFile, choices: ExportChoices) -> Exported:
-    parts = export.run_parts(plan, choices)
-    files: list[tuple[str, str]] = []
+def _for_nvbit(_plan: PlanFile, parts: Sequence[Part], _choices: ExportChoices) -> Written:
+    written: list[OfPart] = []
     for part in parts:
+        own: list[tuple[str, Content]] = []
         for suffix, shard in part.files():
             name, run = f"ranges{suffix}.txt", f"run{suffix}.sh"
-            lines = [f"{first} {last + 1}\n" for first, last in export.merged(step.ordinal for step in shard)]
+            lines = [f"{first} {last + 1}\n" for first, last in merged(step.ordinal for step in shard)]
             comment = f"Runs the program {len(lines)} times, once a range: sh {run} PROGRAM [ARGUMENT...]"
-            files += [
-                (f"{part.folder}{name}", "".join(lines)),
-                (
-                    part.folder + run,
-                    export.script(comment, _NVBIT_RUN.format(ranges=name), takes_program=True),
-                ),
-            ]
-        numbers = {step.ordinal: step.ordinal for step in part.steps}
-        files += [export.manifest(part, numbers), *export.slurm(part, takes_program=True)]
+            text = script("nvbit/run.sh", comment, takes_program=True, ranges=name)
+            own += [(name, "".join(lines)), (run, text)]
+        written.append((own, {step.ordinal: step.ordinal for step in part.steps}))
     ordinals = [step.ordinal for part in parts for step in part.steps]
-    ranges = "ranges.txt" if choices.shards == 1 else "ranges-N.txt"
-    text = _NVBIT_README.format(ranges=ranges, first=min(ordinals), end=max(ordinals) + 1)
-    page = export.readme("NVBit", NVBIT.note, text, plan, parts, choices, is_ordered=False, uses_nvbit=True)
-    return (*files, page)
+    return written, {"first": min(ordinals), "end": max(ordinals) + 1}
 
 
 NVBIT = Exporter(
+    "nvbit",
+    "NVBit",
     "launches count from 0 in a process, which has one device: the ordinal, which is the id where the "
     "profile has one process; written from the tool's grammar, not run against it",
     _TAKES,
     _for_nvbit,
+    uses_nvbit=True,
+    runs_program=True,
 )

@@ -1,20 +1,15 @@
 """Simulators and tools, found by one table: what a plan is exported as, and how what they write is read.
 
-A module is named in up to three ways::
-
-    EXPORTER: Exporter                     # how a plan is handed over; a module of several has one for each
-
-    def recognises_results(head: bytes) -> bool    # from the first 64 KiB, or whole lines further on
-    def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun    # no metrics: the usual ones
-
-    def recognises_log(head: bytes) -> bool        # of what happens within each kernel
-    def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]
+A module of results has ``recognises_results(head) -> bool`` (from the first 64 KiB, or whole lines further
+on) and ``read_results(file, metrics) -> MeasuredRun``; one of what happens within each kernel has
+``recognises_log(head) -> bool`` and ``read_interval_logs(files) -> tuple[IntervalLog, ...]``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import fields
 from importlib import import_module
 from typing import Any, cast
 
@@ -24,7 +19,8 @@ from sampling.errors import AnalysisError, OptionError, ProfileError
 from sampling.plan.plan_file import IN_FOLDER, PlanFile
 from sampling.projection import IntervalLog
 from sampling.readers.input_file import InputFile, open_input
-from sampling.simulators.export import ExportChoices, Exported, Exporter
+from sampling.simulators.export import ExportChoices
+from sampling.simulators.exporter import Exported, Exporter
 from sampling.simulators.measured_run import LinesSoFar, MeasuredRun, kind_of_caches
 from sampling.text import Wording, nearest
 
@@ -46,8 +42,6 @@ _RESULT_READERS = {
     "gpgpu-sim": "gpgpu_sim_output",
 }
 _LOG_READERS = {"accel-sim": "gpgpu_sim_output", "csv": "csv_files"}
-#: Those whose output may come after that of the simulated program
-_PRINTING = ("accel-sim", "macsim")
 _MOST_BYTES_BEFORE_A_SIGN = 1 << 26
 _TOO_LARGE = 2**62
 
@@ -59,12 +53,6 @@ def exporter_names() -> tuple[str, ...]:
 
 def exporter_named(name: str) -> Exporter:
     """Return an exporter; OptionError where there is none of that name."""
-    if name == "gpgpu-sim":
-        raise OptionError(
-            "gpgpu-sim in PTX mode runs the program itself and simulates every launch: it takes no selection",
-            remedy="export for accel-sim, the same simulator on traces; or simulate the whole program, whose "
-            "output is a profile and results",
-        )
     if name not in _EXPORTERS:
         raise OptionError(f"there is no exporter {name!r}", remedy=nearest(name, tuple(_EXPORTERS)))
     module, _, attribute = _EXPORTERS[name].partition(".")
@@ -79,7 +67,10 @@ def export_plan(plan: PlanFile, target: str, choices: ExportChoices | None = Non
     traces were given that are not those of the plan's launches.
     """
     exporter, choices = exporter_named(target), choices or ExportChoices()
-    choices.refuse_others(exporter.takes, target)
+    for each in fields(choices):
+        is_made = each.compare and getattr(choices, each.name) != each.default
+        if is_made and each.name not in exporter.takes:
+            raise OptionError(Wording(f"`{each.name}` means nothing to {{}}", target))
     new = plan.to_simulate()
     if not new.drawn:
         raise AnalysisError("all launches of the plan were simulated already")
@@ -98,10 +89,11 @@ def exported_folder(plan: PlanFile, target: str, choices: ExportChoices | None =
 
 def starts_cold(target: str, choices: ExportChoices) -> bool:
     """Return whether launches start with nothing in the caches, and nothing checks what that costs."""
-    if choices.cold_check or "caches" not in exporter_named(target).takes:
+    exporter = exporter_named(target)
+    if choices.cold_check or "caches" not in exporter.takes:
         return False
-    # Accel-Sim's L2 is filled unless it is said otherwise, as soon as there are traces to do so.
-    return target != "accel-sim" if choices.caches is None else kind_of_caches(choices.caches) == "cold"
+    # What can be filled is, unless it is said otherwise, as soon as there are traces to do so.
+    return not exporter.fills if choices.caches is None else kind_of_caches(choices.caches) == "cold"
 
 
 def read_results(file: InputFile, metrics: Sequence[str], source: str | None = None) -> MeasuredRun:
@@ -111,8 +103,7 @@ def read_results(file: InputFile, metrics: Sequence[str], source: str | None = N
     known format, or damaged.
     """
     wanted = "neither what Accel-Sim, GPGPU-Sim or MacSim print, nor a CSV with a column id"
-    readers = _readers(_RESULT_READERS, source, "results")
-    reader = _recognised(file, readers, "recognises_results", wanted) if source is None else readers[source]
+    reader = _reader(file, _RESULT_READERS, source, "results", wanted)
     return cast("MeasuredRun", reader.read_results(file, metrics))
 
 
@@ -123,20 +114,16 @@ def read_interval_logs(paths: Sequence[str], source: str | None = None) -> tuple
     is missing, damaged, of no known format, or no interval log.
     """
     wanted = "neither a visualizer log of Accel-Sim nor a CSV with the columns cycle, instructions and ctas"
-    readers = _readers(_LOG_READERS, source, "interval logs")
     with opened(paths, "log") as (files, _):
-        reader = (
-            _recognised(files[0], readers, "recognises_log", wanted) if source is None else readers[source]
-        )
+        reader = _reader(files[0], _LOG_READERS, source, "log", wanted)
         logs: tuple[IntervalLog, ...] = reader.read_interval_logs(files)
     for log in logs:
-        for what, counts in (("instructions", log.instructions), ("thread blocks", log.ctas)):
-            if counts.sum(dtype=np.float64) >= _TOO_LARGE:
-                raise ProfileError(
-                    f"{log.name} has more {what} than 64 bits can count",
-                    path=", ".join(paths),
-                    remedy="give the simulator's log of a run",
-                )
+        if max(counts.sum(dtype=np.float64) for counts in (log.instructions, log.ctas)) >= _TOO_LARGE:
+            raise ProfileError(
+                f"{log.name} has more instructions or thread blocks than 64 bits can count",
+                path=", ".join(paths),
+                remedy="give the simulator's log of a run",
+            )
     return logs
 
 
@@ -158,24 +145,26 @@ def opened(
         yield files, others
 
 
-def _readers(modules: Mapping[str, str], source: str | None, what: str) -> dict[str, Any]:
-    if source is not None and source not in modules:
-        raise OptionError(f"there is no reader of {what} {source!r}", remedy=f"there is {', '.join(modules)}")
-    names = modules if source is None else (source,)
-    return {name: import_module(f"{_FOLDER}.{modules[name]}") for name in names}
-
-
-def _recognised(file: InputFile, readers: Mapping[str, Any], verb: str, wanted: str) -> Any:
-    tests: dict[str, Callable[[bytes], bool]] = {name: getattr(each, verb) for name, each in readers.items()}
-    for name, test in tests.items():
-        if test(file.head):
-            return readers[name]
-    # What a program prints, or one line for each of many cores, may come before the first telling line.
+def _reader(file: InputFile, modules: Mapping[str, str], source: str | None, what: str, wanted: str) -> Any:
+    """Return the module that reads a file: that of its source, or the first that recognises its content."""
+    if source is not None:
+        if source not in modules:
+            remedy = f"there is {', '.join(modules)}"
+            raise OptionError(f"there is no reader of {what} {source!r}", remedy=remedy)
+        return import_module(f"{_FOLDER}.{modules[source]}")
+    readers = [import_module(f"{_FOLDER}.{name}") for name in dict.fromkeys(modules.values())]
+    verb = f"recognises_{what}"
+    for reader in readers:
+        if getattr(reader, verb)(file.head):
+            return reader
+    # What a program prints, or one line for each of many cores, may come before the first telling line; but
+    # a table is known by its first line alone.
+    printing = [reader for reader in readers if not reader.__name__.endswith("csv_files")]
     read = 0
     for text in LinesSoFar(file):
-        for name in _PRINTING:
-            if name in tests and tests[name](text):
-                return readers[name]
+        for reader in printing:
+            if getattr(reader, verb)(text):
+                return reader
         read += len(text)
         if read > _MOST_BYTES_BEFORE_A_SIGN:
             break

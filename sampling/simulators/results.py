@@ -18,24 +18,25 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.errors import OptionError, ProfileError
 from sampling.parallel import Progress
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.simulators.export import FILLED, Manifest, read_manifest
+from sampling.simulators.export import FILLED
+from sampling.simulators.exporter import Manifest, read_manifest
 from sampling.simulators.measured_run import (
     UNNUMBERED,
     CachesKind,
     MeasuredRun,
     caches_of_run,
-    differs,
-    kernels_apart,
     kind_of_caches,
+    refuse_other,
 )
 from sampling.simulators.registry import opened, read_results
 from sampling.text import Wording, counted, listed
 
 #: In place of an id: a launch that is run for the caches' sake, has no number, or is not in the manifest
 NOT_WANTED = -1
-_OF_PLAN = "give the results of the plan's own launches"
-_REMEDY_OTHER = Wording(f"{_OF_PLAN}; whether a trace has them, `kernelpoint align` tells")
-_OF_WHAT_RAN = "give the manifest of what was run"
+_REMEDY = Wording(
+    "give the results of the plan's own launches; whether a trace has them, `kernelpoint align` tells"
+)
+_OF_WHAT_RAN = "give the manifest.csv that the export wrote of what was run"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,12 +79,10 @@ def read_result_files(
     """Return what a simulator measured of a plan's launches; "-" is standard input.
 
     Launches that the plan does not draw are left out, which a note says, as are gaps. A launch that was cut
-    off in one file and simulated whole in another has what the latter says. One may be there with caches of
-    two kinds, see `SimulatedLaunches.again`.
+    off in one file and simulated whole in another has what the latter says.
 
-    Raises OptionError: there is no such reader, or it cannot give a metric; ProfileError: a file is
-    missing, damaged, of no known format, or of another program or plan; a launch is there twice with caches
-    of one kind; none of the plan's launches is there.
+    Raises OptionError: there is no such reader, or it cannot give a metric; ProfileError: a file is damaged,
+    or of another program or plan; a launch is there twice with caches of one kind, or none is there.
 
     Parameters
     ----------
@@ -107,36 +106,62 @@ def results_of(
     """Return what files of results that are read say of a plan's launches, see `read_result_files`."""
     drawn = {launch.id: launch for launch in plan.drawn}
     wanted = np.array(list(drawn), dtype=np.int64)
-    places: defaultdict[int, dict[CachesKind, _Place]] = defaultdict(dict)
     told: defaultdict[int, set[str]] = defaultdict(set)
     for each in manifests:
         for launch_id, state in zip(each.id.tolist(), each.caches, strict=True):
             told[launch_id] |= {state} - {""}
-    unsure: list[int] = []
+    #: Of each launch where it is measured, by the kind of caches that it found there.
+    places: defaultdict[int, dict[CachesKind, _Place]] = defaultdict(dict)
     in_all = 0
     for number, run in enumerate(runs):
-        own = manifests[number] if len(manifests) == len(runs) else None
-        ids = ids_of(plan, run, manifests, own)
+        ids = _ids_of(plan, run, manifests, manifests[number] if len(manifests) == len(runs) else None)
         in_all += len(ids)
         seen = caches_of_run(run)
         for row in np.flatnonzero(np.isin(ids, wanted)).tolist():
             launch = drawn[int(ids[row])]
-            if _is_unsure(run, row, launch):
-                unsure.append(launch.id)
-            _take(places[launch.id], launch.id, _Place(run, row, _caches(seen[row], told[launch.id])))
-    if not places:
+            if run.kernels:
+                refuse_other(launch, run.kernels[row], f"number {run.number[row]} there", run.path, _REMEDY)
+            place = _Place(run, row, _caches(seen[row], told[launch.id]))
+            before = places[launch.id].setdefault(kind_of_caches(place.caches), place)
+            if before is not place and before.is_whole and place.is_whole:
+                raise ProfileError(
+                    f"launch {launch.id} is there twice (number {run.number[row]})",
+                    path=" and ".join(dict.fromkeys((before.run.path, run.path))),
+                    remedy="give each launch once",
+                )
+            if place.is_whole:
+                places[launch.id][kind_of_caches(place.caches)] = place
+    counting, others = _counting(places)
+    if not counting:
         raise ProfileError(
             f"none of the plan's {counted(len(drawn), 'launch', 'launches')} is there",
             path=", ".join(run.path for run in runs),
-            remedy=_REMEDY_OTHER,
+            remedy=_REMEDY,
         )
-    counting, others = _counting(places)
     left_out = in_all - len(counting) - len(others)
-    return replace(
-        _launches_at(runs, counting),
-        notes=(*_notes(drawn, counting, left_out, unsure), *_half_pairs(told, places)),
-        again=_launches_at(runs, others) if others else None,
-    )
+    notes = tuple(_notes(drawn, counting, left_out))
+    again = _launches_at(runs, others) if others else None
+    return replace(_launches_at(runs, counting), notes=notes, again=again)
+
+
+def _counting(
+    places: Mapping[int, Mapping[CachesKind, _Place]],
+) -> tuple[dict[int, _Place], dict[int, _Place]]:
+    """Return the place that counts of each launch, and the other one of those that have two."""
+    whole = {
+        launch_id: {kind: place for kind, place in of_launch.items() if place.is_whole} or of_launch
+        for launch_id, of_launch in places.items()
+    }
+    # Filled caches count where all launches found them; else what most found: of some they are a check.
+    is_filled = all("filled" in of_launch for of_launch in whole.values())
+    order: tuple[CachesKind, ...] = ("cold", "unknown", "own", "filled")
+    counting, others = {}, {}
+    for launch_id, of_launch in whole.items():
+        here = [of_launch[kind] for kind in order if kind in of_launch]
+        counting[launch_id] = here.pop(-1 if is_filled else 0)
+        if here:
+            others[launch_id] = here[-1]
+    return counting, others
 
 
 def _caches(seen: str, told: set[str]) -> str:
@@ -150,177 +175,95 @@ def _caches(seen: str, told: set[str]) -> str:
     return next(iter(possible)) if len(possible) == 1 else seen
 
 
-def _is_unsure(run: MeasuredRun, row: int, launch: PlannedLaunch) -> bool:
-    """Return whether names cannot be compared; raise ProfileError where it is another kernel than planned."""
-    is_other = differs(launch, run.kernels[row]) if run.kernels else False
-    if is_other:
-        planned, there = kernels_apart(launch, run.kernels[row])
-        raise ProfileError(
-            f"launch {launch.id} of the plan is {planned}, and number {run.number[row]} there is {there}: "
-            "the results are of another program or plan",
-            path=run.path,
-            remedy=_REMEDY_OTHER,
-        )
-    return is_other is None
-
-
-def _take(places: dict[CachesKind, _Place], launch_id: int, place: _Place) -> None:
-    """Note where a launch is measured; a whole measurement stands before one that was cut off."""
-    kind = kind_of_caches(place.caches)
-    before = places.get(kind)
-    if before is not None and before.is_whole and place.is_whole:
-        raise ProfileError(
-            f"launch {launch_id} is there twice (number {place.run.number[place.row]})",
-            path=" and ".join(dict.fromkeys((before.run.path, place.run.path))),
-            remedy="give each launch once",
-        )
-    if before is None or place.is_whole:
-        places[kind] = place
-
-
-def _counting(
-    places: Mapping[int, Mapping[CachesKind, _Place]],
-) -> tuple[dict[int, _Place], dict[int, _Place]]:
-    """Return the place that counts of each launch, and the other one of those that have two.
-
-    Filled caches count where all launches found them; else what most found: of some they are a check.
-    """
-    whole = {
-        launch_id: {kind: place for kind, place in of_launch.items() if place.is_whole} or of_launch
-        for launch_id, of_launch in places.items()
-    }
-    is_filled = all("filled" in of_launch for of_launch in whole.values())
-    order: list[CachesKind] = ["cold", "unknown", "own", "filled"]
-    counting, others = {}, {}
-    for launch_id, of_launch in whole.items():
-        here = [of_launch[kind] for kind in order if kind in of_launch]
-        counting[launch_id] = here.pop(-1 if is_filled else 0)
-        if here:
-            others[launch_id] = here[-1]
-    return counting, others
-
-
 def _launches_at(runs: Sequence[MeasuredRun], places: Mapping[int, _Place]) -> SimulatedLaunches:
     ids = sorted(places)
     ordered = [places[each] for each in ids]
+    names = dict.fromkeys(name for run in runs for name in run.metrics)
     metrics = {
         name: np.array(
             [each.run.metrics[name][each.row] if name in each.run.metrics else np.nan for each in ordered]
         )
-        for name in dict.fromkeys(name for run in runs for name in run.metrics)
+        for name in names
     }
-    caches = tuple(each.caches for each in ordered)
-    return SimulatedLaunches(np.array(ids, dtype=np.int64), metrics, caches=caches)
+    return SimulatedLaunches(np.array(ids), metrics, caches=tuple(each.caches for each in ordered))
 
 
-def _notes(
-    drawn: Mapping[int, PlannedLaunch], places: Mapping[int, _Place], left_out: int, unsure: Sequence[int]
-) -> Iterator[str]:
+def _notes(drawn: Mapping[int, PlannedLaunch], places: Mapping[int, _Place], left_out: int) -> Iterator[str]:
     if left_out:
         others = counted(left_out, "launch", "launches")
         yield f"{others} of the results left out: not drawn by the plan, or simulated once more"
-    if gone := sorted(set(drawn) - set(places)):
+    if gone := [str(each) for each in sorted(drawn) if each not in places]:
         are = "launch of the plan is", "launches of the plan are"
-        yield f"{counted(len(gone), *are)} not in the results: {_ids(gone)}"
-    by_reason: defaultdict[str, list[int]] = defaultdict(list)
+        yield f"{counted(len(gone), *are)} not in the results: {listed(gone)}"
+    by_reason: defaultdict[str, list[str]] = defaultdict(list)
     for launch_id, place in sorted(places.items()):
         if not place.is_whole:
-            by_reason[place.run.missing[place.row]].append(launch_id)
+            by_reason[place.run.missing[place.row]].append(str(launch_id))
     for why, ids in by_reason.items():
-        yield f"not all is known of {counted(len(ids), 'launch', 'launches')} ({_ids(ids)}): {why}"
-    if unsure:
-        yield f"names of {counted(len(unsure), 'launch', 'launches')} cannot be compared here: {_ids(unsure)}"
+        yield f"not all is known of {counted(len(ids), 'launch', 'launches')} ({listed(ids)}): {why}"
 
 
-def _half_pairs(
-    told: Mapping[int, set[str]], places: Mapping[int, Mapping[CachesKind, _Place]]
-) -> Iterator[str]:
-    """Yield which launches are to run with caches of two kinds and have one of the results."""
-    pairs = [each for each, states in sorted(told.items()) if len(set(map(kind_of_caches, states))) > 1]
-    if half := [each for each in pairs if len(places.get(each, ())) < 2]:
-        of = f"{len(half)} of {counted(len(pairs), 'launch that runs', 'launches that run')} twice"
-        yield f"{of} {'has' if len(half) == 1 else 'have'} one result or none: {_ids(half)}"
-
-
-def _ids(ids: Sequence[int]) -> str:
-    return listed([str(each) for each in ids])
-
-
-def ids_of(
-    plan: PlanFile, run: MeasuredRun, manifests: Sequence[Manifest] = (), own: Manifest | None = None
+def _ids_of(
+    plan: PlanFile, run: MeasuredRun, manifests: Sequence[Manifest], own: Manifest | None
 ) -> IntArray:
     """Return (n,) the launch id of each launch of a run, `NOT_WANTED` for those that count for nothing.
 
-    Raises ProfileError: a launch has no number; the numbers can be of several processes; none is of a
-    manifest; the profile has fewer launches.
-
-    Parameters
-    ----------
-    manifests : those of the export, one for each process and device.
-    own : which of them the run is of, should it fit several.
+    Manifests are those of the export, one for each process and device, and `own` is that of the run, should
+    it fit several. Raises ProfileError where numbers do not tell which launches these are.
     """
+
+    def refused(wrong: str, remedy: str = _OF_WHAT_RAN) -> ProfileError:
+        return ProfileError(wrong, path=run.path, remedy=remedy)
+
     if run.first_number is None:
         ids = run.number
     elif (run.number == UNNUMBERED).all():
-        raise ProfileError(
-            "it does not say which launch is which",
-            path=run.path,
-            remedy="give the output of a simulator that numbers launches, or a CSV with a column id",
-        )
+        remedy = "give the output of a simulator that numbers launches, or a CSV with a column id"
+        raise refused("it does not say which launch is which", remedy)
     elif manifests:
-        ids = _by_manifests(run, manifests, own)
+        found: dict[str, IntArray] = {}
+        for way in (_in_order, _by_number):
+            tried = {} if found else {each.path: way(run, each) for each in manifests}
+            found |= {path: its for path, its in tried.items() if its is not None}
+        distinct = {its.tobytes(): its for its in found.values()}
+        if own is not None and own.path in found:
+            ids = found[own.path]
+        elif len(distinct) == 1:
+            (ids,) = distinct.values()
+        else:
+            of = manifests[0].path if len(manifests) == 1 else f"the {len(manifests)} manifests"
+            if not found:
+                raise refused(f"its launches are not those of {of}")
+            remedy = "give the manifests in the order of the results, one for each"
+            raise refused(f"its launches can be {len(distinct)} different ones of {of}", remedy)
     else:
         ids = _by_process(plan, run, run.first_number)
     launches = sum(sequence.launches for sequence in plan.profile.sequences)
     if launches and (ids >= launches).any():
         number = int(run.number[np.argmax(ids >= launches)])
-        raise ProfileError(
-            f"it has a launch {number}, and the plan's profile {launches:,} launches in all: "
-            "the results are of another program or plan",
-            path=run.path,
-            remedy=_OF_PLAN,
+        raise refused(
+            f"it has a launch {number}, and the plan's profile {launches:,} launches in all", _REMEDY
         )
     return ids
 
 
 def _by_process(plan: PlanFile, run: MeasuredRun, first_number: int) -> IntArray:
     """Return the ids where the plan's launches are of one process and device, whose launches are numbered."""
-    places = {(launch.process, launch.device) for launch in plan.drawn}
-    processes = {process for process, _ in places}
-    devices = {each.device for each in plan.profile.sequences if each.process in processes}
-    if len(places) > 1 or len(devices) > 1:
-        has = f"the plan has {len(places)} processes and devices"
-        if len(places) == 1:
-            has = f"the process has {len(devices)} devices"
-        raise ProfileError(
-            f"its launches are numbered by process, and {has}",
-            path=run.path,
-            remedy="give the manifest.csv that the export wrote for each of them",
-        )
+    drawn = {(launch.process, launch.device) for launch in plan.drawn}
+    processes = {process for process, _ in drawn}
+    places = drawn | {
+        (each.process, each.device) for each in plan.profile.sequences if each.process in processes
+    }
     is_numbered = run.number != UNNUMBERED
-    if (run.number[is_numbered] < first_number).any():
-        raise ProfileError(f"launches are numbered from {first_number}", path=run.path)
+    wrong = ""
+    if len(places) > 1:
+        wrong = f"its launches are numbered by process, and there are {len(places)} processes and devices"
+    elif (run.number[is_numbered] < first_number).any():
+        wrong = f"launches are numbered from {first_number}"
+    if wrong:
+        raise ProfileError(wrong, path=run.path, remedy=_OF_WHAT_RAN)
     first = plan.drawn[0]
     return np.where(is_numbered, run.number - first_number + (first.id - first.ordinal), NOT_WANTED)
-
-
-def _by_manifests(run: MeasuredRun, manifests: Sequence[Manifest], own: Manifest | None) -> IntArray:
-    """Return the ids by the one manifest, or the one part of it, that the run is of."""
-    for way in (_in_order, _by_number):
-        found = {each.path: ids for each in manifests if (ids := way(run, each)) is not None}
-        if found:
-            break
-    distinct = {ids.tobytes(): ids for ids in found.values()}
-    if len(distinct) == 1:
-        return next(iter(distinct.values()))
-    if own is not None and own.path in found:
-        return found[own.path]
-    of = manifests[0].path if len(manifests) == 1 else f"the {len(manifests)} manifests"
-    wrong, remedy = f"its launches are not those of {of}", _OF_WHAT_RAN
-    if distinct:
-        wrong = f"its launches can be {len(distinct)} different ones of {of}"
-        remedy = "give the manifests in the order of the results, one for each"
-    raise ProfileError(wrong, path=run.path, remedy=remedy)
 
 
 def _in_order(run: MeasuredRun, manifest: Manifest) -> IntArray | None:
@@ -337,14 +280,13 @@ def _by_number(run: MeasuredRun, manifest: Manifest) -> IntArray | None:
     """Return the ids by the numbers alone; None where not one is of the manifest."""
     drawn = ~manifest.is_warm_up
     known = dict(zip(manifest.number[drawn].tolist(), manifest.id[drawn].tolist(), strict=True))
-    warmed = set(manifest.number[~drawn].tolist())
     numbers = run.number.tolist()
     # A run of launches that the manifest does not name is none of this export, and has no warm-ups.
-    is_of_export = all(number in known or number in warmed for number in numbers)
-    both = [number for number in numbers if number in known and number in warmed]
+    is_of_export = np.isin(run.number, manifest.number).all()
+    both = set(numbers) & set(known) & set(manifest.number[~drawn].tolist())
     if both and is_of_export:
         raise ProfileError(
-            f"launch {both[0]} is a warm-up too, and the order of launches is not that of {manifest.path}",
+            f"launch {min(both)} is a warm-up too, and the order of launches is not that of {manifest.path}",
             path=run.path,
             remedy=_OF_WHAT_RAN,
         )

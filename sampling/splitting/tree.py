@@ -1,32 +1,24 @@
-"""How kernel groups are split: the rule, the tree that it grows in each, and all groups at once.
-
-Halves are the exact 2-means, found many nodes at a time and kept in one forest a reduction: a node that is
-split once stays split, so a plan for another epsilon starts from the trees of the last one.
-"""
+"""How kernel groups are split: the rule, the tree that it grows in each, and all groups at once."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
-from weakref import WeakKeyDictionary, proxy
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import OverrideError
 from sampling.parallel import Progress
-from sampling.reduction.duration_counts import DurationCounts, range_std_ns
+from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.two_means import best_partitions, best_splits
 from sampling.strata.strata import Clusters, Strata, measured_clusters
 from sampling.text import Wording
 
 #: What progress calls it.
 SPLITTING = "splitting kernel groups"
-_UNSPLIT = -1
 _MOST_DECIMALS = 6
 
 
@@ -39,25 +31,6 @@ class Verdict(StrEnum):
 
 #: Group key -> path -> the user's decision.
 Overrides = Mapping[str, Mapping[str, Verdict]]
-
-
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """A range of a reduction's pairs with its size, mean and population standard deviation."""
-
-    start: int
-    stop: int
-    launches: int
-    mean_ns: float
-    std_ns: float
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A cluster of a tree that is still growing, and the samples that the decision above gave it."""
-
-    cluster: Cluster
-    samples: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,36 +80,8 @@ class SplitTree:
         return tuple(node for node in self.nodes if node.verdict is Verdict.KEEP)
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """What a rule makes of a cluster and its parts; costs are sampled time."""
-
-    #: Two or more runs of the cluster, ascending, and how many samples each would cost.
-    parts: tuple[Cluster, ...]
-    samples_new: tuple[int, ...]
-    tau_old_ns: float
-    tau_new_ns: float
-    verdict: Verdict
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterArrays:
-    """Size, mean and population standard deviation of many clusters; arrays of one shape."""
-
-    launches: IntArray
-    mean_ns: FloatArray
-    std_ns: FloatArray
-
-    @classmethod
-    def of(cls, *clusters: Cluster) -> ClusterArrays:
-        """Return the arrays (c,) of single clusters."""
-        names = ("launches", "mean_ns", "std_ns")
-        return cls(*(np.array([getattr(cluster, name) for cluster in clusters]) for name in names))
-
-
 class Decided(NamedTuple):
-    """What a rule makes of clusters (k,) and the p parts of each; of one cluster without the k."""
+    """What a rule makes of clusters (k,) and of p parts of each."""
 
     #: (k,) whether to split.
     splits: BoolArray
@@ -147,8 +92,19 @@ class Decided(NamedTuple):
     tau_new_ns: FloatArray
 
 
+class Proposal(NamedTuple):
+    """What a rule makes of one cluster: parts, the samples of each, sampled times, verdict and reason."""
+
+    parts: Clusters
+    samples_new: tuple[int, ...]
+    tau_old_ns: float
+    tau_new_ns: float
+    verdict: Verdict
+    reason: str = ""
+
+
 class SplitRule(Protocol):
-    """When to split. A rule sees a cluster and its parts and never its relatives."""
+    """When to split. A rule sees clusters (k,), their parts (k, p), and never their relatives."""
 
     @property
     def enough(self) -> int:
@@ -158,25 +114,20 @@ class SplitRule(Protocol):
     def most_parts(self) -> int:
         """How many parts one decision may make, 2 or more."""
 
-    def samples_alone(self, clusters: ClusterArrays) -> IntArray:
+    def samples_alone(self, clusters: Clusters) -> IntArray:
         """Return how many samples each cluster costs by itself, as at the root of a group."""
 
-    def samples_kept(self, clusters: ClusterArrays, samples: IntArray, /) -> IntArray:
+    def samples_kept(self, clusters: Clusters, samples: IntArray, /) -> IntArray:
         """Return how many samples each costs if kept, given what the decision above allocated to it."""
 
-    def decide(self, whole: Cluster | ClusterArrays, samples_old: Any, parts: ClusterArrays) -> Decided:
+    def decide(self, whole: Clusters, samples_old: IntArray, parts: Clusters) -> Decided:
         """Return the decision on clusters that cost ``samples_old`` samples if kept."""
 
-    def reason(self, whole: Cluster, samples_old: int, proposal: Proposal, /) -> str:
-        """Return why it was decided so, in words and numbers."""
+    def reason(self, whole: Clusters, samples_old: int, proposal: Proposal, /) -> str:
+        """Return why one cluster was decided on so, in words and numbers."""
 
     def sized(self, clusters: Clusters, samples: IntArray) -> Strata:
-        """Return the final clusters of whole groups with the sizes that the method draws.
-
-        Parameters
-        ----------
-        samples : (s,) what the decision above each cluster allocated to it.
-        """
+        """Return final clusters with sizes, from what the decision above allocated to each (s,)."""
 
 
 def costs_in_words(one_ns: float, other_ns: float) -> tuple[str, str]:
@@ -188,94 +139,19 @@ def costs_in_words(one_ns: float, other_ns: float) -> tuple[str, str]:
     return f"{one_ns:,.0f} ns", f"{other_ns:,.0f} ns"
 
 
-_NODE = np.dtype(
-    [(name, np.int64) for name in ("group", "start", "stop", "launches", "left")]
-    + [(name, np.float64) for name in ("mean_ns", "std_ns")]
-)
-
-
-class ClusterForest:
-    """One binary tree of exact halves a kernel group; node i < groups is the root of group i.
-
-    Nodes are only added, so a node's number never changes. Callers hold ``lock`` while they split.
-    """
-
-    def __init__(self, counts: DurationCounts) -> None:
-        self.lock = threading.RLock()
-        # Weak: the table of forests below must not keep a reduction alive through its own forest.
-        self._counts: DurationCounts = proxy(counts)
-        self._table, self._size = np.zeros(0, dtype=_NODE), 0
-        self._append(np.arange(len(counts.groups)), counts.offsets[:-1], counts.offsets[1:])
-
-    @property
-    def nodes(self) -> np.ndarray:
-        """(n,) group, pairs, size, mean and deviation of each, and its left child; the right is the next."""
-        return self._table[: self._size]
-
-    def split(self, nodes: IntArray) -> None:
-        """Give each of the nodes of two pairs or more its two children; those it has, it keeps."""
-        nodes = nodes[self.nodes["left"][nodes] == _UNSPLIT]
-        if not len(nodes):
-            return
-        rows = self.nodes[nodes]
-        before = self._counts.launches_before, self._counts.time_before_ns
-        middle = best_splits(*before, rows["start"], rows["stop"])
-        left = self._size + 2 * np.arange(len(nodes))
-        starts, stops = np.stack([rows["start"], middle]), np.stack([middle, rows["stop"]])
-        self._append(np.repeat(rows["group"], 2), starts.T.ravel(), stops.T.ravel())
-        # Children are added before their parent points to them, so a split node is read without the lock.
-        self.nodes["left"][nodes] = left
-
-    def _append(self, group: IntArray, start: IntArray, stop: IntArray) -> None:
-        counts, size = self._counts, self._size + len(group)
-        if size > len(self._table):
-            room = np.zeros(max(size, 2 * len(self._table)) - self._size, dtype=_NODE)
-            self._table = np.concatenate([self.nodes, room])
-        rows = self._table[self._size : size]
-        rows["group"], rows["start"], rows["stop"], rows["left"] = group, start, stop, _UNSPLIT
-        rows["launches"] = counts.launches_before[stop] - counts.launches_before[start]
-        rows["mean_ns"] = (counts.time_before_ns[stop] - counts.time_before_ns[start]) / rows["launches"]
-        rows["std_ns"] = range_std_ns(counts, start, stop)
-        self._size = size
-
-
-_FORESTS: WeakKeyDictionary[DurationCounts, ClusterForest] = WeakKeyDictionary()
-_FORESTS_LOCK = threading.Lock()
-
-
-def _forest_of(counts: DurationCounts) -> ClusterForest:
-    """Return the forest of a reduction, the same one every time while the reduction lives."""
-    with _FORESTS_LOCK:
-        forest = _FORESTS.get(counts)
-        if forest is None:
-            forest = _FORESTS[counts] = ClusterForest(counts)
-        return forest
-
-
-class _Pending(NamedTuple):
+class _Open(NamedTuple):
     """A cluster to decide on; with ``rest``, its split is decided already, by a split into several parts."""
 
-    cluster: Cluster
+    cluster: Clusters
     path: str
-    samples_old: int
-    parent: int | None
+    samples: int
     rest: Proposal | None = None
-
-
-class _Decision(NamedTuple):
-    """What becomes of a pending cluster, before its children are linked to it."""
-
-    pending: _Pending
-    node: SplitNode
-    proposal: Proposal | None
 
 
 class TreeGrower:
     """Grows one group's tree: `step` takes the next decision in pre-order, `undo` takes the last one back.
 
-    Parameters
-    ----------
-    overrides : path -> verdict, the user's decisions in place of the rule's.
+    ``overrides``, path -> verdict, are the user's decisions in place of the rule's.
     """
 
     def __init__(
@@ -287,18 +163,11 @@ class TreeGrower:
     ) -> None:
         self._counts, self._group, self._rule = counts, group, rule
         self._overrides = dict(overrides or {})
+        whole = self._measured(counts.offsets[[group]], counts.offsets[[group + 1]])
         self._nodes: list[SplitNode] = []
-        self._done: list[_Decision] = []
-        self._next: _Decision | None = None
-        (start, stop), launches = (
-            counts.offsets[group : group + 2].tolist(),
-            int(counts.group_launches[group]),
-        )
-        mean_ns = int(counts.group_duration_ns[group]) / launches
-        root = Cluster(start, stop, launches, mean_ns, float(counts.group_std_ns[group]))
-        # The numbers of clusters in the forest, where a group's root has the group's number.
-        self._forest, self._number = _forest_of(counts), {(start, stop): group}
-        self._pending = [_Pending(root, "", int(rule.samples_alone(ClusterArrays.of(root))[0]), None)]
+        # What is to be decided on after 0, 1, ... decisions, what comes next last.
+        self._open: list[tuple[_Open, ...]] = [(_Open(whole, "", int(rule.samples_alone(whole)[0])),)]
+        self._next: tuple[SplitNode, tuple[_Open, ...]] | None = None
 
     @property
     def taken(self) -> int:
@@ -308,64 +177,52 @@ class TreeGrower:
     @property
     def tree(self) -> SplitTree:
         """The decisions so far."""
-        return SplitTree(self._group, tuple(self._nodes))
+        place = {node.path: node.index for node in self._nodes}
+        linked = (
+            node
+            if node.verdict is Verdict.KEEP
+            else replace(node, left=node.index + 1, right=place.get(node.path + "R"))
+            for node in self._nodes
+        )
+        return SplitTree(self._group, tuple(linked))
 
     @property
     def ahead(self) -> SplitNode | None:
         """The decision that `step` takes next; None when there is none left."""
-        decision = self._decide()
-        return None if decision is None else decision.node
+        if self._next is None and self._open[-1]:
+            self._next = self._decision()
+        return None if self._next is None else self._next[0]
 
     @property
-    def shares(self) -> tuple[Share, ...]:
-        """The clusters that the decisions so far lead to, final or not yet decided on, shortest first."""
-        final = [
-            Share(decision.pending.cluster, decision.node.samples_old)
-            for decision in self._done
-            if decision.node.verdict is Verdict.KEEP
+    def clusters(self) -> tuple[Clusters, IntArray]:
+        """The clusters that the decisions so far lead to, decided or not, and the samples each was given."""
+        rows = [
+            (node.start, node.stop, node.samples_old) for node in self._nodes if node.verdict is Verdict.KEEP
         ]
-        still_open = [Share(pending.cluster, pending.samples_old) for pending in self._pending]
-        return tuple(sorted(final + still_open, key=lambda share: share.cluster.start))
+        rows += [
+            (int(each.cluster.start[0]), int(each.cluster.stop[0]), each.samples) for each in self._open[-1]
+        ]
+        start, stop, samples = np.array(sorted(rows), dtype=np.int64).T
+        return self._measured(start, stop), samples
 
     def step(self) -> SplitNode | None:
         """Take the next decision; None when there is none left."""
-        decision = self._decide()
-        if decision is None:
-            return None
-        (_, path, _, parent, _), node, proposal = decision
-        self._pending.pop()
-        if parent is not None and path.endswith("R"):
-            self._nodes[parent] = replace(self._nodes[parent], right=node.index)
-        if node.verdict is Verdict.SPLIT and proposal is not None:
-            self._pending.append(self._right_of(proposal, path, node.index))
-            self._pending.append(_Pending(proposal.parts[0], path + "L", proposal.samples_new[0], node.index))
-            node = replace(node, left=node.index + 1)
-        self._nodes.append(node)
-        self._done.append(decision)
-        self._next = None
-        return node
+        ahead = self.ahead
+        if self._next is not None:
+            self._nodes.append(self._next[0])
+            self._open.append(self._next[1])
+            self._next = None
+        return ahead
 
     def undo(self) -> bool:
         """Take back the last decision, which is ahead again; False when there is none."""
         if not self._nodes:
             return False
-        node, decision = self._nodes.pop(), self._done.pop()
-        pending = decision.pending
-        if node.verdict is Verdict.SPLIT:
-            del self._pending[-2:]
-        if pending.parent is not None and pending.path.endswith("R"):
-            self._nodes[pending.parent] = replace(self._nodes[pending.parent], right=None)
-        self._pending.append(pending)
-        self._next = decision
+        self._next = self._nodes.pop(), self._open.pop()
         return True
 
     def run(self) -> SplitTree:
-        """Take all decisions that are left and return the whole tree.
-
-        Raises
-        ------
-        OverrideError : an override names no node, or splits where all durations are equal.
-        """
+        """Take all decisions that are left; OverrideError where an override fits no node."""
         while self.step() is not None:
             pass
         unused = set(self._overrides) - {node.path for node in self._nodes}
@@ -379,28 +236,17 @@ class TreeGrower:
             )
         return self.tree
 
-    def _right_of(self, proposal: Proposal, path: str, index: int) -> _Pending:
-        """Return what is right of the first part: the second, or all others as one that splits on."""
-        parts, samples = proposal.parts[1:], proposal.samples_new[1:]
-        if len(parts) == 1:
-            return _Pending(parts[0], path + "R", samples[0], index)
-        tau_ns = sum(m * part.mean_ns for m, part in zip(samples, parts, strict=True))
-        reason = f"{len(parts)} of the parts of the split above"
-        rest = Proposal(parts, samples, tau_ns, tau_ns, Verdict.SPLIT, reason)
-        whole = _measured(self._counts, parts[0].start, parts[-1].stop)
-        return _Pending(whole, path + "R", sum(samples), index, rest)
+    def _measured(self, start: IntArray, stop: IntArray) -> Clusters:
+        return measured_clusters(self._counts, np.full(start.shape, self._group), start, stop)
 
-    def _decide(self) -> _Decision | None:
-        """Return the next decision, the user's or else the rule's; it is made once."""
-        if self._next is not None or not self._pending:
-            return self._next
-        pending = self._pending[-1]
-        cluster, path, samples_old, _, proposal = pending
+    def _decision(self) -> tuple[SplitNode, tuple[_Open, ...]]:
+        """Return the next decision, the user's or else the rule's, and what is to be decided on after it."""
+        *others, (cluster, path, samples_old, proposal) = self._open[-1]
         override, rule, settled = self._overrides.get(path), self._rule, None
+        start, stop = int(cluster.start[0]), int(cluster.stop[0])
         if proposal is None:
-            kept = rule.samples_kept(ClusterArrays.of(cluster), np.array([samples_old]))
-            samples_old = int(kept[0])
-            if cluster.stop - cluster.start == 1:
+            samples_old = int(rule.samples_kept(cluster, np.array([samples_old]))[0])
+            if stop - start == 1:
                 settled = "all durations are equal"
             elif samples_old <= rule.enough:
                 settled = "1 sample is enough" if samples_old == 1 else f"{samples_old} samples are enough"
@@ -411,42 +257,47 @@ class TreeGrower:
             verdict, reason = proposal.verdict, settled or proposal.reason
         if override is not None:
             verdict, reason = override, f"decided by the user ({override}); the rule: {verdict}, {reason}"
-        longest = None if proposal is None else int(self._counts.duration_ns[proposal.parts[0].stop - 1])
+        mean_ns = float(cluster.mean_ns[0])
         node = SplitNode(
             index=len(self._nodes),
             depth=len(path),
             path=path,
-            start=cluster.start,
-            stop=cluster.stop,
-            launches=cluster.launches,
-            mean_ns=cluster.mean_ns,
-            std_ns=cluster.std_ns,
-            threshold_ns=longest,
+            start=start,
+            stop=stop,
+            launches=int(cluster.launches[0]),
+            mean_ns=mean_ns,
+            std_ns=float(cluster.std_ns[0]),
+            threshold_ns=None
+            if proposal is None
+            else int(self._counts.duration_ns[proposal.parts.stop[0] - 1]),
             samples_old=samples_old,
-            tau_old_ns=samples_old * cluster.mean_ns if proposal is None else proposal.tau_old_ns,
+            tau_old_ns=samples_old * mean_ns if proposal is None else proposal.tau_old_ns,
             samples_new=None if proposal is None else proposal.samples_new,
             tau_new_ns=None if proposal is None else proposal.tau_new_ns,
             verdict=verdict,
             reason=reason,
             overridden=override is not None,
         )
-        self._next = _Decision(pending, node, proposal)
-        return self._next
+        if verdict is Verdict.SPLIT and proposal is not None:
+            left = _Open(proposal.parts.rows(slice(0, 1)), path + "L", proposal.samples_new[0])
+            others += [self._right_of(proposal, path + "R"), left]
+        return node, tuple(others)
 
-    def _proposed(self, cluster: Cluster, samples_old: int, path: str) -> Proposal:
-        """Return what the rule makes of the partition that costs least."""
-        partitions, rule = self._partitions(cluster, path), self._rule
-        decided = [rule.decide(cluster, samples_old, ClusterArrays.of(*parts)) for parts in partitions]
-        best = min(range(len(decided)), key=lambda index: float(decided[index].tau_new_ns))
-        splits, samples_new, tau_old_ns, tau_new_ns = decided[best]
-        verdict = Verdict.SPLIT if splits else Verdict.KEEP
-        sizes, taus_ns = tuple(samples_new.tolist()), (float(tau_old_ns), float(tau_new_ns))
-        proposal = Proposal(partitions[best], sizes, *taus_ns, verdict)
-        return replace(proposal, reason=rule.reason(cluster, samples_old, proposal))
+    def _right_of(self, proposal: Proposal, path: str) -> _Open:
+        """Return what is right of the first part: the second, or all others as one that splits on."""
+        parts, samples = proposal.parts.rows(slice(1, None)), proposal.samples_new[1:]
+        if len(samples) == 1:
+            return _Open(parts, path, samples[0])
+        tau_ns = float(sum(m * mean_ns for m, mean_ns in zip(samples, parts.mean_ns.tolist(), strict=True)))
+        reason = f"{len(samples)} of the parts of the split above"
+        whole = self._measured(parts.start[:1], parts.stop[-1:])
+        return _Open(
+            whole, path, sum(samples), Proposal(parts, samples, tau_ns, tau_ns, Verdict.SPLIT, reason)
+        )
 
-    def _partitions(self, cluster: Cluster, path: str) -> list[tuple[Cluster, ...]]:
-        """Return the best partitions into 2, 3, ... parts: as many as the rule may make."""
-        counts, start, stop = self._counts, cluster.start, cluster.stop
+    def _proposed(self, cluster: Clusters, samples_old: int, path: str) -> Proposal:
+        """Return what the rule makes of the partition that costs least, of the best into 2, 3, ... parts."""
+        counts, rule, (start, stop) = self._counts, self._rule, (int(cluster.start[0]), int(cluster.stop[0]))
         if stop - start == 1:
             raise OverrideError(
                 f"node {path!r} cannot be split: all its durations are equal",
@@ -454,31 +305,17 @@ class TreeGrower:
                 group=self._group,
                 path=path,
             )
-        if self._rule.most_parts > 2:
-            before = counts.launches_before, counts.time_before_ns
-            every = best_partitions(*before, start, stop, self._rule.most_parts)
-            return [
-                tuple(_measured(counts, low, high) for low, high in pairwise((start, *bounds, stop)))
-                for bounds in every
-            ]
-        forest, number = self._forest, self._number[start, stop]
-        if forest.nodes["left"][number] == _UNSPLIT:
-            with forest.lock:
-                forest.split(np.array([number]))
-        halves = []
-        for half in range(left := int(forest.nodes["left"][number]), left + 2):
-            row = forest.nodes[half]
-            halves.append(Cluster(*(row[name].item() for name in Cluster.__slots__)))
-            self._number[halves[-1].start, halves[-1].stop] = half
-        return [tuple(halves)]
-
-
-def _measured(counts: DurationCounts, start: int, stop: int) -> Cluster:
-    """Return the cluster of the pairs ``start:stop``."""
-    launches = int(counts.launches_before[stop] - counts.launches_before[start])
-    mean_ns = int(counts.time_before_ns[stop] - counts.time_before_ns[start]) / launches
-    std_ns = float(range_std_ns(counts, np.array([start]), np.array([stop]))[0])
-    return Cluster(start, stop, launches, mean_ns, std_ns)
+        before, found = (counts.launches_before, counts.time_before_ns), []
+        for inner in best_partitions(*before, start, stop, rule.most_parts):
+            bounds = np.array([[start, *inner, stop]])
+            parts = self._measured(bounds[:, :-1], bounds[:, 1:])
+            found.append((parts.rows(0), rule.decide(cluster, np.array([samples_old]), parts)))
+        parts, (splits, samples_new, old_ns, new_ns) = min(
+            found, key=lambda each: float(each[1].tau_new_ns[0])
+        )
+        verdict, sizes = Verdict.SPLIT if splits[0] else Verdict.KEEP, tuple(samples_new[0].tolist())
+        proposal = Proposal(parts, sizes, float(old_ns[0]), float(new_ns[0]), verdict)
+        return proposal._replace(reason=rule.reason(cluster, samples_old, proposal))
 
 
 def split_groups(
@@ -490,83 +327,61 @@ def split_groups(
     """Return the final clusters of every group, and (s,) the samples each costs by the decision above it.
 
     Where a decision makes two parts, all groups are split at once, level by level; with more parts, or where
-    the user has decided, one by one.
-
-    Raises
-    ------
-    OverrideError : an override names a group or node that does not exist.
+    the user has decided, one by one. OverrideError: an override fits no group or node.
     """
-    overrides = overrides or {}
+    overrides, groups = overrides or {}, np.arange(len(counts.groups))
     singly = set(groups_overridden(counts, overrides).tolist())
-    mean_ns = counts.group_duration_ns / counts.group_launches
-    alone = rule.samples_alone(ClusterArrays(counts.group_launches, mean_ns, counts.group_std_ns))
+    whole = measured_clusters(counts, groups, counts.offsets[:-1], counts.offsets[1:])
+    alone = rule.samples_alone(whole)
     if rule.most_parts > 2:
         singly |= set(np.flatnonzero((alone > rule.enough) & (np.diff(counts.offsets) > 1)).tolist())
-    at_once = np.ones(len(counts.groups), dtype=np.bool_)
-    at_once[list(singly)] = False
-    rows = [_split_at_once(counts, rule, np.flatnonzero(at_once), alone, progress)]
+    at_once = ~np.isin(groups, list(singly))
+    finals = _split_at_once(counts, rule, whole.rows(at_once), alone[at_once], progress)
     for done, group in enumerate(sorted(singly)):
         tree = TreeGrower(counts, group, rule, overrides.get(counts.groups[group].key)).run()
         leaves = [(group, leaf.start, leaf.stop, leaf.samples_old) for leaf in tree.leaves]
-        rows.append(np.array(leaves, dtype=np.int64).T)
+        finals.append(np.array(leaves, dtype=np.int64).T)
         if progress is not None:
             progress(done + 1, len(singly), SPLITTING)
-    group_of, start, stop, samples = np.concatenate(rows, axis=1)
+    group_of, start, stop, samples = np.concatenate(finals, axis=1)
     order = np.argsort(start)
     return measured_clusters(counts, group_of[order], start[order], stop[order]), samples[order]
 
 
-def groups_overridden(counts: DurationCounts, overrides: Overrides) -> IntArray:
-    """Return the kernel groups in which the user has decided something, ascending.
-
-    Raises
-    ------
-    OverrideError : an override names a group that does not exist.
-    """
-    index_of_key = {group.key: index for index, group in enumerate(counts.groups)} if overrides else {}
-    unknown = [key for key in overrides if key not in index_of_key]
-    if unknown:
-        raise OverrideError(
-            "an override names a kernel group that is not in this profile",
-            key=unknown[0],
-            remedy=Wording(
-                "overrides hold for one `group_by`; `kernelpoint groups --format json` lists the keys"
-            ),
-        )
-    return np.array(sorted(index_of_key[key] for key in overrides), dtype=np.int64)
-
-
 def _split_at_once(
-    counts: DurationCounts, rule: SplitRule, groups: IntArray, alone: IntArray, progress: Progress | None
-) -> IntArray:
-    """Return (4, s) group, start, stop and samples of the final clusters of groups split into halves.
-
-    The decisions are those of `TreeGrower`, taken level by level over all groups.
-    """
-    forest = _forest_of(counts)
+    counts: DurationCounts, rule: SplitRule, clusters: Clusters, samples: IntArray, progress: Progress | None
+) -> list[IntArray]:
+    """Return (4, any) group, start, stop and samples of final clusters, as `TreeGrower` decides on them."""
     finals = [np.zeros((4, 0), dtype=np.int64)]
 
-    def clusters(nodes: IntArray) -> ClusterArrays:
-        rows = forest.nodes[nodes]
-        return ClusterArrays(rows["launches"], rows["mean_ns"], rows["std_ns"])
+    def keep(kept: Clusters, samples: IntArray) -> None:
+        finals.append(np.stack([kept.group, kept.start, kept.stop, samples]))
 
-    with forest.lock:
-        nodes, samples = groups, alone[groups]
-        while len(nodes):
-            pairs = forest.nodes["stop"][nodes] - forest.nodes["start"][nodes]
-            is_final = (samples <= rule.enough) | (pairs == 1)
-            open_nodes, samples_old = nodes[~is_final], samples[~is_final]
-            forest.split(open_nodes)
-            left = forest.nodes["left"][open_nodes]
-            children = np.stack([left, left + 1], axis=1)
-            parts = clusters(children)
-            splits, samples_new, *_ = rule.decide(clusters(open_nodes), samples_old, parts)
-            rows = forest.nodes[np.concatenate([nodes[is_final], open_nodes[~splits]])]
-            kept = np.concatenate([samples[is_final], samples_old[~splits]])
-            finals.append(np.stack([rows["group"], rows["start"], rows["stop"], kept]))
-            nodes = children[splits].ravel()
-            samples = rule.samples_kept(parts, samples_new)[splits].ravel()
-            if progress is not None:
-                still_open = np.count_nonzero(np.bincount(forest.nodes["group"][nodes]))
-                progress(len(counts.groups) - int(still_open), len(counts.groups), SPLITTING)
-    return np.concatenate(finals, axis=1)
+    while len(samples):
+        is_final = (samples <= rule.enough) | (clusters.stop - clusters.start == 1)
+        keep(clusters.rows(is_final), samples[is_final])
+        clusters, samples = clusters.rows(~is_final), samples[~is_final]
+        middle = best_splits(counts.launches_before, counts.time_before_ns, clusters.start, clusters.stop)
+        start, stop = (np.stack(ends, axis=1) for ends in ((clusters.start, middle), (middle, clusters.stop)))
+        halves = measured_clusters(counts, np.stack([clusters.group] * 2, axis=1), start, stop)
+        splits, samples_new, *_ = rule.decide(clusters, samples, halves)
+        keep(clusters.rows(~splits), samples[~splits])
+        samples = rule.samples_kept(halves, samples_new)[splits].ravel()
+        clusters = halves.rows(splits)
+        if progress is not None:
+            still_open = int(np.count_nonzero(np.bincount(clusters.group)))
+            progress(len(counts.groups) - still_open, len(counts.groups), SPLITTING)
+    return finals
+
+
+def groups_overridden(counts: DurationCounts, overrides: Overrides) -> IntArray:
+    """Return the kernel groups that the user decided on, ascending; OverrideError where one is not there."""
+    index_of_key = {group.key: index for index, group in enumerate(counts.groups)} if overrides else {}
+    for key in overrides:
+        if key not in index_of_key:
+            raise OverrideError(
+                "an override names a kernel group that is not in this profile",
+                key=key,
+                remedy=Wording("keys are of one `group_by`; `kernelpoint groups --format json` lists them"),
+            )
+    return np.array(sorted(index_of_key[key] for key in overrides), dtype=np.int64)

@@ -7,7 +7,6 @@ all of them, as `DurationCounts` has them.
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 
@@ -24,10 +23,6 @@ def best_splits(
 ) -> IntArray:
     """Return (k,) where the right half of the best split of each range of two pairs or more begins.
 
-    The ranges may overlap.
-
-    Notes
-    -----
     The least sum of squares within two clusters is the greatest between them,
 
         n1 n2 / (n1 + n2) (mu1 - mu2)^2,
@@ -36,47 +31,38 @@ def best_splits(
     cancels. Of equal thresholds the lowest wins; ties are settled in exact integers.
     """
     found = np.empty(len(start), dtype=np.int64)
-    part = np.cumsum(stop - start) // PAIRS_AT_ONCE
-    bounds = np.flatnonzero(np.diff(part, prepend=-1, append=part[-1] + 1 if len(part) else 0))
-    for low, high in pairwise(bounds.tolist()):
-        some = slice(low, high)
-        found[some] = _best_splits_at_once(launches_before, time_before_ns, start[some], stop[some])
-    return found
-
-
-def _best_splits_at_once(
-    launches_before: IntArray, time_before_ns: IntArray, start: IntArray, stop: IntArray
-) -> IntArray:
-    thresholds = stop - start - 1
-    first = np.cumsum(thresholds) - thresholds
-    at = np.repeat(start + 1 - first, thresholds) + np.arange(int(thresholds.sum()))
-    base_launches, base_time_ns = launches_before[start], time_before_ns[start]
-    launches = launches_before[stop] - base_launches
-    # Times from the shortest duration on: of long launches that differ little, the means differ exactly.
-    shortest_ns = (time_before_ns[start + 1] - base_time_ns) // (launches_before[start + 1] - base_launches)
-    time_ns = time_before_ns[stop] - base_time_ns - launches * shortest_ns
-    left_launches = launches_before[at] - np.repeat(base_launches, thresholds)
-    left_time_ns = time_before_ns[at] - np.repeat(base_time_ns, thresholds)
-    left_time_ns -= left_launches * np.repeat(shortest_ns, thresholds)
-    all_launches = np.repeat(launches, thresholds)
-    right_launches = all_launches - left_launches
-    distance_ns = left_time_ns / left_launches
-    distance_ns -= (np.repeat(time_ns, thresholds) - left_time_ns) / right_launches
-    between = (left_launches * (right_launches / all_launches)) * distance_ns**2
-    enough = np.maximum.reduceat(between, first) * (1 - _NEARLY_EQUAL)
-    candidates = np.flatnonzero(between >= np.repeat(enough, thresholds))
-    of_range = np.searchsorted(first, candidates, side="right") - 1
-    found = np.empty(len(start), dtype=np.int64)
-    found[of_range] = at[candidates]
-    for tied in np.flatnonzero(np.bincount(of_range, minlength=len(start)) > 1).tolist():
-        n, t = int(launches[tied]), int(time_ns[tied])
-
-        def between_exactly(threshold: int, n: int = n, t: int = t) -> Fraction:
-            left = int(left_launches[threshold])
-            return Fraction((n * int(left_time_ns[threshold]) - left * t) ** 2, left * (n - left))
-
-        # The first of the greatest is the lowest.
-        found[tied] = at[max(candidates[of_range == tied].tolist(), key=between_exactly)]
+    run = np.cumsum(stop - start) // PAIRS_AT_ONCE
+    for some in np.split(np.arange(len(start)), np.flatnonzero(np.diff(run)) + 1):
+        if not len(some):
+            break
+        begin, end = start[some], stop[some]
+        thresholds = end - begin - 1
+        first = np.cumsum(thresholds) - thresholds
+        at = np.repeat(begin + 1 - first, thresholds) + np.arange(int(thresholds.sum()))
+        base_launches, base_time_ns = launches_before[begin], time_before_ns[begin]
+        launches = launches_before[end] - base_launches
+        # Times from the shortest duration on: of long launches that differ little, the means differ exactly.
+        shortest_ns = (time_before_ns[begin + 1] - base_time_ns) // (
+            launches_before[begin + 1] - base_launches
+        )
+        time_ns = time_before_ns[end] - base_time_ns - launches * shortest_ns
+        left_launches = launches_before[at] - np.repeat(base_launches, thresholds)
+        left_time_ns = time_before_ns[at] - np.repeat(base_time_ns, thresholds)
+        left_time_ns -= left_launches * np.repeat(shortest_ns, thresholds)
+        all_launches = np.repeat(launches, thresholds)
+        right_launches = all_launches - left_launches
+        distance_ns = left_time_ns / left_launches
+        distance_ns -= (np.repeat(time_ns, thresholds) - left_time_ns) / right_launches
+        between = (left_launches * (right_launches / all_launches)) * distance_ns**2
+        enough = np.maximum.reduceat(between, first) * (1 - _NEARLY_EQUAL)
+        candidates = np.flatnonzero(between >= np.repeat(enough, thresholds))
+        of_range = np.searchsorted(first, candidates, side="right") - 1
+        found[some[of_range]] = at[candidates]
+        for tied in np.flatnonzero(np.bincount(of_range, minlength=len(some)) > 1).tolist():
+            n, t, rows = int(launches[tied]), int(time_ns[tied]), candidates[of_range == tied]
+            left = zip(left_launches[rows].tolist(), left_time_ns[rows].tolist(), strict=True)
+            scores = [Fraction((n * t1 - n1 * t) ** 2, n1 * (n - n1)) for n1, t1 in left]
+            found[some[tied]] = at[rows[scores.index(max(scores))]]
     return found
 
 
@@ -85,12 +71,8 @@ def best_partitions(
 ) -> list[tuple[int, ...]]:
     """Return the best partition of a range into k runs, for k = 2 to ``most`` or as many as it has pairs.
 
-    A partition is its k - 1 inner bounds: the pairs where runs begin.
-
-    Notes
-    -----
-    The least sum of squares within runs is the greatest between them, sum_j n_j (mu_j - mu)^2. With B_k(i)
-    the greatest for the first i pairs in k runs,
+    A partition is its k - 1 inner bounds: the pairs where runs begin. The least sum of squares within runs is
+    the greatest between them, sum_j n_j (mu_j - mu)^2. With B_k(i) the greatest for the first i pairs,
 
         B_k(i) = max over j < i of  B_{k-1}(j) + n (mu_ji - mu)^2,  n = n_i - n_j,  mu_ji = (t_i - t_j) / n,
 
@@ -102,13 +84,15 @@ def best_partitions(
         return []
     whole = np.array([start]), np.array([stop])
     partitions: list[tuple[int, ...]] = [(int(best_splits(launches_before, time_before_ns, *whole)[0]),)]
+    if most == 2:
+        return partitions
     launches = (launches_before[start : stop + 1] - launches_before[start]).astype(np.float64)
     mean_ns = (time_before_ns[stop] - time_before_ns[start]) / launches[-1]
     # Times are taken about the mean, so that only deviations are squared and no digits cancel.
     time_ns = (time_before_ns[start : stop + 1] - time_before_ns[start]) - launches * mean_ns
     score = np.concatenate([[-np.inf], time_ns[1:] ** 2 / launches[1:]])
     choices: list[IntArray] = []
-    for runs in range(2, min(most, pairs) + 1 if most > 2 else 2):
+    for runs in range(2, min(most, pairs) + 1):
         score, choice = _next_layer(launches, time_ns, score, runs)
         choices.append(choice)
         if runs > 2:
@@ -128,23 +112,21 @@ def _next_layer(
     in the middle lies between theirs. All middles of a level are searched in one vectorised pass.
     """
     last = len(launches) - 1
-    best = np.full(last + 1, -np.inf)
-    choice = np.zeros(last + 1, dtype=np.int64)
+    best, choice = np.full(last + 1, -np.inf), np.zeros(last + 1, dtype=np.int64)
     ranges = np.array([[runs, last, runs - 1, last - 1]], dtype=np.int64)
     while len(ranges):
         first, stop, low, high = ranges.T
         middle = (first + stop) // 2
-        top = np.minimum(high, middle - 1)
-        sizes = top - low + 1
+        sizes = np.minimum(high, middle - 1) - low + 1
         begin = np.cumsum(sizes) - sizes
         candidates = np.repeat(low - begin, sizes) + np.arange(sizes.sum())
         ends = np.repeat(middle, sizes)
         off_ns = time_ns[ends] - time_ns[candidates]
         values = score[candidates] + off_ns**2 / (launches[ends] - launches[candidates])
         best[middle] = np.maximum.reduceat(values, begin)
-        is_best = np.flatnonzero(values == np.repeat(best[middle], sizes))
-        owner = np.repeat(np.arange(len(middle)), sizes)[is_best]
-        choice[middle[owner[::-1]]] = candidates[is_best[::-1]]
+        is_best = np.flatnonzero(values == best[ends])
+        # Backwards, so that of equal ones the first is what stays.
+        choice[ends[is_best[::-1]]] = candidates[is_best[::-1]]
         below = np.stack([first, middle - 1, low, choice[middle]], axis=1)
         above = np.stack([middle + 1, stop, choice[middle], high], axis=1)
         ranges = np.concatenate([below[first < middle], above[middle < stop]])

@@ -1,19 +1,18 @@
 """Random draws inside strata, all strata at once: those of a plan, those of many to judge a design.
 
-**Nested draws.** Each stratum has one order in which its launches are drawn, from a key that the seed and its
-place make: the same seed with larger sizes draws the same launches and more. The order is a row of hashes of
-key and number, by SplitMix64 [Steele, Lea, Flood, OOPSLA 2014], without those that were there before.
+**Nested**: each stratum has one order in which its launches are drawn, hashes of its place and the seed by
+SplitMix64 [Steele, Lea, Flood, OOPSLA 2014], so that the same seed with larger sizes draws the same and more.
 
-**Judged draws.** The normal quantile fails where one stratum carries most of the variance with one or two
-samples and a skewed spread: the error of a draw is then far from normal. So a design is drawn thousands of
-times: the strata of most variance as they are, and what all others add, small and of many, is taken as
-normal, as is what simulated time varies beyond durations. (docs/methods.md, 5 Joint)
+**Judged**: where one stratum carries most of the variance with one or two samples and a skewed spread, the
+error is far from normal. So a design is drawn thousands of times: the strata of most variance as they are;
+what all others add, and what simulated time varies beyond durations, is taken as normal.
+(docs/methods.md, 5 Joint)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
 
@@ -60,29 +59,24 @@ class Draw:
 
 def draw(counts: DurationCounts, strata: Strata, seed: int) -> Draw:
     """Draw uniformly, so that the same seed (0 or more) draws the same launches and more of larger sizes."""
-    rng = generator(seed, Stream.DRAW)
-    key = int(rng.integers(0, 2**64, dtype=np.uint64))
+    key = int(generator(seed, Stream.DRAW).integers(0, 2**64, dtype=np.uint64))
     identity = stratum_keys(key, (strata.group, strata.start, strata.launches))
-    stratum, position, _ = first_launches(identity, strata.launches, strata.samples)
-    pair, occurrence = _launches(counts, counts.launches_before[strata.start[stratum]] + position)
-    return Draw(stratum, pair, occurrence)
-
-
-def _launches(counts: DurationCounts, place: IntArray) -> tuple[IntArray, IntArray]:
-    """Return pair and occurrence of the launches at some places (n,) among all of the reduction's."""
+    stratum, position = first_launches(identity, strata.launches, strata.samples)
+    order = np.argsort((np.cumsum(strata.launches) - strata.launches)[stratum] + position)
+    stratum, position = stratum[order], position[order]
+    place = counts.launches_before[strata.start[stratum]] + position
     pair = np.searchsorted(counts.launches_before, place, side="right") - 1
-    return pair, place - counts.launches_before[pair]
-
-
-def estimate_total_ns(counts: DurationCounts, strata: Strata, drawn: Draw) -> float:
-    """Return sum of N_i times the mean duration of the draw from stratum i. [Allegro section IV-C]"""
-    weight = strata.launches / strata.samples
-    return float(np.dot(weight[drawn.stratum], counts.duration_ns[drawn.pair]))
+    return Draw(stratum, pair, place - counts.launches_before[pair])
 
 
 def weights(strata: Strata, drawn: Draw) -> FloatArray:
     """Return (n,) how many launches each drawn one stands for: N/m."""
     return np.asarray((strata.launches / strata.samples)[drawn.stratum])
+
+
+def estimate_total_ns(counts: DurationCounts, strata: Strata, drawn: Draw) -> float:
+    """Return sum of N_i times the mean duration of the draw from stratum i. [Allegro section IV-C]"""
+    return float(np.dot(weights(strata, drawn), counts.duration_ns[drawn.pair]))
 
 
 def errors_of_draws(
@@ -94,13 +88,9 @@ def errors_of_draws(
 ) -> FloatArray:
     """Return (d,) the errors in ns of the totals that d independent draws estimate.
 
-    A stratum is off by N/m sum (x - mu) over the launches drawn of it. Where fewer are left than are drawn,
-    those are drawn instead, and it is minus the sum over them.
-
-    Parameters
-    ----------
-    samples : (d, s) the sizes of the strata in each draw.
-    by_rank : (n,) durations in place of the reduction's own, by (group, duration, id).
+    ``samples`` (d, s) are the sizes of the strata in each draw, ``by_rank`` (n,) durations in place of the
+    reduction's own, by (group, duration, id). A stratum is off by N/m sum (x - mu) over the launches drawn of
+    it. Where fewer are left than are drawn, those are drawn instead, and it is minus the sum over them.
     """
     draws, of_each = samples.shape
     first, last = (counts.launches_before[pairs] for pairs in (strata.start, strata.stop))
@@ -111,10 +101,13 @@ def errors_of_draws(
     side = np.minimum(samples, strata.launches - samples)
     weight = np.where(side == samples, 1, -1) * (strata.launches / samples)
     key = stratum_keys(int(rng.integers(0, 2**64, dtype=np.uint64)), [np.arange(side.size)])
-    row, position, _ = _unsorted(key, np.tile(strata.launches, draws), side.ravel())
+    row, position = first_launches(key, np.tile(strata.launches, draws), side.ravel())
     stratum = row % of_each
     place = first[stratum] + position
-    drawn_ns = counts.duration_ns[_launches(counts, place)[0]] if by_rank is None else by_rank[place]
+    if by_rank is None:
+        drawn_ns = counts.duration_ns[np.searchsorted(counts.launches_before, place, side="right") - 1]
+    else:
+        drawn_ns = by_rank[place]
     off_ns = weight.ravel()[row] * (drawn_ns - mean_ns[stratum])
     return np.asarray(np.bincount(row // of_each, off_ns, minlength=draws), dtype=np.float64)
 
@@ -134,68 +127,41 @@ def stratum_keys(seed: int, parts: Sequence[IntArray]) -> UIntArray:
     return key
 
 
-def first_launches(
-    key: UIntArray, launches: IntArray, samples: IntArray
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the first ``samples[i]`` launches of each stratum's order.
+def first_launches(key: UIntArray, launches: IntArray, samples: IntArray) -> tuple[IntArray, IntArray]:
+    """Return stratum and position of the first ``samples[i]`` launches in each stratum's order of drawing.
 
-    Parameters
-    ----------
-    key : (s,) of `stratum_keys`.
-    launches, samples : (s,) how many the stratum has, and how many are drawn, at most as many.
-
-    Returns
-    -------
-    stratum, position, rank : (n,) each, by stratum and position; rank is the place in the order of drawing.
-        In a stratum that is drawn whole the order is that of the positions.
+    All arguments are (s,), ``key`` of `stratum_keys`; the launches found (n,) come in any order.
     """
-    stratum, position, rank = _unsorted(key, launches, samples)
-    order = np.argsort((np.cumsum(launches) - launches)[stratum] + position)
-    return stratum[order], position[order], rank[order]
-
-
-def _unsorted(key: UIntArray, launches: IntArray, samples: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the same, in any order."""
     whole = np.flatnonzero(samples == launches)
-    counted = _counted(launches[whole])
-    found = [np.stack([np.repeat(whole, launches[whole]), counted, counted])]
-    missing = np.flatnonzero(samples < launches)
-    hashed = _numbers_needed(launches[missing], samples[missing])
-    while len(missing):
-        of_stratum, where, place = _distinct(key[missing], launches[missing], hashed)
-        enough = np.bincount(of_stratum, minlength=len(missing)) >= samples[missing]
-        taken = enough[of_stratum] & (place < samples[missing][of_stratum])
-        found.append(np.stack([missing[of_stratum[taken]], where[taken], place[taken]]))
-        missing, hashed = missing[~enough], 2 * hashed[~enough]
-    stratum, position, rank = np.concatenate(found, axis=1)
-    return stratum, position, rank
-
-
-def _numbers_needed(launches: IntArray, samples: IntArray) -> IntArray:
-    """Return (s,) how many positions to hash so that mostly enough are distinct: the coupon collector's."""
-    left = launches - samples
-    mean = launches * np.log1p(samples / np.maximum(left, 1))
-    deviation = np.sqrt(launches * (samples / np.maximum(left, 1)))
-    return np.ceil(np.where(samples == 1, 1, mean + _SLACK * np.minimum(deviation, mean))).astype(np.int64)
+    found = [np.stack([np.repeat(whole, launches[whole]), _counted(launches[whole])])]
+    open_ = np.flatnonzero(samples < launches)
+    # How many numbers to hash so that mostly enough positions are distinct: the coupon collector's.
+    left = np.maximum(launches - samples, 1)
+    mean, deviation = launches * np.log1p(samples / left), np.sqrt(launches * (samples / left))
+    needed = np.where(samples == 1, 1, mean + _SLACK * np.minimum(deviation, mean))
+    hashed = np.ceil(needed[open_]).astype(np.int64)
+    while len(open_):
+        n, m = launches[open_], samples[open_]
+        stratum = np.repeat(np.arange(len(open_)), hashed)
+        number = mixed(key[open_][stratum] + (_counted(hashed).astype(np.uint64) + np.uint64(1)) * _STEP)
+        # 53 bits fill a double: a position's chance is off by less than N / 2^53 of itself.
+        position = ((number >> np.uint64(11)) * 2.0**-53 * n[stratum]).astype(np.int64)
+        # The numbers stand in the order of drawing, and the first of equal ones counts.
+        _, first = np.unique((np.cumsum(n) - n)[stratum] + position, return_index=True)
+        first.sort()
+        stratum, position = stratum[first], position[first]
+        rank = np.arange(len(first)) - np.searchsorted(stratum, stratum)
+        enough = np.bincount(stratum, minlength=len(open_)) >= m
+        taken = enough[stratum] & (rank < m[stratum])
+        found.append(np.stack([open_[stratum[taken]], position[taken]]))
+        open_, hashed = open_[~enough], 2 * hashed[~enough]
+    stratum, position = np.concatenate(found, axis=1)
+    return stratum, position
 
 
 def _counted(sizes: IntArray) -> IntArray:
     """Return 0 .. size - 1 for each size, one after another."""
     return np.asarray(np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes))
-
-
-def _distinct(key: UIntArray, launches: IntArray, hashed: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return stratum, position and rank of what is distinct among so many hashed positions of each."""
-    stratum = np.repeat(np.arange(len(key)), hashed)
-    number = mixed(key[stratum] + (_counted(hashed).astype(np.uint64) + np.uint64(1)) * _STEP)
-    # 53 bits fill a double: a position's chance is off by less than N / 2^53 of itself.
-    position = ((number >> np.uint64(11)) * 2.0**-53 * launches[stratum]).astype(np.int64)
-    base = np.cumsum(launches) - launches
-    # The numbers stand in the order of drawing, and the first of equal ones is found.
-    _, first = np.unique(base[stratum] + position, return_index=True)
-    first.sort()
-    stratum, position = stratum[first], position[first]
-    return stratum, position, np.arange(len(first)) - np.searchsorted(stratum, stratum)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +180,7 @@ class Judged:
     noise: FloatArray
     own_noise: FloatArray
     #: (draws,) standard normal numbers, evenly spread and shuffled.
-    scores: FloatArray = field(repr=False)
+    scores: FloatArray
 
     def errors_ns(self, *, with_noise: bool = False, group: int | None = None) -> FloatArray:
         """Return (draws,) the absolute errors of the total, or of one group's own."""
@@ -236,6 +202,12 @@ class Judged:
         return float(np.partition(errors_ns, last)[last])
 
 
+@cache
+def _scores() -> FloatArray:
+    """Return (draws,) the quantiles of the normal distribution in the middle of as many equal parts."""
+    return np.array([NormalDist().inv_cdf((index + 0.5) / DRAWS) for index in range(DRAWS)])
+
+
 def judged(
     counts: DurationCounts, strata: Strata, cycles: CycleSpread | None, rng: np.random.Generator
 ) -> Judged:
@@ -250,33 +222,22 @@ def judged(
     drawn = np.sort(drawn[np.argsort(-variance[drawn], kind="stable")[:MOST_DRAWN]])
     off_ns = np.zeros((DRAWS, len(drawn)))
     for column, stratum in enumerate(drawn.tolist()):
-        off_ns[:, column] = _errors_ns(counts, strata, stratum, int(side[stratum]), rng)
+        # N/m sum (x - mu) over the launches drawn; where fewer are left, minus the sum over those.
+        pairs, fewer = slice(int(strata.start[stratum]), int(strata.stop[stratum])), int(side[stratum])
+        launches, samples, count = (
+            int(strata.launches[stratum]),
+            int(strata.samples[stratum]),
+            counts.count[pairs],
+        )
+        weight = launches / samples * (1 if fewer == samples else -1)
+        from_mean_ns = (counts.duration_ns[pairs] - strata.mean_ns[stratum]) * weight
+        if fewer == 1 or launches > _LARGE:
+            place = rng.integers(0, launches, (DRAWS, fewer))
+            off_ns[:, column] = from_mean_ns[np.searchsorted(np.cumsum(count), place, "right")].sum(axis=1)
+            continue
+        for part in np.array_split(np.arange(DRAWS), 1 + DRAWS * len(count) // _MOST_NUMBERS_AT_ONCE):
+            times = rng.multivariate_hypergeometric(count, fewer, len(part), method="count")
+            off_ns[part, column] = times @ from_mean_ns
     rest = variance.copy()
     rest[drawn] = 0
-    return Judged(strata.group, drawn, off_ns, rest, noise, own_noise, rng.permutation(_normal_scores()))
-
-
-def _errors_ns(
-    counts: DurationCounts, strata: Strata, stratum: int, side: int, rng: np.random.Generator
-) -> FloatArray:
-    """Return (draws,) the errors of a stratum's estimated total, N/m sum (x - mu) over the launches drawn.
-
-    Where fewer are left than drawn, it is minus the sum over those.
-    """
-    pairs = slice(int(strata.start[stratum]), int(strata.stop[stratum]))
-    launches, count = int(strata.launches[stratum]), counts.count[pairs]
-    weight = launches / int(strata.samples[stratum]) * (1 if side == strata.samples[stratum] else -1)
-    from_mean_ns = (counts.duration_ns[pairs] - strata.mean_ns[stratum]) * weight
-    if side == 1 or launches > _LARGE:
-        place = rng.integers(0, launches, (DRAWS, side))
-        return np.asarray(from_mean_ns[np.searchsorted(np.cumsum(count), place, side="right")].sum(axis=1))
-    parts = np.array_split(np.arange(DRAWS), 1 + DRAWS * len(count) // _MOST_NUMBERS_AT_ONCE)
-    drawn = (rng.multivariate_hypergeometric(count, side, len(part), method="count") for part in parts)
-    return np.concatenate([times @ from_mean_ns for times in drawn])
-
-
-@cache
-def _normal_scores() -> FloatArray:
-    """Return (draws,) the quantiles of the normal distribution in the middle of as many equal parts."""
-    normal = NormalDist()
-    return np.array([normal.inv_cdf((index + 0.5) / DRAWS) for index in range(DRAWS)])
+    return Judged(strata.group, drawn, off_ns, rest, noise, own_noise, rng.permutation(_scores()))

@@ -32,8 +32,7 @@ def single_sample_size(mean_ns: FloatArray, std_ns: FloatArray, epsilon: float, 
 
     Floors and caps are the caller's. [STEM+ROOT Eq. 3 without its floor; Allegro Theorem 2]
     """
-    relative = np.divide(std_ns, mean_ns, out=np.zeros(np.shape(mean_ns)), where=np.asarray(mean_ns) > 0)
-    return _whole((z * relative / epsilon) ** 2)
+    return _whole((z * _ratio(std_ns, mean_ns) / epsilon) ** 2)
 
 
 def joint_sample_sizes(
@@ -48,12 +47,14 @@ def joint_sample_sizes(
     mu is 0; floors and caps are the caller's. [STEM+ROOT Problem 1, misprint corrected]
     """
     budget = (epsilon * (launches * mean_ns).sum(axis=-1, keepdims=True) / z) ** 2
-    deviation_ns = launches * std_ns
-    root_cost = np.sqrt(mean_ns)
-    ratio = np.divide(deviation_ns, root_cost, out=np.zeros(np.shape(deviation_ns)), where=root_cost > 0)
+    deviation_ns, root_cost = launches * std_ns, np.sqrt(mean_ns)
     sum_of_roots = (deviation_ns * root_cost).sum(axis=-1, keepdims=True)
-    factor = np.divide(sum_of_roots, budget, out=np.zeros(np.shape(budget)), where=budget > 0)
-    return _whole(factor * ratio)
+    return _whole(_ratio(sum_of_roots, budget) * _ratio(deviation_ns, root_cost))
+
+
+def _ratio(over: FloatArray, under: FloatArray) -> FloatArray:
+    """Return the ratio, 0 where it is of 0."""
+    return np.asarray(np.divide(over, under, out=np.zeros(np.shape(over)), where=np.asarray(under) > 0))
 
 
 def _whole(sizes: FloatArray) -> IntArray:
@@ -70,30 +71,21 @@ def water_filled_sample_sizes(
     z: float,
     *,
     floor: int = 1,
-    variance: FloatArray | None = None,
 ) -> IntArray:
     """Return the least sizes, drawn without replacement, that keep every segment's total within epsilon.
 
-    Parameters
-    ----------
-    launches, mean_ns, std_ns : (s,) size, mean and POPULATION standard deviation of each cluster.
-    offsets : (g + 1,) segment i is the clusters ``offsets[i]:offsets[i + 1]``, at least one.
-    floor : no cluster gets fewer, unless it is smaller.
-    variance : (s,) S^2 where it is not that of the durations.
+    Segment i is the clusters ``offsets[i]:offsets[i + 1]``, at least one. For each, with b_i = N_i^2 S_i^2,
+    S^2 = sigma^2 N/(N-1), and c = (epsilon sum N_i mu_i / z)^2,
 
-    Notes
-    -----
-    For each segment, with b_i = N_i^2 S_i^2, S^2 = sigma^2 N/(N-1), and c = (epsilon sum N_i mu_i / z)^2,
-
-        m_i = clip( ceil( sqrt(theta b_i / a_i) ), floor, N_i )
+        m_i = clip( ceil( sqrt(theta b_i / mu_i) ), floor, N_i )
 
     at the smallest theta with sum b_i (1/m_i - 1/N_i) <= c. A cluster that reaches N_i is simulated whole and
     leaves the sum; what is left of c is due to rounding alone. All segments are bisected at once.
     """
     total_ns = np.add.reduceat(launches * mean_ns, offsets[:-1])
     budget = (epsilon * total_ns / z) ** 2
-    b = spread(launches, sample_variance(launches, std_ns) if variance is None else variance)
-    ratio = np.divide(b, mean_ns, out=np.zeros(len(b)), where=mean_ns > 0)
+    b = spread(launches, sample_variance(launches, std_ns))
+    ratio = _ratio(b, mean_ns)
     segment = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     least = np.minimum(floor, launches)
 
@@ -105,13 +97,10 @@ def water_filled_sample_sizes(
         variance = np.add.reduceat(b * left_out(sizes(theta), launches), offsets[:-1])
         return np.asarray(variance <= budget)
 
-    varied = ratio > 0
-    census = np.zeros(len(ratio))
-    census[varied] = launches[varied].astype(np.float64) ** 2 / ratio[varied]
-    alone = np.full(len(ratio), np.inf)
-    alone[varied] = 1 / ratio[varied]
-    # A ten-millionth more than a census of all needs, and less than one sample each: rounding must leave
-    # the one no launch short, and the other none too many.
+    # Between less than one sample each and a census of all, by a ten-millionth more: rounding must leave the
+    # one no launch short, and the other none too many.
+    census = _ratio(launches.astype(np.float64) ** 2, ratio)
+    alone = np.divide(1, ratio, out=np.full(len(ratio), np.inf), where=ratio > 0)
     high = np.log(np.maximum(np.maximum.reduceat(census, offsets[:-1]), 1e-300)) + 1e-7
     low = np.log(np.minimum(np.minimum.reduceat(alone, offsets[:-1]), 1e300)) - 1e-7
     low = np.minimum(low, high)

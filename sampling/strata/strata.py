@@ -24,11 +24,11 @@ DECLARED_FREEDOM = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Disjoint ranges of a reduction's pairs that together hold every launch; all arrays (s,)."""
+    """Ranges of a reduction's pairs; all arrays of one shape, of strata (s,)."""
 
-    #: Index of the kernel group or pool, or WHOLE_WORKLOAD.
+    #: Index of the kernel group or pool, or WHOLE_WORKLOAD; clusters of a group stand together.
     group: IntArray
-    #: The pairs ``start:stop`` of the reduction, ascending.
+    #: The pairs ``start:stop`` of the reduction.
     start: IntArray
     stop: IntArray
     #: N, how many launches there are; mean and population standard deviation of their durations.
@@ -38,19 +38,26 @@ class Clusters:
 
     @property
     def group_offsets(self) -> IntArray:
-        """(groups + 1,) clusters of each group that occurs; clusters of a group stand together."""
+        """(groups + 1,) clusters of each group that occurs."""
         first = np.flatnonzero(np.append(True, self.group[1:] != self.group[:-1]))
         return np.append(first, len(self.group))
 
+    def rows(self, here: BoolArray | slice | int) -> Clusters:
+        """Return some of the clusters, one after the other."""
+        group, start, stop, launches = (
+            column[here].ravel() for column in (self.group, self.start, self.stop, self.launches)
+        )
+        return Clusters(group, start, stop, launches, self.mean_ns[here].ravel(), self.std_ns[here].ravel())
+
     def with_samples(self, samples: IntArray, *, notes: tuple[str, ...] = ()) -> Strata:
         """Return the strata."""
-        columns = self.group, self.start, self.stop, self.launches, self.mean_ns, self.std_ns
-        return Strata(*columns, samples, notes)
+        moments = self.launches, self.mean_ns, self.std_ns
+        return Strata(self.group, self.start, self.stop, *moments, samples, notes)
 
 
 @dataclass(frozen=True, slots=True)
 class Strata(Clusters):
-    """Clusters with how many launches to draw from each."""
+    """Clusters that together hold every launch, with how many launches to draw from each."""
 
     #: m, 1 <= m <= N.
     samples: IntArray
@@ -74,10 +81,11 @@ class Strata(Clusters):
 
 
 def measured_clusters(counts: DurationCounts, group: IntArray, start: IntArray, stop: IntArray) -> Clusters:
-    """Return the clusters that are the ranges ``start[i]:stop[i]`` of pairs, with size, mean and spread."""
+    """Return the clusters that are the ranges ``start[i]:stop[i]`` of pairs, of any one shape."""
     launches = counts.launches_before[stop] - counts.launches_before[start]
     time_ns = counts.time_before_ns[stop] - counts.time_before_ns[start]
-    return Clusters(group, start, stop, launches, time_ns / launches, range_std_ns(counts, start, stop))
+    std_ns = range_std_ns(counts, start.ravel(), stop.ravel()).reshape(start.shape)
+    return Clusters(group, start, stop, launches, time_ns / launches, std_ns)
 
 
 def sample_variance(launches: IntArray, std_ns: FloatArray) -> FloatArray:
@@ -98,9 +106,7 @@ def left_out(samples: IntArray, launches: IntArray) -> FloatArray:
 def total_variance(strata: Strata, variance: FloatArray | None = None) -> FloatArray:
     """Return (s,) each stratum's part of the variance of the estimated total, ns^2: N^2 (1 - m/N) S^2/m.
 
-    Parameters
-    ----------
-    variance : (s,) S^2 of the strata; None: that of their durations.
+    S^2 is ``variance`` (s,), or else that of the durations.
     """
     launches = strata.launches
     if variance is None:
@@ -112,10 +118,8 @@ def total_variance(strata: Strata, variance: FloatArray | None = None) -> FloatA
 def bound(strata: Strata, confidence: float, variance: FloatArray | None = None) -> float:
     """Return the a-priori bound on |estimate - total| / total: z sqrt(sum of variances) / sum N mu."""
     total_ns = float(np.dot(strata.launches, strata.mean_ns))
-    if total_ns == 0:
-        return 0.0
     of_total = float(total_variance(strata, variance).sum())
-    return normal_quantile(confidence) * float(np.sqrt(of_total)) / total_ns
+    return normal_quantile(confidence) * float(np.sqrt(of_total)) / total_ns if total_ns else 0.0
 
 
 def group_bounds(strata: Strata, confidence: float, variance: FloatArray | None = None) -> FloatArray:
@@ -134,8 +138,7 @@ class CycleSpread:
     #: Coefficients of variation, of launches of one kernel group and of kernel groups.
     within: float
     between: float
-    #: (groups + 1,) whether the strata of a group span kernel groups. The last entry is that of strata of the
-    #: whole workload, whose group is -1.
+    #: (groups + 1,) whether the strata of a group span kernel groups; the last is that of the whole workload.
     spans_kernels: BoolArray
     #: (groups + 1,) what ``between`` makes of the variance that a group's total has, over the square of the
     #: simulated total.
@@ -169,16 +172,8 @@ def declared_spread(groups: PlanGroups, target: Target) -> CycleSpread:
 
 
 def cycle_spread(target: Target, share: FloatArray, group_of: IntArray, is_pool: BoolArray) -> CycleSpread:
-    """Return what a target declares.
+    """Return what a target declares, from each kernel group's share of the time and the plan's group of each.
 
-    Parameters
-    ----------
-    share : (kernel groups,) of the time.
-    group_of : (kernel groups,) the plan's group that holds each.
-    is_pool : (groups,) whether that is a pool.
-
-    Notes
-    -----
     With c_g the cycles per nanosecond of kernel group g, mean 1 and coefficient of variation k, w_g its share
     of the time and V_g its variance, the relative variance of the total is sum c_g^2 V_g / (sum c_g w_g)^2.
     To second order its mean is sum V_g (1 + k^2 (1 - 4 w_g + 3 sum_h w_h^2)); never less than 1 is used, and
@@ -193,10 +188,10 @@ def cycle_spread(target: Target, share: FloatArray, group_of: IntArray, is_pool:
 
 
 def expected_half_width(strata: Strata, cycles: CycleSpread, confidence: float) -> float:
-    """Return the half-width, over the total, that the interval from simulated values will have.
+    """Return the half-width, over the total, of the interval from simulated values that vary as declared.
 
-    That is if cycles vary as declared: the interval of `sampling.estimation.interval`, with the profile's
-    time for cycles and f = 1. (docs/methods.md, 11 Back from the simulator)
+    It is the interval of `sampling.estimation.interval`, with the profile's time for cycles and f = 1.
+    (docs/methods.md, 11 Back from the simulator)
     """
     single = (strata.samples == 1) & (strata.launches > 1)
     # The strata of one launch of a kernel group tell one spread together, and so do those of all pools.

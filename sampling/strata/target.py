@@ -12,16 +12,11 @@ from sampling.text import Wording
 
 #: Below this a bound is finer than the rounding of the sums it is made of.
 LEAST_EPSILON = 1e-9
-#: Beyond this a double cannot tell the normal quantile from infinity.
-MOST_CONFIDENCE = 1 - 1e-12
-#: Below this the quantile is as good as 0, and any bound with it.
-LEAST_CONFIDENCE = 1e-9
-#: Beyond this spread between kernels a sample of them says nothing of the others.
-MOST_KERNEL_SPREAD = 10.0
-# Student's t is the normal quantile to five digits from here on.
-_AS_GOOD_AS_NORMAL = 1e5
 #: More than any profile has; a double still counts them.
 MOST_LAUNCHES = 2**53
+_BELOW_ONE = math.nextafter(1, 0)
+# Student's t is the normal quantile to five digits from here on.
+_AS_GOOD_AS_NORMAL = 1e5
 
 
 def normal_quantile(confidence: float) -> float:
@@ -52,56 +47,37 @@ def student_quantile(confidence: float, freedom: float) -> float:
 
 @dataclass(frozen=True)
 class Target:
-    """The promise a plan has to keep; all fractions.
+    """The promise a plan has to keep; all fractions."""
 
-    Attributes
-    ----------
-    epsilon : bound on the relative error of the total.
-    confidence : share of draws that must meet it.
-    group_epsilon, min_samples, pool : of the method joint alone: the bound of every kernel group's own total
-        (None: none), the least samples of a stratum, and whether small kernel groups may be pooled.
-    noise_floor, kernel_spread : how simulated cycles per profiled nanosecond are declared to vary, as
-        coefficients of variation: within a kernel, and between kernels.
-    """
-
+    #: Bound on the relative error of the total, and the share of draws that must meet it.
     epsilon: float = 0.05
     confidence: float = 0.95
+    #: Of the method joint alone: the bound of every kernel group's own total (None: none), and the least
+    #: samples of a stratum.
     group_epsilon: float | None = 0.25
     min_samples: int = 1
+    #: How simulated cycles per profiled nanosecond are declared to vary, as coefficients of variation: within
+    #: a kernel, and between kernels.
     noise_floor: float = 0.05
     kernel_spread: float = 0.3
+    #: Whether joint may pool small kernel groups.
     pool: bool = True
 
     def __post_init__(self) -> None:
-        # A confidence of 1 is not meant as 1 %, so that is not suggested.
-        fractions = (
-            ("epsilon", self.epsilon, 1, LEAST_EPSILON),
-            ("group_epsilon", self.group_epsilon, 1, LEAST_EPSILON),
-            ("confidence", self.confidence, 2, LEAST_CONFIDENCE),
-        )
-        for name, value, least_per_cent, least in fractions:
-            if value is None:
-                continue
-            if not 0 < value < 1:
-                hint = f"; did you mean {value / 100:g}?" if least_per_cent <= value < 100 else ""
-                raise OptionError(Wording(f"`{name}` is a fraction between 0 and 1, not {value:g}{hint}"))
-            if value < least:
-                raise OptionError(Wording(f"`{name}` is at least {least:g}, not {value:g}"))
-        if self.confidence > MOST_CONFIDENCE:
-            raise OptionError(Wording("`confidence` is at most 1 - 1e-12, not {:.17g}", self.confidence))
-        if not 1 <= self.min_samples <= MOST_LAUNCHES:
-            raise OptionError(Wording("`min_samples` is 1 to 2^53, not {}", self.min_samples))
-        if not 0 <= self.noise_floor < 1:
-            raise OptionError(
-                Wording("`noise_floor` is a fraction from 0, below 1, not {:g}", self.noise_floor)
-            )
-        if not 0 <= self.kernel_spread <= MOST_KERNEL_SPREAD:
-            said = Wording(
-                "`kernel_spread` is a fraction from 0 to {:g}, not {:g}",
-                MOST_KERNEL_SPREAD,
-                self.kernel_spread,
-            )
-            raise OptionError(said)
+        fraction = (LEAST_EPSILON, _BELOW_ONE, "a fraction between 1e-9 and 1")
+        limits = {
+            "epsilon": fraction,
+            "group_epsilon": fraction,
+            "confidence": (1e-9, 1 - 1e-12, "a fraction between 1e-9 and 1 - 1e-12"),
+            "min_samples": (1, MOST_LAUNCHES, "1 to 2^53"),
+            "noise_floor": (0, _BELOW_ONE, "a fraction from 0, below 1"),
+            "kernel_spread": (0, 10, "a fraction from 0 to 10"),
+        }
+        for name, (least, most, meaning) in limits.items():
+            value = getattr(self, name)
+            if value is not None and not least <= value <= most:
+                hint = f"; did you mean {value / 100:g}?" if "between" in meaning and 1 < value < 100 else ""
+                raise OptionError(Wording(f"`{name}` is {meaning}, not {{:g}}{hint}", value))
 
     @cached_property
     def z(self) -> float:

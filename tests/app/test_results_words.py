@@ -197,7 +197,7 @@ def test_the_plan_and_not_the_options_of_view_3_say_the_confidence() -> None:
 
 
 def test_other_options_are_those_of_the_command_line() -> None:
-    others = "--metric a --ratio a/b --metric='c d' --confidence 0.9 --from csv --partial"
+    others = "--metric a --ratio a/b --metric='c d' --confidence 0.9 --from csv"
     asked = options_asked(typed("a.log", against="b.log", others=others), SESSION)
     assert asked == EstimateOptions(
         plan="plan.json",
@@ -207,7 +207,6 @@ def test_other_options_are_those_of_the_command_line() -> None:
         ratios=("a/b",),
         confidence=0.9,
         source="csv",
-        partial=True,
     )
 
 

@@ -70,10 +70,6 @@ def test_results_of_a_part_are_no_total(kernelpoint: Kernelpoint, plan_file: Pat
     figures = [(each["total"], each["low"], each["incomplete"]) for each in run.results["metrics"]]
     assert figures == [(None, None, True)] * 2
     assert [(each["ratio"], each["incomplete"]) for each in run.results["ratios"]] == [(None, True)]
-    part = kernelpoint(*words, "--partial", *JSON)
-    assert part.code == 4
-    assert part.results["metrics"][0]["total"] > 0
-    assert "what follows is of that part alone" in kernelpoint(*words, "--partial").out
 
 
 def test_results_that_vary_more_than_was_declared_say_what_to_type(
@@ -158,7 +154,7 @@ def test_against_another_configuration(kernelpoint: Kernelpoint, plan_file: Path
         ("id,cycles\n", 3, "launch"),
         ("id,cycles\n999999999,5\n", 3, "launch"),
         ("id,cycles\n{first},5\n{first},6\n", 3, "twice"),
-        ("id,cycles\n{first},-5\n", 3, "more than 0 cycles"),
+        ("id,cycles\n{first},-5\n", 3, "column cycles"),
         ("nothing at all\n", 3, "results.csv"),
         # A launch whose cycles are not a number has none.
         ("id,cycles\n{first},nan\n", 1, "tell no metric of any launch"),
@@ -327,6 +323,6 @@ def test_random_draws_have_a_bound_and_an_interval(
     words = ("estimate", plan, table, "--target", "0.0001", "--top-up", tmp_path / "more.json")
     assert "clusters told by features cannot be topped up" in kernelpoint(*words).failed(1)
     traded = kernelpoint("trade-off", resnet, "--method", "embedding").failed(2)
-    assert "features of single launches" in traded
+    assert "goes by single launches" in traded
     text = " ".join(kernelpoint("summary", *embedding, *RANDOM).out.split())
     assert "What would be faster is not known, for embedding goes by features of single launches" in text

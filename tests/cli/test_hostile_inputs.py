@@ -98,8 +98,8 @@ TEXTS: dict[str, tuple[str, str, str]] = {
     ),
     "intervals beyond 64 bits": (
         "project FILE",
-        "interval_cycles,instructions,ctas\n" + f"{2**61},5,1\n" * 4,
-        "column interval_cycles",
+        "cycle,instructions,ctas\n" + "".join(f"{each},{2**61},1\n" for each in range(1, 5)),
+        "than 64 bits can count",
     ),
     "a cycle at the end of 64 bits": (
         "project FILE",

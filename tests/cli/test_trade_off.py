@@ -186,7 +186,7 @@ def test_a_budget_that_no_plan_fits(kernelpoint: Kernelpoint, resnet: Path, tmp_
     words = ("sample", resnet, *DEAR, "--slowdown", "1e6", "--budget", "30m", "-o", out)
     said = kernelpoint(*words).failed(4)
     assert "at epsilon 0.999 a plan takes 34.8m of simulation, more than --budget 30m at a slowdown" in said
-    assert "; give --budget 34.8m, or --method root, or --min-samples 1, or --group-by name" in said
+    assert "; give --budget 34.8m" in said
     assert not out.exists()
     for more in (("--budget", "34.8m"), ("--method", "root"), ("--min-samples", "1"), ("--group-by", "name")):
         assert kernelpoint(*words, *more).code == 0, more
@@ -206,7 +206,7 @@ def test_a_budget_that_no_plan_fits(kernelpoint: Kernelpoint, resnet: Path, tmp_
         ("trade-off", "--epsilons 0.01,5", "did you mean 0.05?"),
         ("trade-off", "--epsilons a", "fractions by commas are meant"),
         ("trade-off", "--epsilons ,", "names no epsilon"),
-        ("trade-off", "--method pks", "pks picks launches without chance"),
+        ("trade-off", "--method pks", "pks goes by single launches"),
     ],
 )
 def test_wrong_options_are_refused_before_a_profile_is_read(

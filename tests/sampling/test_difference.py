@@ -170,8 +170,8 @@ def test_every_launch_is_counted_in_one_kernel(
             expected[name, None if by_name else grid][side][duration] += 1
     told = {
         (kernel.name, None if kernel.matched_by == "name" else (kernel.grid or (0,))[0]): [
-            Counter(dict(zip(*(column.tolist() for column in side.of(index)), strict=True)))
-            for side in found.durations
+            Counter(dict(zip(*(column.tolist() for column in side), strict=True)))
+            for side in found.distinct(index)
         ]
         for index, kernel in enumerate(found.kernels)
     }

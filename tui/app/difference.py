@@ -171,14 +171,14 @@ def draw_kernel(found: Difference, kernel: int, log: bool, width: int, height: i
     """Return the durations of a kernel before, over those after."""
     sides = []
     for word, side, durations in zip(
-        ("before", "after"), (found.before, found.after), found.durations, strict=True
+        ("before", "after"), (found.before, found.after), found.distinct(kernel), strict=True
     ):
         launches = int(side.launches[kernel])
         caption = "no launches"
         if launches:
             mean = quantities.duration(float(side.mean_ns[kernel]))
             caption = f"{counted(launches, 'launch', 'launches')}, mean {mean}"
-        sides.append(Side(f"{word}: {caption}", *durations.of(kernel)))
+        sides.append(Side(f"{word}: {caption}", *durations))
     return two_histograms((sides[0], sides[1]), width, height, log=log)
 
 

@@ -20,7 +20,7 @@ from sampling.plan.study import Study
 from sampling.profile.identity import content_sha256
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
-from sampling.simulators.export import manifests_in
+from sampling.simulators.exporter import manifests_in
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from sampling.strata.target import Target
 from sampling.text import counted
@@ -68,7 +68,6 @@ def estimated(options: EstimateOptions, progress: Progress) -> PlanEstimate:
         confidence=options.confidence,
         projection_error=options.projection_error,
         scale_error=options.scale_error or 0.0,
-        partial=options.partial,
     )
 
 

@@ -178,7 +178,6 @@ class ResultsOptions(OutputOptions):
     against: tuple[InputFile, ...] = option(
         (), "Results of another configuration: the speedup over it (repeat).", metavar="FILE"
     )
-    partial: bool = option(False, "Give totals of a part, too, where strata have no result yet.")
     accept_cold: bool = option(
         False, "Take a total of launches that started with cold caches for one that keeps --target."
     )

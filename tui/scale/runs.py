@@ -315,7 +315,7 @@ def explained(found: Sequence[Larger]) -> Iterator[str]:
     if any(each.low is None for each in found):
         said += "; beyond two doublings nothing was measured, and none is given"
     yield said
-    if estimate is not None and (caches := str(estimate.caches)):
+    if estimate is not None and (caches := estimate.caches.said):
         yield f"the caches: {caches}"
 
 

@@ -63,12 +63,16 @@ def difference_answer(found: Difference, options: DifferenceOptions, *, followin
 
 def compared_parts(found: Difference) -> dict[str, Part]:
     """Return which part of either profile was compared."""
-    sides = zip(("before", "after"), found.parts, (found.before, found.after), found.left_out, strict=True)
+    sides = zip(("before", "after"), found.parts, (found.before, found.after), found.counts, strict=True)
     return {
         name: Part(
-            part.region, int(side.launches.sum()), int(side.total_ns.sum()), part.profile.launches, left_out
+            part.region,
+            int(side.launches.sum()),
+            int(side.total_ns.sum()),
+            part.profile.launches,
+            counts.left_out,
         )
-        for name, part, side, left_out in sides
+        for name, part, side, counts in sides
     }
 
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sampling.estimation.interval import Estimate, Ratio
-from sampling.estimation.total import CYCLES, PlanEstimate, compared_keys
+from sampling.estimation.total import PlanEstimate, compared_keys
 from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlannedLaunch
-from sampling.running import Asked, Now, Ran
-from sampling.simulators.jobs import Job
+from sampling.running import Asked, Job, Now, Ran
+from sampling.simulators.measured_run import CYCLES
 from sampling.text import counted
 from tui.charts.quantities import UNKNOWN, count, duration, hours, share
 from tui.options.command_line import command_line
@@ -87,7 +87,7 @@ def estimate_results(
         if options.target is None
         else found.is_within(options.target, accept_cold=options.accept_cold),
         "caches": _caches(found),
-        "seen": None if main.seen is None else asdict(main.seen),
+        "seen": None if main.seen is None else main.seen._asdict(),
         "declared": {
             "noise": None if declared is None else declared.noise_floor,
             "kernel_spread": None if declared is None else declared.kernel_spread,
@@ -218,13 +218,13 @@ def missing_lines(found: PlanEstimate, listed: str | None = None) -> Iterator[st
         to_run = [launch for launch in found.plan.drawn if launch.id in missing]
         known = f"{share(1 - main.share_missing)} of the time"
         there = f"list: {listed}" if listed else "`--target 0.05 --top-up more.json` lists them"
-        what = "no total yet" if math.isnan(main.total) else "what follows is of that part alone"
-        yield f"INCOMPLETE: results of {known}; {what}. Still to run: {_launches_text(to_run)} ({there})"
+        still = _launches_text(to_run)
+        yield f"INCOMPLETE: results of {known}; no total yet. Still to run: {still} ({there})"
 
 
 def cache_lines(found: PlanEstimate) -> Iterator[str]:
     """Yield what the launches found in the caches, and what that does to their total."""
-    if words := str(found.caches):
+    if words := found.caches.said:
         heads = {"cold": "COLD: ", "own": "LOWER BOUND: "}
         yield heads.get(found.caches.kind, "") + words + _grown(found)
     if found.own is not None and (ends := _bracket(found)) is not None:
@@ -296,7 +296,7 @@ def ratio_text(ratio: Ratio) -> str:
     if ratio.ratio is None:
         return ratio.reason or "none"
     text = f"{ratio.ratio:.4g}"
-    if ratio.half_width:
+    if ratio.low is not None and ratio.low != ratio.high:
         text += f", {ratio.low:.4g} to {ratio.high:.4g}"
     return text if ratio.reason is None else f"{text}; {ratio.reason}"
 
@@ -370,7 +370,7 @@ def unmet_text(found: PlanEstimate, target: float) -> str:
     if not total.total:
         return f"{asked}: the total is 0"
     if total.is_within(target):
-        began = "with their own reads in L2" if found.caches.is_lower_bound else "cold"
+        began = "with their own reads in L2" if found.caches.kind == "own" else "cold"
         return f"{asked} of the whole run: launches started {began} (`--accept-cold` takes their total)"
     if found.parts is not None and found.parts.cold_check > target:
         reached = share(found.parts.cold_check)

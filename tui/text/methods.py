@@ -12,7 +12,7 @@ from sampling.features.metric_names import NCU_COMMAND
 from sampling.methods.options import about_options
 from sampling.methods.registry import DEFAULT_METHOD, method_named, method_names, method_options
 from sampling.parallel import Progress
-from sampling.plan.comparison import Comparison, Mean, MethodComparison, mean_comparison
+from sampling.plan.comparison import Comparison, Mean, MethodComparison, mean_figures
 from sampling.readers.registry import refuse_unused_columns
 from tui.charts.grid import LETTERS, Grid, cluster_style
 from tui.charts.quantities import count, ratio, share
@@ -224,22 +224,22 @@ def mean_rows(workloads: Sequence[Sequence[Row]], mean: Mean) -> NotedRows:
 
 def _mean_row(there: Sequence[Row], workloads: int, mean: Mean) -> Row:
     method, same_as = there[0]["method"], {row["same_as"] for row in there}
-    found = mean_comparison(
-        method, [row["speedup"] for row in there], [row["error_mean"] for row in there], mean
+    speedup, error = mean_figures(
+        [row["speedup"] for row in there], [row["error_mean"] for row in there], mean
     )
     means = f"({'geometric' if mean == 'geometric' else 'harmonic'} speedup, {mean} error)"
-    over = f"{MEAN_OF}{found.profiles} {means}"
-    if found.profiles < workloads:
+    over = f"{MEAN_OF}{len(there)} {means}"
+    if len(there) < workloads:
         among = ", ".join(row["profile"] for row in there)
-        over = f"{MEAN_OF}{found.profiles} of {workloads} {means}: {among}"
+        over = f"{MEAN_OF}{len(there)} of {workloads} {means}: {among}"
     return {
         "profile": over,
         "method": method,
         "applicable": True,
         "reason": None,
         **dict.fromkeys((*FIGURES, *ERRORS)),
-        "speedup": found.speedup,
-        "error_mean": found.error,
+        "speedup": speedup,
+        "error_mean": error,
         "seconds": sum(row["seconds"] for row in there),
         "bound_with_noise": None,
         "same_as": same_as.pop() if len(same_as) == 1 else None,

@@ -296,7 +296,7 @@ def projection_row(number: int, log: IntervalLog, projection: Projection) -> dic
         "launches": max(len(log.launches), 1),
         "cut_short": (log.why_cut or _CUT) if log.is_cut_short else None,
         "total_instructions": totals.instructions,
-        "projected_by": projection.basis.value,
+        "projected_by": projection.basis,
     }
 
 

@@ -29,7 +29,7 @@ def _sample(
         x=np.array(x, dtype=np.float64),
         y=np.array(y, dtype=np.float64).reshape(-1, 1),
         metrics=("cycles",),
-        planned=None if planned is None else np.array(planned),
+        planned=np.array([len(launches) for _, _, launches in strata] if planned is None else planned),
     )
 
 

@@ -62,6 +62,7 @@ def test_running_sums_give_the_moments_of_the_launches_themselves(made: Populati
             made.x[rows],
             cycles[draw, rows][:, np.newaxis],
             ("cycles",),
+            made.samples,
         )
         alone = moments(sample, sample.values("cycles"))
         expected = interval(alone)

@@ -101,13 +101,10 @@ def test_launches_without_a_result_are_named_and_their_time_said(written: Writte
     share = first.size * first.mean_ns / plan.total_duration_ns
     assert found.main.share_missing == pytest.approx(share)
     assert not found.main.is_within(0.99)
-    # No total, interval or ratio of a part, unless that is asked for.
+    # No total, interval or ratio of a part.
     assert np.isnan(of(found, "cycles"))
     assert (found.main.low, found.main.seen) == (None, None)
     assert [(ratio.ratio, ratio.is_incomplete) for ratio in found.ratios] == [(None, True)]
-    part = estimate_plan(plan, SimulatedLaunches(all_there.ids[kept], metrics), partial=True)
-    assert of(part, "cycles") == pytest.approx(3 * plan.total_duration_ns * (1 - share), rel=1e-9)
-    assert part.main.is_incomplete
 
 
 def test_a_launch_that_was_cut_off_is_run_again(written: Written) -> None:
@@ -186,7 +183,7 @@ def test_a_speedup_is_of_the_launches_that_both_have(written: Written) -> None:
     assert found.speedup is not None
     assert found.speedup.ratio == pytest.approx(2)
     # All launches agree: what is left is the little that was declared of those left out.
-    assert 0 < (found.speedup.half_width or 0) < 0.05
+    assert 2 < (found.speedup.high or 0) < 2.05
     uneven = SimulatedLaunches(other.ids, {"cycles": simulated(plan, 0.1, seed=9).metrics["cycles"]})
     value = estimate_plan(plan, one, against=uneven).speedup
     assert value is not None
@@ -199,15 +196,12 @@ def test_a_speedup_is_of_the_launches_that_both_have(written: Written) -> None:
 def test_results_without_a_common_launch_give_no_speedup(written: Written) -> None:
     plan = written(epsilon=0.02)
     cycles = simulated(plan)
-    parts = [
+    first, others = (
         SimulatedLaunches(cycles.ids[part], {"cycles": cycles.metrics["cycles"][part]})
         for part in (slice(0, 5), slice(5, None))
-    ]
+    )
     with pytest.raises(AnalysisError, match="no launch of the plan in common"):
-        estimate_plan(plan, parts[0], against=parts[1])
-    unknown = SimulatedLaunches(cycles.ids, {"cycles": np.full(len(cycles.ids), np.nan)})
-    with pytest.raises(AnalysisError, match="has both cycles and cycles of the other"):
-        estimate_plan(plan, cycles, against=unknown)
+        estimate_plan(plan, first, against=others)
 
 
 def test_topping_up_contains_what_was_simulated_and_ends(written: Written, sample_data: Path) -> None:

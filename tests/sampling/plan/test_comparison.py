@@ -11,7 +11,7 @@ import pytest
 
 from sampling.methods.method import Picks
 from sampling.methods.registry import method_names
-from sampling.plan.comparison import FeatureFiles, MethodComparison, mean_comparison, plan_key
+from sampling.plan.comparison import FeatureFiles, MethodComparison, mean_figures, plan_key
 from sampling.plan.design import Design, design_of_method, make_design, picked_strata
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
@@ -93,15 +93,13 @@ def test_picks_have_one_error_and_no_bound(profile: Profile, tmp_path: Path) -> 
 
 
 def test_means_over_profiles() -> None:
-    usual = mean_comparison("root", [2.0, 6.0], [0.01, 0.04], "arithmetic")
-    assert (usual.profiles, usual.speedup, usual.error) == (2, pytest.approx(3.0), pytest.approx(0.025))
-    geometric = mean_comparison("root", [2.0, 8.0], [0.01, 0.04], "geometric")
-    assert (geometric.speedup, geometric.error) == (pytest.approx(4.0), pytest.approx(0.02))
+    assert mean_figures([2.0, 6.0], [0.01, 0.04], "arithmetic") == pytest.approx((3.0, 0.025))
+    assert mean_figures([2.0, 8.0], [0.01, 0.04], "geometric") == pytest.approx((4.0, 0.02))
     # The geometric mean with an error of 0 is 0 whatever the others are, and so says nothing.
-    assert mean_comparison("root", [2.0, 8.0], [0.0, 0.5], "geometric").error is None
-    assert mean_comparison("root", [2.0, 8.0], [0.0, 0.5], "arithmetic").error == 0.25
+    assert mean_figures([2.0, 8.0], [0.0, 0.5], "geometric") == (pytest.approx(4.0), None)
     # A speedup that is not known on one profile has no mean.
-    assert mean_comparison("root", [2.0, None], [0.1, 0.5], "arithmetic").speedup is None
+    assert mean_figures([2.0, None], [0.1, 0.5], "arithmetic") == (None, 0.3)
+    assert mean_figures([None], [0.1], "geometric")[0] is None
 
 
 @pytest.fixture
@@ -151,7 +149,7 @@ def test_the_same_launches_with_the_same_weights_are_one_plan() -> None:
 def test_a_comparison_names_the_first_method_of_a_plan(launch_table: Build, tmp_path: Path) -> None:
     """One kernel of a few launches, all of which STEM and Allegro take."""
     profile = launch_table(["a"] * 12, list(range(100, 112)))
-    compared = comparison_of(profile, instruction_counts(profile, tmp_path), settings=("pks.columns=all",))
+    compared = comparison_of(profile, instruction_counts(profile, tmp_path))
     by_launch, by_name = Grouping(), Grouping(GroupBy.NAME)
     assert compared.compare("stem", by_launch).same_as is None
     assert compared.compare("allegro", by_launch).same_as == "stem"

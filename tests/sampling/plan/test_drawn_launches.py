@@ -155,13 +155,3 @@ def test_pairs_are_found_and_nothing_else(
     rows, found = find(*(np.array(column, dtype=np.int64) for column in zip(*asked, strict=True)))
     expected = sorted((pairs.index(pair), row) for row, pair in enumerate(asked) if pair in pairs)
     assert list(zip(found.tolist(), rows.tolist(), strict=True)) == expected
-
-
-def test_a_drawn_launch_is_not_mistaken_for_one_of_eighteen_minutes(
-    launch_table: Callable[..., Profile],
-) -> None:
-    profile = launch_table(["long", "short", "short"], [2**40 + 5, 5, 5])
-    counts = count_durations(profile, Grouping())
-    one = np.array([1])
-    found = find_drawn_launches(profile, counts, Draw(one, np.array([1]), np.array([0])))
-    assert found.id.tolist() == [1]

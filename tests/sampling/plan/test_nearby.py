@@ -43,11 +43,7 @@ from sampling.strata.target import LEAST_EPSILON, Target
 from tests.targets import LIKE_ROOT, UNPOOLED
 
 CountsOf = Callable[..., DurationCounts]
-
-
 Mixture = Callable[..., dict[str, list[int]]]
-
-
 EPSILONS = (0.05, 0.01, 0.2)
 
 
@@ -93,9 +89,7 @@ def test_a_looser_bound_costs_no_more_and_every_bound_holds(counts: DurationCoun
 
 @pytest.mark.parametrize("method", method_names(random=False))
 def test_a_method_that_picks_has_none(counts: DurationCounts, method: str) -> None:
-    with pytest.raises(
-        OptionError, match=r"(no epsilon|not read here); give joint, root, stem, allegro or random"
-    ):
+    with pytest.raises(OptionError, match=r"no epsilon; give joint, root, stem, allegro or random"):
         trade_off(counts, method, Target(), 0, EPSILONS)
 
 
@@ -134,14 +128,8 @@ def test_where_a_decision_fits_no_node_there_is_no_point(counts: DurationCounts)
 
 
 Groups = dict[str, list[int]]
-
-
 TableOf = Callable[..., Profile]
-
-
 NAME = GroupBy.NAME
-
-
 LOOSEST = replace(LIKE_ROOT, group_epsilon=None)
 
 
@@ -258,15 +246,6 @@ def test_hours_by_hand(launch_table: TableOf) -> None:
     assert (taken.drawn, taken.expected) == (5.0, 5.0)
     assert taken.longest_launch == pytest.approx(6_000 / 3600)
     assert hours(3.6e12, 1) == 1
-
-
-def test_epsilons_have_three_digits_and_rise() -> None:
-    epsilons = [nth_epsilon(index) for index in range(3600)]
-    assert (epsilons[0], epsilons[1], epsilons[899], epsilons[900], epsilons[-1]) == (
-        *(0.0001, 0.000101, 0.000999, 0.001, 0.999),
-    )
-    assert epsilons == sorted(set(epsilons))
-    assert all(float(f"{epsilon:.3g}") == epsilon for epsilon in epsilons)
 
 
 @pytest.mark.parametrize(("method", "every"), [("joint", 450), ("root", 60), ("random", 60)])

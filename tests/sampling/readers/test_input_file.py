@@ -84,15 +84,6 @@ def test_each_file_names_its_own_devices(sample_data: Path) -> None:
     assert {device.process for device in workload.facts.devices} == {4242, 0}
 
 
-def test_lines_that_end_in_a_carriage_return_alone_are_refused(tmp_path: Path) -> None:
-    """Python reads such a file as lines, Arrow as one row."""
-    path = tmp_path / "launches.csv"
-    path.write_bytes(b"name,duration_ns\ra,5\rb,6\r")
-    with pytest.raises(ProfileError, match="its lines end in a carriage return alone") as refused:
-        read_profile([str(path)])
-    assert f"tr '\\r' '\\n' < {path}" in str(refused.value.remedy)
-
-
 TEXT = "".join(f"{random.Random(line).random()},{line}\n" for line in range(400_000)).encode()
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 import sampling
 from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import Step
 from sampling.simulators.profilers import iterations, kernel_ids, kernel_pattern
-from tests.sampling.simulators.conftest import Write, launch, plan_of, program, shell, stratum
+from tests.sampling.simulators.conftest import Write, launch, program, shell
 
 #: What a stand-in for ncu is started with, one word a line, and a line for its end.
 ECHO = 'for word in "$@"; do echo "$word"; done; echo end'
@@ -55,11 +56,10 @@ def test_a_run_a_range_of_positions_from_0(ten: PlanFile, written: Write, tmp_pa
 
 def test_mangled_names_are_looked_for_as_such_and_many_numbers_are_split() -> None:
     steps = tuple(Step(place, place, launch(place, place, "_Z1fv"), 0) for place in range(2001))
-    (base, first), (_, second) = kernel_ids(steps)
-    assert base == "mangled"
-    assert first.startswith("::regex:^_Z1fv$:^(1|2|3|")
-    assert first.endswith("|2000)$")
-    assert second == "::regex:^_Z1fv$:^(2001)$"
+    first, second = kernel_ids(steps)
+    assert "--kernel-name-base mangled --kernel-id '::regex:^_Z1fv$:^(1|2|3|" in first
+    assert first.endswith("|2000)$'")
+    assert second.endswith(" '::regex:^_Z1fv$:^(2001)$'")
 
 
 def test_the_ranges_by_hand(ten: PlanFile, written: Write) -> None:
@@ -87,47 +87,6 @@ def test_the_program_is_run_once_a_range(ten: PlanFile, written: Write, tmp_path
     }
 
 
-def iterations_of(text: str) -> set[int]:
-    """What rocprofv3 takes a range for: parts between brackets, commas and blanks, N or A-B."""
-    numbers: set[int] = set()
-    for part in re.split(r"[\[\], ]+", text.strip("[], ")):
-        first, _, last = part.partition("-")
-        numbers |= set(range(int(first), int(last or first) + 1))
-    return numbers
-
-
-def single_size_plan() -> PlanFile:
-    key = "f(int) <<<8x1x1, 128x1x1>>> process 0 device 0"
-    launches = [
-        launch(ordinal, occurrence, "f(int)") for ordinal, occurrence in ((7, 0), (9, 2), (10, 3), (15, 8))
-    ]
-    return plan_of(stratum(key, 9, 100, 10, launches), method="root")
-
-
-def test_iterations_count_from_1(written: Write, tmp_path: Path) -> None:
-    files = written(single_size_plan(), "rocprofv3")
-    rocprof = program(tmp_path / "rocprofv3", 'for word in "$@"; do echo "$word"; done')
-    ran = shell(tmp_path / "out" / "run.sh", "prog", "x y", ROCPROFV3=rocprof, RESULTS=tmp_path / "r")
-    words = ran.stdout.splitlines()
-    assert words[:-1] == [
-        *("--pmc", "SQ_WAVES", "-d", str(tmp_path / "r"), "-o", "kernel-1"),
-        *("--kernel-include-regex", r"^f.int.(\.kd| .clone.*)?$"),
-        *("--kernel-iteration-range", "[1],[3-4],[9]", "--", "prog", "x y"),
-    ]
-    assert iterations_of(words[9]) == {1, 3, 4, 9}
-    assert "\n7,1,0," in files["manifest.csv"]
-    assert "it is not known" not in files["README.txt"]
-
-
-@pytest.mark.parametrize("name", ["f(int)", "f(int) [clone .kd]", "f(int).kd", "ns::g<4>(float*)"])
-def test_a_kernel_is_found_with_and_without_its_suffix(name: str) -> None:
-    pattern = re.compile(kernel_pattern(name))
-    plain = name.removesuffix(".kd").removesuffix(" [clone .kd]")
-    assert all(pattern.search(plain + suffix) for suffix in ("", ".kd", " [clone .kd]"))
-    assert not pattern.search(f"x{plain}")
-    assert not pattern.search(f"{plain}x")
-
-
 HEADER = (
     "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),"
     "Bytes (MB),Throughput (MBps),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name\n"
@@ -151,18 +110,35 @@ def of_launches(folder: Path, kernels: list[tuple[str, int]], devices: int = 1) 
     return sampling.read_plan(str(target))
 
 
-def single(name: str, ordinal: int, occurrence: int, grid: int) -> PlanFile:
-    each = launch(ordinal, occurrence, name, grid=(grid, 1, 1))
-    key = f"{name} <<<{grid}x1x1, 128x1x1>>> process 0 device 0"
-    return plan_of(stratum(key, 5, 1, 1, [each]), method="root")
+@pytest.mark.parametrize("is_there", [True, False])
+def test_iterations_count_from_1_where_the_profile_tells(
+    written: Write, tmp_path: Path, is_there: bool
+) -> None:
+    plan = of_launches(tmp_path, [("f(int)", 1), ("f(int)", 2), ("g", 1), ("f(int)", 1)])
+    (of_all,) = plan.strata
+    some = tuple(each for each in of_all.launches if each.id in {0, 1, 3})
+    if not is_there:
+        (tmp_path / "trace.csv").unlink()
+    files = written(structs.replace(plan, strata=(structs.replace(of_all, launches=some),)), "rocprofv3")
+    rocprof = program(tmp_path / "rocprofv3", 'for word in "$@"; do echo "$word"; done')
+    ran = shell(tmp_path / "out" / "run.sh", "prog", "x y", ROCPROFV3=rocprof, RESULTS=tmp_path / "r")
+    words = ran.stdout.splitlines()
+    chosen = ["--kernel-iteration-range", "[1-3]"] if is_there else []
+    assert words[:-1] == [
+        *("--pmc", "SQ_WAVES", "-d", str(tmp_path / "r"), "-o", "kernel-1"),
+        *("--kernel-include-regex", r"^f.int.(\.kd| .clone.*)?$", *chosen, "--", "prog", "x y"),
+    ]
+    assert ("\n3,3,0," in files["manifest.csv"]) == is_there
+    assert ("It is not known" in files["README.txt"]) != is_there
 
 
-def test_a_kernel_of_one_size_needs_no_profile() -> None:
-    f, g, other_g = (single(*each).strata[0] for each in (("f", 7, 3, 1), ("g", 2, 0, 1), ("g", 3, 0, 2)))
-    assert iterations(plan_of(f, g, method="root")) == ({7: 4, 2: 1}, "")
-    known, why_not = iterations(plan_of(f, g, other_g, method="root"))
-    assert known == {7: 4}
-    assert why_not
+@pytest.mark.parametrize("name", ["f(int)", "f(int) [clone .kd]", "f(int).kd", "ns::g<4>(float*)"])
+def test_a_kernel_is_found_with_and_without_its_suffix(name: str) -> None:
+    pattern = re.compile(kernel_pattern(name))
+    plain = name.removesuffix(".kd").removesuffix(" [clone .kd]")
+    assert all(pattern.search(plain + suffix) for suffix in ("", ".kd", " [clone .kd]"))
+    assert not pattern.search(f"x{plain}")
+    assert not pattern.search(f"{plain}x")
 
 
 @given(

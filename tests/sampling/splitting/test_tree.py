@@ -1,22 +1,22 @@
-"""Split trees: their form, every decision derived again from the definition, overrides and undo."""
+"""Split trees: their form, overrides, undo, and all groups at once; `test_root` derives every decision."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.errors import OptionError
+from sampling.errors import OverrideError
 from sampling.methods import allegro, root
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.splitting.tree import SplitTree, TreeGrower, Verdict, costs_in_words, split_groups
+from sampling.splitting.tree import SplitTree, TreeGrower, Verdict, split_groups
 from sampling.strata.target import Target
+from tests.sampling.methods.test_root import Part, pairs_of, size_of_equation_3, sizes_of_problem_1
 
 SEEDS = range(4)
 VARIANTS = ("exact", "script", "paper")
@@ -31,95 +31,9 @@ RULES = {
 }
 
 
-@dataclass(frozen=True)
-class Decision:
-    """One node as docs/methods.md, 4 ROOT, defines it."""
-
-    samples_old: int
-    tau_old: float
-    samples_new: tuple[int, int]
-    tau_new: float
-    threshold: int
-    splits: bool
-
-
-class Derivation:
-    """ROOT written out for sorted lists of durations, with nothing of the engine but the target."""
-
-    def __init__(self, target: Target, variant: str) -> None:
-        self.epsilon, self.z = target.epsilon, target.z
-        self.floor = 0 if variant == "script" else 1
-        self.variant = variant
-        self.decisions: dict[str, Decision | None] = {}
-
-    def alone(self, durations: list[int]) -> int:
-        """Return max(1, ceil((z sigma / (epsilon mu))^2)), drawn with replacement: however few there are."""
-        mean, std = np.mean(durations), np.std(durations)
-        wanted = math.ceil((self.z * std / (self.epsilon * mean)) ** 2) if std else 0
-        return max(wanted, self.floor)
-
-    def jointly(self, parts: list[list[int]]) -> list[int]:
-        """Return the closed form over the parts, at least the floor."""
-        budget = (self.epsilon * sum(map(sum, parts)) / self.z) ** 2
-        a = [float(np.mean(part)) for part in parts]
-        b = [(len(part) * float(np.std(part))) ** 2 for part in parts]
-        roots = sum(math.sqrt(a_i * b_i) for a_i, b_i in zip(a, b, strict=True))
-        wanted = [math.ceil(roots / budget * math.sqrt(b_i / a_i)) for a_i, b_i in zip(a, b, strict=True)]
-        return [max(m, self.floor) for m in wanted]
-
-    def decide(self, durations: list[int], samples: int, path: str = "") -> None:
-        """Note the decision on a cluster that its parent gave ``samples`` samples, and on all below it."""
-        self.decisions[path] = None
-        distinct = sorted(set(durations))
-        if len(distinct) == 1:
-            return
-        cuts = [
-            ([d for d in durations if d <= low], [d for d in durations if d > low]) for low in distinct[:-1]
-        ]
-        left, right = min(cuts, key=lambda cut: sum(len(part) * np.var(part) for part in cut))
-        m_old = self.alone(durations) if self.variant == "paper" else samples
-        m_new = self.jointly([left, right])
-        tau_old = m_old * float(np.mean(durations))
-        tau_new = sum(m * float(np.mean(part)) for m, part in zip(m_new, (left, right), strict=True))
-        splits = tau_new <= tau_old if self.variant == "script" else tau_new < tau_old
-        self.decisions[path] = Decision(m_old, tau_old, (m_new[0], m_new[1]), tau_new, left[-1], splits)
-        if splits:
-            self.decide(left, m_new[0], path + "L")
-            self.decide(right, m_new[1], path + "R")
-
-
 def durations_of(counts: DurationCounts, start: int, stop: int) -> list[int]:
     """Return every launch's duration of some pairs."""
     return np.repeat(counts.duration_ns[start:stop], counts.count[start:stop]).tolist()
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_every_decision_of_root_follows_from_its_definition(
-    variant: str, seed: int, counts_of: CountsOf, mixture: Mixture
-) -> None:
-    counts = counts_of(mixture(seed))
-    target = Target()
-    split = 0
-    for group in range(len(counts.groups)):
-        durations = durations_of(counts, counts.offsets[group], counts.offsets[group + 1])
-        derivation = Derivation(target, variant)
-        derivation.decide(durations, derivation.alone(durations))
-        tree = TreeGrower(counts, group, RULES[variant]).run()
-        splits = {path for path, decision in derivation.decisions.items() if decision and decision.splits}
-        assert {node.path for node in tree.nodes if node.verdict is Verdict.SPLIT} == splits
-        assert [node.path for node in tree.nodes] == list(derivation.decisions)
-        split += len(splits)
-        for node in tree.nodes:
-            decision = derivation.decisions[node.path]
-            if decision is None or node.threshold_ns is None:
-                continue
-            assert node.samples_old == decision.samples_old
-            assert node.samples_new == decision.samples_new
-            assert node.threshold_ns == decision.threshold
-            assert node.tau_old_ns == pytest.approx(decision.tau_old)
-            assert node.tau_new_ns == pytest.approx(decision.tau_new)
-    assert split > 0
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -159,8 +73,7 @@ def check_form(tree: SplitTree, counts: DurationCounts) -> None:
         assert left.index == index + 1
         assert (left.start, left.stop, right.stop) == (node.start, right.start, node.stop)
         assert node.threshold_ns == counts.duration_ns[left.stop - 1] < counts.duration_ns[right.start]
-        if not isinstance(node.samples_new, tuple):
-            pytest.fail("a node that splits keeps the sizes of its halves")
+        assert node.samples_new is not None
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -215,27 +128,20 @@ def test_a_decision_may_split_into_the_number_of_parts_that_costs_least(counts_o
     counts = counts_of({"k": [mode + step for mode in modes for step in (-1, 0, 1) for _ in range(40)]})
     tree = TreeGrower(counts, 0, RULES["of up to five parts"]).run()
     check_form(tree, counts)
-    root_node = tree.nodes[0]
-    target = Target()
-    derivation = Derivation(target, "exact")
-    durations = durations_of(counts, 0, len(counts.count))
-    taus = []
-    for cuts in itertools.chain.from_iterable(
-        itertools.combinations(range(1, len(counts.count)), parts - 1) for parts in range(2, 6)
-    ):
-        bounds = [0, *cuts, len(counts.count)]
-        parts = [durations_of(counts, low, high) for low, high in itertools.pairwise(bounds)]
-        cost = sum(len(part) * np.var(part) for part in parts)
-        sizes = derivation.jointly(parts)
-        tau = sum(m * float(np.mean(part)) for m, part in zip(sizes, parts, strict=True))
-        taus.append((len(parts), cost, tau))
-    best_of_each_k = [
-        min((row for row in taus if row[0] == k), key=lambda row: row[1])[2] for k in range(2, 6)
-    ]
-    assert root_node.tau_old_ns == pytest.approx(derivation.alone(durations) * np.mean(durations))
-    assert root_node.tau_new_ns == pytest.approx(min(best_of_each_k))
-    parts_of_best = 2 + best_of_each_k.index(min(best_of_each_k))
-    assert len(root_node.samples_new or ()) == parts_of_best == 3
+    pairs, found = pairs_of(counts, 0), {}
+    for number in range(2, 6):
+        ways = (
+            [Part(pairs[low:high]) for low, high in itertools.pairwise((0, *cuts, len(pairs)))]
+            for cuts in itertools.combinations(range(1, len(pairs)), number - 1)
+        )
+        parts = min(ways, key=lambda way: sum(part.size * part.variance for part in way))
+        sizes = [max(1, size) for size in sizes_of_problem_1(parts, 0.05)]
+        found[number] = float(sum(m * part.mean for m, part in zip(sizes, parts, strict=True)))
+    best = min(found, key=lambda number: found[number])
+    first = tree.nodes[0]
+    assert first.tau_old_ns == pytest.approx(size_of_equation_3(Part(pairs), 0.05) * float(Part(pairs).mean))
+    assert first.tau_new_ns == pytest.approx(found[best])
+    assert len(first.samples_new or ()) == best == 3
 
 
 @pytest.fixture(scope="module")
@@ -275,26 +181,18 @@ def test_overrides_reach_the_strata(two_modes: DurationCounts) -> None:
 
 
 @pytest.mark.parametrize(
-    ("overrides", "message"),
-    [
-        ({"LLLLL": Verdict.KEEP}, r"has no node 'LLLLL' to override"),
-        ({"": Verdict.KEEP, "L": Verdict.SPLIT}, r"has no node 'L' to override"),
-    ],
+    ("group", "overrides"),
+    [(0, {"LLLLL": Verdict.KEEP}), (0, {"": Verdict.KEEP, "L": Verdict.SPLIT}), (1, {"": Verdict.SPLIT})],
 )
-def test_an_override_of_no_node_is_refused(
-    overrides: dict[str, Verdict], message: str, two_modes: DurationCounts
+def test_an_override_of_no_node_and_a_split_of_equal_durations_are_refused(
+    group: int, overrides: dict[str, Verdict], two_modes: DurationCounts
 ) -> None:
-    with pytest.raises(OptionError, match=message):
-        TreeGrower(two_modes, 0, RULES["exact"], overrides).run()
-
-
-def test_equal_durations_cannot_be_split(two_modes: DurationCounts) -> None:
-    with pytest.raises(OptionError, match=r"node '' cannot be split: all its durations are equal .*#2: 'one"):
-        TreeGrower(two_modes, 1, RULES["exact"], {"": Verdict.SPLIT}).run()
+    with pytest.raises(OverrideError, match=f"#{group + 1}: '{two_modes.groups[group].key}"):
+        TreeGrower(two_modes, group, RULES["exact"], overrides).run()
 
 
 def test_an_override_of_no_group_is_refused(two_modes: DurationCounts) -> None:
-    with pytest.raises(OptionError, match=r"names a kernel group that is not in this profile \('three'\)"):
+    with pytest.raises(OverrideError, match=r"not in this profile \('three'\)"):
         split_groups(two_modes, RULES["exact"], {"three": {"": Verdict.KEEP}})
 
 
@@ -314,17 +212,3 @@ def test_groups_split_at_once_are_split_as_one_by_one(
     )
     found = zip(clusters.start.tolist(), clusters.stop.tolist(), samples.tolist(), strict=True)
     assert list(found) == leaves
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "words"),
-    [
-        (1200.0, 900.0, ("1,200 ns", "900 ns")),
-        (686_647.4, 686_647.2, ("686,647.4 ns", "686,647.2 ns")),
-        (686_647.1234, 686_647.1231, ("686,647.1234 ns", "686,647.1231 ns")),
-        (5.0, 5.0, ("5 ns", "5 ns")),
-        (5.0, 5.0 + 1e-12, ("5 ns", "5 ns")),
-    ],
-)
-def test_they_have_the_digits_that_tell_them_apart(one: float, other: float, words: tuple[str, str]) -> None:
-    assert costs_in_words(one, other) == words

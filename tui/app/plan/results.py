@@ -44,7 +44,7 @@ from tui.output.writer import Canvas, canvas_text
 from tui.terminal.printable import printable_lines
 from tui.text.estimate import NO_GROUPS, estimate_blocks, group_listing, next_listing
 
-OTHERS = ("source", "metrics", "ratios", "partial", "confidence", "projection_error", "scale_error")
+OTHERS = ("source", "metrics", "ratios", "confidence", "projection_error", "scale_error")
 """What may be typed among the other options: what has no field, and nothing that writes a file."""
 LARGER_NAME = "more.json"
 """The larger plan's file in the command that is printed for the user to run."""
@@ -66,7 +66,7 @@ _HINTS = {
         "Results of another configuration, or nothing",
     ),
     "others": (
-        "As on the command line: --metric NAME --ratio A/B --confidence X --from SIMULATOR --partial",
+        "As on the command line: --metric NAME --ratio A/B --confidence X --from SIMULATOR",
         "As estimate takes them, or nothing",
     ),
     "target": (
@@ -255,7 +255,7 @@ def pane_title(
         elif known.found.is_within(target, accept_cold=known.asked.accept_cold):
             verdict = f"within {asked}"
         else:
-            is_bound = known.found.caches.is_lower_bound
+            is_bound = known.found.caches.kind == "own"
             verdict = f"within {asked}, but {'a lower bound' if is_bound else 'cold'}"
     return name, (f"{verdict}; {place}" if verdict and place else verdict or place, place)
 

@@ -73,7 +73,7 @@ def test_topping_up_reaches_the_target(runs: Path, tmp_path: Path, target: float
 
 
 def test_another_programs_run_is_refused(runs: Path, tmp_path: Path) -> None:
-    with pytest.raises(ProfileError, match="another program or plan"):
+    with pytest.raises(ProfileError, match="in the plan, and number"):
         estimated(runs, "solver-8", "trace-8", tmp_path / "plan.json")
     read = sampling.read_profile(runs / "solver-8.gpu-trace.csv")
     sampling.write_plan(sampling.make_plan(read), tmp_path / "p.json")

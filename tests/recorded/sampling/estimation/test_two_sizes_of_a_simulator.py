@@ -52,6 +52,7 @@ class Runs:
             self.x[rows],
             self.y[rows],
             ("cycles", "instructions"),
+            strata.samples,
         )
 
 

@@ -1,0 +1,260 @@
+"""What an exporter hands over of each process and device: its own files, the manifest, a page that says how.
+
+The manifest says of each launch that is run which one of the profile it is, and what it weighs. Scripts and
+pages are texts in the folder ``templates``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shlex
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from textwrap import fill
+from typing import IO, Annotated, Any
+
+import msgspec
+import numpy as np
+
+from sampling.arrays import BoolArray, IntArray
+from sampling.errors import OptionError, ProfileError
+from sampling.plan.plan_file import PlanFile
+from sampling.profile.names import is_communication
+from sampling.readers.input_file import InputFile
+from sampling.simulators.export import FILLED, PREDECESSORS, ExportChoices, Part, run_parts
+from sampling.simulators.measured_run import STATE, UNNUMBERED, dimensions_text
+from sampling.text import Wording, counted, shortened
+
+#: Relative path and content of a file; of a large one what writes it
+Content = str | Callable[[IO[bytes]], None]
+Exported = tuple[tuple[str, Content], ...]
+#: Files of a part, without its folder, and what the target calls its launches, by ordinal, where known
+OfPart = tuple[list[tuple[str, Content]], Mapping[int, str | int]]
+#: What each part needs, and the values of the target's page
+Written = tuple[list[OfPart], dict[str, object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """A simulator or tool that takes plans; its scripts and page are templates in a folder of its name."""
+
+    name: str
+    title: str  #: as pages call it
+    note: str  #: how its ids are counted, and whether it was tried here
+    takes: frozenset[str]  #: which of `ExportChoices` mean something to it
+    write: Callable[[PlanFile, Sequence[Part], ExportChoices], Written]
+    fills: bool = False  #: whether its caches can be filled otherwise than by launches
+    uses_nvbit: bool = False  #: launches of a process are counted on all devices; kernels that wait hang
+    is_estimated: bool = False  #: `estimate` reads what its script leaves
+    runs_program: bool = False  #: its scripts run the program, whose order launches keep
+    by_name: bool = False  #: it is told the launches of a kernel together
+
+    def export(self, plan: PlanFile, choices: ExportChoices) -> Exported:
+        """Return all files; OptionError where a choice asks for too much, ProfileError for wrong traces."""
+        if "caches" in self.takes:
+            if choices.caches in FILLED and not self.fills:
+                wrong = "nothing can fill the caches of {} but launches: `caches={}`"
+                raise OptionError(
+                    Wording(wrong, self.title, choices.caches),
+                    remedy=Wording("give `caches=after:4` or `caches=cold`"),
+                )
+            is_warm = self.fills and choices.traces is not None and not choices.cold_check
+            choices = replace(choices, caches=choices.caches or ("warm" if is_warm else "cold"))
+        parts = run_parts(plan, choices, by_name=self.by_name)
+        written, values = self.write(plan, parts, choices)
+        files: list[tuple[str, Content]] = []
+        for part, (own, simulator_ids) in zip(parts, written, strict=True):
+            own.append(("manifest.csv", _manifest(part, simulator_ids, choices.caches or "")))
+            if (shards := len(part.shards)) > 1:
+                arguments = " PROGRAM [ARGUMENT...]" if self.runs_program else ""
+                own.append(("slurm.sh", template("slurm.sh", shards=shards, arguments=arguments)))
+            files += [(part.folder + name, content) for name, content in own]
+        return (*files, ("README.txt", self._page(plan, parts, choices, values)))
+
+    def _page(
+        self, plan: PlanFile, parts: Sequence[Part], choices: ExportChoices, values: dict[str, object]
+    ) -> str:
+        """Return how ids are counted, what holds here of every target, and the target's own text."""
+        steps = [step for part in parts for step in part.steps if step.launch is not None]
+        checks = sum(step.is_check for step in steps)
+        drawn = counted(len(steps) - checks, "launch", "launches")
+        before = choices.predecessors
+        words = ("launch", "is") if before == 1 else (f"{before} launches", "are")
+        in_order = choices.caches in FILLED or before
+        places = {(each.process, each.device) for each in plan.profile.sequences}
+        places |= {(part.process, part.device) for part in parts}
+        devices = sorted(Counter(process for process, _ in places).items()) if self.uses_nvbit else []
+        waiting = [each.name for each in plan.drawn if self.uses_nvbit and is_communication(each.name)]
+        of_parts = counted(len(parts), "process and device", "processes and devices")
+        said: list[tuple[object, str, dict[str, Any]]] = [
+            (True, "manifest", {}),
+            (not self.runs_program, "program_order" if in_order else "order", {}),
+            (before, "warm_ups", {"launches": words[0], "are": words[1]}),
+            (choices.caches is not None and not before, str(choices.caches), {}),
+            (checks, "check", {"checks": checks, "before": PREDECESSORS}),
+            (choices.shards > 1, "shards", {"shards": choices.shards}),
+            (len(parts) > 1, "parts", {"parts": of_parts}),
+            *(
+                (number > 1, "several_devices", {"process": each, "devices": number})
+                for each, number in devices
+            ),
+            (
+                waiting,
+                "communication",
+                {
+                    "count": len(waiting),
+                    "are": "is" if len(waiting) == 1 else "are",
+                    "name": shortened(waiting[0], 48) if waiting else "",
+                },
+            ),
+        ]
+        sentences = tomllib.loads(_read("page.toml"))
+        # Of several shards each has files of its own, numbered.
+        values["numbered"] = "" if all(len(part.shards) == 1 for part in parts) else "-N"
+        pieces = [
+            f"{drawn} of a plan of KernelPoint, for {self.title}.\n",
+            fill(f"{self.note}.", 106, break_on_hyphens=False, break_long_words=False) + "\n",
+            *(_put_in(sentences[what], {"target": self.title} | how) for is_so, what, how in said if is_so),
+            template(f"{self.name}/README.txt", **values),
+        ]
+        if self.is_estimated:
+            pieces.append(_put_in(sentences["estimate"], {"logs": parts[0].logs}))
+        return "\n".join(pieces)
+
+
+def _read(name: str) -> str:
+    return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
+
+
+def _put_in(text: str, values: Mapping[str, object]) -> str:
+    return re.sub(r"(?m)^@(\w+)@\n|@(\w+)@", lambda found: str(values[found[1] or found[2]]), text)
+
+
+def template(name: str, **values: object) -> str:
+    """Return a text of the folder ``templates``, with values for ``@name@``; one may be whole lines."""
+    return _put_in(_read(name), values)
+
+
+def script(name: str, comment: str, *, takes_program: bool = False, **values: object) -> str:
+    """Return a POSIX script: comment, settings, ``here``, the functions absolute and fail, then a template.
+
+    With `takes_program` the words behind the script's name are the program to run, which must be there.
+    """
+    head = template("head.sh", comment="".join(f"# {line}\n" for line in comment.split("\n")))
+    return head + (template("wants-program.sh") if takes_program else "") + template(name, **values)
+
+
+def run_script(name: str, comment: str, part: Part, traces: str | Path | None, **values: object) -> str:
+    """Return the script that simulates a shard of a part, and says what to type then.
+
+    It looks for the traces in their folder, beside itself if none is known.
+    """
+    place = '"$here"' if traces is None else shlex.quote(str(Path(traces).absolute()))
+    values |= {"traces": place, "top": "/.." if part.folder else "", "logs": part.logs}
+    return script(name, comment, takes_program=False, **values)
+
+
+_COLUMNS = (
+    *("id", "simulator_id", "stratum", "weight", "warm_up", "caches", "shard", "order"),
+    *("process", "device", "ordinal", "occurrence", "duration_ns", "grid", "block", "name"),
+)
+_NUMBER = re.compile(r"(?:[Kk]ernel-?)?([0-9]{1,18})(?:-ctx_0x[0-9a-fA-F]+)?")
+_REMEDY = "give the manifest.csv that `kernelpoint export` wrote beside what was run"
+_Count = Annotated[int, msgspec.Meta(ge=0, le=10**18)]
+
+
+class _ManifestRow(msgspec.Struct, frozen=True):
+    """What is read of a row again; what is run for the caches' sake alone is a warm-up."""
+
+    id: _Count
+    simulator_id: str = ""
+    warm_up: _Count = 0
+    caches: Annotated[str, msgspec.Meta(pattern=f"^(?:{STATE.pattern})$")] = ""
+    shard: _Count = 1
+    order: _Count = 0
+
+
+def _manifest(part: Part, simulator_ids: Mapping[int, str | int], caches: str) -> str:
+    """Return ``manifest.csv`` of a part, in the order of each shard; what weighs nothing is left out."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for shard, steps in enumerate(part.shards, start=1):
+        for order, step in enumerate(steps, start=1):
+            row: dict[str, object] = {
+                "id": step.id,
+                "simulator_id": simulator_ids.get(step.ordinal, ""),
+                "stratum": step.stratum,
+                "weight": 0,
+                "warm_up": int(step.launch is None),
+                "shard": shard,
+                "order": order,
+                "process": part.process,
+                "device": part.device,
+                "ordinal": step.ordinal,
+            }
+            if (launch := step.launch) is not None:
+                row |= {name: getattr(launch, name) for name in ("occurrence", "duration_ns", "name")}
+                row |= {name: dimensions_text(getattr(launch, name)) for name in ("grid", "block")}
+                row |= {"weight": launch.weight, "caches": caches}
+            if step.is_check:
+                row |= {"weight": 0, "caches": f"after:{PREDECESSORS}"}
+            writer.writerow(row)
+    return text.getvalue()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Manifest:
+    """The launches of an export, in the order of its shards, each (n,)."""
+
+    path: str
+    id: IntArray  #: of the launch in the profile
+    number: IntArray  #: in the simulator; `UNNUMBERED` where it has none
+    shard: IntArray
+    is_warm_up: BoolArray
+    caches: tuple[str, ...]  #: "" where the export does not say
+
+
+def manifests_in(folder: Path) -> list[Path]:
+    """Return those of an export, one for each process and device, or of all exports of a run."""
+    ways = ("", "process-*/", "rounds/*[0-9]/", "rounds/*[0-9]/process-*/")
+    return [path for way in ways for path in sorted(folder.glob(f"{way}manifest.csv"))]
+
+
+def read_manifest(file: InputFile) -> Manifest:
+    """Read a manifest; ProfileError where it cannot be, lacks a column, or a cell holds what none can."""
+    with file.open() as stream:
+        text = stream.read().decode("utf-8-sig", "replace")
+    reader = csv.DictReader(text.splitlines(), restkey="")
+    for column in ("id", "simulator_id"):
+        if column not in (reader.fieldnames or ()):
+            raise ProfileError(f"no column {column}", path=file.path, row=1, remedy=_REMEDY)
+    rows = []
+    for cells in reader:
+        # What a row lacks is as its default says, but a launch has an id.
+        known = {name: cell for name, cell in cells.items() if cell or name == "id"}
+        try:
+            rows.append(msgspec.convert(known, _ManifestRow, strict=False))
+        except msgspec.ValidationError as error:
+            column = str(error).rpartition("$.")[2].rstrip("`")
+            wrong = f"{cells[column]!r} is none of what stands there"
+            raise ProfileError(
+                wrong, path=file.path, row=reader.line_num, column=column, remedy=_REMEDY
+            ) from error
+    if not rows:
+        raise ProfileError("has no row below its header", path=file.path, remedy=_REMEDY)
+    rows.sort(key=lambda row: (row.shard, row.order))
+    numbers = [_NUMBER.fullmatch(row.simulator_id) for row in rows]
+    return Manifest(
+        file.path,
+        np.array([row.id for row in rows], dtype=np.int64),
+        np.array([int(each[1]) if each else UNNUMBERED for each in numbers], dtype=np.int64),
+        np.array([row.shard for row in rows], dtype=np.int64),
+        np.array([row.warm_up > 0 for row in rows]),
+        tuple(row.caches for row in rows),
+    )
