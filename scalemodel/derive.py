@@ -1,13 +1,9 @@
 """Proportional scaling: the scale models of a target GPU, as configurations that simulators read.
 
-Source: GPU scale-model simulation, sections II, III and V-D, Tables I, III and V (docs/methods.md, 10 Scale
-model). What the SMs share (last-level cache, on-chip network, memory bandwidth, memory controllers) is
-divided by the same factor F as their number; what belongs to one SM, and every clock, stays. Of a GPU of
-chiplets the number of chiplets is divided; each stays as it is, and so does its link (section VII-D). Two
-cells of Table I, 358 and 337 GB/s of the row of 16 SMs, contradict its own rule, which is followed here.
-
-A target is a `gpgpusim.config` or a TOML of ours, which its content says. Only the values that scale are
-replaced, every other byte stays.
+What the SMs share (last-level cache, on-chip network, memory bandwidth, memory controllers) is divided by
+the same factor F as their number; what belongs to one SM, and every clock, stays. Of a GPU of chiplets
+their number is divided. Only the values that scale are replaced, every other byte stays. [GPU scale-model
+simulation, sections II, III, V-D and VII-D; docs/methods.md, 10 Scale model]
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """What a prediction is asked with: tables of benchmarks, questions in TOML, and files of a miss-rate curve.
 
-**Benchmarks** are a CSV, a row for each benchmark and size: columns ``benchmark,size,ipc`` and, where known,
-``mpki,f_mem,scaling,mpki_unit``, in any order; others are not read, which is told. An empty cell is not
-known: a row may hold the MPKI alone, as a point of the miss-rate curve. ``scaling`` and ``mpki_unit`` are
-those of the benchmark, the same in all of its rows. Its two smallest sizes are the scale models, all larger
-ones targets.
+**Benchmarks** are a CSV, a row for each benchmark and size: columns ``benchmark,size,ipc`` and, where
+known, ``mpki,f_mem,scaling,mpki_unit``, in any order. An empty cell is not known: a row may hold the MPKI
+alone. The two smallest sizes of a benchmark are its scale models, all larger ones targets.
 
 **A question** in TOML says what the options of the command say, all but ``[ipc]`` optional::
 

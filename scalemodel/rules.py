@@ -9,15 +9,11 @@ T > L the target, eff = IPC/size,
 A rule gives the trend: what IPC does where the cache helps no more than before. Beyond a cliff the trend
 restarts at the first size beyond it; the gain at the cliff itself, 1/(1 - f_mem) [Eq. 3], is the caller's.
 
-**Intervals**: |ln(actual / predicted)| <= q k with k = log2(T/L), q taken from the errors of the public
-benchmarks at three levels; with three or more models from what predicting a model from those before it gets
-wrong. This project's own: the paper gives no interval.
-
-The constants were set by the errors of the public benchmarks of GPU scale-model simulation: from 8 and 16 SMs
-to 32, 64 and 128, and from 4 and 8 chiplets to 16. What the intervals hold is counted over 16 of those
-benchmarks, which the tests count again. Programs whose efficiency changes more from one model to the next
-than any of these are beyond what q was taken from: there the interval reaches from nothing more lost, or
-gained, to twice what the trend loses or gains.
+**Intervals**: |ln(actual / predicted)| <= q k, q from the errors of the public benchmarks at three levels;
+with three or more models from what predicting a model from those before it gets wrong. This project's own.
+Programs whose efficiency changes more from one model to the next than any benchmark's are beyond what q was
+taken from: there the interval reaches from nothing more lost, or gained, to twice what the trend loses or
+gains.
 """
 
 from __future__ import annotations

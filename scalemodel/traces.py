@@ -1,10 +1,9 @@
 """Address traces: which cache lines a program touches, in order, and over how many instructions.
 
-Text: one address a line, decimal, or hexadecimal after ``0x``; ``#`` starts a comment, empty lines are left
-out. CSV: a row an access, with a column ``address`` and, if there is one, ``size`` in bytes; an access counts
-once for each line it touches, and all other columns are left alone. Binary: little-endian unsigned integers
-of 64 bits or of 32, and nothing else. Accel-Sim's: `accel_sim`; a folder of them, or the list that Accel-Sim
-is given (``kernelslist.g``), stands for its kernels in their order. Gzip, xz, or neither.
+Text: one address a line, decimal, or hexadecimal after ``0x``; ``#`` starts a comment. CSV: a row an
+access, with a column ``address`` and, if there is one, ``size`` in bytes. Binary: little-endian unsigned
+integers of 64 bits or of 32. Accel-Sim's: `accel_sim`; a folder of them, or the list that Accel-Sim is
+given, stands for its kernels.
 """
 
 from __future__ import annotations
