@@ -58,9 +58,7 @@ def recognises(head: bytes) -> bool:
 def read(file: TraceFile, line_bytes: int) -> AddressTrace:
     """Read the accesses of a kernel.
 
-    Raises
-    ------
-    InputError : the grammar is broken, a memory instruction is not known, or the file ends early.
+    Raises InputError: the grammar is broken, a memory instruction is not known, or the file ends early.
     """
     blocks = _Blocks(file.path)
     thread_instructions = warp_instructions = 0

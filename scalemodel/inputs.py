@@ -247,10 +247,8 @@ def read_benchmarks(
     scaling, mpki_unit : instead of what the file says; strong and thread where nothing says it.
     tell : is told what is left out: columns, and benchmarks with an IPC at fewer than two sizes.
 
-    Raises
-    ------
-    InputError : it cannot be read, lacks a column, or a row is wrong; or no benchmark has an IPC at two
-        sizes.
+    Raises InputError: it cannot be read, lacks a column, or a row is wrong; or no benchmark has an IPC at
+    two sizes.
     """
     return _benchmarks(read_text(path), path, None, scaling, mpki_unit, tell)
 
@@ -356,10 +354,8 @@ def read_questions(
     benchmark : the only one of a CSV to ask for; all where None.
     scaling, mpki_unit, tell : see `read_benchmarks`.
 
-    Raises
-    ------
-    InputError : the file cannot be read, or a value in it is wrong.
-    OptionError : the benchmark is not in the CSV.
+    Raises InputError: the file cannot be read, or a value in it is wrong; OptionError: the benchmark is not
+    in the CSV.
     """
     text = read_text(path)
     header = next((line for line in text.splitlines() if line.strip()), "").replace('"', "")

@@ -114,11 +114,8 @@ def miss_rate_curve(
     capacity_bytes : (c,) int64, each at least one line; a part of a line holds nothing.
     rng : draws which lines are looked at, for SHARDS only.
 
-    Raises
-    ------
-    OptionError : there is no capacity, or one of less than a line; SHARDS chooses no line; the trace is too
-        long, or states another number of instructions.
-    AnalysisError : the trace has no access.
+    Raises OptionError: there is no capacity, or one of less than a line; SHARDS chooses no line; the trace
+    is too long, or states another number of instructions; AnalysisError: the trace has no access.
     """
     capacities = np.asarray(capacity_bytes, dtype=np.int64)
     if not capacities.size:

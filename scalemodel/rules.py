@@ -188,9 +188,10 @@ def rule_named(name: str) -> Rule:
 
 # -- how far a prediction can be off --------------------------------------------------------------------
 
-# Back-casts agree by chance too: nothing below 3 % is taken from them.
-_LEAST_BACK_CAST = 0.03
-_CLIFF_BETWEEN_MODELS = 2.0
+#: Back-casts agree by chance too: nothing below 3 % is taken from them.
+LEAST_BACK_CAST = 0.03
+#: How many times wider an interval is where a cliff lies between the models.
+CLIFF_BETWEEN_MODELS = 2.0
 
 _SIZES: Mapping[Scaling, tuple[int, ...]] = {
     Scaling.STRONG: (8, 16, 32, 64, 128),
@@ -272,17 +273,3 @@ def beyond_benchmarks(scaling: Scaling, correction: float) -> str | None:
 def targets_held(rule: str, confidence: float, *, of_three: bool) -> int:
     """Return how many lie in a rule's intervals of a level: of `TARGETS_OF_THREE`, else of `TARGETS`."""
     return (_HELD_OF_THREE if of_three else _HELD)[rule][LEVELS.index(calibration(confidence))]
-
-
-def half_width(
-    level: Calibration, doublings: float, back_cast: float | None, *, cliff_between_models: bool
-) -> float:
-    """Return the half-width in ln IPC, infinite for none, so many doublings above the largest model.
-
-    The back-cast is the rule's, where there are three or more models; infinite where it has failed.
-    """
-    if cliff_between_models:
-        return _CLIFF_BETWEEN_MODELS * level.per_doubling * doublings
-    if back_cast is None:
-        return level.per_doubling * doublings
-    return level.per_back_cast * doublings * max(_LEAST_BACK_CAST, back_cast)

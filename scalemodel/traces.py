@@ -77,11 +77,8 @@ def read_address_trace(
     trace_format : of all files; None recognises each by its content. Binary must be named.
     line_bytes : a power of two. An access to several lines counts once for each.
 
-    Raises
-    ------
-    InputError : a file cannot be read, is of no known format, or breaks its format's grammar; no file has an
-        access.
-    OptionError : there is no path, or the line size is no power of two.
+    Raises InputError: a file cannot be read, is of no known format, or breaks its format's grammar; no file
+    has an access; OptionError: there is no path, or the line size is no power of two.
     """
     if not paths:
         raise OptionError("no trace is given")
