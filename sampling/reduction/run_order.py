@@ -122,10 +122,7 @@ def find_drift(ids: IntArray, sequence: IntArray, group: IntArray, duration_ns: 
     A kernel drifts if the trend of its durations is not what random order brings about, over all kernels
     together [Benjamini, Hochberg 1995], is no weaker than `LEAST_TREND`, and leads from the first
     twentieth to the last by a factor of `LEAST_CHANGE` or more. Each process and device has its own series.
-
-    Parameters
-    ----------
-    ids, sequence, group, duration_ns : (n,) of each launch, in id order.
+    All (n,) in id order.
     """
     sequences = int(sequence[-1]) + 1
     series = group * sequences + sequence
@@ -192,11 +189,7 @@ def find_twins(sequence: IntArray, label: IntArray, duration_ns: IntArray) -> Tw
     """Return the sequences that issue the same launches as one another, the most of them; None without any.
 
     The same launches in the same order, or else of every name, grid and block so many that `NEARLY` all of
-    the launches of either sequence have one of the other to go with.
-
-    Parameters
-    ----------
-    sequence, label, duration_ns : (n,) of each launch, in id order.
+    the launches of either sequence have one of the other to go with. All (n,) in id order.
     """
     starts = np.flatnonzero(np.diff(sequence, prepend=-1))
     if len(starts) < 2:
@@ -238,11 +231,7 @@ def find_loop(ids: IntArray, sequence: IntArray, label: IntArray, duration_ns: I
     """Return the loop of the process and device with the most time; None where it has none.
 
     An iteration has two launches or more, comes three times or more, and all of them are most of the
-    launches, as for `single-iteration`.
-
-    Parameters
-    ----------
-    ids, sequence, label, duration_ns : (n,) of each launch, in id order.
+    launches, as for `single-iteration`. All (n,) in id order.
     """
     number = int(np.argmax(np.bincount(sequence, weights=duration_ns)))
     first, stop = np.searchsorted(sequence, (number, number + 1))
