@@ -26,15 +26,8 @@ import numpy as np
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.readers.input_file import InputFile, open_input
-from sampling.simulators.export import ExportChoices, Part, Step
-from sampling.simulators.exporter import (
-    Content,
-    Exporter,
-    OfPart,
-    Written,
-    run_script,
-    script,
-)
+from sampling.simulators.export import Part, Step
+from sampling.simulators.exporter import Exporter, Handover, script
 from sampling.simulators.measured_run import (
     CYCLES,
     INSTRUCTIONS,
@@ -52,29 +45,23 @@ _NAMES = "kernel_names.txt"
 _TRACE_REMEDY = "trace the program that was profiled, with the script that an export without traces writes"
 
 
-def _write(plan: PlanFile, parts: Sequence[Part], choices: ExportChoices) -> Written:
-    """Return what the tracer and the simulator read, and scripts."""
-    written: list[OfPart] = []
-    for part in parts:
-        folder = None
-        if choices.traces is not None:
-            folder = Path(choices.traces) / part.folder
-            _check_traces(folder, part.steps)
-        own: list[tuple[str, Content]] = []
-        for suffix, shard in part.files():
-            name = f"kernel_config{suffix}.txt"
-            comment = f"Simulates the {len(shard)} kernels of {name}, in its order."
-            text = run_script("macsim/run.sh", comment, part, folder, config=name, suffix=suffix)
-            kernels = "".join(f"./Kernel{step.ordinal}/trace.txt\n" for step in shard)
-            own += [(name, _HEAD + kernels), (f"run{suffix}.sh", text)]
-        called = {step.ordinal: f"Kernel{step.ordinal}" for step in part.steps}
-        comment = f"Traces {len(called)} launches: sh trace.sh PROGRAM [ARGUMENT...]"
-        own += [
-            ("sampled_kernels_info.txt", _sampled_kernels_info(plan, part)),
-            ("trace.sh", script("macsim/trace.sh", comment, takes_program=True)),
-        ]
-        written.append((own, called))
-    return written, {}
+def _write(to: Handover) -> None:
+    """Hand over what the tracer and the simulator read, and scripts."""
+    folder = None
+    if to.choices.traces is not None:
+        folder = Path(to.choices.traces) / to.part.folder
+        _check_traces(folder, to.part.steps)
+    for suffix, shard in to.part.files():
+        name = f"kernel_config{suffix}.txt"
+        comment = f"Simulates the {len(shard)} kernels of {name}, in its order."
+        to.files[name] = _HEAD + "".join(f"./Kernel{step.ordinal}/trace.txt\n" for step in shard)
+        to.files[f"run{suffix}.sh"] = to.run_script(
+            "macsim/run.sh", comment, folder, config=name, suffix=suffix
+        )
+    to.called |= {step.ordinal: f"Kernel{step.ordinal}" for step in to.part.steps}
+    to.files["sampled_kernels_info.txt"] = _sampled_kernels_info(to.plan, to.part)
+    comment = f"Traces {len(to.called)} launches: sh trace.sh PROGRAM [ARGUMENT...]"
+    to.files["trace.sh"] = script("macsim/trace.sh", comment, takes_program=True)
 
 
 EXPORTER = Exporter(
