@@ -6,20 +6,24 @@ A new one is one function and its name in ``_CHECKS``. (docs/methods.md, 13 The 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from operator import attrgetter
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sampling.methods.registry import method_named
+from sampling.plan.design import Design
 from sampling.profile.names import is_communication, short_name
-from sampling.profile.profile import LaunchSequence, Profile
-from sampling.reduction.device_time import DeviceTime
+from sampling.profile.profile import LaunchSequence
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.region import COMMUNICATION, selected_sequences
-from sampling.reduction.run_order import RunOrder, Twins
+from sampling.reduction.run_order import Twins
 from sampling.text import Wording, counted, duration_text, joined_texts
+
+if TYPE_CHECKING:
+    from sampling.plan.study import Study
 
 _STEPS_FOR_A_SPREAD = 50
 _COARSE_FROM_SHARE = 0.05
@@ -58,45 +62,20 @@ class Finding:
         return {name: str(getattr(self, name)) for name in names}
 
 
-@dataclass(frozen=True, slots=True)
-class PlanCost:
-    """What a plan is expected to cost."""
-
-    method: str
-    launches: float
-    speedup: float | None
-    random: bool = True
-    #: Kernel groups that are simulated whole although they are larger than the least number of samples.
-    groups_whole: int = 0
-    share_whole: float = 0.0
-    bounds_groups: bool = True
+def findings(study: Study) -> tuple[Finding, ...]:
+    """Return what is found in a profile and the design of its plan, in a fixed order."""
+    return tuple(found for check in _CHECKS if (found := check(study)) is not None)
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What findings are drawn from; ``plan`` is None where none was made."""
-
-    profile: Profile
-    counts: DurationCounts
-    device_times: Sequence[DeviceTime] = ()
-    plan: PlanCost | None = None
-    order: RunOrder = field(default_factory=RunOrder)
-
-    @cached_property
-    def durations(self) -> tuple[np.ndarray, np.ndarray]:
-        """Distinct durations over all groups, ascending, and their launches."""
-        durations, inverse = np.unique(self.counts.duration_ns, return_inverse=True)
-        return durations, np.bincount(inverse, weights=self.counts.count).astype(np.int64)
-
-    @cached_property
-    def sequences(self) -> tuple[LaunchSequence, ...]:
-        """The processes and devices that have launches in the region."""
-        return selected_sequences(self.profile, self.counts.selected)
+def _durations(study: Study) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct durations over all groups, ascending, and their launches."""
+    durations, inverse = np.unique(study.counts.duration_ns, return_inverse=True)
+    return durations, np.bincount(inverse, weights=study.counts.count).astype(np.int64)
 
 
-def findings(evidence: Evidence) -> tuple[Finding, ...]:
-    """Return what is found, in a fixed order."""
-    return tuple(found for check in _CHECKS if (found := check(evidence)) is not None)
+def _sequences(study: Study) -> tuple[LaunchSequence, ...]:
+    """Return the processes and devices that have launches in the region, whatever their names."""
+    return selected_sequences(study.profile, study.counts.selected)
 
 
 def _percent(share: float) -> str:
@@ -108,8 +87,8 @@ def _launches(number: int) -> str:
     return counted(number, "launch", "launches")
 
 
-def _graph_level_trace(evidence: Evidence) -> Finding | None:
-    replays = evidence.profile.facts.hidden_graph_replays
+def _graph_level_trace(study: Study) -> Finding | None:
+    replays = study.profile.facts.hidden_graph_replays
     if not replays:
         return None
     words = f"kernels of {counted(replays, 'graph replay')} missing"
@@ -118,8 +97,8 @@ def _graph_level_trace(evidence: Evidence) -> Finding | None:
     return Finding("graph-level-trace", "warning", words, f"{replays:,} {why}", remedy)
 
 
-def _api_rows_missing(evidence: Evidence) -> Finding | None:
-    facts, launches = evidence.profile.facts, evidence.profile.launches
+def _api_rows_missing(study: Study) -> Finding | None:
+    facts, launches = study.profile.facts, study.profile.launches
     missing = facts.api_rows_missing
     if not missing:
         return None
@@ -133,8 +112,8 @@ def _api_rows_missing(evidence: Evidence) -> Finding | None:
     return Finding("api-rows-missing", "note", f"{_launches(missing)} without API call", message, remedy)
 
 
-def _communication_kernels(evidence: Evidence) -> Finding | None:
-    counts = evidence.counts
+def _communication_kernels(study: Study) -> Finding | None:
+    counts = study.counts
     # Every name once: there may be a group of each for every process.
     names = {name for name in {group.name for group in counts.groups} if is_communication(name)}
     chosen = np.array([group.name in names for group in counts.groups])
@@ -153,13 +132,13 @@ def _communication_kernels(evidence: Evidence) -> Finding | None:
     return Finding("communication-kernels", "warning", words, message, remedy, changes)
 
 
-def _overlap(evidence: Evidence) -> Finding | None:
-    times = [time for time in evidence.device_times if time.overlap_share >= _OVERLAP_WORTH_SAYING]
+def _overlap(study: Study) -> Finding | None:
+    times = [time for time in study.device_times if time.overlap_share >= _OVERLAP_WORTH_SAYING]
     if not times:
         return None
     most = f"{_percent(max(time.overlap_share for time in times))} of the time overlaps"
     places = [f"{_percent(time.overlap_share)} of the kernel time" for time in times]
-    if len(evidence.device_times) > 1:
+    if len(study.device_times) > 1:
         most, devices = f"up to {most}", [time.sequence for time in times]
         on = [f" on device {each.device} (process {each.process})" for each in devices]
         places = list(map(str.__add__, places, on))
@@ -169,35 +148,35 @@ def _overlap(evidence: Evidence) -> Finding | None:
     return Finding("overlap", "warning", most, message, remedy)
 
 
-def _idle(evidence: Evidence) -> Finding | None:
-    worst = min(evidence.device_times, key=attrgetter("busy_share"), default=None)
+def _idle(study: Study) -> Finding | None:
+    worst = min(study.device_times, key=attrgetter("busy_share"), default=None)
     if worst is None or worst.busy_share >= _IDLE_FROM:
         return None
-    share, several = _percent(1 - worst.busy_share), len(evidence.device_times) > 1
+    share, several = _percent(1 - worst.busy_share), len(study.device_times) > 1
     where = f" {worst.sequence.device} of process {worst.sequence.process}" if several else ""
     message = f"No kernel runs on the device{where} for {share} of the time: kernel time is not run time."
     remedy = "look at what the program does on the host between launches"
     return Finding("idle", "note", f"idle {share} of the time", message, remedy)
 
 
-def _zero_durations(evidence: Evidence) -> Finding | None:
-    durations, launches = evidence.durations
+def _zero_durations(study: Study) -> Finding | None:
+    durations, launches = _durations(study)
     zeros = int(launches[durations == 0].sum())
     if not zeros:
         return None
     have, last = ("has", "lasts") if zeros == 1 else ("have", "last")
     message = (
-        f"{_launches(zeros)} ({_percent(zeros / evidence.counts.launches)}) {have} duration 0: shorter than "
+        f"{_launches(zeros)} ({_percent(zeros / study.counts.launches)}) {have} duration 0: shorter than "
         "the clock shows, and nothing to total, spread or bound."
     )
     remedy = "record with a finer clock (Nsight Systems, or a newer PyTorch) if these kernels matter"
     return Finding("zero-durations", "note", f"{_launches(zeros)} {last} 0 ns", message, remedy)
 
 
-def _coarse_clock(evidence: Evidence) -> Finding | None:
-    durations, launches = evidence.durations
+def _coarse_clock(study: Study) -> Finding | None:
+    durations, launches = _durations(study)
     step_ns = clock_step_ns(durations, launches)
-    share = int(launches[durations < _STEPS_FOR_A_SPREAD * step_ns].sum()) / evidence.counts.launches
+    share = int(launches[durations < _STEPS_FOR_A_SPREAD * step_ns].sum()) / study.counts.launches
     # One duration may be a multiple of a step by chance, and 0 is one of every step.
     if step_ns == 1 or share < _COARSE_FROM_SHARE or launches[durations > 0].sum() < 2:
         return None
@@ -222,8 +201,8 @@ def clock_step_ns(durations_ns: np.ndarray, launches: np.ndarray) -> int:
     return 1
 
 
-def _no_grid(evidence: Evidence) -> Finding | None:
-    counts = evidence.counts
+def _no_grid(study: Study) -> Finding | None:
+    counts = study.counts
     missing = np.array([group.grid is None for group in counts.groups])
     launches = int(counts.group_launches[missing].sum())
     if not counts.grouping.needs_shape or not launches:
@@ -238,9 +217,9 @@ def _no_grid(evidence: Evidence) -> Finding | None:
     return Finding("no-grid", "note", f"{_launches(launches)} without grid", message, remedy, changes)
 
 
-def _several_devices(evidence: Evidence) -> Finding | None:
-    sequences = evidence.sequences
-    if len(sequences) < 2 or evidence.counts.grouping.pool_devices:
+def _several_devices(study: Study) -> Finding | None:
+    sequences = _sequences(study)
+    if len(sequences) < 2 or study.counts.grouping.pool_devices:
         return None
     processes = counted(len({each.process for each in sequences}), "process", "processes")
     devices = counted(len({each.device for each in sequences}), "device number")
@@ -251,8 +230,8 @@ def _several_devices(evidence: Evidence) -> Finding | None:
     return Finding("several-devices", "note", words, message, remedy, changes)
 
 
-def _identical_ranks(evidence: Evidence) -> Finding | None:
-    twins = evidence.order.twins
+def _identical_ranks(study: Study) -> Finding | None:
+    twins = study.order.twins
     if twins is None:
         return None
     ranks, almost = len(twins.sequences), "" if twins.in_order else "almost "
@@ -267,7 +246,7 @@ def _identical_ranks(evidence: Evidence) -> Finding | None:
         f"bound then covers it alone; {slowest}."
     )
     words = f"{ranks} ranks issue {almost}the same launches"
-    return Finding("identical-ranks", "note", words, message, *_one_of(evidence.profile.sequences, twins))
+    return Finding("identical-ranks", "note", words, message, *_one_of(study.profile.sequences, twins))
 
 
 def _one_of(sequences: Sequence[LaunchSequence], twins: Twins) -> tuple[str, tuple[Change, ...]]:
@@ -288,9 +267,9 @@ def _one_of(sequences: Sequence[LaunchSequence], twins: Twins) -> tuple[str, tup
     return pooled, (Change("pool_devices"),)
 
 
-def _drift(evidence: Evidence) -> Finding | None:
-    found, plan = evidence.order.drift, evidence.plan
-    share = 0.0 if found is None else found.time_ns / max(evidence.counts.total_duration_ns, 1)
+def _drift(study: Study) -> Finding | None:
+    found, plan = study.order.drift, study.design
+    share = 0.0 if found is None else found.time_ns / max(study.counts.total_duration_ns, 1)
     if found is None or share < _DRIFT_FROM_SHARE:
         return None
     verb = "falls" if found.to_ns < found.from_ns else "grows"
@@ -298,11 +277,11 @@ def _drift(evidence: Evidence) -> Finding | None:
     more = f"; with {counted(others, 'other kernel group')}," if others else ","
     words = f"{_percent(share)} of the time drifts"
     message = (
-        f"{_kernel(evidence.counts, found.group)} {verb} from {duration_text(found.from_ns)} to "
+        f"{_kernel(study.counts, found.group)} {verb} from {duration_text(found.from_ns)} to "
         f"{duration_text(found.to_ns)} over the run{more} {words} (rank correlation {found.trend:.2f}): "
     )
     later = Wording("plan the later half apart by `launches={}:`", found.middle_id)
-    if plan is None or plan.random:
+    if plan.random:
         message += "launches drawn at random stand for the whole run all the same, the first ones do not."
         remedy = Wording("keep to a method that draws at random; to look closer, {}", later)
         return Finding("drift", "note", words, message, remedy, (Change("launches", f"{found.middle_id}:"),))
@@ -315,12 +294,12 @@ def _kernel(counts: DurationCounts, group: int) -> str:
     return f"#{group + 1} {short_name(counts.groups[group].name)}"
 
 
-def _iterations(evidence: Evidence) -> Finding | None:
-    loop = evidence.order.loop
+def _iterations(study: Study) -> Finding | None:
+    loop = study.order.loop
     if loop is None:
         return None
-    place, where, off = evidence.profile.sequences[loop.sequence], "", ""
-    if len(evidence.sequences) > 1:
+    place, where, off = study.profile.sequences[loop.sequence], "", ""
+    if len(_sequences(study)) > 1:
         where = f" of process {place.process} on device {place.device}"
     if loop.most_off is not None:
         off = f"; one iteration alone may be off by {_percent(loop.most_off)}"
@@ -337,8 +316,8 @@ def _iterations(evidence: Evidence) -> Finding | None:
     return Finding("iterations", "note", words, message, Wording(one, first, stop), changes)
 
 
-def _one_launch_dominates(evidence: Evidence) -> Finding | None:
-    counts = evidence.counts
+def _one_launch_dominates(study: Study) -> Finding | None:
+    counts = study.counts
     longest = int(np.argmax(counts.duration_ns))
     share = int(counts.duration_ns[longest]) / max(counts.total_duration_ns, 1)
     if share < _DOMINATES_FROM:
@@ -357,35 +336,50 @@ def _one_launch_dominates(evidence: Evidence) -> Finding | None:
     )
 
 
-def _not_worth_sampling(evidence: Evidence) -> Finding | None:
-    plan, launches = evidence.plan, evidence.counts.launches
-    if plan is None:
-        return None
+def _simulated_whole(design: Design) -> tuple[int, float]:
+    """Return how many groups are simulated whole though not small, and their share of the time.
+
+    Of a method that looks at a noise floor: of others a group has as many samples as its durations ask for.
+    """
+    if design.groups is None or "noise_floor" not in method_named(design.method).target_fields:
+        return 0, 0.0
+    strata, counts = design.strata, design.groups.counts
+    left_out = np.bincount(strata.group, strata.launches - strata.samples, minlength=len(counts.groups))
+    whole = (left_out == 0) & (counts.group_launches > strata.least_samples)
+    share = float(counts.group_duration_ns[whole].sum()) / max(counts.total_duration_ns, 1)
+    return int(whole.sum()), share
+
+
+def _not_worth_sampling(study: Study) -> Finding | None:
+    plan, launches = study.design, study.counts.launches
+    groups, share = _simulated_whole(plan)
     is_slow = plan.speedup is not None and plan.speedup < _WORTHWHILE_SPEEDUP
-    are, them = ("are", "them") if plan.groups_whole > 1 else ("is", "it")
+    are, them = ("are", "them") if groups > 1 else ("is", "it")
     whole = (
-        f"{counted(plan.groups_whole, 'kernel group')} ({_percent(plan.share_whole)} of the time) {are} "
-        f"simulated whole: under the bounds asked for, sampling {them} saves nothing"
+        f"{counted(groups, 'kernel group')} ({_percent(share)} of the time) {are} simulated whole: under the "
+        f"bounds asked for, sampling {them} saves nothing"
     )
-    looser = "accept a larger `group_epsilon`, or none" if plan.bounds_groups else "accept a larger `epsilon`"
+    looser = "accept a larger `epsilon`"
+    if plan.target.group_epsilon is not None:
+        looser = "accept a larger `group_epsilon`, or none"
     if is_slow and launches == 1:
         words, message = "there is one launch", "There is one launch, so nothing can be left out."
         remedy = "simulate it"
-    elif is_slow and launches == len(evidence.counts.groups):
+    elif is_slow and launches == len(study.counts.groups):
         words = "each launch is a group"
         message = f"Each of the {launches:,} launches is a kernel group of its own: none stands for another."
         remedy = "simulate everything, group by `group_by=name`, or record more of the program"
     elif is_slow:
         words = f"sampling gains only {plan.speedup:.2f}x"
         message = (
-            f"The {plan.method} plan simulates {plan.launches:,.0f} of {launches:,} launches and is only "
-            f"{plan.speedup:.2f}x faster than simulating them all{f'; {whole}' if plan.groups_whole else ''}."
+            f"The {plan.method} plan simulates {plan.samples:,} of {launches:,} launches and is only "
+            f"{plan.speedup:.2f}x faster than simulating them all{f'; {whole}' if groups else ''}."
         )
         epsilon = "accept a larger `epsilon`, " if plan.random else ""
         remedy = f"simulate everything, {epsilon}or compare other methods"
-        remedy += f"; or {looser}" if plan.groups_whole else ""
-    elif plan.groups_whole:
-        words, message, remedy = f"{counted(plan.groups_whole, 'group')} simulated whole", f"{whole}.", looser
+        remedy += f"; or {looser}" if groups else ""
+    elif groups:
+        words, message, remedy = f"{counted(groups, 'group')} simulated whole", f"{whole}.", looser
     else:
         return None
     return Finding("not-worth-sampling", "note", words, message, Wording(remedy))
