@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -311,25 +310,24 @@ def study_within(read: Study, target: Target, budget: Budget, progress: Progress
         raise OptionError(message, remedy=remedy)
     most_ns = budget.hours * _NS_PER_HOUR / budget.slowdown
     # Plans fit from one index on: that at ``above`` does, that at ``below`` does not.
-    below, above, fitting = -1, _IN_A_DECADE * _DECADES, read
-    middle = above - 1
-    for tried in count():
+    below, above, tried, fitting = -1, _IN_A_DECADE * _DECADES, 0, read
+    while above - below > 1:
+        # The loosest first.
+        middle = above - 1 if tried == 0 else (below + above) // 2
         at = replace(target, epsilon=nth_epsilon(middle))
         _tell(progress, tried, _MOST_TRIED, f"a plan at epsilon {at.epsilon:g}")
-        found = study_again(read, at, read.choice)
+        found, tried = study_again(read, at, read.choice), tried + 1
         if found.design.paid_ns <= most_ns:
             above, fitting = middle, found
-        elif tried == 0:
+            continue
+        if tried == 1:
             taken = _rounded_up(hours(found.design.paid_ns, budget.slowdown))
-            text = "even at epsilon {:g} a plan takes {} of simulation, more than `budget={}`"
-            text += " at a slowdown of {:g}"
-            message = Wording(text, at.epsilon, taken, budget.written, budget.slowdown)
+            more = Wording("more than `budget={}` at a slowdown of {:g}", budget.written, budget.slowdown)
+            message = Wording(
+                "even at epsilon {:g} a plan takes {} of simulation, {}", at.epsilon, taken, more
+            )
             raise BudgetError(message, remedy=Wording("give `budget={}`", taken))
-        else:
-            below = middle
-        if above - below == 1:
-            break
-        middle = (below + above) // 2
+        below = middle
     return fitting
 
 
