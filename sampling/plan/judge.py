@@ -32,7 +32,6 @@ from sampling.reduction.plan_groups import is_pool_key, pooled, unpooled
 from sampling.strata.draw import errors_of_draws
 from sampling.strata.strata import (
     WHOLE_WORKLOAD,
-    declared_spread,
     measured_clusters,
 )
 from sampling.text import shortened
@@ -292,8 +291,7 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
         least_samples=plan.options.min_samples or 1,
         groups=groups if groups.is_pool.any() else None,
     )
-    target = plan.options.target
-    return Design(plan.options.method, target, strata, groups, declared_spread(groups, target))
+    return Design(plan.options.method, plan.options.target, strata, groups)
 
 
 def _samples(plan: PlanFile) -> IntArray:

@@ -16,7 +16,7 @@ from sampling.plan.design import Design, speedup_of
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import unpooled
 from sampling.splitting.tree import Overrides, SplitNode, TreeGrower, Verdict
-from sampling.strata.strata import Strata, declared_spread, measured_clusters, total_variance
+from sampling.strata.strata import Strata, measured_clusters, total_variance
 from sampling.strata.target import Target
 
 
@@ -71,8 +71,7 @@ class TreeWalk:
             counts=counts, target=target, options=options, overrides=self._overrides, progress=progress
         )
         strata, self._rule = trees.stratify(request), trees.rule(target, options)
-        groups = unpooled(counts)
-        self.design = Design(method, target, strata, groups, declared_spread(groups, target))
+        self.design = Design(method, target, strata, unpooled(counts))
         # What every group costs when it is split to its end, and kept whole.
         whole = measured_clusters(counts, np.arange(self.groups), counts.offsets[:-1], counts.offsets[1:])
         self._final = _costs(strata, self.groups)
