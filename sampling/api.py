@@ -52,14 +52,12 @@ class MadePlan:
 def read_profile(*paths: str | PathLike[str], columns: str | None = None) -> Profile:
     """Read a profile; several files, or those of a folder, are one workload, kept apart as processes.
 
+    Raises ProfileError: a file is missing, damaged, of no known format, or not a profile. OptionError: the
+    columns do not parse, or no file is a table.
+
     Parameters
     ----------
     columns : which columns of a CSV or Parquet table hold what: ``name=Kernel,duration_ns=Dur:us``.
-
-    Raises
-    ------
-    ProfileError : a file is missing, damaged, of no known format, or not a profile.
-    OptionError : the columns do not parse, or no file is a table.
     """
     named = None if columns is None else column_map(columns)
     return registry.read_profile([fspath(path) for path in paths], columns=named)
@@ -79,6 +77,10 @@ def make_plan(
 ) -> MadePlan:
     """Choose the launches of a profile that are to be simulated.
 
+    Raises OptionError: there is no such method, grouping or setting, or a value is out of its range.
+    EmptySelectionError: the region leaves no launch. NotApplicableError: the profile lacks what the method or
+    the region needs.
+
     Parameters
     ----------
     method : one of `method_names`.
@@ -89,12 +91,6 @@ def make_plan(
     settings : options of single methods, ``METHOD.NAME=VALUE``.
     features : files with metrics of the launches, for a method that needs them.
     seed : of every random draw.
-
-    Raises
-    ------
-    OptionError : there is no such method, grouping or setting, or a value is out of its range.
-    EmptySelectionError : the region leaves no launch.
-    NotApplicableError : the profile lacks what the method or the region needs.
     """
     try:
         grouping = method_grouping(method, GroupBy(group_by))
@@ -108,10 +104,7 @@ def make_plan(
 def write_plan(made: MadePlan, path: str | PathLike[str]) -> None:
     """Write a plan file, as `kernelpoint sample -o` does.
 
-    Raises
-    ------
-    ProfileError : a file of the profile was written again since it was read.
-    OSError : nothing can be written there.
+    Raises ProfileError: a file of the profile was written again since it was read.
     """
     launches = find_planned_launches(made.study, made.plan)
     # The text is complete before the file is opened: what fails leaves no half of a plan.

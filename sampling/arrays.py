@@ -78,13 +78,6 @@ def to_arrow_texts(texts: Sequence[str]) -> pa.Array:
     return large.cast(pa.string())
 
 
-def to_arrow_dictionary(codes: NDArray[np.integer[Any]], texts: pa.Array) -> pa.DictionaryArray:
-    """Return ``texts[codes]`` as a dictionary array; (n,) codes, each an index into ``texts``."""
-    import pyarrow as pa
-
-    return pa.DictionaryArray.from_arrays(to_arrow(codes), texts)
-
-
 def nulls_as(values: pa.Array | pa.ChunkedArray, number: int) -> pa.Array | pa.ChunkedArray:
     """Return integers or floats with ``number`` in place of each null."""
     if values.null_count == 0:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes, to_arrow_texts
+from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.readers.input_file import InputFile, open_input
@@ -71,13 +71,11 @@ class FeatureRows:
         return len(self.line)
 
     def words(self, row: int) -> str:
-        """Return a row in words, for messages: its name and shape, or its id."""
+        """Return a row in words, for messages: its id or its name."""
         if self.id is not None:
-            return f"id {int(self.id[row])}"
+            return f"id {self.id[row]}"
         assert self.name is not None
-        sizes = {"grid": self.grid, "block": self.block}
-        shape = [f", {what} {tuple(size[row].tolist())}" for what, size in sizes.items() if size is not None]
-        return f"'{shortened(self.names[int(self.name[row])])}'" + "".join(shape)
+        return f"'{shortened(self.names[self.name[row]])}'"
 
 
 def read_features(path: str, *, locale: NumberLocale = "C", progress: Progress | None = None) -> FeatureRows:
@@ -158,7 +156,7 @@ class FeatureTable:
         """
         if name in self.texts:
             cells, codes = self.texts[name]
-            sizes, bad = sizes_of(to_arrow_texts(cells))
+            sizes, bad = sizes_of(cells)
             if bad >= 0:
                 raise self.error(codes == bad, name, f"{cells[bad]!r} is not {WRITTEN}")
             return sizes[codes]

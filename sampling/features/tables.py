@@ -10,24 +10,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sampling.arrays import arrow_file
 from sampling.errors import ProfileError
 from sampling.features.metric_names import SPELLINGS
 from sampling.features.reading import FeatureRows, FeatureTable, read_table
 from sampling.parallel import Progress
 from sampling.readers.columns import DIMENSIONS, NO_METRIC
 from sampling.readers.input_file import InputFile
-from sampling.readers.not_a_profile import is_plain_text, is_table, sort_of
+from sampling.readers.not_a_profile import is_table, other_sort
 from sampling.readers.registry import reader_of
 from sampling.readers.table import (
+    PARQUET,
     Kind,
     Layout,
     NumberLocale,
-    float_values,
-    metric_columns,
     read_rows,
-    separated_header,
-    unified,
+    table_header,
 )
 from sampling.reduction.launch_list import Features
 from sampling.text import listed
@@ -35,7 +32,7 @@ from sampling.text import listed
 #: Columns of an array have no names; they are metrics of this name and their number, from 0
 VECTOR_PREFIX = "vector_"
 
-_PARQUET, _NPY = b"PAR1", b"\x93NUMPY"
+_NPY = b"\x93NUMPY"
 # What identifies a launch: whole numbers and texts.
 _WHOLE = ("id", "process", "device", "occurrence", *(axis for axes in DIMENSIONS.values() for axis in axes))
 _TEXTS = ("name", *DIMENSIONS)
@@ -50,18 +47,16 @@ _NUMPY = "write numbers with numpy.save, a row for every launch in the order of 
 
 def recognise(file: InputFile) -> bool:
     """Return whether this is an array or a table, and neither a profile nor the report of another tool."""
-    if file.head.startswith((_PARQUET, _NPY)):
+    if file.head.startswith((PARQUET, _NPY)):
         return True
     # Text whose lines differ in their cells may still be a table, with a row to blame.
-    return reader_of(file) is None and (
-        sort_of(file).fits is is_table
-        or (sort_of(file).fits is is_plain_text and not {"id", "name"}.isdisjoint(_header(file.head)[0]))
-    )
+    may_be = reader_of(file) is None and other_sort(file) is None
+    return may_be and (is_table(file) or not {"id", "name"}.isdisjoint(_header(file)[0]))
 
 
-def _header(head: bytes) -> tuple[tuple[str, ...], str]:
-    cells, separator = separated_header(head, {"id", "name", "ID", "Name", "Id"})
-    return _spelt(cells), separator
+def _header(file: InputFile) -> tuple[tuple[str, ...], str]:
+    cells, separator = table_header(file, {"id", "name", "ID", "Name", "Id", *_OURS})
+    return _spelt([cell.strip() for cell in cells]), separator
 
 
 def _spelt(cells: Sequence[str]) -> tuple[str, ...]:
@@ -82,8 +77,8 @@ def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> Fe
     """
     if file.head.startswith(_NPY):
         return _of_array(file)
-    is_parquet = file.head.startswith(_PARQUET)
-    table = _of_parquet(file) if is_parquet else _of_csv(file, locale, progress)
+    is_parquet = file.head.startswith(PARQUET)
+    table = _of_table(file, locale, progress)
     columns = {name: table.metric(name) for name in table.numbers if name not in _WHOLE}
     metrics = {name: column for name, column in columns.items() if column is not None}
     if not metrics:
@@ -118,47 +113,17 @@ def _require_identity(columns: Sequence[str], path: str) -> None:
         raise ProfileError(f"a table of {listed(columns)}, with {wrong[0]}", path=path, remedy=_REMEDY)
 
 
-def _of_csv(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureTable:
-    header, separator = _header(file.head)
+def _of_table(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureTable:
+    header, separator = _header(file)
     _require_identity(header, file.path)
     named = [name for name in dict.fromkeys(header) if name]
     texts = [name for name in named if name in _TEXTS]
     numbers = [name for name in named if name in _WHOLE or name not in NO_METRIC]
-    kind: Kind = "any" if locale == "C" else "text"
+    kind: Kind = "any" if locale == "C" or file.head.startswith(PARQUET) else "text"
     columns = {name: (header.index(name), kind) for name in numbers}
     columns |= {name: (header.index(name), "text") for name in texts}
     rows = read_rows(file, Layout(header, columns, separator, locale), progress)
     return read_table(file.path, rows, texts, numbers, locale)
-
-
-def _of_parquet(file: InputFile) -> FeatureTable:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-    from pyarrow import compute
-
-    try:
-        with file.on_disk() as location:
-            schema = pq.read_schema(arrow_file(location))
-            own = _spelt([name.strip() for name in schema.names])
-            _require_identity(own, file.path)
-            fields = [schema.field(place).with_name(name) for place, name in enumerate(own)]
-            wanted = {*_WHOLE, *_TEXTS, *metric_columns(pa.schema(fields))}
-            theirs = {name: schema.names[own.index(name)] for name in own if name in wanted}
-            table = pq.read_table(arrow_file(location), columns=list(theirs.values()))
-        # Of several columns of one name the first counts.
-        columns = {
-            name: table.column(table.schema.get_all_field_indices(title)[0]) for name, title in theirs.items()
-        }
-        numbers = {name: float_values(column) for name, column in columns.items() if name not in _TEXTS}
-        texts = {
-            name: unified([compute.fill_null(columns[name].cast(pa.string()), "")])
-            for name in _TEXTS
-            if name in columns
-        }
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        message = f"a Parquet file that is damaged, or whose columns are of another kind ({str(error)[:80]})"
-        raise ProfileError(message, path=file.path, remedy="write the file again") from error
-    return FeatureTable(file.path, np.arange(1, table.num_rows + 1), texts, numbers, {})
 
 
 def _of_array(file: InputFile) -> FeatureRows:

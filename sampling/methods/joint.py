@@ -349,10 +349,7 @@ def stratify(request: StrataRequest) -> Strata:
     price of the plan that pools them: with r = N sqrt(lambda c) a kernel group whose launches cost c costs
     2 k r c at best in the pool, where k^2 = within^2 + between^2, and c max(1 + (within r)^2, 2 within r)
     alone. The price changes with who is pooled, so this is done a few times, and the cheapest plan is taken.
-
-    Raises
-    ------
-    OverrideError : an override names a group or node that does not exist.
+    OverrideError: an override fits no group or node.
     """
     counts, target = request.counts, request.target
     cuts = _fixed_cuts(counts, target, request.overrides)

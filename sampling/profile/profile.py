@@ -114,10 +114,7 @@ class KernelTable:
         return len(self._codes)
 
     def intern(
-        self,
-        name: AnyIntArray,
-        grid: Sequence[AnyIntArray] | None,
-        block: Sequence[AnyIntArray] | None,
+        self, name: AnyIntArray, grid: Sequence[AnyIntArray] | None, block: Sequence[AnyIntArray] | None
     ) -> NDArray[np.int32]:
         """Return the signature code of every row, adding new signatures.
 
@@ -263,14 +260,14 @@ class Profile:
         self.clocks = self.clocks or (0,) * len(self.sequences)
 
     @property
-    def first_ids(self) -> tuple[int, ...]:
-        """The id of the first launch of each sequence."""
-        return tuple(sequence.first_id for sequence in self.sequences)
-
-    @property
     def launches(self) -> int:
         """The number of launches."""
         return sum(sequence.launches for sequence in self.sequences)
+
+    @property
+    def first_ids(self) -> tuple[int, ...]:
+        """The id of the first launch of each sequence."""
+        return tuple(sequence.first_id for sequence in self.sequences)
 
     def load(self, columns: Sequence[Column]) -> Table:
         """Return (launches,) columns of all launches in id order, at once."""

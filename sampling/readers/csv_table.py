@@ -6,7 +6,7 @@ numbers is a metric. Launches are in the order of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import KernelTable, Profile, RecordingFacts
-from sampling.readers.columns import DIMENSIONS, NO_METRIC, REQUIRED, TIMES, matched_columns
+from sampling.readers.columns import DIMENSIONS, NO_METRIC, REQUIRED, TIMES, NamedColumn, matched_columns
 from sampling.readers.input_file import InputFile, is_binary, is_json
-from sampling.readers.table import MOST_NS, Kind, Launches, Layout, Rows, floats, read_rows, separated_header
+from sampling.readers.table import Kind, Launches, Layout, Rows, floats, read_rows, separated_header
 
 FORMAT = "csv"
+REMEDY = "correct the cell or leave the row out"
 
 _MAY_BE_NEGATIVE = {"start_ns", "stream", "device", "process"}
 # What a list of drawn launches has, as `sample --format csv` and `export --to csv` write it.
@@ -58,6 +59,43 @@ def _header(file: InputFile) -> tuple[tuple[str, ...], str]:
     return separated_header(file.head, {*REQUIRED, *(column.theirs for column in named)})
 
 
+def launch_layout(
+    header: tuple[str, ...],
+    matched: Mapping[str, NamedColumn],
+    path: str,
+    separator: str = ",",
+    texts: frozenset[str] = frozenset({"name", *DIMENSIONS}),
+) -> Layout:
+    """Return how columns of launches are read, by what they hold of one.
+
+    Raises ProfileError: one column is given for a text and for numbers.
+    """
+    columns: dict[str, tuple[int, Kind]] = {}
+    for ours, column in matched.items():
+        # Whole nanoseconds are read exactly; in larger units times have fractions.
+        number: Kind = "number" if ours in TIMES and column.unit_ns > 1 else "integer"
+        place, kind = header.index(column.theirs), "text" if ours in texts else number
+        if any(kind != other for at, other in columns.values() if at == place):
+            message, remedy = (
+                f"is given for {ours} and for another kind",
+                "give another column for one of them",
+            )
+            raise ProfileError(message, path=path, column=column.theirs, remedy=remedy)
+        columns[ours] = place, kind
+    return Layout(header, columns, separator, None, REMEDY)
+
+
+def launch_integers(rows: Rows, ours: str, unit_ns: int) -> AnyIntArray:
+    """Return (n,) the times of a column, or its integers, of which an empty one is 0.
+
+    Raises ProfileError: a time has no value or does not fit, or a number is negative that cannot be.
+    """
+    numbers: AnyIntArray = rows.times(ours, unit_ns) if ours in TIMES else rows.numbers(ours, empty=0)
+    if ours not in _MAY_BE_NEGATIVE and len(numbers) and numbers.min() < 0:
+        rows.refuse(numbers < 0, ours, lambda row: f"{numbers[row]} is negative")
+    return numbers
+
+
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Return the rows as launches.
 
@@ -66,41 +104,27 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     """
     header, separator = _header(file)
     if _is_of_a_plan(file, header):
-        raise ProfileError(
-            "a list of the launches that a plan draws, not of all that a program made",
-            path=file.path,
-            remedy="give the profile that the plan was made from",
-        )
+        message = "a list of the launches that a plan draws, not of all that a program made"
+        raise ProfileError(message, path=file.path, remedy="give the profile that the plan was made from")
     matched = matched_columns(file.columns, header, file.path)
-    columns: dict[str, tuple[int, Kind]] = {}
-    for ours, column in matched.items():
-        # Whole nanoseconds are read exactly; in larger units times have fractions.
-        in_larger_unit = ours in TIMES and column.unit_ns > 1
-        kind: Kind = "text" if ours in {"name", *DIMENSIONS} else "number" if in_larger_unit else "integer"
-        place = header.index(column.theirs)
-        if any(kind != other for at, other in columns.values() if at == place):
-            raise ProfileError(
-                f"is given for {ours} and for something of another kind",
-                path=file.path,
-                column=column.theirs,
-                remedy="give another column for one of them",
-            )
-        columns[ours] = place, kind
-    taken = {place for place, _ in columns.values()}
+    layout = launch_layout(header, matched, file.path, separator)
+    taken = {place for place, _ in layout.columns.values()}
     metrics: dict[str, list[FloatArray]] = {
         name: [] for name in header if name and name not in NO_METRIC and header.index(name) not in taken
     }
-    columns |= {name: (header.index(name), "any") for name in metrics}
-    layout = Layout(header, columns, separator, None, "correct the cell or leave the row out")
+    layout.columns.update({name: (header.index(name), "any") for name in metrics})
     launches = Launches(file, kernels)
     for rows in read_rows(file, layout, progress):
         for name in [*metrics]:
             values, is_text = floats(rows, name, None)
             metrics[name].append(np.where(np.isinf(values), np.nan, values))
             if is_text.any():
-                del metrics[name], columns[name]
-        numbers = {ours: _numbers(rows, ours, matched[ours].unit_ns) for ours in matched
-                   if columns[ours][1] != "text"}  # fmt: skip
+                del metrics[name], layout.columns[name]
+        numbers = {ours: launch_integers(rows, ours, matched[ours].unit_ns) for ours in matched
+                   if layout.columns[ours][1] != "text"}  # fmt: skip
+        for ours in {"stream", "device"} & numbers.keys():
+            wide = np.abs(numbers[ours]) >= 1 << 31
+            rows.refuse(wide, ours, "is too large a number")
         grid, block = (
             rows.sizes(what) if what in matched else [numbers[axis] for axis in axes if axis in numbers]
             for what, axes in DIMENSIONS.items()
@@ -125,15 +149,3 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         ("a table of launches without a single row", "write it with a row a launch"),
         {name: column for name, column in known.items() if not np.isnan(column).all()},
     )
-
-
-def _numbers(rows: Rows, ours: str, unit_ns: int) -> AnyIntArray:
-    """Return (n,) the times of a column, or its integers, of which an empty one is 0."""
-    numbers = rows.times(ours, unit_ns) if ours in TIMES else rows.numbers(ours, empty=0)
-    if ours in TIMES:
-        rows.refuse(np.abs(numbers) >= MOST_NS, ours, lambda row: f"{numbers[row]} is too long a time")
-    if ours in {"stream", "device"}:
-        rows.refuse(np.abs(numbers) >= 1 << 31, ours, lambda row: f"{numbers[row]} is too large a number")
-    if ours not in _MAY_BE_NEGATIVE:
-        rows.refuse(numbers < 0, ours, lambda row: f"{numbers[row]} is negative")
-    return numbers

@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sampling.arrays import IntArray, arrow_file, nulls_as, to_numpy
 from sampling.parallel import Progress
@@ -129,7 +129,7 @@ class _FolderTables(NsysTables):
                     raise self.not_integers(name)
             yield [to_numpy(nulls_as(array.cast(pa.int64()), NULL)) for array in arrays]
 
-    def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows batch by batch."""
         if present := [name for name in columns if name in self.columns(table)]:
             for arrays in self._batches(table, present):
@@ -165,6 +165,8 @@ def _checked(array: pa.Array) -> pa.Array:
 
 
 def _cells(array: pa.Array) -> list[object]:
-    """Return the values, texts decoded whatever their bytes."""
-    cells: list[object] = array.to_pylist()
+    """Return the values, texts decoded whatever their bytes; nsys writes no nested ones."""
+    import pyarrow as pa
+
+    cells: list[object] = [None] * len(array) if pa.types.is_nested(array.type) else array.to_pylist()
     return [cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell for cell in cells]

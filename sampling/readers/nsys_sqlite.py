@@ -173,7 +173,7 @@ class _SqliteTables(NsysTables):
         except (adbc_driver_manager.Error, pa.ArrowException, OSError) as error:
             raise damaged(self.path, str(error), self.remedy) from error
 
-    def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows one by one."""
         if present := self.columns(table):
             values = (f'"{name}"' if name in present else "NULL" for name in columns)

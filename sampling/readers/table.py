@@ -1,9 +1,8 @@
-"""The one reader of tables of text: CSV, or the same with semicolons or tabs, parsed by Arrow in pieces.
+"""The one reader of tables: CSV, the same with semicolons or tabs, and Parquet, piece by piece through Arrow.
 
-Here cells become numbers, times, sizes and names, and here is said which row and column are wrong. A format
-gives a `Layout`, the columns that it knows and their kinds, and takes `Rows`. A column of text is its
-distinct texts and a code for every row, so that each text is looked at once; a column of numbers that Arrow
-refuses is read in the same way, which tells the line of a wrong value.
+A format gives a `Layout`, the columns that it knows and their kinds, and takes `Rows`: here cells become
+numbers, times, sizes and names, and here is said which row and column are wrong. A column of text is its
+distinct texts and a code for every row, so that each text is looked at once.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import csv
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -23,6 +21,7 @@ from sampling.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
+    arrow_file,
     first_true,
     nulls_as,
     to_arrow,
@@ -34,7 +33,7 @@ from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, joined_columns
 from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.readers.columns import NO_METRIC
-from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
+from sampling.readers.input_file import InputFile, pieces
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,26 +43,25 @@ Kind = Literal["integer", "number", "text", "any"]
 #: How a file writes its numbers: 1,234.5 is read under C too, 1.234,5 under de_DE alone
 NumberLocale = Literal["C", "en_US", "de_DE"]
 
+PARQUET = b"PAR1"
 #: How a grid or block is written in one cell, for messages
 WRITTEN = "one to three whole numbers, such as 8, 8x1 or (8, 1, 1)"
 #: A total of many launches must fit in 64 bits
 MOST_NS = 1 << 62
 
-_NULLS = ("", "None", "-", "nan", "NaN", "N/A", "n/a", "NULL", "null")
-# What tools print where a launch has no value.
-_NO_VALUE = (*_NULLS, "(n/a)", "NA", "<NA>", "no data")
-_PLAIN = r"^[+-]?(?:(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity))$"
-_GROUPED = {
-    "C": r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$",
-    "de_DE": r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)(,\d*)?([eE][+-]?\d+)?$",
-}
-_SIZE = r"^\s*[(\[{<]?\s*\d{1,10}(?:(?:\s*[xX*,;]\s*|\s+)\d{1,10}){0,2}\s*[)\]}>]?\s*$"
-_LARGEST_NUMBER = float(1 << 62)
-_ROUNDED_FROM = float(1 << 53)
+# What tools print where there is no value.
+_NULLS = ("", "None", "-", "nan", "NaN", "N/A", "n/a", "(n/a)", "NA", "<NA>", "NULL", "null", "no data")
+_PLAIN = r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity)"
+_ENGLISH = rf"^[+-]?({_PLAIN}|[1-9]\d{{0,2}}(,\d{{3}})+(\.\d*)?)$"
+# Under de_DE a dot stands between thousands, so that 31.87 is no number there.
+_GERMAN = r"^[+-]?((\d+|[1-9]\d{0,2}(\.\d{3})+)(,\d*)?([eE][+-]?\d+)?|(?i:inf|infinity))$"
+_PATTERN = {None: rf"^[+-]?({_PLAIN})$", "C": _ENGLISH, "en_US": _ENGLISH, "de_DE": _GERMAN}
+_SIZE = re.compile(r"\s*[(\[{<]?\s*[0-9]{1,10}(?:(?:\s*[xX*,;]\s*|\s+)[0-9]{1,10}){0,2}\s*[)\]}>]?\s*")
+_LARGEST_NUMBER, _ROUNDED_FROM = 2.0**62, 2.0**53
 _NEWLINE, _RETURN = 10, 13
 # Signatures are found by hashing, which pays from about this many rows at a time.
 _ROWS_AT_ONCE = 1 << 19
-_ODD_COLUMN = re.compile(r"In CSV column #(\d+)")
+_COPY_AGAIN = "copy or write the file again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,7 @@ class Layout:
     header: tuple[str, ...]
     #: position and kind of each, by what the format calls it; "any" becomes "text" where a row does
     columns: dict[str, tuple[int, Kind]]
-    separator: str = ","
+    separator: str = ","  #: of a Parquet file any
     locale: NumberLocale | None = "C"  #: how numbers are written; None where nothing parts their thousands
     #: what to do about a wrong cell
     remedy: str = "write the report again: it is cut short, damaged or changed"
@@ -103,19 +101,30 @@ def separated_header(head: bytes, wanted: Collection[str]) -> tuple[tuple[str, .
     return max(headers, key=lambda each: (len({*wanted} & set(each[0])), len(each[0])))
 
 
+def table_header(file: InputFile, wanted: Collection[str]) -> tuple[tuple[str, ...], str]:
+    """Return the header and the separator of a table of either kind.
+
+    A column of a Parquet file has an empty name if it is neither wanted, in small letters, nor of numbers.
+
+    Raises ProfileError: the file is damaged.
+    """
+    if not file.head.startswith(PARQUET):
+        return separated_header(file.head, wanted)
+    with file.on_disk() as location:
+        _, schema = parquet_footer(file.path, location)
+    kept = {*wanted, *metric_columns(schema)}
+    return tuple(name if {name, name.strip().casefold()} & kept else "" for name in schema.names), ""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Some rows of a table, parsed from whole lines of its file."""
+    """Some rows of a table."""
 
-    file: InputFile
+    path: str
     layout: Layout
-    #: of the first byte of ``text`` in the decompressed file; lines from 1, 0 if not counted
-    offset: int
-    text: bytes
-    line: int
-    table: Any  #: the pyarrow table of the layout's columns
-    #: (n,) which of the text's rows these are; None where they are all of them
-    chosen: IntArray | None = None
+    table: Any  #: the Arrow table of the layout's columns
+    find_lines: Callable[[], IntArray]  #: finds (n,) the 1-based line, or row of a Parquet file, of each
+    is_chosen: bool = False  #: whether these are some rows of the table that was read
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -126,29 +135,30 @@ class Rows:
     @property
     def lines(self) -> IntArray:
         """(n,) the 1-based line of each row in the file."""
-        lines = row_places(self.text) + (self.line or lines_before(self.file, self.offset) + 1)
-        return lines if self.chosen is None else lines[self.chosen]
+        return self.find_lines()
 
     def where(self, wanted: BoolArray) -> Rows:
         """Return those of the rows that are wanted, (n,)."""
         if wanted.all():
             return self
         places = np.flatnonzero(wanted)
-        chosen = places if self.chosen is None else self.chosen[places]
-        return replace(self, table=self.table.take(to_arrow(places)), chosen=chosen)
+        table = self.table.take(to_arrow(places))
+        return replace(self, table=table, find_lines=lambda: self.lines[places], is_chosen=True)
 
-    def error(
-        self, row: int, message: str, column: str | None = None, *, title: str | None = None
-    ) -> ProfileError:
+    def error(self, row: int, message: str, column: str | None = None) -> ProfileError:
         """Return the error that points at a row, and at a column by its title in the file."""
         lines = self.lines
         return ProfileError(
             message,
-            path=self.file.path,
+            path=self.path,
             row=int(lines[row]) if row < len(lines) else None,
-            column=title if column is None else self.layout.header[self.layout.columns[column][0]],
+            column=None if column is None else self.title(column),
             remedy=self.layout.remedy,
         )
+
+    def title(self, column: str) -> str:
+        """Return what a column is called in the file."""
+        return self.layout.header[self.layout.columns[column][0]]
 
     def refuse(self, wrong: BoolArray, column: str, message: Callable[[int], str] | str) -> None:
         """Raise ProfileError for the first row that is wrong, (n,); ``message`` may say of it what is."""
@@ -163,9 +173,9 @@ class Rows:
         values = self.table.column(column)
         if values.num_chunks == 0:
             return pa.nulls(0, pa.binary()), np.zeros(0, dtype=np.int32)
-        encoded = values.combine_chunks()
-        distinct, codes = encoded.dictionary, to_numpy(encoded.indices).astype(np.int32, copy=False)
-        if self.chosen is not None:
+        values = values.combine_chunks()
+        distinct, codes = values.dictionary, to_numpy(values.indices).astype(np.int32, copy=False)
+        if self.is_chosen:
             used = np.flatnonzero(np.bincount(codes, minlength=len(distinct)))
             place = np.zeros(len(distinct), dtype=np.int32)
             place[used] = np.arange(len(used))
@@ -216,18 +226,22 @@ class Rows:
     def times(self, column: str, unit_ns: int = 1) -> IntArray:
         """Return (n,) nanoseconds of a column in some unit, rounded."""
         raw = self.numbers(column)
-        if raw.dtype.kind == "i" and unit_ns == 1:
-            return raw.astype(np.int64, copy=False)
         most = MOST_NS // unit_ns
         if len(raw) and not -most < raw.min() <= raw.max() < most:
-            self.refuse(~(np.abs(raw) < most), column, lambda row: f"{raw[row]} is too long a time")
-        rounded: IntArray = np.rint(raw * unit_ns).astype(np.int64)
-        return rounded
+            self.refuse(~((raw > -most) & (raw < most)), column, lambda row: f"{raw[row]} is too long a time")
+        if raw.dtype.kind == "f":
+            raw = np.rint(raw * unit_ns).astype(np.int64)
+        elif unit_ns != 1:
+            raw = raw * unit_ns
+        return raw.astype(np.int64, copy=False)
 
     def sizes(self, column: str) -> list[IntArray]:
         """Return x, y and z, (n,) each, of a column with a grid or block in a cell."""
+        if self.layout.columns[column][1] != "text":
+            length = self.numbers(column, empty=0)
+            return [length, np.minimum(length, 1), np.minimum(length, 1)]
         cells, codes = self.texts(column)
-        axes, bad = _cached_sizes(tuple(cells))
+        axes, bad = sizes_of(cells)
         if bad >= 0:
             self.refuse(codes == bad, column, f"{cells[bad]!r} is not {WRITTEN}")
         return [axis[codes] for axis in np.ascontiguousarray(axes.T)]
@@ -255,70 +269,75 @@ def lines_before(file: InputFile, offset: int) -> int:
 
 
 def read_rows(file: InputFile, layout: Layout, progress: Progress | None = None) -> Iterator[Rows]:
-    """Yield the rows below the header, which is the first line that is not empty, piece by piece.
+    """Yield the rows of a table: below its header, which is the first line that is not empty, or all.
 
-    Raises ProfileError: see `parse`.
+    Raises ProfileError: see `parse` and `parquet_rows`.
     """
+    if file.head.startswith(PARQUET):
+        with file.on_disk() as location:
+            parquet, schema = parquet_footer(file.path, location)
+            # A format may spell the titles in its own way.
+            layout = replace(layout, header=tuple(schema.names))
+            titles = [layout.header[position] for position, _ in layout.columns.values()]
+            for group in range(parquet.num_row_groups):
+                table = stored_row_group(parquet, group, titles, file.path)
+                first = sum(parquet.metadata.row_group(before).num_rows for before in range(group))
+                yield parquet_rows(file.path, layout, table, first)
+                if progress is not None:
+                    progress(group + 1, parquet.num_row_groups, f"reading {file.path}")
+        return
     line = 1
     for offset, text in pieces(file, progress):
         start = len(first_line(text)) if offset == 0 else 0
-        if offset == 0:
-            line += text.count(b"\n", 0, start)
-            sample = text[start : start + HEAD_BYTES].rpartition(b"\n")[0]
-            if any(kind == "any" for _, kind in layout.columns.values()) and sample.strip():
-                # Most columns of text are found in the first lines, in a hundredth of the time.
-                parse(file, layout, start, sample)
+        line += text.count(b"\n", 0, start)
         body = text[start:]
         if body.strip():
             yield parse(file, layout, offset + start, body, line)
-        line += int(np.count_nonzero(np.frombuffer(body, dtype=np.uint8) == _NEWLINE))
+        line += body.count(b"\n")
 
 
-def parse(file: InputFile, layout: Layout, offset: int, text: bytes, line: int = 0) -> Rows:
-    """Return the rows of whole lines; numbers may have thousands separators and fractions.
-
-    Raises ProfileError: a row has too few or too many cells, or a number's cell holds something else.
-    """
-    import pyarrow as pa
-
-    kinds = dict(layout.columns.values())
-    while True:
-        try:
-            table = _arrow_table(text, layout, kinds)
-            break
-        except pa.ArrowInvalid as error:
-            found = _ODD_COLUMN.match(str(error))
-            odd = int(found[1]) if found else -1
-            kind = kinds.get(odd, "text")
-            if kind == "text":
-                raise _damage(Rows(file, layout, offset, text, line, None), str(error)) from error
-            if kind == "any":
-                kinds[odd] = "text"
-                layout.columns.update({name: (odd, "text") for name, (place, _) in layout.columns.items()
-                                       if place == odd})  # fmt: skip
-            else:
-                kinds = {place: kind if kind == "any" else "text" for place, kind in kinds.items()}
-    rows = Rows(file, layout, offset, text, line, table)
-    if _swallowed_a_line(text, table):
-        raise _damage(rows, "a quoted cell runs over the end of its line")
-    for place, (name, (position, kind)) in enumerate(layout.columns.items()):
-        if kind != kinds[position]:
-            table = table.set_column(place, name, _numbers(rows, name, kind))
-    return replace(rows, table=table)
-
-
-def parse_plain(file: InputFile, layout: Layout, offset: int, text: bytes) -> Rows | None:
-    """Return the rows of whole lines, None where a row or cell is not what Arrow expects."""
+def parse_plain(file: InputFile, layout: Layout, offset: int, text: bytes, line: int = 0) -> Rows | None:
+    """Return the rows of whole lines, None where a row or cell is not what Arrow expects; see `parse`."""
     import pyarrow as pa
 
     try:
         table = _arrow_table(text, layout, dict(layout.columns.values()))
     except pa.ArrowInvalid:
         return None
-    return None if _swallowed_a_line(text, table) else Rows(file, layout, offset, text, 0, table)
+    if _swallowed_a_line(text, table.num_rows):
+        return None
+    return Rows(file.path, layout, table, lambda: row_places(text) + (line or lines_before(file, offset) + 1))
 
 
-def _arrow_table(text: bytes, layout: Layout, kinds: dict[int, Kind]) -> Any:
+def parse(file: InputFile, layout: Layout, offset: int, text: bytes, line: int = 0) -> Rows:
+    """Return the rows of whole lines; numbers may have thousands separators and fractions.
+
+    Raises ProfileError: a row has too few or too many cells, or a number's cell holds something else.
+
+    Parameters
+    ----------
+    offset : of the text in the decompressed file, from which its first line is counted if it is 0.
+    """
+    rows = parse_plain(file, layout, offset, text, line)
+    if rows is not None:
+        return rows
+    as_text: dict[str, tuple[int, Kind]] = {
+        name: (position, "text") for name, (position, _) in layout.columns.items()
+    }
+    rows = parse_plain(file, replace(layout, columns=as_text), offset, text, line)
+    if rows is None:
+        raise _damage(file, layout, offset, text, line)
+    table, rows = rows.table, replace(rows, layout=layout)
+    for place, (name, (position, kind)) in enumerate(list(layout.columns.items())):
+        if kind == "any" and numbers_of(rows.codes(name)[0], None)[1].any():
+            # A column that is not of plain numbers is not tried as one again.
+            layout.columns[name] = position, "text"
+        elif kind in {"integer", "number"}:
+            table = table.set_column(place, name, _numbers(rows, name, kind))
+    return replace(rows, table=table)
+
+
+def _arrow_table(text: bytes, layout: Layout, kinds: Mapping[int, Kind]) -> Any:
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
@@ -340,41 +359,32 @@ def _arrow_table(text: bytes, layout: Layout, kinds: dict[int, Kind]) -> Any:
     return table.select(columns).rename_columns(list(layout.columns)).combine_chunks()
 
 
-def _swallowed_a_line(text: bytes, table: Any) -> bool:
-    """Return whether an unclosed quote has made one cell of two lines."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    end = len(text)
-    while end and text[end - 1] in b"\r\n":
-        end -= 1
-    return text.count(b'"', text.rfind(b"\n", 0, end) + 1, end) % 2 == 1 or any(
-        compute.any(compute.match_substring(chunk.dictionary, b"\n")).as_py()
-        for column in table.columns
-        if pa.types.is_dictionary(column.type)
-        for chunk in column.chunks
-    )
+def _swallowed_a_line(text: bytes, rows: int) -> bool:
+    """Return whether an unclosed quote has made one row of two lines, or a lone return two of one."""
+    lines = text.count(b"\n") + (not text.endswith(b"\n"))
+    last = text.rstrip(b"\r\n").rpartition(b"\n")[2]
+    return last.count(b'"') % 2 == 1 or (rows != lines and rows != len(row_places(text)))
 
 
-def _damage(rows: Rows, reason: str) -> ProfileError:
-    """Return the error for the first row whose cells do not fit the header."""
-    expected = len(rows.layout.header)
-    lines = [line.rstrip(b"\r") for line in rows.text.split(b"\n")]
-    for row, line in enumerate(line for line in lines if line):
-        if b"\r" in line:
-            return rows.error(row, "a carriage return stands within the line")
+def _damage(file: InputFile, layout: Layout, offset: int, text: bytes, line: int) -> ProfileError:
+    """Return the error for the first line whose cells do not fit the header."""
+    expected = len(layout.header)
+    row, message, title = 0, "the rows from here on do not parse", tuple[str, ...]()
+    for place, bare in enumerate(text.replace(b"\r\n", b"\n").split(b"\n")):
         try:
-            cells = len(next(csv.reader([line.decode("utf-8", "replace")], delimiter=rows.layout.separator)))
+            cells = len(next(csv.reader([bare.decode("utf-8", "replace")], delimiter=layout.separator), ""))
         except csv.Error as error:
-            return rows.error(row, f"the line does not parse ({error})")
-        if line.count(b'"') % 2 or cells != expected:
-            is_open = line.count(b'"') % 2
-            message = (
-                "a quote is not closed" if is_open else f"{cells} cells where the header names {expected}"
-            )
-            title = rows.layout.header[min(cells, expected) - 1 if is_open else cells : expected][:1]
-            return rows.error(row, message, title=title[0] if title else None)
-    return rows.error(0, f"the rows from here on do not parse ({reason})")
+            row, message = place, f"the line does not parse ({error})"
+            break
+        if bare and (cells != expected or bare.count(b'"') % 2):
+            is_open = bare.count(b'"') % 2 == 1
+            row, message = place, f"{cells} cells where the header names {expected}"
+            message = "a quote is not closed" if is_open else message
+            title = layout.header[min(cells, expected) - is_open :][:1]
+            break
+    row += line or lines_before(file, offset) + 1
+    column = title[0] if title else None
+    return ProfileError(message, path=file.path, row=row, column=column, remedy=layout.remedy)
 
 
 def _numbers(rows: Rows, column: str, kind: Kind) -> Any:
@@ -385,10 +395,8 @@ def _numbers(rows: Rows, column: str, kind: Kind) -> Any:
 
     distinct, codes = rows.codes(column)
     numbers, is_text = numbers_of(distinct, rows.layout.locale)
-    wrong = is_text | np.isinf(numbers)
-    if kind == "integer":
-        wrong |= np.abs(numbers) > _LARGEST_NUMBER
-    if wrong[codes].any():
+    wrong = is_text | np.isinf(numbers) | ((kind == "integer") & (np.abs(numbers) > _LARGEST_NUMBER))
+    if wrong.any():
         cell = distinct[int(codes[np.argmax(wrong[codes])])].as_py().decode("utf-8", "replace")
         rows.refuse(wrong[codes], column, f"{cell.strip()!r} is not a number that fits here")
     if kind == "integer":
@@ -415,91 +423,146 @@ def numbers_of(cells: Any, locale: NumberLocale | None = "C") -> tuple[FloatArra
     if not pa.types.is_string(cells.type):
         # Bytes that are no UTF-8 belong to no number.
         cells = to_arrow_texts([(cell or b"").decode("utf-8", "replace") for cell in cells.to_pylist()])
-    no_text = pa.nulls(1, pa.string())[0]
+    nothing = pa.nulls(1, pa.string())[0]
     cells = compute.utf8_trim_whitespace(cells)
-    cells = compute.if_else(compute.is_in(cells, value_set=to_arrow_texts(_NO_VALUE)), no_text, cells)
-    is_plain = compute.match_substring_regex(cells, _PLAIN)
-    if locale == "de_DE" or (locale and compute.any(compute.match_substring(cells, ",")).as_py()):
-        # Under de_DE a dot stands between thousands, so that 31.87 is no number there.
-        grouped = compute.match_substring_regex(cells, _GROUPED["de_DE" if locale == "de_DE" else "C"])
-        if locale == "de_DE":
-            is_plain = compute.and_(is_plain, compute.match_substring_regex(cells, r"^[^.]*$"))
-            plain = compute.replace_substring(compute.replace_substring(cells, ".", ""), ",", ".")
-        else:
-            plain = compute.replace_substring(cells, ",", "")
-        cells = compute.if_else(grouped, plain, cells)
-        is_plain = compute.or_(grouped, is_plain)
-    is_text = to_numpy(compute.fill_null(compute.invert(is_plain), False))
-    return _floats(compute.if_else(is_plain, cells, no_text).cast(pa.float64())), is_text
+    cells = compute.if_else(compute.is_in(cells, value_set=to_arrow_texts(_NULLS)), nothing, cells)
+    is_number = compute.match_substring_regex(cells, _PATTERN[locale])
+    cells = compute.if_else(is_number, cells, nothing)
+    if locale == "de_DE":
+        cells = compute.replace_substring(compute.replace_substring(cells, ".", ""), ",", ".")
+    else:
+        cells = compute.replace_substring(cells, ",", "")
+    is_text = to_numpy(compute.fill_null(compute.invert(is_number), False))
+    return float_values(cells.cast(pa.float64())), is_text
 
 
 def floats(rows: Rows, column: str, locale: NumberLocale | None) -> tuple[FloatArray, BoolArray]:
     """Return (n,) the numbers of a column that may be of any kind, and which of its cells are text."""
-    if rows.layout.columns[column][1] != "text":
-        return _floats(rows.table.column(column)), np.zeros(len(rows), dtype=np.bool_)
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(rows.table.column(column).type):
+        return float_values(rows.table.column(column)), np.zeros(len(rows), dtype=np.bool_)
     distinct, codes = rows.codes(column)
     numbers, is_text = numbers_of(distinct, locale)
     return numbers[codes], is_text[codes]
 
 
 def float_values(column: Any) -> FloatArray:
-    """Return (n,) the numbers of an Arrow column as float64; NaN where there is none or an infinite one."""
-    numbers = _floats(column)
-    finite = np.isfinite(numbers)
-    return numbers if finite.all() else np.where(finite, numbers, np.nan)
-
-
-def _floats(column: Any) -> FloatArray:
+    """Return (n,) the numbers of an Arrow column as float64; NaN where there is none."""
     import pyarrow as pa
     from pyarrow import compute
 
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.uint8())
-    if column.type != pa.float64():
-        column = column.cast(pa.float64(), safe=False)
-    return to_numpy(compute.fill_null(column, float("nan")))
+    return to_numpy(compute.fill_null(column.cast(pa.float64(), safe=False), float("nan")))
 
 
-@lru_cache(maxsize=16)
-def _cached_sizes(cells: tuple[str, ...]) -> tuple[IntArray, int]:
-    """Return the same as `sizes_of`; the pieces of a file mostly have the same few cells."""
-    return sizes_of(to_arrow_texts(cells))
-
-
-def sizes_of(cells: Any) -> tuple[IntArray, int]:
+def sizes_of(cells: Sequence[str]) -> tuple[IntArray, int]:
     """Return (n, 3) x, y and z of some cells, and the index of the first cell that is none, -1 if all are.
 
     Axes that a cell leaves out are 1. An empty cell is a size that is not known: zeros.
-
-    Parameters
-    ----------
-    cells : (n,) an Arrow array of texts without nulls.
     """
+    sizes = np.zeros((len(cells), 3), dtype=np.int64)
+    for place, cell in enumerate(cells):
+        if cell.strip() in _NULLS:
+            continue
+        if not _SIZE.fullmatch(cell):
+            return sizes, place
+        sizes[place] = [*map(int, re.findall("[0-9]+", cell)), 1, 1][:3]
+    return sizes, -1
+
+
+def parquet_footer(path: str, location: Any) -> tuple[Any, pa.Schema]:
+    """Return an open Parquet file and its schema.
+
+    Raises ProfileError: it is damaged.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        parquet = pq.ParquetFile(arrow_file(location))
+        schema = parquet.schema_arrow
+        _ = schema.names
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        message = f"a Parquet file that is cut short or damaged ({_first_line(error)})"
+        raise ProfileError(message, path=path, remedy=_COPY_AGAIN) from error
+    return parquet, schema
+
+
+def stored_row_group(parquet: Any, group: int, titles: Sequence[str], path: str) -> pa.Table:
+    """Return columns of a row group as the file has them.
+
+    Raises ProfileError: it is damaged.
+    """
+    import pyarrow as pa
+
+    try:
+        return parquet.read_row_group(group, columns=list(dict.fromkeys(titles)), use_threads=False)
+    except (pa.ArrowException, OSError) as error:
+        message = f"row group {group} is damaged ({_first_line(error)})"
+        raise ProfileError(message, path=path, remedy=_COPY_AGAIN) from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+def parquet_rows(path: str, layout: Layout, stored: pa.Table, first: int) -> Rows:
+    """Return rows of a Parquet file, before which ``first`` others stand.
+
+    Raises ProfileError: a column is of a type that its kind cannot be, or a number does not fit.
+    """
+    import pyarrow as pa
+
+    rows = Rows(path, layout, stored, lambda: np.arange(first + 1, first + 1 + stored.num_rows))
+    arrays = {}
+    for name, (position, kind) in layout.columns.items():
+        # Of several columns of one name the first counts.
+        place = stored.schema.get_all_field_indices(layout.header[position])[0]
+        arrays[name] = _of_kind(rows, name, kind, stored.column(place))
+    return replace(rows, table=pa.table(arrays))
+
+
+def _of_kind(rows: Rows, name: str, kind: Kind, column: Any) -> Any:
+    """Return a column of a Parquet file as numbers without NaN, or as dictionary-encoded bytes."""
     import pyarrow as pa
     from pyarrow import compute
 
-    empty = compute.is_in(compute.utf8_trim_whitespace(cells), value_set=to_arrow_texts(_NULLS))
-    cells = compute.if_else(empty, to_arrow_texts(["0 0 0"])[0], cells)
-    bad = first_true(compute.invert(compute.match_substring_regex(cells, _SIZE)))
-    if bad >= 0:
-        return np.zeros((0, 3), dtype=np.int64), bad
-    bare = compute.utf8_trim_whitespace(compute.replace_substring_regex(cells, r"[^0-9]+", " "))
-    given = compute.split_pattern(compute.binary_join_element_wise(bare, "1 1", " "), " ")
-    # Each list has one to three numbers of the cell and two ones: the first three of them are meant.
-    ends = to_numpy(given.offsets)[:-1, np.newaxis] + np.arange(3)
-    return to_numpy(given.values.cast(pa.int64()))[ends].astype(np.int64, copy=False), -1
+    plain = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if kind in {"text", "any"} and (pa.types.is_string(plain) or pa.types.is_large_string(plain)):
+        if column.null_count or plain == column.type:
+            column = column.cast(pa.string()).fill_null("").dictionary_encode()
+        encoded = column.unify_dictionaries().combine_chunks()
+        texts = encoded.dictionary.cast(pa.string()).cast(pa.binary())
+        return pa.DictionaryArray.from_arrays(encoded.indices, texts)
+    if kind == "any" and any(is_kind(plain) for is_kind in _metric_kinds()):
+        return column
+    if pa.types.is_null(plain) and kind != "text":
+        return column.cast(pa.int64())
+    is_floating = pa.types.is_floating(plain)
+    if kind == "text" or not (is_floating or pa.types.is_integer(plain)):
+        wanted, written = ("text", "strings") if kind == "text" else ("numbers", "whole numbers")
+        message, remedy = f"holds {plain}, not {wanted}", f"write the column again as {written}"
+        raise ProfileError(message, path=rows.path, column=rows.title(name), remedy=remedy)
+    if is_floating:
+        column = column.cast(pa.float64())
+        column = compute.if_else(compute.is_nan(column), pa.nulls(1, pa.float64())[0], column)
+    if is_floating or pa.types.is_uint64(plain):
+        numbers = to_numpy(nulls_as(column, 0))
+        wrong = ~(np.abs(numbers) < _LARGEST_NUMBER)
+        rows.refuse(wrong, name, lambda row: f"{numbers[row]} is not a number that fits here")
+        if kind == "integer":
+            whole = np.rint(numbers).astype(np.int64)
+            return pa.array(whole, mask=to_numpy(column.is_null())) if column.null_count else to_arrow(whole)
+    return column
 
 
 class Launches:
-    """The launches of a table, which arrive piece by piece.
-
-    Attributes
-    ----------
-    count : how many there are so far.
-    """
+    """The launches of a table, which arrive piece by piece."""
 
     def __init__(self, file: InputFile, kernels: KernelTable) -> None:
-        self.count = 0
+        self.count = 0  #: how many there are so far
         self._file = file
         self._builder = LaunchTableBuilder(file.path, kernels)
         self._waiting: list[LaunchColumns] = []
@@ -554,17 +617,20 @@ def unified(parts: Sequence[Any]) -> tuple[tuple[str, ...], IntArray]:
 
 def metric_columns(schema: pa.Schema) -> tuple[str, ...]:
     """Return the columns of a table that are metrics: of numbers, and none that identifies a launch."""
-    import pyarrow as pa
-
-    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
     # The column in which pandas keeps row labels is no metric either.
     return tuple(
         field.name
         for field in schema
         if field.name not in NO_METRIC
         and not field.name.startswith("__index_level_")
-        and any(is_kind(field.type) for is_kind in kinds)
+        and any(is_kind(field.type) for is_kind in _metric_kinds())
     )
+
+
+def _metric_kinds() -> tuple[Callable[[Any], bool], ...]:
+    import pyarrow as pa
+
+    return pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean
 
 
 def lines_of(text: bytes) -> Any:

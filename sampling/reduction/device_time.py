@@ -29,8 +29,6 @@ class DeviceTime:
     #: Where the recording of this sequence begins and ends.
     first_start_ns: int
     last_end_ns: int
-    #: Launches that start while an earlier one still runs.
-    overlapping: int
 
     @property
     def span_ns(self) -> int:
@@ -54,7 +52,7 @@ def device_times(
     """Return the busy time of every sequence's selected launches; () where starts are not recorded.
 
     Exact while no launch of a later part starts before the latest end so far in an idle gap that an earlier
-    part left open; such a launch counts as overlapping there. Parts have about a million launches.
+    part left open; such a launch counts as hidden there. Parts have about a million launches.
     """
     if "start_ns" not in profile.columns:
         return ()
@@ -63,7 +61,7 @@ def device_times(
         if progress is not None:
             progress(done, len(chosen), "looking for launches side by side")
         first_ns, sequence = int(start[0]), profile.sequences[part.sequence]
-        before = times.get(part.sequence, DeviceTime(sequence, 0, 0, first_ns, first_ns, 0))
+        before = times.get(part.sequence, DeviceTime(sequence, 0, 0, first_ns, first_ns))
         # When all launches before each have ended.
         ended = np.maximum.accumulate(np.concatenate([[before.last_end_ns], end]))
         hidden = np.minimum(np.maximum(ended[:-1] - start, 0), end - start)
@@ -74,7 +72,6 @@ def device_times(
             busy_ns=before.busy_ns + kernel_ns - int(hidden.sum()),
             first_start_ns=min(before.first_start_ns, first_ns),
             last_end_ns=int(ended[-1]),
-            overlapping=before.overlapping + int(np.count_nonzero(hidden)),
         )
     return tuple(times[index] for index in sorted(times))
 

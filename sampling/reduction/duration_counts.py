@@ -138,6 +138,12 @@ class DurationCounts:
         """(g,) total duration of each group."""
         return np.diff(self.time_before_ns[self.offsets])
 
+    @property
+    def groups_of_most(self) -> int:
+        """The fewest kernel groups that together hold `MOST` of the time; 0 where there is none."""
+        total_ns = self.total_duration_ns
+        return int(np.searchsorted(self.group_duration_ns.cumsum(), MOST * total_ns)) + 1 if total_ns else 0
+
     @cached_property
     def group_std_ns(self) -> FloatArray:
         """(g,) population standard deviation of each group's durations."""
@@ -157,13 +163,6 @@ def range_std_ns(counts: DurationCounts, start: IntArray, stop: IntArray) -> Flo
     deviation = counts.duration_ns[rows] - np.repeat(mean, pairs)
     squares = np.add.reduceat(counts.count[rows] * deviation**2, before)
     return np.asarray(np.sqrt(squares / launches))
-
-
-def fewest_holding(durations_ns: IntArray, share: float = MOST) -> int:
-    """Return the fewest groups, of these total durations, that hold a share of the time; 0 without any."""
-    held_ns = np.sort(durations_ns)[::-1].cumsum()
-    total_ns = int(held_ns[-1]) if held_ns.size else 0
-    return int(np.searchsorted(held_ns, share * total_ns)) + 1 if total_ns else 0
 
 
 def count_durations(
@@ -350,6 +349,17 @@ def counted_launches(
             yield part, group, table
         if progress is not None:
             progress(done + 1, len(counts.selected), "looking at launches")
+
+
+def counted_at_once(
+    profile: Profile, counts: DurationCounts, columns: Sequence[Column], progress: Progress | None = None
+) -> tuple[IntArray, ...]:
+    """Return (n,) id, sequence and group of all launches that a reduction counts, by id, then columns."""
+    parts = []
+    for part, group, table in counted_launches(profile, counts, columns, progress):
+        ids, sequence = part.ids(np.arange(len(group))), np.full(len(group), part.sequence)
+        parts.append((ids, sequence, group, *(table[column] for column in columns)))
+    return tuple(np.concatenate(each).astype(np.int64, copy=False) for each in zip(*parts, strict=True))
 
 
 def counted_parts(profile: Profile, counts: DurationCounts) -> tuple[Part, ...]:

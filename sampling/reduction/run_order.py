@@ -14,7 +14,7 @@ import numpy as np
 from sampling.arrays import FloatArray, IntArray
 from sampling.parallel import Progress
 from sampling.profile.profile import Profile
-from sampling.reduction.duration_counts import DurationCounts, counted_launches
+from sampling.reduction.duration_counts import DurationCounts, counted_at_once
 from sampling.reduction.iterations import MOST, find_iterations, iterations_like
 
 #: With more launches a second reading would take too long, and its columns too much memory.
@@ -78,9 +78,8 @@ class Loop:
 
     #: Index into the profile's sequences of the process and device with the most time.
     sequence: int
-    #: Of one iteration.
+    #: Of one iteration, and how many of these are equal, launch for launch.
     launches: int
-    #: How many are equal, launch for launch.
     iterations: int
     #: The loop, with what lies between its iterations.
     first_id: int
@@ -108,14 +107,8 @@ def run_order(profile: Profile, counts: DurationCounts, progress: Progress | Non
         return RunOrder()
     if progress is not None:
         progress(0, 1, "looking at the order of the launches")
-    parts = [
-        (part.ids(np.arange(len(group))), np.full(len(group), part.sequence), table[counts.label], group,
-         table["duration_ns"])
-        for part, group, table in counted_launches(profile, counts, ("duration_ns",))
-    ]  # fmt: skip
-    ids, sequence, label, group, duration_ns = (
-        np.concatenate(column).astype(np.int64, copy=False) for column in zip(*parts, strict=True)
-    )
+    columns = counted_at_once(profile, counts, (counts.label, "duration_ns"))
+    ids, sequence, group, label, duration_ns = columns
     return RunOrder(
         find_drift(ids, sequence, group, duration_ns),
         None if counts.grouping.pool_devices else find_twins(sequence, label, duration_ns),

@@ -222,12 +222,7 @@ class TreeGrower:
         return True
 
     def run(self) -> SplitTree:
-        """Take all decisions that are left and return the whole tree.
-
-        Raises
-        ------
-        OverrideError : an override names no node, or splits where all durations are equal.
-        """
+        """Take all decisions that are left; OverrideError where an override fits no node."""
         while self.step() is not None:
             pass
         unused = set(self._overrides) - {node.path for node in self._nodes}
@@ -332,11 +327,7 @@ def split_groups(
     """Return the final clusters of every group, and (s,) the samples each costs by the decision above it.
 
     Where a decision makes two parts, all groups are split at once, level by level; with more parts, or where
-    the user has decided, one by one.
-
-    Raises
-    ------
-    OverrideError : an override names a group or node that does not exist.
+    the user has decided, one by one. OverrideError: an override fits no group or node.
     """
     overrides, groups = overrides or {}, np.arange(len(counts.groups))
     singly = set(groups_overridden(counts, overrides).tolist())
@@ -384,20 +375,13 @@ def _split_at_once(
 
 
 def groups_overridden(counts: DurationCounts, overrides: Overrides) -> IntArray:
-    """Return the kernel groups in which the user has decided something, ascending.
-
-    Raises
-    ------
-    OverrideError : an override names a group that does not exist.
-    """
+    """Return the kernel groups that the user decided on, ascending; OverrideError where one is not there."""
     index_of_key = {group.key: index for index, group in enumerate(counts.groups)} if overrides else {}
-    unknown = [key for key in overrides if key not in index_of_key]
-    if unknown:
-        raise OverrideError(
-            "an override names a kernel group that is not in this profile",
-            key=unknown[0],
-            remedy=Wording(
-                "overrides hold for one `group_by`; `kernelpoint groups --format json` lists the keys"
-            ),
-        )
+    for key in overrides:
+        if key not in index_of_key:
+            raise OverrideError(
+                "an override names a kernel group that is not in this profile",
+                key=key,
+                remedy=Wording("keys are of one `group_by`; `kernelpoint groups --format json` lists them"),
+            )
     return np.array(sorted(index_of_key[key] for key in overrides), dtype=np.int64)

@@ -17,7 +17,6 @@ from sampling.arrays import (
     first_true,
     nulls_as,
     to_arrow,
-    to_arrow_dictionary,
     to_arrow_texts,
     to_numpy,
 )
@@ -60,12 +59,6 @@ def test_texts_come_back_as_they_were(texts: list[str]) -> None:
 def test_numbers_with_a_null_are_refused() -> None:
     with pytest.raises(ValueError, match="nulls"):
         to_numpy(pa.array([1, None]))
-
-
-def test_a_dictionary_array_looks_its_texts_up() -> None:
-    array = to_arrow_dictionary(np.array([1, 0, 1], dtype=np.int32), to_arrow_texts(["a", "b"]))
-    assert array.type == pa.dictionary(pa.int32(), pa.string())
-    assert array.to_pylist() == ["b", "a", "b"]
 
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.uint8(), pa.float64()])

@@ -234,23 +234,6 @@ def test_what_is_wrong_in_a_toml(tmp_path: Path, text: str, key: str | None, mes
     assert caught.value.remedy
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Accel-Sim [build accelsim-commit-73f9fac]",
-        "        *** GPGPU-Sim Simulator Version 4.2.0  [build 667834cf] ***",
-        "gpu_tot_ipc =      68.9026",
-        "globalcyclecount: 500",
-        "CFLog00: 457 4096",
-    ],
-)
-def test_the_log_of_a_simulator_is_called_one(tmp_path: Path, line: str) -> None:
-    text = "\n" * 70_000 + f"{line}\n" + "dramncmd: 0\n" * 100_000
-    for content in (text, gzip.compress(text.encode())):
-        with pytest.raises(InputError, match=r"the log of a simulator.*last gpu_tot_ipc.*a CSV or TOML"):
-            read_questions(written(tmp_path, content, "run.log"))
-
-
 def test_the_example_of_the_documentation_is_one(tmp_path: Path) -> None:
     text = inputs.__doc__ or ""
     example = text[text.index("    name =") : text.index("**A curve**")]

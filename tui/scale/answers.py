@@ -6,7 +6,7 @@ As data, and for a person, as the app copies it, a chart, a table and words.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ from tui.charts.grid import ansi, plain
 from tui.charts.quantities import UNKNOWN, ratio, share
 from tui.charts.size_plot import prediction_chart
 from tui.options.scale import (
-    ProportionalStart,
     ScaleOptions,
     ScalePredictOptions,
     pairs_of,
@@ -94,7 +93,6 @@ def predictions_of(options: ScalePredictOptions, tell: Tell | None = None) -> Pa
             assume_f_mem=options.assume_f_mem,
             curve_is_modelled=options.modelled_curve
             or (options.mpki_from is not None and measurements.scaling.has_cliffs),
-            proportional_from=options.proportional_from.value,
         )
         pairs.append((measurements, outcome))
     return pairs
@@ -231,9 +229,6 @@ def unused_options(
         has_cliff = any(outcome.cliff is not None for outcome in outcomes)
         why = "f_mem is known" if has_cliff else "there is no cliff on the way to the targets"
         yield f"--assume-f-mem is not used, as {why}; leave it out"
-    rules = {each.method for outcome in outcomes for each in outcome.predictions}
-    if options.proportional_from is not ProportionalStart.SMALLEST and "proportional" not in rules:
-        yield "--proportional-from is not used, as the rule proportional is not asked for; leave it out"
 
 
 # -- what a prediction says: data ---------------------------------------------------------------------------
@@ -275,7 +270,7 @@ def outcome_object(measurements: Measurements, outcome: Outcome) -> dict[str, An
             "scaling": outcome.classification.scaling.value,
             "reason": outcome.classification.reason,
         },
-        "findings": [asdict(finding) for finding in outcome.findings],
+        "findings": [finding._asdict() for finding in outcome.findings],
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +11,8 @@ import pytest
 from sampling.errors import NotApplicableError, ProfileError
 from sampling.features.metric_names import instruction_counts
 from sampling.features.reading import FeatureRows, read_features
-from sampling.profile.profile import Profile
-from sampling.reduction import GroupBy
-from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.grouping import Grouping
-from sampling.reduction.launch_list import Features, LaunchList, list_launches
+from sampling.reduction.launch_list import Features, LaunchList
+from tests.launch_lists import launches_of
 
 BANNER = "------------- NVBit (NVidia Binary Instrumentation Tool v1.5.5) Loaded --------------\n"
 
@@ -145,36 +141,29 @@ def test_rows_are_launches_with_name_and_shape(tmp_path: Path) -> None:
     assert caught.value.row == 5
 
 
-@pytest.fixture
-def with_metrics(launch_table: Callable[..., Profile]) -> Callable[..., LaunchList]:
-    """Return three launches with metrics."""
-
-    def build(**metrics: Sequence[float]) -> LaunchList:
-        profile = launch_table(["a", "b", "c"], [1, 2, 3])
-        launches = list_launches(profile, count_durations(profile, Grouping(GroupBy.NAME)))
-        known = {name.replace("__", " "): np.array(values, float) for name, values in metrics.items()}
-        return replace(launches, features=Features(metrics=known))
-
-    return build
+def with_metrics(**metrics: Sequence[float]) -> LaunchList:
+    """Return three launches with metrics; two underscores are a blank."""
+    known = {name.replace("__", " "): np.array(values, float) for name, values in metrics.items()}
+    return launches_of(["a", "b", "c"], features=Features(metrics=known))
 
 
-def test_the_first_metric_that_all_launches_have_counts(with_metrics: Callable[..., LaunchList]) -> None:
+def test_the_first_metric_that_all_launches_have_counts() -> None:
     counts = instruction_counts(
         with_metrics(instructions=[1, np.nan, 3], Executed__Instructions=[4, 5, 6]), "sieve"
     )
-    assert counts.metric == "Executed Instructions"
-    assert counts.unit == "warp instructions"
+    assert (counts.metric, counts.unit) == ("Executed Instructions", "warp instructions")
     assert counts.executed.tolist() == [4, 5, 6]
 
 
-def test_what_there_is_instead_is_listed(with_metrics: Callable[..., LaunchList]) -> None:
-    with pytest.raises(NotApplicableError, match=r"3 of 3 have none \(there are insts, m\); give `features`"):
-        instruction_counts(with_metrics(insts=[1, 2, 3], m=[1, 2, 3]), "sieve")
-    # Where they are known for some launches, their name is not what is wrong.
-    with pytest.raises(NotApplicableError, match="1 of 3 have none; give"):
-        instruction_counts(with_metrics(instructions=[1, np.nan, 3], m=[1, 2, 3]), "sieve")
-
-
-def test_a_negative_count_is_none(with_metrics: Callable[..., LaunchList]) -> None:
-    with pytest.raises(NotApplicableError, match="2 of 3 have none; give"):
-        instruction_counts(with_metrics(instructions=[np.inf, -3, 4]), "sieve")
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        ({"insts": [1, 2, 3], "m": [1, 2, 3]}, r"3 of 3 have none \(there are insts, m\); give `features`"),
+        # Where they are known for some launches, their name is not what is wrong.
+        ({"instructions": [1, np.nan, 3], "m": [1, 2, 3]}, "1 of 3 have none; give"),
+        ({"instructions": [np.inf, -3, 4]}, "2 of 3 have none; give"),
+    ],
+)
+def test_counts_that_are_wanting_are_said(metrics: dict[str, list[float]], message: str) -> None:
+    with pytest.raises(NotApplicableError, match=message):
+        instruction_counts(with_metrics(**metrics), "sieve")

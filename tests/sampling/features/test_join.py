@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.features.join import JoinReport, with_features
-from sampling.profile.names import demangled
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
@@ -26,7 +25,6 @@ from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import Features, LaunchList, list_launches
 from sampling.reduction.region import Region
-from tests import small_recordings
 
 Build = Callable[..., Profile]
 
@@ -88,7 +86,7 @@ def test_ids_are_those_of_the_whole_profile(launch_table: Build, tmp_path: Path)
     equal(features.metrics["m"], [NAN, 20, 30])
     assert (report.joined_by, report.rows, report.matched) == ("id", 4, 2)
     assert report.sentence == (
-        f"{path} (csv): 2 of 4 rows joined by id; 1 of 3 launches has none, such as launch 1 'b'; "
+        f"{path} (csv): 2 of 4 rows joined by id; 1 of 3 launches has none, such as 1; "
         "1 row of launches that are not selected; 1 row of no launch, such as row 5, id 9"
     )
 
@@ -168,94 +166,63 @@ def test_the_join_is_that_of_a_dictionary(launch_table: Build, tmp_path: Path, d
     assert report.matched == len(kept)
 
 
-def two_sequences(launch_table: Build, *, processes: Sequence[int], devices: Sequence[int]) -> Profile:
-    """Return a profile of two sequences with two launches of one kernel each, values 0 to 3 by id."""
-    return launch_table(
-        ["f"] * 4,
-        [1] * 4,
-        grid_x=[8] * 4,
-        process=[processes[0], processes[0], processes[1], processes[1]],
-        device=[devices[0], devices[0], devices[1], devices[1]],
-    )
+def sequences(launch_table: Build, *places: tuple[int, int]) -> Profile:
+    """Return a profile of two launches of f for each process and device."""
+    every = [place for place in places for _ in range(2)]
+    processes, devices = zip(*every, strict=True)
+    ones = [1] * len(every)
+    return launch_table(["f"] * len(every), ones, grid_x=ones, process=processes, device=devices)
 
 
 def pages(folder: Path, *places: tuple[int, int]) -> Path:
     """Write two launches of f for each process and device; values count on."""
     every = [place for place in places for _ in range(2)]
     return raw_page(
-        folder, [(*place, "f", "(8, 1, 1)", "(8, 1, 1)", value) for value, place in enumerate(every)]
+        folder, [(*place, "f", "(1, 1, 1)", "(1, 1, 1)", value) for value, place in enumerate(every)]
     )
 
 
-def test_processes_with_the_same_numbers_are_the_same(launch_table: Build, tmp_path: Path) -> None:
-    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
-    features, _ = joined(profile, pages(tmp_path, (9, 0), (5, 0)))
-    equal(features.metrics["m"], [2, 3, 0, 1])
-    only, _ = joined(profile, pages(tmp_path, (9, 0)))
-    equal(only.metrics["m"], [NAN, NAN, 0, 1])
-
-
-def test_as_many_processes_of_another_run_go_in_order_and_the_report_says_so(
-    launch_table: Build, tmp_path: Path
+@pytest.mark.parametrize(
+    ("profile", "file", "values", "said"),
+    [
+        ([(5, 0), (9, 0)], [(9, 0), (5, 0)], [2, 3, 0, 1], "0 of 4 launches have none"),
+        ([(5, 0), (9, 0)], [(9, 0)], [NAN, NAN, 0, 1], "2 of 4 launches have none"),
+        ([(5, 0)], [(77, 3)], [0, 1], "0 of 2 launches have none"),
+        ([(5, 0), (9, 1)], [(1, 1), (2, 0)], [2, 3, 0, 1], "by device (1:1 is 9:1, 2:0 is 5:0)"),
+        ([(5, 0)], [(5, 0), (6, 1)], [0, 1], "2 rows of no launch"),
+        ([(5, 0), (9, 0)], [(77, 0), (71, 0)], [2, 3, 0, 1], "in ascending order (71:0 is 5:0, 77:0 is 9:0)"),
+    ],
+)
+def test_processes_are_told_by_their_numbers_by_device_or_in_order(
+    launch_table: Build, tmp_path: Path, profile: Any, file: Any, values: list[float], said: str
 ) -> None:
-    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
-    features, (report,) = joined(profile, pages(tmp_path, (77, 0), (71, 0)))
-    equal(features.metrics["m"], [2, 3, 0, 1])
-    assert "in ascending order (71:0 is 5:0, 77:0 is 9:0)" in report.sentence
+    features, (report,) = joined(sequences(launch_table, *profile), pages(tmp_path, *file))
+    equal(features.metrics["m"], values)
+    assert said in report.sentence
 
 
-def test_devices_tell_the_processes_of_another_run(launch_table: Build, tmp_path: Path) -> None:
-    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 1])
-    features, (report,) = joined(profile, pages(tmp_path, (1, 1), (2, 0)))
-    equal(features.metrics["m"], [2, 3, 0, 1])
-    assert "by device (1:1 is 9:1, 2:0 is 5:0)" in report.sentence
-
-
-def test_a_file_of_one_process_needs_one_to_be_chosen(launch_table: Build, tmp_path: Path) -> None:
-    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
+def test_what_nothing_tells_apart_is_refused_until_it_is_chosen(launch_table: Build, tmp_path: Path) -> None:
+    one = sequences(launch_table, (5, 0))
+    for places in (((91, 0), (92, 0)), ((91, 1), (92, 2))):
+        with pytest.raises(ProfileError, match=r"rows of 2 processes or devices, .* launches of 1 \(5:0\)"):
+            joined(one, pages(tmp_path, *places))
+    two = sequences(launch_table, (5, 0), (9, 0))
     for path, values in (
         (pages(tmp_path, (77, 0)), [0, 1]),
         (table_file(tmp_path, [{"name": "f", "m": 4}]), [4, NAN]),
     ):
         with pytest.raises(ProfileError, match=r"launches of 2 \(5:0, 9:0\).*`processes`"):
-            joined(profile, path)
-        features, _ = joined(profile, path, region=Region(processes=(9,)))
+            joined(two, path)
+        features, _ = joined(two, path, region=Region(processes=(9,)))
         equal(features.metrics["m"], values)
 
 
-def many_sequences(launch_table: Build, *places: tuple[int, int]) -> Profile:
-    """Return a profile of two launches of f for each process and device."""
-    every = [place for place in places for _ in range(2)]
-    return launch_table(
-        ["f"] * len(every),
-        [1] * len(every),
-        grid_x=[8] * len(every),
-        process=[process for process, _ in every],
-        device=[device for _, device in every],
-    )
-
-
-def test_a_file_of_more_processes_that_nothing_tells_apart_is_refused(
-    launch_table: Build, tmp_path: Path
-) -> None:
-    profile = many_sequences(launch_table, (5, 0))
-    for places in (((91, 0), (92, 0)), ((91, 1), (92, 2))):
-        with pytest.raises(ProfileError, match=r"rows of 2 processes or devices, .* launches of 1 \(5:0\)"):
-            joined(profile, pages(tmp_path, *places))
-
-
-def nvbit_files(folder: Path, counts: Sequence[int]) -> list[Path]:
-    """Write a log for each count, of two launches of f."""
-    files = []
-    for place, count in enumerate(counts):
-        nvbit_log(folder, ("f", 8, count), ("f", 8, count + 1)).rename(folder / f"log{place}.txt")
-        files.append(folder / f"log{place}.txt")
-    return files
-
-
 def test_as_many_logs_as_processes_go_in_the_order_given(launch_table: Build, tmp_path: Path) -> None:
-    profile = many_sequences(launch_table, (5, 0), (6, 1), (7, 0))
-    files = nvbit_files(tmp_path, [10, 20, 30])
+    profile = sequences(launch_table, (5, 0), (6, 1), (7, 0))
+    files = [
+        nvbit_log(tmp_path, ("f", 1, count), ("f", 1, count + 1), name=f"{count}.txt")
+        for count in (10, 20, 30)
+    ]
     blocks = [block_file(tmp_path, ("f", 8 + place, [1]), name=f"{place}.csv") for place in range(3)]
     # The order counts within a format, however the formats are mixed.
     mixed = [files[1], blocks[2], files[0], blocks[0], files[2], blocks[1]]
@@ -268,7 +235,7 @@ def test_as_many_logs_as_processes_go_in_the_order_given(launch_table: Build, tm
 
 
 def test_a_file_of_something_else_is_an_error_or_a_report(launch_table: Build, tmp_path: Path) -> None:
-    profile = two_sequences(launch_table, processes=[5, 9], devices=[0, 0])
+    profile = sequences(launch_table, (5, 0), (9, 0))
     other = table_file(
         tmp_path, [{"name": "g", "process": process, "m": 1} for process in (5, 9)], "other.csv"
     )
@@ -288,14 +255,16 @@ def test_a_file_of_something_else_is_an_error_or_a_report(launch_table: Build, t
             with_features(profile, listed(profile), [path])
 
 
-def nvbit_log(folder: Path, *launches: tuple[str, int, int], skipped: Sequence[int] = ()) -> Path:
+def nvbit_log(
+    folder: Path, *launches: tuple[str, int, int], name: str = "log.txt", skipped: Sequence[int] = ()
+) -> Path:
     """Write a log of instr_count; a launch is (name, blocks, instructions). Some may have no line."""
-    path = folder / "log.txt"
+    path = folder / name
     path.write_text(
         "".join(
-            f"kernel {number} - {name} - #thread-blocks {blocks},  kernel instructions {count}, "
+            f"kernel {number} - {kernel} - #thread-blocks {blocks},  kernel instructions {count}, "
             "total instructions 9\n"
-            for number, (name, blocks, count) in enumerate(launches)
+            for number, (kernel, blocks, count) in enumerate(launches)
             if number not in skipped
         )
     )
@@ -452,29 +421,3 @@ def test_files_of_a_workload_need_not_have_the_same_metrics(tmp_path: Path) -> N
     equal(features.metrics["m"], [1, 2, 3])
     equal(features.metrics["n"], [7, 8, NAN])
     equal(features.metrics["k"], [NAN, NAN, 9])
-
-
-def check_report_in_the_other_demanglers_spelling(profile: Profile, folder: Path) -> None:
-    """Join a report of all launches of a profile, under the names of the C++ library's demangler."""
-    signature = profile.load(["signature"])["signature"]
-    names = profile.kernels.names
-    rows = []
-    for sequence in profile.sequences:
-        for launch in range(sequence.first_id, sequence.first_id + sequence.launches):
-            known = profile.kernels.signature(int(signature[launch]))
-            spelt = demangled(names.mangled(known.name) or "") or names.full(known.name)
-            rows.append(
-                (sequence.process + 5000, sequence.device, spelt, str(known.grid), str(known.block), launch)
-            )
-    features, (report,) = joined(profile, raw_page(folder, rows))
-    assert report.matched == len(rows)
-    equal(features.metrics["m"], list(range(profile.launches)))
-
-
-@pytest.mark.parametrize("version", ["2022.4", "2026.2"])
-def test_a_report_of_a_small_profile_in_the_other_demanglers_spelling_matches_whole(
-    tmp_path: Path, version: str
-) -> None:
-    pytest.importorskip("cxxfilt")
-    profile = read_profile([str(small_recordings.nsys_sqlite(tmp_path, version))])
-    check_report_in_the_other_demanglers_spelling(profile, tmp_path)

@@ -24,7 +24,6 @@ NVTX_TRACE = (
 _ROCM, _KERNELS = "what ROCm's profilers write", "rocprofv3 --kernel-trace"
 FILES: list[tuple[str, str | bytes, str, str]] = [
     ("empty.csv", "", "an empty file", "again"),
-    ("capture.qdstrm", b"\0\1\2\3", "an unfinished Nsight Systems capture", "QdstrmImporter"),
     ("kernels.ncu-rep", b"NVR\0\1\2", "an Nsight Compute report", "nsys profile"),
     (
         "sum.csv",
@@ -83,7 +82,7 @@ FILES: list[tuple[str, str | bytes, str, str]] = [
     ("x.gz.gz", gzip.compress(gzip.compress(b"x")), "an archive or packed data", "unpack"),
     ("a.out", b"\x7fELF\2\1", "a program, not its profile", "nsys profile"),
     ("utf16.csv", "Start (ns),Name\n".encode("utf-16"), "UTF-16 text", "--output"),
-    ("other.json", '{"a": 1}', "JSON, but neither", "give an nsys"),
+    ("other.json", '{"a": 1}', "JSON, but no", "give an nsys"),
     ("other.csv", "ipc,cycles,{x}\n1,2,3\n", "a CSV with the columns 'ipc', 'cycles', '{x}'", "give an nsys"),
     ("train.py", "import torch, sys\nfrom a import b, c\n", "a program, not its profile", "nsys profile"),
     ("notes.txt", "We ran it, twice.\nIt was slow.\n", "text, not a profile", "give an nsys"),

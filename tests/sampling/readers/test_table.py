@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.arrays import to_arrow_texts
 from sampling.features.ncu import base_unit
 from sampling.readers.table import NumberLocale, numbers_of, sizes_of
 
@@ -121,7 +120,7 @@ around = st.sampled_from([("", ""), ("(", ")"), ("[", "]"), (" ( ", " ) "), ("{"
 @given(st.lists(st.tuples(numbers, between, around), max_size=6))
 def test_cells(cells: list[tuple[list[int], str, tuple[str, str]]]) -> None:
     texts = [first + mark.join(map(str, values)) + last for values, mark, (first, last) in cells]
-    found, bad = sizes_of(to_arrow_texts(texts))
+    found, bad = sizes_of(texts)
     assert bad == -1
     assert found.tolist() == [[*values, 1, 1][:3] for values, _, _ in cells]
 
@@ -130,5 +129,5 @@ def test_cells(cells: list[tuple[list[int], str, tuple[str, str]]]) -> None:
     "cell", ["a", "-8", "8.5", "1x2x3x4", "8x", "x8", "8xx1", "(8", "1e3", "12345678901", "8-1", "\u0663"]
 )
 def test_what_is_none_is_pointed_at(cell: str) -> None:
-    _, bad = sizes_of(to_arrow_texts(["8x1", cell, "9"]))
+    _, bad = sizes_of(["8x1", cell, "9"])
     assert bad == (1 if cell != "(8" else -1)
