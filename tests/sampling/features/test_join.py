@@ -86,7 +86,7 @@ def test_ids_are_those_of_the_whole_profile(launch_table: Build, tmp_path: Path)
     equal(features.metrics["m"], [NAN, 20, 30])
     assert (report.joined_by, report.rows, report.matched) == ("id", 4, 2)
     assert report.sentence == (
-        f"{path} (csv): 2 of 4 rows joined by id; 1 of 3 launches has none, such as 1; "
+        f"{path} (csv): 2 of 4 rows joined by id; 1 of 3 launches has none, such as launch 1; "
         "1 row of launches that are not selected; 1 row of no launch, such as row 5, id 9"
     )
 

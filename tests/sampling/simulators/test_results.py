@@ -178,7 +178,7 @@ def test_processes_that_launch_the_same_are_told_apart_by_their_manifests(
     [
         ("simulator_id", "number", "no column simulator_id"),
         ("8,kernel-9", "x,kernel-9", "row 3"),
-        ("shard", "caches", "row 2, column caches: '1'"),
+        ("shard", "caches", "row 2, column caches"),
     ],
 )
 def test_a_manifest_that_is_none_is_refused(
