@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 from sampling.methods.registry import method_named
 from sampling.plan.design import Design
 from sampling.profile.names import is_communication, short_name
-from sampling.profile.profile import LaunchSequence
+from sampling.profile.profile import LaunchSequence, Profile
+from sampling.reduction.device_time import DeviceTime
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.region import COMMUNICATION, selected_sequences
-from sampling.reduction.run_order import Twins
+from sampling.reduction.run_order import RunOrder, Twins
 from sampling.text import Wording, counted, duration_text, joined_texts
-
-if TYPE_CHECKING:
-    from sampling.plan.study import Study
 
 _STEPS_FOR_A_SPREAD = 50
 _COARSE_FROM_SHARE = 0.05
@@ -62,20 +60,32 @@ class Finding:
         return {name: str(getattr(self, name)) for name in names}
 
 
-def findings(study: Study) -> tuple[Finding, ...]:
+# Two are the same only if they are one object: comparing would compare arrays.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evidence:
+    """What findings are drawn from: a profile looked at once, and the design of its plan."""
+
+    profile: Profile
+    counts: DurationCounts
+    device_times: tuple[DeviceTime, ...]
+    order: RunOrder
+    design: Design
+
+
+def findings(evidence: Evidence) -> tuple[Finding, ...]:
     """Return what is found in a profile and the design of its plan, in a fixed order."""
-    return tuple(found for check in _CHECKS if (found := check(study)) is not None)
+    return tuple(found for check in _CHECKS if (found := check(evidence)) is not None)
 
 
-def _durations(study: Study) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _durations(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the distinct durations over all groups, ascending, and their launches."""
-    durations, inverse = np.unique(study.counts.duration_ns, return_inverse=True)
-    return durations, np.bincount(inverse, weights=study.counts.count).astype(np.int64)
+    durations, inverse = np.unique(evidence.counts.duration_ns, return_inverse=True)
+    return durations, np.bincount(inverse, weights=evidence.counts.count).astype(np.int64)
 
 
-def _sequences(study: Study) -> tuple[LaunchSequence, ...]:
+def _sequences(evidence: Evidence) -> tuple[LaunchSequence, ...]:
     """Return the processes and devices that have launches in the region, whatever their names."""
-    return selected_sequences(study.profile, study.counts.selected)
+    return selected_sequences(evidence.profile, evidence.counts.selected)
 
 
 def _percent(share: float) -> str:
@@ -87,8 +97,8 @@ def _launches(number: int) -> str:
     return counted(number, "launch", "launches")
 
 
-def _graph_level_trace(study: Study) -> Finding | None:
-    replays = study.profile.facts.hidden_graph_replays
+def _graph_level_trace(evidence: Evidence) -> Finding | None:
+    replays = evidence.profile.facts.hidden_graph_replays
     if not replays:
         return None
     words = f"kernels of {counted(replays, 'graph replay')} missing"
@@ -97,8 +107,8 @@ def _graph_level_trace(study: Study) -> Finding | None:
     return Finding("graph-level-trace", "warning", words, f"{replays:,} {why}", remedy)
 
 
-def _api_rows_missing(study: Study) -> Finding | None:
-    facts, launches = study.profile.facts, study.profile.launches
+def _api_rows_missing(evidence: Evidence) -> Finding | None:
+    facts, launches = evidence.profile.facts, evidence.profile.launches
     missing = facts.api_rows_missing
     if not missing:
         return None
@@ -112,8 +122,8 @@ def _api_rows_missing(study: Study) -> Finding | None:
     return Finding("api-rows-missing", "note", f"{_launches(missing)} without API call", message, remedy)
 
 
-def _communication_kernels(study: Study) -> Finding | None:
-    counts = study.counts
+def _communication_kernels(evidence: Evidence) -> Finding | None:
+    counts = evidence.counts
     # Every name once: there may be a group of each for every process.
     names = {name for name in {group.name for group in counts.groups} if is_communication(name)}
     chosen = np.array([group.name in names for group in counts.groups])
@@ -132,13 +142,13 @@ def _communication_kernels(study: Study) -> Finding | None:
     return Finding("communication-kernels", "warning", words, message, remedy, changes)
 
 
-def _overlap(study: Study) -> Finding | None:
-    times = [time for time in study.device_times if time.overlap_share >= _OVERLAP_WORTH_SAYING]
+def _overlap(evidence: Evidence) -> Finding | None:
+    times = [time for time in evidence.device_times if time.overlap_share >= _OVERLAP_WORTH_SAYING]
     if not times:
         return None
     most = f"{_percent(max(time.overlap_share for time in times))} of the time overlaps"
     places = [f"{_percent(time.overlap_share)} of the kernel time" for time in times]
-    if len(study.device_times) > 1:
+    if len(evidence.device_times) > 1:
         most, devices = f"up to {most}", [time.sequence for time in times]
         on = [f" on device {each.device} (process {each.process})" for each in devices]
         places = list(map(str.__add__, places, on))
@@ -148,35 +158,35 @@ def _overlap(study: Study) -> Finding | None:
     return Finding("overlap", "warning", most, message, remedy)
 
 
-def _idle(study: Study) -> Finding | None:
-    worst = min(study.device_times, key=attrgetter("busy_share"), default=None)
+def _idle(evidence: Evidence) -> Finding | None:
+    worst = min(evidence.device_times, key=attrgetter("busy_share"), default=None)
     if worst is None or worst.busy_share >= _IDLE_FROM:
         return None
-    share, several = _percent(1 - worst.busy_share), len(study.device_times) > 1
+    share, several = _percent(1 - worst.busy_share), len(evidence.device_times) > 1
     where = f" {worst.sequence.device} of process {worst.sequence.process}" if several else ""
     message = f"No kernel runs on the device{where} for {share} of the time: kernel time is not run time."
     remedy = "look at what the program does on the host between launches"
     return Finding("idle", "note", f"idle {share} of the time", message, remedy)
 
 
-def _zero_durations(study: Study) -> Finding | None:
-    durations, launches = _durations(study)
+def _zero_durations(evidence: Evidence) -> Finding | None:
+    durations, launches = _durations(evidence)
     zeros = int(launches[durations == 0].sum())
     if not zeros:
         return None
     have, last = ("has", "lasts") if zeros == 1 else ("have", "last")
     message = (
-        f"{_launches(zeros)} ({_percent(zeros / study.counts.launches)}) {have} duration 0: shorter than "
+        f"{_launches(zeros)} ({_percent(zeros / evidence.counts.launches)}) {have} duration 0: shorter than "
         "the clock shows, and nothing to total, spread or bound."
     )
     remedy = "record with a finer clock (Nsight Systems, or a newer PyTorch) if these kernels matter"
     return Finding("zero-durations", "note", f"{_launches(zeros)} {last} 0 ns", message, remedy)
 
 
-def _coarse_clock(study: Study) -> Finding | None:
-    durations, launches = _durations(study)
+def _coarse_clock(evidence: Evidence) -> Finding | None:
+    durations, launches = _durations(evidence)
     step_ns = clock_step_ns(durations, launches)
-    share = int(launches[durations < _STEPS_FOR_A_SPREAD * step_ns].sum()) / study.counts.launches
+    share = int(launches[durations < _STEPS_FOR_A_SPREAD * step_ns].sum()) / evidence.counts.launches
     # One duration may be a multiple of a step by chance, and 0 is one of every step.
     if step_ns == 1 or share < _COARSE_FROM_SHARE or launches[durations > 0].sum() < 2:
         return None
@@ -201,8 +211,8 @@ def clock_step_ns(durations_ns: np.ndarray, launches: np.ndarray) -> int:
     return 1
 
 
-def _no_grid(study: Study) -> Finding | None:
-    counts = study.counts
+def _no_grid(evidence: Evidence) -> Finding | None:
+    counts = evidence.counts
     missing = np.array([group.grid is None for group in counts.groups])
     launches = int(counts.group_launches[missing].sum())
     if not counts.grouping.needs_shape or not launches:
@@ -217,9 +227,9 @@ def _no_grid(study: Study) -> Finding | None:
     return Finding("no-grid", "note", f"{_launches(launches)} without grid", message, remedy, changes)
 
 
-def _several_devices(study: Study) -> Finding | None:
-    sequences = _sequences(study)
-    if len(sequences) < 2 or study.counts.grouping.pool_devices:
+def _several_devices(evidence: Evidence) -> Finding | None:
+    sequences = _sequences(evidence)
+    if len(sequences) < 2 or evidence.counts.grouping.pool_devices:
         return None
     processes = counted(len({each.process for each in sequences}), "process", "processes")
     devices = counted(len({each.device for each in sequences}), "device number")
@@ -230,8 +240,8 @@ def _several_devices(study: Study) -> Finding | None:
     return Finding("several-devices", "note", words, message, remedy, changes)
 
 
-def _identical_ranks(study: Study) -> Finding | None:
-    twins = study.order.twins
+def _identical_ranks(evidence: Evidence) -> Finding | None:
+    twins = evidence.order.twins
     if twins is None:
         return None
     ranks, almost = len(twins.sequences), "" if twins.in_order else "almost "
@@ -246,7 +256,7 @@ def _identical_ranks(study: Study) -> Finding | None:
         f"bound then covers it alone; {slowest}."
     )
     words = f"{ranks} ranks issue {almost}the same launches"
-    return Finding("identical-ranks", "note", words, message, *_one_of(study.profile.sequences, twins))
+    return Finding("identical-ranks", "note", words, message, *_one_of(evidence.profile.sequences, twins))
 
 
 def _one_of(sequences: Sequence[LaunchSequence], twins: Twins) -> tuple[str, tuple[Change, ...]]:
@@ -267,9 +277,9 @@ def _one_of(sequences: Sequence[LaunchSequence], twins: Twins) -> tuple[str, tup
     return pooled, (Change("pool_devices"),)
 
 
-def _drift(study: Study) -> Finding | None:
-    found, plan = study.order.drift, study.design
-    share = 0.0 if found is None else found.time_ns / max(study.counts.total_duration_ns, 1)
+def _drift(evidence: Evidence) -> Finding | None:
+    found, plan = evidence.order.drift, evidence.design
+    share = 0.0 if found is None else found.time_ns / max(evidence.counts.total_duration_ns, 1)
     if found is None or share < _DRIFT_FROM_SHARE:
         return None
     verb = "falls" if found.to_ns < found.from_ns else "grows"
@@ -277,7 +287,7 @@ def _drift(study: Study) -> Finding | None:
     more = f"; with {counted(others, 'other kernel group')}," if others else ","
     words = f"{_percent(share)} of the time drifts"
     message = (
-        f"{_kernel(study.counts, found.group)} {verb} from {duration_text(found.from_ns)} to "
+        f"{_kernel(evidence.counts, found.group)} {verb} from {duration_text(found.from_ns)} to "
         f"{duration_text(found.to_ns)} over the run{more} {words} (rank correlation {found.trend:.2f}): "
     )
     later = Wording("plan the later half apart by `launches={}:`", found.middle_id)
@@ -294,12 +304,12 @@ def _kernel(counts: DurationCounts, group: int) -> str:
     return f"#{group + 1} {short_name(counts.groups[group].name)}"
 
 
-def _iterations(study: Study) -> Finding | None:
-    loop = study.order.loop
+def _iterations(evidence: Evidence) -> Finding | None:
+    loop = evidence.order.loop
     if loop is None:
         return None
-    place, where, off = study.profile.sequences[loop.sequence], "", ""
-    if len(_sequences(study)) > 1:
+    place, where, off = evidence.profile.sequences[loop.sequence], "", ""
+    if len(_sequences(evidence)) > 1:
         where = f" of process {place.process} on device {place.device}"
     if loop.most_off is not None:
         off = f"; one iteration alone may be off by {_percent(loop.most_off)}"
@@ -316,8 +326,8 @@ def _iterations(study: Study) -> Finding | None:
     return Finding("iterations", "note", words, message, Wording(one, first, stop), changes)
 
 
-def _one_launch_dominates(study: Study) -> Finding | None:
-    counts = study.counts
+def _one_launch_dominates(evidence: Evidence) -> Finding | None:
+    counts = evidence.counts
     longest = int(np.argmax(counts.duration_ns))
     share = int(counts.duration_ns[longest]) / max(counts.total_duration_ns, 1)
     if share < _DOMINATES_FROM:
@@ -350,8 +360,8 @@ def _simulated_whole(design: Design) -> tuple[int, float]:
     return int(whole.sum()), share
 
 
-def _not_worth_sampling(study: Study) -> Finding | None:
-    plan, launches = study.design, study.counts.launches
+def _not_worth_sampling(evidence: Evidence) -> Finding | None:
+    plan, launches = evidence.design, evidence.counts.launches
     groups, share = _simulated_whole(plan)
     is_slow = plan.speedup is not None and plan.speedup < _WORTHWHILE_SPEEDUP
     are, them = ("are", "them") if groups > 1 else ("is", "it")
@@ -365,7 +375,7 @@ def _not_worth_sampling(study: Study) -> Finding | None:
     if is_slow and launches == 1:
         words, message = "there is one launch", "There is one launch, so nothing can be left out."
         remedy = "simulate it"
-    elif is_slow and launches == len(study.counts.groups):
+    elif is_slow and launches == len(evidence.counts.groups):
         words = "each launch is a group"
         message = f"Each of the {launches:,} launches is a kernel group of its own: none stands for another."
         remedy = "simulate everything, group by `group_by=name`, or record more of the program"

@@ -15,15 +15,15 @@ from sampling.errors import ProfileError
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.parallel import Progress
 from sampling.plan.design import Design, make_design, make_design_by_launches
-from sampling.plan.findings import Finding, findings
+from sampling.plan.findings import Evidence, Finding, findings
 from sampling.profile.profile import LaunchSequence, Part, Profile
 from sampling.reduction import GroupBy
-from sampling.reduction.device_time import DeviceTime, device_times
+from sampling.reduction.device_time import device_times
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.region import Region, selected_sequences
-from sampling.reduction.run_order import RunOrder, run_order
+from sampling.reduction.run_order import run_order
 from sampling.splitting.tree import Overrides
 from sampling.strata.target import Target
 
@@ -83,19 +83,13 @@ class GroupStatistics:
     pooled: BoolArray
 
 
-# Two are the same only if they are one object: comparing would compare arrays.
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Study:
+class Study(Evidence):
     """A profile looked at once, for which one method has designed a plan, and what was found."""
 
-    profile: Profile
-    counts: DurationCounts
     #: The launches that every filter of the region keeps, part by part.
     counted: tuple[Part, ...]
-    device_times: tuple[DeviceTime, ...]
-    order: RunOrder
     choice: MethodChoice
-    design: Design
     findings: tuple[Finding, ...] = ()
     #: How the feature files fitted.
     reports: tuple[JoinReport, ...] = ()
