@@ -212,7 +212,7 @@ def _report(
     without, unmatched = np.flatnonzero(~has_row), np.flatnonzero(ids < 0)
     have = "has" if len(without) == 1 else "have"
     said = f"{len(without):,} of {counted(len(launches), 'launch', 'launches')} {have} none"
-    said += f", such as {launches.id[without[0]]}" if len(without) else ""
+    said += f", such as launch {launches.id[without[0]]}" if len(without) else ""
     parts = [f"{_head(rows, matched)} by {joined_by}", said]
     if others := len(rows) - matched - len(unmatched):
         parts.append(f"{counted(others, 'row')} of launches that are not selected")

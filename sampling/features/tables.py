@@ -128,7 +128,7 @@ def _of_table(file: InputFile, locale: NumberLocale, progress: Progress | None) 
 
 def _of_array(file: InputFile) -> FeatureRows:
     """Return the rows of an array, one a launch of the whole profile; nothing in it is run or unpickled."""
-    with file.on_disk() as location, file.damage_reported():
+    with file.on_disk() as location, file.damage_reported(), np.errstate(all="ignore"):
         try:
             values = np.load(location, mmap_mode="r", allow_pickle=False)
             if values.dtype.kind not in "iufb" or values.ndim not in (1, 2) or 0 in values.shape:

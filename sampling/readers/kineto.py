@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, RangeEvents, runs_of
+from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, runs_of
 from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import (
     Device,
@@ -48,7 +48,6 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LIST_OF_EVENTS = re.compile(rb'\[\s*\{.*"ph"\s*:', re.DOTALL)
 _EVENTS_OPEN = re.compile(rb'\A\s*\[|"traceEvents"\s*:\s*\[')
 _FIRST_KEY = re.compile(rb'\s*\{\s*"([^"\\]+)"\s*:')
-_LAST_DIGITS = re.compile(r"(\d+)\D*\Z")
 # What PyTorch writes although JSON has it not: infinities (kineto issue 105), single backslashes of Windows
 # paths (pytorch issue 98432), control characters and broken UTF-8 in the names of Python functions (pytorch
 # issues 130622, 121219).
@@ -151,8 +150,8 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     def ranges(sequences: tuple[LaunchSequence, ...], api_start_ns: AnyIntArray | None) -> RangeSource:
         text, start_ns, end_ns = (np.concatenate(column) for column in zip(*seen.annotations, strict=True))
         process = np.full(len(text), sequences[0].process)
-        events = RangeEvents(tuple(seen.texts), text, process, start_ns, end_ns)
-        return runs_of(events, sequences, api_start_ns)
+        events = np.stack([text, process, start_ns, end_ns])
+        return runs_of(tuple(seen.texts), events, sequences, api_start_ns)
 
     profile_file = ProfileFile(file.path, file.location, len(name))
     return builder.finish(format_name=FORMAT, file=profile_file, facts=facts, ranges=ranges)
@@ -394,12 +393,13 @@ def _nanoseconds(microseconds: FloatArray) -> IntArray:
     return whole.astype(np.int64) * 1000 + np.rint((microseconds - whole) * 1000.0).astype(np.int64)
 
 
-def _labels(arguments: Sequence[Any], field: str, events: Sequence[Any], otherwise: str) -> NDArray[np.int32]:
-    """Return device or stream numbers: the argument, else the digits that ``otherwise`` ends with, else 0."""
+def _labels(arguments: Sequence[_Arguments], field: str, events: Sequence[_Event], otherwise: str) -> Any:
+    """Return (n,) int32 device or stream numbers: the argument, else what the event says itself, else 0."""
     values = _numbers(arguments, field)
-    for row in np.flatnonzero(~np.isfinite(values)).tolist():
-        digits = _LAST_DIGITS.search(str(getattr(events[row], otherwise)))
-        values[row] = int(digits[1]) if digits else 0
+    unknown = ~np.isfinite(values)
+    if unknown.any():
+        others = _numbers(events, otherwise)[unknown]
+        values[unknown] = np.where(np.isfinite(others), others, 0)
     return np.fmod(values, _LABEL_RANGE).astype(np.int32)
 
 

@@ -8,7 +8,7 @@ import shlex
 from sampling.errors import ProfileError
 from sampling.readers.columns import columns_remedy, shown_columns
 from sampling.readers.input_file import InputFile, is_binary, is_json
-from sampling.readers.nsys_csv import other_report, skipped_report
+from sampling.readers.nsys_csv import OTHER_REPORT, SKIPPED_REPORT
 from sampling.readers.table import first_line, header_cells
 from sampling.text import joined_texts
 
@@ -54,6 +54,12 @@ _SORTS: tuple[tuple[bytes, str, str], ...] = (
         "an `nsys stats` report printed as text or JSON, not CSV",
         f"write it with {_LIST}",
     ),
+    (
+        OTHER_REPORT,
+        "an nsys report of something other than kernel launches",
+        f"{_EXPORT}, or list its launches with {_LIST}",
+    ),
+    (SKIPPED_REPORT, "an `nsys stats` output without a report in it: it says what it skipped", _PROFILE),
     (
         rb'^"?ID"?,"?Process ID"?,|^==PROF== ',
         "an Nsight Compute CSV: features of kernels, not a profile, for ncu locks the clocks",
@@ -102,13 +108,9 @@ def is_table(file: InputFile) -> bool:
 
 def other_sort(file: InputFile) -> tuple[str, str] | None:
     """Return what a file that is neither a table nor text is, and what to do; None for those two."""
-    report, skipped = other_report(file.head), skipped_report(file.head)
-    listed = f"an nsys {report}: it has no kernel launches with their durations"
     is_program = not is_table(file) and _PROGRAM.search(file.head)
     sorts: tuple[tuple[object, str, str], ...] = (
         *((re.search(head, file.head, re.MULTILINE), what, remedy) for head, what, remedy in _SORTS),
-        (report, listed, f"{_EXPORT}, or list its launches with {_LIST}"),
-        (skipped, f"an `nsys stats` output without a report in it: '{skipped}'", _PROFILE),
         (is_json(file), "JSON, but no PyTorch trace nor anything else that is read here", _READABLE),
         (is_program, "a program, not its profile", _PROFILE),
         (is_binary(file), "binary data of no format that is known here", _READABLE),

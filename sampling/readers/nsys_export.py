@@ -7,7 +7,6 @@ launch was queued lacks its call; ids of one process rise in API order too, so t
 
 from __future__ import annotations
 
-import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +27,6 @@ from sampling.profile.launch_table import (
     STILL_OPEN,
     LaunchColumns,
     LaunchTableBuilder,
-    RangeEvents,
     runs_of,
 )
 from sampling.profile.named_ranges import NO_RANGES, RangeRuns
@@ -66,28 +64,19 @@ _RANGE_TYPES = (59, 60)
 _THREAD_BITS = 0xFFFFFF
 _CORRELATION_BITS = 32
 _WEAKEST_FIRST: tuple[LaunchOrder, ...] = ("gpu-start", "correlation", "api-start")
-_VERSION = re.compile(r"_V(\d{1,9})\Z")
 _ROWS_AT_ONCE = 1 << 15
 
 
 class NsysTables(ABC):
-    """The tables of one export by name; nsys leaves out those without rows: they have no columns.
-
-    Other tools put a version behind a name (``..._V2``): where the plain name is absent the highest is read.
-    """
+    """The tables of one export by name; nsys leaves out those without rows: they have no columns."""
 
     #: The type of the export as nsys calls it, e.g. "sqlite"
     kind: str
 
-    def __init__(self, path: str, stored: Iterable[str]) -> None:
+    def __init__(self, path: str, names: Iterable[str]) -> None:
         #: Of the export as the user gave it, for messages
         self.path = path
-        versions = {name: _VERSION.search(name) for name in stored}
-        by_version = sorted(
-            versions, key=lambda name: int(found[1]) if (found := versions[name]) else math.inf
-        )
-        #: What a table is called in the export
-        self.stored = {_VERSION.sub("", name): name for name in by_version}
+        self.names = frozenset(names)
 
     @property
     def remedy(self) -> str:
@@ -104,19 +93,15 @@ class NsysTables(ABC):
 
     def has(self, table: str, *columns: str) -> bool:
         """Return whether the export has a table with all these columns."""
-        return table in self.stored and self.columns(table).issuperset(columns)
+        return table in self.names and self.columns(table).issuperset(columns)
 
     @abstractmethod
     def columns(self, table: str) -> frozenset[str]:
         """Return the names of a table's columns."""
 
     @abstractmethod
-    def row_count(self, table: str) -> int:
-        """Return the number of rows."""
-
     def most_rows(self, table: str) -> int:
-        """Return at once about how many rows there are."""
-        return self.row_count(table)
+        """Return at once about how many rows there are, 0 for none."""
 
     @abstractmethod
     def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
@@ -218,7 +203,7 @@ def read_export(
     facts = RecordingFacts(
         launch_order=launch_order,
         api_rows_missing=api_rows_missing,
-        hidden_graph_replays=tables.row_count(_GRAPH_TRACE),
+        hidden_graph_replays=sum(1 for _ in tables.rows(_GRAPH_TRACE, ("start",))),
         product=_product(tables),
     )
     profile = builder.finish(
@@ -359,8 +344,8 @@ class _NvtxRanges:
         recorded, place = np.unique(thread & ~_THREAD_BITS, return_inverse=True)
         # A process without launches has no number; no sequence has the number -1.
         number = np.array([self._numbers.get(each, -1) for each in recorded.tolist()], dtype=np.int64)
-        events = RangeEvents(tuple(codes), code, number[place], start_ns, end_ns)
-        return runs_of(events, self._sequences, self._api_start_ns)
+        events = np.stack([code, number[place], start_ns, end_ns])
+        return runs_of(tuple(codes), events, self._sequences, self._api_start_ns)
 
 
 def _range_rows(tables: NsysTables, text: str) -> Iterator[tuple[Any, ...]]:
@@ -429,12 +414,12 @@ def _without_kernels(tables: NsysTables) -> ProfileError:
     """Return the error for an nsys export without kernel launches: why it has none, and what to do."""
     mode = _settings(tables, "META_DATA_CAPTURE").get("CUDA_GRAPH_TRACE_OPTIONS:MODE")
     texts = tables.rows(STRINGS, ("value",)) if mode == "Graph" else ()
-    if any("GraphLaunch" in str(text) for (text,) in texts) or tables.row_count(_GRAPH_TRACE):
+    if any("GraphLaunch" in str(text) for (text,) in texts) or tables.most_rows(_GRAPH_TRACE):
         what = (
             "was recorded with graph-level tracing: it has replays of graphs but none of the kernels inside"
         )
         remedy = "record again with `nsys profile --trace=cuda --cuda-graph-trace=node ...`"
-    elif any(name.startswith("CUPTI_ACTIVITY_KIND_") for name in tables.stored):
+    elif any(name.startswith("CUPTI_ACTIVITY_KIND_") for name in tables.names):
         what = "has CUDA activities but no kernel launches: kernels were not recorded"
         remedy = (
             "check that the profiled range launches kernels; record with `nsys profile --trace=cuda ...`; "

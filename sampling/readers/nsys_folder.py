@@ -56,7 +56,7 @@ def _table_files(folder: Path) -> dict[str, Path]:
 class _FolderTables(NsysTables):
     def __init__(self, path: str, files: Mapping[str, Path]) -> None:
         super().__init__(path, files)
-        self._files = {table: files[stored] for table, stored in self.stored.items()}
+        self._files = files
         file = self._files.get(KERNEL) or self._files.get(STRINGS)
         self.kind = "parquetdir" if file is None or file.suffix == ".parquet" else "arrowdir"
         self._columns: dict[str, frozenset[str]] = {}
@@ -91,14 +91,14 @@ class _FolderTables(NsysTables):
 
     def columns(self, table: str) -> frozenset[str]:
         """Return the names of a table's columns."""
-        if table in self.stored and table not in self._columns:
+        if table in self.names and table not in self._columns:
             with self._opened(table) as (names, _):
                 self._columns[table] = frozenset(names)
         return self._columns.get(table, frozenset())
 
-    def row_count(self, table: str) -> int:
+    def most_rows(self, table: str) -> int:
         """Return the number of rows."""
-        if table not in self.stored:
+        if table not in self.names:
             return 0
         with self._opened(table) as (_, batches):
             return sum(len(batch) for batch in batches(columns=[]))
@@ -110,7 +110,7 @@ class _FolderTables(NsysTables):
         """
         import pyarrow as pa
 
-        if table in self.stored:
+        if table in self.names:
             with self._opened(table) as (_, batches):
                 for batch in batches(columns=list(columns)):
                     places = [batch.schema.get_all_field_indices(name) for name in columns]

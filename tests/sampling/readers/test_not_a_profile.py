@@ -28,15 +28,15 @@ FILES: list[tuple[str, str | bytes, str, str]] = [
     (
         "sum.csv",
         CHATTER + "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Name\n9,9,1,9,9,k\n",
-        "an nsys summary: it has no kernel launches",
+        "an nsys report of something other than kernel launches",
         "nsys stats --report cuda_gpu_trace --format csv",
     ),
-    ("api.csv", CHATTER + API_TRACE, "an nsys CUDA API trace", "nsys export --type sqlite"),
-    ("nvtx.csv", "\ufeff" + NVTX_TRACE, "an nsys NVTX trace", "nsys export --type sqlite"),
+    ("api.csv", CHATTER + API_TRACE, "an nsys report of something other", "nsys export --type sqlite"),
+    ("nvtx.csv", "\ufeff" + NVTX_TRACE, "an nsys report of something other", "nsys export --type sqlite"),
     (
         "skipped.csv",
         CHATTER + "SKIPPED: x.sqlite does not contain CUDA kernel data.\n\n",
-        "'SKIPPED: x.sqlite does not contain CUDA kernel data.'",
+        "an `nsys stats` output without a report in it",
         "nsys profile --trace cuda",
     ),
     (
