@@ -176,7 +176,7 @@ def of_none() -> Iterator[tuple[str, ...]]:
         "root.variant=other",
         "variant=script",
         "root.variant",
-        "pks.columns=all",
+        "pks.error=0.1",
     ):
         yield ("sample", resnet, "--method", "root", "--set", text)
     yield (

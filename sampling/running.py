@@ -131,11 +131,8 @@ Watch = Callable[[Now], None]
 def run(asked: Asked, watch: Watch) -> Ran:
     """Simulate the plan's launches until the target holds, and more than the plan's if it takes more.
 
-    Raises
-    ------
-    OptionError : the command cannot be run, another run has the folder, or it is of another plan or command.
-    AnalysisError : the first launches all fail; the plan cannot become larger.
-    ProfileError : the traces are not those of the plan's launches; results are of another program.
+    Raises OptionError: the command cannot be run, another run has the folder, or it is of another plan or
+    command; AnalysisError: the first launches all fail; ProfileError: traces or results are of others.
     """
     with Loop.begun(asked, watch) as loop:
         while not loop.is_met():
@@ -261,46 +258,45 @@ class Loop:
 
     def _take_round(self, path: Path) -> None:
         """Add the jobs of an export, the most informative first, and let the folder's plan be its plan."""
-        plan = read_plan(str(path))
+        plan, to, traces = read_plan(str(path)), self.asked.to, self.asked.choices.traces
         order = informative_order(plan.to_simulate())
         drawn = {launch.id: (place, stratum, launch) for place, (stratum, launch) in enumerate(order)}
-        to, traces, jobs = self.asked.to, self.asked.choices.traces, []
-        known: set[int] = set()
-
-        def add(ids: IntArray, caches: tuple[str, ...] = (), listed: Path | None = None) -> None:
-            wanted = sorted(ids[ids != NOT_WANTED].tolist(), key=lambda each: drawn[each][0])
-            # Launches that are there already are run once more, and count for no stratum.
-            is_check = wanted[0] in known
-            known.update(wanted)
-            name = f"{wanted[0]}{'-again' if is_check else ''}"
-            of_part = None if listed is None else listed.parent.relative_to(path)
-            job = Job(
-                id=wanted[0],
-                ids=ids,
-                strata=frozenset() if is_check else frozenset(drawn[each][1] for each in wanted),
-                duration_ns=sum(drawn[each][2].duration_ns for each in wanted),
-                list=listed,
-                traces=None if traces is None or of_part is None else Path(traces, of_part).absolute(),
-                place=self.folder / "launches" / name,
-                result=self.folder / "results" / f"launch-{name}{'.csv' if to == 'csv' else '.log'}",
-                caches=caches,
-            )
-            _take_result(job, to)
-            jobs.append(job)
-
+        # Of each job its launches, how they find the caches, and its list; a command is told ids alone.
+        given: list[tuple[IntArray, tuple[str, ...], Path | None]] = []
         for file_path in manifests_in(path):
             with open_input(str(file_path)) as file:
                 manifest = read_manifest(file)
             self.manifests.append(manifest)
             shards = np.unique(manifest.shard).tolist()
             for shard in shards:
-                inside = manifest.shard == shard
-                name = _LISTS[to].format("" if len(shards) == 1 else f"-{shard}")
+                inside = np.flatnonzero(manifest.shard == shard)
                 ids = np.where(manifest.is_warm_up[inside], NOT_WANTED, manifest.id[inside])
-                add(ids, tuple(np.array(manifest.caches)[inside].tolist()), file_path.parent / name)
-        if to == "csv":
-            for launch in drawn:
-                add(np.array([launch]))
+                name = _LISTS[to].format("" if len(shards) == 1 else f"-{shard}")
+                given.append((ids, tuple(manifest.caches[each] for each in inside), file_path.parent / name))
+        jobs: list[Job] = []
+        known: set[int] = set()
+        for ids, caches, listed in given or [(np.array([each]), (), None) for each in drawn]:
+            wanted = sorted(ids[ids != NOT_WANTED].tolist(), key=lambda each: drawn[each][0])
+            # Launches that are there already are run once more, and count for no stratum.
+            is_check = wanted[0] in known
+            known.update(wanted)
+            name = f"{wanted[0]}{'-again' if is_check else ''}"
+            of_part = (
+                None if listed is None or traces is None else Path(traces, listed.parent.relative_to(path))
+            )
+            job = Job(
+                id=wanted[0],
+                ids=ids,
+                strata=frozenset() if is_check else frozenset(drawn[each][1] for each in wanted),
+                duration_ns=sum(drawn[each][2].duration_ns for each in wanted),
+                list=listed,
+                traces=None if of_part is None else of_part.absolute(),
+                place=self.folder / "launches" / name,
+                result=self.folder / "results" / f"launch-{name}{'.csv' if to == 'csv' else '.log'}",
+                caches=caches,
+            )
+            _take_result(job, to)
+            jobs.append(job)
         self.jobs += sorted(jobs, key=lambda job: (not job.strata, drawn[job.id][0]))
         self.rounds, self.taken = self.rounds + 1, 0
         if self.asked.target is not None:
@@ -473,25 +469,21 @@ eval "$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {list})"
 
 def _words_of(command: str, to: str) -> list[str]:
     """Return a command line as words that mean the same in any folder: each job runs in its own."""
+    needed = NEEDED[to]
     try:
         words = shlex.split(command)
     except ValueError as error:
         raise OptionError(f"the simulator's command line cannot be read: {error}") from error
-    needed = NEEDED[to]
     if needed not in command or not words:
-        raise OptionError(
-            f"the simulator's command line does not say what to simulate, {needed or 'a program'}",
-            remedy=f"put {needed} where the simulator takes it" if needed else None,
-        )
-    program = shutil.which(words[0])
-    if program is None:
+        wrong = f"the simulator's command line does not say what to simulate, {needed or 'a program'}"
+        raise OptionError(wrong, remedy=f"put {needed or 'it'} where the simulator takes it")
+    if shutil.which(words[0]) is None:
         raise OptionError(f"{words[0]}: there is no such program", remedy="give its path, or put it on PATH")
-    words[0] = str(Path(program).absolute())
-    for place, word in enumerate(words[1:], start=1):
+    words[0] = str(shutil.which(words[0]))
+    for place, word in enumerate(words):
         # What is too long for a name is none.
         with suppress(OSError):
-            if word and Path(word).exists():
-                words[place] = str(Path(word).absolute())
+            words[place] = str(Path(word).absolute()) if word and Path(word).exists() else word
     return words
 
 
@@ -499,38 +491,34 @@ def _prepared(job: Job, to: str, words: Sequence[str]) -> list[str]:
     """Make a job's folder with what the simulator looks for there, and return its command line."""
     shutil.rmtree(job.place, ignore_errors=True)
     job.place.mkdir(parents=True)
-    links: dict[Path, Path] = {}
-    if to == "accel-sim" and job.list is not None and job.traces is not None:
-        links = {
-            net: job.place
-            for word in words
-            if word.endswith(".config")
-            for net in Path(word).parent.glob("*.icnt")
-        }
-        for name in job.list.read_text(encoding="utf-8").split("\n"):
-            # Accel-Sim looks for the traces beside the list.
-            packed, beside = job.traces / f"{name}.gz", job.list.parent / name
-            if not name.startswith("kernel") or beside.exists():
-                continue
-            if not packed.exists() or (job.traces / name).exists():
-                links[job.traces / name] = job.list.parent
-                continue
-            part = beside.with_name(f"{name}.part")
+    links: list[tuple[Path, Path]] = []
+    if job.list is not None and job.traces is not None:
+        text = job.list.read_text(encoding="utf-8")
+        if to == "accel-sim":
+            # It looks for traces beside the list, and for the network where it runs.
+            for config in (Path(word) for word in words if word.endswith(".config")):
+                links += [(net, job.place / net.name) for net in config.parent.glob("*.icnt")]
+            names = [name for name in text.split("\n") if name.startswith("kernel")]
+            links += [(job.traces / name, job.list.parent / name) for name in names]
+        else:
+            names = re.findall(r"\./(Kernel\d+)/trace\.txt", text)
+            links += [(job.traces / name, job.place / name) for name in dict.fromkeys(names)]
+            links.append((Path("params.in").absolute(), job.place / "params.in"))
+            _write(job.place / "kernel_config.txt", text)
+            _write(job.place / "trace_file_list", "1\n./kernel_config.txt\n")
+    for source, link in links:
+        packed = source.with_name(f"{source.name}.gz")
+        if link.exists():
+            continue
+        if not source.exists() and packed.exists():
+            part = link.with_name(f"{link.name}.part")
             with gzip.open(packed) as stream, part.open("wb") as unpacked:
                 shutil.copyfileobj(stream, unpacked)
-            part.replace(beside)
-    elif to == "macsim" and job.list is not None and job.traces is not None:
-        text = job.list.read_text(encoding="utf-8")
-        names = re.findall(r"\./(Kernel\d+)/trace\.txt", text)
-        links = {Path("params.in").absolute(): job.place} | {job.traces / name: job.place for name in names}
-        (job.place / "kernel_config.txt").write_text(text, encoding="utf-8")
-        (job.place / "trace_file_list").write_text("1\n./kernel_config.txt\n", encoding="utf-8")
-    for source, folder in links.items():
-        if not source.exists():
+            part.replace(link)
+        elif source.exists():
+            link.symlink_to(source)
+        else:
             raise ProfileError("is not there, and the simulator looks for it", path=source)
-        # Another job may have made it.
-        with suppress(FileExistsError):
-            (folder / source.name).symlink_to(source)
     said = {"{list}": job.list, "{id}": job.id, "{folder}": job.place, "{out}": job.place / "out"}
     stands_for = re.compile("|".join(map(re.escape, said)))
     return [stands_for.sub(lambda found: str(said[found[0]]), word) for word in words]
@@ -542,41 +530,45 @@ def _failed_file(job: Job) -> Path:
 
 def _take_result(job: Job, to: str) -> None:
     """Read what is on the disk of a job: a finished result, a failure, or how its process ended."""
-    path, ended = job.result, job.place / "exit"
-    job.is_put_away = path.exists() or _failed_file(job).exists()
-    if not path.exists() and job.is_put_away:
-        job.failure = _failed_file(job).read_text(encoding="utf-8").strip() or "it failed"
-        return
-    if not job.is_put_away:
-        if not ended.exists():
-            return
-        if (code := ended.read_text(encoding="utf-8").strip()) != "0":
-            job.failure = _why_failed(job, code)
-            return
-        path = job.place / "run.log"
-        if to == "csv":
+    job.is_put_away = True
+    if job.result.exists():
+        found = _measured(job, to, job.result)
+    elif _failed_file(job).exists():
+        found = _failed_file(job).read_text(encoding="utf-8").strip() or "it failed"
+    elif (job.place / "exit").exists():
+        job.is_put_away = False
+        code, path = (job.place / "exit").read_text(encoding="utf-8").strip(), job.place / "run.log"
+        if code == "0" and to == "csv":
             # Its number, the last word that it wrote, becomes a table.
             out = job.place / "out"
             words = (out if out.exists() else path).read_text("utf-8", "replace").split()
             path = path.with_suffix(".csv")
-            path.write_text(f"id,{CYCLES}\n{job.id},{words[-1] if words else ''}\n", encoding="utf-8")
+            _write(path, f"id,{CYCLES}\n{job.id},{words[-1] if words else ''}\n")
+        found = _measured(job, to, path) if code == "0" else _why_failed(job, code)
+    else:
+        return
+    if isinstance(found, str):
+        job.failure = found
+    else:
+        job.measured = found
+
+
+def _measured(job: Job, to: str, path: Path) -> MeasuredRun | str:
+    """Return a job's result, or why it is none."""
     try:
         with open_input(str(path)) as file:
             measured = read_results(file, (), to)
     except ProfileError as error:
         what = error.message.removeprefix(str(path)).removeprefix(": ")
-        job.failure = "it gave no number of cycles" if to == "csv" else what
-        return
+        return "it gave no number of cycles" if to == "csv" else what
     # Kernels that only fill caches may be left out where results are read.
-    is_drawn = job.ids != NOT_WANTED
-    ids = job.ids if len(measured.number) == len(job.ids) else job.ids[is_drawn]
+    ids = job.ids if len(measured.number) == len(job.ids) else job.ids[job.ids != NOT_WANTED]
     if len(measured.number) != len(ids):
-        job.failure = f"{counted(len(measured.number), 'launch', 'launches')} printed of {len(job.ids)}"
-    elif lacking := np.flatnonzero((ids != NOT_WANTED) & ~(measured.metrics[CYCLES] > 0)).tolist():
-        job.failure = measured.missing.get(lacking[0], "it took 0 cycles")
-    else:
-        told = [each for each, launch in zip(job.caches, job.ids, strict=False) if launch in ids]
-        job.measured = replace(measured, number=ids, first_number=None, told=tuple(told))
+        return f"{counted(len(measured.number), 'launch', 'launches')} printed of {len(job.ids)}"
+    if lacking := np.flatnonzero((ids != NOT_WANTED) & ~(measured.metrics[CYCLES] > 0)).tolist():
+        return measured.missing.get(lacking[0], "it took 0 cycles")
+    told = tuple(each for each, launch in zip(job.caches, job.ids, strict=False) if launch in ids)
+    return replace(measured, number=ids, first_number=None, told=told)
 
 
 def _put_away(job: Job) -> None:
@@ -584,7 +576,7 @@ def _put_away(job: Job) -> None:
     job.is_put_away = True
     job.result.parent.mkdir(exist_ok=True)
     if job.failure:
-        _failed_file(job).write_text(f"{job.failure}\n", encoding="utf-8")
+        _write(_failed_file(job), f"{job.failure}\n")
     else:
         (job.place / f"run{job.result.suffix}").replace(job.result)
 

@@ -15,7 +15,7 @@ difference to the one before. What comes after (immediates, values) is left alon
 grammar and public source (tracer_tool.cu, post-traces-processing.cpp, trace_parser.cc).
 
 Counted are the accesses of LDG, STG, ATOMG, REDG and LDGSTS, and of LD, ST, ATOM and RED where the address
-is not in the 16 MiB from the shared or the local base on; LDL, STL and the local ones only if asked for.
+is not in the 16 MiB from the shared or the local base on: shared and local memory do not count.
 Loads of constants and textures have no address in a trace. The bulk copies of Hopper's tensor memory
 accelerator are refused: their grammar is another in each version.
 
@@ -58,7 +58,7 @@ def recognises(head: bytes) -> bool:
     return _SIGN.search(head) is not None
 
 
-def read(file: TraceFile, line_bytes: int, *, with_local: bool) -> AddressTrace:
+def read(file: TraceFile, line_bytes: int) -> AddressTrace:
     """Read the accesses of a kernel.
 
     Raises
@@ -70,7 +70,7 @@ def read(file: TraceFile, line_bytes: int, *, with_local: bool) -> AddressTrace:
     warps, places, lines = [], [], []
     for text in file.line_pieces():
         instructions, warp, place = blocks.follow(split_lines(text))
-        threads, instruction, line = _accesses(instructions, blocks.header, line_bytes, with_local=with_local)
+        threads, instruction, line = _accesses(instructions, blocks.header, line_bytes)
         thread_instructions += threads
         warp_instructions += warp.size
         warps.append(warp[instruction])
@@ -110,17 +110,13 @@ _STATE_AFTER = {"begin": "block", "end": "between", "warp": "warp", "insts": "bl
 
 @dataclass(slots=True)
 class _Blocks:
-    """Follows headers, thread blocks and warps through the pieces of one file.
-
-    Attributes
-    ----------
-    header : name -> number, of those that matter; a base of 0 is one that the tracer does not know.
-    left : instructions of the warp that are still to come.
-    """
+    """Follows headers, thread blocks and warps through the pieces of one file."""
 
     path: str
+    #: Those that matter; a base of 0 is one that the tracer does not know.
     header: dict[str, int] = field(default_factory=dict)
     state: str = "header"
+    #: Instructions of the warp that are still to come.
     left: int = 0
     _rows: int = 0
     _warp: int = -1
@@ -180,7 +176,7 @@ class _Blocks:
             try:
                 if name in {"accelsim tracer version", "enable lineinfo"}:
                     self.header[name] = int(value)
-                elif name in {"shmem base_addr", "local mem base_addr"}:
+                elif name in _WINDOWS:
                     self.header[name] = int(value, 16)
             except ValueError as error:
                 raise InputError(f"{value!r} is no value of -{name}", Place(self.path, row)) from error
@@ -195,21 +191,19 @@ _THREADS = 32
 _MOST_BYTES = 1 << 16
 # More registers than an instruction has; keeps a damaged number from pointing far away.
 _MOST_REGISTERS = 64
-# Shared and local memory are windows of so many bytes among generic addresses.
+# Shared and local memory are windows of so many bytes among generic addresses, from these on.
 _WINDOW_BYTES = 1 << 24
+_WINDOWS = ("shmem base_addr", "local mem base_addr")
 # The forms addresses are written in.
 _LIST, _STRIDE, _DIFFERENCES = range(3)
-# Far more than any address space; a stride times 31 fits 64 bits.
-_LONGEST_STRIDE = 1 << 56
 
 # Where a memory instruction's addresses are. Others: shared memory, constants, what only manages a cache,
 # textures and surfaces (coordinates, no addresses).
-_UNKNOWN, _GLOBAL, _GENERIC, _LOCAL, _OTHER = range(5)
+_UNKNOWN, _GLOBAL, _GENERIC, _OTHER = range(4)
 _OPCODES = {
     _GLOBAL: "LDG STG ATOMG REDG LDGSTS",
     _GENERIC: "LD ST ATOM RED",
-    _LOCAL: "LDL STL",
-    _OTHER: "LDS STS ATOMS LDSM STSM SYNCS LDC LDCU ULDC CCTL CCTLL CCTLT QSPC MATCH MEMBAR ERRBAR "
+    _OTHER: "LDL STL LDS STS ATOMS LDSM STSM SYNCS LDC LDCU ULDC CCTL CCTLL CCTLT QSPC MATCH MEMBAR ERRBAR "
     "TEX TLD TLD4 TMML TXD TXQ SULD SUST SURED SUATOM",
 }
 _SPACE_OF_NAME = {name_code(name): space for space, names in _OPCODES.items() for name in names.split()}
@@ -258,7 +252,7 @@ class _Instructions:
 
 
 def _accesses(
-    instructions: _Instructions, header: dict[str, int], line_bytes: int, *, with_local: bool
+    instructions: _Instructions, header: dict[str, int], line_bytes: int
 ) -> tuple[int, IntArray, AddressArray]:
     """Return how many threads' instructions these are, and of each access its instruction and line."""
     has_ids = header.get("accelsim tracer version", 0) < _FIRST_VERSION_WITHOUT_IDS
@@ -270,29 +264,29 @@ def _accesses(
     destinations = instructions.number(counter_at + 2, "the number of destinations", _MOST_REGISTERS + 1)
     opcode_at = counter_at + 3 + destinations
     instructions.at(opcode_at)
-    width_at = (
-        opcode_at + 2 + instructions.number(opcode_at + 1, "the number of sources", _MOST_REGISTERS + 1)
-    )
+    sources = instructions.number(opcode_at + 1, "the number of sources", _MOST_REGISTERS + 1)
+    width_at = opcode_at + 2 + sources
     width = instructions.number(width_at, "the access width", _MOST_BYTES)
     memory = np.flatnonzero(width)
     space = _spaces(instructions[memory], opcode_at[memory])
-    is_read = (space == _GLOBAL) | (space == _GENERIC) | ((space == _LOCAL) & with_local)
-    is_read &= mask[memory] != 0
+    is_read = ((space == _GLOBAL) | (space == _GENERIC)) & (mask[memory] != 0)
     read, is_generic = memory[is_read], space[is_read] == _GENERIC
     # Of a generic instruction each thread is looked at: some may be in a window, others not.
     longest_step = np.where(is_generic, -1, line_bytes)
-    spans = _spans(instructions[read], width_at[read] + 1, mask[read], width[read], longest_step)
-    instruction, start, size = (np.concatenate(part) for part in zip(*spans, strict=True))
-    is_in = np.zeros(start.size, dtype=np.bool_)
-    for name in ("shmem base_addr", *(() if with_local else ("local mem base_addr",))):
+    instruction, address, size = _spans(
+        instructions[read], width_at[read] + 1, mask[read], width[read], longest_step
+    )
+    is_in = np.zeros(address.size, dtype=np.bool_)
+    for name in _WINDOWS:
         if base := header.get(name):
             # An address below the base wraps to one far above it.
-            is_in |= (start - np.uint64(base)) < _WINDOW_BYTES
+            is_in |= (address - np.uint64(base)) < _WINDOW_BYTES
     kept = ~(is_in & is_generic[instruction])
-    line, span = lines_touched(start[kept], size[kept], line_bytes)
+    instruction = instruction[kept]
+    line, access = lines_touched(address[kept], size[kept], line_bytes)
     # Each distinct line of each instruction once, ascending. Neighbouring threads mostly share one: few are
     # left to be sorted.
-    instruction, line = _distinct_neighbours(instruction[kept][span], line)
+    instruction, line = _distinct_neighbours(instruction[access], line)
     order = np.lexsort((line, instruction))
     instruction, line = _distinct_neighbours(instruction[order], line[order])
     return int(np.bitwise_count(mask).sum(dtype=np.int64)), read[instruction], line
@@ -321,71 +315,51 @@ def _distinct_neighbours(instruction: IntArray, line: AddressArray) -> tuple[Int
     return instruction[is_other], line[is_other]
 
 
-# -- what threads touch: (instruction, first byte, bytes) of each span ---------------------------------------
-
-_Spans = tuple[IntArray, AddressArray, AddressArray]
-
-
 def _spans(
     instructions: _Instructions,
     form_at: IntArray,
     mask: AddressArray,
     width: IntArray,
     longest_step: IntArray,
-) -> tuple[_Spans, _Spans]:
-    """Return what the active threads touch by a stride up to the longest step as one span, all else apart."""
+) -> tuple[IntArray, AddressArray, AddressArray]:
+    """Return instruction, first byte and bytes of what each active thread touches.
+
+    Whatever the form, an address is a running sum: of the first one and what each later one is beyond the one
+    before it, which a stride says once; where all are listed each is a sum of its own. What threads touch by
+    a stride up to the longest step is one span.
+    """
     form = instructions.number(form_at, "the form of the addresses", _DIFFERENCES + 1)
-    by, bytes_of = np.flatnonzero(form == _STRIDE), width.view(np.uint64)
-    strided = _by_stride(instructions[by], form_at[by], mask[by], bytes_of[by], longest_step[by])
-    rest = np.flatnonzero(form != _STRIDE)
-    threads = np.bitwise_count(mask[rest]).astype(np.int64)
-    listed = _by_list(instructions[rest], form_at[rest], threads, form[rest] == _LIST)
-    return (by[strided[0]], *strided[1:]), (rest[listed[0]], listed[1], bytes_of[rest][listed[0]])
-
-
-def _by_stride(
-    instructions: _Instructions,
-    form_at: IntArray,
-    mask: AddressArray,
-    width: AddressArray,
-    longest_step: IntArray,
-) -> _Spans:
-    """Return the spans of a first address and a stride to each next thread."""
-    base = instructions.hexadecimal(form_at + 1, "the address")
-    stride, is_number = signed_numbers(instructions.at(form_at + 2))
-    is_number &= np.abs(stride) <= _LONGEST_STRIDE
-    instructions.refuse(~is_number, "the stride is no number", form_at + 2)
+    has_stride, is_list = form == _STRIDE, form == _LIST
     # One more than a run, from its lowest thread on, has none of its threads.
     lowest = mask & (~mask + np.uint64(1))
-    instructions.refuse(((mask + lowest) & mask) != 0, "has a stride, but its active threads are no run")
+    is_broken = has_stride & (((mask + lowest) & mask) != 0)
+    instructions.refuse(is_broken, "has a stride, but its active threads are no run")
     threads = np.bitwise_count(mask).astype(np.int64)
-    is_one = np.abs(stride) <= longest_step
-    reach = np.where(is_one, stride * (threads - 1), 0)
-    start = base + np.minimum(reach, 0).view(np.uint64)
-    instruction, rank = _ranked(np.where(is_one, 1, threads))
-    first = start[instruction] + (stride[instruction] * rank).view(np.uint64)
-    return instruction, first, (width + np.abs(reach).view(np.uint64))[instruction]
-
-
-def _by_list(
-    instructions: _Instructions, form_at: IntArray, threads: IntArray, is_list: BoolArray
-) -> tuple[IntArray, AddressArray]:
-    """Return instruction and address of each thread, of all addresses or a first one and differences."""
-    instructions.at(form_at + threads)
-    instruction, rank = _ranked(threads)
-    place = form_at[instruction] + 1 + rank
-    number_words = instructions.words[instructions.first[instruction] + place]
-    is_address = is_list[instruction] | (rank == 0)
-    step = np.zeros(instruction.size, dtype=np.uint64)
+    words = np.where(has_stride, 2, threads)
+    instructions.at(form_at + words)
+    instruction, number = _ranked(words)
+    place = form_at[instruction] + 1 + number
+    texts = instructions.words[instructions.first[instruction] + place]
+    is_address = is_list[instruction] | (number == 0)
+    value = np.zeros(instruction.size, dtype=np.uint64)
     is_number = np.zeros(instruction.size, dtype=np.bool_)
-    step[is_address], is_number[is_address] = hex_numbers(number_words[is_address])
-    difference, is_number[~is_address] = signed_numbers(number_words[~is_address])
-    step[~is_address] = difference.view(np.uint64)
-    instructions.refuse(~is_number, "the address, or the difference to it, is no number", place, instruction)
+    value[is_address], is_number[is_address] = hex_numbers(texts[is_address])
+    difference, is_number[~is_address] = signed_numbers(texts[~is_address])
+    value[~is_address] = difference.view(np.uint64)
+    what = "the address, or the difference to it, is no number"
+    instructions.refuse(~is_number, what, place, instruction)
+    start = np.cumsum(words) - words
+    stride = np.where(has_stride, value[np.minimum(start + 1, value.size - 1)].view(np.int64), 0)
+    is_one = has_stride & (np.abs(stride) <= longest_step)
+    reach = np.where(is_one, stride * (threads - 1), 0)
+    instruction, rank = _ranked(np.where(is_one, 1, threads))
+    step = value[start[instruction] + np.where(has_stride[instruction], np.minimum(rank, 1), rank)]
+    begins = is_list[instruction] | (rank == 0)
     # Running sums, modulo 2**64, that restart at each address.
     total = np.cumsum(step, dtype=np.uint64)
-    before = (total - step)[is_address]
-    return instruction, total - before[np.cumsum(is_address) - 1]
+    before = (total - step)[begins]
+    address = total - before[np.cumsum(begins) - 1] + np.minimum(reach, 0).view(np.uint64)[instruction]
+    return instruction, address, (width + np.abs(reach)).view(np.uint64)[instruction]
 
 
 def _ranked(count: IntArray) -> tuple[IntArray, IntArray]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from scalemodel.errors import Finding, listed
 from scalemodel.measurements import Measurements
@@ -26,20 +26,14 @@ _DROP_ROUNDING, _RATIO_ROUNDING = 1e-9, 1e-12
 _LEAST_LEFT = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class CurveStep:
-    """The miss-rate curve from one known size to the next.
-
-    Attributes
-    ----------
-    threshold : the ratio to exceed for each doubling.
-    least_drop : the difference to reach, MPKI in the curve's own unit.
-    """
+class CurveStep(NamedTuple):
+    """The miss-rate curve from one known size to the next."""
 
     smaller: int
     larger: int
     mpki_smaller: float
     mpki_larger: float
+    #: The ratio to exceed for each doubling, and the difference to reach, MPKI in the curve's own unit.
     threshold: float = _THRESHOLD
     least_drop: float = _LEAST_DROP
 
@@ -88,16 +82,10 @@ class CurveStep:
         return f"{mpki} between {self.smaller} and {self.larger} {unit}"
 
 
-@dataclass(frozen=True, slots=True)
-class CurveReading:
-    """What the curve says of the way from the scale models to the targets.
+class CurveReading(NamedTuple):
+    """What the curve says of the way from the scale models to the targets."""
 
-    Attributes
-    ----------
-    cliff : the first one above the largest model, the only one applied.
-    inside : a cliff between the smallest and the largest model.
-    """
-
+    #: The first one above the largest model, the only one applied; one between the models.
     cliff: CurveStep | None
     inside: CurveStep | None
     findings: tuple[Finding, ...]
@@ -177,8 +165,8 @@ def _doubts(steps: Sequence[CurveStep], measurements: Measurements) -> _Said:
         # What has no bounds is exact.
         low, high = bounds.get(step.smaller, (step.mpki_smaller,) * 2)
         low_larger, high_larger = bounds.get(step.larger, (step.mpki_larger,) * 2)
-        least = replace(step, mpki_smaller=low, mpki_larger=high_larger)
-        most = replace(step, mpki_smaller=high, mpki_larger=low_larger)
+        least = step._replace(mpki_smaller=low, mpki_larger=high_larger)
+        most = step._replace(mpki_smaller=high, mpki_larger=low_larger)
         if least.fired != most.fired:
             bounded = f"from {low:.3g} to {high:.3g} and from {low_larger:.3g} to {high_larger:.3g}"
             what = f"{step.in_words(unit)}, low to high {bounded}: taken as {_verdict(step)}"

@@ -6,14 +6,12 @@ Messages name parameters and columns, never the flags of a command.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A place in an input file: its path as given, and the line from 1, column or key that is to blame."""
 
     path: str | Path
@@ -23,7 +21,7 @@ class Place:
 
     def in_column(self, column: str) -> Place:
         """Return the cell of a column in this row."""
-        return replace(self, column=column)
+        return self._replace(column=column)
 
     def __str__(self) -> str:
         parts = (("row", self.row), ("column", self.column), ("key", self.key))
@@ -58,13 +56,8 @@ class AnalysisError(ScaleModelError):
     """An analysis that cannot give an answer for these measurements."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a prediction has to say beside its numbers.
-
-    Codes: ``near-cliff curve-error cliff-between-models cliff-not-placed second-cliff no-curve short-curve
-    curve-ignored superlinear-already f-mem-missing f-mem-zero f-mem-unused nothing-to-check``.
-    """
+class Finding(NamedTuple):
+    """What a prediction has to say beside its numbers."""
 
     code: str
     severity: Literal["note", "warning"]

@@ -1,14 +1,7 @@
 """Simulated runs of one program on GPUs of several sizes: whether they belong together, and a larger GPU.
 
-What GPGPU-Sim and Accel-Sim print says more than launches: the configuration, every option of it on a line,
-and after each kernel what its schedulers waited for. From these come the number of SMs, the clocks, and what
-one SM has, which all runs must share; and, where it is asked for, an f_mem:
-
-    f_mem = W0_Scoreboard / (Stall + W0_Idle + W0_Scoreboard + W1 + ... + W32)
-
-of the last launch's line, which counts from the start of the run. It counts cycles of schedulers in which
-every warp waits for a register, be it for memory or for arithmetic, so it is too large: on a real run that
-fits its cache it stayed at 0.72. [GPU scale-model simulation, section V-C, asks for memory alone]
+From what GPGPU-Sim and Accel-Sim print beside launches come the number of SMs, the clocks, and what one SM
+has, which all runs must share.
 """
 
 from __future__ import annotations
@@ -16,26 +9,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from scalemodel.arrays import BoolArray, FloatArray, IntArray
 from scalemodel.errors import InputError, OptionError, Place
-from scalemodel.measurements import Measurements, measurements_of
+from scalemodel.measurements import Measurements
 from scalemodel.predict import Prediction, Region
 from scalemodel.rules import Bounds
 from scalemodel.trace_file import open_trace
 from scalemodel.waves import ByWaves, predict_by_waves
 
+#: What a prediction launch by launch is called beside those of the scale rules.
 METHOD = "waves"
-"""What a prediction launch by launch is called beside those of the scale rules."""
 
 _OPTION = re.compile(rb"^(-[a-z]\w*(?::\w+)?)[ \t]+([^\s#]\S*)", re.MULTILINE)
-_STALLS = re.compile(rb"Stall:\d+[ \t]+W0_Idle:\d+[ \t]+W0_Scoreboard:(\d+)[^\r\n]*")
-_COUNT = re.compile(rb":(\d+)")
 # Of a trace, and of a program; what follows is no configuration any more.
 _BEGUN, _ENDED = (b"-kernel name = ", b"pushing kernel '"), b"gpu_sim_cycle = "
 
+_NO_IPC = "its instructions are not known, so neither is its IPC"
 _CLOCKS = "-gpgpu_clock_domains"
 # What belongs to one SM, one slice, or the launch of a kernel: no scale model has another.
 _SAME = (
@@ -48,14 +41,12 @@ _SAME = (
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What a simulator's log says beside its launches: options by name, with their hyphens, and an f_mem.
+    """What a simulator's log says beside its launches."""
 
-    `unfinished`: launches that began and did not end.
-    """
-
+    #: By name, with the hyphen.
     options: Mapping[str, str] = field(default_factory=dict)
+    #: Launches that began and did not end.
     unfinished: int = 0
-    f_mem: float | None = None
 
     @property
     def sms(self) -> int | None:
@@ -68,7 +59,6 @@ def read_printed(path: str) -> Printed:
     """Read what a log says beside its launches, gzip or xz or neither; raise InputError if it cannot be."""
     options: dict[str, str] = {}
     begun = ended = 0
-    stalls: re.Match[bytes] | None = None
     with open_trace(path) as file:
         for text in file.line_pieces():
             if not begun:
@@ -77,34 +67,27 @@ def read_printed(path: str) -> Printed:
                     options.setdefault(found[1].decode(), found[2].decode("utf-8", "replace"))
             begun += sum(map(text.count, _BEGUN))
             ended += text.count(_ENDED)
-            stalls = _STALLS.match(text, max(text.rfind(b"Stall:"), 0)) or stalls
-    total = 0 if stalls is None else sum(map(int, _COUNT.findall(stalls[0])))
-    return Printed(options, max(begun - ended, 0), int(stalls[1]) / total if stalls and total else None)
+    return Printed(options, max(begun - ended, 0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """A simulated run, or the drawn launches of one; all arrays (n,).
+    """A simulated run, or the drawn launches of one; all arrays (n,)."""
 
-    Attributes
-    ----------
-    size : SMs of the GPU.
-    id : of each launch: its place in the run, or its id in the plan's profile.
-    grid : of each, in words; "" where it is not known.
-    ctas : thread blocks of each, 0 where the grid is not known.
-    instructions : of threads, of the whole run; None where it is not known.
-    weight : how many launches of the program each stands for; None for one.
-    """
-
+    #: SMs of the GPU.
     size: int
     path: str
+    #: Of each launch: its place in the run, or its id in the plan's profile.
     id: IntArray
     kernel: np.ndarray[tuple[int, ...], np.dtype[np.str_]]
+    #: Of each, in words, and its thread blocks; "" and 0 where the grid is not known.
     grid: np.ndarray[tuple[int, ...], np.dtype[np.str_]]
     ctas: IntArray
     cycles: FloatArray
+    #: Of threads, of the whole run; None where it is not known.
     instructions: float | None = None
     printed: Printed = Printed()
+    #: How many launches of the program each stands for; None for one.
     weight: FloatArray | None = None
 
     @property
@@ -119,10 +102,7 @@ class Run:
 def size_of(path: str, given: int | None, printed: Printed) -> int:
     """Return the SMs of a run.
 
-    Raises
-    ------
-    InputError : the log and the user differ, or the run was cut off.
-    OptionError : neither says it.
+    Raises InputError: the log and the user differ, or the run was cut off; OptionError: neither says it.
     """
     if printed.unfinished:
         count = "its last launch has" if printed.unfinished == 1 else f"{printed.unfinished} launches have"
@@ -140,10 +120,7 @@ def size_of(path: str, given: int | None, printed: Printed) -> int:
 def check_runs(runs: Sequence[Run]) -> None:
     """Refuse runs that are not of one program on GPUs that differ in size alone.
 
-    Raises
-    ------
-    OptionError : two are of one size.
-    InputError : they differ otherwise; names the first launch, or the option, that does.
+    Raises OptionError: two are of one size; InputError: they differ otherwise, in a launch or an option.
     """
     one = runs[0]
     for place, other in enumerate(runs[1:], 1):
@@ -154,13 +131,12 @@ def check_runs(runs: Sequence[Run]) -> None:
             raise InputError(wrong, Place(other.path), remedy=remedy)
         for option in _SAME:
             here, there = other.printed.options.get(option), one.printed.options.get(option)
-            if None not in {here, there} and here != there:
-                kind = (
-                    "another clock" if option == _CLOCKS else "other resources of an SM, a slice or a launch"
-                )
-                what = f"{kind}: {option} is {here}, and {there} in {one.path}"
+            if here is not None and there is not None and here != there:
+                what = f"other resources of an SM, a slice or a launch: {option} is {here}, and {there}"
+                if option == _CLOCKS:
+                    what = f"another clock: {option} is {here}, and {there}"
                 remedy = "simulate GPUs that differ in what all SMs share alone, as scale models do"
-                raise InputError(what, Place(other.path), remedy=remedy)
+                raise InputError(f"{what} in {one.path}", Place(other.path), remedy=remedy)
 
 
 def _unlike(one: Run, other: Run) -> str | None:
@@ -196,12 +172,9 @@ def programs_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
         # The first part of the paths in which runs differ: `heat-8` and `heat-16`.
         differing = next((set(parts) for parts in zip(*paths, strict=False) if len(set(parts)) > 1), None)
         part = min(differing or {"/".join(paths[0][-2:])}, key=len)
-        shared = name = part.rstrip("0123456789").rstrip("-_. ") or "run"
-        count = 1
-        while name in named:
-            count += 1
-            name = f"{shared} {count}"
-        named[name] = program
+        name = part.rstrip("0123456789").rstrip("-_. ") or "run"
+        names = (name, *(f"{name} {number}" for number in range(2, len(programs) + 1)))
+        named[next(each for each in names if each not in named)] = program
     return named
 
 
@@ -211,9 +184,7 @@ def programs_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
 def waves_of(runs: Sequence[Run], target: int) -> tuple[ByWaves, Run]:
     """Return the launches at a target from the two largest runs below it, and the larger of the two.
 
-    Raises
-    ------
-    OptionError : there are not two, or a grid is not known.
+    Raises OptionError: there are not two, or a grid is not known.
     """
     below = sorted((run for run in runs if run.size < target), key=lambda run: run.size)
     if len(below) < 2:
@@ -230,7 +201,7 @@ def predicted_by_waves(runs: Sequence[Run], target: int) -> Prediction:
     found, larger = waves_of(runs, target)
     off, (small, large) = found.half_width, found.sizes
     if larger.instructions is None:
-        raise InputError("its instructions are not known, so neither is its IPC", Place(larger.path))
+        raise InputError(_NO_IPC, Place(larger.path))
     ipc = larger.instructions / float(found.cycles.sum())
     note = f"launch by launch from {small} and {large} SMs"
     if off is None:
@@ -240,30 +211,18 @@ def predicted_by_waves(runs: Sequence[Run], target: int) -> Prediction:
     return Prediction(target, METHOD, ipc, low, high, Region.TREND, note, Bounds.MEASURED)
 
 
-def measurements_of_runs(name: str, runs: Sequence[Run], *, f_mem_from_stalls: bool = False) -> Measurements:
-    """Return the IPC of whole runs, and if asked for the f_mem that their logs count, as measurements.
-
-    Raises
-    ------
-    InputError : the instructions of a run are not known, or its log counts no stalls that are asked for.
-    """
-    ipc, f_mem = list[tuple[int, float]](), list[tuple[int, float]]()
+def measurements_of_runs(name: str, runs: Sequence[Run]) -> Measurements:
+    """Return the IPC of whole runs as measurements; InputError where one's instructions are not known."""
+    ipc = {}
     for run in runs:
         if run.ipc is None:
-            what = "its instructions are not known, so neither is its IPC"
             remedy = "give a log, or a table with a column instructions"
-            raise InputError(what, Place(run.path), remedy=remedy)
-        ipc.append((run.size, run.ipc))
-        if f_mem_from_stalls and run.printed.f_mem is None:
-            what = "no line counts what warps waited for (Stall, W0_Idle, W0_Scoreboard)"
-            raise InputError(what, Place(run.path), remedy="give what GPGPU-Sim or Accel-Sim printed")
-        if f_mem_from_stalls and run.printed.f_mem is not None:
-            f_mem.append((run.size, run.printed.f_mem))
-    return measurements_of(ipc, f_mem=f_mem, name=name)
+            raise InputError(_NO_IPC, Place(run.path), remedy=remedy)
+        ipc[run.size] = run.ipc
+    return Measurements(name, ipc, {}, {})
 
 
-@dataclass(frozen=True, slots=True)
-class KernelRow:
+class KernelRow(NamedTuple):
     """A kernel on a larger GPU: its share of the predicted cycles, those of the larger run over them."""
 
     kernel: str

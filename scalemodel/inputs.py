@@ -37,11 +37,11 @@ import re
 import sys
 import tomllib
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -59,40 +59,25 @@ from scalemodel.measurements import (
 
 Choice = TypeVar("Choice", bound=StrEnum)
 Document = TypeVar("Document", bound=msgspec.Struct)
+#: Called with a sentence for each thing that a reader leaves out.
 Tell = Callable[[str], None]
-"""Called with a sentence for each thing that a reader leaves out."""
-
-# -- a small file: its text, its rows, its keys -----------------------------------------------------------
 
 # A table of many thousand benchmarks is smaller; what inflates to more is no input of ours.
 _MOST_BYTES = 64 << 20
 # What a person writes is far below; tomllib takes the square of the time for the parts of a key.
 _MOST_TOML_CHARACTERS = 1 << 14
-# A word of another meaning is further off than a slip.
-_LEAST_LIKENESS = 0.8
 _CORRECT = "correct it, or leave it out if it is not known"
 _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
-# What GPGPU-Sim and Accel-Sim print, and their interval logs.
-_SIMULATOR_LOG = re.compile(
-    rb"^(Accel-Sim \[build|[ \t]*\*\*\* GPGPU-Sim Simulator|GPGPU-Sim (PTX|uArch|version)"
-    rb"|(kernel_launch_uid|gpu_sim_cycle|gpu_tot_ipc) = |globalcyclecount:|(?i:CFLog)\d+[:_])",
-    re.MULTILINE,
-)
-_LOG_HEAD = 1 << 20
+
+# -- a small file: its text, its rows, its keys -----------------------------------------------------------
 
 
 def read_text(path: str, *, meant: str = "a CSV or TOML with measurements") -> str:
     """Return the whole text of a file, gzip or not, its line ends as they are; "-" is standard input.
 
-    Parameters
-    ----------
-    meant : the kind of file that the remedy asks for where this one holds no text.
-
-    Raises
-    ------
-    InputError : it cannot be read, is empty, damaged, too large, not text in UTF-8, or what a simulator
-        wrote.
+    Raises InputError: it cannot be read, is empty, damaged, too large, or not text; the remedy asks for what
+    is ``meant``.
     """
     place, give = Place(path), f"give {meant}"
     try:
@@ -100,22 +85,17 @@ def read_text(path: str, *, meant: str = "a CSV or TOML with measurements") -> s
         if content.startswith(b"\x1f\x8b"):
             with gzip.open(io.BytesIO(content)) as stream:
                 content = stream.read(_MOST_BYTES + 1)
+        text = content.decode("utf-8-sig")
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         what = f"the gzip data is cut short or damaged ({error})"
         raise InputError(what, place, remedy="copy the file again") from error
     except OSError as error:
-        raise InputError(
-            f"cannot be read ({error.strerror or error})", place, remedy="check the path"
-        ) from error
-    if _SIMULATOR_LOG.search(content[:_LOG_HEAD]):
-        what = "the log of a simulator, of which nothing is read here"
-        raise InputError(what, place, remedy=f"its IPC is the last gpu_tot_ipc that was printed; {give}")
-    if len(content) > _MOST_BYTES:
-        raise InputError(f"more than {_MOST_BYTES:,} bytes, where a small file is meant", place, remedy=give)
-    try:
-        text = content.decode("utf-8-sig")
+        what = f"cannot be read ({error.strerror or error})"
+        raise InputError(what, place, remedy="check the path") from error
     except UnicodeDecodeError as error:
         raise InputError("not text in UTF-8", place, remedy=give) from error
+    if len(content) > _MOST_BYTES:
+        raise InputError(f"more than {_MOST_BYTES:,} bytes, where a small file is meant", place, remedy=give)
     if not text.strip():
         raise InputError("the file is empty", place, remedy=give)
     return text
@@ -148,74 +128,85 @@ def parsed_toml(
         return msgspec.convert(tomllib.loads(text), kind, str_keys=True)
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at ")
-        key = re.sub(r"[`$]|\[[^\]]*\]", "", where).removeprefix(".")
-        stray = re.search(r"unknown field `(.*)`", what, re.DOTALL)
-        remedy = _CORRECT
-        if stray is not None:
+        key, remedy = re.sub(r"[`$]|\[[^\]]*\]", "", where).removeprefix("."), _CORRECT
+        if stray := re.search(r"unknown field `(.*)`", what, re.DOTALL):
             key = stray[1]
-            what, remedy = f"no key {key!r} is known", nearest(key, known, _LEAST_LIKENESS)
+            what, remedy = f"no key {key!r} is known", nearest(key, known)
         elif missing := re.search(r"required field `(.*)`", what):
             what, remedy = f"{missing[1]} is missing", "state it"
-        line = re.search(
-            rf"^[ \t]*\[?[ \t]*{re.escape(key.rpartition('.')[2])}[ \t]*[=\].]", text, re.MULTILINE
-        )
+        last = re.escape(key.rpartition(".")[2])
+        line = re.search(rf"^[ \t]*\[?[ \t]*{last}[ \t]*[=\].]", text, re.MULTILINE)
         row = None if line is None or not key else text.count("\n", 0, line.start()) + 1
         raise InputError(what.replace("`", ""), Place(path, row, key=key or None), remedy=remedy) from error
     except (ValueError, RecursionError) as error:  # numbers and nesting beyond Python's own limits too
-        found = _TOML_PLACE.search(str(error))
         what, remedy = f"neither {or_else} nor a TOML ({error})", f"give {meant}"
         if path.casefold().removesuffix(".gz").endswith(".toml"):
             what, remedy = f"not a TOML: {error}", "correct it there"
-        raise InputError(
-            what, Place(path, None if found is None else int(found[1])), remedy=remedy
-        ) from error
+        found = _TOML_PLACE.search(str(error))
+        place = Place(path, None if found is None else int(found[1]))
+        raise InputError(what, place, remedy=remedy) from error
 
 
-def _csv_rows(text: str, path: str) -> Iterator[tuple[Place, list[str]]]:
-    """Yield the rows of a CSV that are not blank, cells without blanks around them, the header first."""
+def _table(text: str, path: str, required: Sequence[str], remedy: str) -> tuple[list[str], list[_Row]]:
+    """Return the columns and the rows of a CSV that are not blank, cells without blanks around them."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    width = 0
+    header: list[str] = []
+    rows = []
     try:
         for cells in reader:
-            if not any(cell.strip() for cell in cells):
+            stripped = [cell.strip() for cell in cells]
+            if not any(stripped):
                 continue
-            place, width = Place(path, reader.line_num), width or len(cells)
-            if len(cells) != width:
-                remedy = (
-                    "leave the cell of what was not measured empty, and write numbers with a decimal point"
-                )
+            place = Place(path, reader.line_num)
+            if not header:
+                header = [cell.casefold() for cell in stripped]
+                missing = [f"no column {name}" for name in required if name not in header]
+                twice = [f"two columns {name}" for name in header if name and header.count(name) > 1]
+                if wrong := missing or twice:
+                    raise InputError(wrong[0], place, remedy=remedy)
+            elif len(cells) != len(header):
                 count = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"
-                raise InputError(f"{count} where the header has {width}", place, remedy=remedy)
-            yield place, [cell.strip() for cell in cells]
+                what = f"{count} where the header has {len(header)}"
+                fix = "leave the cell of what was not measured empty, and write numbers with a decimal point"
+                raise InputError(what, place, remedy=fix)
+            else:
+                rows.append(_Row(place, dict(zip(header, stripped, strict=True))))
     except csv.Error as error:
         place = Place(path, reader.line_num)
         raise InputError(f"not a CSV ({error})", place, remedy="check the quotes there") from error
+    return header, rows
 
 
-def _number(cell: str, place: Place, wrong_value: Callable[[float], str | None], remedy: str) -> float:
-    """Return the number in a cell; raise InputError where there is none, or one out of range."""
-    try:
-        value = float(cell)
-        wrong = wrong_value(value)
-    except ValueError:
-        wrong = f"{cell!r} is not a number" if cell else "nothing where a number is needed"
-    if wrong is not None:
-        raise InputError(wrong, place, remedy=remedy)
-    return value
+class _Row(NamedTuple):
+    place: Place
+    cells: dict[str, str]
 
+    def number(self, column: str, wrong_value: Callable[[float], str | None], remedy: str) -> float:
+        """Return the number in a cell; InputError where there is none, or one out of range."""
+        cell = self.cells[column]
+        try:
+            value = float(cell)
+            wrong = wrong_value(value)
+        except ValueError:
+            wrong = f"{cell!r} is not a number" if cell else "nothing where a number is needed"
+        if wrong is not None:
+            raise InputError(wrong, self.place.in_column(column), remedy=remedy)
+        return value
 
-def _choice(cell: str, choices: type[Choice], place: Place) -> Choice:
-    if cell.casefold() not in list(choices):
-        raise InputError(f"{cell!r} is not known", place, remedy=f"write one of {', '.join(choices)}")
-    return choices(cell.casefold())
+    def choice(self, column: str, choices: type[Choice]) -> Choice | None:
+        """Return one of some words, None where the cell is empty or not there."""
+        cell = self.cells.get(column, "").casefold()
+        if cell and cell not in list(choices):
+            remedy = f"write one of {', '.join(choices)}"
+            raise InputError(f"{cell!r} is not known", self.place.in_column(column), remedy=remedy)
+        return choices(cell) if cell else None
 
 
 # -- a table of benchmarks --------------------------------------------------------------------------------
 
 _REQUIRED = ("benchmark", "size", "ipc")
 _OPTIONAL = ("mpki", "f_mem", "scaling", "mpki_unit")
-_KNOWN = (*_REQUIRED, *_OPTIONAL)
-_CHOICES: Mapping[str, type[StrEnum]] = {"scaling": Scaling, "mpki_unit": MpkiUnit}
+_CHOICES: dict[str, type[StrEnum]] = {"scaling": Scaling, "mpki_unit": MpkiUnit}
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +214,24 @@ class _Found:
     """What the rows of a benchmark say: where each size is, values by column and size, choices."""
 
     rows: dict[int, Place] = field(default_factory=dict)
-    values: dict[str, dict[int, float]] = field(
-        default_factory=lambda: {column: {} for column in WRONG_VALUE}
-    )
+    values: dict[str, dict[int, float]] = field(default_factory=lambda: {name: {} for name in WRONG_VALUE})
     choices: dict[str, tuple[StrEnum, Place]] = field(default_factory=dict)
+
+    def take(self, name: str, size: int, row: _Row) -> None:
+        """Add what a row says; InputError where that is wrong, or other than what the rows before say."""
+        correct = f"correct it, {NUMBER_REMEDY}, or leave the cell empty if it was not measured"
+        for column, wrong_value in WRONG_VALUE.items():
+            if row.cells.get(column):
+                self.values[column][size] = row.number(column, wrong_value, correct)
+        for column, kind in _CHOICES.items():
+            choice = row.choice(column, kind)
+            first, where = self.choices.get(column, (choice, row.place))
+            if choice is not None and first is not choice:
+                what = f"{name} has {choice} here and {first} in row {where.row}"
+                remedy = "give a benchmark one, or two benchmarks two names"
+                raise InputError(what, row.place.in_column(column), remedy=remedy)
+            if choice is not None:
+                self.choices.setdefault(column, (choice, row.place))
 
 
 def read_benchmarks(
@@ -262,10 +267,6 @@ def _benchmarks(
 ) -> tuple[Measurements, ...]:
     """Return the benchmarks of a table, or the one that is named."""
     there = _by_benchmark(text, path, tell)
-    if not there:
-        raise InputError(
-            "no row of measurements", Place(path), remedy="give a row for each benchmark and size"
-        )
     if benchmark is not None and benchmark not in there:
         what = f"{path} has no benchmark {benchmark!r}"
         raise OptionError(what, remedy=f"name one of {', '.join(there)}")
@@ -280,7 +281,7 @@ def _benchmarks(
         said = {column: choice.value for column, (choice, _) in of.choices.items()}
         unit = mpki_unit or MpkiUnit(said.get("mpki_unit", MpkiUnit.THREAD))
         kind = scaling or Scaling(said.get("scaling", Scaling.STRONG))
-        columns = (of.values["ipc"], of.values["mpki"], of.values["f_mem"])
+        columns = (ipc, of.values["mpki"], of.values["f_mem"])
         found.append(Measurements(name, *columns, mpki_unit=unit, scaling=kind))
     if not found:
         raise left_out[0]
@@ -291,70 +292,35 @@ def _benchmarks(
 
 
 def _by_benchmark(text: str, path: str, tell: Tell | None) -> dict[str, _Found]:
+    columns = f"give the columns {','.join(_REQUIRED)} and, where known, {','.join(_OPTIONAL)}, once each"
+    header, rows = _table(text, path, _REQUIRED, columns)
+    stray = [name for name in dict.fromkeys(header) if name not in (*_REQUIRED, *_OPTIONAL)]
+    if stray and tell is not None:
+        shown = ", ".join(name or "without a name" for name in stray)
+        tell(f"{path}: not read: column{'s' if len(stray) > 1 else ''} {shown}")
     found: dict[str, _Found] = {}
-    rows = _csv_rows(text, path)
-    place, names = next(rows)
-    header = _checked_header(names, place, tell)
-    for place, cells in rows:
-        row = dict(zip(header, cells, strict=True))
-        name, size = (
-            row["benchmark"],
-            int(_number(row["size"], place.in_column("size"), wrong_size, SIZE_REMEDY)),
-        )
+    for row in rows:
+        place, cells = row
+        name, size = cells["benchmark"], int(row.number("size", wrong_size, SIZE_REMEDY))
         if not name:
             raise InputError("no benchmark is named", place.in_column("benchmark"), remedy="name it")
-        if not (row.get("ipc") or row.get("mpki")):
+        if not (cells["ipc"] or cells.get("mpki")):
             raise InputError("neither an IPC nor an MPKI", place, remedy="give one of them, or drop the row")
         of = found.setdefault(name, _Found())
         if of.rows.setdefault(size, place) is not place:
             what = f"{name} has size {size} already, in row {of.rows[size].row}"
             raise InputError(what, place.in_column("size"), remedy="keep one of the two")
-        _take_row(name, size, row, place, of)
+        of.take(name, size, row)
+    if not found:
+        remedy = "give a row for each benchmark and size"
+        raise InputError("no row of measurements", Place(path), remedy=remedy)
     return found
-
-
-def _take_row(name: str, size: int, row: Mapping[str, str], place: Place, of: _Found) -> None:
-    """Add what a row says to what its benchmark's others say."""
-    correct = f"correct it, {NUMBER_REMEDY}, or leave the cell empty if it was not measured"
-    for column, wrong_value in WRONG_VALUE.items():
-        if cell := row.get(column):
-            of.values[column][size] = _number(cell, place.in_column(column), wrong_value, correct)
-    for column, kind in _CHOICES.items():
-        if cell := row.get(column):
-            choice = _choice(cell, kind, place.in_column(column))
-            first, where = of.choices.setdefault(column, (choice, place))
-            if first is not choice:
-                what = f"{name} has {choice} here and {first} in row {where.row}"
-                remedy = "give a benchmark one, or two benchmarks two names"
-                raise InputError(what, place.in_column(column), remedy=remedy)
-
-
-def _checked_header(cells: Sequence[str], place: Place, tell: Tell | None) -> list[str]:
-    """Return the columns' names."""
-    names = [cell.casefold() for cell in cells]
-    stray = [name for name in dict.fromkeys(names) if name not in _KNOWN]
-    missing = [column for column in _KNOWN if column not in names]
-    for name in stray:
-        # Where the column itself is there, this is another one.
-        remedy = nearest(name, missing, _LEAST_LIKENESS)
-        if remedy.startswith("did you mean"):
-            raise InputError(f"no column {name!r} is known", place.in_column(name), remedy=remedy)
-    remedy = f"give the columns {','.join(_REQUIRED)} and, where known, {','.join(_OPTIONAL)}, once each"
-    for column in _KNOWN:
-        if names.count(column) > 1 or (column in _REQUIRED and column in missing):
-            count = "two columns" if names.count(column) else "no column"
-            raise InputError(f"{count} {column}", place, remedy=remedy)
-    if stray and tell is not None:
-        shown = ", ".join(name or "without a name" for name in stray)
-        tell(f"{place.path}: not read: column{'s' if len(stray) > 1 else ''} {shown}")
-    return names
 
 
 # -- a question -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ScaleQuestion:
+class ScaleQuestion(NamedTuple):
     """What a file asks: of a benchmark, sizes of its scale models, ascending, and sizes to predict."""
 
     measurements: Measurements
@@ -402,32 +368,33 @@ def read_questions(
     if not {cell.strip().casefold() for cell in header.split(",")} & set(_REQUIRED):
         return (_question_of_toml(text, path, scaling, mpki_unit),)
     found = _benchmarks(text, path, benchmark, scaling, mpki_unit, tell)
-    models = [each.simulated_sizes[:2] for each in found]
+    pairs = [each.simulated_sizes[:2] for each in found]
     return tuple(
         ScaleQuestion(each, pair, tuple(size for size in each.sizes if size > pair[1]))
-        for each, pair in zip(found, models, strict=True)
+        for each, pair in zip(found, pairs, strict=True)
     )
 
 
 def _question_of_toml(
     text: str, path: str, scaling: Scaling | None, mpki_unit: MpkiUnit | None
 ) -> ScaleQuestion:
-    known = _Toml.__struct_fields__
     either = "a CSV with columns benchmark, size and ipc"
-    asked = parsed_toml(text, path, _Toml, known, or_else=either, meant="one of the two")
+    asked = parsed_toml(text, path, _Toml, _Toml.__struct_fields__, or_else=either, meant="one of the two")
     models = tuple(sorted(asked.simulated or asked.ipc))
+    wrong = None
     for key, sizes in (("simulated", asked.simulated), ("targets", asked.targets)):
         if len(set(sizes)) < len(sizes):
-            raise InputError("a size is named twice", Place(path, key=key), remedy="name each once")
-        if wrong := next(filter(None, map(wrong_size, sizes)), None):
-            raise InputError(wrong, Place(path, key=key), remedy=SIZE_REMEDY)
+            wrong = key, "a size is named twice", "name each once"
+        elif out_of_range := next(filter(None, map(wrong_size, sizes)), None):
+            wrong = key, out_of_range, SIZE_REMEDY
     if missing := [size for size in models if size not in asked.ipc]:
-        what = f"size {missing[0]} has no IPC"
-        raise InputError(what, Place(path, key="simulated"), remedy="give it in the table [ipc]")
-    if len(models) < 2:
+        wrong = "simulated", f"size {missing[0]} has no IPC", "give it in the table [ipc]"
+    elif len(models) < 2:
         what = f"an IPC at {'one size alone' if models else 'no size'} shows no trend"
-        remedy = "give a table [ipc] of two sizes or more"
-        raise InputError(what, Place(path, key="ipc"), remedy=remedy)
+        wrong = "ipc", what, "give a table [ipc] of two sizes or more"
+    if wrong is not None:
+        key, what, remedy = wrong
+        raise InputError(what, Place(path, key=key), remedy=remedy)
     f_mem = {} if asked.f_mem is None else {models[-1]: asked.f_mem}
     peak, unit, kind = asked.peak_ipc_per_sm, mpki_unit or asked.mpki_unit, scaling or asked.scaling
     try:
@@ -450,66 +417,45 @@ GIVE_SIZES = "make the curve with a system size for each capacity"
 GIVE_INSTRUCTIONS = "make the curve with the `instructions` of the trace"
 
 
-@dataclass(frozen=True, slots=True)
-class CurvePoints:
-    """A miss-rate curve over system sizes.
+class CurvePoints(NamedTuple):
+    """A miss-rate curve over system sizes."""
 
-    Attributes
-    ----------
-    mpki : (size, MPKI), in the file's order.
-    unit : whose instructions the MPKI counts; None where the file does not say it.
-    bounds : (size, low, high) of each MPKI that has a sampling error.
-    line_bytes : bytes that one miss fetches; None where the file does not say it.
-    """
-
+    #: (size, MPKI), in the file's order, and (size, low, high) of each that has a sampling error.
     mpki: tuple[tuple[int, float], ...]
+    bounds: tuple[tuple[int, float, float], ...]
+    #: Whose instructions the MPKI counts, and bytes that one miss fetches; None where the file says neither.
     unit: MpkiUnit | None
-    bounds: tuple[tuple[int, float, float], ...] = ()
-    line_bytes: int | None = None
+    line_bytes: int | None
 
 
 def read_curve_points(path: str) -> CurvePoints:
     """Return the points of a CSV, gzip or not; "-" is standard input.
 
-    Raises
-    ------
-    InputError : it cannot be read, lacks a column, or a row is wrong.
+    Raises InputError: it cannot be read, lacks a column, or a row is wrong.
     """
-    rows = _csv_rows(read_text(path), path)
-    place, header = next(rows)
-    if missing := [column for column in ("size", "mpki") if column not in header]:
-        raise InputError(f"no column {missing[0]}", place, remedy=GIVE_COLUMNS)
-    points, bounds = list[tuple[int, float]](), list[tuple[int, float, float]]()
-    said: dict[str, str] = {}
-    for place, cells in rows:
-        row = dict(zip(header, cells, strict=True))
-        size = int(_number(row["size"], place.in_column("size"), wrong_size, GIVE_SIZES))
-        mpki = _number(row["mpki"], place.in_column("mpki"), wrong_mpki, GIVE_INSTRUCTIONS)
+    _, rows = _table(read_text(path), path, ("size", "mpki"), GIVE_COLUMNS)
+    if not rows:
+        raise InputError("no point of a curve", Place(path), remedy="give a row for each size")
+    points, bounds = [], []
+    for row in rows:
+        size = int(row.number("size", wrong_size, GIVE_SIZES))
+        mpki = row.number("mpki", wrong_mpki, GIVE_INSTRUCTIONS)
         points.append((size, mpki))
-        if row.get("low") and row.get("high"):
+        if row.cells.get("low") and row.cells.get("high"):
             drop = "give its sampling error, or drop both columns"
-            low, high = (_number(row[key], place.in_column(key), wrong_mpki, drop) for key in ("low", "high"))
+            low, high = (row.number(key, wrong_mpki, drop) for key in ("low", "high"))
             if not low <= mpki <= high:
                 what = f"the MPKI of {mpki:g} is not from {low:g} to {high:g}"
-                raise InputError(what, place.in_column("low" if low > mpki else "high"), remedy=drop)
+                raise InputError(what, row.place.in_column("low" if low > mpki else "high"), remedy=drop)
             bounds += [(size, low, high)] if low < high else []
         for column in ("unit", "line_bytes"):
-            if said.setdefault(column, row.get(column, "")) != row.get(column, ""):
-                at = place.in_column(column)
-                raise InputError(f"rows differ in their {column}", at, remedy="count all misses in one")
-    if not points:
-        raise InputError("no point of a curve", Place(path), remedy="give a row for each size")
-    unit, line = said["unit"], said["line_bytes"]
-    return CurvePoints(
-        tuple(points),
-        _choice(unit, MpkiUnit, Place(path, column="unit")) if unit else None,
-        tuple(bounds),
-        _line_bytes(line, Place(path, column="line_bytes")) if line else None,
-    )
-
-
-def _line_bytes(cell: str, place: Place) -> int:
-    number = int(cell) if cell.isascii() and cell.isdigit() and len(cell) < 10 else 0
-    if number < 1 or number & (number - 1):
-        raise InputError(f"{cell} is no line size", place, remedy="write the bytes of a line, a power of two")
-    return number
+            if row.cells.get(column) != rows[0].cells.get(column):
+                place = row.place.in_column(column)
+                raise InputError(f"rows differ in their {column}", place, remedy="count all misses in one")
+    line, line_bytes = rows[0].cells.get("line_bytes"), None
+    if line:
+        line_bytes = int(line) if line.isascii() and line.isdigit() and len(line) < 10 else 0
+        if line_bytes < 1 or line_bytes & (line_bytes - 1):
+            place, remedy = Place(path, column="line_bytes"), "write the bytes of a line, a power of two"
+            raise InputError(f"{line} is no line size", place, remedy=remedy)
+    return CurvePoints(tuple(points), tuple(bounds), rows[0].choice("unit", MpkiUnit), line_bytes)

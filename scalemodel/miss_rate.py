@@ -1,32 +1,26 @@
 """The miss-rate curve of an address trace: misses per thousand instructions at each cache capacity.
 
-Source: GPU scale-model simulation, section V-A (docs/methods.md, 10 Scale model): the curve of the shared
-last-level cache at the capacities of the scale models and of the targets, from stack distances (its
-references [20] and [23]). The cache is taken to be fully associative with least-recently-used replacement.
-Counted are the misses of the whole trace in its one order: no SM-private cache is in front, cold misses are
-misses, nothing is flushed between kernels.
+Source: GPU scale-model simulation, section V-A (docs/methods.md, 10 Scale model). The cache is fully
+associative with least-recently-used replacement. Counted are the misses of the whole trace in its one order:
+no SM-private cache is in front, cold misses are misses, nothing is flushed between kernels.
 
 **Stack distance**: how many other lines were touched since a line's previous access. A cache of C lines
 misses exactly the accesses of stack distance C or more, and those that touch their line for the first time.
-Source: Mattson, Gecsei, Slutz, Traiger, "Evaluation techniques for storage hierarchies", IBM Systems Journal
-9(2), 1970.
+[Mattson, Gecsei, Slutz, Traiger, IBM Systems Journal 9(2), 1970]
 
-**StatStack** knows reuse distances alone, which are cheaper. Source: Eklov, Hagersten, "StatStack: efficient
-modeling of LRU caches", ISPASS 2010. The stack distance of an access of reuse distance r is expected to be
-the number of the r accesses between that are the last to their line before it: the one k places before the
-end is, where its own next use is k accesses away or more, which is as probable as it is among all accesses,
+**StatStack** knows reuse distances alone, which are cheaper [Eklov, Hagersten, ISPASS 2010]. The stack
+distance of an access of reuse distance r is expected to be the number of the r accesses between that are
+the last to their line before it: the one k places before the end is, where its own next use is k accesses
+away or more, which is as probable as it is among all accesses,
 
     expected(r) = sum over k = 1 .. r of P(reuse distance >= k).
 
-Accesses whose line is not used again count as infinitely far. The expectation rises with r, so a cache of C
-lines misses the accesses whose reuse distance is expected to be a stack distance of C or more. It is exact
-where reuse distances do not depend on the place in the trace, and wrong by as much as they do: phases, and
-lines that are used together. The method states no error.
+Accesses whose line is not used again count as infinitely far. It is wrong by as much as reuse distances
+depend on the place in the trace: phases, and lines that are used together. The method states no error.
 
-**SHARDS**: miss counts from the accesses to a fixed share of the lines, chosen by their hash. Source:
-Waldspurger, Park, Garthwaite, Ahmad, "Efficient MRC construction with SHARDS", FAST 2015, section 3: every
-access to a chosen line is kept, no other; among the kept accesses a stack distance is the true one times the
-rate R, so a cache of C lines is one of C R lines to them. Between whole numbers of lines the count is
+**SHARDS**: miss counts from the accesses to a fixed share of the lines, chosen by their hash [Waldspurger,
+Park, Garthwaite, Ahmad, FAST 2015, section 3]: among the kept accesses a stack distance is the true one
+times the rate R, so a cache of C lines is one of C R lines to them; between whole numbers the count is
 interpolated. SHARDS-adj: N R of the N accesses are expected to be kept; what is more or less than that is
 taken from or added to the hits of distance 0. So the misses are those among the kept accesses, over R.
 """
@@ -37,6 +31,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import nextafter, sqrt
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,16 +54,13 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CurveOptions:
-    """How to make a miss-rate curve.
-
-    Of SHARDS are `rate`, the share of the lines to look at, and `confidence`, that of the bounds.
-    `instructions` is their number in the unit, where the trace does not say it.
-    """
+    """How to make a miss-rate curve: of SHARDS the share of the lines to look at, and that of the bounds."""
 
     method: Method = Method.EXACT
     rate: float = 0.01
     confidence: float = 0.95
     unit: MpkiUnit = MpkiUnit.THREAD
+    #: In the unit, where the trace does not say it.
     instructions: int | None = None
 
     def __post_init__(self) -> None:
@@ -80,37 +72,29 @@ class CurveOptions:
             raise OptionError(f"the number of instructions is 1 or more, not {self.instructions:,}")
 
 
-@dataclass(frozen=True, slots=True)
-class MissCounts:
+class MissCounts(NamedTuple):
     """Misses of caches of several sizes, (c,), with bounds where the method states an error; cold ones."""
 
     misses: FloatArray
     low: FloatArray | None
     high: FloatArray | None
     cold: float
-    sampled_lines: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MissRateCurve:
-    """Misses by cache capacity.
+    """Misses by cache capacity."""
 
-    Attributes
-    ----------
-    capacity_bytes : (c,) int64, in the order asked for.
-    counts : the misses, cold ones included.
-    accesses : of the trace, each to one line.
-    instructions : those the trace was recorded over, in the unit; None where nothing says it.
-    rate : the share of the lines that was looked at.
-    confidence : of the bounds; None where the misses are exact or no error is stated.
-    """
-
+    #: (c,) in the order asked for.
     capacity_bytes: IntArray
     counts: MissCounts
+    #: Of the trace, each to one line.
     accesses: int
+    #: Those the trace was recorded over, in the unit; None where nothing says it.
     instructions: int | None
     unit: MpkiUnit
     method: Method
+    #: The share of the lines that was looked at, and of the bounds; None where no error is stated.
     rate: float
     confidence: float | None
     line_bytes: int
@@ -152,7 +136,7 @@ def miss_rate_curve(
     Raises
     ------
     OptionError : there is no capacity, or one of less than a line; SHARDS chooses no line; the trace is too
-        long; the trace states another number of instructions.
+        long, or states another number of instructions.
     AnalysisError : the trace has no access.
     """
     capacities = np.asarray(capacity_bytes, dtype=np.int64)
@@ -231,26 +215,18 @@ def _by_line(line: AddressArray) -> tuple[IntArray, BoolArray]:
 def stack_distances(line: AddressArray) -> IntArray:
     """Return the stack distance of each access: the distinct other lines since the line's previous access.
 
-    Of (n,) lines in the order of the accesses; 0 where one is touched twice in a row, ``COLD`` (-1) where it
-    is touched first. OptionError says that there are more than 2**31 accesses.
-
-    Between an access i and the previous one p to its line there are i - p - 1 accesses. One that is followed
-    by another to its own line before i counts that line a second time; the others are as many as there are
-    lines. These repeats are the pairs (earlier, later) that lie within (p, i): in the order of the later
-    access, the earlier ones that are larger than p and stand before it. O(n log n), no Python step an access.
+    Of (n,) lines in the order of the accesses; ``COLD`` (-1) where a line is touched first. Between an access
+    i and the previous one p to its line there are i - p - 1 accesses. One that is followed by another to its
+    own line before i counts that line a second time; the others are as many as there are lines. These repeats
+    are the pairs (earlier, later) that lie within (p, i): in the order of the later access, the earlier ones
+    that are larger than p and stand before it. O(n log n), no Python step an access.
     """
-    later, distance = _stack_distances_again(line)
-    distances = np.full(line.size, COLD, dtype=np.int64)
-    distances[later] = distance
-    return distances
-
-
-def _stack_distances_again(line: AddressArray) -> tuple[IntArray, IntArray]:
-    """Return the places of the accesses that are not the first to their line, and their distances."""
     earlier, later = find_reuses(line)
     rank_at = np.full(line.size, -1, dtype=np.int32)
     rank_at[later] = np.arange(later.size, dtype=np.int32)
-    return later, later - earlier - 1 - larger_before(rank_at[rank_at >= 0])
+    distances = np.full(line.size, COLD, dtype=np.int64)
+    distances[later] = later - earlier - 1 - larger_before(rank_at[rank_at >= 0])
+    return distances
 
 
 # Groups this small are compared pair by pair: 255 larger values at most, which a byte can count.
@@ -260,10 +236,7 @@ _CACHED = 1 << 18
 
 
 def larger_before(permutation: Int32Array) -> Int32Array:
-    """Return, for each value, how many larger values stand before it.
-
-    Of a permutation of 0 .. n - 1; at index v the count for value v: in the order of the values, not of their
-    places.
+    """Return, for each value of a permutation of 0 .. n - 1, how many larger values stand before it.
 
     Inversions counted by the values' bits from the highest on: a group of consecutive values, kept in the
     order of their places, is halved into its lower and its upper values, and each lower one counts the upper
@@ -333,8 +306,9 @@ def count_at_least(distance: IntArray, threshold: IntArray) -> IntArray:
 
 def exact_misses(line: AddressArray, capacity_lines: IntArray) -> MissCounts:
     """Return the misses of fully associative caches with least-recently-used replacement."""
-    again = _stack_distances_again(line)[1]
-    cold = line.size - again.size
+    distance = stack_distances(line)
+    again = distance[distance != COLD]
+    cold = distance.size - again.size
     misses = (count_at_least(again, capacity_lines) + cold).astype(np.float64)
     return MissCounts(misses, misses, misses, float(cold))
 
@@ -342,10 +316,7 @@ def exact_misses(line: AddressArray, capacity_lines: IntArray) -> MissCounts:
 def expected_stack_distances(reuse_distance: IntArray, accesses: int) -> FloatArray:
     """Return StatStack's expected stack distance for each reuse distance from 0 to the largest.
 
-    Parameters
-    ----------
-    reuse_distance : (m,) int64, >= 0, of the accesses whose line is used again.
-    accesses : n >= m, all of them; those beyond m are not used again.
+    Given are those of the accesses whose line is used again, and how many accesses there are in all.
     """
     counts = np.bincount(reuse_distance)
     # At index k - 1: the share of accesses with a reuse distance of k or more.
@@ -367,8 +338,6 @@ _HASHED_AT_ONCE = 1 << 16
 
 def draw_lines(line: AddressArray, rate: float, rng: np.random.Generator) -> AddressArray:
     """Return the (s,) accesses to a share of the lines, chosen by a seeded hash, in their order."""
-    if not 0 < rate <= 1:
-        raise OptionError(f"the sampling rate is above 0 and at most 1, not {rate:g}")
     seed = rng.integers(2**64, dtype=np.uint64)
     highest = np.uint64(max(int(rate * 2**64) - 1, 0))
     kept = [line[:0]]
@@ -392,19 +361,8 @@ def shards_misses(
     *,
     confidence: float = 0.95,
 ) -> MissCounts:
-    """Return estimated misses of fully associative caches with least-recently-used replacement.
+    """Return estimated misses of such caches from a share of the lines, R > 0; at 1 they are exact.
 
-    Parameters
-    ----------
-    rate : R, the share of lines looked at, above 0; at 1 the result is exact.
-    confidence : of the bounds, between 0 and 1.
-
-    Raises
-    ------
-    OptionError : no line is chosen, or there are too many accesses.
-
-    Notes
-    -----
     The bounds put two errors of sampling on top of each other, as they tend to go together. How far apart
     two uses seem: of C lines C R are chosen, give or take sqrt(C R (1 - R)), so the cache could as well be
     smaller or larger by sqrt(C (1 - R) / R) lines; at a cliff of the curve this is what counts. Which lines
@@ -436,7 +394,6 @@ def shards_misses(
         np.clip(low, 0.0, accesses),
         np.where(shift < capacity, np.clip(high, 0.0, accesses), accesses),
         min(cold / rate, accesses),
-        cold,
     )
 
 

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
+from typing import NamedTuple
 
 from scalemodel.cliff import CurveReading, CurveStep, read_curve
 from scalemodel.errors import Finding, OptionError
@@ -30,7 +31,6 @@ from scalemodel.rules import (
     Bounds,
     Calibration,
     ModelPair,
-    ProportionalFrom,
     Rule,
     Trend,
     beyond_benchmarks,
@@ -40,7 +40,7 @@ from scalemodel.rules import (
     rule_named,
 )
 
-ASSUMED_F_MEM = 0.5
+_ASSUMED_F_MEM = 0.5
 # In ln IPC, of an interval either way: one that is wider says nothing.
 _MOST_HALF_WIDTH = math.log(1e6)
 # Of IPC per size, for each doubling; this project's own. Of the 11 strong-scaling benchmarks at hand it
@@ -69,20 +69,15 @@ class ScalingClass(StrEnum):
     SUPER_LINEAR = "super-linear"
 
 
-@dataclass(frozen=True, slots=True)
-class Classification:
+class Classification(NamedTuple):
     """The class, and the reason in words."""
 
     scaling: ScalingClass
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """What one rule says of one target: no IPC where there is no point, low alone where the top is open.
-
-    `is_beyond`: whether models, target or efficiency are others than the intervals were calibrated on.
-    """
+class Prediction(NamedTuple):
+    """What one rule says of one target: no IPC where there is no point, low alone where the top is open."""
 
     target: int
     method: str
@@ -92,32 +87,29 @@ class Prediction:
     region: Region
     note: str
     bounds: Bounds = Bounds.NONE
+    #: Whether models, target or efficiency are others than the intervals were calibrated on.
     is_beyond: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All predictions for one benchmark.
-
-    Attributes
-    ----------
-    models : sizes of the scale models that were used, ascending.
-    predictions : target by target in the order asked, the rules in theirs.
-    cliff : the one applied, the first above the largest model and on the way to the targets.
-    correction : C [Eq. 1] of the smallest and the largest model; 1 where a cliff lies between them.
-    back_cast : rule -> largest |ln(actual / predicted)| of a model from the two before, None where one has no
-        prediction; empty with two models, and where a cliff lies between them: it is not used there.
-    findings : what concerns the whole.
-    """
+    """All predictions for one benchmark."""
 
     name: str
+    #: Sizes of the scale models that were used, ascending.
     models: tuple[int, ...]
     confidence: float
+    #: Target by target in the order asked, the rules in theirs.
     predictions: tuple[Prediction, ...]
+    #: The one applied, the first above the largest model and on the way to the targets.
     cliff: CurveStep | None
+    #: C [Eq. 1] of the smallest and the largest model; 1 where a cliff lies between them.
     correction: float
+    #: Rule -> largest |ln(actual / predicted)| of a model from the two before, None where one has no
+    #: prediction; empty with two models, and where a cliff lies between them: it is not used there.
     back_cast: Mapping[str, float | None]
     classification: Classification
+    #: What concerns the whole.
     findings: tuple[Finding, ...]
 
     @property
@@ -126,8 +118,7 @@ class Outcome:
         return tuple(finding for finding in self.findings if finding.severity == "warning")
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(NamedTuple):
     """What all rules are asked: measurements, models with their IPC, the cliff to apply, and how to."""
 
     measurements: Measurements
@@ -149,7 +140,6 @@ def predict(
     f_mem: float | None = None,
     assume_f_mem: bool = False,
     curve_is_modelled: bool = False,
-    proportional_from: ProportionalFrom = "smallest",
 ) -> Outcome:
     """Predict the IPC of larger systems from two or more scale models.
 
@@ -162,36 +152,35 @@ def predict(
     f_mem : of the largest scale model, a fraction; what was measured there where None.
     assume_f_mem : whether to give a point, marked, where f_mem is needed and unknown.
     curve_is_modelled : whether the MPKI come from a model of the cache: a cliff must then be steeper.
-    proportional_from : which model the rule ``proportional`` starts from; the paper's figures are from the
-        smallest.
 
     Raises
     ------
     OptionError : fewer than two scale models, one without IPC, a target below the largest, an unknown rule or
         level, f_mem out of range, or a cliff asked for where there is none.
     """
+    scaling = measurements.scaling
     points = _checked_models(measurements, simulated)
-    _check_targets(targets, points[-1][0], measurements.scaling.unit)
+    _check_targets(targets, points[-1][0], scaling.unit)
     if f_mem is not None and (wrong := wrong_f_mem(f_mem)):
         raise OptionError(wrong)
-    if not measurements.scaling.has_cliffs and (assume_f_mem or curve_is_modelled or f_mem is not None):
-        growing = (
-            f"under {measurements.scaling} scaling there is no cliff: the working set grows with the system"
-        )
+    if not scaling.has_cliffs and (assume_f_mem or curve_is_modelled or f_mem is not None):
+        growing = f"under {scaling} scaling there is no cliff: the working set grows with the system"
         raise OptionError(growing, remedy="leave f_mem and the curve's options out, or say strong scaling")
     level = calibration(confidence)
     if not rules:
         raise OptionError("no scale rule is given", remedy=f"give {DEFAULT_RULE}")
-    chosen = [rule_named(name, proportional_from) for name in dict.fromkeys(rules)]
+    chosen = [rule_named(name) for name in dict.fromkeys(rules)]
     models, wanted = [size for size, _ in points], list(dict.fromkeys(targets))
     reading = read_curve(measurements, models, sorted(wanted), curve_is_modelled=curve_is_modelled)
     is_inside = reading.inside is not None
-    ends = ModelPair(*points[0], *points[-1], is_ideal=is_inside)
-    has_gain = ends.correction_per_doubling > 1 + _LINEAR_WITHIN
+    ends = ModelPair(*points[0], *points[-1])
+    correction = 1.0 if is_inside else ends.correction
+    has_gain = not is_inside and ends.correction_per_doubling > 1 + _LINEAR_WITHIN
     stalls = f_mem if f_mem is not None else measurements.f_mem.get(models[-1])
     cliff = None if has_gain else reading.cliff
     asked = _Asked(measurements, points, cliff, is_inside, stalls, assume_f_mem, level)
     pairs_of = {rule.name: _pairs(rule, points, is_cliff_inside=is_inside) for rule in chosen}
+    back_casts = {name: back for name, (_, back) in pairs_of.items() if len(points) > 2 and not is_inside}
     gain = _gain_findings(reading.cliff, stalls, has_gain=has_gain, is_given=f_mem is not None)
     return Outcome(
         name=measurements.name,
@@ -201,13 +190,9 @@ def predict(
             _predicted(asked, rule, *pairs_of[rule.name], target) for target in wanted for rule in chosen
         ),
         cliff=cliff,
-        correction=ends.correction,
-        back_cast={
-            name: back if back != math.inf else None
-            for name, (_, back) in pairs_of.items()
-            if len(points) > 2 and not is_inside
-        },
-        classification=_classify(measurements, ModelPair(*points[0], *points[-1]), reading),
+        correction=correction,
+        back_cast={name: None if back == math.inf else back for name, back in back_casts.items()},
+        classification=_classify(measurements, ends, reading),
         findings=(*reading.findings, *gain),
     )
 
@@ -291,26 +276,35 @@ def _predicted(
     trend = _trend(rule, pairs, target, passed)
     if trend.ipc is None:
         return Prediction(target, rule.name, None, None, None, region, trend.remark)
-    ipc: float | None = trend.ipc
-    low: float | None = None
-    high, bounds, beyond = None, Bounds.NONE, None
+    is_beyond = False
     if rule.is_baseline:
-        remarks = [] if region is Region.TREND else ["knows no cliff"]
+        found = _Found(trend.ipc, remarks=() if region is Region.TREND else ("knows no cliff",))
     elif cliff is not None and region is not Region.TREND and asked.f_mem is None:
-        low, bounds = trend.ipc, Bounds.BRACKET
-        ipc, high, remarks = _unknown_gain(asked, cliff, region, target, trend.ipc)
+        found = _unknown_gain(asked, cliff, region, target, trend.ipc)
     else:
         width, beyond = _width(asked, pairs, back_cast, target, trend.ipc)
-        ipc, low, high, bounds, remarks = _known_gain(asked, region, trend.ipc, width, back_cast)
-        beyond = None if low is None else beyond
-        remarks += [] if beyond is None else [beyond]
-    peak, unit = asked.measurements.peak_ipc_per_sm, asked.measurements.scaling.unit
+        found = _known_gain(asked, region, trend.ipc, width, back_cast)
+        if found.low is not None and beyond is not None:
+            is_beyond, found = True, found._replace(remarks=(*found.remarks, beyond))
+    peak, unit, ipc = asked.measurements.peak_ipc_per_sm, asked.measurements.scaling.unit, found.ipc
+    remarks = [trend.remark, *found.remarks]
     if ipc is not None and ipc < largest_ipc:
         remarks.append(f"below the IPC of {largest} {unit}")
     if ipc is not None and peak is not None and ipc > peak * target:
         remarks.append(f"above the peak of {peak * target:.6g}")
-    note = "; ".join(filter(None, (trend.remark, *remarks)))
-    return Prediction(target, rule.name, ipc, low, high, region, note, bounds, beyond is not None)
+    note = "; ".join(filter(None, remarks))
+    numbers = (ipc, found.low, found.high)
+    return Prediction(target, rule.name, *numbers, region, note, found.bounds, is_beyond)
+
+
+class _Found(NamedTuple):
+    """A point with low and high, what these are, and what is to be said."""
+
+    ipc: float | None
+    low: float | None = None
+    high: float | None = None
+    bounds: Bounds = Bounds.NONE
+    remarks: tuple[str, ...] = ()
 
 
 def _width(
@@ -329,10 +323,8 @@ def _width(
     return width, beyond if target > calibrated_up_to(scaling, models) else None
 
 
-def _known_gain(
-    asked: _Asked, region: Region, trend: float, width: float, back_cast: float | None
-) -> tuple[float | None, float | None, float | None, Bounds, list[str]]:
-    """Return point, low, high, what these are, and what is to be said, where f_mem is known or not needed."""
+def _known_gain(asked: _Asked, region: Region, trend: float, width: float, back_cast: float | None) -> _Found:
+    """Return what is known where f_mem is, or is not needed."""
     ipc: float | None = trend
     low, high, remarks = trend, trend, []
     if asked.cliff is not None and region is not Region.TREND and asked.f_mem is not None:
@@ -344,33 +336,35 @@ def _known_gain(
     if width > _MOST_HALF_WIDTH:
         failed = back_cast is not None and math.isinf(back_cast)
         how = "cannot predict a model" if failed else "is too far off at a model that it predicts"
-        return ipc, None, None, Bounds.NONE, [*remarks, f"no interval: the rule {how} from those before it"]
+        return _Found(ipc, remarks=(*remarks, f"no interval: the rule {how} from those before it"))
     bounds = Bounds.INTERVAL if back_cast is None else Bounds.BACK_CAST
     if asked.has_cliff_inside:
         bounds = Bounds.NOT_CALIBRATED
         remarks.append("interval not calibrated")
     bounds = Bounds.BRACKET if ipc is None else bounds
-    return ipc, low / math.exp(width), high * math.exp(width), bounds, remarks
+    return _Found(ipc, low / math.exp(width), high * math.exp(width), bounds, tuple(remarks))
 
 
-def _unknown_gain(
-    asked: _Asked, cliff: CurveStep, region: Region, target: int, trend: float
-) -> tuple[float | None, float | None, list[str]]:
-    """Bracket the gain by the misses that go and by the peak: point, high, and what is to be said."""
-    peak = asked.measurements.peak_ipc_per_sm
+def _unknown_gain(asked: _Asked, cliff: CurveStep, region: Region, target: int, trend: float) -> _Found:
+    """Bracket the gain by the misses that go and by the peak."""
+    peak, ipc = asked.measurements.peak_ipc_per_sm, None
     most = (cliff.ratio, None if peak is None else peak * target / trend)
-    gain = min((each for each in most if each is not None), default=None)
-    gain = None if gain is None else max(1.0, gain)
+    gain = min((max(1.0, each) for each in most if each is not None), default=None)
     high = None if gain is None else trend * gain
     kind = "bracket open at the top" if high is None else "bracket, no interval"
     if region is Region.BETWEEN:
-        return None, high, [f"{kind}: where the cliff lies between its sizes is not known, nor is f_mem"]
-    if not asked.assume_f_mem:
-        return None, high, [f"{kind}: f_mem is not known"]
-    f_mem = ASSUMED_F_MEM if gain is None else min(ASSUMED_F_MEM, 1 - 1 / gain)
-    if f_mem < ASSUMED_F_MEM:
-        return high, high, [f"f_mem assumed, {f_mem:.3g}, the most the bracket allows", kind]
-    return trend / (1 - f_mem), high, [f"f_mem assumed, {f_mem:.3g}", kind]
+        remarks: tuple[str, ...] = (
+            f"{kind}: where the cliff lies between its sizes is not known, nor is f_mem",
+        )
+    elif not asked.assume_f_mem:
+        remarks = (f"{kind}: f_mem is not known",)
+    elif gain is not None and 1 - 1 / gain < _ASSUMED_F_MEM:
+        ipc = high
+        remarks = (f"f_mem assumed, {1 - 1 / gain:.3g}, the most the bracket allows", kind)
+    else:
+        ipc = trend / (1 - _ASSUMED_F_MEM)
+        remarks = (f"f_mem assumed, {_ASSUMED_F_MEM:.3g}", kind)
+    return _Found(ipc, trend, high, Bounds.BRACKET, remarks)
 
 
 def _gain_findings(

@@ -24,10 +24,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
-from typing import Literal
+from typing import NamedTuple
 
 from scalemodel.errors import OptionError, nearest
 from scalemodel.measurements import Scaling
@@ -37,8 +36,7 @@ _LEAST, _MOST = 1e-300, 1e300
 _SATURATED = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class ModelPair:
+class ModelPair(NamedTuple):
     """Two scale models; ``is_ideal`` sets C to 1, as what happened between the two is no trend."""
 
     small: int
@@ -62,8 +60,7 @@ class ModelPair:
         return self.large_ipc * (size / self.large)
 
 
-@dataclass(frozen=True, slots=True)
-class Trend:
+class Trend(NamedTuple):
     """The IPC a rule gives, None where it gives none, and what is to be said of it."""
 
     ipc: float | None
@@ -116,11 +113,6 @@ def proportional(pair: ModelPair, target: int, _: int | None = None) -> Trend:
     return _trend(pair.small_ipc * (target / pair.small), f"from size {pair.small}")
 
 
-def proportional_from_largest(pair: ModelPair, target: int, _: int | None = None) -> Trend:
-    """Return IPC_L T/L, from the larger size."""
-    return _trend(pair.proportional_ipc(target), f"from size {pair.large}")
-
-
 def linear(pair: ModelPair, target: int, _: int | None = None) -> Trend:
     """Return the straight line through both sizes."""
     slope = (pair.large_ipc - pair.small_ipc) / (pair.large - pair.small)
@@ -161,21 +153,16 @@ def _trend(ipc: float, remark: str = "") -> Trend:
     return Trend(ipc, remark)
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A rule and what it takes into account.
-
-    Attributes
-    ----------
-    trend : IPC at a target; its third argument is the first size beyond a cliff that the target has reached.
-    is_baseline : knows no cliff, and its errors were never calibrated: no interval.
-    uses_ends : takes the smallest and the largest of all models; else each pair of neighbours.
-    """
+class Rule(NamedTuple):
+    """A rule and what it takes into account."""
 
     name: str
     source: str
+    #: IPC at a target; its third argument is the first size beyond a cliff that the target has reached.
     trend: Callable[[ModelPair, int, int | None], Trend]
+    #: Knows no cliff, and its errors were never calibrated: no interval.
     is_baseline: bool = False
+    #: Takes the smallest and the largest of all models; else each pair of neighbours.
     uses_ends: bool = False
 
 
@@ -195,16 +182,11 @@ RULES = {
 }
 DEFAULT_RULE = "additive"
 
-ProportionalFrom = Literal["smallest", "largest"]
-"""Which scale model the rule `proportional` starts from."""
 
-
-def rule_named(name: str, proportional_from: ProportionalFrom = "smallest") -> Rule:
+def rule_named(name: str) -> Rule:
     """Return a rule by its name; raise OptionError if there is none of that name."""
     if name not in RULES:
         raise OptionError(f"no scale rule {name!r}", remedy=nearest(name, RULES))
-    if name == "proportional" and proportional_from == "largest":
-        return replace(RULES[name], trend=proportional_from_largest)
     return RULES[name]
 
 
@@ -233,10 +215,10 @@ _HELD_OF_THREE = {"additive": (24, 25, 28), "published": (25, 25, 28), "equation
 class Bounds(StrEnum):
     """What ``low`` and ``high`` of a prediction are.
 
-    ``interval``: set by the errors of the public benchmarks. ``interval by back-cast``: set by how well each
-    model is predicted by those before it. ``interval not calibrated``: twice the first, as a cliff lies
-    between the models. ``interval measured``: of predictions launch by launch, of no level. ``bracket``: what
-    a cliff gains at least and at most, of no level. ``none``: neither.
+    ``interval``: set by the errors of the public benchmarks; ``by back-cast``: by how well each model is
+    predicted by those before it; ``not calibrated``: twice the first, as a cliff lies between the models;
+    ``measured``: of predictions launch by launch, of no level. ``bracket``: what a cliff gains at least and
+    at most, of no level.
     """
 
     SIMULATED = "as simulated"
@@ -248,8 +230,7 @@ class Bounds(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(NamedTuple):
     """The constants of one level: q of two models, and F, the multiple of the back-cast of three or more."""
 
     confidence: float
@@ -281,12 +262,7 @@ def calibrated_up_to(scaling: Scaling, models: Sequence[int]) -> int:
 
 
 def beyond_benchmarks(scaling: Scaling, correction: float) -> str | None:
-    """Return how IPC of an SM changes where it does more than any benchmark's; None where it does not.
-
-    Parameters
-    ----------
-    correction : C of the models, for a doubling.
-    """
+    """Return how IPC of an SM changes where C for a doubling is beyond any benchmark's; else None."""
     most = _MOST_CORRECTION[scaling]
     if _LEAST_CORRECTION <= correction <= most:
         return None
@@ -307,9 +283,7 @@ def half_width(
 ) -> float:
     """Return the half-width in ln IPC, infinite for none, so many doublings above the largest model.
 
-    Parameters
-    ----------
-    back_cast : the rule's, where there are three or more models; infinite where it has failed.
+    The back-cast is the rule's, where there are three or more models; infinite where it has failed.
     """
     if cliff_between_models:
         return _CLIFF_BETWEEN_MODELS * level.per_doubling * doublings

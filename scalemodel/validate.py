@@ -7,20 +7,18 @@ error is |predicted / actual - 1|, its mean and maximum over the benchmarks, for
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scalemodel.errors import AnalysisError, Finding, OptionError
 from scalemodel.measurements import Measurements
 from scalemodel.predict import Outcome, Prediction, predict
-from scalemodel.rules import DEFAULT_CONFIDENCE, RULES, ProportionalFrom
+from scalemodel.rules import DEFAULT_CONFIDENCE, RULES
 
 if TYPE_CHECKING:
     from scalemodel.from_logs import Run
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """One prediction beside the IPC that was simulated."""
 
     benchmark: str
@@ -41,39 +39,29 @@ class Check:
         return (low is None or low <= self.actual) and (high is None or self.actual <= high)
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """One rule at one target: mean and largest of the errors, whose that is, and how many have a point.
-
-    Attributes
-    ----------
-    within_interval : share of the intervals and brackets that hold the simulated IPC; None without any.
-    without : benchmarks that the rule has no point for.
-    """
+class Score(NamedTuple):
+    """One rule at one target: mean and largest of the errors, whose that is, and how many have a point."""
 
     mean: float | None
     max: float | None
     worst: str | None
     n: int
+    #: Share of the intervals and brackets that hold the simulated IPC; None without any.
     within_interval: float | None
+    #: Benchmarks that the rule has no point for.
     without: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Validation:
-    """All checks of many benchmarks, and their summary.
+class Validation(NamedTuple):
+    """All checks of many benchmarks, and their summary."""
 
-    Attributes
-    ----------
-    scores : rule -> target -> score; targets ascending.
-    checks : each prediction beside the simulated IPC, benchmark by benchmark.
-    outcomes : one a benchmark that has a target.
-    findings : benchmark -> its findings, of the benchmarks that have some.
-    """
-
+    #: Rule -> target -> score; targets ascending.
     scores: Mapping[str, Mapping[int, Score]]
+    #: Each prediction beside the simulated IPC, benchmark by benchmark.
     checks: tuple[Check, ...]
+    #: One a benchmark that has a target.
     outcomes: tuple[Outcome, ...]
+    #: Benchmark -> its findings, of the benchmarks that have some.
     findings: Mapping[str, tuple[Finding, ...]]
 
 
@@ -93,7 +81,6 @@ def validate(
     confidence: float = DEFAULT_CONFIDENCE,
     assume_f_mem: bool = False,
     curve_is_modelled: bool = False,
-    proportional_from: ProportionalFrom = "smallest",
     runs: Mapping[str, Sequence[Run]] | None = None,
 ) -> Validation:
     """Predict every measured size above the scale models from these.
@@ -135,30 +122,29 @@ def validate(
             simulated=models,
             assume_f_mem=assume_f_mem,
             curve_is_modelled=curve_is_modelled,
-            proportional_from=proportional_from,
         )
         # Of runs no MPKI is asked for: without a curve there is nothing to mend.
-        known = tuple(each for each in outcome.findings if runs is None or each.code != "no-curve")
-        found = known if targets else (_NOTHING_TO_CHECK,)
+        found = tuple(each for each in outcome.findings if runs is None or each.code != "no-curve")
+        found = found if targets else (_NOTHING_TO_CHECK,)
         findings |= {benchmark.name: found} if found else {}
-        if targets:
-            outcomes.append(outcome)
-            by_rules += [_check(benchmark, each) for each in outcome.predictions]
-        if targets and of_runs is not None:
+        if not targets:
+            continue
+        outcomes.append(outcome)
+        by_rules += [Check(benchmark.name, benchmark.ipc[each.target], each) for each in outcome.predictions]
+        if of_runs is not None:
             # Tables of sizes take no arrays.
             from scalemodel.from_logs import predicted_by_waves
 
             pair = [run for run in of_runs if run.size in outcome.models]
-            by_waves += [_check(benchmark, predicted_by_waves(pair, target)) for target in targets]
+            by_waves += [
+                Check(benchmark.name, benchmark.ipc[target], predicted_by_waves(pair, target))
+                for target in targets
+            ]
     if not by_rules:
         what = "no benchmark has an IPC above its scale models, so there is nothing to check"
         raise AnalysisError(what, remedy="give measured targets, or name fewer simulated sizes")
     checks = (*by_waves, *by_rules)
     return Validation(scores_of(checks), checks, tuple(outcomes), findings)
-
-
-def _check(benchmark: Measurements, prediction: Prediction) -> Check:
-    return Check(benchmark.name, benchmark.ipc[prediction.target], prediction)
 
 
 def scores_of(checks: Sequence[Check]) -> dict[str, dict[int, Score]]:

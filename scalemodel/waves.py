@@ -18,8 +18,8 @@ mean and 14.8 % at worst one doubling further, eleven of the twelve within 10 %.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,17 +42,13 @@ class Limit(StrEnum):
     TAIL = "a tail of a wave"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ByWaves:
-    """The launches of a run on a larger GPU: cycles of each, (n,), and what limits it, of type `Limit`.
+class ByWaves(NamedTuple):
+    """The launches of a run on a larger GPU."""
 
-    Attributes
-    ----------
-    sizes : SMs of the two runs that were simulated.
-    """
-
+    #: SMs of the two runs that were simulated, and of the larger GPU.
     sizes: tuple[int, int]
     target: int
+    #: (n,) cycles of each launch, and what limits it, of type `Limit`.
     cycles: FloatArray
     limit: np.ndarray[tuple[int, ...], np.dtype[np.object_]]
 
@@ -68,16 +64,8 @@ def predict_by_waves(
 ) -> ByWaves:
     """Return the cycles of every launch on a larger GPU.
 
-    Parameters
-    ----------
-    ctas : (n,) thread blocks of each launch, at least 1.
-    smaller, larger : (n,) its cycles on the smaller and on the larger of the two GPUs.
-    sizes : SMs of both, ascending.
-    target : SMs of the GPU that is predicted, above both.
-
-    Raises
-    ------
-    OptionError : the sizes do not ascend to the target, or a launch has no thread block.
+    Given are (n,) the thread blocks of each launch, and its cycles on the smaller and on the larger of two
+    GPUs, whose sizes in SMs ascend to the target. Raises OptionError: they do not, or a grid is not known.
     """
     small, large = sizes
     if not 0 < small < large < target:

@@ -19,7 +19,6 @@ import pytest
 from numpy.typing import NDArray
 
 from sampling.features.join import with_features
-from sampling.features.matching import ProfileLaunches, match_rows
 from sampling.features.metric_names import CHARACTERISTICS, CYCLES
 from sampling.features.reading import read_features
 from sampling.projection import ProjectionRule, project
@@ -338,8 +337,16 @@ def test_every_row_is_joined_to_the_launch_in_its_place(name: str, sample_data: 
     profile = read_profile([str(sample_data / SQLITE)])
     rows = read_features(str(sample_data / name))
     assert rows.id is None, "they are joined by identity, as those of another run must be"
-    ids, _, _ = match_rows(rows, ProfileLaunches.of(profile, np.array([0])))
-    np.testing.assert_array_equal(ids, np.arange(5600))
+    launches = list_launches(profile, count_durations(profile, Grouping(GroupBy.LAUNCH)))
+    joined, _ = with_features(profile, launches, [str(sample_data / name)])
+    assert joined.features is not None
+    for metric, values in rows.features.metrics.items():
+        np.testing.assert_array_equal(joined.features.metrics[metric], values)
+    if rows.features.block_vectors is not None:
+        assert joined.features.block_vectors is not None
+        np.testing.assert_array_equal(
+            joined.features.block_vectors.counts, rows.features.block_vectors.counts
+        )
 
 
 def test_the_ncu_page_is_of_another_process_and_another_demangler(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -12,7 +11,7 @@ import numpy as np
 from sampling.arrays import FloatArray
 from sampling.errors import NotApplicableError
 from sampling.reduction.duration_counts import LaunchCost
-from sampling.reduction.launch_list import LaunchList
+from sampling.reduction.launch_list import Features, LaunchList
 from sampling.text import Wording, listed
 
 #: Principal Kernel Analysis, Table 2, in its order; misprinted names are corrected to Nsight Compute's
@@ -35,23 +34,12 @@ CHARACTERISTICS: tuple[tuple[str, ...], ...] = (
 
 #: Elapsed cycles of a launch, with which Principal Kernel Analysis compares its projection
 CYCLES: tuple[str, ...] = (
-    "gpc__cycles_elapsed.avg",
-    "gpc__cycles_elapsed.max",
-    "gpu__cycles_elapsed.avg",
-    "gpu__cycles_elapsed.max",
-    "sm__cycles_elapsed.avg",
-    "sm__cycles_elapsed.max",
-    "Elapsed Cycles",
-    "cycles",
+    *(f"{unit}__cycles_elapsed.{how}" for unit in ("gpc", "gpu", "sm") for how in ("avg", "max")),
+    *("Elapsed Cycles", "cycles"),
 )
 
 #: Executed instructions of a launch
-INSTRUCTIONS: tuple[str, ...] = (
-    "instructions",
-    "smsp__inst_executed.sum",
-    "sm__inst_executed.sum",
-    "Executed Instructions",
-)
+INSTRUCTIONS = ("instructions", "smsp__inst_executed.sum", "sm__inst_executed.sum", "Executed Instructions")
 
 #: Every spelling above by its case-folded form, for tables whose columns people have named
 SPELLINGS = {name.casefold(): name for name in (*chain(*CHARACTERISTICS), *CYCLES, *INSTRUCTIONS)}
@@ -107,9 +95,8 @@ class InstructionCounts:
     @property
     def unit(self) -> str:
         """What one of them is, in words: Nsight Compute counts an instruction once a warp."""
-        return (
-            "instructions as the file counts them" if self.metric == "instructions" else "warp instructions"
-        )
+        is_ours = self.metric == "instructions"
+        return "instructions as the file counts them" if is_ours else "warp instructions"
 
 
 def instruction_counts(launches: LaunchList, method: str) -> InstructionCounts:
@@ -117,7 +104,7 @@ def instruction_counts(launches: LaunchList, method: str) -> InstructionCounts:
 
     Raises NotApplicableError: no metric has a count, 0 or more, for every launch.
     """
-    metrics = _metrics(launches)
+    metrics = (launches.features or Features()).metrics
     known = {
         name: (metrics[name] >= 0) & np.isfinite(metrics[name]) for name in INSTRUCTIONS if name in metrics
     }
@@ -142,7 +129,7 @@ def launch_cost(launches: LaunchList, metric: str | None) -> LaunchCost | None:
 
     Raises NotApplicableError: some launch lacks the metric that was asked for, or all have 0 of it.
     """
-    metrics = _metrics(launches)
+    metrics = (launches.features or Features()).metrics
     for name in INSTRUCTIONS if metric in {None, "instructions"} else (metric or "",):
         if name in metrics and (metrics[name] >= 0).all() and 0 < metrics[name].sum() < np.inf:
             return LaunchCost(name, metrics[name], decides=metric is not None)
@@ -156,7 +143,3 @@ def launch_cost(launches: LaunchList, metric: str | None) -> LaunchCost | None:
         ),
         remedy=_RECORD_COUNTS if metric == "instructions" else Wording("give `features` a file that has it"),
     )
-
-
-def _metrics(launches: LaunchList) -> Mapping[str, FloatArray]:
-    return {} if launches.features is None else launches.features.metrics

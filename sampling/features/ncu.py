@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 
 import numpy as np
 
@@ -217,7 +216,6 @@ _PREFIXED = re.compile(
 )
 
 
-@lru_cache(maxsize=1024)
 def base_unit(unit: str) -> tuple[float, str]:
     """Return how many base units one ``unit`` is, and the base unit; an unknown one is its own base.
 

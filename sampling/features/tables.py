@@ -16,7 +16,7 @@ from sampling.features.reading import FeatureRows, FeatureTable, read_table
 from sampling.parallel import Progress
 from sampling.readers.columns import DIMENSIONS, NO_METRIC
 from sampling.readers.input_file import InputFile
-from sampling.readers.not_a_profile import is_plain_text, is_table, sort_of
+from sampling.readers.not_a_profile import is_table, other_sort
 from sampling.readers.registry import reader_of
 from sampling.readers.table import (
     PARQUET,
@@ -50,10 +50,8 @@ def recognise(file: InputFile) -> bool:
     if file.head.startswith((PARQUET, _NPY)):
         return True
     # Text whose lines differ in their cells may still be a table, with a row to blame.
-    return reader_of(file) is None and (
-        sort_of(file).fits is is_table
-        or (sort_of(file).fits is is_plain_text and not {"id", "name"}.isdisjoint(_header(file)[0]))
-    )
+    may_be = reader_of(file) is None and other_sort(file) is None
+    return may_be and (is_table(file) or not {"id", "name"}.isdisjoint(_header(file)[0]))
 
 
 def _header(file: InputFile) -> tuple[tuple[str, ...], str]:
@@ -130,7 +128,7 @@ def _of_table(file: InputFile, locale: NumberLocale, progress: Progress | None) 
 
 def _of_array(file: InputFile) -> FeatureRows:
     """Return the rows of an array, one a launch of the whole profile; nothing in it is run or unpickled."""
-    with file.on_disk() as location, file.damage_reported():
+    with file.on_disk() as location, file.damage_reported(), np.errstate(all="ignore"):
         try:
             values = np.load(location, mmap_mode="r", allow_pickle=False)
             if values.dtype.kind not in "iufb" or values.ndim not in (1, 2) or 0 in values.shape:

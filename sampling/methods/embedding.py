@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sampling.errors import NotApplicableError
-from sampling.features.metric_names import COSTS
+from sampling.features.metric_names import COSTS, is_cost
 from sampling.features.tables import VECTOR_PREFIX
 from sampling.methods.clusters import (
     DistinctRows,
@@ -27,11 +27,11 @@ from sampling.methods.clusters import (
 )
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import setting
-from sampling.methods.pks import standardise, without_costs
+from sampling.methods.pks import TENSOR_PREFIX, standardise
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import Features, LaunchList
-from sampling.text import Wording, counted, listed
+from sampling.text import Wording, listed
 
 #: From more distinct vectors than this, centres are learned from as many launches drawn at random.
 LEARNED_FROM = 20_000
@@ -94,16 +94,8 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
         found = k_means_groupings(learned, options.k_max, _RESTARTS, rng, progress)
         groups, silhouettes = _best_apart((_of_all(rows, learned, each) for each in found), rows)
         details = {"chosen_by": "silhouette", "silhouettes": silhouettes}
-        k, best = len(groups), max(silhouettes, default=1.0)
-        if best <= _NO_STRUCTURE:
+        if (best := max(silhouettes, default=1.0)) <= _NO_STRUCTURE:
             notes.append(f"the vectors hardly form clusters: their best mean silhouette is {best:.2f}")
-        if k == options.k_max < len(rows):
-            notes.append(
-                f"the most clusters tried stand apart best: more than embedding.k_max={k} may do better"
-            )
-    if len(groups) < (options.k or 2):
-        clusters = counted(len(groups), "cluster")
-        notes.append(f"{counted(len(rows), 'distinct vector')} make {clusters}")
     details = {"k": len(groups), **details, "columns": list(columns), "distinct_vectors": len(rows)}
     picks = as_picks(launches, groups.of_row[rows.row_of], groups.representative, notes, details)
     return (
@@ -116,7 +108,10 @@ def _vectors(launches: LaunchList, options: Options) -> tuple[DistinctRows, tupl
     features, prefix, notes = launches.features or Features(), options.columns, list[str]()
     columns = tuple(name for name in features.metrics if name.startswith(prefix or VECTOR_PREFIX))
     if not columns and prefix is None:
-        columns, costs = without_costs(features)
+        known = [name for name, values in features.metrics.items() if np.isfinite(values).any()]
+        known = [name for name in known if not name.startswith(TENSOR_PREFIX)]
+        costs = [name for name in known if is_cost(name, features.units.get(name))]
+        columns = tuple(name for name in known if name not in costs)
         notes = [f"left out of the vectors: {listed(costs)}; no method goes by {COSTS}"] if costs else []
     if not columns:
         begins = "" if prefix is None else f" whose names begin with {prefix!r}"
@@ -132,7 +127,7 @@ def _vectors(launches: LaunchList, options: Options) -> tuple[DistinctRows, tupl
         raise NotApplicableError(f"embedding needs {needs}, {place}", remedy=_REMEDY)
     if options.scale == "plain":
         return distinct_rows(list(values.values()), len(launches)), columns, notes
-    rows, _, _, more_notes = standardise(values)
+    rows, _, more_notes = standardise(values)
     return rows, columns, more_notes + notes
 
 

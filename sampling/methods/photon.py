@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampling.arrays import BoolArray, FloatArray, IntArray, dense_codes, to_numpy
+from sampling.arrays import BoolArray, FloatArray, IntArray, to_numpy
 from sampling.errors import NotApplicableError
 from sampling.methods.method import Method, Picks
 from sampling.methods.options import FRACTION, setting
@@ -21,8 +21,6 @@ MOST_ROWS = 1024
 MOST_CELLS = 1 << 22
 # Pairs of a distinct vector and a kept one; some minutes of comparing.
 MOST_COMPARISONS = 4_000_000_000
-# More than a GPU executes in a day; with at most this and the cells above, sums stay below 2^63.
-_MOST_WARPS = 1 << 40
 # What a product of matrices may be off by, in units of eps and of the longer vector, with room to spare.
 _ROUNDING_UNITS = 16
 _REMEDY = Wording(
@@ -52,22 +50,19 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
     kept launch, and all after it match the same one. So the scan that decides what is kept needs the distinct
     vectors only. Which kept launch a later one matches does depend on what was kept in between.
     """
-    vectors, total = None if launches.features is None else launches.features.block_vectors, len(launches)
-    lacking = total if vectors is None else int((np.diff(vectors.offsets) == 0).sum())
-    if vectors is None or lacking:
-        needs = f"the basic-block vector of every launch, and {lacking:,} of {total:,} have none"
-        raise NotApplicableError(f"photon needs {needs}", remedy=_REMEDY)
+    vectors, shape = None if launches.features is None else launches.features.block_vectors, launches.shapes()
+    warps, complete = np.zeros(len(launches), dtype=np.int64), np.zeros(len(launches), dtype=np.bool_)
+    if vectors is not None:
+        of_shape = -(-shape[:, 4:].prod(axis=1) // _WARP_THREADS) * shape[:, 1:4].prod(axis=1)
+        warps = np.where(vectors.warps > 0, vectors.warps, of_shape)
+        complete = (warps > 0) & (np.diff(vectors.offsets) > 0)
+    if vectors is None or not complete.all():
+        lack = f"{np.count_nonzero(~complete):,} of {len(launches):,} lack them"
+        needs = "photon needs the basic-block vector of every launch, and its warps or its grid and block"
+        raise NotApplicableError(f"{needs}; {lack}", remedy=_REMEDY)
     if not (np.isfinite(vectors.counts).all() and (vectors.counts >= 0).all()):
-        needs = "counts of basic blocks, and some of them are negative or no number"
-        raise NotApplicableError(f"photon needs {needs}", remedy=_REMEDY)
-    shape = launches.shapes()
-    blocks, threads = shape[:, 1:4].prod(axis=1), shape[:, 4:].prod(axis=1)
-    warps = np.where(vectors.warps > 0, vectors.warps, -(-threads // _WARP_THREADS) * blocks)
-    if lacking := int((warps <= 0).sum()):
-        needs = (
-            f"the warps of every launch, and {lacking:,} of {total:,} have neither them nor a grid and block"
-        )
-        raise NotApplicableError(f"photon needs {needs}", remedy=_REMEDY)
+        needs = "photon needs counts of basic blocks"
+        raise NotApplicableError(f"{needs}, and some of them are negative or no number", remedy=_REMEDY)
     vector, first_rows = _distinct_vectors(vectors)
     kept, matrix = _kept(vectors, first_rows, options.distance, progress)
     # The kept launches that each distinct vector matches, one after the other.
@@ -80,9 +75,7 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
         if progress is not None:
             progress(start + len(some), len(first_rows), "comparing with the launches kept")
     offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
-    matched = _matched(
-        offsets, np.concatenate(columns), vector, np.minimum(warps, _MOST_WARPS), kept, progress
-    )
+    matched = _matched(offsets, np.concatenate(columns), vector, warps, kept)
     names = [launches.kernels.names.full(code) for code in shape[kept, 0].tolist()]
     return Picks(
         stratum=matched,
@@ -126,42 +119,25 @@ def _kept(
 
 
 def _matched(
-    offsets: IntArray,
-    near: IntArray,
-    vector: IntArray,
-    warps: IntArray,
-    kept: IntArray,
-    progress: Progress | None,
+    offsets: IntArray, near: IntArray, vector: IntArray, warps: IntArray, kept: IntArray
 ) -> IntArray:
-    """Return (n,) the kept launch that each launch matches, itself if it is kept.
+    """Return (n,) the kept launch, up to itself, that each launch matches: nearest in warps, then the first.
 
-    Distinct vector i matches the kept launches ``near[offsets[i]:offsets[i + 1]]``. Launches of one kind have
-    the same vector and warps. A kind has turns: from the row of a kept launch on that is nearer in warps than
-    all kept before it, the launches of the kind match that one.
+    Distinct vector i matches the kept launches ``near[offsets[i]:offsets[i + 1]]``.
     """
-    kind, rows = dense_codes([vector, warps])
-    sizes = np.diff(offsets)[vector[rows]]
-    pairs, turn_kind, turn_kept, done = np.cumsum(sizes), list[IntArray](), list[IntArray](), 0
-    while done < len(rows):
-        before = int(pairs[done - 1]) if done else 0
-        stop = max(done + 1, int(np.searchsorted(pairs, before + MOST_CELLS, "right")))
-        some, size = rows[done:stop], sizes[done:stop]
-        of_kind = np.repeat(np.arange(len(some)), size)
-        first = offsets[vector[some]] - np.cumsum(size) + size
-        of_kept = near[np.arange(len(of_kind)) + np.repeat(first, size)]
-        apart = np.abs(warps[some][of_kind] - warps[kept][of_kept])
-        # Each kind is shifted below all kinds before it, so that one running minimum serves all of them.
-        height = apart - of_kind * (int(apart.max()) + 1)
-        better = np.append(True, height[1:] < np.minimum.accumulate(height)[:-1])
-        turn_kind.append(done + of_kind[better])
-        turn_kept.append(of_kept[better])
-        done = stop
-        if progress is not None:
-            progress(done, len(rows), "matching launches")
-    kinds, turns = np.concatenate(turn_kind), np.concatenate(turn_kept)
-    launch = np.arange(len(vector))
-    at = np.searchsorted(kinds * len(vector) + kept[turns], kind * len(vector) + launch, "right")
-    return np.asarray(turns[at - 1])
+    sizes, matched = np.diff(offsets)[vector], np.empty(len(vector), dtype=np.int64)
+    run = np.cumsum(sizes) // MOST_CELLS
+    for some in np.split(np.arange(len(vector)), np.flatnonzero(np.diff(run)) + 1):
+        size = sizes[some]
+        begin = np.cumsum(size) - size
+        launch = np.repeat(some, size)
+        of_kept = near[np.arange(len(launch)) + np.repeat(offsets[vector[some]] - begin, size)]
+        apart = np.abs(warps[launch] - warps[kept[of_kept]])
+        apart[kept[of_kept] > launch] = np.iinfo(np.int64).max
+        # Backwards, so that of equally near ones the first is what stays.
+        best = np.flatnonzero(apart == np.repeat(np.minimum.reduceat(apart, begin), size))[::-1]
+        matched[launch[best]] = of_kept[best]
+    return matched
 
 
 def _rows_at_once(columns: int) -> int:

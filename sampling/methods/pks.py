@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from sampling.arrays import BoolArray, FloatArray, IntArray
 from sampling.errors import NotApplicableError
-from sampling.features.metric_names import CHARACTERISTICS, COSTS, CYCLES, is_cost
+from sampling.features.metric_names import CHARACTERISTICS, CYCLES
 from sampling.methods.clusters import (
     DistinctRows,
     Groups,
@@ -28,7 +28,7 @@ from sampling.methods.options import FRACTION, setting
 from sampling.parallel import Progress
 from sampling.reduction import GroupBy
 from sampling.reduction.launch_list import Features, LaunchList
-from sampling.text import Wording, listed
+from sampling.text import Wording
 
 #: Metrics of this prefix are tensor shapes: light profiling gives them, so they are no characteristics.
 TENSOR_PREFIX = "tensor_"
@@ -41,7 +41,7 @@ RECORDING = Wording(
 MOST_LAUNCHES = 20_000
 #: Of TBPoint: 0.20, 0.19, ... 0.01, in units of standardised characteristics.
 THRESHOLDS = tuple(hundredths / 100 for hundredths in range(20, 0, -1))
-# Fixed, so that the plan's seed does not move the groups. (docs/methods.md, 7 Principal Kernel Analysis)
+# Fixed, so that the plan's seed does not move the groups.
 _SEED = 0
 # Below this coefficient of variation a column is noise, and standardising would blow the noise up.
 _LEAST_COV = 1e-3
@@ -53,18 +53,7 @@ _MOST_CYCLES = 2.0**63
 
 
 @dataclass(frozen=True, slots=True)
-class CharacteristicOptions:
-    """Which metrics launches are compared by."""
-
-    columns: Literal["published", "all"] = setting(
-        "published",
-        "published: the metrics of Principal Kernel Analysis, Table 2, that the profile has; all: every "
-        f"metric but {COSTS}",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Options(CharacteristicOptions):
+class Options:
     """How launches are grouped."""
 
     error: float = setting(
@@ -79,7 +68,7 @@ class Options(CharacteristicOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class TBPointOptions(CharacteristicOptions):
+class TBPointOptions:
     """How launches are grouped."""
 
     error: float = setting(
@@ -91,7 +80,7 @@ class TBPointOptions(CharacteristicOptions):
 
 def pick(launches: LaunchList, options: Options, _: np.random.Generator, progress: Progress | None) -> Picks:
     """Return the first launch of each group, for all launches of the group."""
-    columns, notes = _required(launches, "pks", options.columns)
+    columns, notes = _required(launches, "pks")
     group, first, more_notes, details = select_kernels(launches, columns, len(launches), options, progress)
     return as_picks(launches, group, first, notes + more_notes, details)
 
@@ -104,7 +93,8 @@ def select_kernels(
     (j,) the group of each, (k,) the first launch of each group, notes and details.
     """
     rng = np.random.default_rng(_SEED)
-    rows, kept, notes = _standardised_first(launches, columns, first)
+    metrics = (launches.features or Features()).metrics
+    rows, kept, notes = standardise({name: metrics[name][:first] for name in columns})
     components = principal_components(rows)
     groupings = k_means_groupings(components, options.k_max, options.restarts, rng, progress)
     groups, _, chosen, unmet = _choose(groupings, launches, first, options.error, "numbers of groups")
@@ -127,15 +117,15 @@ def pick_tbpoint(
             f"{len(launches) ** 2 * 8 / 1e9:,.0f} GB of memory, so it takes at most {MOST_LAUNCHES:,}",
             remedy=Wording("select fewer by `launches=A:B`, or choose pks"),
         )
-    columns, notes = _required(launches, "tbpoint", options.columns)
-    rows, kept, more_notes = _standardised_first(launches, columns, len(launches))
+    columns, notes = _required(launches, "tbpoint")
+    metrics, every = (launches.features or Features()).metrics, len(launches)
+    rows, kept, more_notes = standardise({name: metrics[name] for name in columns})
     if progress is not None:
         progress(0, 0, "comparing all pairs of launches")
-    every = len(launches)
     groups, index, chosen, unmet = _choose(_linked(rows), launches, every, options.error, "thresholds")
     details = {"threshold": THRESHOLDS[index], **chosen, **kept, "distinct_rows": len(rows)}
-    stratum = groups.of_row[rows.row_of]
-    return as_picks(launches, stratum, groups.representative, notes + more_notes + unmet, details)
+    notes += more_notes + unmet
+    return as_picks(launches, groups.of_row[rows.row_of], groups.representative, notes, details)
 
 
 def _linked(rows: DistinctRows) -> Iterator[Groups]:
@@ -153,47 +143,24 @@ def _linked(rows: DistinctRows) -> Iterator[Groups]:
         yield grouped(rows, labels[rows.first], by_centre=True)
 
 
-def without_costs(features: Features) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the metrics that some launch has, but tensor shapes and costs; and the costs among them."""
-    known = [
-        name
-        for name, values in features.metrics.items()
-        if not name.startswith(TENSOR_PREFIX) and np.isfinite(values).any()
-    ]
-    costs = tuple(name for name in known if is_cost(name, features.units.get(name)))
-    return tuple(name for name in known if name not in costs), costs
-
-
-def characteristics(launches: LaunchList, choice: str) -> tuple[tuple[str, ...], BoolArray, list[str]]:
-    """Return by which metrics to compare the launches, (n,) which launches have them, and notes.
-
-    With ``published`` a launch is complete that has all of the paper's characteristics that any launch has.
-    With ``all`` it is one that has at least half as many metrics as the launch that has most: tools leave
-    single metrics of single launches out, and a launch is not refused for that.
-    """
-    features, notes = launches.features or Features(), list[str]()
-    if choice == "published":
-        found = {names[0]: features.first_of(names) for names in CHARACTERISTICS}
-        columns = tuple(name for name in found.values() if name is not None)
-        if lacking := ", ".join(first for first, name in found.items() if name is None):
-            used = f"{len(columns)} of the {len(found)} published characteristics are used"
-            notes = [f"{used}; the profile lacks {lacking}"]
-    else:
-        columns, costs = without_costs(features)
-        if costs:
-            notes = [f"{len(columns):,} metrics are gone by, not {listed(costs, 3)}: {COSTS}"]
-    measured = np.zeros(len(launches), dtype=np.int64)
+def characteristics(launches: LaunchList) -> tuple[tuple[str, ...], BoolArray, list[str]]:
+    """Return the paper's characteristics that any launch has, (n,) which have all these, and notes."""
+    features = launches.features or Features()
+    found = {names[0]: features.first_of(names) for names in CHARACTERISTICS}
+    columns = tuple(name for name in found.values() if name is not None)
+    complete = np.full(len(launches), bool(columns))
     for name in columns:
-        measured += np.isfinite(features.metrics[name])
-    needed = len(columns) if choice == "published" else -(-int(measured.max(initial=0)) // 2)
-    return columns, measured >= max(needed, 1), notes
+        complete &= np.isfinite(features.metrics[name])
+    if lacking := ", ".join(first for first, name in found.items() if name is None):
+        used = f"{len(columns)} of the {len(found)} published characteristics are used"
+        return columns, complete, [f"{used}; the profile lacks {lacking}"]
+    return columns, complete, []
 
 
-def _required(launches: LaunchList, method: str, choice: str) -> tuple[tuple[str, ...], list[str]]:
+def _required(launches: LaunchList, method: str) -> tuple[tuple[str, ...], list[str]]:
     """Return the characteristics, which every launch must have, and notes."""
-    columns, complete, notes = characteristics(launches, choice)
-    lacking = int(np.count_nonzero(~complete))
-    if lacking:
+    columns, complete, notes = characteristics(launches)
+    if lacking := int(np.count_nonzero(~complete)):
         raise NotApplicableError(
             f"{method} needs metrics of every launch; {lacking:,} of {len(complete):,} launches lack them",
             remedy=Wording("{}, or choose two-level", RECORDING) if complete[0] else RECORDING,
@@ -201,21 +168,12 @@ def _required(launches: LaunchList, method: str, choice: str) -> tuple[tuple[str
     return columns, notes
 
 
-def _standardised_first(
-    launches: LaunchList, columns: tuple[str, ...], first: int
-) -> tuple[DistinctRows, dict[str, list[str]], list[str]]:
-    """Return the first launches as `standardise` does, the columns used and left out, and notes."""
-    metrics = (launches.features or Features()).metrics
-    rows, kept, left_out, notes = standardise({name: metrics[name][:first] for name in columns})
-    return rows, {"columns": kept, "columns_left_out": left_out}, notes
-
-
-def standardise(columns: Mapping[str, FloatArray]) -> tuple[DistinctRows, list[str], list[str], list[str]]:
+def standardise(columns: Mapping[str, FloatArray]) -> tuple[DistinctRows, dict[str, list[str]], list[str]]:
     """Return launches as rows of mean 0 and population standard deviation 1; what hardly varies is dropped.
 
     A column (n,) is dropped whose population standard deviation / |mean| is below 1e-3; mean 0 with variation
     stays. One that some launch lacks is dropped as well. Where nothing varies, one row of no columns is left.
-    Also returned are the names that are kept, and dropped, and notes.
+    Also returned are which columns are kept and left out, as details, and notes.
     """
     launches = len(next(iter(columns.values())))
     whole = {name: values for name, values in columns.items() if np.isfinite(values).all()}
@@ -229,10 +187,9 @@ def standardise(columns: Mapping[str, FloatArray]) -> tuple[DistinctRows, list[s
     std = np.sqrt(np.average(centred**2, axis=0, weights=distinct.count))
     varies = (std > 0) & (std >= _LEAST_COV * np.abs(mean))
     kept = [name for name, one in zip(whole, varies.tolist(), strict=True) if one]
-    gappy = [name for name in columns if name not in whole]
     notes = [] if kept else ["no metric tells the launches apart, so all of them are one group"]
-    rows = distinct.with_values(centred[:, varies] / std[varies])
-    return rows, kept, [*(name for name in whole if name not in kept), *gappy], notes
+    details = {"columns": kept, "columns_left_out": [name for name in columns if name not in kept]}
+    return distinct.with_values(centred[:, varies] / std[varies]), details, notes
 
 
 def principal_components(rows: DistinctRows) -> DistinctRows:

@@ -74,9 +74,7 @@ def draws_at_random(name: str, settings: tuple[str, ...]) -> bool:
 def method_options(name: str, settings: tuple[str, ...] = ()) -> Any:
     """Return a method's options, with the ``METHOD.NAME=VALUE`` settings that are of it applied.
 
-    Raises
-    ------
-    OptionError : a setting of any method is malformed, unknown, or of a value that does not fit.
+    OptionError: a setting of any method is malformed, unknown, or of a value that does not fit.
     """
     from sampling.methods.options import option_value
 

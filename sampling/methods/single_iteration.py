@@ -125,57 +125,42 @@ def _of_loops(launches: LaunchList, options: Options) -> tuple[list[_Iteration],
     A loop is of launches of the same kernels and shapes, else of the same kernels alone.
     """
     edges = np.flatnonzero(np.diff(launches.sequence, prepend=-1, append=-1)).tolist()
-    chosen, names = options.occurrence or 0, launches.kernels.signature_names()
-    chosen = _SECOND if options.occurrence is None else chosen
-    found, at_best, found_by, numbers, in_loops = list[_Iteration](), (0.0, ""), list[str](), list[int](), 0
+    chosen = _SECOND if options.occurrence is None else options.occurrence
+    names, in_loops = launches.kernels.signature_names()[launches.signature].astype(np.int64), 0
+    found, found_by, numbers = list[_Iteration](), list[str](), list[int]()
     inside = np.zeros(len(launches), dtype=np.bool_)
     for row, stop in pairwise(edges):
-        of = f" in process and device number {launches.sequence[row] + 1}" if len(edges) > 2 else ""
-        signature = launches.signature[row:stop]
-        for by, codes in (("launch", signature), ("name", names[signature].astype(np.int64))):
+        for by, codes in (("launch", launches.signature[row:stop]), ("name", names[row:stop])):
             loop = find_iterations(codes)
-            if loop is None:
+            if loop is None or loop.equal_launches < MOST * len(codes):
                 continue
-            share = loop.equal_launches / len(codes)
-            if share < MOST:
-                of_one, times = counted(loop.launches, "launch", "launches"), counted(len(loop.first), "time")
-                seen = f": at best {of_one} repeated {times}, {100 * share:.2g} % of them"
-                at_best = max(at_best, (share, seen), key=lambda each: each[0])
-                continue
+            of = f" in process and device number {launches.sequence[row] + 1}" if len(edges) > 2 else ""
             if chosen >= len(loop.first):
                 raise NotApplicableError(
                     f"no iteration {chosen} is found{of}",
                     remedy=f"{NAME}.occurrence counts from 0, and there are {len(loop.first):,}",
                 )
             start, in_loop = row + int(loop.first[chosen]), loop.stop - loop.start
-            iterations = in_loop / loop.launches if options.iterations is None else options.iterations
+            iterations = options.iterations or in_loop / loop.launches
             stands_for = np.arange(row + loop.start, row + loop.stop)
             found.append(
                 _Iteration(start, start + loop.launches, iterations, stands_for, f"the loop found{of}")
             )
-            inside[(row + loop.first)[:, None] + np.arange(loop.launches)] = True
-            in_loops += in_loop
             found_by.append(by)
             numbers.append(len(loop.first))
+            inside[(row + loop.first)[:, np.newaxis] + np.arange(loop.launches)] = True
+            in_loops += in_loop
             break
     if not found:
         raise NotApplicableError(
-            f"{NAME} finds no sequence of kernels that most launches repeat{at_best[1]}",
+            f"{NAME} finds no sequence of kernels that most launches repeat",
             remedy=f"set {NAME}.range to the name of a range, or {GIVE_IDS}",
         )
-    time_ns = launches.duration_ns
-    share, share_of_time = float(inside.mean()), float(time_ns[inside].sum() / max(int(time_ns.sum()), 1))
+    share = float(inside.mean())
+    share_of_time = float(launches.duration_ns[inside].sum() / max(int(launches.duration_ns.sum()), 1))
     first, last = launches.id[[found[0].start, found[0].stop - 1]].tolist()
-    how_many = " and ".join(dict.fromkeys(f"{number:,}" for number in numbers))
-    same = "whatever their sizes" if "name" in found_by else "in the same sizes"
-    one = f"{first} to {last} are one of {how_many} iterations of the same kernels {same}"
-    shares = f"{100 * share:.3g} % of the launches and {100 * share_of_time:.3g} % of the time"
-    notes = [f"found by the order of the launches: {one}, {shares}"]
-    if between := in_loops - int(inside.sum()):
-        which = counted(between, "other launch", "other launches")
-        notes.append(
-            f"{which} of the loop, between iterations and at its ends: counted as parts of iterations"
-        )
+    iterations_found = f"{' and '.join(map(str, numbers))} iterations, {100 * share:.3g} % of the launches"
+    notes = [f"found by the order of the launches: {first} to {last} are one of {iterations_found}"]
     if outside := len(launches) - in_loops:
         notes.append(f"{counted(outside, 'launch', 'launches')} before and after the loop: not counted")
     details = {"found": numbers, "found_by": found_by, "share": share, "share_of_time": share_of_time}
@@ -184,19 +169,15 @@ def _of_loops(launches: LaunchList, options: Options) -> tuple[list[_Iteration],
 
 def _of_ranges(launches: LaunchList, text: str, options: Options) -> list[_Iteration]:
     """Return the iteration of each process and device that has one."""
-    ranges = None if launches.ranges_named is None else launches.ranges_named(text)
+    ranges = () if launches.ranges_named is None else launches.ranges_named(text) or ()
     if not ranges:
-        said = f"no launch was issued during a range whose name contains {text!r}"
         raise NotApplicableError(
-            f"{NAME} finds no named ranges in this format" if ranges is None else said,
-            remedy=f"set {NAME}.range to the name of another, or {GIVE_IDS}"
-            if ranges is not None
-            else GIVE_IDS,
+            f"no launch was issued during a range whose name contains {text!r}", remedy=GIVE_IDS
         )
     if ranges[0].text != text and options.iterations is None:
         raise NotApplicableError(
-            f"no range is named exactly {text!r}, but {len(ranges):,} contain it, {ranges[0].text!r} first, "
-            "so it is not known how many iterations there are",
+            f"no range is named exactly {text!r}, but {ranges[0].text!r} is, so it is not known how many "
+            "iterations there are",
             remedy=f"set {NAME}.iterations too",
         )
     chosen, most, found = options.occurrence or 0, 0, []
@@ -209,15 +190,12 @@ def _of_ranges(launches: LaunchList, text: str, options: Options) -> list[_Itera
         if chosen >= len(own) or start[chosen] == stop[chosen]:
             continue
         # A range the selection leaves nothing of adds nothing to the total either.
-        iterations = float((stop > start).sum()) if options.iterations is None else options.iterations
-        # The rows inside any of the ranges, which may overlap.
-        begin, end = start.min(), stop.max()
-        step = np.bincount(start - begin, minlength=end - begin + 1)
-        step -= np.bincount(stop - begin, minlength=end - begin + 1)
-        covered = begin + np.flatnonzero(np.cumsum(step) > 0)
+        iterations = options.iterations or float((stop > start).sum())
+        inside = [np.arange(first, last) for first, last in zip(start.tolist(), stop.tolist(), strict=True)]
         of = f" of process and device number {sequence + 1}" if len(sequences) > 1 else ""
         first, last = int(start[chosen]), int(stop[chosen])
         missing = int(ends[chosen, 1] - ends[chosen, 0]) - (last - first)
+        covered = np.unique(np.concatenate(inside))
         found.append(_Iteration(first, last, iterations, covered, f"range {own[chosen].text!r}{of}", missing))
     if not found:
         raise NotApplicableError(

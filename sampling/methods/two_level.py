@@ -23,8 +23,6 @@ from sampling.reduction.launch_list import LaunchList
 from sampling.text import counted
 
 CLASSIFIERS = ("sgd", "naive-bayes", "mlp")
-# An accuracy measured on fewer launches than this says little.
-_FEW_HELD_OUT = 5
 _HIDDEN_UNITS = 32
 # The share of the largest variance that is added to all of them, as scikit-learn has it by default.
 _SMOOTHING = 1e-9
@@ -59,37 +57,22 @@ def pick(
     A launch that is not profiled in detail is labelled as those of equal name, grid and block, if there are
     any; else by the classifier that does best on the last fifth of the detailed ones.
     """
-    columns, complete, notes = pks.characteristics(launches, options.columns)
+    columns, complete, notes = pks.characteristics(launches)
     total, first_gap = len(launches), len(complete) if complete.all() else int(np.argmin(complete))
-    detailed = first_gap if options.launches is None else min(options.launches, total)
-    if first_gap == 0:
-        raise NotApplicableError(
-            "two-level needs metrics of the first launches, and the first launch lacks them",
-            remedy=pks.RECORDING,
-        )
+    detailed = max(first_gap, 1) if options.launches is None else min(options.launches, total)
     if detailed > first_gap:
-        raise NotApplicableError(
-            f"two-level.launches asks for metrics of the first {detailed:,} launches; only the first "
-            f"{first_gap:,} have them",
-            remedy=f"{pks.RECORDING}, or set two-level.launches={first_gap}",
-        )
+        have = f"{detailed:,} are asked for, and only the first {first_gap:,} have them"
+        needs = "two-level needs metrics of launches from the first on"
+        raise NotApplicableError(f"{needs}: {have}", remedy=pks.RECORDING)
     known, representative, more_notes, details = pks.select_kernels(
         launches, columns, detailed, options, progress
     )
     group = np.concatenate([known, _usual_group(launches.signature, known)[launches.signature[detailed:]]])
     unmatched = np.flatnonzero(group < 0)
-    learnt: dict[str, Any] = {"classifier": None, "classifier_unused": None}
-    learnt |= {"holdout_accuracy": {}, "holdout_launches": None}
-    if detailed == total:
-        learnt["classifier_unused"] = "all launches are profiled in detail"
-    elif len(unmatched) == 0:
-        learnt["classifier_unused"] = "every other launch was matched exactly"
-    elif (known == known[0]).all():
-        learnt["classifier_unused"] = "there is one group"
-        group[unmatched] = known[0]
-    else:
-        group[unmatched], found = _classified(launches, known, unmatched, options.classifier, rng, progress)
-        learnt |= found
+    learnt: dict[str, Any] = {"classifier": None, "holdout_accuracy": {}, "holdout_launches": None}
+    group[unmatched] = known[0]
+    if len(unmatched) and (known != known[0]).any():
+        group[unmatched], learnt = _classified(launches, known, unmatched, options.classifier, rng, progress)
     name = launches.kernels.signature_rows()[:, 0][launches.signature]
     unseen = float(np.count_nonzero(~np.isin(name, name[:detailed])) / total)
     details |= {
@@ -104,12 +87,12 @@ def pick(
     if (classifier := learnt["classifier"]) is not None:
         right, held = 100 * learnt["holdout_accuracy"][classifier], learnt["holdout_launches"]
         accuracy = f"right for {right:.1f} % of the {counted(held, 'launch', 'launches')} held out"
-        little = ", which tell little: profile more in detail" if held < _FEW_HELD_OUT else ""
-        share = 100 * len(unmatched) / total
-        notes.append(f"{share:.1f} % of the launches are classified by {classifier}, {accuracy}{little}")
+        classified = f"{100 * len(unmatched) / total:.1f} % of the launches are classified by {classifier}"
+        notes.append(f"{classified}, {accuracy}")
     if unseen:
-        first = f"none of the first {detailed:,} has"
-        notes.append(f"{100 * unseen:.1f} % of the launches have a name that {first}")
+        notes.append(
+            f"{100 * unseen:.1f} % of the launches have a name that none of the first {detailed:,} has"
+        )
     return as_picks(launches, group, representative, notes, details)
 
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from sampling.profile.names import is_communication, short_name
 from sampling.profile.profile import LaunchSequence, Profile
-from sampling.reduction.device_time import DeviceTime
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.region import COMMUNICATION, selected_sequences
 from sampling.reduction.run_order import RunOrder, Twins
+from sampling.reduction.timeline import DeviceTime
 from sampling.text import Wording, counted, duration_text, joined_texts
 
 _STEPS_FOR_A_SPREAD = 50

@@ -18,12 +18,12 @@ from sampling.plan.design import Design, make_design, make_design_by_launches
 from sampling.plan.findings import Evidence, Finding, PlanCost, findings
 from sampling.profile.profile import LaunchSequence, Part, Profile
 from sampling.reduction import GroupBy
-from sampling.reduction.device_time import DeviceTime, device_times
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.region import Region, selected_sequences
 from sampling.reduction.run_order import RunOrder, run_order
+from sampling.reduction.timeline import DeviceTime, device_times
 from sampling.splitting.tree import Overrides
 from sampling.strata.target import Target
 

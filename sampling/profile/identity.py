@@ -28,10 +28,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def disk_state(location: Path) -> DiskState:
-    """Return the state of a file, or of each file of a folder, without reading it.
-
-    A file that was written again since has another state.
-    """
+    """Return the state of a file, or of each file of a folder: another one once it was written again."""
     files = [path for path in location.iterdir() if path.is_file()] if location.is_dir() else [location]
     found = [(path.name, path.stat()) for path in files]
     return frozenset((name, stat.st_ino, stat.st_size, stat.st_mtime_ns) for name, stat in found)
@@ -48,15 +45,15 @@ def content_sha256(location: Path) -> str:
 
 
 def refuse_changed(files: Iterable[ProfileFile]) -> None:
-    """Refuse files that were written again since they were read; a file that was deleted passes.
-
-    Raises
-    ------
-    ProfileError : one of them was.
-    """
+    """Raise `ProfileError` where a file was written again since it was read; one that was deleted passes."""
     for file in files:
-        if file.state is not None and file.location.exists():
-            _refuse_if_changed(file)
+        if file.state is None or not file.location.exists() or file.state <= disk_state(file.location):
+            continue
+        raise ProfileError(
+            "has changed on disk since it was read",
+            path=file.path,
+            remedy="open it again for a plan of what it holds now",
+        )
 
 
 def sha256_as_read(file: ProfileFile) -> str:
@@ -67,21 +64,10 @@ def sha256_as_read(file: ProfileFile) -> str:
     ProfileError : the file was written again since.
     OSError : it was deleted.
     """
-    if file.sha256 is not None:
-        return file.sha256
-    digest = content_sha256(file.location)
+    digest = file.sha256 or content_sha256(file.location)
     # Checked after the hash, which may take long: a file that is the same now was the same when hashed.
-    _refuse_if_changed(file)
+    refuse_changed([file])
     return digest
-
-
-def _refuse_if_changed(file: ProfileFile) -> None:
-    if file.state is not None and not file.state <= disk_state(file.location):
-        raise ProfileError(
-            "has changed on disk since it was read",
-            path=file.path,
-            remedy="open it again for a plan of what it holds now",
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +86,12 @@ _KNOWN: WeakKeyDictionary[Profile, tuple[SequenceFingerprint, ...]] = WeakKeyDic
 def fingerprints(profile: Profile, progress: Progress | None = None) -> tuple[SequenceFingerprint, ...]:
     """Return the fingerprint of every sequence of a profile, in id order; read once."""
     if profile not in _KNOWN:
-        digests = SequenceDigests(profile)
-
-        def digest(part: Part) -> HashArray:
-            return digests.of_part(part, part.load(("signature",))["signature"])
-
-        for done, (part, found) in enumerate(
-            zip(profile.parts, ordered_map(digest, profile.parts), strict=True)
-        ):
-            digests.add(part, found)
+        digests, parts = SequenceDigests(profile), profile.parts
+        found = ordered_map(lambda part: digests.of_part(part, part.load(("signature",))["signature"]), parts)
+        for done, (part, digest) in enumerate(zip(parts, found, strict=True)):
+            digests.add(part, digest)
             if progress is not None:
-                progress(done + 1, len(profile.parts), "comparing launches")
+                progress(done + 1, len(parts), "comparing launches")
         digests.finish()
     return _KNOWN[profile]
 
@@ -136,8 +117,8 @@ class SequenceDigests:
         """Return (1,) the sum over a part of which all launches are meant. Threads may call this at once."""
         hashes = self._hashes
         if len(hashes) < len(self._profile.kernels):
-            self._hashes = hashes = signature_hashes(self._profile.kernels, hashes)
-        # Arrays of one number, as numpy warns where single numbers overflow.
+            self._hashes = hashes = signature_hashes(self._profile.kernels)
+        # An array of one number, as numpy warns where single numbers overflow.
         total = np.zeros(1, dtype=np.uint64)
         ordinal = part.first_id - self._profile.sequences[part.sequence].first_id
         done = 0
@@ -161,25 +142,20 @@ class SequenceDigests:
         )
 
 
-def signature_hashes(kernels: KernelTable, known: HashArray | None = None) -> HashArray:
+def signature_hashes(kernels: KernelTable) -> HashArray:
     """Return (signatures,) a hash of the name, grid and block of every signature so far.
 
     It is the same on every machine and in every run: BLAKE2b of the name, the dimensions mixed in.
-
-    Parameters
-    ----------
-    known : what an earlier call gave for this table; only signatures added since are hashed.
     """
-    before = np.zeros(0, dtype=np.uint64) if known is None else known
-    rows = kernels.signature_rows()[len(before) :]
+    rows = kernels.signature_rows()
     names, place = np.unique(rows[:, 0], return_inverse=True)
     # A name cut within a character reads as a lone surrogate, which is hashed like any other.
     texts = (kernels.names.full(code).encode("utf-8", "surrogatepass") for code in names.tolist())
     digests = [int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little") for text in texts]
-    added = np.array(digests, dtype=np.uint64)[place]
+    hashes = np.array(digests, dtype=np.uint64)[place]
     for dimension in rows[:, 1:].T:
-        added = _mixed(added + dimension.astype(np.uint64) * _GOLDEN)
-    return np.concatenate([before, added])
+        hashes = _mixed(hashes + dimension.astype(np.uint64) * _GOLDEN)
+    return hashes
 
 
 def _mixed(values: HashArray) -> HashArray:

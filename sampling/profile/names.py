@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,8 +47,8 @@ class NameTable:
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
         self._full: list[str] = []
-        self._short: list[str | None] = []
-        self._mangled: list[str | None] = []
+        self._short: dict[int, str] = {}
+        self._mangled: dict[int, str] = {}
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -61,27 +61,17 @@ class NameTable:
         mangled: Sequence[str | None] | None = None,
     ) -> NDArray[np.int32]:
         """Return the code of each full name, new ones added. One Python step a name: pass distinct names."""
+        codes = np.empty(len(full), dtype=np.int32)
         with self._lock:
-            return np.fromiter(
-                (
-                    self._intern_one(name, short[i] if short else None, mangled[i] if mangled else None)
-                    for i, name in enumerate(full)
-                ),
-                dtype=np.int32,
-                count=len(full),
-            )
-
-    def _intern_one(self, full: str, short: str | None, mangled: str | None) -> int:
-        code = self._codes.get(full)
-        if code is None:
-            code = self._codes[full] = len(self._full)
-            self._full.append(full)
-            self._short.append(short)
-            self._mangled.append(mangled)
-            return code
-        self._short[code] = self._short[code] or short
-        self._mangled[code] = self._mangled[code] or mangled
-        return code
+            for row, name in enumerate(full):
+                code = self._codes.setdefault(name, len(self._full))
+                if code == len(self._full):
+                    self._full.append(name)
+                for known, given in ((self._short, short), (self._mangled, mangled)):
+                    if given is not None and (form := given[row]):
+                        known.setdefault(code, form)
+                codes[row] = code
+        return codes
 
     def full(self, code: int) -> str:
         """Return the whole name as it was recorded, never cut."""
@@ -93,30 +83,17 @@ class NameTable:
 
     def short(self, code: int) -> str:
         """Return the recorded short name, else the function's own name without scope and parameters."""
-        short = self._short[code]
+        short = self._short.get(code)
         return short if short and not short.startswith(MANGLED) else short_name(self._full[code])
 
     def mangled(self, code: int) -> str | None:
         """Return the mangled name, or None where the profile has none."""
-        return self._mangled[code]
+        return self._mangled.get(code)
 
     def matching(self, predicate: Callable[[str], bool]) -> BoolArray:
         """Return for every code so far whether ``predicate`` holds for its name, recorded or readable."""
-        return np.fromiter(
-            (
-                predicate(name) or (name.startswith(MANGLED) and predicate(readable_name(name)))
-                for name in self._full[:]
-            ),
-            dtype=np.bool_,
-        )
-
-
-def demangled(name: str) -> str | None:
-    """Return the C++ name behind a mangled one; None where it is not mangled or cannot be demangled here."""
-    if not name.startswith(MANGLED):
-        return None
-    demangle = installed_demangler()
-    return None if demangle is None else demangle(name.removesuffix(".kd"))
+        found = [predicate(name) or predicate(readable_name(name)) for name in self._full[:]]
+        return np.array(found, dtype=np.bool_)
 
 
 def readable_name(name: str) -> str:
@@ -124,22 +101,24 @@ def readable_name(name: str) -> str:
     return demangled(name) or name
 
 
+def demangled(name: str) -> str | None:
+    """Return the C++ name behind a mangled one; None where it is not mangled or cannot be demangled here."""
+    if not name.startswith(MANGLED) or (demangler := _demangler()) is None:
+        return None
+    try:
+        return str(demangler.demangle(name.removesuffix(".kd")))
+    except (demangler.Error, UnicodeError):
+        return None
+
+
 @lru_cache(maxsize=1)
-def installed_demangler() -> Callable[[str], str | None] | None:
-    """Return the demangler of the C++ library, None where there is none."""
+def _demangler() -> Any:
+    """Return what demangles by the C++ library, None where there is none: it looks when it is imported."""
     try:
         import cxxfilt
     except (ImportError, OSError, AttributeError):
-        # It looks for the library when it is imported.
         return None
-
-    def demangle(name: str) -> str | None:
-        try:
-            return str(cxxfilt.demangle(name))
-        except (cxxfilt.Error, UnicodeError):
-            return None
-
-    return demangle
+    return cxxfilt
 
 
 def short_name(full: str) -> str:
@@ -156,13 +135,11 @@ def short_name(full: str) -> str:
 class NameParts(NamedTuple):
     """A demangled name taken apart; one that does not parse is its own name."""
 
-    #: The function's own name.
+    #: The function's own name, and what it stands in, without template arguments.
     own: str
-    #: What it stands in, without template arguments.
     scopes: tuple[str, ...]
-    #: Its template arguments, without the brackets; empty where it has none.
+    #: Its template arguments, without the brackets; those of its scope, where it has none itself.
     arguments: str
-    #: Those of its scope, where it has none itself.
     scope_arguments: str
     #: Its parameter list and what follows.
     parameters: str
@@ -229,62 +206,35 @@ def is_communication(full: str) -> bool:
     return any(part in name for part in _COMMUNICATION)
 
 
-# --- kinds: what a kernel's name says that it computes ---
-#
-# Libraries name their kernels by what they compute (cuDNN scudnn_winograd, cuBLAS and CUTLASS gemm, Tensile
-# Cijk), PyTorch by the operator, Inductor by triton_poi and all operators that it fused. The first pattern
-# that a name has says its kind: a convolution computed by a matrix product is a convolution.
-
+# Kinds: what a kernel's name says that it computes. Libraries name their kernels by that (cuDNN
+# scudnn_winograd, cuBLAS and CUTLASS gemm, Tensile Cijk), PyTorch by the operator, Inductor by triton_poi and
+# all operators that it fused. The first line that finds something in a name says its kind: a convolution
+# computed by a matrix product is a convolution.
+_KINDS = r"""
+elementwise    triton_poi_|(?:lstm|gru|generic)_elementwise
+attention      flash|fmha|attention|attn|paged_kv|mha_|xformers|sdpa|efficient_?attn
+normalisation  batch_?norm|layer_?norm|group_?norm|rms_?norm|instance_?norm|\bbn_|welford|gammabeta|soft_?max
+normalisation  normalization|norm_kernel
+reduction      triton_(?:red|per)_|\breduce_1block|\bdot_kernel
+convolution    conv(?!er)|winograd|scudnn|[dw]grad(?!ient)|im2col|col2im|fft2d|\bcudnn::cnn|miopen_?sp3|igemm
+convolution    depthwise
+gemm           gemm|gemv|cijk_|\bcutlass|nvjet|matmul|splitk_?reduce|xmma|mma_|\bdot_kernel
+gemm           \bsymm|\bsyrk|\btrsm|ck_tile|spmv|spmm
+copy           direct_copy|copy_kernel|copy_async|\bcopy|catarray|concat|memcpy|memset|fillbuffer|copybuffer
+copy           fillfunctor|transpose|permut|gather|scatter|index(?:_|select|put)|embedding|pack_|unpack
+copy           splitvop|swapdimension
+reduction      reduce|reduction|\bsum_kernel|argmax|argmin|\bdot_|_partial|cumsum|\bscan|devicescan|histogram
+elementwise    elementwise|pointwise|multi_tensor_apply|eigenmetakernel|functor|relu|gelu|silu|sigmoid|tanh
+elementwise    dropout|activation|bias|axpy|vec_?add|threshold|scale|optimizer|adam|sgd|parallelforagent
+elementwise    __transform
+"""
+_OF_PATTERN = [
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in map(str.split, _KINDS.strip().splitlines())
+]
 OTHER = "other"
-_PATTERNS = (
-    ("elementwise", r"triton_poi_|(?:lstm|gru|generic)_elementwise"),
-    (
-        "attention",
-        r"flash|fmha|attention|attn|paged_kv|mha_|xformers|sdpa|efficient_?attn",
-    ),
-    (
-        "normalisation",
-        (
-            r"batch_?norm|layer_?norm|group_?norm|rms_?norm|instance_?norm|\bbn_|welford|gammabeta|soft_?max|"
-            r"normalization|norm_kernel"
-        ),
-    ),
-    ("reduction", r"triton_(?:red|per)_|\breduce_1block|\bdot_kernel"),
-    (
-        "convolution",
-        r"conv(?!er)|winograd|scudnn|[dw]grad(?!ient)|im2col|col2im|fft2d|\bcudnn::cnn|miopen_?sp3|igemm|depthwise",
-    ),
-    (
-        "gemm",
-        (
-            r"gemm|gemv|gemmk1|cijk_|\bcutlass|nvjet|matmul|splitkreduce|splitk_reduce|xmma|mma_|\bdot_kernel|"
-            r"\bsymm|\bsyrk|\btrsm|ck_tile|spmv|spmm"
-        ),
-    ),
-    (
-        "copy",
-        (
-            r"direct_copy|copy_kernel|catarray|concat|memcpy|memset|fillbuffer|copybuffer|fillfunctor|transpose|"
-            r"permut|gather|scatter|index(?:_|select|put)|embedding|pack_|unpack|splitvop|swapdimension|"
-            r"copy_async|\bcopy"
-        ),
-    ),
-    (
-        "reduction",
-        r"reduce|reduction|\bsum_kernel|argmax|argmin|\bdot_|_partial|cumsum|\bscan|devicescan|histogram",
-    ),
-    (
-        "elementwise",
-        (
-            r"elementwise|pointwise|multi_tensor_apply|triton_poi_|eigenmetakernel|functor|relu|gelu|silu|sigmoid|"
-            r"tanh|dropout|activation|bias|axpy|vec_?add|threshold|scale|optimizer|adam|sgd|lstm_elementwise|"
-            r"parallelforagent|__transform"
-        ),
-    ),
-)
-_OF_PATTERN = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _PATTERNS)
 #: All kinds, in the order in which they are looked for.
-KINDS = ("communication", *dict.fromkeys(kind for kind, _ in _PATTERNS), OTHER)
+KINDS = ("communication", *dict.fromkeys(kind for kind, _ in _OF_PATTERN), OTHER)
 
 
 @lru_cache(maxsize=8192)
@@ -297,12 +247,7 @@ def kind_of(name: str) -> str:
 
 
 def shares_by_kind(names: Sequence[str], duration_ns: Sequence[int]) -> dict[str, float]:
-    """Return each kind's share of the time, the largest first.
-
-    Parameters
-    ----------
-    names, duration_ns : of each kernel group its name and the time of all its launches.
-    """
+    """Return each kind's share of the time of kernel groups, of these names and times, the largest first."""
     time_ns = dict.fromkeys(KINDS, 0.0)
     for name, group_ns in zip(names, duration_ns, strict=True):
         time_ns[kind_of(name)] += group_ns

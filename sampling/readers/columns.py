@@ -81,8 +81,7 @@ class ColumnMap:
 def column_map(text: str) -> ColumnMap:
     """Return the columns that a text names.
 
-    Raises OptionError: it does not parse; a left side means nothing, or stands there twice; a grid or block
-    is given by its cells and by its axes.
+    Raises OptionError: it does not parse; a left side means nothing, or stands there twice.
     """
 
     def wrong(message: str, remedy: str) -> OptionError:
@@ -97,20 +96,20 @@ def column_map(text: str) -> ColumnMap:
         ours, unit, theirs = entry["ours"], entry["unit"], entry["bare"]
         if ours not in LAUNCH_COLUMNS:
             raise wrong(f"a launch has no {ours!r}", nearest(ours, LAUNCH_COLUMNS))
-        if ours in found:
-            raise wrong(f"{ours} is given twice", "give each once")
-        if theirs is not None and unit and ours not in TIMES:
+        if any(
+            ours in {other, *DIMENSIONS.get(other, ())} or other in DIMENSIONS.get(ours, ())
+            for other in found
+        ):
+            raise wrong(f"{ours} is given twice", "give each once, a grid as one column or by its axes")
+        if theirs is None:
+            theirs = entry["quoted"].replace('""', '"')
+        elif ours not in TIMES:
             # What is no time has no unit: the end of the column's own name looks like one.
-            theirs, unit = theirs + entry["suffix"], None
-        if unit and ours not in TIMES:
-            raise wrong(f"{ours} is no time and has no unit", f"leave :{unit} out")
-        theirs = entry["quoted"].replace('""', '"') if theirs is None else theirs
-        found[ours] = NamedColumn(ours, theirs, UNITS_NS[re.sub("[µμ]", "u", unit or "ns")])
+            theirs += entry["suffix"] or ""
+        unit_ns = UNITS_NS[re.sub("[µμ]", "u", unit or "ns")] if ours in TIMES else 1
+        found[ours] = NamedColumn(ours, theirs, unit_ns)
         # A comma at the end promises another entry, so that the loop goes once more and finds none.
         start = entry.end() if entry[0].endswith(",") else len(text) + 1
-    for cells, axes in DIMENSIONS.items():
-        if cells in found and not found.keys().isdisjoint(axes):
-            raise wrong(f"{cells} is given as one column and by its axes", "give one of them")
     return ColumnMap(tuple(found.values()))
 
 

@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from operator import attrgetter
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from msgspec import DecodeError, Struct, field, json
+from msgspec import DecodeError, Meta, Raw, Struct, field, json
 from numpy.typing import NDArray
 
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, RangeEvents, runs_of
+from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, runs_of
 from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import (
     Device,
@@ -41,7 +41,6 @@ _PIECE_BYTES = 1 << 18
 # Where white space between two events is longer than this, the text is not split there.
 _OVERLAP_BYTES = 1 << 10
 _LARGEST_MICROSECONDS = 9e15
-_LARGEST_DIMENSION = (1 << 32) - 1
 _LARGEST_RANK = (1 << 63) - 1
 _LABEL_RANGE = 1 << 31
 
@@ -49,7 +48,6 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LIST_OF_EVENTS = re.compile(rb'\[\s*\{.*"ph"\s*:', re.DOTALL)
 _EVENTS_OPEN = re.compile(rb'\A\s*\[|"traceEvents"\s*:\s*\[')
 _FIRST_KEY = re.compile(rb'\s*\{\s*"([^"\\]+)"\s*:')
-_LAST_DIGITS = re.compile(r"(\d+)\D*\Z")
 # What PyTorch writes although JSON has it not: infinities (kineto issue 105), single backslashes of Windows
 # paths (pytorch issue 98432), control characters and broken UTF-8 in the names of Python functions (pytorch
 # issues 130622, 121219).
@@ -59,7 +57,6 @@ _CONTROLS_TO_SPACES = bytes(32 if byte < 32 and byte not in b"\t\n\r" else byte 
 
 # These take the grid in work-items, every other call takes blocks; the profiler records what it was given.
 _CALLS_IN_WORK_ITEMS = ("hipExtModule", "hipHccModule")
-_NONE = np.zeros(0, dtype=np.int64)
 
 
 def recognise(file: InputFile) -> bool:
@@ -94,24 +91,34 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             ) from error
         seen.add(trace.events or ())
     if not seen.launches:
-        raise _without_kernels(seen)
-    launches = [np.concatenate(column) for column in zip(*seen.launches, strict=True)]
-    name, start_ns, duration_ns, device, stream, correlation, *sizes = launches
+        raise ProfileError(
+            f"a Kineto (Chrome) trace of {seen.events} events without a GPU kernel among them",
+            path=file.path,
+            remedy="record with `activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`, no other "
+            "profiler attached and permission to read GPU activity",
+        )
+    launches = (np.concatenate(column) for column in zip(*seen.launches, strict=True))
+    name, start_ns, duration_ns, device, stream, correlation, grid, block = launches
     calls = [np.concatenate(column) for column in zip(*seen.calls, strict=True)]
-    # Of several calls with one number the earliest counts.
+    # Of several calls with one number the earliest counts; the last stands for those that are not there.
     by_start = np.argsort(calls[1], kind="stable")
-    call, call_start_ns, call_name, *call_sizes = (column[by_start] for column in calls)
+    call, call_start_ns, call_name, call_grid, call_block = (column[by_start] for column in calls)
     place = _places_of(correlation, call)
-    api_start_ns = np.append(call_start_ns, NO_CALL)[place]
     order = start_ns
     launch_order: LaunchOrder = "gpu-start"
     if (place >= 0).all():
-        order, launch_order = api_start_ns, "api-start"
+        order, launch_order = call_start_ns[place], "api-start"
     elif (correlation >= 0).all():
         order, launch_order = correlation, "correlation"
-
-    in_items = seen.calls_named(lambda name: name.startswith(_CALLS_IN_WORK_ITEMS))[call_name]
-    grid, block = _grids_and_blocks(list(seen.sizes), (correlation, *sizes), (call, *call_sizes), in_items)
+    # On AMD grid and block stand on the call alone, and some calls count the grid in work-items.
+    sizes = np.array([_size(text) for text in seen.sizes], dtype=np.int64)
+    lacks_size = ~sizes[grid].any(axis=1)
+    grids = sizes[np.where(lacks_size, call_grid[place], grid)]
+    blocks = sizes[np.where(lacks_size, call_block[place], block)]
+    names = list(seen.call_names)
+    in_items = np.array([name.startswith(_CALLS_IN_WORK_ITEMS) for name in names])[call_name[place]]
+    grids[in_items] = -(-grids[in_items] // np.maximum(blocks[in_items], 1))
+    is_graph = np.array(["GraphLaunch" in name for name in names])[call_name]
     # The rank of a distributed run tells its processes apart.
     rank = trace.distributed.get("rank") if isinstance(trace.distributed, dict) else None
     is_rank = isinstance(rank, int) and 0 <= rank <= _LARGEST_RANK
@@ -123,29 +130,28 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             order=order,
             process=np.full(len(name), rank if is_rank else 0, dtype=np.int64),
             device=device,
-            grid=grid,
-            block=block,
+            grid=tuple(grids.T),
+            block=tuple(blocks.T),
             start_ns=start_ns,
             stream=stream,
-            api_start_ns=api_start_ns if len(call) else None,
+            api_start_ns=call_start_ns[place] if len(call) > 1 else None,
         )
     )
-    graphs = call[seen.calls_named(lambda name: "GraphLaunch" in name)[call_name]]
     libraries = {"CUPTI": trace.cupti_version, "roctracer": trace.roctracer_version}
     told = [f" ({name} {known})" for name, known in libraries.items() if isinstance(known, int | float | str)]
     facts = RecordingFacts(
         devices=_devices(trace.devices, set(np.unique(device).tolist())),
         launch_order=launch_order,
         api_rows_missing=int(np.count_nonzero(place < 0)),
-        hidden_graph_replays=int(np.count_nonzero(_places_of(graphs, correlation) < 0)),
+        hidden_graph_replays=int(np.count_nonzero(_places_of(call[is_graph], correlation) < 0)),
         product="".join(["PyTorch profiler", *told[:1]]),
     )
 
     def ranges(sequences: tuple[LaunchSequence, ...], api_start_ns: AnyIntArray | None) -> RangeSource:
         text, start_ns, end_ns = (np.concatenate(column) for column in zip(*seen.annotations, strict=True))
         process = np.full(len(text), sequences[0].process)
-        events = RangeEvents(tuple(seen.texts), text, process, start_ns, end_ns)
-        return runs_of(events, sequences, api_start_ns)
+        events = np.stack([text, process, start_ns, end_ns])
+        return runs_of(tuple(seen.texts), events, sequences, api_start_ns)
 
     profile_file = ProfileFile(file.path, file.location, len(name))
     return builder.finish(format_name=FORMAT, file=profile_file, facts=facts, ranges=ranges)
@@ -197,16 +203,16 @@ def trace_pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 # --- JSON as typed events ----------------------------------------------------------------------------------
 
-# A kernel's grid or block is a list of three; other events use these names for values of any type.
-_Size = tuple[Any, ...] | dict[str, Any] | str | float | bool | None
+_NO_SIZE = Raw(b"null")
+_Count = Annotated[int, Meta(ge=0, lt=1 << 32)]
 
 
 class _Arguments(Struct, gc=False):
     device: Any = None
     stream: Any = None
     correlation: Any = None
-    grid: _Size = None
-    block: _Size = None
+    grid: Raw = _NO_SIZE
+    block: Raw = _NO_SIZE
 
 
 class _Event(Struct, gc=False):
@@ -231,6 +237,7 @@ class _Trace(Struct, gc=False):
 
 
 _DECODER = json.Decoder(_Trace)
+_SIZE_DECODER = json.Decoder(tuple[_Count, _Count, _Count])
 _NO_ARGUMENTS = _Arguments()
 
 
@@ -263,14 +270,14 @@ class _Columns:
         self.events = 0
         #: Name, start and duration in ns, device, stream, correlation number, grid, block
         self.launches: list[tuple[NDArray[Any], ...]] = []
-        #: Correlation number, start in ns, name, grid, block of those that have the first two
-        self.calls: list[tuple[NDArray[Any], ...]] = [(_NONE,) * 5]
+        #: Correlation number, start in ns, name, grid, block of those that have the first two, and of none
+        self.calls: list[tuple[NDArray[Any], ...]] = [tuple(np.array([[-1], [NO_CALL], [0], [0], [0]]))]
         #: Text, start and end in ns
-        self.annotations: list[tuple[NDArray[Any], ...]] = [(_NONE,) * 3]
+        self.annotations: list[tuple[NDArray[Any], ...]] = [tuple(np.zeros((3, 0), dtype=np.int64))]
         self.names: dict[Any, int] = {}
-        self.call_names: dict[Any, int] = {}
+        self.call_names: dict[Any, int] = {"": 0}
         self.texts: dict[Any, int] = {}
-        self.sizes: dict[Any, int] = {None: 0}
+        self.sizes: dict[Any, int] = {bytes(_NO_SIZE): 0}
 
     def add(self, events: Sequence[_Event]) -> None:
         """Add the events of a piece.
@@ -331,39 +338,30 @@ class _Columns:
             self.annotations.append((text, start_ns, start_ns + duration_ns))
         self.events += len(events)
 
-    def calls_named(self, is_meant: Callable[[str], bool]) -> BoolArray:
-        """Return whether each of the names of calls is meant."""
-        return np.array([is_meant(name) for name in self.call_names], dtype=np.bool_)
-
     def _numbered(self, arguments: Sequence[_Arguments]) -> list[NDArray[Any]]:
         """Return correlation numbers and the codes of grids and blocks."""
         number = _numbers(arguments, "correlation")
-        sizes = ([getattr(each, size) for each in arguments] for size in ("grid", "block"))
-        return [
-            np.where(_is_time(number), number, -1).astype(np.int64),
-            *(_codes(each, self.sizes) for each in sizes),
-        ]
+        columns: list[NDArray[Any]] = [np.where(_is_time(number), number, -1).astype(np.int64)]
+        for size in ("grid", "block"):
+            written = list(map(attrgetter(size), arguments))
+            # Most calls have none.
+            has_any = any(each is not _NO_SIZE for each in written)
+            columns.append(
+                _codes(list(map(bytes, written)), self.sizes)
+                if has_any
+                else np.zeros(len(written), dtype=np.int32)
+            )
+        return columns
 
 
 def _codes(values: Sequence[object], codes: dict[Any, int]) -> NDArray[np.int32]:
     """Return (n,) the code of every value; new ones are added."""
-    try:
-        distinct = dict.fromkeys(values)
-        for value in distinct:
-            codes.setdefault(value, len(codes))
-    except TypeError:  # something that has no hash, so it is no triple of counts either
-        return _codes([value if _is_three_counts(value) else None for value in values], codes)
+    distinct = dict.fromkeys(values)
+    for value in distinct:
+        codes.setdefault(value, len(codes))
     if len(distinct) == 1:
         return np.full(len(values), codes[values[0]], dtype=np.int32)
     return np.fromiter(map(codes.__getitem__, values), dtype=np.int32, count=len(values))
-
-
-def _is_three_counts(value: object) -> bool:
-    return (
-        isinstance(value, tuple)
-        and len(value) == 3
-        and all(isinstance(count, int) and 0 <= count <= _LARGEST_DIMENSION for count in value)
-    )
 
 
 def _numbers(owners: Sequence[Any], field: str) -> FloatArray:
@@ -378,11 +376,11 @@ def _numbers(owners: Sequence[Any], field: str) -> FloatArray:
         except (TypeError, ValueError, OverflowError):
             return np.nan
 
-    values = list(map(attrgetter(field), owners))
+    get = attrgetter(field)
     try:
-        return np.array(values, dtype=np.float64)
+        return np.fromiter(map(get, owners), dtype=np.float64, count=len(owners))
     except (TypeError, ValueError, OverflowError):
-        return np.array([number(value) for value in values])
+        return np.array([number(get(owner)) for owner in owners])
 
 
 def _is_time(microseconds: FloatArray) -> BoolArray:
@@ -395,54 +393,30 @@ def _nanoseconds(microseconds: FloatArray) -> IntArray:
     return whole.astype(np.int64) * 1000 + np.rint((microseconds - whole) * 1000.0).astype(np.int64)
 
 
-def _labels(arguments: Sequence[Any], field: str, events: Sequence[Any], otherwise: str) -> NDArray[np.int32]:
-    """Return device or stream numbers: the argument, else the digits that ``otherwise`` ends with, else 0."""
+def _labels(arguments: Sequence[_Arguments], field: str, events: Sequence[_Event], otherwise: str) -> Any:
+    """Return (n,) int32 device or stream numbers: the argument, else what the event says itself, else 0."""
     values = _numbers(arguments, field)
-    for row in np.flatnonzero(~np.isfinite(values)).tolist():
-        digits = _LAST_DIGITS.search(str(getattr(events[row], otherwise)))
-        values[row] = int(digits[1]) if digits else 0
+    unknown = ~np.isfinite(values)
+    if unknown.any():
+        others = _numbers(events, otherwise)[unknown]
+        values[unknown] = np.where(np.isfinite(others), others, 0)
     return np.fmod(values, _LABEL_RANGE).astype(np.int32)
 
 
-# --- columns as launches -----------------------------------------------------------------------------------
+def _size(text: bytes) -> tuple[int, int, int]:
+    """Return a grid or block from its JSON; zeros for what is none, as other events use the names too."""
+    try:
+        return _SIZE_DECODER.decode(text)
+    except DecodeError:
+        return 0, 0, 0
 
 
 def _places_of(wanted: IntArray, known: IntArray) -> IntArray:
     """Return where each wanted number >= 0 first occurs among the known, -1 where it does not."""
-    if len(known) == 0:
-        return np.full(len(wanted), -1)
     order = np.argsort(known, kind="stable")
     position = np.searchsorted(known, wanted, sorter=order)
     place = order[np.minimum(position, len(known) - 1)]
     return np.where((known[place] == wanted) & (wanted >= 0), place, -1)
-
-
-def _grids_and_blocks(
-    sizes: Sequence[object],
-    launches: Sequence[NDArray[Any]],
-    calls: Sequence[NDArray[Any]],
-    in_items: BoolArray,
-) -> tuple[list[IntArray], list[IntArray]]:
-    """Return x, y, z of grids in blocks and of blocks, from the launch or else from its call, else zeros.
-
-    Parameters
-    ----------
-    launches, calls : correlation numbers, and grids and blocks as indices into ``sizes``.
-    in_items : (c,) whether a call counts its grid in work-items.
-    """
-    known = np.array([size if _is_three_counts(size) else (0, 0, 0) for size in sizes], dtype=np.int64).T
-    correlation, grid, block = launches
-    call, call_grid, call_block = (column[calls[1] > 0] for column in calls)
-    place = _places_of(correlation, call)
-    rows = np.flatnonzero(place >= 0)
-    of_call = place[rows]
-    is_lacking = ~known[:, grid[rows]].any(axis=0)
-    grid[rows] = np.where(is_lacking, call_grid[of_call], grid[rows])
-    block[rows] = np.where(is_lacking, call_block[of_call], block[rows])
-    grids, blocks = known[:, grid], known[:, block]
-    rows = rows[in_items[calls[1] > 0][of_call]]
-    grids[:, rows] = -(-grids[:, rows] // np.maximum(blocks[:, rows], 1))
-    return list(grids), list(blocks)
 
 
 def _devices(described: Any, launching: set[int]) -> tuple[Device, ...]:
@@ -459,16 +433,3 @@ def _devices(described: Any, launching: set[int]) -> tuple[Device, ...]:
     if len(devices) == len(launching) == 1:
         return (replace(devices[0], device=min(launching)),)
     return tuple(device for device in devices if device.device in launching)
-
-
-def _without_kernels(seen: _Columns) -> ProfileError:
-    """Return why a trace without kernel events has none."""
-    what = f"a Kineto (Chrome) trace of {seen.events} events without a GPU kernel among them"
-    remedy = "record with `activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`"
-    if seen.calls_named(lambda name: "Launch" in name).any():
-        what += ": kernels were launched but the GPU's side was not recorded"
-        remedy = (
-            "record again with no other profiler attached and with permission to read GPU activity "
-            "(CUPTI on NVIDIA, roctracer on AMD)"
-        )
-    return ProfileError(what, path=seen.path, remedy=remedy)

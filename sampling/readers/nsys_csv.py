@@ -45,20 +45,14 @@ _NANOSECONDS = {
     **dict.fromkeys(("ms", "msec"), 1_000_000),
     **dict.fromkeys(("s", "sec"), 1_000_000_000),
 }
-#: Other reports of `nsys stats`, by names in their headers; the first that fits is named
-_OTHER_REPORTS: tuple[tuple[set[str], str], ...] = (
-    ({"RangeStack"}, "NVTX trace"),
-    ({"Start", "Duration", "Name", "Result"}, "CUDA API trace"),
-    ({"Start", "Duration"}, "trace of something other than kernels"),
-    ({"Start", "End"}, "trace of something other than kernels"),
-    ({"Total Time"}, "summary"),
-    ({"Total", "Count"}, "summary"),
-    ({"Total", "Operations"}, "summary"),
-    ({"Count", "QCount"}, "summary"),
+#: The header of another report of `nsys stats`, and what it says of one that it left out
+OTHER_REPORT = (
+    rb"^(?:\xef\xbb\xbf)?(?:Start ?\(\w+\),(?:End|Duration)|Time ?\(%\),Total Time|Name,Projected Start|"
+    rb"Total(?: ?\(\w+\))?,(?:Operations|Count))"
 )
+SKIPPED_REPORT = rb"^SKIPPED: "
 _DEVICE = re.compile(r"(?P<name>.*?)\s*\((?P<number>\d{1,9})\)\s*|\s*(?P<bare>\d{1,9})\s*")
 _TITLE = re.compile(r"\s*(.*?)\s*(?:\(([^()]*)\))?\s*")
-_FOLDERS = re.compile(r"\S*[/\\]")
 _NEWLINE, _QUOTE = b'\n"'
 # Which bytes begin a row, or are all of an empty line, which may stand between rows.
 _BEGINS_ROW = np.isin(np.arange(256), list(b"0123456789.-\r\n"))
@@ -70,7 +64,9 @@ def recognise(file: InputFile) -> bool:
     if any(map(_trace_header, file.head.split(b"\n"))):
         return True
     more_to_come = len(file.head) == HEAD_BYTES
-    return more_to_come and (other_report(file.head) or skipped_report(file.head)) is not None
+    return more_to_come and any(
+        re.search(pattern, file.head, re.MULTILINE) for pattern in (OTHER_REPORT, SKIPPED_REPORT)
+    )
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None:
@@ -247,8 +243,9 @@ def _trace_header(line: bytes) -> tuple[TraceKind, tuple[str, ...]] | None:
     """Return kind and cells of a trace whose header a line is, maybe behind a progress bar."""
     if b"GrdX" in line or b"API Start" in line:
         cells = header_cells(line.rstrip(b"\r\n").rpartition(b"\r")[2])
+        names = {_title_of(cell)[0] for cell in cells}
         for kind, required in _REQUIRED.items():
-            if required <= bare_names(cells):
+            if required <= names:
                 return kind, cells
     return None
 
@@ -257,28 +254,3 @@ def _title_of(cell: str) -> tuple[str, str]:
     """Return a column's bare name, and what is in parentheses after it, "" where there is nothing."""
     match = _TITLE.fullmatch(cell)
     return (match[1], match[2] or "") if match else (cell, "")
-
-
-def bare_names(cells: tuple[str, ...]) -> frozenset[str]:
-    """Return the names of a header's columns without their units."""
-    return frozenset(_title_of(cell)[0] for cell in cells)
-
-
-def other_report(head: bytes) -> str | None:
-    """Return which other report of `nsys stats` the first known header in ``head`` is of, None if none is."""
-    for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
-        if b"," in line and line[:1].isalpha():
-            names = bare_names(header_cells(line))
-            for required, title in _OTHER_REPORTS:
-                if required <= names:
-                    return title
-    return None
-
-
-def skipped_report(head: bytes) -> str | None:
-    """Return the line in which `nsys stats` says that it skipped a report, None if it does not.
-
-    Folders in it are left out: they name users and projects.
-    """
-    match = re.search(rb"^SKIPPED: [^\r\n]*", head, re.MULTILINE)
-    return None if match is None else _FOLDERS.sub("", match[0].decode("utf-8", "replace").strip())

@@ -7,7 +7,6 @@ launch was queued lacks its call; ids of one process rise in API order too, so t
 
 from __future__ import annotations
 
-import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,6 @@ from sampling.profile.launch_table import (
     STILL_OPEN,
     LaunchColumns,
     LaunchTableBuilder,
-    RangeEvents,
     runs_of,
 )
 from sampling.profile.named_ranges import NO_RANGES, RangeRuns
@@ -58,34 +56,27 @@ _PLACE = ("globalPid", "correlationId", "deviceId", "streamId")
 _GRID = ("gridX", "gridY", "gridZ")
 _BLOCK = ("blockX", "blockY", "blockZ")
 _CALL = ("start", "globalTid", "correlationId")
-_RANGE = ("globalTid", "start", "end")
+_RANGE = ("eventType", "text", "textId", "globalTid", "start", "end")
+_OLD_GPU = ("deviceId", "pid", "name", "numMultiprocessors", "globalMemorySize")
+_GPU = ("cuDevice", "id", "deviceId", "name", "smCount", "totalMemory")
 # Values of ENUM_NSYS_EVENT_TYPE: a push/pop range of one thread, a start/end range that any thread may end
 _RANGE_TYPES = (59, 60)
 _THREAD_BITS = 0xFFFFFF
 _CORRELATION_BITS = 32
 _WEAKEST_FIRST: tuple[LaunchOrder, ...] = ("gpu-start", "correlation", "api-start")
-_VERSION = re.compile(r"_V(\d{1,9})\Z")
 _ROWS_AT_ONCE = 1 << 15
 
 
 class NsysTables(ABC):
-    """The tables of one export by name; nsys leaves out those without rows: they have no columns.
-
-    Other tools put a version behind a name (``..._V2``): where the plain name is absent the highest is read.
-    """
+    """The tables of one export by name; nsys leaves out those without rows: they have no columns."""
 
     #: The type of the export as nsys calls it, e.g. "sqlite"
     kind: str
 
-    def __init__(self, path: str, stored: Iterable[str]) -> None:
+    def __init__(self, path: str, names: Iterable[str]) -> None:
         #: Of the export as the user gave it, for messages
         self.path = path
-        versions = {name: _VERSION.search(name) for name in stored}
-        by_version = sorted(
-            versions, key=lambda name: int(found[1]) if (found := versions[name]) else math.inf
-        )
-        #: What a table is called in the export
-        self.stored = {_VERSION.sub("", name): name for name in by_version}
+        self.names = frozenset(names)
 
     @property
     def remedy(self) -> str:
@@ -102,19 +93,15 @@ class NsysTables(ABC):
 
     def has(self, table: str, *columns: str) -> bool:
         """Return whether the export has a table with all these columns."""
-        return table in self.stored and self.columns(table).issuperset(columns)
+        return table in self.names and self.columns(table).issuperset(columns)
 
     @abstractmethod
     def columns(self, table: str) -> frozenset[str]:
         """Return the names of a table's columns."""
 
     @abstractmethod
-    def row_count(self, table: str) -> int:
-        """Return the number of rows."""
-
     def most_rows(self, table: str) -> int:
-        """Return at once about how many rows there are."""
-        return self.row_count(table)
+        """Return at once about how many rows there are, 0 for none."""
 
     @abstractmethod
     def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
@@ -124,7 +111,7 @@ class NsysTables(ABC):
         """
 
     @abstractmethod
-    def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a table one by one; a column it lacks is None in all of them."""
 
     @abstractmethod
@@ -166,7 +153,7 @@ def read_export(
         if progress is not None:
             progress(min(done, total), total, f"reading {Path(tables.path).name}")
 
-    has_ranges = tables.has(_NVTX, "eventType", *_RANGE)
+    has_ranges = tables.has(_NVTX, "eventType", "globalTid", "start", "end")
     builder, texts = LaunchTableBuilder(tables.path, kernels), dict[int, str]()
     parts, processes = list[_Part](), dict[int, int]()
     for arrays in tables.integers(KERNEL, columns):
@@ -216,7 +203,7 @@ def read_export(
     facts = RecordingFacts(
         launch_order=launch_order,
         api_rows_missing=api_rows_missing,
-        hidden_graph_replays=tables.row_count(_GRAPH_TRACE),
+        hidden_graph_replays=sum(1 for _ in tables.rows(_GRAPH_TRACE, ("start",))),
         product=_product(tables),
     )
     profile = builder.finish(
@@ -256,15 +243,15 @@ def _name_codes(
         name = np.where(name == NULL, form, name)
     codes, first_rows = dense_codes([np.maximum(name, -1) + 1])
     ids = {form: values[first_rows].tolist() for form, values in {"full": name, **forms}.items()}
-    wanted = {each for of_form in ids.values() for each in of_form} - texts.keys() - {NULL}
+    wanted = set().union(*ids.values()) - texts.keys()
     texts.update(tables.strings(sorted(wanted)) if wanted else {})
     found = {form: [texts.get(each) for each in of_form] for form, of_form in ids.items()}
-    full = [text for text in found["full"] if text is not None]
-    if len(full) < len(first_rows):
-        rows = [row for row, text in zip(first_rows.tolist(), found["full"], strict=True) if text is None]
+    if None in found["full"]:
+        row = min(row for row, text in zip(first_rows.tolist(), found["full"], strict=True) if text is None)
         message = f"a launch has no kernel name in the table {STRINGS}"
-        raise tables.error(message, row=rows_before + min(rows) + 1, column=_NAMES[0])
-    return kernels.names.intern(full, short=found.get("shortName"), mangled=found.get("mangledName"))[codes]
+        raise tables.error(message, row=rows_before + row + 1, column=_NAMES[0])
+    full = cast("list[str]", found["full"])
+    return kernels.names.intern(full, found.get("shortName"), found.get("mangledName"))[codes]
 
 
 # --- in which order the program issued its launches --------------------------------------------------------
@@ -323,9 +310,12 @@ def _put_in_order(parts: Sequence[_Part], numbers: IntArray) -> tuple[LaunchOrde
 
 
 class _NvtxRanges:
-    """The ranges of an export: there may be more than launches, and few runs need them.
+    """The ranges of an export, which may be more than launches: they are read when they are asked for.
 
-    So they are read when they are asked for, and only those are kept whose names contain what is asked for.
+    Parameters
+    ----------
+    opened : opens the export.
+    numbers : the number of a process by its globalPid.
     """
 
     def __init__(
@@ -345,16 +335,8 @@ class _NvtxRanges:
         with self._opened() as tables:
             rows = _range_rows(tables, text)
             while some := list(islice(rows, _ROWS_AT_ONCE)):
-                numbers = [
-                    (
-                        codes.setdefault(name, len(codes)),
-                        NULL if thread is None else thread,
-                        NULL if start is None else start,
-                        STILL_OPEN if end is None else end,
-                    )
-                    for name, thread, start, end in some
-                ]
                 try:
+                    numbers = [(codes.setdefault(name, len(codes)), *place) for name, *place in some]
                     parts.append(np.array(numbers, dtype=np.int64))
                 except (TypeError, ValueError, OverflowError):
                     raise tables.not_integers("start") from None
@@ -362,25 +344,20 @@ class _NvtxRanges:
         recorded, place = np.unique(thread & ~_THREAD_BITS, return_inverse=True)
         # A process without launches has no number; no sequence has the number -1.
         number = np.array([self._numbers.get(each, -1) for each in recorded.tolist()], dtype=np.int64)
-        events = RangeEvents(tuple(codes), code, number[place], start_ns, end_ns)
-        return runs_of(events, self._sequences, self._api_start_ns)
+        events = np.stack([code, number[place], start_ns, end_ns])
+        return runs_of(tuple(codes), events, self._sequences, self._api_start_ns)
 
 
-def _range_rows(tables: NsysTables, text: str) -> Iterator[tuple[str, object, object, object]]:
+def _range_rows(tables: NsysTables, text: str) -> Iterator[tuple[Any, ...]]:
     """Yield name, globalTid, start and end of the ranges whose names contain a text.
 
     A range carries its name itself or as the id of a registered string.
     """
-    strings = {
-        number: value
-        for number, value in tables.rows(STRINGS, ("id", "value"))
-        if isinstance(number, int) and isinstance(value, str) and text in value
-    }
-    for kind, own, number, *place in tables.rows(_NVTX, ("eventType", "text", "textId", *_RANGE)):
-        name = own or (strings.get(number) if isinstance(number, int) else None)
+    strings = {number: value for number, value in tables.rows(STRINGS, ("id", "value")) if text in str(value)}
+    for kind, own, number, thread, start, end in tables.rows(_NVTX, _RANGE):
+        name = own or strings.get(number)
         if kind in _RANGE_TYPES and isinstance(name, str) and text in name:
-            thread, start, end = place
-            yield name, thread, start, end
+            yield name, NULL if thread is None else thread, start, STILL_OPEN if end is None else end
 
 
 # --- what an export says besides its launches --------------------------------------------------------------
@@ -408,35 +385,25 @@ def _devices(tables: NsysTables, sequences: Iterable[LaunchSequence]) -> tuple[D
     There is one table of GPUs in 2020, and two that belong together from 2024 on. CUDA_VISIBLE_DEVICES
     renumbers the GPUs of a process, so a numbering by process comes first.
     """
-
-    def records(table: str, *columns: str) -> list[dict[str, object]]:
-        return [dict(zip(columns, row, strict=True)) for row in tables.rows(table, columns)]
-
-    def positive(value: object) -> int | None:
-        return value if isinstance(value, int) and value > 0 else None
-
-    old_gpus = records(
-        "TARGET_INFO_CUDA_GPU", "deviceId", "pid", "name", "numMultiprocessors", "globalMemorySize"
-    )
-    gpus = records("TARGET_INFO_GPU", "id", "deviceId", "cuDevice", "name", "smCount", "totalMemory")
-    numbering = records("TARGET_INFO_CUDA_DEVICE", "pid", "cudaId", "gpuId")
+    old = list(tables.rows("TARGET_INFO_CUDA_GPU", _OLD_GPU))
+    gpus = list(tables.rows("TARGET_INFO_GPU", _GPU))
+    numbering = list(tables.rows("TARGET_INFO_CUDA_DEVICE", ("pid", "cudaId", "gpuId")))
     known: list[tuple[int, Device]] = []
     for process, device in dict.fromkeys((each.process, each.device) for each in sequences):
-        numbers = [each["gpuId"] for each in numbering if (each["pid"], each["cudaId"]) == (process, device)]
+        numbers = [gpu for *place, gpu in numbering if place == [process, device]]
         surest_first = (
-            *(gpu for gpu in old_gpus if (gpu["deviceId"], gpu["pid"]) == (device, process)),
-            *(gpu for gpu in old_gpus if gpu["deviceId"] == device),
-            *(gpu for number in numbers for gpu in gpus if gpu["id"] == number),
-            *(gpu for key in ("cuDevice", "id", "deviceId") for gpu in gpus if gpu[key] == device),
+            *(gpu for gpu in old if gpu[:2] == (device, process)),
+            *(gpu for gpu in old if gpu[0] == device),
+            *(gpu for number in numbers for gpu in gpus if gpu[1] == number),
+            *(gpu for key in range(3) for gpu in gpus if gpu[key] == device),
         )
-        gpu = surest_first[0] if surest_first else {}
-        name = gpu.get("name")
-        if isinstance(name, str):
-            # The table of 2020 counts in MiB.
-            mib = positive(gpu.get("globalMemorySize"))
-            memory_bytes = positive(gpu.get("totalMemory")) or (mib and mib << 20)
-            sm_count = positive(gpu.get("smCount", gpu.get("numMultiprocessors")))
-            known.append((process, Device(device, name, sm_count, memory_bytes)))
+        for gpu in surest_first[:1]:
+            name, *sizes = gpu[-3:]
+            sm_count, memory = (size if isinstance(size, int) and size > 0 else None for size in sizes)
+            if isinstance(name, str):
+                # The table of 2020 counts in MiB.
+                memory_bytes = memory << 20 if memory and len(gpu) == len(_OLD_GPU) else memory
+                known.append((process, Device(device, name, sm_count, memory_bytes)))
     distinct = tuple(dict.fromkeys(device for _, device in known))
     if len({device.device for device in distinct}) == len(distinct):
         return distinct
@@ -446,16 +413,13 @@ def _devices(tables: NsysTables, sequences: Iterable[LaunchSequence]) -> tuple[D
 def _without_kernels(tables: NsysTables) -> ProfileError:
     """Return the error for an nsys export without kernel launches: why it has none, and what to do."""
     mode = _settings(tables, "META_DATA_CAPTURE").get("CUDA_GRAPH_TRACE_OPTIONS:MODE")
-    launches_graphs = mode == "Graph" and any(
-        str(text).startswith(("cudaGraphLaunch", "cuGraphLaunch"))
-        for (text,) in tables.rows(STRINGS, ("value",))
-    )
-    if launches_graphs or tables.row_count(_GRAPH_TRACE):
+    texts = tables.rows(STRINGS, ("value",)) if mode == "Graph" else ()
+    if any("GraphLaunch" in str(text) for (text,) in texts) or tables.most_rows(_GRAPH_TRACE):
         what = (
             "was recorded with graph-level tracing: it has replays of graphs but none of the kernels inside"
         )
         remedy = "record again with `nsys profile --trace=cuda --cuda-graph-trace=node ...`"
-    elif any(name.startswith("CUPTI_ACTIVITY_KIND_") for name in tables.stored):
+    elif any(name.startswith("CUPTI_ACTIVITY_KIND_") for name in tables.names):
         what = "has CUDA activities but no kernel launches: kernels were not recorded"
         remedy = (
             "check that the profiled range launches kernels; record with `nsys profile --trace=cuda ...`; "

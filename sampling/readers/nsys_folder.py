@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sampling.arrays import IntArray, arrow_file, nulls_as, to_numpy
 from sampling.parallel import Progress
@@ -56,7 +56,7 @@ def _table_files(folder: Path) -> dict[str, Path]:
 class _FolderTables(NsysTables):
     def __init__(self, path: str, files: Mapping[str, Path]) -> None:
         super().__init__(path, files)
-        self._files = {table: files[stored] for table, stored in self.stored.items()}
+        self._files = files
         file = self._files.get(KERNEL) or self._files.get(STRINGS)
         self.kind = "parquetdir" if file is None or file.suffix == ".parquet" else "arrowdir"
         self._columns: dict[str, frozenset[str]] = {}
@@ -91,14 +91,14 @@ class _FolderTables(NsysTables):
 
     def columns(self, table: str) -> frozenset[str]:
         """Return the names of a table's columns."""
-        if table in self.stored and table not in self._columns:
+        if table in self.names and table not in self._columns:
             with self._opened(table) as (names, _):
                 self._columns[table] = frozenset(names)
         return self._columns.get(table, frozenset())
 
-    def row_count(self, table: str) -> int:
+    def most_rows(self, table: str) -> int:
         """Return the number of rows."""
-        if table not in self.stored:
+        if table not in self.names:
             return 0
         with self._opened(table) as (_, batches):
             return sum(len(batch) for batch in batches(columns=[]))
@@ -110,7 +110,7 @@ class _FolderTables(NsysTables):
         """
         import pyarrow as pa
 
-        if table in self.stored:
+        if table in self.names:
             with self._opened(table) as (_, batches):
                 for batch in batches(columns=list(columns)):
                     places = [batch.schema.get_all_field_indices(name) for name in columns]
@@ -129,7 +129,7 @@ class _FolderTables(NsysTables):
                     raise self.not_integers(name)
             yield [to_numpy(nulls_as(array.cast(pa.int64()), NULL)) for array in arrays]
 
-    def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows batch by batch."""
         if present := [name for name in columns if name in self.columns(table)]:
             for arrays in self._batches(table, present):
@@ -165,6 +165,8 @@ def _checked(array: pa.Array) -> pa.Array:
 
 
 def _cells(array: pa.Array) -> list[object]:
-    """Return the values, texts decoded whatever their bytes."""
-    cells: list[object] = array.to_pylist()
+    """Return the values, texts decoded whatever their bytes; nsys writes no nested ones."""
+    import pyarrow as pa
+
+    cells: list[object] = [None] * len(array) if pa.types.is_nested(array.type) else array.to_pylist()
     return [cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell for cell in cells]

@@ -23,12 +23,11 @@ from sampling.errors import ProfileError
 from sampling.parallel import Progress
 from sampling.profile.profile import KernelTable, Profile
 from sampling.readers import nsys_sqlite
-from sampling.readers.input_file import HEAD_BYTES, InputFile, is_binary
+from sampling.readers.input_file import HEAD_BYTES, InputFile
 
 FORMAT = "nsys-report"
 LONGEST_EXPORT_SECONDS = 3600.0
 
-_MAGIC = b"NVIDIA Tegra Profiler Report"
 _ASKED_EVERY_SECONDS = 0.05
 _MOST_QUOTED = 300
 _UNFINISHED = "unfinished-"
@@ -36,8 +35,7 @@ _UNFINISHED = "unfinished-"
 
 def recognise(file: InputFile) -> bool:
     """Return whether this is a report."""
-    is_named_so = file.path.casefold().endswith((".nsys-rep", ".qdrep"))
-    return file.head.startswith(_MAGIC) or (is_named_so and is_binary(file))
+    return file.head.startswith(b"NVIDIA Tegra Profiler Report")
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None:

@@ -52,7 +52,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     Raises ProfileError: the database is damaged, none of nsys', or without kernel launches.
     """
     with _opened(file) as tables:
-        if not any(map(_OF_NSYS.fullmatch, tables.stored)):
+        if not any(map(_OF_NSYS.fullmatch, tables.names)):
             raise ProfileError(
                 "a SQLite database of neither nsys nor rocprofv3: it has none of their tables",
                 path=file.path,
@@ -76,31 +76,26 @@ class _SqliteTables(NsysTables):
         super().__init__(path, database.tables)
 
     def _select(self, what: str, table: str) -> str:
-        # Tables and columns cannot be bound as parameters; these names come from the file's own schema.
-        stored = self.stored[table].replace('"', '""')
-        return f'SELECT {what} FROM "{stored}"'  # noqa: S608
+        # Tables and columns cannot be bound as parameters; these names are nsys' own.
+        return f'SELECT {what} FROM "{table}"'  # noqa: S608
 
-    def _number(self, what: str, table: str) -> int:
-        """Return a number that SQLite computes of a table, 0 where there is none."""
-        query = self._select(f"IFNULL({what}, 0)", table) if table in self.stored else "SELECT 0"
+    def _row_number(self, which: str, table: str) -> int:
+        """Return the MIN or MAX of the row numbers, 0 where there is none; of both at once SQLite is slow."""
+        query = self._select(f"IFNULL({which}(rowid), 0)", table) if table in self.names else "SELECT 0"
         return int(self._connection.execute(query).fetchone()[0])
 
     def _nullable(self, table: str) -> dict[str, bool]:
         """Return the columns of a table and whether they may hold NULL."""
         query = 'SELECT name, NOT "notnull" FROM pragma_table_info(?)'
-        return dict(self._connection.execute(query, (self.stored.get(table),)))
+        return dict(self._connection.execute(query, (table,)))
 
     def columns(self, table: str) -> frozenset[str]:
         """Return the names of a table's columns."""
         return frozenset(self._nullable(table))
 
-    def row_count(self, table: str) -> int:
-        """Return the number of rows, for which SQLite goes over the whole table."""
-        return self._number("COUNT(*)", table)
-
     def most_rows(self, table: str) -> int:
         """Return the number of the last row: more than there are where some were deleted."""
-        return self._number("MAX(rowid)", table)
+        return self._row_number("MAX", table)
 
     def integers(self, table: str, columns: Sequence[str]) -> Iterator[Sequence[IntArray]]:
         """Yield the rows in parts: row by row from a small file, by several threads from a big one."""
@@ -145,7 +140,7 @@ class _SqliteTables(NsysTables):
                 columns.update(zip(group, halves, strict=True))
             return columns
 
-        first, last = self._number("MIN(rowid)", table), self._number("MAX(rowid)", table)
+        first, last = self._row_number("MIN", table), self._row_number("MAX", table)
         queried = ordered_map(columns_of, row_ranges(first, last + 1, self._location.stat().st_size))
         while some := list(islice(queried, QUERIES_OF_ONE_PART)):
             joined = {name: np.concatenate([part[name] for part in some]) for name in values}
@@ -173,7 +168,7 @@ class _SqliteTables(NsysTables):
         except (adbc_driver_manager.Error, pa.ArrowException, OSError) as error:
             raise damaged(self.path, str(error), self.remedy) from error
 
-    def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    def rows(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows one by one."""
         if present := self.columns(table):
             values = (f'"{name}"' if name in present else "NULL" for name in columns)

@@ -155,28 +155,25 @@ def _tables(file: InputFile, progress: Progress | None, units: dict[str, int]) -
         start = 0
         if layout is None or has_ended:
             header = _HEADER.search(text)
-            if header and has_ended:
-                raise refused(offset + header.start(), "holds a second GPU trace of nvprof")
             if not header:
                 continue
+            if has_ended:
+                raise refused(offset + header.start(), "holds a second GPU trace of nvprof")
             layout, start = _layout(header), header.end()
             yield None
         if layout.separator == "," and not units and text[start:]:
             below = first_line(text[start:])
             named = zip(layout.header, header_cells(below), strict=False)
             units |= {title: _UNITS.get(unit.strip(), 0) for title, unit in named}
-            if not all(map(units.get, _TIMES)) or not {*_GRID, *_BLOCK, "Name"} <= layout.columns.keys():
+            lacking = {*_GRID, *_BLOCK, "Name"} - layout.columns.keys()
+            if lacking or not all(map(units.get, _TIMES)):
                 raise refused(offset + start, "the header of the GPU trace lacks a column or a unit of time")
             start += len(below)
         rows, has_ended = _until_end(text, start)
         if has_ended and (again := _HEADER.search(text, start + len(rows))):
             raise refused(offset + again.start(), "holds a second GPU trace of nvprof")
-        if rows.strip() and layout.separator == ",":
-            yield parse(file, layout, offset + start, rows)
-        elif rows.strip():
-            # A name may hold two blanks, which is seen by the number of cells.
-            plain = parse_plain(file, layout, offset + start, _marked(rows))
-            yield plain or parse(file, layout, offset + start, _parted(rows, len(layout.header)))
+        if rows.strip():
+            yield (parse if layout.separator == "," else _of_columns)(file, layout, offset + start, rows)
 
 
 def _layout(header: re.Match[bytes]) -> Layout:
@@ -193,6 +190,12 @@ def _until_end(text: bytes, start: int) -> tuple[bytes, bool]:
     ends = [at + 1 for end in _ENDS if (at := text.find(b"\n" + end, max(start - 1, 0))) >= 0]
     ends += [start] * text.startswith(_ENDS, start)
     return text[start : min(ends, default=len(text))], bool(ends)
+
+
+def _of_columns(file: InputFile, layout: Layout, offset: int, text: bytes) -> Rows:
+    """Return rows printed in columns; a name may hold two blanks, which is seen by the number of cells."""
+    plain = parse_plain(file, layout, offset, _marked(text))
+    return plain or parse(file, layout, offset, _parted(text, len(layout.header)))
 
 
 def _marked(text: bytes) -> bytes:

@@ -144,13 +144,10 @@ def _profiles_of(
     for name, (recording, _) in sorted(recognised.items(), key=lambda each: each[1][1]):
         best.setdefault(recording, name)
     kept = [name for name, (recording, _) in recognised.items() if best[recording] == name]
-    left_out = {
-        "no profiles": [entry.name for entry in entries if entry.name not in recognised],
-        "other forms of what is read": [name for name in recognised if best[recognised[name][0]] != name],
-    }
-    told = "; ".join(f"{listed(names)}: {why}" for why, names in left_out.items() if names)
     what = counted(len(kept), "profile is read", "profiles are read as one workload")
-    return [str(Path(path) / name) for name in kept], [f"{path}: {what}; left out: {told}"] if told else []
+    others = [entry.name for entry in entries if entry.name not in {*kept}]
+    left_out = f"{path}: {what}; left out: {listed(others)} (no profiles, or other forms of these)"
+    return [str(Path(path) / name) for name in kept], [left_out] if others else []
 
 
 def _is_profile(entry: Path, columns: ColumnMap | None) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, RangeEvents, runs_of
+from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, runs_of
 from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
 from sampling.readers.input_file import InputFile
@@ -230,9 +230,9 @@ def profile_of(
 
     def ranges(sequences: tuple[LaunchSequence, ...], api_start_ns: AnyIntArray | None) -> RangeSource:
         codes: dict[str, int] = {}
-        rows = [(process, codes.setdefault(text, len(codes)), *times) for process, text, *times in markers]
-        process, text, start_ns, end_ns = np.array(rows, dtype=np.int64).reshape(-1, 4).T
-        return runs_of(RangeEvents(tuple(codes), text, process, start_ns, end_ns), sequences, api_start_ns)
+        rows = [(codes.setdefault(text, len(codes)), process, *times) for process, text, *times in markers]
+        events = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+        return runs_of(tuple(codes), events, sequences, api_start_ns)
 
     profile_file = ProfileFile(file.path, file.location, launches)
     return builder.finish(format_name=format_name, file=profile_file, facts=facts, ranges=ranges)

@@ -138,6 +138,12 @@ class DurationCounts:
         """(g,) total duration of each group."""
         return np.diff(self.time_before_ns[self.offsets])
 
+    @property
+    def groups_of_most(self) -> int:
+        """The fewest kernel groups that together hold `MOST` of the time; 0 where there is none."""
+        total_ns = self.total_duration_ns
+        return int(np.searchsorted(self.group_duration_ns.cumsum(), MOST * total_ns)) + 1 if total_ns else 0
+
     @cached_property
     def group_std_ns(self) -> FloatArray:
         """(g,) population standard deviation of each group's durations."""
@@ -159,13 +165,6 @@ def range_std_ns(counts: DurationCounts, start: IntArray, stop: IntArray) -> Flo
     return np.asarray(np.sqrt(squares / launches))
 
 
-def fewest_holding(durations_ns: IntArray, share: float = MOST) -> int:
-    """Return the fewest groups, of these total durations, that hold a share of the time; 0 without any."""
-    held_ns = np.sort(durations_ns)[::-1].cumsum()
-    total_ns = int(held_ns[-1]) if held_ns.size else 0
-    return int(np.searchsorted(held_ns, share * total_ns)) + 1 if total_ns else 0
-
-
 def count_durations(
     profile: Profile,
     grouping: Grouping,
@@ -175,13 +174,8 @@ def count_durations(
 ) -> DurationCounts:
     """Reduce a profile to its (group, duration, count).
 
-    Parameters
-    ----------
-    selected : what the region selects, where that is known from another reduction of the profile.
-
-    Raises
-    ------
-    EmptySelectionError : the region leaves no launch; says which filter emptied it.
+    `EmptySelectionError`, which says the filter, where the region leaves no launch. ``selected`` is what it
+    selects, where that is known from another reduction of the profile.
     """
     region = region or Region()
     if selected is None:
@@ -208,9 +202,7 @@ def count_durations(
 def counts_by_name(profile: Profile, counts: DurationCounts) -> DurationCounts:
     """Return what `count_durations` finds for groups by name, from groups by launch: nothing is read again.
 
-    Parameters
-    ----------
-    counts : of groups that lie in one process and device each.
+    Each of those groups lies in one process and device.
     """
     sequences, name_of = len(profile.sequences), profile.kernels.signature_names()
     raw = np.flatnonzero(counts.group_of_raw >= 0)
@@ -324,12 +316,7 @@ def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:
 def counted_launches(
     profile: Profile, counts: DurationCounts, columns: Sequence[Column], progress: Progress | None = None
 ) -> Iterator[tuple[Part, IntArray, Table]]:
-    """Yield what a reduction counts, in id order: parts, the kernel group of each launch, and columns.
-
-    Parameters
-    ----------
-    counts : the reduction of this profile, with its region.
-    """
+    """Yield what a reduction counts, in id order: parts, the kernel group of each launch, and columns."""
     groups_of = group_of_label(profile, counts)
     least_ns = counts.region.min_duration_ns
     wanted = tuple(dict.fromkeys((*columns, counts.label, *(() if least_ns is None else ("duration_ns",)))))
@@ -350,6 +337,17 @@ def counted_launches(
             yield part, group, table
         if progress is not None:
             progress(done + 1, len(counts.selected), "looking at launches")
+
+
+def counted_at_once(
+    profile: Profile, counts: DurationCounts, columns: Sequence[Column], progress: Progress | None = None
+) -> tuple[IntArray, ...]:
+    """Return (n,) id, sequence and group of all launches that a reduction counts, by id, then columns."""
+    parts = []
+    for part, group, table in counted_launches(profile, counts, columns, progress):
+        ids, sequence = part.ids(np.arange(len(group))), np.full(len(group), part.sequence)
+        parts.append((ids, sequence, group, *(table[column] for column in columns)))
+    return tuple(np.concatenate(each).astype(np.int64, copy=False) for each in zip(*parts, strict=True))
 
 
 def counted_parts(profile: Profile, counts: DurationCounts) -> tuple[Part, ...]:

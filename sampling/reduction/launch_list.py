@@ -14,7 +14,7 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.parallel import Progress
 from sampling.profile.named_ranges import NamedRange
 from sampling.profile.profile import KernelTable, Profile
-from sampling.reduction.duration_counts import DurationCounts, LaunchCost, counted_launches
+from sampling.reduction.duration_counts import DurationCounts, LaunchCost, counted_at_once
 from sampling.reduction.grouping import KernelGroup
 
 
@@ -50,31 +50,25 @@ class Features:
 
 @dataclass(frozen=True, slots=True)
 class LaunchList:
-    """The selected launches in id order; row i of every array is one launch."""
+    """The selected launches in id order; row i of every array (n,) is one launch."""
 
-    #: (n,) index in the whole profile, ascending.
+    #: Index in the whole profile, ascending.
     id: IntArray
-    #: (n,) index into the profile's sequences, one for each process and device.
+    #: Index into the profile's sequences, a row of ``kernels.signature_rows()``, index of the kernel group.
     sequence: IntArray
-    #: (n,) code of name, grid and block: a row of ``kernels.signature_rows()``.
     signature: IntArray
-    #: (n,) index of the kernel group.
     group: IntArray
-    #: (n,) nanoseconds.
     duration_ns: IntArray
-    #: Names and signatures behind the codes.
     kernels: KernelTable
     #: The kernel groups, largest total first.
     groups: tuple[KernelGroup, ...]
-    #: Metrics and vectors of the launches, row by row; None where no file gave any.
+    #: Metrics and vectors of the launches, and what simulating each costs; None where that is not known.
     features: Features | None = None
-    #: What simulating each launch costs; None where that is not known.
     cost: LaunchCost | None = None
     #: The profile's `Profile.named_ranges`; None where there is no profile behind the list.
     ranges_named: Callable[[str], tuple[NamedRange, ...] | None] | None = None
-    #: The id of the first launch of each sequence, selected or not.
+    #: The ids of each sequence's first launch and of the profile's last one, selected or not.
     first_ids: tuple[int, ...] = (0,)
-    #: The id of the profile's last launch, selected or not; None where it is not known.
     last_id: int | None = None
 
     def __len__(self) -> int:
@@ -86,23 +80,9 @@ class LaunchList:
 
 
 def list_launches(profile: Profile, counts: DurationCounts, progress: Progress | None = None) -> LaunchList:
-    """Read the launches that a reduction counts, without features.
-
-    Parameters
-    ----------
-    counts : the reduction of this profile; its region and groups are the list's.
-    """
-    parts = [
-        (
-            part.ids(np.arange(len(group))),
-            np.full(len(group), part.sequence),
-            table["signature"].astype(np.int64),
-            group,
-            table["duration_ns"],
-        )
-        for part, group, table in counted_launches(profile, counts, ("duration_ns", "signature"), progress)
-    ]
-    ids, sequence, signature, group, duration_ns = map(np.concatenate, zip(*parts, strict=True))
+    """Read the launches that a reduction of the profile counts, without features."""
+    columns = counted_at_once(profile, counts, ("signature", "duration_ns"), progress)
+    ids, sequence, group, signature, duration_ns = columns
     return LaunchList(
         ids,
         sequence,
@@ -112,6 +92,6 @@ def list_launches(profile: Profile, counts: DurationCounts, progress: Progress |
         kernels=profile.kernels,
         groups=counts.groups,
         ranges_named=profile.named_ranges,
-        first_ids=tuple(each.first_id for each in profile.sequences),
+        first_ids=profile.first_ids,
         last_id=profile.launches - 1,
     )

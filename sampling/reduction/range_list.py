@@ -13,7 +13,7 @@ from sampling.parallel import Progress
 from sampling.profile.named_ranges import NO_RANGES, Paths, range_paths
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
-from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_launches
+from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_at_once
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.iterations import MOST, Iterations, find_iterations
 from sampling.reduction.region import Region
@@ -41,10 +41,9 @@ class RangeList:
     """Ranges with the same path are one; all arrays (p,), and every range stands after the one it lies in."""
 
     paths: Paths
-    #: What the region keeps of them, each launch once.
+    #: What the region keeps of them, each launch once, with the ids of the first and the last.
     launches: IntArray
     duration_ns: IntArray
-    #: The ids of their first and last launch that it keeps.
     first: IntArray
     last: IntArray
     #: How many ranges they are.
@@ -99,7 +98,7 @@ class RangeList:
 
 
 def list_ranges(profile: Profile, region: Region, progress: Progress | None = None) -> RangeList:
-    """Return the ranges of a region; without any the list is empty. It holds 28 bytes a launch.
+    """Return the ranges of a region; without any the list is empty. It holds 50 bytes a launch.
 
     The iterations of a process and device, where most of its launches are some, lie in a range that stands
     for all of them.
@@ -111,11 +110,8 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
     NotApplicableError : the profile lacks what the region asks for.
     """
     kept = count_durations(profile, Grouping(GroupBy.NAME), region, progress)
-    parts = [
-        (part.ids(np.arange(len(group))), table["signature"], table["duration_ns"])
-        for part, group, table in counted_launches(profile, kept, ("signature", "duration_ns"), progress)
-    ]
-    ids, signature, each_ns = map(np.concatenate, zip(*parts, strict=True))
+    columns = counted_at_once(profile, kept, ("signature", "duration_ns"), progress)
+    ids, _, _, signature, duration = columns
     runs = NO_RANGES if profile.ranges is None else profile.ranges.holding("")
     named, path = range_paths(runs)
     # Of each path its text, parent and depth; of each run its path and ids.
@@ -124,7 +120,7 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
     several = int(runs.opened.max(initial=0)) + 1
     of_range = np.unique(path * several + runs.opened) // several
     times = [np.bincount(of_range, minlength=len(named))]
-    count = len(named)
+    count, is_several = len(named), len(profile.sequences) > 1
     for sequence in profile.sequences:
         begin, stop = np.searchsorted(ids, (sequence.first_id, sequence.first_id + sequence.launches))
         found = _iterations_of(profile, signature[begin:stop])
@@ -133,9 +129,7 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
         first = begin + found.first
         held = np.stack([np.full(len(first), count), ids[first], ids[first + found.launches - 1] + 1])
         numbers = np.arange(len(first) if len(first) <= MOST_LISTED else 0)
-        place = (
-            f" of process {sequence.process} device {sequence.device}" if len(profile.sequences) > 1 else ""
-        )
+        place = f" of process {sequence.process} device {sequence.device}" if is_several else ""
         inner = np.stack([len(texts) + 1 + numbers, np.full(len(numbers), count), np.ones_like(numbers)])
         paths += [np.array([[len(texts)], [-1], [0]]), inner]
         texts += [f"iterations{place}", *map(str, numbers.tolist())]
@@ -145,7 +139,7 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
 
     run_path, run_first, run_stop = _each_id_once(np.concatenate(stretches, axis=1), profile.launches)
     low, high = np.searchsorted(ids, run_first), np.searchsorted(ids, run_stop)
-    before_ns = np.concatenate([[0], np.cumsum(each_ns)])
+    before_ns = np.concatenate([[0], np.cumsum(duration)])
     launches, duration_ns = np.zeros((2, count), dtype=np.int64)
     np.add.at(launches, run_path, high - low)
     np.add.at(duration_ns, run_path, before_ns[high] - before_ns[low])

@@ -52,19 +52,6 @@ _BEYOND_ANY = 1_000_000
 #: (45 bytes an instruction, two each cycle of 75 SMs)
 _LEAST_GB, _MOST_GB = 0.4, 10.0
 
-_FILLS = """\
-MemcpyHtoD lines before a launch fill the simulator's L2; the program's own are left out. The simulator keeps
-32 bits of their addresses, so the traces here have the low 32 bits of theirs, where the program's are longer.
-"""
-_LOADS = """\
-The kernel before a launch, of its number + 1,000,000,000, loads what fills the simulator's L2 and weighs
-nothing; the program's own copies are left out.
-"""
-_COPIES = """\
-Memory copies are {}. They fill the simulator's L2 with -gpgpu_perf_sim_memcpy 1,
-where they are below 4 GiB: of a copy's address 32 bits are kept, so those of most programs do nothing.
-"""
-
 
 def _for_accel_sim(plan: PlanFile, parts: Sequence[Part], choices: ExportChoices) -> Written:
     """Return the lists, the scripts and the traces that are not the program's own."""
@@ -121,19 +108,20 @@ def _for_accel_sim(plan: PlanFile, parts: Sequence[Part], choices: ExportChoices
         own += [("trace.sh", trace), ("list-kernels.sh", dry_run)]
         called = {step.ordinal: _trace_name(step.ordinal, traces).split(".")[0] for step in part.steps}
         written.append((own, called))
+    copies = "not_filled"
     if choices.caches in FILLED:
-        copies = _LOADS if choices.caches == "loads" else _FILLS
-        if untraced:
-            lacking = counted(untraced, "launch", "launches")
-            copies += f" Of {lacking} just before drawn ones there is no trace.\n"
-    elif choices.traces is None:
-        copies = "An export that is given the traces fills L2 before each launch.\n"
-    else:
-        kept = "dropped" if choices.drop_copies else "kept, each before the first launch after it"
-        copies = _COPIES.format(kept)
+        copies = "loads" if choices.caches == "loads" else "fills"
+    elif choices.traces is not None:
+        copies = "copies"
+    said = template(
+        f"accel-sim/{copies}.txt",
+        kept="dropped" if choices.drop_copies else "kept, each before the first launch after it",
+    )
+    if untraced:
+        said += f" Of {counted(untraced, 'launch', 'launches')} just before drawn ones there is no trace.\n"
     more = f"So that the ranges fit in one variable, {added:,} launches more are recorded.\n"
     return written, {
-        "copies": copies,
+        "copies": said,
         "before": counted(choices.trace_before, "launch", "launches"),
         "bridged": more if added else "",
     }

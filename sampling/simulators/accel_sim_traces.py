@@ -11,9 +11,8 @@ from __future__ import annotations
 import gzip
 import lzma
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
@@ -149,64 +148,43 @@ class TraceFolder:
 def traces_for(path: str, steps: Sequence[Step], aligned: Mapping[int, int] | None = None) -> TraceFolder:
     """Return the traces of a folder that are of some launches, by `TraceFolder.aligned`.
 
-    Raises ProfileError where there are no traces, one of a launch is missing or is of another kernel, or the
-    folder has the traces of several contexts and those of more than one fit, or of none.
+    Raises ProfileError where there are no traces, or those of several contexts, or one of a launch is missing
+    or is of another kernel, grid or block.
     """
-    contexts = [replace(each, aligned=aligned) for each in _contexts(path)]
-    fitting, reasons = [], []
-    for folder in contexts:
-        try:
-            _check(folder, steps)
-            fitting.append(folder)
-        except ProfileError as error:
-            reasons.append(error)
-    if not fitting:
-        raise reasons[0]
-    if len(fitting) > 1:
-        could = f"the plan's launches could be those of {len(fitting)}"
-        several = f"has traces of {len(contexts)} contexts, and {could}"
-        raise ProfileError(several, path=path, remedy="give a folder with the traces of one")
-    return fitting[0]
-
-
-def _check(folder: TraceFolder, steps: Sequence[Step]) -> None:
-    """Raise ProfileError where a launch has no trace, or one of another kernel, grid or block."""
+    folder = _traces_in(path, aligned)
     steps = [step for step in steps if step.ordinal < LOADS_FROM]
-    missing = [step for step in steps if folder.number(step.ordinal) not in folder.files]
-    if missing:
+    if missing := [step for step in steps if folder.number(step.ordinal) not in folder.files]:
         would = f"would be kernel-{missing[0].ordinal + 1}, which"
-        would = "was skipped by the tracer and" if folder.aligned else would
+        would = "was skipped by the tracer and" if aligned else would
         raise ProfileError(
-            f"launch {missing[0].id} {would} is not among the "
-            f"{counted(len(folder.files), 'trace')} from kernel-{min(folder.files)} to "
-            f"kernel-{max(folder.files)}; so for {counted(len(missing), 'launch', 'launches')} in all",
-            path=folder.path,
+            f"launch {missing[0].id} {would} is not among the {counted(len(folder.files), 'trace')} from "
+            f"kernel-{min(folder.files)} to kernel-{max(folder.files)}; so for "
+            f"{counted(len(missing), 'launch', 'launches')} in all",
+            path=path,
             remedy=_REMEDY,
         )
     for step in sorted(steps, key=lambda each: each.ordinal):
-        if (launch := step.launch) is None:
-            continue
-        number = folder.number(step.ordinal)
-        head, name = trace_head(folder.file(number)), folder.files[number]
-        if (said := head.get("kernel id", str(number))) != str(number):
-            raise ProfileError(f"{name} says that it is kernel id {said}", path=folder.path, remedy=_REMEDY)
-        refuse_other(launch, _kernel_of(head), name, folder.path, _REMEDY)
+        if step.launch is not None:
+            number = folder.number(step.ordinal)
+            head, name = trace_head(folder.file(number)), folder.files[number]
+            if (said := head.get("kernel id", str(number))) != str(number):
+                raise ProfileError(f"{name} says that it is kernel id {said}", path=path, remedy=_REMEDY)
+            refuse_other(step.launch, _kernel_of(head), name, path, _REMEDY)
+    return folder
 
 
-def _contexts(path: str) -> list[TraceFolder]:
-    """Return the traces of each context of a folder."""
-    folder = Path(path)
+def _traces_in(path: str, aligned: Mapping[int, int] | None) -> TraceFolder:
+    place = Path(path)
     try:
         # A list of a part of the traces may be there; the others are taken from their files.
-        names = sorted(file.name.removesuffix(".gz") for file in folder.iterdir())
-        text = (
-            (folder / LIST).read_text(encoding="utf-8", errors="replace") if (folder / LIST).exists() else ""
-        )
+        names = sorted(file.name.removesuffix(".gz") for file in place.iterdir())
+        text = (place / LIST).read_text(encoding="utf-8", errors="replace") if (place / LIST).exists() else ""
     except OSError as error:
         wrong = f"no folder of traces is there ({error.strerror})"
         raise ProfileError(wrong, path=path, remedy=f"give the folder of {LIST}") from error
-    files: defaultdict[str, dict[int, str]] = defaultdict(dict)
-    copies: defaultdict[str, dict[int, list[str]]] = defaultdict(dict)
+    files: dict[int, str] = {}
+    copies: dict[int, list[str]] = {}
+    contexts: set[str | None] = set()
     waiting: list[str] = []
     for line in (*filter(None, map(str.strip, text.split("\n"))), "", *names):
         if line.startswith("Memcpy"):
@@ -214,17 +192,17 @@ def _contexts(path: str) -> list[TraceFolder]:
         elif not line:
             waiting = []
         elif found := _READY.fullmatch(line):
-            number, context = int(found[1]), found[2] or ""
-            files[context].setdefault(number, line)
+            files.setdefault(int(found[1]), line)
+            contexts.add(found[2])
             if waiting:
-                copies[context][number], waiting = waiting, []
-    if not files:
+                copies[int(found[1])], waiting = waiting, []
+    if len(contexts) != 1:
         raise ProfileError(
-            f"has no {LIST} and no kernel-N.traceg",
+            f"has traces of {len(contexts)} contexts" if files else f"has no {LIST} and no kernel-N.traceg",
             path=path,
-            remedy="give the folder of traces that post-traces-processing has made ready",
+            remedy="give the folder of one context's traces that post-traces-processing has made ready",
         )
-    return [TraceFolder(path, files[context], copies[context]) for context in files]
+    return TraceFolder(path, files, copies, aligned)
 
 
 def instructions_of_traces(path: str, logs: Sequence[IntervalLog]) -> list[int | None]:

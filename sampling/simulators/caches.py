@@ -33,6 +33,7 @@ from sampling.errors import OptionError, ProfileError
 from sampling.parallel import ordered_map
 from sampling.simulators.accel_sim_traces import TraceFolder, opened, trace_head
 from sampling.simulators.export import PREDECESSORS, ExportChoices, Step
+from sampling.simulators.exporter import template
 from sampling.text import Wording, counted
 
 #: The largest L2 known, 128 MiB: the simulator drops what its own does not hold, the oldest first
@@ -51,24 +52,6 @@ _HIGH = re.compile(rb"0x0*[1-9a-f][0-9a-f]*([0-9a-f]{8})\b")
 _OPTION = re.compile(r"^\s*-(gpgpu_\S+)\s+(\S+)", re.MULTILINE)
 _CACHE = re.compile(r"[NS]:(\d+):(\d+):(\d+)\b.*")
 _REMEDY = "give the traces as post-traces-processing has made them"
-_LOADS_HEAD = """\
--kernel name = kernelpoint_fills_l2
--kernel id = {number}
--grid dim = ({ctas},1,1)
--block dim = (128,1,1)
--shmem = 0
--nregs = 16
--binary version = {binary}
--cuda stream id = {stream}
--shmem base_addr = 0x0
--local mem base_addr = 0x0
--nvbit version = 1
--accelsim tracer version = 5
--enable lineinfo = 0
-
-#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [addresses] immediate
-
-"""
 _LOADS_OF_WARP, _WARPS = 8, 4
 
 
@@ -283,7 +266,7 @@ def write_loads(
     per_cta = 32 * _LOADS_OF_WARP * _WARPS
     ctas = max(1, -(-len(sector) // per_cta))
     known = {"binary": head.get("binary version", "70"), "stream": head.get("cuda stream id", "0")}
-    target.write(_LOADS_HEAD.format(number=number, ctas=ctas, **known).encode())
+    target.write(template("accel-sim/loads.traceg", number=number, ctas=ctas, **known).encode())
     for cta in range(ctas):
         target.write(f"#BEGIN_TB\n\nthread block = {cta},0,0\n".encode())
         for warp in range(_WARPS):

@@ -21,12 +21,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sampling.arrays import FloatArray, IntArray
 from sampling.errors import ProfileError
+from sampling.features.reading import read_table
 from sampling.plan.plan_file import PlanFile
 from sampling.projection import IntervalLog, KernelFacts
 from sampling.readers.input_file import InputFile
-from sampling.readers.table import Kind, Layout, first_line, header_cells, read_rows, separated_header
+from sampling.readers.table import Kind, Layout, read_rows, separated_header
 from sampling.simulators.export import (
     PREDECESSORS,
     ExportChoices,
@@ -92,7 +92,7 @@ _NO_METRICS = frozenset(
 _RESULT_REMEDY = (
     "the columns are id, the launch ids of the plan, and one for each metric: cycles, instructions, ..."
 )
-_LARGEST, _LARGEST_ID = 1e100, 2.0**53
+_LARGEST = 1e100
 
 
 def recognises_results(head: bytes) -> bool:
@@ -101,82 +101,54 @@ def recognises_results(head: bytes) -> bool:
 
 
 def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
-    """Return what a file says of each launch.
+    """Return what a file says of each launch: of metrics by name, or all columns of numbers that tell none.
 
     Raises ProfileError: a column is missing, a cell holds no number or one that cannot be; there is no row.
-
-    Parameters
-    ----------
-    metrics : columns; none: all that hold numbers and do not say which launch it is.
     """
     header, separator = separated_header(file.head, {_ID})
     if _ID not in header:
         header = tuple(_ID if name == "launch" else name for name in header)
     # Of two columns of one name the first counts.
     columns = {name: header.index(name) for name in header if name}
-    names = tuple(metrics) or _columns_of_numbers(file.head, columns, separator)
+    names = tuple(metrics) or tuple(name for name in columns if name.lower() not in _NO_METRICS)
     for name in (_ID, *names):
         if name not in columns:
             near = nearest(name, [each for each in columns if each not in _NO_METRICS])
             remedy = _RESULT_REMEDY if name == _ID else near
             raise ProfileError(f"no column {name}", path=file.path, row=1, remedy=remedy)
-    if not names:
-        raise ProfileError("has no column of a metric", path=file.path, row=1, remedy=_RESULT_REMEDY)
-    kinds: dict[str, tuple[int, Kind]] = {name: (columns[name], "number") for name in (_ID, *names)}
-    if _CACHES in columns:
-        kinds[_CACHES] = (columns[_CACHES], "text")
-    ids: list[IntArray] = []
-    told: list[str] = []
-    parts: dict[str, list[FloatArray]] = {name: [] for name in names}
-    for rows in read_rows(file, Layout(header, kinds, separator, remedy=_RESULT_REMEDY)):
-        number = rows.numbers(_ID)
-        is_id = (number >= 0) & (number <= _LARGEST_ID) & (number == np.floor(number))
-        rows.refuse(~is_id, _ID, "an id is a whole number from 0 on")
-        ids.append(number.astype(np.int64))
-        for name, arrays in parts.items():
-            known = rows.has_value(name)
-            values: FloatArray = np.where(known, rows.numbers(name, empty=0), np.nan)
-            # A launch takes more than 0 cycles, and has 0 instructions or more.
-            wrong = known & ~(np.abs(values) < _LARGEST)
-            wrong |= (name == CYCLES and values <= 0) | (name == INSTRUCTIONS and values < 0)
-            rows.refuse(wrong, name, "the number is none that a launch can have")
-            arrays.append(values)
-        if _CACHES in columns:
-            cells, code = rows.texts(_CACHES)
-            states = [cell.strip() for cell in cells]
-            unknown = np.array([STATE.fullmatch(state) is None for state in states], dtype=np.bool_)
-            rows.refuse(unknown[code], _CACHES, "is no way to find the caches")
-            told += [states[each] or "unknown" for each in code.tolist()]
-    if not ids:
-        raise ProfileError("has no row below its header", path=file.path, remedy=_RESULT_REMEDY)
-    metrics_of = {name: np.concatenate(arrays) for name, arrays in parts.items()}
-    missing = {
-        int(place): ", ".join(name for name in names if np.isnan(metrics_of[name][place]))
-        + " has no value there"
-        for place in np.flatnonzero(np.any([np.isnan(metrics_of[name]) for name in names], axis=0))
+    surely = {_ID, CYCLES, INSTRUCTIONS, *metrics}
+    kinds: dict[str, tuple[int, Kind]] = {
+        name: (columns[name], "number" if name in surely else "any") for name in (_ID, *names)
     }
-    return MeasuredRun(file.path, np.concatenate(ids), None, metrics_of, missing=missing, told=told)
+    texts = [_CACHES] if _CACHES in columns else []
+    kinds |= {name: (columns[name], "text") for name in texts}
+    rows = read_rows(file, Layout(header, kinds, separator, remedy=_RESULT_REMEDY))
+    table = read_table(file.path, rows, texts, (_ID, *names), "C")
+    ids = table.whole(_ID)
+    found = {name: numbers for name in names if (numbers := table.metric(name)) is not None}
+    if not found:
+        raise ProfileError("has no column of a metric", path=file.path, row=1, remedy=_RESULT_REMEDY)
+    unknown = {name: np.isnan(numbers) for name, numbers in found.items()}
+    for name, numbers in found.items():
+        # A launch takes more than 0 cycles, and has 0 instructions or more.
+        wrong = ~unknown[name] & ~(np.abs(numbers) < _LARGEST)
+        wrong |= (name == CYCLES and numbers <= 0) | (name == INSTRUCTIONS and numbers < 0)
+        if wrong.any():
+            raise table.error(wrong, name, "the number is none that a launch can have", _RESULT_REMEDY)
+    missing = {
+        place: ", ".join(name for name in found if unknown[name][place]) + " has no value there"
+        for place in np.flatnonzero(np.any(list(unknown.values()), axis=0)).tolist()
+    }
+    cells, code = table.texts.get(_CACHES, ((), np.zeros(0, dtype=np.int64)))
+    states = [cell.strip() for cell in cells]
+    is_none = np.array([STATE.fullmatch(state) is None for state in states], dtype=np.bool_)
+    if is_none[code].any():
+        raise table.error(is_none[code], _CACHES, "is no way to find the caches", _RESULT_REMEDY)
+    told = [states[each] or "unknown" for each in code.tolist()]
+    return MeasuredRun(file.path, ids, None, found, missing=missing, told=told)
 
 
-def _columns_of_numbers(head: bytes, columns: dict[str, int], separator: str) -> tuple[str, ...]:
-    """Return the columns whose first cell is empty or a number."""
-    cells = header_cells(first_line(head[len(first_line(head)) :]), separator)
-
-    def is_number(place: int) -> bool:
-        try:
-            float(cells[place].replace(",", "") if cells[place].strip() else 0)
-        except (ValueError, IndexError):
-            return False
-        return True
-
-    return tuple(
-        name
-        for name, place in columns.items()
-        if name in {CYCLES, INSTRUCTIONS} or (name.lower() not in _NO_METRICS and is_number(place))
-    )
-
-
-_KERNEL, _CYCLE, _TOO_LARGE = "kernel", "cycle", 1 << 62
+_KERNEL, _CYCLE = "kernel", "cycle"
 _COUNTS = (_CYCLE, "instructions", "ctas")
 #: Columns of the whole kernel, and the fact that each is
 _FACTS = {
@@ -209,42 +181,30 @@ def read_interval_logs(files: Sequence[InputFile]) -> tuple[IntervalLog, ...]:
         for name in _COUNTS:
             if name not in header:
                 raise ProfileError(f"no column {name}", path=file.path, row=1, remedy=_REMEDY)
-        columns: dict[str, tuple[int, Kind]] = {
-            name: (header.index(name), "text" if name == _KERNEL else "integer")
-            for name in _KNOWN
-            if name in header
-        }
-        names: list[str] = []
-        parts = []
-        for rows in read_rows(file, Layout(header, columns, separator, remedy=_REMEDY)):
-            numbers = {name: rows.numbers(name, empty=-1) for name in columns if name != _KERNEL}
-            for name, cells in numbers.items():
-                least = int(name in _FROM_1)
-                rows.refuse(~rows.has_value(name), name, "the cell is empty")
-                wrong = (cells < least) | (cells >= _TOO_LARGE)
-                rows.refuse(wrong, name, f"the number is {least} or more, and less than 2^62")
-            texts, code = rows.texts(_KERNEL) if _KERNEL in columns else ([""], np.zeros(len(rows), np.int32))
-            parts.append({**numbers, _KERNEL: code.astype(np.int64) + len(names), "line": rows.lines})
-            names += [text.strip() for text in texts]
-        if not parts:
-            raise ProfileError("has no row below its header", path=file.path, remedy=_REMEDY)
-        table = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        name_of = np.array(names)[table[_KERNEL]]
+        texts = [name for name in (_KERNEL,) if name in header]
+        numbers = [name for name in (*_COUNTS, *_FACTS) if name in header]
+        kinds: dict[str, tuple[int, Kind]] = {name: (header.index(name), "number") for name in numbers}
+        kinds |= {name: (header.index(name), "text") for name in texts}
+        rows = read_rows(file, Layout(header, kinds, separator, remedy=_REMEDY))
+        table = read_table(file.path, rows, texts, numbers, "C")
+        columns = {name: table.whole(name, int(name in _FROM_1)) for name in numbers}
+        cells, code = table.texts.get(_KERNEL, (("",), np.zeros(len(table.line), dtype=np.int64)))
+        name_of = np.array([cell.strip() for cell in cells])[code]
         is_same_name = np.append(False, name_of[1:] == name_of[:-1])
-        step = np.diff(table[_CYCLE], prepend=0)
+        step = np.diff(columns[_CYCLE], prepend=0)
         is_start = ~is_same_name | (step < 0)
-        facts = {name: fact for name, fact in _FACTS.items() if name in table}
-        repeats = {_CYCLE: is_same_name & (step == 0)}
-        repeats |= {name: ~is_start & (np.diff(table[name], prepend=0) != 0) for name in facts}
-        for name, rows_of in repeats.items():
-            if rows_of.any():
-                said = f"the number is {'that of' if name == _CYCLE else 'another than in'} the row before"
-                row = int(table["line"][np.argmax(rows_of)])
-                raise ProfileError(said, path=file.path, row=row, column=name, remedy=_REMEDY)
+        facts = {name: fact for name, fact in _FACTS.items() if name in numbers}
+        repeats = is_same_name & (step == 0)
+        if repeats.any():
+            raise table.error(repeats, _CYCLE, "the number is that of the row before", _REMEDY)
+        for name in facts:
+            differs = ~is_start & (np.diff(columns[name], prepend=0) != 0)
+            if differs.any():
+                raise table.error(differs, name, "the number is another than in the row before", _REMEDY)
         starts = np.flatnonzero(is_start).tolist()
         for start, end in zip(starts, [*starts[1:], len(step)], strict=True):
-            of_kernel = {fact: int(table[name][start]) for name, fact in facts.items()}
-            cycle, instructions, ctas = (table[name][start:end] for name in _COUNTS)
+            of_kernel = {fact: int(columns[name][start]) for name, fact in facts.items()}
+            cycle, instructions, ctas = (columns[name][start:end] for name in _COUNTS)
             name = str(name_of[start]) or f"kernel {len(logs) + 1}"
             logs.append(IntervalLog(name, cycle, instructions, ctas, KernelFacts(**of_kernel)))
     return tuple(logs)

@@ -16,16 +16,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
-from typing import IO, Annotated, Any
+from typing import IO, Any
 
-import msgspec
 import numpy as np
 
 from sampling.arrays import BoolArray, IntArray
 from sampling.errors import OptionError, ProfileError
+from sampling.features.reading import read_table
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.names import is_communication
 from sampling.readers.input_file import InputFile
+from sampling.readers.table import Kind, Layout, read_rows, separated_header
 from sampling.simulators.export import FILLED, PREDECESSORS, ExportChoices, Part, run_parts
 from sampling.simulators.measured_run import STATE, UNNUMBERED, dimensions_text
 from sampling.text import Wording, counted, shortened
@@ -165,18 +166,8 @@ _COLUMNS = (
 )
 _NUMBER = re.compile(r"(?:[Kk]ernel-?)?([0-9]{1,18})(?:-ctx_0x[0-9a-fA-F]+)?")
 _REMEDY = "give the manifest.csv that `kernelpoint export` wrote beside what was run"
-_Count = Annotated[int, msgspec.Meta(ge=0, le=10**18)]
-
-
-class _ManifestRow(msgspec.Struct, frozen=True):
-    """What is read of a row again; what is run for the caches' sake alone is a warm-up."""
-
-    id: _Count
-    simulator_id: str = ""
-    warm_up: _Count = 0
-    caches: Annotated[str, msgspec.Meta(pattern=f"^(?:{STATE.pattern})$")] = ""
-    shard: _Count = 1
-    order: _Count = 0
+#: The numbers that are read of it again, and what stands for a column that is not there
+_NUMBERS = {"id": -1, "warm_up": 0, "shard": 1, "order": 0}
 
 
 def _manifest(part: Part, simulator_ids: Mapping[int, str | int], caches: str) -> str:
@@ -228,33 +219,32 @@ def manifests_in(folder: Path) -> list[Path]:
 
 def read_manifest(file: InputFile) -> Manifest:
     """Read a manifest; ProfileError where it cannot be, lacks a column, or a cell holds what none can."""
-    with file.open() as stream:
-        text = stream.read().decode("utf-8-sig", "replace")
-    reader = csv.DictReader(text.splitlines(), restkey="")
+    known = (*_NUMBERS, "simulator_id", "caches")
+    header, separator = separated_header(file.head, known)
     for column in ("id", "simulator_id"):
-        if column not in (reader.fieldnames or ()):
+        if column not in header:
             raise ProfileError(f"no column {column}", path=file.path, row=1, remedy=_REMEDY)
-    rows = []
-    for cells in reader:
-        # What a row lacks is as its default says, but a launch has an id.
-        known = {name: cell for name, cell in cells.items() if cell or name == "id"}
-        try:
-            rows.append(msgspec.convert(known, _ManifestRow, strict=False))
-        except msgspec.ValidationError as error:
-            column = str(error).rpartition("$.")[2].rstrip("`")
-            wrong = f"{cells[column]!r} is none of what stands there"
-            raise ProfileError(
-                wrong, path=file.path, row=reader.line_num, column=column, remedy=_REMEDY
-            ) from error
-    if not rows:
-        raise ProfileError("has no row below its header", path=file.path, remedy=_REMEDY)
-    rows.sort(key=lambda row: (row.shard, row.order))
-    numbers = [_NUMBER.fullmatch(row.simulator_id) for row in rows]
+    texts = [name for name in ("simulator_id", "caches") if name in header]
+    there = [name for name in _NUMBERS if name in header]
+    kinds: dict[str, tuple[int, Kind]] = {name: (header.index(name), "number") for name in there}
+    kinds |= {name: (header.index(name), "text") for name in texts}
+    rows = read_rows(file, Layout(header, kinds, separator, remedy=_REMEDY))
+    read = read_table(file.path, rows, texts, there, "C")
+    size = len(read.line)
+    table = {name: read.whole(name) if name in there else np.full(size, _NUMBERS[name]) for name in _NUMBERS}
+    states, state = read.texts.get("caches", (("",), np.zeros(size, dtype=np.int64)))
+    wrong = np.array([STATE.fullmatch(each) is None for each in states], dtype=np.bool_)
+    if wrong[state].any():
+        raise read.error(wrong[state], "caches", "is no way to find the caches", _REMEDY)
+    order = np.lexsort((table["order"], table["shard"]))
+    called, code = read.texts["simulator_id"]
+    found = [_NUMBER.fullmatch(each) for each in called]
+    number = np.array([int(each[1]) if each else UNNUMBERED for each in found], dtype=np.int64)[code]
     return Manifest(
         file.path,
-        np.array([row.id for row in rows], dtype=np.int64),
-        np.array([int(each[1]) if each else UNNUMBERED for each in numbers], dtype=np.int64),
-        np.array([row.shard for row in rows], dtype=np.int64),
-        np.array([row.warm_up > 0 for row in rows]),
-        tuple(row.caches for row in rows),
+        table["id"][order],
+        number[order],
+        table["shard"][order],
+        table["warm_up"][order] > 0,
+        tuple(states[each] for each in state[order]),
     )

@@ -79,18 +79,14 @@ def caches_of_run(run: MeasuredRun) -> list[str]:
         return list(run.told)
     if run.first_number is None:
         return ["unknown"] * len(run.number)
-    states, before, last = [], 0, UNNUMBERED
-    for place, number in enumerate(run.number.tolist()):
-        before = before + 1 if number == last + 1 and last != UNNUMBERED else 0
-        last = number
-        if number == UNNUMBERED:
-            states.append("unknown")
-        elif number - run.first_number <= before:
-            states.append("whole")
-        elif place in run.filled:
-            states.append("warm")
-        else:
-            states.append(f"after:{before}" if before else "cold")
+    number, first = run.number, run.first_number
+    follows = np.append(False, (np.diff(number) == 1) & (number[:-1] != UNNUMBERED))
+    begins = np.flatnonzero(~follows)
+    before = np.arange(len(number)) - begins[np.cumsum(~follows) - 1]
+    is_filled = np.isin(np.arange(len(number)), list(run.filled))
+    ways = [number == UNNUMBERED, number - first <= before, is_filled, before == 0]
+    others = [f"after:{each}" for each in before.tolist()]
+    states: list[str] = np.select(ways, ["unknown", "whole", "warm", "cold"], others).tolist()
     return states
 
 

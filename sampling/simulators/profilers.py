@@ -29,7 +29,7 @@ import numpy as np
 from sampling.plan.other_recording import find_original
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.simulators.export import ExportChoices, Part, Shard, merged, range_text
-from sampling.simulators.exporter import Content, Exporter, OfPart, Written, script
+from sampling.simulators.exporter import Content, Exporter, OfPart, Written, script, template
 from sampling.text import counted
 
 Item = TypeVar("Item")
@@ -166,13 +166,6 @@ def iterations(plan: PlanFile) -> tuple[dict[int, int], str]:
     return found, ""
 
 
-_UNKNOWN = """\
-It is not known how often the kernels of the {} were launched before them in other sizes: {}.
-All launches of these kernels are measured: take those of manifest.csv, by name, grid, block and occurrence;
-simulator_id is empty.
-"""
-
-
 def _for_rocprofv3(plan: PlanFile, parts: Sequence[Part], _choices: ExportChoices) -> Written:
     known, why_not = iterations(plan)
     written: list[OfPart] = []
@@ -188,7 +181,8 @@ def _for_rocprofv3(plan: PlanFile, parts: Sequence[Part], _choices: ExportChoice
             own.append((f"run{suffix}.sh", _profiled("rocprofv3/run.sh", comment, options)))
         written.append((own, {step.ordinal: known[step.id] for step in part.steps if step.id in known}))
     drawn = counted(len(plan.drawn), "launch", "launches")
-    return written, {"unknown": _UNKNOWN.format(drawn, why_not) if why_not else ""}
+    unknown = template("rocprofv3/unknown.txt", launches=drawn, why=why_not) if why_not else ""
+    return written, {"unknown": unknown}
 
 
 ROCPROFV3 = Exporter(

@@ -54,7 +54,9 @@ def exporter_names() -> tuple[str, ...]:
 def exporter_named(name: str) -> Exporter:
     """Return an exporter; OptionError where there is none of that name."""
     if name not in _EXPORTERS:
-        raise OptionError(f"there is no exporter {name!r}", remedy=nearest(name, tuple(_EXPORTERS)))
+        on_traces = "export for accel-sim, the same simulator on traces"
+        remedy = on_traces if name == "gpgpu-sim" else nearest(name, tuple(_EXPORTERS))
+        raise OptionError(f"there is no exporter {name!r}", remedy=remedy)
     module, _, attribute = _EXPORTERS[name].partition(".")
     return cast("Exporter", getattr(import_module(f"{_FOLDER}.{module}"), attribute))
 

@@ -1,13 +1,12 @@
 """Random draws inside strata, all strata at once: those of a plan, those of many to judge a design.
 
-**Nested draws.** Each stratum has one order in which its launches are drawn, from a key that the seed and its
-place make: the same seed with larger sizes draws the same launches and more. The order is a row of hashes of
-key and number, by SplitMix64 [Steele, Lea, Flood, OOPSLA 2014], without those that were there before.
+**Nested**: each stratum has one order in which its launches are drawn, hashes of its place and the seed by
+SplitMix64 [Steele, Lea, Flood, OOPSLA 2014], so that the same seed with larger sizes draws the same and more.
 
-**Judged draws.** The normal quantile fails where one stratum carries most of the variance with one or two
-samples and a skewed spread: the error of a draw is then far from normal. So a design is drawn thousands of
-times: the strata of most variance as they are, and what all others add, small and of many, is taken as
-normal, as is what simulated time varies beyond durations. (docs/methods.md, 5 Joint)
+**Judged**: where one stratum carries most of the variance with one or two samples and a skewed spread, the
+error is far from normal. So a design is drawn thousands of times: the strata of most variance as they are;
+what all others add, and what simulated time varies beyond durations, is taken as normal.
+(docs/methods.md, 5 Joint)
 """
 
 from __future__ import annotations
@@ -131,7 +130,7 @@ def stratum_keys(seed: int, parts: Sequence[IntArray]) -> UIntArray:
 def first_launches(key: UIntArray, launches: IntArray, samples: IntArray) -> tuple[IntArray, IntArray]:
     """Return stratum and position of the first ``samples[i]`` launches in each stratum's order of drawing.
 
-    All arguments are (s,), ``key`` of `stratum_keys`; the launches found (n,) come in no order.
+    All arguments are (s,), ``key`` of `stratum_keys`; the launches found (n,) come in any order.
     """
     whole = np.flatnonzero(samples == launches)
     found = [np.stack([np.repeat(whole, launches[whole]), _counted(launches[whole])])]
@@ -203,6 +202,12 @@ class Judged:
         return float(np.partition(errors_ns, last)[last])
 
 
+@cache
+def _scores() -> FloatArray:
+    """Return (draws,) the quantiles of the normal distribution in the middle of as many equal parts."""
+    return np.array([NormalDist().inv_cdf((index + 0.5) / DRAWS) for index in range(DRAWS)])
+
+
 def judged(
     counts: DurationCounts, strata: Strata, cycles: CycleSpread | None, rng: np.random.Generator
 ) -> Judged:
@@ -235,11 +240,4 @@ def judged(
             off_ns[part, column] = times @ from_mean_ns
     rest = variance.copy()
     rest[drawn] = 0
-    return Judged(strata.group, drawn, off_ns, rest, noise, own_noise, rng.permutation(_normal_scores()))
-
-
-@cache
-def _normal_scores() -> FloatArray:
-    """Return (draws,) the quantiles of the normal distribution in the middle of as many equal parts."""
-    normal = NormalDist()
-    return np.array([normal.inv_cdf((index + 0.5) / DRAWS) for index in range(DRAWS)])
+    return Judged(strata.group, drawn, off_ns, rest, noise, own_noise, rng.permutation(_scores()))

@@ -96,11 +96,6 @@ TEXTS: dict[str, tuple[str, str, str]] = {
         f"cycle,instructions,ctas\n500,{2**62},1\n1000,{2**62},1\n",
         "column instructions",
     ),
-    "intervals beyond 64 bits": (
-        "project FILE",
-        "cycle,instructions,ctas\n" + "".join(f"{each},{2**61},1\n" for each in range(1, 5)),
-        "than 64 bits can count",
-    ),
     "a cycle at the end of 64 bits": (
         "project FILE",
         f"cycle,instructions,ctas\n500,5,1\n{2**63 - 1},5,1\n",

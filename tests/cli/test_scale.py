@@ -245,15 +245,10 @@ def test_a_curve_of_other_lines_is_not_mixed_with_measured_mpki(
             "--assume-f-mem is not used, as f_mem is known",
         ),
         (
-            ("predict", *TWO, "-t", "32", "--proportional-from", "largest"),
-            "--proportional-from is not used, as the rule proportional is not asked for",
-        ),
-        (
             ("predict", *TWO, "-t", "32", "--mpki-unit", "warp"),
             "--mpki-unit is not used, as there is no MPKI",
         ),
         (("mrc", "TRACE", "--confidence", "0.9"), "--confidence is not used"),
-        (("mrc", "TRACE", "--with-local"), "--with-local is not used"),
     ],
 )
 def test_options_that_change_nothing(
@@ -289,7 +284,6 @@ USAGE: dict[str, tuple[str, ...]] = {
     "validate": ("FILE", "kernelpoint scale validate --help"),
     "validate TABLE --rule nothing": ("nothing", "additive"),
     "derive TARGET --factor 3": ("3", "128 SMs", "2, 4, 8 and 16"),
-    "derive TARGET --factor 2 --size 8": ("one of the two",),
     "derive TARGET -o TABLE": ("is a file", "folder"),
     "derive TARGET --factor 2,4 -o -": ("2 files", "-o"),
     "predict --ipc 8=100,5 -t 32": ("for a decimal comma write a point: 8=100.5",),

@@ -27,10 +27,10 @@ from sampling.errors import SamplingError
 from sampling.plan.findings import Evidence, findings
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
-from sampling.reduction.device_time import device_times
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.run_order import run_order
+from sampling.reduction.timeline import device_times
 from tests.fuzzing.changes import changed
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -89,11 +89,6 @@ def test_a_plan_of_a_region_is_recorded_and_read_back(gpt2: Profile, tmp_path: P
     assert plan.launches == made.launches
 
 
-def test_the_grouping_of_a_method_s_own_paper(gpt2: Profile) -> None:
-    made = sampling.make_plan(gpt2, method="stem", group_by="published")
-    assert made.study.counts.grouping.by == "name"
-
-
 @pytest.mark.parametrize(
     ("ask", "message"),
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -156,7 +156,6 @@ def run_validate(options: ScaleValidateOptions) -> None:
         confidence=options.confidence,
         assume_f_mem=options.assume_f_mem,
         curve_is_modelled=options.modelled_curve,
-        proportional_from=options.proportional_from.value,
         runs=runs,
     )
     for text in unused_options(options, benchmarks, validation.outcomes) if runs is None else ():
@@ -217,7 +216,7 @@ def validation_results(validation: Validation) -> dict[str, dict[str, dict[str, 
     """Return the scores by rule and target, as the contract's `scale validate` has them."""
     return {
         method: {
-            str(target): asdict(score) | {"without": list(score.without)}
+            str(target): score._asdict() | {"without": list(score.without)}
             for target, score in by_target.items()
         }
         for method, by_target in validation.scores.items()

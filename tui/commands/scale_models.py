@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,8 @@ from scalemodel.derive import (
     ScaledModel,
     SharedResources,
     Target,
-    default_sizes,
+    default_factors,
     derive,
-    factors_for_sizes,
     read_target,
 )
 from scalemodel.errors import OptionError
@@ -72,11 +70,8 @@ def run_derive(options: ScaleDeriveOptions) -> None:
 
 
 def factors_of(target: Target, options: ScaleDeriveOptions) -> tuple[int, ...]:
-    """Return the factors asked for; those of the default sizes if none are."""
-    factors, sizes = sizes_of("--factor", options.factor), sizes_of("--size", options.size)
-    if factors and sizes:
-        raise OptionError("--factor and --size are given", remedy="give one of the two")
-    return factors or factors_for_sizes(target, sizes or default_sizes(target))
+    """Return the factors asked for; the default ones if none are."""
+    return sizes_of("--factor", options.factor) or default_factors(target)
 
 
 def model_files(model: ScaledModel) -> list[tuple[str, str]]:
@@ -104,11 +99,11 @@ def model_row(model: ScaledModel) -> dict[str, Any]:
         "factor": model.factor,
         "size": model.resources.size,
         "size_unit": model.resources.size_unit,
-        **asdict(model.resources),
-        "changes": [asdict(change) for change in model.changes],
+        **model.resources._asdict(),
+        "changes": [change._asdict() for change in model.changes],
         "unchanged": dict(model.unchanged),
         "files": [{"path": path, "content": text} for path, text in model_files(model)],
-        "notes": [asdict(each) for each in model.notes],
+        "notes": [each._asdict() for each in model.notes],
     }
 
 
@@ -182,8 +177,6 @@ def run_mrc(options: ScaleMrcOptions) -> None:
         options.traces,
         trace_format=None if options.source is None else TraceFormat(options.source.value),
         line_bytes=options.line_bytes,
-        with_local=options.with_local,
-        tell=lambda why: tell(f"--with-local is not used, as {why}; leave it out"),
     )
     capacity_bytes = np.array(capacities, dtype=np.int64)
     curve = miss_rate_curve(trace, capacity_bytes, counting, np.random.default_rng(options.seed))

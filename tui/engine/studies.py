@@ -26,8 +26,7 @@ from sampling.profile.profile import Profile
 from sampling.readers.columns import ColumnMap, column_map
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import DurationCounts
-from sampling.reduction.grouping import Grouping
-from sampling.reduction.kernel_choice import KernelChoice, choose_kernel
+from sampling.reduction.grouping import Grouping, choose_kernel
 from sampling.reduction.region import Region, written_region
 from sampling.splitting.tree import Overrides
 from sampling.strata.target import Target
@@ -380,11 +379,11 @@ def plan_options(options: SampleOptions, study: Study, plan: Plan) -> PlanOption
 
 def chosen_kernel(counts: DurationCounts, wanted: str | None, *, quiet: bool) -> int:
     """Return the group meant by `--kernel`, with a note if several fit."""
-    choice: KernelChoice = choose_kernel(counts, wanted)
-    if choice.others:
-        key = counts.groups[choice.group].key
-        note(f"--kernel {wanted!r} fits {choice.others + 1} groups; the largest is shown: {key}", quiet=quiet)
-    return choice.group
+    group, others = choose_kernel(counts.groups, wanted)
+    if others:
+        key = counts.groups[group].key
+        note(f"--kernel {wanted!r} fits {others + 1} groups; the largest is shown: {key}", quiet=quiet)
+    return group
 
 
 def _fraction_or_none(flag: str, text: str) -> float | None:

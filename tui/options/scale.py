@@ -28,13 +28,6 @@ _RULES = "How to predict"
 _TRACE = "The trace"
 
 
-class ProportionalStart(StrEnum):
-    """Which scale model the rule `proportional` starts from; the paper starts from the smallest."""
-
-    SMALLEST = "smallest"
-    LARGEST = "largest"
-
-
 class TraceForm(StrEnum):
     """The formats of an address trace; all but the binary ones are recognised."""
 
@@ -66,9 +59,6 @@ class ScaleOptions(OutputOptions):
     )
     confidence: float = option(0.9, "Of the intervals: 0.8, 0.9 or 0.95.", panel=_RULES, metavar="LEVEL")
     assume_f_mem: bool = option(False, "Assume f_mem 0.5 where it is needed and not known.", panel=_RULES)
-    proportional_from: ProportionalStart = option(
-        ProportionalStart.SMALLEST, "Which scale model `proportional` starts from.", panel=_RULES
-    )
     width: int | None = width_option("Columns.", panel=OUTPUT_PANEL)
     height: int | None = height_option("Rows of the chart.", panel=OUTPUT_PANEL)
 
@@ -114,11 +104,6 @@ class ScalePredictOptions(ScaleOptions):
         "Share of cycles in which all of an SM wait for memory, of the largest scale model.",
         metavar="X",
         fraction=True,
-    )
-    f_mem_from_stalls: bool = option(
-        False,
-        "With --run and --rule: f_mem is W0_Scoreboard over all that the log counts, which has waits for "
-        "arithmetic in it.",
     )
     peak_ipc_per_sm: float | None = option(
         None, "The most an SM can do: bounds a cliff's gain.", kind=NumberKind.OTHER
@@ -172,12 +157,12 @@ class ScaleDeriveOptions(OutputOptions):
         "chiplets, inter_chiplet_gb_per_s. A table [per_sm] of any names holds what each SM has for itself.",
         "FILE",
     )
-    factor: tuple[str, ...] = option((), "How many times smaller, by commas (or repeat).", "-f", metavar="F")
-    size: tuple[str, ...] = option(
+    factor: tuple[str, ...] = option(
         (),
-        "Or the sizes: if neither is given 8,16 SMs or 4,8 chiplets as published, or the two next to these, "
-        "a doubling apart, that the target can be divided to.",
-        metavar="SIZES",
+        "How many times smaller, by commas (or repeat). If none is given those that leave 8 and 16 SMs, or 4 "
+        "and 8 chiplets, as published, or the two sizes next to these, a doubling apart, that divide.",
+        "-f",
+        metavar="F",
     )
     simulator_log: InputFile | None = option(
         None,
@@ -221,7 +206,6 @@ class ScaleMrcOptions(OutputOptions):
         metavar="N",
         panel=_TRACE,
     )
-    with_local: bool = option(False, "Count accesses to local memory too (Accel-Sim).", panel=_TRACE)
     source: TraceForm | None = option(
         None,
         "Text, CSV and traceg are recognised; binary (64-bit little-endian addresses) and binary32 (32-bit) "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -45,7 +45,7 @@ _LOG_NAME = re.compile(r"\.(log|txt|out)(\.gz|\.xz)?$")
 _MOST_KERNELS, _MOST_NAMED = 20, 3
 _DECIDING = 0.5
 _OF_RULES = (
-    *("ipc", "mpki", "mpki_from", "f_mem", "f_mem_from_stalls", "assume_f_mem", "peak_ipc_per_sm"),
+    *("ipc", "mpki", "mpki_from", "f_mem", "assume_f_mem", "peak_ipc_per_sm"),
     *("files", "benchmark", "name", "simulated", "scaling", "mpki_unit", "modelled_curve"),
 )
 _SIZE_OF_RUN = "give --run SIZE=LOG, the SMs of the simulated GPU and what its simulator printed"
@@ -213,7 +213,7 @@ def answer_by_waves(options: ScalePredictOptions) -> Answer:
         raise OptionError("no target is given", remedy="say which GPUs are asked for: --target 32,64,128")
     found = larger_gpus(runs, targets, plan, {run.size: results for run, results in read})
     kernels = (
-        [asdict(row) for row in kernel_rows(found[-1].waves, found[-1].larger)] if options.kernels else []
+        [row._asdict() for row in kernel_rows(found[-1].waves, found[-1].larger)] if options.kernels else []
     )
     rows = [each.row() for each in found]
     results = {

@@ -16,7 +16,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.plan.study import Study
 from sampling.profile.names import shares_by_kind
 from sampling.profile.profile import Profile
-from sampling.reduction.duration_counts import MOST, DurationCounts, fewest_holding
+from sampling.reduction.duration_counts import MOST, DurationCounts
 from sampling.reduction.region import LeftOut, Region, as_given
 from sampling.text import counted
 from tui.charts.quantities import count, duration, share
@@ -376,7 +376,7 @@ def _amounts(study: Study) -> Iterator[Words]:
     """Yield how much there is in forms: whole, model alone, short, without filters, fewest; without model."""
     counts, part = study.counts, part_of_study(study)
     total, number = duration(counts.total_duration_ns), len(counts.groups)
-    holding = fewest_holding(counts.group_duration_ns)
+    holding = counts.groups_of_most
     is_held = holding and number > 1
     hold = f", {count(holding)} {'holds' if holding == 1 else 'hold'} {MOST_SHARE}" if is_held else ""
     device, model = device_name(study), short_device(study)

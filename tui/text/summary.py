@@ -8,7 +8,6 @@ from typing import Any
 
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.plan.study import Study
-from sampling.reduction.duration_counts import fewest_holding
 from sampling.text import counted
 from tui.charts.quantities import count, duration
 from tui.engine.planning import PlanCosts
@@ -130,7 +129,7 @@ def _amount(study: Study) -> str:
         counted(len(counts.groups), "kernel group"),
     )
     words = f"{launches} in {groups}, {duration(counts.total_duration_ns)} of kernel time"
-    holding = fewest_holding(counts.group_duration_ns)
+    holding = counts.groups_of_most
     if holding and len(counts.groups) > 1:
         words += f"; {count(holding)} {'holds' if holding == 1 else 'hold'} {MOST_SHARE}"
     return words

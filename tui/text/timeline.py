@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.reduction.device_time import IdleGaps
 from sampling.reduction.range_list import RangeList, RangeOrder, RangeOrigin
-from sampling.reduction.timeline import GroupLaunches, TimelineBins
+from sampling.reduction.timeline import GroupLaunches, IdleGaps, TimelineBins
 from sampling.text import counted
 from tui.charts.grid import AXIS, HEADING, LABEL, MARKER, SELECTED, Grid, blank, glyph_set, put
 from tui.charts.quantities import count, duration, duration_range, share

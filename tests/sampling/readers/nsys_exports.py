@@ -83,11 +83,6 @@ class Export:
         self.tables[table] = (tuple(columns.split()), [*rows])
         return self
 
-    def rename(self, table: str, name: str) -> Export:
-        """Store a table under another name."""
-        self.tables[name] = self.tables.pop(table)
-        return self
-
     def all_tables(self) -> dict[str, tuple[Sequence[str], list[Sequence[object]]]]:
         """Return all tables with the strings."""
         strings = [(number, text) for text, number in self.strings.items()]

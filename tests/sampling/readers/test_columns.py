@@ -73,8 +73,8 @@ def test_what_a_text_means(text: str, ours: str, theirs: str, unit_ns: int) -> N
         ("nam=a", "a launch has no 'nam'", "did you mean 'name'?"),
         ("duration=a", "a launch has no 'duration'", "did you mean 'duration_ns'?"),
         ("name=a,name=b", "name is given twice", "once"),
-        ("grid=a,grid_y=b", "grid is given as one column and by its axes", "give one of them"),
-        ('stream="a":us', "stream is no time", "leave :us out"),
+        ("grid=a,grid_y=b", "grid_y is given twice", "give each once"),
+        ("block_x=a,block=b", "block is given twice", "give each once"),
     ],
 )
 def test_what_is_wrong_is_said(text: str, message: str, remedy: str) -> None:

@@ -24,20 +24,19 @@ NVTX_TRACE = (
 _ROCM, _KERNELS = "what ROCm's profilers write", "rocprofv3 --kernel-trace"
 FILES: list[tuple[str, str | bytes, str, str]] = [
     ("empty.csv", "", "an empty file", "again"),
-    ("capture.qdstrm", b"\0\1\2\3", "an unfinished Nsight Systems capture", "QdstrmImporter"),
     ("kernels.ncu-rep", b"NVR\0\1\2", "an Nsight Compute report", "nsys profile"),
     (
         "sum.csv",
         CHATTER + "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Name\n9,9,1,9,9,k\n",
-        "an nsys summary: it has no kernel launches",
+        "an nsys report of something other than kernel launches",
         "nsys stats --report cuda_gpu_trace --format csv",
     ),
-    ("api.csv", CHATTER + API_TRACE, "an nsys CUDA API trace", "nsys export --type sqlite"),
-    ("nvtx.csv", "\ufeff" + NVTX_TRACE, "an nsys NVTX trace", "nsys export --type sqlite"),
+    ("api.csv", CHATTER + API_TRACE, "an nsys report of something other", "nsys export --type sqlite"),
+    ("nvtx.csv", "\ufeff" + NVTX_TRACE, "an nsys report of something other", "nsys export --type sqlite"),
     (
         "skipped.csv",
         CHATTER + "SKIPPED: x.sqlite does not contain CUDA kernel data.\n\n",
-        "'SKIPPED: x.sqlite does not contain CUDA kernel data.'",
+        "an `nsys stats` output without a report in it",
         "nsys profile --trace cuda",
     ),
     (
@@ -83,7 +82,7 @@ FILES: list[tuple[str, str | bytes, str, str]] = [
     ("x.gz.gz", gzip.compress(gzip.compress(b"x")), "an archive or packed data", "unpack"),
     ("a.out", b"\x7fELF\2\1", "a program, not its profile", "nsys profile"),
     ("utf16.csv", "Start (ns),Name\n".encode("utf-16"), "UTF-16 text", "--output"),
-    ("other.json", '{"a": 1}', "JSON, but neither", "give an nsys"),
+    ("other.json", '{"a": 1}', "JSON, but no", "give an nsys"),
     ("other.csv", "ipc,cycles,{x}\n1,2,3\n", "a CSV with the columns 'ipc', 'cycles', '{x}'", "give an nsys"),
     ("train.py", "import torch, sys\nfrom a import b, c\n", "a program, not its profile", "nsys profile"),
     ("notes.txt", "We ran it, twice.\nIt was slow.\n", "text, not a profile", "give an nsys"),

@@ -49,8 +49,8 @@ def test_what_is_no_profile_is_left_out_and_told(tmp_path: Path) -> None:
     table(deeper, "rank2.csv")
     profile = read_profile([str(tmp_path)])
     assert names(profile) == ["rank0.csv", "rank1.csv"]
-    read, others = "2 profiles are read as one workload", "deeper, gone, job.log, other.csv: no profiles"
-    assert profile.notes == (f"{tmp_path}: {read}; left out: {others}",)
+    (note,) = profile.notes
+    assert "2 profiles are read as one workload; left out: deeper, gone, job.log, other.csv (" in note
 
 
 def test_one_recording_counts_once(tmp_path: Path) -> None:
@@ -65,7 +65,6 @@ def test_one_recording_counts_once(tmp_path: Path) -> None:
     (note,) = profile.notes
     assert "rank1.csv.gz" in note
     assert f"{stem}_cuda_gpu_trace.csv" in note
-    assert note.endswith("other forms of what is read")
 
 
 def test_a_damaged_profile_is_not_left_out(tmp_path: Path) -> None:

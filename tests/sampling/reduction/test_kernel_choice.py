@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampling.errors import OptionError
-from sampling.reduction.grouping import KernelGroup
-from sampling.reduction.kernel_choice import KernelChoice, choose_kernel
+from sampling.reduction.grouping import KernelGroup, choose_kernel
 from tests.drawing import in_ascii
 from tui.text.labels import KernelLabels, place_names
 
@@ -36,10 +32,6 @@ def group(name: str, grid: int, block: int = 64, device: int = 0) -> KernelGroup
     return KernelGroup(key, name, (grid, 4, 3), (block, 1, 1), 7 + device, device)
 
 
-def counts(groups: list[KernelGroup]) -> Any:
-    return SimpleNamespace(groups=groups)
-
-
 def labels(groups: list[KernelGroup]) -> KernelLabels:
     return KernelLabels(groups, place_names((each.process, each.device) for each in groups))
 
@@ -62,19 +54,19 @@ def test_a_shown_label_finds_its_group_or_is_refused_and_never_finds_another(
     shown = labels(groups)
     for index in range(len(groups)):
         label = in_ascii(ascii_only, shown.label, index, room)
-        assert choose_kernel(counts(groups), f"#{index + 1} {label}").group == index
+        assert choose_kernel(groups, f"#{index + 1} {label}")[0] == index
         found = meant(groups, label)
         if isinstance(found, str):
             # In little room what differs may be left out; several may have what is left then.
             assert "is the label of several" in found
         else:
-            assert found.group == index or found.others
+            assert found[0] == index or found[1]
 
 
-def meant(groups: list[KernelGroup], label: str) -> KernelChoice | str:
+def meant(groups: list[KernelGroup], label: str) -> tuple[int, int] | str:
     """What a label is taken for, or why it is refused."""
     try:
-        return choose_kernel(counts(groups), label)
+        return choose_kernel(groups, label)
     except OptionError as error:
         return str(error)
 
@@ -94,14 +86,14 @@ def meant(groups: list[KernelGroup], label: str) -> KernelChoice | str:
 )
 def test_examples(wanted: str, rank: int) -> None:
     groups = [group(name, 8) for name in (*NAMES, "void conv<1>(float*)")]
-    assert choose_kernel(counts(groups), wanted).group == rank - 1
+    assert choose_kernel(groups, wanted) == (rank - 1, 0)
 
 
 def test_words_of_a_label_are_whole_unless_letters_are_left_out() -> None:
-    groups = counts([group(name, 8) for name in ("my_relu", "relu", "relu_backward")])
-    assert choose_kernel(groups, "relu 8x4x3").group == 1
-    assert choose_kernel(groups, "my..relu 8x4x3 [64]").group == 0
-    assert choose_kernel(groups, "relu..ward 8x4x3").group == 2
+    groups = [group(name, 8) for name in ("my_relu", "relu", "relu_backward")]
+    assert choose_kernel(groups, "relu 8x4x3") == (1, 0)
+    assert choose_kernel(groups, "my..relu 8x4x3 [64]") == (0, 0)
+    assert choose_kernel(groups, "relu..ward 8x4x3") == (2, 0)
 
 
 @pytest.mark.parametrize(
@@ -118,9 +110,9 @@ def test_words_of_a_label_are_whole_unless_letters_are_left_out() -> None:
     ],
 )
 def test_what_is_in_doubt_is_refused(wanted: str, said: str | None) -> None:
-    groups = counts([group(name, 8) for name in NAMES])
+    groups = [group(name, 8) for name in NAMES]
     if said is None:
-        assert choose_kernel(groups, wanted).group == 0
+        assert choose_kernel(groups, wanted)[0] == 0
         return
     with pytest.raises(OptionError) as refused:
         choose_kernel(groups, wanted)

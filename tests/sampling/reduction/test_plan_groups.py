@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import gc
-import weakref
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.plan.design import make_design
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pool_key, pooled
-from sampling.strata.target import Target
 
 Build = Callable[..., Profile]
 CountsOf = Callable[..., DurationCounts]
@@ -110,25 +105,6 @@ def test_a_kernel_group_without_company_is_not_pooled(counts_of: CountsOf, launc
     assert not pooled(of_two, of_two.group_duration_ns < 10).is_pool.any()
     of_one = count_durations(table, Grouping(GroupBy.NAME, pool_devices=True))
     assert pooled(of_one, of_one.group_duration_ns < 10).group_of.tolist() == [0, 1, 1]
-
-
-def test_several_threads_ask_for_pools_at_once(counts_of: CountsOf) -> None:
-    """Views of the app plan at the same time: more ways to pool than are kept, each asked for in turn."""
-    counts = counts_of({f"k{each}": [each + 1] * 3 for each in range(14)})
-    pools = [np.arange(14) >= first for first in range(13)] * 8
-    with ThreadPoolExecutor(8) as threads:
-        found = list(threads.map(lambda in_pool: pooled(counts, in_pool), pools))
-    assert [groups.pooled_kernels.tolist() for groups in found] == [in_pool.tolist() for in_pool in pools]
-
-
-def test_a_reduction_is_not_kept_alive_by_its_pools(counts_of: CountsOf) -> None:
-    counts = counts_of({f"k{each}": [each + 1, 3 * each + 1] * 3 for each in range(8)})
-    groups = pooled(counts, np.arange(8) > 2)
-    make_design(counts, "joint", Target(), 0)
-    places = [weakref.ref(counts), weakref.ref(groups), weakref.ref(groups.counts)]
-    del counts, groups
-    gc.collect()
-    assert [place() for place in places] == [None] * 3
 
 
 @pytest.mark.parametrize(("process", "device"), [(None, None), (0, 0), (4242, 1)])

@@ -211,11 +211,6 @@ def test_what_is_listed_holds_what_it_lies_in() -> None:
         assert all(path.rpartition("/")[0] in {"", *named} for path in named)
 
 
-def test_without_ranges_and_iterations_the_list_is_empty() -> None:
-    profile = profile_with_ranges([1, 2, 3], None, names=["a", "b", "c"])
-    assert len(list_ranges(profile, Region())) == 0
-
-
 def test_filters_that_leave_no_launch_of_a_range_are_named() -> None:
     profile = profile_with_ranges([1, 2, 3], [("x", 1, 2)], names=["a", "b", "c"])
     with pytest.raises(EmptySelectionError, match="leave no launch of a range"):
@@ -237,11 +232,8 @@ def found_paths(names: Sequence[str]) -> list[str]:
     ]
 
 
-def test_a_launch_over_and_over_is_no_loop() -> None:
+def test_one_launch_is_no_loop_and_very_many_iterations_are_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found_paths(["k"] * 40) == []
-
-
-def test_very_many_iterations_are_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["a", "b", "c"] * 6
     assert found_paths(names) == ["iterations", *(f"iterations/{number}" for number in range(6))]
     monkeypatch.setattr(listing_module, "MOST_LISTED", 5)

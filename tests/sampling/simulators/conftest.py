@@ -93,3 +93,36 @@ def program(path: Path, body: str) -> Path:
     path.write_text(f"#!/bin/sh\n{body}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
+
+
+def printed(
+    *launches: tuple[int, tuple[str, tuple[int, int, int]], int], threads: str = "32,8,1", end: bool = True
+) -> str:
+    """Output of Accel-Sim: of each launch its trace's number, name and grid, and cycles."""
+    text, total = "Accel-Sim [build x]\n", 0
+    for uid, (number, (name, grid), cycles) in enumerate(launches, start=1):
+        total += cycles
+        text += (
+            f"Processing kernel traces/kernel-{number}.traceg\n-kernel name = {name}\n-kernel id = {number}\n"
+            f"-grid dim = ({grid[0]},1,1)\n-block dim = ({threads})\n"
+            f"launching kernel name: {name} uid: {uid} cuda_stream_id: 0\n"
+            f"kernel_name = {name} \nkernel_launch_uid = {uid} \ngpu_sim_cycle = {cycles}\n"
+            f"gpu_sim_insn = {cycles}\ngpu_tot_sim_cycle = {total}\ngpgpu_simulation_rate = 9 (inst/sec)\n"
+        )
+    return text + "GPGPU-Sim: *** exit detected ***\n" * end
+
+
+#: Of the ten launches that `ten` draws from.
+TEN_NAMES, TEN_GRIDS = "abaabcabaa", {"a": 8, "b": 4, "c": 2}
+
+
+def printed_of_ten(numbers: list[int], first_cycles: int) -> str:
+    """The same of launches of `ten` by their numbers, which take one cycle more each."""
+    kernels = [TEN_NAMES[number - 1] for number in numbers]
+    return printed(
+        *(
+            (number, ("a(int)" if name == "a" else name, (TEN_GRIDS[name], 1, 1)), first_cycles + uid)
+            for uid, (number, name) in enumerate(zip(numbers, kernels, strict=True), start=1)
+        ),
+        threads="128,1,1",
+    )

@@ -14,8 +14,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import LOADS_FROM, checks
 from sampling.simulators.measured_run import MeasuredRun, caches_of_run
 from sampling.simulators.results import SimulatedLaunches, read_result_files
-from tests.sampling.simulators.conftest import launch, plan_of, stratum
-from tests.sampling.simulators.test_there_and_back import accel_sim
+from tests.sampling.simulators.conftest import launch, plan_of, printed_of_ten, stratum
 from tui.text.estimate import cache_lines, unmet_text
 
 
@@ -73,7 +72,7 @@ def test_a_total_says_how_its_launches_began(
 
 def test_copies_and_kernels_of_loads_fill_what_comes_after_them(ten: PlanFile, tmp_path: Path) -> None:
     """Of copies those whose addresses the simulator can keep; the kernel of loads is none of the program."""
-    text = accel_sim([1, 3, 5, 6, 9, 10], 100)
+    text = printed_of_ten([1, 3, 5, 6, 9, 10], 100)
     text = text.replace("kernel-1.traceg", f"kernel-{LOADS_FROM + 3}.traceg")
     text = text.replace("-kernel id = 1\n", f"-kernel id = {LOADS_FROM + 3}\n")
     low, high = "MemcpyHtoD,0x0000000000000040,32", "MemcpyHtoD,0x00007f1000000040,32"

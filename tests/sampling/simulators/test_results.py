@@ -15,23 +15,10 @@ from msgspec import structs
 from sampling.errors import ProfileError
 from sampling.simulators.measured_run import is_same_name
 from sampling.simulators.results import SimulatedLaunches, read_result_files
+from tests.sampling.simulators.conftest import printed
 from tests.small_plans import plan_of
 
 STEP, LAST = ("_Z4stepPf", (4, 1, 1)), ("_Z4lastPf", (2, 1, 1))
-
-
-def printed(*launches: tuple[int, tuple[str, tuple[int, int, int]], int], end: bool = True) -> str:
-    """Output of Accel-Sim: trace number, name and grid, cycles."""
-    text, total = "Accel-Sim [build x]\n", 0
-    for uid, (number, (name, grid), cycles) in enumerate(launches, start=1):
-        total += cycles
-        text += (
-            f"-kernel name = {name}\n-kernel id = {number}\n-grid dim = ({grid[0]},1,1)\n"
-            f"-block dim = (32,8,1)\nlaunching kernel name: {name} uid: {uid} cuda_stream_id: 0\n"
-            f"kernel_name = {name} \nkernel_launch_uid = {uid} \ngpu_sim_cycle = {cycles}\n"
-            f"gpu_sim_insn = {cycles}\ngpu_tot_sim_cycle = {total}\ngpgpu_simulation_rate = 9 (inst/sec)\n"
-        )
-    return text + "GPGPU-Sim: *** exit detected ***\n" * end
 
 
 @pytest.fixture
@@ -191,7 +178,7 @@ def test_processes_that_launch_the_same_are_told_apart_by_their_manifests(
     [
         ("simulator_id", "number", "no column simulator_id"),
         ("8,kernel-9", "x,kernel-9", "row 3"),
-        ("shard", "caches", "row 2, column caches: '1'"),
+        ("shard", "caches", "row 2, column caches"),
     ],
 )
 def test_a_manifest_that_is_none_is_refused(

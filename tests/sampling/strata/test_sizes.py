@@ -11,11 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.strata.sizes import (
-    joint_sample_sizes,
-    single_sample_size,
-    water_filled_sample_sizes,
-)
+from sampling.strata.sizes import joint_sample_sizes, single_sample_size, water_filled_sample_sizes
 from sampling.strata.strata import Strata, bound, sample_variance, total_variance
 from sampling.strata.target import normal_quantile
 
@@ -38,9 +34,9 @@ def columns(clusters: list[tuple[int, float, float]]) -> tuple[Any, Any, Any]:
     return np.array(launches), np.array(mean), np.array(std)
 
 
-def water_filled(launches: Any, mean: Any, std: Any, epsilon: float, z: float = Z) -> Any:
+def water_filled(launches: Any, mean: Any, std: Any, epsilon: float) -> Any:
     """Allocate to one group."""
-    return water_filled_sample_sizes(launches, mean, std, np.array([0, len(launches)]), epsilon, z)
+    return water_filled_sample_sizes(launches, mean, std, np.array([0, len(launches)]), epsilon, Z)
 
 
 def strata_of(launches: Any, mean: Any, std: Any, samples: Any) -> Strata:
@@ -49,24 +45,11 @@ def strata_of(launches: Any, mean: Any, std: Any, samples: Any) -> Strata:
     return Strata(zeros, zeros, zeros + 1, launches, mean, std, samples)
 
 
-def meets(launches: Any, mean: Any, std: Any, samples: Any, epsilon: float) -> bool:
-    """Return whether the sizes keep the variance budget, without replacement."""
-    b = launches**2 * sample_variance(launches, std)
-    return float((b * (1 / samples - 1 / launches)).sum()) <= (epsilon * float(launches @ mean) / Z) ** 2
-
-
-def test_one_cluster_needs_62() -> None:
-    assert single_sample_size(np.array([100.0]), np.array([20.0]), 0.05, Z).tolist() == [62]
-
-
-def test_the_closed_form_sums_roots_not_the_root_of_sums() -> None:
-    # a b = 1 and 4, c = 1: sum of roots 3; the misprint gives sqrt 5 = 2.236, and sizes 3 and 5.
-    launches, mean, std = np.array([1, 2]), np.array([1.0, 1.0]), np.array([1.0, 1.0])
-    sizes = joint_sample_sizes(launches, mean, std, epsilon=1 / 3, z=1.0)
-    assert sizes.tolist() == [3, 6]
-
-
 def test_the_sizes_of_the_check() -> None:
+    assert single_sample_size(np.array([100.0]), np.array([20.0]), 0.05, Z).tolist() == [62]
+    # a b = 1 and 4, c = 1: sum of roots 3; the misprint gives sqrt 5 = 2.236, and sizes 3 and 5.
+    ones = np.ones(2)
+    assert joint_sample_sizes(np.array([1, 2]), ones, ones, epsilon=1 / 3, z=1.0).tolist() == [3, 6]
     assert joint_sample_sizes(LAUNCHES, MEAN, STD, 0.05, Z).tolist() == [17, 305, 103]
     sizes = water_filled(LAUNCHES, MEAN, STD, 0.05)
     assert sizes.tolist() == [6, 99, 34]
@@ -74,24 +57,7 @@ def test_the_sizes_of_the_check() -> None:
     assert bound(strata_of(LAUNCHES, MEAN, STD, sizes), 0.95) == pytest.approx(0.0499, abs=5e-5)
 
 
-@given(clusters=CLUSTERS, epsilon=EPSILON)
-def test_no_smaller_allocation_of_the_same_form_meets_the_budget(
-    clusters: list[tuple[int, float, float]], epsilon: float
-) -> None:
-    launches, mean, std = columns(clusters)
-    sizes = water_filled(launches, mean, std, epsilon)
-    b = launches**2 * sample_variance(launches, std)
-    drawn = np.flatnonzero((sizes > 1) & (b > 0))
-    if not len(drawn):
-        return
-    # The sizes just below: theta lowered until the first of them steps down by one.
-    theta_of_step = (sizes[drawn] - 1.0) ** 2 * mean[drawn] / b[drawn]
-    theta = theta_of_step.max() * (1 - 1e-9)
-    below = np.clip(np.ceil(np.sqrt(theta * b / mean)), 1, launches)
-    assert not meets(launches, mean, std, below, epsilon * (1 - 1e-6))
-
-
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_allocation_is_the_optimum_but_for_rounding(seed: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -146,16 +112,11 @@ def test_a_group_without_time_and_the_floor() -> None:
 
 
 @given(clusters=CLUSTERS, low=EPSILON, high=EPSILON)
-def test_a_looser_epsilon_or_a_lower_confidence_never_costs_more(
+def test_a_looser_epsilon_never_costs_more(
     clusters: list[tuple[int, float, float]], low: float, high: float
 ) -> None:
-    launches, mean, std = columns(clusters)
-    low, high = sorted((low, high))
-    assert (water_filled(launches, mean, std, low) >= water_filled(launches, mean, std, high)).all()
-    assert (
-        water_filled(launches, mean, std, low, normal_quantile(0.99))
-        >= water_filled(launches, mean, std, low, normal_quantile(0.9))
-    ).all()
+    tight, loose = (water_filled(*columns(clusters), epsilon) for epsilon in sorted((low, high)))
+    assert (tight >= loose).all()
 
 
 def test_the_bound_is_the_variance_of_the_estimated_total() -> None:

@@ -3,52 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sampling.plan.design import Design, make_design
+from sampling.plan.design import make_design
 from sampling.plan.study import MethodChoice, study
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import PlanGroups, pooled, unpooled
 from sampling.reduction.region import Region
-from sampling.strata.strata import Clusters, Strata, bound, declared_spread, measured_clusters
+from sampling.strata.strata import Strata, bound, declared_spread, measured_clusters
 from sampling.strata.target import Target
 from tests.targets import UNPOOLED
 
 CountsOf = Callable[..., DurationCounts]
-Mixture = Callable[..., dict[str, list[int]]]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Workload:
-    """All launches of a plan, stratum by stratum; kernel and duration of each."""
-
-    strata: Strata
-    kernel: NDArray[np.int64]
-    duration_ns: Floats
-
-    @classmethod
-    def of(cls, kernel: NDArray[np.int64], duration_ns: NDArray[np.int64], design: Design) -> Workload:
-        """Return the launches of kernel groups in the order of the strata, told by group and duration."""
-        assert design.groups is not None
-        strata = design.strata
-        whole = strata.group[0] < 0 and len(strata) == 1
-        group = np.zeros(len(kernel), np.int64) if whole else design.groups.group_of[kernel]
-        order = np.lexsort((duration_ns, group))
-        return cls(strata, kernel[order], duration_ns[order].astype(np.float64))
-
-
-def launches_of(counts: DurationCounts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (n,) kernel group and duration of every launch."""
-    kernel = np.repeat(np.arange(len(counts.groups)), np.diff(counts.offsets))
-    return np.repeat(kernel, counts.count), np.repeat(counts.duration_ns, counts.count)
+def launches_of(counts: DurationCounts, group_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
+    """Return (n,) kernel group and duration of every launch, by the plan's group and duration."""
+    kernel = np.repeat(np.repeat(np.arange(len(counts.groups)), np.diff(counts.offsets)), counts.count)
+    duration_ns = np.repeat(counts.duration_ns, counts.count)
+    order = np.lexsort((duration_ns, group_of[kernel]))
+    return kernel[order], duration_ns[order].astype(np.float64)
 
 
 def lognormal(rng: np.random.Generator, spread: float, shape: tuple[int, ...]) -> Floats:
@@ -57,16 +38,17 @@ def lognormal(rng: np.random.Generator, spread: float, shape: tuple[int, ...]) -
     return np.exp(sigma * rng.standard_normal(shape) - sigma**2 / 2)
 
 
-def simulated_errors(made: Workload, draws: int, *, between: float, within: float, seed: int) -> Floats:
+def simulated_errors(
+    strata: Strata, launches: tuple[NDArray[np.int64], Floats], draws: int, between: float, within: float
+) -> Floats:
     """Return (draws,) relative errors of simulated totals: every time all cycles and draws are new.
 
     This is the declaration itself: each kernel group has cycles per nanosecond, and each launch its own.
     """
-    rng = np.random.default_rng(seed)
-    strata, launches = made.strata, len(made.kernel)
-    cycles = lognormal(rng, between, (draws, int(made.kernel.max()) + 1))[:, made.kernel]
-    cycles *= made.duration_ns
-    cycles *= lognormal(rng, within, (draws, launches))
+    rng, (kernel, duration_ns) = np.random.default_rng(8), launches
+    cycles = lognormal(rng, between, (draws, int(kernel.max()) + 1))[:, kernel]
+    cycles *= duration_ns
+    cycles *= lognormal(rng, within, (draws, len(kernel)))
     estimate, ends = np.zeros(draws), np.cumsum(strata.launches)
     for end, size, samples in zip(ends, strata.launches, strata.samples, strict=True):
         here = cycles[:, end - size : end]
@@ -80,17 +62,9 @@ def simulated_errors(made: Workload, draws: int, *, between: float, within: floa
 
 def plan_of(groups: PlanGroups, cut_at: list[int], samples: list[int]) -> Strata:
     """Return the ranges between some pairs as strata."""
-    counts = groups.counts
     start, stop = np.array(cut_at[:-1]), np.array(cut_at[1:])
-    group = np.searchsorted(counts.offsets, start, side="right") - 1
-    clusters: Clusters = measured_clusters(counts, group, start, stop)
-    return clusters.with_samples(np.array(samples))
-
-
-def workload(groups: PlanGroups, counts: DurationCounts, strata: Strata) -> Workload:
-    kernel, duration_ns = launches_of(counts)
-    order = np.lexsort((duration_ns, groups.group_of[kernel]))
-    return Workload(strata, kernel[order], duration_ns[order].astype(np.float64))
+    group = np.searchsorted(groups.counts.offsets, start, side="right") - 1
+    return measured_clusters(groups.counts, group, start, stop).with_samples(np.array(samples))
 
 
 def check_variance(
@@ -98,8 +72,7 @@ def check_variance(
 ) -> float:
     """Hold the deviation of the estimated total against 4,000 simulated ones; return the declared one."""
     target = Target(noise_floor=within, kernel_spread=between)
-    made = workload(groups, counts, strata)
-    errors = simulated_errors(made, 4000, between=between, within=within, seed=3)
+    errors = simulated_errors(strata, launches_of(counts, groups.group_of), 4000, between, within)
     declared = bound(strata, 0.95, declared_spread(groups, target).of(strata)) / 1.959964
     assert declared == pytest.approx(float(np.sqrt((errors**2).mean())), rel=rel)
     return float(declared)
@@ -160,15 +133,6 @@ def test_a_groups_own_total_is_free_of_its_kernels_cycles(many: DurationCounts) 
     assert own.of(strata) == pytest.approx(variance)
 
 
-def within_bound(design: Design, launches: tuple[NDArray[np.int64], NDArray[np.int64]], draws: int) -> float:
-    """Return the share of simulated totals within the design's bound with noise."""
-    made = Workload.of(*launches, design)
-    target = design.target
-    assert design.bound_with_noise is not None
-    errors = simulated_errors(made, draws, between=target.kernel_spread, within=target.noise_floor, seed=8)
-    return float((np.abs(errors) <= design.bound_with_noise * (1 + 1e-9)).mean())
-
-
 DRAWS = 1500
 # Three standard errors of 1,500 draws, two of the 4,000 draws that a bound is from, and its slack.
 ENOUGH = 0.95 - 3 * np.sqrt(0.95 * 0.05 / DRAWS) - 2 * np.sqrt(0.95 * 0.05 / 4000) - 0.005
@@ -190,7 +154,13 @@ ENOUGH = 0.95 - 3 * np.sqrt(0.95 * 0.05 / DRAWS) - 2 * np.sqrt(0.95 * 0.05 / 400
 def test_simulated_totals_are_within_the_bound(method: str, target: Target, many: DurationCounts) -> None:
     settings = ("random.launches=60",) if method == "random" else ()
     design = make_design(many, method, target, 0, settings=settings)
-    assert within_bound(design, launches_of(many), DRAWS) >= ENOUGH
+    assert design.groups is not None
+    assert design.bound_with_noise is not None
+    # A stratum of the whole workload has all its launches by kernel group.
+    group_of = design.groups.group_of if design.strata.group[0] >= 0 else np.zeros(len(many.groups), np.int64)
+    launches = launches_of(many, group_of)
+    errors = simulated_errors(design.strata, launches, DRAWS, target.kernel_spread, target.noise_floor)
+    assert (np.abs(errors) <= design.bound_with_noise * (1 + 1e-9)).mean() >= ENOUGH
 
 
 def test_simulated_totals_of_clusters_of_features_are_within_the_bound(
@@ -205,14 +175,11 @@ def test_simulated_totals_of_clusters_of_features_are_within_the_bound(
     choice = MethodChoice(
         "embedding", settings=("embedding.draw=random",), feature_paths=(str(tmp_path / "vectors.npy"),)
     )
-    known = study(launch_table(names, durations.tolist()), Grouping(), Region(), Target(), choice)
-    design = known.design
-    assert isinstance(design, Design)
-    stratum = design.picks.stratum  # type: ignore[attr-defined]
-    order = np.argsort(stratum, kind="stable")
-    kernel = np.arange(900) % 30
-    made = Workload(design.strata, kernel[order], durations[order].astype(np.float64))
-    errors = simulated_errors(made, DRAWS, between=0.3, within=0.05, seed=8)
+    design = study(launch_table(names, durations.tolist()), Grouping(), Region(), Target(), choice).design
+    assert design.picks is not None
+    order = np.argsort(design.picks.stratum, kind="stable")
+    launches = (np.arange(900) % 30)[order], durations[order].astype(np.float64)
+    errors = simulated_errors(design.strata, launches, DRAWS, 0.3, 0.05)
     assert design.bound_with_noise is not None
     assert (np.abs(errors) <= design.bound_with_noise).mean() >= ENOUGH
     assert design.bound is not None

@@ -12,11 +12,11 @@ from tests.sampling.readers.test_not_a_profile import refused
 @pytest.mark.parametrize(
     ("file", "sentence"),
     [
-        ("not-a-profile/nsys-nvtx-trace.csv", "an nsys NVTX trace"),
+        ("not-a-profile/nsys-nvtx-trace.csv", "an nsys report of something other"),
         ("not-a-profile/nsys-report-not-exported.qdrep", "an Nsight Systems report that was not exported"),
         (
             "not-a-profile/nsys-stats-skipped-report.csv",
-            "'SKIPPED: nerf.sqlite does not contain ENUM_CUDA_MEMCPY_OPER table.'",
+            "an `nsys stats` output without a report in it",
         ),
         ("ncu/a100-details.csv", "an Nsight Compute CSV"),
         ("ncu/ncu2024.1-details.csv", "an Nsight Compute CSV"),
