@@ -9,7 +9,7 @@ import pytest
 from sampling.errors import EmptySelectionError, NotApplicableError
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
-from sampling.reduction.range_list import RangeOrder, RangeOrigin, list_ranges
+from sampling.reduction.range_list import list_ranges
 from sampling.reduction.region import Region
 from tests.region_cases import (
     Launch,
@@ -70,8 +70,8 @@ def test_a_range_that_lies_in_another_is_selected_by_its_path(
     listed = list_ranges(profile, Region())
     nested = [
         path
-        for path in listed.chosen(RangeOrder.TIME, most=200)
-        if listed.origin(path) is RangeOrigin.NAMED and listed.paths.depth[path] > 0
+        for path in listed.chosen(by_time=True, most=200)
+        if path < listed.found_from and listed.paths.depth[path] > 0
     ]
     for path in nested[:2]:
         ids = ids_of(profile, Region(named_range=listed.paths.written(path)))
