@@ -365,8 +365,8 @@ def _instructions(text: bytes, before: int, file: Path) -> tuple[IntArray, ...]:
 
     lines = compute.split_pattern(pa.array([text.decode("utf-8", "replace")]), "\n").flatten()
     # Of all lines only these have addresses; the head's begin with a dash.
-    has_addresses = compute.match_substring(lines, " 0x")
-    lines = lines.filter(compute.and_not(has_addresses, compute.starts_with(lines, "-")))
+    lines = lines.filter(compute.match_substring(lines, " 0x"))
+    lines = lines.filter(compute.invert(compute.starts_with(lines, "-")))
     split = compute.split_pattern(lines, " ")
     words, starts = split.flatten(), to_numpy(split.offsets).astype(np.int64)
 
