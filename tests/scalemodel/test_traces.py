@@ -331,7 +331,6 @@ LOAD = load(0x80)
         ),
         ("insts = 2", "insts = 1", "outside of a warp, or more than it announces"),
         ("insts = 2", "insts = 3", "1 instructions less than it announces"),
-        ("warp = 0\n", "", "out of place"),
         ("#END_TB", "#BEGIN_TB", "out of place"),
         ("#END_TB", "#END_TB\n" + LOAD, "outside of a warp"),
         ("tracer version = 5", "tracer version = five", "no value"),
