@@ -126,18 +126,14 @@ def derive(target: Target, factors: Iterable[int]) -> tuple[ScaledModel, ...]:
     Raises OptionError: a factor is below 1, or does not divide a resource; InputError: the target's files
     cannot express the scale model.
     """
-    above = target.factors[1:]
-    which_do = "no factor above 1 divides every shared resource"
-    if above:
-        which = "factors that divide" if len(above) > 1 else "one factor that divides"
-        which_do = f"the {which} every shared resource {'are' if len(above) > 1 else 'is'} {listed(above)}"
+    remedy = f"give one of {listed(target.factors)}, which divide every shared resource"
     wanted = tuple(dict.fromkeys(factors))
     for factor in wanted:
         if factor < 1:
-            raise OptionError(f"a factor is 1 or more, not {factor}", remedy=which_do)
+            raise OptionError(f"a factor is 1 or more, not {factor}", remedy=remedy)
         left_over = [f"the {count:,} {name}" for count, name in target.whole_resources if count % factor]
         if left_over:
-            raise OptionError(f"a factor of {factor} does not divide {listed(left_over)}", remedy=which_do)
+            raise OptionError(f"a factor of {factor} does not divide {listed(left_over)}", remedy=remedy)
     return tuple(target.scaled(factor) for factor in wanted)
 
 
