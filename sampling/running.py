@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from msgspec import structs
@@ -34,7 +34,7 @@ from sampling.estimation.total import PlanEstimate, estimate_plan, sample_of
 from sampling.plan.plan_file import IN_FOLDER, PlanFile, ToppedUp, read_json_object, read_plan
 from sampling.readers.input_file import open_input
 from sampling.simulators.export import ExportChoices, informative_order
-from sampling.simulators.exporter import Manifest, manifests_in, read_manifest
+from sampling.simulators.exporter import Manifest, manifests_in, read_manifest, template
 from sampling.simulators.measured_run import CYCLES, MeasuredRun
 from sampling.simulators.registry import exported_folder, read_results
 from sampling.simulators.results import NOT_WANTED, results_of
@@ -91,8 +91,7 @@ class Job:
         return self.measured is not None or bool(self.failure)
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(NamedTuple):
     """A launch without a result, why, and which other one of its stratum is simulated for it, if any yet."""
 
     id: int
@@ -100,8 +99,7 @@ class Failed:
     instead: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Now:
+class Now(NamedTuple):
     """How far a run is, in launches."""
 
     done: int
@@ -113,8 +111,7 @@ class Now:
     news: Job | int | None = None  #: what just happened: a launch that ended, or by how many the plan grew
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(NamedTuple):
     """What a run came to."""
 
     found: PlanEstimate | None  #: None where there is no result
@@ -454,17 +451,9 @@ class Loop:
         script, tasks = self.folder / "slurm.sh", self.folder / "jobs.txt"
         _write(tasks, "".join(lines))
         at_once = f"%{self.asked.processes}" if self.asked.processes > 1 else ""
-        _write(script, _SLURM.format(jobs=len(jobs), at_once=at_once, list=shlex.quote(str(tasks))))
+        listed = shlex.quote(str(tasks))
+        _write(script, template("run-slurm.sh", jobs=len(jobs), at_once=at_once, list=listed))
         return script
-
-
-_SLURM = """\
-#!/bin/sh
-#SBATCH --job-name=kernelpoint
-#SBATCH --array=1-{jobs}{at_once}
-# One task a launch. When all have ended, the command that wrote this collects them.
-eval "$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" {list})"
-"""
 
 
 def _words_of(command: str, to: str) -> list[str]:

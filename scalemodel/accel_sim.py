@@ -15,7 +15,7 @@ difference to the one before. What comes after (immediates, values) is left alon
 grammar and public source (tracer_tool.cu, post-traces-processing.cpp, trace_parser.cc).
 
 Counted are the accesses of LDG, STG, ATOMG, REDG and LDGSTS, and of LD, ST, ATOM and RED where the address
-is not in the 16 MiB from the shared or the local base on; LDL, STL and the local ones only if asked for.
+is not in the 16 MiB from the shared or the local base on: shared and local memory do not count.
 Loads of constants and textures have no address in a trace. The bulk copies of Hopper's tensor memory
 accelerator are refused: their grammar is another in each version.
 
@@ -58,7 +58,7 @@ def recognises(head: bytes) -> bool:
     return _SIGN.search(head) is not None
 
 
-def read(file: TraceFile, line_bytes: int, *, with_local: bool) -> AddressTrace:
+def read(file: TraceFile, line_bytes: int) -> AddressTrace:
     """Read the accesses of a kernel.
 
     Raises
@@ -70,7 +70,7 @@ def read(file: TraceFile, line_bytes: int, *, with_local: bool) -> AddressTrace:
     warps, places, lines = [], [], []
     for text in file.line_pieces():
         instructions, warp, place = blocks.follow(split_lines(text))
-        threads, instruction, line = _accesses(instructions, blocks.header, line_bytes, with_local=with_local)
+        threads, instruction, line = _accesses(instructions, blocks.header, line_bytes)
         thread_instructions += threads
         warp_instructions += warp.size
         warps.append(warp[instruction])
@@ -110,17 +110,13 @@ _STATE_AFTER = {"begin": "block", "end": "between", "warp": "warp", "insts": "bl
 
 @dataclass(slots=True)
 class _Blocks:
-    """Follows headers, thread blocks and warps through the pieces of one file.
-
-    Attributes
-    ----------
-    header : name -> number, of those that matter; a base of 0 is one that the tracer does not know.
-    left : instructions of the warp that are still to come.
-    """
+    """Follows headers, thread blocks and warps through the pieces of one file."""
 
     path: str
+    #: Those that matter; a base of 0 is one that the tracer does not know.
     header: dict[str, int] = field(default_factory=dict)
     state: str = "header"
+    #: Instructions of the warp that are still to come.
     left: int = 0
     _rows: int = 0
     _warp: int = -1
@@ -180,7 +176,7 @@ class _Blocks:
             try:
                 if name in {"accelsim tracer version", "enable lineinfo"}:
                     self.header[name] = int(value)
-                elif name in {"shmem base_addr", "local mem base_addr"}:
+                elif name in _WINDOWS:
                     self.header[name] = int(value, 16)
             except ValueError as error:
                 raise InputError(f"{value!r} is no value of -{name}", Place(self.path, row)) from error
@@ -195,19 +191,19 @@ _THREADS = 32
 _MOST_BYTES = 1 << 16
 # More registers than an instruction has; keeps a damaged number from pointing far away.
 _MOST_REGISTERS = 64
-# Shared and local memory are windows of so many bytes among generic addresses.
+# Shared and local memory are windows of so many bytes among generic addresses, from these on.
 _WINDOW_BYTES = 1 << 24
+_WINDOWS = ("shmem base_addr", "local mem base_addr")
 # The forms addresses are written in.
 _LIST, _STRIDE, _DIFFERENCES = range(3)
 
 # Where a memory instruction's addresses are. Others: shared memory, constants, what only manages a cache,
 # textures and surfaces (coordinates, no addresses).
-_UNKNOWN, _GLOBAL, _GENERIC, _LOCAL, _OTHER = range(5)
+_UNKNOWN, _GLOBAL, _GENERIC, _OTHER = range(4)
 _OPCODES = {
     _GLOBAL: "LDG STG ATOMG REDG LDGSTS",
     _GENERIC: "LD ST ATOM RED",
-    _LOCAL: "LDL STL",
-    _OTHER: "LDS STS ATOMS LDSM STSM SYNCS LDC LDCU ULDC CCTL CCTLL CCTLT QSPC MATCH MEMBAR ERRBAR "
+    _OTHER: "LDL STL LDS STS ATOMS LDSM STSM SYNCS LDC LDCU ULDC CCTL CCTLL CCTLT QSPC MATCH MEMBAR ERRBAR "
     "TEX TLD TLD4 TMML TXD TXQ SULD SUST SURED SUATOM",
 }
 _SPACE_OF_NAME = {name_code(name): space for space, names in _OPCODES.items() for name in names.split()}
@@ -256,7 +252,7 @@ class _Instructions:
 
 
 def _accesses(
-    instructions: _Instructions, header: dict[str, int], line_bytes: int, *, with_local: bool
+    instructions: _Instructions, header: dict[str, int], line_bytes: int
 ) -> tuple[int, IntArray, AddressArray]:
     """Return how many threads' instructions these are, and of each access its instruction and line."""
     has_ids = header.get("accelsim tracer version", 0) < _FIRST_VERSION_WITHOUT_IDS
@@ -273,18 +269,21 @@ def _accesses(
     width = instructions.number(width_at, "the access width", _MOST_BYTES)
     memory = np.flatnonzero(width)
     space = _spaces(instructions[memory], opcode_at[memory])
-    is_read = (space == _GLOBAL) | (space == _GENERIC) | ((space == _LOCAL) & with_local)
-    is_read &= mask[memory] != 0
+    is_read = ((space == _GLOBAL) | (space == _GENERIC)) & (mask[memory] != 0)
     read, is_generic = memory[is_read], space[is_read] == _GENERIC
-    instruction, address = _addresses(instructions[read], width_at[read] + 1, mask[read])
+    # Of a generic instruction each thread is looked at: some may be in a window, others not.
+    longest_step = np.where(is_generic, -1, line_bytes)
+    instruction, address, size = _spans(
+        instructions[read], width_at[read] + 1, mask[read], width[read], longest_step
+    )
     is_in = np.zeros(address.size, dtype=np.bool_)
-    for name in ("shmem base_addr", *(() if with_local else ("local mem base_addr",))):
+    for name in _WINDOWS:
         if base := header.get(name):
             # An address below the base wraps to one far above it.
             is_in |= (address - np.uint64(base)) < _WINDOW_BYTES
     kept = ~(is_in & is_generic[instruction])
-    instruction, address = instruction[kept], address[kept]
-    line, access = lines_touched(address, width[read].view(np.uint64)[instruction], line_bytes)
+    instruction = instruction[kept]
+    line, access = lines_touched(address[kept], size[kept], line_bytes)
     # Each distinct line of each instruction once, ascending. Neighbouring threads mostly share one: few are
     # left to be sorted.
     instruction, line = _distinct_neighbours(instruction[access], line)
@@ -316,13 +315,18 @@ def _distinct_neighbours(instruction: IntArray, line: AddressArray) -> tuple[Int
     return instruction[is_other], line[is_other]
 
 
-def _addresses(
-    instructions: _Instructions, form_at: IntArray, mask: AddressArray
-) -> tuple[IntArray, AddressArray]:
-    """Return instruction and address of each active thread.
+def _spans(
+    instructions: _Instructions,
+    form_at: IntArray,
+    mask: AddressArray,
+    width: IntArray,
+    longest_step: IntArray,
+) -> tuple[IntArray, AddressArray, AddressArray]:
+    """Return instruction, first byte and bytes of what each active thread touches.
 
     Whatever the form, an address is a running sum: of the first one and what each later one is beyond the one
-    before it, which a stride says once; where all are listed each is a sum of its own.
+    before it, which a stride says once; where all are listed each is a sum of its own. What threads touch by
+    a stride up to the longest step is one span.
     """
     form = instructions.number(form_at, "the form of the addresses", _DIFFERENCES + 1)
     has_stride, is_list = form == _STRIDE, form == _LIST
@@ -345,13 +349,17 @@ def _addresses(
     what = "the address, or the difference to it, is no number"
     instructions.refuse(~is_number, what, place, instruction)
     start = np.cumsum(words) - words
-    instruction, rank = _ranked(threads)
+    stride = np.where(has_stride, value[np.minimum(start + 1, value.size - 1)].view(np.int64), 0)
+    is_one = has_stride & (np.abs(stride) <= longest_step)
+    reach = np.where(is_one, stride * (threads - 1), 0)
+    instruction, rank = _ranked(np.where(is_one, 1, threads))
     step = value[start[instruction] + np.where(has_stride[instruction], np.minimum(rank, 1), rank)]
     begins = is_list[instruction] | (rank == 0)
     # Running sums, modulo 2**64, that restart at each address.
     total = np.cumsum(step, dtype=np.uint64)
     before = (total - step)[begins]
-    return instruction, total - before[np.cumsum(begins) - 1]
+    address = total - before[np.cumsum(begins) - 1] + np.minimum(reach, 0).view(np.uint64)[instruction]
+    return instruction, address, (width + np.abs(reach)).view(np.uint64)[instruction]
 
 
 def _ranked(count: IntArray) -> tuple[IntArray, IntArray]:

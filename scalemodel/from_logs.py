@@ -1,13 +1,7 @@
 """Simulated runs of one program on GPUs of several sizes: whether they belong together, and a larger GPU.
 
 From what GPGPU-Sim and Accel-Sim print beside launches come the number of SMs, the clocks, and what one SM
-has, which all runs must share; and, where it is asked for, an f_mem:
-
-    f_mem = W0_Scoreboard / (Stall + W0_Idle + W0_Scoreboard + W1 + ... + W32)
-
-of the last launch's line, which counts from the start of the run. It counts cycles of schedulers in which
-every warp waits for a register, be it for memory or for arithmetic, so it is too large: on a real run that
-fits its cache it stayed at 0.72. [GPU scale-model simulation, section V-C, asks for memory alone]
+has, which all runs must share.
 """
 
 from __future__ import annotations
@@ -31,8 +25,6 @@ from scalemodel.waves import ByWaves, predict_by_waves
 METHOD = "waves"
 
 _OPTION = re.compile(rb"^(-[a-z]\w*(?::\w+)?)[ \t]+([^\s#]\S*)", re.MULTILINE)
-_STALLS = re.compile(rb"Stall:\d+[ \t]+W0_Idle:\d+[ \t]+W0_Scoreboard:(\d+)[^\r\n]*")
-_COUNT = re.compile(rb":(\d+)")
 # Of a trace, and of a program; what follows is no configuration any more.
 _BEGUN, _ENDED = (b"-kernel name = ", b"pushing kernel '"), b"gpu_sim_cycle = "
 
@@ -55,7 +47,6 @@ class Printed:
     options: Mapping[str, str] = field(default_factory=dict)
     #: Launches that began and did not end.
     unfinished: int = 0
-    f_mem: float | None = None
 
     @property
     def sms(self) -> int | None:
@@ -68,7 +59,6 @@ def read_printed(path: str) -> Printed:
     """Read what a log says beside its launches, gzip or xz or neither; raise InputError if it cannot be."""
     options: dict[str, str] = {}
     begun = ended = 0
-    stalls: re.Match[bytes] | None = None
     with open_trace(path) as file:
         for text in file.line_pieces():
             if not begun:
@@ -77,9 +67,7 @@ def read_printed(path: str) -> Printed:
                     options.setdefault(found[1].decode(), found[2].decode("utf-8", "replace"))
             begun += sum(map(text.count, _BEGUN))
             ended += text.count(_ENDED)
-            stalls = _STALLS.match(text, max(text.rfind(b"Stall:"), 0)) or stalls
-    total = 0 if stalls is None else sum(map(int, _COUNT.findall(stalls[0])))
-    return Printed(options, max(begun - ended, 0), int(stalls[1]) / total if stalls and total else None)
+    return Printed(options, max(begun - ended, 0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,23 +211,15 @@ def predicted_by_waves(runs: Sequence[Run], target: int) -> Prediction:
     return Prediction(target, METHOD, ipc, low, high, Region.TREND, note, Bounds.MEASURED)
 
 
-def measurements_of_runs(name: str, runs: Sequence[Run], *, f_mem_from_stalls: bool = False) -> Measurements:
-    """Return the IPC of whole runs, and if asked for the f_mem that their logs count, as measurements.
-
-    Raises InputError: the instructions of a run are not known, or its log counts no stalls.
-    """
-    ipc, f_mem = {}, {}
+def measurements_of_runs(name: str, runs: Sequence[Run]) -> Measurements:
+    """Return the IPC of whole runs as measurements; InputError where one's instructions are not known."""
+    ipc = {}
     for run in runs:
         if run.ipc is None:
             remedy = "give a log, or a table with a column instructions"
             raise InputError(_NO_IPC, Place(run.path), remedy=remedy)
         ipc[run.size] = run.ipc
-        if f_mem_from_stalls and run.printed.f_mem is None:
-            what = "no line counts what warps waited for (Stall, W0_Idle, W0_Scoreboard)"
-            raise InputError(what, Place(run.path), remedy="give what GPGPU-Sim or Accel-Sim printed")
-        if f_mem_from_stalls and run.printed.f_mem is not None:
-            f_mem[run.size] = run.printed.f_mem
-    return Measurements(name, ipc, {}, f_mem)
+    return Measurements(name, ipc, {}, {})
 
 
 class KernelRow(NamedTuple):

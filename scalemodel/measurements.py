@@ -44,9 +44,9 @@ class MpkiUnit(StrEnum):
         return 32 if self is MpkiUnit.WARP else 1
 
 
+#: What to do about a size, or a number, that cannot be read.
 SIZE_REMEDY = "count SMs or chiplets"
 NUMBER_REMEDY = "write it with a decimal point, without units"
-"""What to do about a size, or a number, that cannot be read."""
 
 
 def wrong_size(size: float) -> str | None:
@@ -59,35 +59,30 @@ def wrong_size(size: float) -> str | None:
 
 
 def wrong_ipc(ipc: float) -> str | None:
-    """Return what is wrong with an IPC, None where nothing is."""
-    return (
-        None if _LEAST_IPC <= ipc <= _MOST_IPC else f"an IPC is a number above 0{_at_most(ipc)}, not {ipc:g}"
-    )
-
-
-def _at_most(ipc: float) -> str:
-    return f" and at most {_MOST_IPC:g}" if ipc > _MOST_IPC else ""
+    """Return what is wrong with an IPC."""
+    at_most = f" and at most {_MOST_IPC:g}" if ipc > _MOST_IPC else ""
+    return None if _LEAST_IPC <= ipc <= _MOST_IPC else f"an IPC is a number above 0{at_most}, not {ipc:g}"
 
 
 def wrong_mpki(mpki: float) -> str | None:
-    """Return what is wrong with an MPKI, None where nothing is."""
+    """Return what is wrong with an MPKI."""
     return None if math.isfinite(mpki) and mpki >= 0 else f"an MPKI is 0 or more, not {mpki:g}"
 
 
 def wrong_f_mem(f_mem: float) -> str | None:
-    """Return what is wrong with an f_mem, None where nothing is."""
+    """Return what is wrong with an f_mem."""
     if 0 <= f_mem < 1:
         return None
     hint = f"; as a fraction {f_mem:g} % is {f_mem / 100:g}" if 1 < f_mem < 100 else ""
     return f"f_mem is a fraction from 0 to below 1, not {f_mem:g}{hint}"
 
 
+#: What may be measured at a size, and the function that says what is wrong with a value of it.
 WRONG_VALUE: Mapping[str, Callable[[float], str | None]] = {
     "ipc": wrong_ipc,
     "mpki": wrong_mpki,
     "f_mem": wrong_f_mem,
 }
-"""What may be measured at a size, and the function that says what is wrong with a value of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,27 +90,21 @@ class Measurements:
     """One benchmark over system sizes, SMs or chiplets.
 
     A size may have its MPKI alone: the miss-rate curve reaches further than the simulations. The IPC of a
-    size beyond the scale models is what a prediction is compared with.
-
-    Attributes
-    ----------
-    ipc : size -> instructions per cycle of the whole system, above 0.
-    mpki : size -> last-level cache misses per thousand instructions, 0 or more.
-    f_mem : size -> share of the cycles in which an SM fetches nothing as all warps wait for memory, [0, 1).
-    mpki_bounds : (size, low, high) of the MPKI that have a sampling error.
-
-    Raises
-    ------
-    OptionError : a size or a value is out of its range.
+    size beyond the scale models is what a prediction is compared with. Raises OptionError: a size or a value
+    is out of its range.
     """
 
     name: str
+    #: Size -> instructions per cycle of the whole system, above 0.
     ipc: Mapping[int, float]
+    #: Size -> last-level cache misses per thousand instructions, 0 or more.
     mpki: Mapping[int, float]
+    #: Size -> share of the cycles in which an SM fetches nothing as all warps wait for memory, [0, 1).
     f_mem: Mapping[int, float]
     peak_ipc_per_sm: float | None = None
     mpki_unit: MpkiUnit = MpkiUnit.THREAD
     scaling: Scaling = Scaling.STRONG
+    #: (size, low, high) of the MPKI that have a sampling error.
     mpki_bounds: tuple[tuple[int, float, float], ...] = ()
 
     def __post_init__(self) -> None:
@@ -131,8 +120,8 @@ class Measurements:
             return
         if self.scaling is Scaling.CHIPLET:
             raise OptionError("a peak IPC per SM bounds nothing where sizes are chiplets", remedy="drop it")
-        if wrong_ipc(peak):
-            what = f"the peak IPC per SM is a number above 0{_at_most(peak)}, not {peak:g}"
+        if wrong := wrong_ipc(peak):
+            what = f"the peak IPC per SM: {wrong}"
             raise OptionError(what, remedy="give the most instructions that an SM can do in a cycle")
         for size in self.simulated_sizes:
             if self.ipc[size] > peak * size:
@@ -170,12 +159,7 @@ def measurements_of(
     mpki_unit: MpkiUnit = MpkiUnit.THREAD,
     scaling: Scaling = Scaling.STRONG,
 ) -> Measurements:
-    """Return the measurements of (size, value) pairs, given in any order.
-
-    Raises
-    ------
-    OptionError : a size has two values of a kind, or one is out of its range.
-    """
+    """Return the measurements of (size, value) pairs, in any order; OptionError as of `Measurements`."""
     columns = (_by_size("IPC", ipc), _by_size("MPKI", mpki), _by_size("f_mem", f_mem))
     return Measurements(name, *columns, peak_ipc_per_sm, mpki_unit, scaling)
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,28 +30,17 @@ _HEAD_BYTES = 1 << 16
 PIECE_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class TraceFile:
-    """An open trace.
+class TraceFile(NamedTuple):
+    """An open trace."""
 
-    Attributes
-    ----------
-    path : as the user gave it ("-" for standard input); for messages.
-    head : its first 64 KiB or less, decompressed.
-    stream : its bytes from the first on, decompressed.
-    """
-
+    #: As the user gave it ("-" for standard input); for messages.
     path: str
+    #: Its first 64 KiB or less, decompressed; and its bytes from the first on, decompressed.
     head: bytes
     stream: IO[bytes]
 
     def line_pieces(self) -> Iterator[bytes]:
-        """Yield the bytes in pieces of whole lines, about a MiB each; only the last may lack a line end.
-
-        Raises
-        ------
-        InputError : they cannot be read, or are damaged.
-        """
+        """Yield the bytes in pieces of whole lines, about a MiB each; only the last may lack a line end."""
         rest: list[bytes] = []
         with damage_reported(self.path):
             while piece := self.stream.read(PIECE_BYTES):
@@ -119,18 +108,13 @@ def damage_reported(path: str) -> Iterator[None]:
 # -- accesses to cache lines ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class AddressTrace:
-    """The accesses of a program, in order.
+class AddressTrace(NamedTuple):
+    """The accesses of a program, in order."""
 
-    Attributes
-    ----------
-    line : (n,) uint64, the cache line of each access: its address over ``line_bytes``.
-    thread_instructions, warp_instructions : executed while it was recorded; None where nothing says it.
-    """
-
+    #: (n,) the cache line of each access: its address over ``line_bytes``.
     line: AddressArray
     line_bytes: int
+    #: Executed while it was recorded; None where nothing says it.
     thread_instructions: int | None = None
     warp_instructions: int | None = None
 
@@ -145,9 +129,7 @@ def lines_touched(
 ) -> tuple[AddressArray, IntArray]:
     """Return every line that each access touches, ascending, and the index of its access.
 
-    Parameters
-    ----------
-    address, size : (n,) uint64, bytes; sizes are 1 or more and do not reach beyond the last address.
+    Sizes, in bytes, are 1 or more and do not reach beyond the last address.
     """
     first = lines_of(address, line_bytes)
     more = (lines_of(address + (size - np.uint64(1)), line_bytes) - first).view(np.int64)
@@ -188,19 +170,13 @@ class Words:
         return self.text[self.start[number] : self.end[number]].tobytes().decode("utf-8", "replace")
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """The words of a text line by line.
-
-    Attributes
-    ----------
-    first : (l + 1,), of each line that is not blank its first word, and the number of words.
-    row : (l,), from 0, of each of these lines.
-    rows : line ends in the text.
-    """
+class Lines(NamedTuple):
+    """The words of a text line by line."""
 
     words: Words
+    #: (l + 1,) of each line that is not blank its first word, and the number of words.
     first: IntArray
+    #: (l,) the row of each of these lines, from 0; and how many line ends the text has.
     row: IntArray
     rows: int
 

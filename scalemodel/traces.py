@@ -13,6 +13,7 @@ import csv
 import re
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,8 +69,6 @@ def read_address_trace(
     *,
     trace_format: TraceFormat | None = None,
     line_bytes: int = 128,
-    with_local: bool = False,
-    tell: Callable[[str], None] | None = None,
 ) -> AddressTrace:
     """Read one trace from files, one after the other in the order given.
 
@@ -78,8 +77,6 @@ def read_address_trace(
     paths : "-" for standard input; a folder or a list of kernels stands for its traces.
     trace_format : of all files; None recognises each by its content. Binary must be named.
     line_bytes : a power of two. An access to several lines counts once for each.
-    with_local : whether to include accesses to the threads' local memory, for Accel-Sim's traces.
-    tell : is told, once, that no file is of a format that ``with_local`` matters for.
 
     Raises
     ------
@@ -92,7 +89,6 @@ def read_address_trace(
     if line_bytes < 1 or line_bytes & (line_bytes - 1):
         raise OptionError(f"the bytes of a cache line are a power of two, not {line_bytes}")
     parts: list[AddressTrace] = []
-    formats: set[TraceFormat] = set()
     waiting = list(paths)
     while waiting:
         path = waiting.pop(0)
@@ -102,32 +98,17 @@ def read_address_trace(
         with open_trace(path) as file:
             if trace_format is None and file.head.startswith(_LIST_STARTS):
                 waiting = [*_traces_listed(file), *waiting]
-                continue
-            found = trace_format or _recognised(file)
-            formats.add(found)
-            parts.append(_read(file, found, line_bytes, with_local=with_local))
-    line = parts[0].line if len(parts) == 1 else np.concatenate([part.line for part in parts])
+            else:
+                parts.append(_READERS[trace_format or _recognised(file)](file, line_bytes))
+    line = np.concatenate([part.line for part in parts])
     if not line.size:
         raise InputError("has no access to memory", Place(", ".join(paths)))
-    if with_local and tell is not None and TraceFormat.ACCEL_SIM not in formats:
-        tell("only Accel-Sim's traces tell local accesses from others")
     # Instructions are known where every part says them.
     threads = [part.thread_instructions for part in parts if part.thread_instructions is not None]
     warps = [part.warp_instructions for part in parts if part.warp_instructions is not None]
     if len(threads) < len(parts):
         return AddressTrace(line, line_bytes)
     return AddressTrace(line, line_bytes, sum(threads), sum(warps))
-
-
-def _read(file: TraceFile, found: TraceFormat, line_bytes: int, *, with_local: bool) -> AddressTrace:
-    if found is TraceFormat.ACCEL_SIM:
-        return accel_sim.read(file, line_bytes, with_local=with_local)
-    if found is TraceFormat.CSV:
-        return AddressTrace(_of_csv(file, line_bytes), line_bytes)
-    if found is TraceFormat.TEXT:
-        return AddressTrace(_of_text(file, line_bytes), line_bytes)
-    address = _of_binary(file, 4 if found is TraceFormat.BINARY_32 else 8)
-    return AddressTrace(lines_of(address, line_bytes), line_bytes)
 
 
 def _traces_in(folder: str) -> list[str]:
@@ -177,16 +158,17 @@ def _recognised(file: TraceFile) -> TraceFormat:
     raise InputError(what, Place(file.path), remedy=_REMEDY)
 
 
-def _of_binary(file: TraceFile, width: int) -> AddressArray:
+def _of_binary(file: TraceFile, line_bytes: int, width: int) -> AddressTrace:
     content = b"".join(file.line_pieces())
     if len(content) % width:
         what = f"its bytes, {len(content):,}, are no whole number of {width}-byte addresses"
         remedy = f"write little-endian unsigned {8 * width}-bit integers, nothing else"
         raise InputError(what, Place(file.path), remedy=remedy)
-    return np.frombuffer(content, dtype=f"<u{width}").astype(np.uint64, copy=False)
+    address = np.frombuffer(content, dtype=f"<u{width}").astype(np.uint64, copy=False)
+    return AddressTrace(lines_of(address, line_bytes), line_bytes)
 
 
-def _of_text(file: TraceFile, line_bytes: int) -> AddressArray:
+def _of_text(file: TraceFile, line_bytes: int) -> AddressTrace:
     """Read the lines of addresses, one a row; raise InputError where a line is not one of at most 64 bits."""
     lines = [np.zeros(0, dtype=np.uint64)]
     rows_before = 0
@@ -204,7 +186,7 @@ def _of_text(file: TraceFile, line_bytes: int) -> AddressArray:
             )
         lines.append(lines_of(address, line_bytes))
         rows_before += found.rows
-    return np.concatenate(lines)
+    return AddressTrace(np.concatenate(lines), line_bytes)
 
 
 def _header(head: bytes) -> list[str]:
@@ -217,8 +199,7 @@ def _header(head: bytes) -> list[str]:
     return [cell.strip().lower() for cell in cells]
 
 
-def _of_csv(file: TraceFile, line_bytes: int) -> AddressArray:
-    """Read the lines that the accesses of a table touch."""
+def _of_csv(file: TraceFile, line_bytes: int) -> AddressTrace:
     from pyarrow import ArrowInvalid
     from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, open_csv
 
@@ -241,12 +222,11 @@ def _of_csv(file: TraceFile, line_bytes: int) -> AddressArray:
                 lines.append(_of_batch(file.path, row, batch, line_bytes))
                 row += batch.num_rows
         except ArrowInvalid as error:
-            if _HEADER_ALONE in str(error):
-                return lines[0]
-            found = _ROW.search(str(error))
-            number, what = (int(found[1]), found[2]) if found else (None, str(error))
-            raise InputError(f"is no row of the table ({what})", Place(file.path, number)) from error
-    return np.concatenate(lines)
+            if _HEADER_ALONE not in str(error):
+                found = _ROW.search(str(error))
+                number, what = (int(found[1]), found[2]) if found else (None, str(error))
+                raise InputError(f"is no row of the table ({what})", Place(file.path, number)) from error
+    return AddressTrace(np.concatenate(lines), line_bytes)
 
 
 def _of_batch(path: str, first_row: int, batch: pa.RecordBatch, line_bytes: int) -> AddressArray:
@@ -280,3 +260,12 @@ def _cells(column: pa.StringArray) -> Words:
     # One byte more, so that an empty cell at the end has a place to be looked at.
     text = np.frombuffer((b"" if content is None else content.to_pybytes()) + b"\n", dtype=np.uint8)
     return Words(text, edges[:-1], edges[1:])
+
+
+_READERS: dict[TraceFormat, Callable[[TraceFile, int], AddressTrace]] = {
+    TraceFormat.ACCEL_SIM: accel_sim.read,
+    TraceFormat.CSV: _of_csv,
+    TraceFormat.TEXT: _of_text,
+    TraceFormat.BINARY: partial(_of_binary, width=8),
+    TraceFormat.BINARY_32: partial(_of_binary, width=4),
+}

@@ -92,10 +92,9 @@ def _possible(number: NumberDrawn) -> tuple[IntArray, FloatArray]:
 def stratify(request: StrataRequest) -> Strata:
     """Return one stratum of all launches; the n of them drawn weigh N/n each.
 
-    With a probability, n is binomial; n = 0 estimates nothing, so n is drawn given that it is not 0. A plan
-    has its n; where the method is judged, n is drawn anew for every draw (`BernoulliDesign`). Like another
-    plan, n is fixed at that plan's sampled time over the mean duration: drawing until the time is used up
-    would stop sooner after long launches, and so underestimate.
+    With a probability, n is binomial, given that it is not 0. A plan has its n; where the method is judged, n
+    is drawn anew for every draw (`BernoulliDesign`). Like another plan, n is its sampled time over the mean
+    duration: drawing until the time is used up would stop sooner after long launches.
     """
     counts, options, chance = request.counts, request.options, None
     if options.launches is not None:
@@ -127,21 +126,17 @@ def stratify(request: StrataRequest) -> Strata:
 
 def _sampled_ns(like: str, request: StrataRequest) -> float:
     """Return the expected sampled time of a method's plan, or the nanoseconds given."""
-    if like in method_names():
-        other = method_named(like)
-        if other.stratify is None or like == "random":
-            raise OptionError(
-                f"random.like={like}: a method that draws from strata of durations is meant",
-                remedy="give the sampled_duration_ns of its plan",
-            )
-        asked = replace(request, options=method_options(like, request.settings), overrides={})
-        return other.stratify(asked).sampled_duration_ns
+    other = method_named(like).stratify if like in method_names() and like != "random" else None
+    if other is not None:
+        options = method_options(like, request.settings)
+        return other(replace(request, options=options, overrides={})).sampled_duration_ns
     try:
         wanted_ns = float(like)
     except ValueError:
         wanted_ns = math.nan
     if not 0 < wanted_ns < math.inf:
-        raise OptionError(f"random.like={like}: a method or a sampled time above 0 in nanoseconds is meant")
+        meant = "a method that draws from strata of durations, or the nanoseconds that its plan samples"
+        raise OptionError(f"random.like={like}: {meant}, is meant")
     return wanted_ns
 
 

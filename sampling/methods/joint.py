@@ -9,9 +9,9 @@ time for a ns^2 of variance, launches with consecutive durations cost together
 where a launch costs c, the time it takes or what a simulator pays for it. The cheapest way to cut a group,
 least(j) = min over i < j of least(i) + J(i, j), is found by dynamic programming over at most 64 cuts. So
 every group has a curve: a point (variance, cost) for every price. One price for all meets the bound of the
-total, sum b (1/m - 1/N) <= (epsilon T / z)^2; a group takes no point beyond its own bound; what variance is
-left is spent along the curves, then on single samples. Small kernel groups of a process and device are
-pooled, one more group, where that is cheaper at the price.
+total, sum b (1/m - 1/N) <= (epsilon T / z)^2; no group goes beyond its own; what variance is left is spent
+along the curves, then on single samples. Small kernel groups of a process and device are pooled, one more
+group, where that is cheaper at the price.
 
 The plan is then drawn thousands of times, and made for a smaller epsilon until its bounds hold, and until the
 interval that results of it will give is expected to be as narrow as epsilon. (this project; the allocation is

@@ -50,22 +50,19 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
     kept launch, and all after it match the same one. So the scan that decides what is kept needs the distinct
     vectors only. Which kept launch a later one matches does depend on what was kept in between.
     """
-    vectors, total = None if launches.features is None else launches.features.block_vectors, len(launches)
-    lacking = total if vectors is None else int((np.diff(vectors.offsets) == 0).sum())
-    if vectors is None or lacking:
-        needs = f"the basic-block vector of every launch, and {lacking:,} of {total:,} have none"
-        raise NotApplicableError(f"photon needs {needs}", remedy=_REMEDY)
+    vectors, shape = None if launches.features is None else launches.features.block_vectors, launches.shapes()
+    warps, complete = np.zeros(len(launches), dtype=np.int64), np.zeros(len(launches), dtype=np.bool_)
+    if vectors is not None:
+        of_shape = -(-shape[:, 4:].prod(axis=1) // _WARP_THREADS) * shape[:, 1:4].prod(axis=1)
+        warps = np.where(vectors.warps > 0, vectors.warps, of_shape)
+        complete = (warps > 0) & (np.diff(vectors.offsets) > 0)
+    if vectors is None or not complete.all():
+        lack = f"{np.count_nonzero(~complete):,} of {len(launches):,} lack them"
+        needs = "photon needs the basic-block vector of every launch, and its warps or its grid and block"
+        raise NotApplicableError(f"{needs}; {lack}", remedy=_REMEDY)
     if not (np.isfinite(vectors.counts).all() and (vectors.counts >= 0).all()):
-        needs = "counts of basic blocks, and some of them are negative or no number"
-        raise NotApplicableError(f"photon needs {needs}", remedy=_REMEDY)
-    shape = launches.shapes()
-    blocks, threads = shape[:, 1:4].prod(axis=1), shape[:, 4:].prod(axis=1)
-    warps = np.where(vectors.warps > 0, vectors.warps, -(-threads // _WARP_THREADS) * blocks)
-    if lacking := int((warps <= 0).sum()):
-        needs = (
-            f"the warps of every launch, and {lacking:,} of {total:,} have neither them nor a grid and block"
-        )
-        raise NotApplicableError(f"photon needs {needs}", remedy=_REMEDY)
+        needs = "photon needs counts of basic blocks"
+        raise NotApplicableError(f"{needs}, and some of them are negative or no number", remedy=_REMEDY)
     vector, first_rows = _distinct_vectors(vectors)
     kept, matrix = _kept(vectors, first_rows, options.distance, progress)
     # The kept launches that each distinct vector matches, one after the other.

@@ -56,25 +56,28 @@ class Design:
     target: Target
     strata: Strata
     #: The groups that the strata divide, with their launches, by drawing which bounds are judged; None where
-    #: they are not known.
+    #: nothing is drawn at random, so that no bound of any kind exists.
     groups: PlanGroups | None = None
-    #: How simulated time is declared to vary; None where that is not known.
-    cycles: CycleSpread | None = None
     #: Of a method that looked at single launches: the list that it looked at, and its clusters with the
     #: launches that it picked of them. With groups, which are then these clusters, they are drawn from at
-    #: random; without, the picks are the plan, and no bound of any kind exists.
+    #: random; without, the picks are the plan.
     launches: LaunchList | None = None
     picks: Picks | None = None
 
     @property
     def random(self) -> bool:
         """Whether it draws at random, so that bounds exist."""
-        return self.picks is None or self.groups is not None
+        return self.groups is not None
 
     @property
     def counts(self) -> DurationCounts | None:
-        """The launches that the strata hold, by group and duration; None where they are not known."""
+        """The launches that the strata hold, by group and duration; None for picks."""
         return None if self.groups is None else self.groups.counts
+
+    @cached_property
+    def cycles(self) -> CycleSpread | None:
+        """How simulated time is declared to vary."""
+        return None if self.groups is None else declared_spread(self.groups, self.target)
 
     @property
     def strata_count(self) -> int:
@@ -96,7 +99,7 @@ class Design:
 
     @cached_property
     def bound_with_noise(self) -> float | None:
-        """The same of the simulated total, if simulated time varies as is declared; None if it is not."""
+        """The same of the simulated total, if simulated time varies as is declared."""
         if self.bound is None or self.cycles is None:
             return None
         return max(self._normal_bound(self.cycles.of(self.strata)), self.bound, self._reach(with_noise=True))
@@ -113,15 +116,14 @@ class Design:
     @cached_property
     def group_bound_with_noise(self) -> float | None:
         """The worst kernel group's bound on its own simulated total; None where `group_bound` is."""
-        return None if self.cycles is None else self._worst_group(with_noise=True)
+        return self._worst_group(with_noise=True)
 
     def _worst_group(self, *, with_noise: bool) -> float | None:
-        if not self.random or WHOLE_WORKLOAD in self.strata.group:
+        if self.cycles is None or WHOLE_WORKLOAD in self.strata.group:
             return None
-        groups, variance = np.unique(self.strata.group), None
-        own = groups >= 0 if self.cycles is None else ~self.cycles.spans_kernels[groups]
-        if with_noise and self.cycles is not None:
-            variance = self.cycles.of_own_totals().of(self.strata)
+        groups = np.unique(self.strata.group)
+        own = ~self.cycles.spans_kernels[groups]
+        variance = self.cycles.of_own_totals().of(self.strata) if with_noise else None
         bounds = group_bounds(self.strata, self.target.confidence, variance)
         if self._draws is not None:
             # Only groups with a stratum that is drawn can be far from normal.
@@ -142,7 +144,7 @@ class Design:
     @cached_property
     def expected_half_width(self) -> float | None:
         """The half-width, over the total, expected of the interval from simulated values, as declared."""
-        if not self.random or self.cycles is None:
+        if self.cycles is None:
             return None
         return expected_half_width(self.strata, self.cycles, self.target.confidence)
 
@@ -154,7 +156,7 @@ class Design:
     @cached_property
     def simulated_share_within_epsilon(self) -> float | None:
         """The same of the simulated total, if simulated time varies as is declared."""
-        return None if self.cycles is None else self._share_within_epsilon(with_noise=True)
+        return self._share_within_epsilon(with_noise=True)
 
     def _share_within_epsilon(self, *, with_noise: bool) -> float | None:
         if self.counts is None or self._other_draws is None:
@@ -171,7 +173,7 @@ class Design:
         return self._drawn_with(Stream.CONFIRM)
 
     def _drawn_with(self, stream: Stream) -> Judged | None:
-        if self.counts is None or not self.random:
+        if self.counts is None:
             return None
         return judged(self.counts, self.strata, self.cycles, generator(0, stream))
 
@@ -354,7 +356,7 @@ def make_design(
         )
     )
     groups = strata.groups or unpooled(counts)
-    return Design(method, target, strata, groups=groups, cycles=declared_spread(groups, target))
+    return Design(method, target, strata, groups)
 
 
 def make_design_by_launches(
@@ -430,4 +432,4 @@ def _drawn_design(method: str, target: Target, launches: LaunchList, picks: Pick
     # Every cluster may hold launches of any kernel group.
     is_pool = np.ones(len(everywhere), dtype=np.bool_)
     groups = PlanGroups(counts, np.zeros(len(kernel_ns), dtype=np.int64), is_pool, kernel_ns)
-    return Design(method, target, strata, groups, declared_spread(groups, target), launches, picks)
+    return Design(method, target, strata, groups, launches, picks)

@@ -43,12 +43,7 @@ class DrawnLaunches:
 def find_drawn_launches(
     profile: Profile, counts: DurationCounts, drawn: Draw, progress: Progress | None = None
 ) -> DrawnLaunches:
-    """Find every drawn launch by its occurrence number.
-
-    Parameters
-    ----------
-    counts : the reduction the draw was made on, with its region.
-    """
+    """Find every drawn launch by its occurrence number in the reduction that the draw was made on."""
     pairs, number = np.unique(drawn.pair, return_inverse=True)
     find = pair_finder(counts.group_of_pairs[pairs], counts.duration_ns[pairs])
     groups_of = group_of_label(profile, counts)
@@ -95,43 +90,37 @@ def _located(
 
     Parameters
     ----------
-    look : given a part and its columns, returns the rows of things that are drawn and the things' numbers,
-        by number and row; called by threads.
-    number, turn : (n,) the thing that each draw is of, and which of its rows, in id order, is drawn.
+    look : returns the rows of a part that hold what is drawn and the numbers of that, by number and row;
+        called by threads.
+    number, turn : (n,) the number of what each draw is of, and which of its rows, in id order, is drawn.
     """
     digests = SequenceDigests(profile)
     wanted = tuple(dict.fromkeys((*columns, "signature")))
 
-    def looked(part: Part) -> tuple[AnyIntArray, HashArray, IntArray, IntArray]:
+    def looked(part: Part) -> tuple[Part, AnyIntArray, HashArray, IntArray, IntArray]:
         table = part.load(wanted)
-        return table["signature"], digests.of_part(part, table["signature"]), *look(part, table)
+        return part, table["signature"], digests.of_part(part, table["signature"]), *look(part, table)
 
     found = np.zeros((5, len(number)), dtype=np.int64)
-    things_seen, seen, sequence = (
-        np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64),
-        np.zeros(0, dtype=np.int64),
-        -1,
-    )
-    for part, (signature, digest, rows, things) in zip(
-        profile.parts, ordered_map(looked, profile.parts), strict=True
-    ):
+    before = np.zeros(int(number.max(initial=-1)) + 1, dtype=np.int64)
+    seen, sequence = np.zeros(0, dtype=np.int64), -1
+    for part, signature, digest, rows, numbers in ordered_map(looked, profile.parts):
         digests.add(part, digest)
         if part.sequence != sequence:
             sequence, seen = part.sequence, np.zeros_like(seen)
-        here = np.bincount(signature)
-        seen = np.append(seen, np.zeros(max(len(here) - len(seen), 0), dtype=np.int64))
-        if len(things):
-            things_here = np.bincount(things, minlength=len(things_seen))
-            left = turn - things_seen[number]
-            draws = np.flatnonzero((left >= 0) & (left < things_here[number]))
-            first = np.cumsum(things_here) - things_here
-            drawn_rows = rows[first[number[draws]] + left[draws]]
-            things_seen += things_here
-            ids, code = part.first_id + drawn_rows, signature[drawn_rows]
-            occurrence = seen[code] + occurrences_of_rows(signature, drawn_rows)
+        launches = np.bincount(signature)
+        seen = np.append(seen, np.zeros(max(len(launches) - len(seen), 0), dtype=np.int64))
+        if len(rows):
+            here = np.bincount(numbers, minlength=len(before))
+            left = turn - before[number]
+            draws = np.flatnonzero((left >= 0) & (left < here[number]))
+            drawn = rows[(np.cumsum(here) - here)[number[draws]] + left[draws]]
+            before += here
+            ids, code = part.first_id + drawn, signature[drawn]
             ordinal = ids - profile.sequences[sequence].first_id
+            occurrence = seen[code] + occurrences_of_rows(signature, drawn)
             found[:, draws] = ids, np.full(len(ids), sequence), ordinal, code, occurrence
-        seen[: len(here)] += here
+        seen[: len(launches)] += launches
         if progress is not None:
             progress(part.stop_id, profile.launches, "finding drawn launches")
     digests.finish()
@@ -181,8 +170,7 @@ def rows_by_value(values: AnyIntArray, rows: IntArray) -> tuple[IntArray, IntArr
     if bits + int(values.max(initial=0)).bit_length() > 63:
         order = np.lexsort((rows, values))
         return values[order].astype(np.int64), rows[order]
-    packed = values.astype(np.int64) << bits | rows
-    packed.sort()
+    packed = np.sort(values.astype(np.int64) << bits | rows)
     return packed >> bits, packed & ((1 << bits) - 1)
 
 
@@ -194,7 +182,5 @@ def occurrences_of_rows(values: AnyIntArray, rows: IntArray) -> IntArray:
     value, row = rows_by_value(values[alike], alike)
     first = np.searchsorted(value, values[rows])
     # By value and row they are in the order of one number.
-    size = len(values)
-    return np.asarray(
-        np.searchsorted(value * size + row, values[rows].astype(np.int64) * size + rows) - first
-    )
+    size, drawn = len(values), values[rows].astype(np.int64)
+    return np.asarray(np.searchsorted(value * size + row, drawn * size + rows) - first)

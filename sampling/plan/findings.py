@@ -6,19 +6,21 @@ A new one is one function and its name in ``_CHECKS``. (docs/methods.md, 13 The 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sampling.methods.registry import method_named
+from sampling.plan.design import Design
 from sampling.profile.names import is_communication, short_name
 from sampling.profile.profile import LaunchSequence, Profile
-from sampling.reduction.device_time import DeviceTime
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.region import COMMUNICATION, selected_sequences
 from sampling.reduction.run_order import RunOrder, Twins
+from sampling.reduction.timeline import DeviceTime
 from sampling.text import Wording, counted, duration_text, joined_texts
 
 _STEPS_FOR_A_SPREAD = 50
@@ -58,45 +60,32 @@ class Finding:
         return {name: str(getattr(self, name)) for name in names}
 
 
-@dataclass(frozen=True, slots=True)
-class PlanCost:
-    """What a plan is expected to cost."""
-
-    method: str
-    launches: float
-    speedup: float | None
-    random: bool = True
-    #: Kernel groups that are simulated whole although they are larger than the least number of samples.
-    groups_whole: int = 0
-    share_whole: float = 0.0
-    bounds_groups: bool = True
-
-
-@dataclass(frozen=True)
+# Two are the same only if they are one object: comparing would compare arrays.
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
-    """What findings are drawn from; ``plan`` is None where none was made."""
+    """What findings are drawn from: a profile looked at once, and the design of its plan."""
 
     profile: Profile
     counts: DurationCounts
-    device_times: Sequence[DeviceTime] = ()
-    plan: PlanCost | None = None
-    order: RunOrder = field(default_factory=RunOrder)
-
-    @cached_property
-    def durations(self) -> tuple[np.ndarray, np.ndarray]:
-        """Distinct durations over all groups, ascending, and their launches."""
-        durations, inverse = np.unique(self.counts.duration_ns, return_inverse=True)
-        return durations, np.bincount(inverse, weights=self.counts.count).astype(np.int64)
-
-    @cached_property
-    def sequences(self) -> tuple[LaunchSequence, ...]:
-        """The processes and devices that have launches in the region."""
-        return selected_sequences(self.profile, self.counts.selected)
+    device_times: tuple[DeviceTime, ...]
+    order: RunOrder
+    design: Design
 
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:
-    """Return what is found, in a fixed order."""
+    """Return what is found in a profile and the design of its plan, in a fixed order."""
     return tuple(found for check in _CHECKS if (found := check(evidence)) is not None)
+
+
+def _durations(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct durations over all groups, ascending, and their launches."""
+    durations, inverse = np.unique(evidence.counts.duration_ns, return_inverse=True)
+    return durations, np.bincount(inverse, weights=evidence.counts.count).astype(np.int64)
+
+
+def _sequences(evidence: Evidence) -> tuple[LaunchSequence, ...]:
+    """Return the processes and devices that have launches in the region, whatever their names."""
+    return selected_sequences(evidence.profile, evidence.counts.selected)
 
 
 def _percent(share: float) -> str:
@@ -181,7 +170,7 @@ def _idle(evidence: Evidence) -> Finding | None:
 
 
 def _zero_durations(evidence: Evidence) -> Finding | None:
-    durations, launches = evidence.durations
+    durations, launches = _durations(evidence)
     zeros = int(launches[durations == 0].sum())
     if not zeros:
         return None
@@ -195,7 +184,7 @@ def _zero_durations(evidence: Evidence) -> Finding | None:
 
 
 def _coarse_clock(evidence: Evidence) -> Finding | None:
-    durations, launches = evidence.durations
+    durations, launches = _durations(evidence)
     step_ns = clock_step_ns(durations, launches)
     share = int(launches[durations < _STEPS_FOR_A_SPREAD * step_ns].sum()) / evidence.counts.launches
     # One duration may be a multiple of a step by chance, and 0 is one of every step.
@@ -239,7 +228,7 @@ def _no_grid(evidence: Evidence) -> Finding | None:
 
 
 def _several_devices(evidence: Evidence) -> Finding | None:
-    sequences = evidence.sequences
+    sequences = _sequences(evidence)
     if len(sequences) < 2 or evidence.counts.grouping.pool_devices:
         return None
     processes = counted(len({each.process for each in sequences}), "process", "processes")
@@ -289,7 +278,7 @@ def _one_of(sequences: Sequence[LaunchSequence], twins: Twins) -> tuple[str, tup
 
 
 def _drift(evidence: Evidence) -> Finding | None:
-    found, plan = evidence.order.drift, evidence.plan
+    found, plan = evidence.order.drift, evidence.design
     share = 0.0 if found is None else found.time_ns / max(evidence.counts.total_duration_ns, 1)
     if found is None or share < _DRIFT_FROM_SHARE:
         return None
@@ -302,7 +291,7 @@ def _drift(evidence: Evidence) -> Finding | None:
         f"{duration_text(found.to_ns)} over the run{more} {words} (rank correlation {found.trend:.2f}): "
     )
     later = Wording("plan the later half apart by `launches={}:`", found.middle_id)
-    if plan is None or plan.random:
+    if plan.random:
         message += "launches drawn at random stand for the whole run all the same, the first ones do not."
         remedy = Wording("keep to a method that draws at random; to look closer, {}", later)
         return Finding("drift", "note", words, message, remedy, (Change("launches", f"{found.middle_id}:"),))
@@ -320,7 +309,7 @@ def _iterations(evidence: Evidence) -> Finding | None:
     if loop is None:
         return None
     place, where, off = evidence.profile.sequences[loop.sequence], "", ""
-    if len(evidence.sequences) > 1:
+    if len(_sequences(evidence)) > 1:
         where = f" of process {place.process} on device {place.device}"
     if loop.most_off is not None:
         off = f"; one iteration alone may be off by {_percent(loop.most_off)}"
@@ -357,17 +346,32 @@ def _one_launch_dominates(evidence: Evidence) -> Finding | None:
     )
 
 
+def _simulated_whole(design: Design) -> tuple[int, float]:
+    """Return how many groups are simulated whole though not small, and their share of the time.
+
+    Of a method that looks at a noise floor: of others a group has as many samples as its durations ask for.
+    """
+    if design.groups is None or "noise_floor" not in method_named(design.method).target_fields:
+        return 0, 0.0
+    strata, counts = design.strata, design.groups.counts
+    left_out = np.bincount(strata.group, strata.launches - strata.samples, minlength=len(counts.groups))
+    whole = (left_out == 0) & (counts.group_launches > strata.least_samples)
+    share = float(counts.group_duration_ns[whole].sum()) / max(counts.total_duration_ns, 1)
+    return int(whole.sum()), share
+
+
 def _not_worth_sampling(evidence: Evidence) -> Finding | None:
-    plan, launches = evidence.plan, evidence.counts.launches
-    if plan is None:
-        return None
+    plan, launches = evidence.design, evidence.counts.launches
+    groups, share = _simulated_whole(plan)
     is_slow = plan.speedup is not None and plan.speedup < _WORTHWHILE_SPEEDUP
-    are, them = ("are", "them") if plan.groups_whole > 1 else ("is", "it")
+    are, them = ("are", "them") if groups > 1 else ("is", "it")
     whole = (
-        f"{counted(plan.groups_whole, 'kernel group')} ({_percent(plan.share_whole)} of the time) {are} "
-        f"simulated whole: under the bounds asked for, sampling {them} saves nothing"
+        f"{counted(groups, 'kernel group')} ({_percent(share)} of the time) {are} simulated whole: under the "
+        f"bounds asked for, sampling {them} saves nothing"
     )
-    looser = "accept a larger `group_epsilon`, or none" if plan.bounds_groups else "accept a larger `epsilon`"
+    looser = "accept a larger `epsilon`"
+    if plan.target.group_epsilon is not None:
+        looser = "accept a larger `group_epsilon`, or none"
     if is_slow and launches == 1:
         words, message = "there is one launch", "There is one launch, so nothing can be left out."
         remedy = "simulate it"
@@ -378,14 +382,14 @@ def _not_worth_sampling(evidence: Evidence) -> Finding | None:
     elif is_slow:
         words = f"sampling gains only {plan.speedup:.2f}x"
         message = (
-            f"The {plan.method} plan simulates {plan.launches:,.0f} of {launches:,} launches and is only "
-            f"{plan.speedup:.2f}x faster than simulating them all{f'; {whole}' if plan.groups_whole else ''}."
+            f"The {plan.method} plan simulates {plan.samples:,} of {launches:,} launches and is only "
+            f"{plan.speedup:.2f}x faster than simulating them all{f'; {whole}' if groups else ''}."
         )
         epsilon = "accept a larger `epsilon`, " if plan.random else ""
         remedy = f"simulate everything, {epsilon}or compare other methods"
-        remedy += f"; or {looser}" if plan.groups_whole else ""
-    elif plan.groups_whole:
-        words, message, remedy = f"{counted(plan.groups_whole, 'group')} simulated whole", f"{whole}.", looser
+        remedy += f"; or {looser}" if groups else ""
+    elif groups:
+        words, message, remedy = f"{counted(groups, 'group')} simulated whole", f"{whole}.", looser
     else:
         return None
     return Finding("not-worth-sampling", "note", words, message, Wording(remedy))

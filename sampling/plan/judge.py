@@ -29,14 +29,9 @@ from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import Profile
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_launches
 from sampling.reduction.plan_groups import is_pool_key, pooled, unpooled
-from sampling.reduction.region import Region
 from sampling.strata.draw import errors_of_draws
 from sampling.strata.strata import (
     WHOLE_WORKLOAD,
-    Clusters,
-    bound,
-    declared_spread,
-    group_bounds,
     measured_clusters,
 )
 from sampling.text import shortened
@@ -123,7 +118,7 @@ class PlanJudgement:
     alignment: Alignment | None
     #: How long its launches last in the recording.
     sampled_duration_ns: int
-    #: Those of its own recording, which cover no other; None for picked launches.
+    #: Those of its own recording, which cover no other; None for picked launches, and where it is not there.
     bound: float | None
     group_bound: float | None
     #: The errors of plans drawn like this one; of picked launches their own. None: it cannot be drawn again.
@@ -155,83 +150,67 @@ def judge_plan(
 ) -> PlanJudgement:
     """Judge a plan on the recording it was made from, or on another recording of its program.
 
-    Parameters
-    ----------
-    repeats, seed : how often the plan is drawn again, and what these draws are seeded with.
-    names_may_differ : match the launches of another recording by their order alone.
+    It is drawn again ``repeats`` times. Where names may differ, launches of another recording are matched by
+    their order alone.
 
-    Raises
-    ------
-    AnalysisError : the launches of the two recordings do not match; says where. Or the plan is of a part of
-        its recording, which is not there to tell of which. Or the files are those of the plan, in another
-        order. Or all launches last 0 ns here.
+    Raises AnalysisError: the launches of the two recordings do not match, says where; the plan is of a part
+    of its recording, which is not there to tell of which; the files are those of the plan, in another order;
+    or all launches last 0 ns here.
     """
     # Strata told by features cannot be found again: the plan does not hold these.
     by_durations = method_named(plan.options.method).draws_at_random
     original: Profile | None = profile
-    why_not, alignment, all_ns = None, None, None
+    why_not, alignment, by_rank, design = None, None, None, None
     if not made_from(profile, plan):
         refuse_other_order(profile, plan)
         original, why_not = find_original(plan, progress)
         alignment = align(plan, profile, original, names_may_differ=names_may_differ, progress=progress)
-        all_ns = _all_durations_ns(profile, progress)
-    known: tuple[float | None, float | None] = _recorded_bounds(plan) if by_durations else (None, None)
-    redraws, expected_speedup = None, None
-    if original is None:
-        assert all_ns is not None
-        total_ns = _total_without_original_ns(plan, all_ns)
-    else:
+    if original is not None:
         counts = count_durations(original, plan.options.grouping, plan.options.region, progress)
-        if counts.launches != plan.launches:
-            message = (
-                f"the plan stands for {plan.launches:,} launches, its filters leave {counts.launches:,} here"
-            )
-            raise AnalysisError(message, remedy=_put_back(plan))
-        design = planned_design(counts, plan) if by_durations else None
-        if design is not None:
+        if by_durations:
+            design = planned_design(counts, plan)
             # The draws are of the plan's groups, of which some may be pools.
-            counts, known = design.counts or counts, (design.bound, design.group_bound)
-        by_rank = None if all_ns is None else durations_by_rank(original, counts, all_ns)
+            counts = design.counts or counts
+        if alignment is not None:
+            by_rank = durations_by_rank(original, counts, _all_durations_ns(profile, progress))
         total_ns = counts.total_duration_ns if by_rank is None else int(by_rank.sum())
-        if design is not None:
-            redraws = judge_design(counts, design, repeats, seed, progress, by_rank)
-            expected_speedup = _expected_speedup(counts, design, by_rank)
-    drawn_ns = drawn_durations_ns(profile, plan, names_may_differ=names_may_differ and alignment is not None)
-    _check_durations(plan, total_ns, drawn_ns if alignment is None else None)
-    estimate_ns = float(np.dot(np.array([launch.weight for launch in plan.drawn]), drawn_ns))
-    sampled_ns = int(drawn_ns.sum())
-    if not by_durations:
-        # Picked launches do not vary: they are the one draw.
-        error = abs(total_ns - estimate_ns) / total_ns
-        redraws = Judgement(np.array([error]), plan.options.epsilon, random=False)
-        expected_speedup = speedup_of(total_ns, sampled_ns)
-        why_not = _BY_FEATURES if plan.is_random else None if alignment is None else _NOT_RANDOM
-    return PlanJudgement(
-        estimate_ns, total_ns, alignment, sampled_ns, known[0], known[1], redraws, expected_speedup, why_not
-    )
-
-
-def _put_back(plan: PlanFile) -> str:
-    paths = " ".join(file.path for file in plan.profile.files)
-    return f"put the profile it was made from back in its place ({paths}), or make the plan again"
-
-
-def _total_without_original_ns(plan: PlanFile, all_ns: IntArray) -> int:
-    if plan.options.region != Region():
-        message = "the plan was made for a part of its recording, and which launches that leaves is not known"
-        raise AnalysisError(message, remedy=_put_back(plan))
-    return int(all_ns.sum())
-
-
-def _check_durations(plan: PlanFile, total_ns: int, own_ns: IntArray | None) -> None:
-    """Refuse launches that take no time, and in the plan's own recording other times than it says (n,)."""
+        launches = counts.launches
+    else:
+        # What filters leave, only its own recording can tell.
+        total_ns, launches = int(_all_durations_ns(profile, progress).sum()), profile.launches
+    if launches != plan.launches:
+        message = (
+            f"the plan stands for {plan.launches:,} launches, and which of {launches:,} here is not known"
+        )
+        paths = " ".join(file.path for file in plan.profile.files)
+        remedy = f"put the profile it was made from back in its place ({paths}), or make the plan again"
+        raise AnalysisError(message, remedy=remedy)
     if total_ns == 0:
         remedy = "give a recording whose clock shows how long launches take"
         raise AnalysisError("all launches last 0 ns here, so there is nothing to judge", remedy=remedy)
-    for launch, duration_ns in zip(plan.drawn, [] if own_ns is None else own_ns.tolist(), strict=False):
-        if duration_ns != launch.duration_ns:
-            message = f"launch {launch.id} does not last {launch.duration_ns} ns here, as the plan says"
-            raise AnalysisError(message, remedy="make the plan again")
+    drawn_ns = drawn_durations_ns(profile, plan, names_may_differ=names_may_differ and alignment is not None)
+    estimate_ns = float(np.dot(np.array([launch.weight for launch in plan.drawn]), drawn_ns))
+    redraws, expected_speedup = None, None
+    if design is not None:
+        redraws = judge_design(counts, design, repeats, seed, progress, by_rank)
+        expected_speedup = _expected_speedup(counts, design, by_rank)
+    elif not by_durations:
+        # Picked launches do not vary: they are the one draw.
+        errors = np.array([abs(total_ns - estimate_ns) / total_ns])
+        redraws = Judgement(errors, plan.options.epsilon, random=False)
+        expected_speedup = speedup_of(total_ns, int(drawn_ns.sum()))
+        why_not = _BY_FEATURES if plan.is_random else None if alignment is None else _NOT_RANDOM
+    return PlanJudgement(
+        estimate_ns=estimate_ns,
+        total_ns=total_ns,
+        alignment=alignment,
+        sampled_duration_ns=int(drawn_ns.sum()),
+        bound=None if design is None else design.bound,
+        group_bound=None if design is None else design.group_bound,
+        redraws=redraws,
+        expected_speedup=expected_speedup,
+        why_not_redrawn=why_not,
+    )
 
 
 def _expected_speedup(counts: DurationCounts, design: Design, by_rank: IntArray | None) -> float | None:
@@ -284,9 +263,7 @@ def durations_by_rank(original: Profile, counts: DurationCounts, durations_ns: I
 def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
     """Return the plan's strata found again in the reduction of its profile, so that it can be drawn again.
 
-    Raises
-    ------
-    AnalysisError : a stratum is not there, or holds another number of launches.
+    Raises AnalysisError: a stratum is not there, or holds another number of launches.
     """
     keys, groups = {stratum.key for stratum in plan.strata}, unpooled(counts)
     if any(map(is_pool_key, keys)):
@@ -314,29 +291,8 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
         least_samples=plan.options.min_samples or 1,
         groups=groups if groups.is_pool.any() else None,
     )
-    target = plan.options.target
-    return Design(plan.options.method, target, strata, groups, declared_spread(groups, target))
+    return Design(plan.options.method, plan.options.target, strata, groups)
 
 
 def _samples(plan: PlanFile) -> IntArray:
     return np.array([stratum.samples for stratum in plan.strata], dtype=np.int64)
-
-
-def _recorded_bounds(plan: PlanFile) -> tuple[float, float | None]:
-    """Return the bounds of total and worst kernel group, of normal errors, by the file's figures."""
-    numbers: dict[str, int] = {}
-    group = np.array([numbers.setdefault(stratum.key, len(numbers)) for stratum in plan.strata])
-    nowhere = np.zeros(len(group), dtype=np.int64)
-    strata = Clusters(
-        group,
-        nowhere,
-        nowhere,
-        launches=np.array([stratum.size for stratum in plan.strata], dtype=np.int64),
-        mean_ns=np.array([stratum.mean_ns for stratum in plan.strata]),
-        std_ns=np.array([stratum.std_ns for stratum in plan.strata]),
-    ).with_samples(_samples(plan))
-    confidence = plan.options.confidence
-    first = strata.group_offsets[:-1].tolist()
-    own = [not plan.strata[place].pooled and plan.strata[place].key != WHOLE_WORKLOAD_KEY for place in first]
-    worst = group_bounds(strata, confidence)[own].max(initial=-1)
-    return bound(strata, confidence), float(worst) if any(own) else None

@@ -9,14 +9,14 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from sampling.errors import BudgetError, OptionError, OverrideError
 from sampling.methods.joint import POOL_BELOW
-from sampling.methods.registry import method_named, method_names, method_options, splits_groups
+from sampling.methods.registry import method_named, method_names, splits_groups
 from sampling.parallel import Progress
 from sampling.plan.design import Design, make_design, speedup_of
 from sampling.plan.plan import Plan
@@ -94,27 +94,23 @@ def trade_off(
 ) -> Iterator[TradeOffPoint | NoPoint]:
     """Design a plan at each epsilon, all else of the target as it is, and yield what it costs.
 
-    Raises OptionError at once for a method that picks, an unknown setting or an epsilon that is no fraction.
+    Raises OptionError when it comes to a design: an unknown setting, or an epsilon that is no fraction.
     """
-    check_has_trade_off(method)
-    method_options(method, settings)
-    targets = [replace(target, epsilon=epsilon) for epsilon in epsilons]
-
-    def point(done: int) -> TradeOffPoint | NoPoint:
-        at = targets[done]
-
-        def tell(*_: object) -> None:
-            if progress is not None:
-                progress(done, len(targets), f"a plan at epsilon {at.epsilon:g}")
-
+    given: dict[str, Any] = {"settings": settings, "overrides": overrides}
+    for done, epsilon in enumerate(epsilons):
+        tell = partial(_tell, progress, done, len(epsilons), f"a plan at epsilon {epsilon:g}")
         tell()
-        given: dict[str, Any] = {"settings": settings, "overrides": overrides, "progress": tell}
         try:
-            return point_of(make_design(counts, method, at, seed, **given), at.epsilon)
+            at = replace(target, epsilon=epsilon)
+            yield point_of(make_design(counts, method, at, seed, progress=tell, **given), epsilon)
         except OverrideError as problem:
-            return NoPoint(at.epsilon, problem)
+            yield NoPoint(epsilon, problem)
 
-    return map(point, range(len(targets)))
+
+def _tell(progress: Progress | None, done: int, of: int, what: str, *_: object) -> None:
+    """Tell of a plan among several, whatever is told of its own steps."""
+    if progress is not None:
+        progress(done, of, what)
 
 
 def point_of(design: Design, epsilon: float) -> TradeOffPoint:
@@ -171,8 +167,7 @@ def what_binds(
     reductions, found = {counts.grouping: counts}, []
     steps = list(_steps(target, choice.method, by))
     for done, (option, was, becomes, asked, method, kernels) in enumerate(steps):
-        if progress is not None:
-            progress(done, len(steps), f"a plan with another {option}")
+        _tell(progress, done, len(steps), f"a plan with another {option}")
         grouping = method_grouping(method, kernels, pool_devices=counts.grouping.pool_devices)
         if grouping not in reductions:
             if by_cost:
@@ -315,26 +310,24 @@ def study_within(read: Study, target: Target, budget: Budget, progress: Progress
         raise OptionError(message, remedy=remedy)
     most_ns = budget.hours * _NS_PER_HOUR / budget.slowdown
     # Plans fit from one index on: that at ``above`` does, that at ``below`` does not.
-    below, above, fitting = -1, _IN_A_DECADE * _DECADES, read
-    middle = above - 1
-    for tried in count():
+    below, above, tried, fitting = -1, _IN_A_DECADE * _DECADES, 0, read
+    while above - below > 1:
+        # The loosest first.
+        middle = above - 1 if tried == 0 else (below + above) // 2
         at = replace(target, epsilon=nth_epsilon(middle))
-        if progress is not None:
-            progress(tried, _MOST_TRIED, f"a plan at epsilon {at.epsilon:g}")
-        found = study_again(read, at, read.choice)
+        _tell(progress, tried, _MOST_TRIED, f"a plan at epsilon {at.epsilon:g}")
+        found, tried = study_again(read, at, read.choice), tried + 1
         if found.design.paid_ns <= most_ns:
             above, fitting = middle, found
-        elif tried == 0:
+            continue
+        if tried == 1:
             taken = _rounded_up(hours(found.design.paid_ns, budget.slowdown))
-            text = "even at epsilon {:g} a plan takes {} of simulation, more than `budget={}`"
-            text += " at a slowdown of {:g}"
-            message = Wording(text, at.epsilon, taken, budget.written, budget.slowdown)
+            more = Wording("more than `budget={}` at a slowdown of {:g}", budget.written, budget.slowdown)
+            message = Wording(
+                "even at epsilon {:g} a plan takes {} of simulation, {}", at.epsilon, taken, more
+            )
             raise BudgetError(message, remedy=Wording("give `budget={}`", taken))
-        else:
-            below = middle
-        if above - below == 1:
-            break
-        middle = (below + above) // 2
+        below = middle
     return fitting
 
 

@@ -91,10 +91,8 @@ def align(
 ) -> Alignment:
     """Match the launches of the plan's recording and another one in their order.
 
-    Parameters
-    ----------
-    original : the plan's recording itself, where it can still be read.
-    names_may_differ : only compare the numbers of launches of the sequences, not their kernels.
+    ``original`` is the plan's recording itself, where it can still be read. Where names may differ, only the
+    numbers of launches of the sequences are compared, not their kernels.
 
     Raises AnalysisError: they do not match; says where they first differ, as far as it is known.
     """

@@ -15,15 +15,15 @@ from sampling.errors import ProfileError
 from sampling.methods.registry import DEFAULT_METHOD, method_named
 from sampling.parallel import Progress
 from sampling.plan.design import Design, make_design, make_design_by_launches
-from sampling.plan.findings import Evidence, Finding, PlanCost, findings
+from sampling.plan.findings import Evidence, Finding, findings
 from sampling.profile.profile import LaunchSequence, Part, Profile
 from sampling.reduction import GroupBy
-from sampling.reduction.device_time import DeviceTime, device_times
 from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_parts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import LaunchList, list_launches
 from sampling.reduction.region import Region, selected_sequences
-from sampling.reduction.run_order import RunOrder, run_order
+from sampling.reduction.run_order import run_order
+from sampling.reduction.timeline import device_times
 from sampling.splitting.tree import Overrides
 from sampling.strata.target import Target
 
@@ -83,20 +83,14 @@ class GroupStatistics:
     pooled: BoolArray
 
 
-# Two are the same only if they are one object: comparing would compare arrays.
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Study:
+class Study(Evidence):
     """A profile looked at once, for which one method has designed a plan, and what was found."""
 
-    profile: Profile
-    counts: DurationCounts
     #: The launches that every filter of the region keeps, part by part.
     counted: tuple[Part, ...]
-    device_times: tuple[DeviceTime, ...]
-    order: RunOrder
     choice: MethodChoice
-    design: Design
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...] = ()
     #: How the feature files fitted.
     reports: tuple[JoinReport, ...] = ()
     #: Why feature files were of no use to a plan that needs none; empty where they were.
@@ -176,23 +170,18 @@ def study(
     counts = count_durations(profile, grouping, region, progress)
     counts, launches, reports, unfit = _with_cost(profile, counts, choice, progress, tell)
     counted = counted_parts(profile, counts)
-    times = device_times(profile, counted, progress)
-    order = run_order(profile, counts, progress)
-    design, found = _designed(
-        Evidence(profile, counts, times, None, order), launches, target, choice, progress
-    )
-    return Study(
+    made = Study(
         profile=profile,
         counts=counts,
         counted=counted,
-        device_times=times,
-        order=order,
+        device_times=device_times(profile, counted, progress),
+        order=run_order(profile, counts, progress),
         choice=choice,
-        design=design,
-        findings=found,
+        design=_design(counts, launches, target, choice, progress),
         reports=reports,
         unfit=unfit,
     )
+    return replace(made, findings=findings(made))
 
 
 def study_again(
@@ -209,9 +198,9 @@ def study_again(
         counts = read.counts if read.counts.cost is None else replace(read.counts, cost=None)
         counts, launches, reports, unfit = _with_cost(read.profile, counts, choice, progress, tell)
         read = replace(read, counts=counts, reports=reports, unfit=unfit)
-    evidence = Evidence(read.profile, read.counts, read.device_times, None, read.order)
-    design, found = _designed(evidence, launches, target, choice, progress)
-    return replace(read, choice=choice, design=design, findings=found)
+    design = _design(read.counts, launches, target, choice, progress)
+    made = replace(read, choice=choice, design=design)
+    return replace(made, findings=findings(made))
 
 
 def _with_cost(
@@ -252,31 +241,16 @@ def _with_cost(
     return counts, launches, reports, ""
 
 
-def _designed(
-    evidence: Evidence,
+def _design(
+    counts: DurationCounts,
     launches: LaunchList | None,
     target: Target,
     choice: MethodChoice,
     progress: Progress | None,
-) -> tuple[Design, tuple[Finding, ...]]:
-    """Return the design of the chosen method, and what is found with it."""
-    given: dict[str, Any] = {"settings": choice.settings, "progress": progress}
+) -> Design:
     asked = choice.method, target, choice.seed
+    given: dict[str, Any] = {"settings": choice.settings, "progress": progress}
     if method_named(choice.method).draws_at_random:
-        design = make_design(evidence.counts, *asked, overrides=choice.overrides, **given)
-    else:
-        assert launches is not None
-        design = make_design_by_launches(launches, *asked, **given)
-    cost = PlanCost(choice.method, design.samples, design.speedup, design.random)
-    if design.groups is not None and "noise_floor" in method_named(choice.method).target_fields:
-        # Groups simulated whole are counted where a noise floor was asked for.
-        strata, counts = design.strata, design.groups.counts
-        left_out = np.bincount(strata.group, strata.launches - strata.samples, minlength=len(counts.groups))
-        whole = (left_out == 0) & (counts.group_launches > strata.least_samples)
-        cost = replace(
-            cost,
-            groups_whole=int(whole.sum()),
-            share_whole=float(counts.group_duration_ns[whole].sum()) / max(counts.total_duration_ns, 1),
-            bounds_groups=target.group_epsilon is not None,
-        )
-    return design, findings(replace(evidence, plan=cost))
+        return make_design(counts, *asked, overrides=choice.overrides, **given)
+    assert launches is not None
+    return make_design_by_launches(launches, *asked, **given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,16 +16,12 @@ from sampling.plan.design import Design, speedup_of
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import unpooled
 from sampling.splitting.tree import Overrides, SplitNode, TreeGrower, Verdict
-from sampling.strata.strata import Strata, declared_spread, measured_clusters, total_variance
+from sampling.strata.strata import Strata, measured_clusters, total_variance
 from sampling.strata.target import Target
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a walk is, also when decisions change: the group, and the path of the node decided on next.
-
-    None where the group is split to its end; those of smaller rank are.
-    """
+class Place(NamedTuple):
+    """Where a walk is: the group, and the path of the node decided on next; None at the end of its tree."""
 
     group: int = 0
     path: str | None = ""
@@ -74,8 +71,7 @@ class TreeWalk:
             counts=counts, target=target, options=options, overrides=self._overrides, progress=progress
         )
         strata, self._rule = trees.stratify(request), trees.rule(target, options)
-        groups = unpooled(counts)
-        self.design = Design(method, target, strata, groups, declared_spread(groups, target))
+        self.design = Design(method, target, strata, unpooled(counts))
         # What every group costs when it is split to its end, and kept whole.
         whole = measured_clusters(counts, np.arange(self.groups), counts.offsets[:-1], counts.offsets[1:])
         self._final = _costs(strata, self.groups)
@@ -135,17 +131,11 @@ class TreeWalk:
 
     def next_group(self) -> bool:
         """Go to the next group, before its first decision; False in the last group."""
-        if self.group + 1 >= self.groups:
-            return False
-        self.enter(self.group + 1)
-        return True
+        return self.enter(self.group + 1)
 
     def previous_group(self) -> bool:
         """Go to the group before, before its first decision; False in the first group."""
-        if self.group == 0:
-            return False
-        self.enter(self.group - 1)
-        return True
+        return self.enter(self.group - 1)
 
     def finish_group(self) -> None:
         """Take all decisions that are left on the present group."""
@@ -157,13 +147,16 @@ class TreeWalk:
         self.group = self.groups - 1
         self.finish_group()
 
-    def enter(self, group: int, decisions: int = 0) -> None:
-        """Go to a group and take so many decisions on it, or as many as there are."""
+    def enter(self, group: int, decisions: int = 0) -> bool:
+        """Go to a group and take so many decisions on it, or as many as there are; False: no such group."""
+        if not 0 <= group < self.groups:
+            return False
         self.group = group
         while self.taken > decisions:
             self._steps.undo()
         while self.taken < decisions and self._steps.step() is not None:
             pass
+        return True
 
     def resume(self, place: Place) -> None:
         """Go where another walk was: to its group, and as far into it."""

@@ -233,35 +233,25 @@ class ColumnsInMemory:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RangeEvents:
-    """Ranges as recorded, in any order."""
-
-    #: Names; several ranges may share one.
-    texts: Sequence[str]
-    #: (r,) index of each range's name.
-    text: IntArray
-    #: (r,) process number, as in the profile's sequences.
-    process: IntArray
-    #: (r,) on the clock of the API calls; ``STILL_OPEN`` for an end that was not recorded.
-    start_ns: IntArray
-    end_ns: IntArray
-
-
 def runs_of(
-    events: RangeEvents, sequences: Sequence[LaunchSequence], api_start_ns: AnyIntArray | None
+    texts: Sequence[str],
+    events: IntArray,
+    sequences: Sequence[LaunchSequence],
+    api_start_ns: AnyIntArray | None,
 ) -> RangeRuns:
     """Return the launches of every range.
 
     Parameters
     ----------
+    texts : names; several ranges may share one.
+    events : (4, r) ranges in any order: the index of the name, the process as in the sequences, start and end
+        on the clock of the API calls; ``STILL_OPEN`` for an end that was not recorded.
     api_start_ns : (launches,) when the call behind each launch began, in id order; ``NO_CALL`` where it was
         not recorded; None where no call was.
     """
     if api_start_ns is None:
-        return replace(NO_RANGES, texts=events.texts)
-    order = np.lexsort((-events.end_ns, events.start_ns))
-    process, begin_ns, end_ns = events.process[order], events.start_ns[order], events.end_ns[order]
+        return replace(NO_RANGES, texts=texts)
+    text, process, begin_ns, end_ns = events[:, np.lexsort((-events[3], events[2]))]
     runs = [np.zeros((4, 0), dtype=np.int64)]
     for index, sequence in enumerate(sequences):
         starts = api_start_ns[sequence.first_id : sequence.first_id + sequence.launches]
@@ -278,4 +268,4 @@ def runs_of(
         runs.append(np.stack([own, np.full(len(own), index), known[low], stop]))
     joined = np.concatenate(runs, axis=1)
     opened, sequence_of, first, stop = joined[:, np.argsort(joined[0], kind="stable")]
-    return RangeRuns(events.texts, events.text[order[opened]], sequence_of, first, stop, opened)
+    return RangeRuns(texts, text[opened], sequence_of, first, stop, opened)

@@ -69,12 +69,7 @@ class RangeRuns:
         return [NamedRange(self.texts[code], *run) for code, *run in rows]
 
     def ids(self, first_ids: Sequence[int]) -> tuple[IntArray, IntArray]:
-        """Return (r,) the id of each run's first launch, and (r,) the one after its last.
-
-        Parameters
-        ----------
-        first_ids : of the sequences of the profile.
-        """
+        """Return (r,) the id of each run's first launch, and one after its last, of these sequences."""
         before = np.array(first_ids, dtype=np.int64)[self.sequence]
         return self.first_ordinal + before, self.stop_ordinal + before
 

@@ -135,13 +135,11 @@ def short_name(full: str) -> str:
 class NameParts(NamedTuple):
     """A demangled name taken apart; one that does not parse is its own name."""
 
-    #: The function's own name.
+    #: The function's own name, and what it stands in, without template arguments.
     own: str
-    #: What it stands in, without template arguments.
     scopes: tuple[str, ...]
-    #: Its template arguments, without the brackets; empty where it has none.
+    #: Its template arguments, without the brackets; those of its scope, where it has none itself.
     arguments: str
-    #: Those of its scope, where it has none itself.
     scope_arguments: str
     #: Its parameter list and what follows.
     parameters: str

@@ -230,24 +230,21 @@ class Part:
 class Profile:
     """The ordered launches of a workload, loaded part by part."""
 
-    #: The name of the format it was read from, e.g. "nsys-sqlite".
+    #: The name of the format it was read from, e.g. "nsys-sqlite", and the input files in the order given.
     format: str
-    #: The input files, in the order given.
     files: tuple[ProfileFile, ...]
     #: Names and signatures behind the codes; complete for what has been loaded so far.
     kernels: KernelTable = field(repr=False)
-    #: One for each process and device, in id order.
+    #: One for each process and device, and all launches, in id order.
     sequences: tuple[LaunchSequence, ...]
-    #: All launches, in id order.
     parts: tuple[Part, ...] = field(repr=False)
     #: The columns this profile can give; "name", "duration_ns" and "signature" always.
     columns: frozenset[Column]
     facts: RecordingFacts = RecordingFacts()
     #: The metrics the profile itself has of its launches, besides their durations.
     metric_names: tuple[str, ...] = ()
-    #: The ranges the program named; None where the recording's format has none.
+    #: The ranges the program named; None where the format has none, as that of one of several files may.
     ranges: RangeSource | None = None
-    #: Whether one of several files is of a format that has none.
     lacks_ranges: bool = False
     #: For each sequence the file on whose clock its starts are; starts of two clocks do not compare.
     clocks: tuple[int, ...] = ()
@@ -277,8 +274,7 @@ class Profile:
     def named_ranges(self, text: str) -> tuple[NamedRange, ...] | None:
         """Return the ranges of exactly this name, else those whose name contains it, in the order they open.
 
-        None: the format of a file has no ranges. A range during which nothing was launched is left out.
-        Which launches belong to a range is said in `sampling.profile.named_ranges`.
+        None: the format of a file has no ranges. One during which nothing was launched is left out.
         """
         if self.ranges is None or self.lacks_ranges:
             return None

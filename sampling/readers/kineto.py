@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sampling.arrays import AnyIntArray, BoolArray, FloatArray, IntArray
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, RangeEvents, runs_of
+from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, runs_of
 from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import (
     Device,
@@ -150,8 +150,8 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     def ranges(sequences: tuple[LaunchSequence, ...], api_start_ns: AnyIntArray | None) -> RangeSource:
         text, start_ns, end_ns = (np.concatenate(column) for column in zip(*seen.annotations, strict=True))
         process = np.full(len(text), sequences[0].process)
-        events = RangeEvents(tuple(seen.texts), text, process, start_ns, end_ns)
-        return runs_of(events, sequences, api_start_ns)
+        events = np.stack([text, process, start_ns, end_ns])
+        return runs_of(tuple(seen.texts), events, sequences, api_start_ns)
 
     profile_file = ProfileFile(file.path, file.location, len(name))
     return builder.finish(format_name=FORMAT, file=profile_file, facts=facts, ranges=ranges)

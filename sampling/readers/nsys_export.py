@@ -27,7 +27,6 @@ from sampling.profile.launch_table import (
     STILL_OPEN,
     LaunchColumns,
     LaunchTableBuilder,
-    RangeEvents,
     runs_of,
 )
 from sampling.profile.named_ranges import NO_RANGES, RangeRuns
@@ -364,8 +363,8 @@ class _NvtxRanges:
         recorded, place = np.unique(thread & ~_THREAD_BITS, return_inverse=True)
         # A process without launches has no number; no sequence has the number -1.
         number = np.array([self._numbers.get(each, -1) for each in recorded.tolist()], dtype=np.int64)
-        events = RangeEvents(tuple(codes), code, number[place], start_ns, end_ns)
-        return runs_of(events, self._sequences, self._api_start_ns)
+        events = np.stack([code, number[place], start_ns, end_ns])
+        return runs_of(tuple(codes), events, self._sequences, self._api_start_ns)
 
 
 def _range_rows(tables: NsysTables, text: str) -> Iterator[tuple[Any, ...]]:

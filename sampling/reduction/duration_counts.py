@@ -174,13 +174,8 @@ def count_durations(
 ) -> DurationCounts:
     """Reduce a profile to its (group, duration, count).
 
-    Parameters
-    ----------
-    selected : what the region selects, where that is known from another reduction of the profile.
-
-    Raises
-    ------
-    EmptySelectionError : the region leaves no launch; says which filter emptied it.
+    `EmptySelectionError`, which says the filter, where the region leaves no launch. ``selected`` is what it
+    selects, where that is known from another reduction of the profile.
     """
     region = region or Region()
     if selected is None:
@@ -207,9 +202,7 @@ def count_durations(
 def counts_by_name(profile: Profile, counts: DurationCounts) -> DurationCounts:
     """Return what `count_durations` finds for groups by name, from groups by launch: nothing is read again.
 
-    Parameters
-    ----------
-    counts : of groups that lie in one process and device each.
+    Each of those groups lies in one process and device.
     """
     sequences, name_of = len(profile.sequences), profile.kernels.signature_names()
     raw = np.flatnonzero(counts.group_of_raw >= 0)
@@ -323,12 +316,7 @@ def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:
 def counted_launches(
     profile: Profile, counts: DurationCounts, columns: Sequence[Column], progress: Progress | None = None
 ) -> Iterator[tuple[Part, IntArray, Table]]:
-    """Yield what a reduction counts, in id order: parts, the kernel group of each launch, and columns.
-
-    Parameters
-    ----------
-    counts : the reduction of this profile, with its region.
-    """
+    """Yield what a reduction counts, in id order: parts, the kernel group of each launch, and columns."""
     groups_of = group_of_label(profile, counts)
     least_ns = counts.region.min_duration_ns
     wanted = tuple(dict.fromkeys((*columns, counts.label, *(() if least_ns is None else ("duration_ns",)))))

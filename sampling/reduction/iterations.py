@@ -104,11 +104,7 @@ def find_iterations(codes: AnyIntArray) -> Iterations | None:
     are iterations then, shorter stretches are looked at.
 
     It takes O(n): some passes over the launches for each of 32 blocks and of at most 32 candidates, on a
-    scale 16 times as small each time that it goes on.
-
-    Parameters
-    ----------
-    codes : (n,) what each launch is, integers >= 0; launches with the same code are the same.
+    scale 16 times as small each time that it goes on. Launches with the same code (n,) >= 0 are the same.
     """
     launches = looked_at = len(codes)
     if launches < 2:
@@ -148,12 +144,9 @@ def _candidates(codes: AnyIntArray, windows: Windows, first: int, stop: int) -> 
 
 
 def iterations_like(codes: AnyIntArray, first: int, launches: int) -> Iterations | None:
-    """Return all iterations of the loop that one iteration is known of; None where it comes once only.
+    """Return all iterations of the loop of which one is ``codes[first : first + launches]``.
 
-    Parameters
-    ----------
-    codes : (n,) as for `find_iterations`.
-    first, launches : where the known iteration begins, and how many launches it has.
+    None where it comes once only.
     """
     windows = Windows(codes)
     start, stop = _stretches_like(codes, windows, first, launches)
@@ -226,12 +219,7 @@ def stretches_within(codes: AnyIntArray, windows: Windows, first: int, stop: int
 
     A stretch that covers a block has any of its windows again a period before or after, but where that is cut
     off at its end; so the windows of two blocks are enough, and only the places of those are looked at: O(n)
-    a block.
-
-    Parameters
-    ----------
-    codes : (n,) what each launch is.
-    first, stop : the blocks part the launches ``first:stop``; stretches may reach beyond.
+    a block. The blocks part the launches ``first:stop``; stretches may reach beyond.
     """
     occurrences = np.bincount(codes)
     edges = np.unique(np.linspace(first, stop, BLOCKS + 1).astype(np.int64)).tolist()

@@ -80,12 +80,7 @@ class LaunchList:
 
 
 def list_launches(profile: Profile, counts: DurationCounts, progress: Progress | None = None) -> LaunchList:
-    """Read the launches that a reduction counts, without features.
-
-    Parameters
-    ----------
-    counts : the reduction of this profile; its region and groups are the list's.
-    """
+    """Read the launches that a reduction of the profile counts, without features."""
     columns = counted_at_once(profile, counts, ("signature", "duration_ns"), progress)
     ids, sequence, group, signature, duration_ns = columns
     return LaunchList(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
@@ -20,20 +19,6 @@ from sampling.reduction.region import Region
 
 #: Of a loop with more iterations than this none is listed by itself: nobody reads them one by one.
 MOST_LISTED = 20_000
-
-
-class RangeOrder(StrEnum):
-    """What the ranges of one level are sorted by: where they begin, or their time, largest first."""
-
-    START = "start"
-    TIME = "time"
-
-
-class RangeOrigin(StrEnum):
-    """Whether the program named a range, or it is an iteration that was found."""
-
-    NAMED = "named"
-    FOUND = "found"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,20 +46,19 @@ class RangeList:
     def __len__(self) -> int:
         return len(self.launches)
 
-    def origin(self, path: int) -> RangeOrigin:
-        """Return where a range comes from."""
-        return RangeOrigin.FOUND if path >= self.found_from else RangeOrigin.NAMED
-
     def runs(self, path: int) -> tuple[IntArray, IntArray]:
         """Return where the stretches of ids of a range begin, and where they stop."""
         first, stop = np.searchsorted(self.run_path, (path, path + 1))
         return self.run_first[first:stop], self.run_stop[first:stop]
 
-    def chosen(self, order: RangeOrder, depth: int | None = None, most: int | None = None) -> list[int]:
+    def chosen(
+        self, *, by_time: bool = False, depth: int | None = None, most: int | None = None
+    ) -> list[int]:
         """Return the paths to list, each before those inside it; those named before those found.
 
         Parameters
         ----------
+        by_time : sort those of one level by their time, largest first, not by where they begin.
         depth : list no deeper ones; None: all.
         most : list only so many, those of the most time. What a listed one lies in takes as long, so it is
             listed too.
@@ -84,7 +68,7 @@ class RangeList:
             shown = shown[self.paths.depth[shown] <= depth]
         # Paths are numbered level by level: of equal ones the outer one is kept.
         shown = shown[np.lexsort((shown, -self.duration_ns[shown]))[:most]]
-        by = self.first if order is RangeOrder.START else -self.duration_ns
+        by = -self.duration_ns if by_time else self.first
         shown = shown[np.lexsort((shown, by[shown], shown >= self.found_from))]
         inside: dict[int, list[int]] = {}
         for path, parent in zip(shown.tolist(), self.paths.parent[shown].tolist(), strict=True):

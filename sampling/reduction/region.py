@@ -63,8 +63,7 @@ class Region:
 class LeftOut:
     """What the least duration leaves out of the launches that the other filters keep.
 
-    Other filters choose what is looked at; this one makes the total smaller for all that is. So what it
-    leaves out is counted and said wherever its results are.
+    It makes the total smaller for all that is looked at, so this is said wherever its results are.
     """
 
     launches: int
@@ -88,15 +87,8 @@ def written_region(
 ) -> Region:
     """Return the region of filters as the command line and a plan file write them.
 
-    Parameters
-    ----------
-    device, process : numbers, each text one or several by commas.
-    launches, time : windows as A:B, A: or :B.
-    min_duration : nanoseconds.
-
-    Raises
-    ------
-    OptionError : one is not made of numbers, or as `Region`.
+    Numbers are one a text, or several by commas; windows A:B, A: or :B. `OptionError` for what is no number,
+    or no `Region`.
     """
 
     def numbers(parameter: str, texts: tuple[str, ...]) -> tuple[int, ...]:

@@ -122,10 +122,7 @@ def find_drift(ids: IntArray, sequence: IntArray, group: IntArray, duration_ns: 
     A kernel drifts if the trend of its durations is not what random order brings about, over all kernels
     together [Benjamini, Hochberg 1995], is no weaker than `LEAST_TREND`, and leads from the first
     twentieth to the last by a factor of `LEAST_CHANGE` or more. Each process and device has its own series.
-
-    Parameters
-    ----------
-    ids, sequence, group, duration_ns : (n,) of each launch, in id order.
+    All (n,) in id order.
     """
     sequences = int(sequence[-1]) + 1
     series = group * sequences + sequence
@@ -138,88 +135,61 @@ def find_drift(ids: IntArray, sequence: IntArray, group: IntArray, duration_ns: 
     number = np.full(len(time_ns), len(chosen), dtype=np.uint16)
     number[chosen] = np.arange(len(chosen))
     of_row = number[series]
-    n = np.bincount(of_row, minlength=len(chosen))[: len(chosen)]
-    row = np.argsort(of_row, kind="stable")[: n.sum()]
-    edges = np.concatenate([[0], np.cumsum(n)])
-    duration_ns = duration_ns[row]
-
-    # Means of equally long stretches of each series; the launches left over at its end are in none.
-    size = np.maximum(n // STRETCHES, 1)
-    stretches = n // size
-    starts = np.concatenate([[0], np.cumsum(stretches)])
-    each_size = np.repeat(size, stretches)
-    place = np.arange(starts[-1]) - np.repeat(starts[:-1], stretches)
-    first = np.repeat(edges[:-1], stretches) + place * each_size
-    before_ns = np.concatenate([[0], np.cumsum(duration_ns)])
-    trend = rank_trend((before_ns[first + each_size] - before_ns[first]) / each_size, starts)
-
-    # How likely random order has such a trend, in standard deviations of all orders.
-    deviations = np.abs(trend) * np.sqrt(stretches - 1)
-    chance = np.array([math.erfc(each / math.sqrt(2)) for each in deviations.tolist()])
+    rows = np.split(np.argsort(of_row, kind="stable"), np.cumsum(np.bincount(of_row))[: len(chosen)])
+    trends, chance = np.zeros((2, len(chosen)))
+    for index, row in enumerate(rows[: len(chosen)]):
+        # Over the means of equally long stretches; the launches left over at its end are in none.
+        size = max(len(row) // STRETCHES, 1)
+        stretches = len(row) // size
+        means_ns = duration_ns[row[: stretches * size]].reshape(stretches, size).sum(axis=1) / size
+        trends[index] = rank_trend(means_ns)
+        # How likely random order has such a trend, from its standard deviations of all orders.
+        chance[index] = math.erfc(abs(trends[index]) * math.sqrt((stretches - 1) / 2))
     order = np.argsort(chance, kind="stable")
     below = np.flatnonzero(chance[order] <= FALSE_ALARMS * np.arange(1, len(chance) + 1) / len(chance))
-    significant = order[: below[-1] + 1 if len(below) else 0]
+    is_significant = np.zeros(len(chosen), dtype=np.bool_)
+    is_significant[order[: below[-1] + 1 if len(below) else 0]] = True
 
-    drifting, ends = [], {}
-    for index in np.sort(significant[np.abs(trend[significant]) >= LEAST_TREND]).tolist():
+    found: list[tuple[int, int, float, float]] = []
+    for index in np.flatnonzero(is_significant & (np.abs(trends) >= LEAST_TREND)).tolist():
         # Medians of 3 launches at least: one slow launch at the beginning of a run is no drift.
-        own = duration_ns[edges[index] : edges[index + 1]]
+        own = duration_ns[rows[index]]
         few = max(len(own) // 20, 3)
         from_ns, to_ns = float(np.median(own[:few])), float(np.median(own[-few:]))
         low, high = sorted((from_ns, to_ns))
-        if low > 0 and high >= LEAST_CHANGE * low and (to_ns > from_ns) == (trend[index] > 0):
-            drifting.append(index)
-            ends[index] = from_ns, to_ns
-    if not drifting:
+        if low > 0 and high >= LEAST_CHANGE * low and (to_ns > from_ns) == (trends[index] > 0):
+            found.append((int(own.sum()), index, from_ns, to_ns))
+    if not found:
         return None
-    total_ns = np.diff(before_ns[edges])[drifting]
-    largest = drifting[int(np.argmax(total_ns))]
+    _, largest, from_ns, to_ns = max(found, key=lambda each: each[0])
     groups = chosen // sequences
-    from_ns, to_ns = ends[largest]
     return Drift(
         group=int(groups[largest]),
         from_ns=from_ns,
         to_ns=to_ns,
-        trend=float(trend[largest]),
-        middle_id=int(ids[row[(edges[largest] + edges[largest + 1]) // 2]]),
-        groups=tuple(np.unique(groups[drifting]).tolist()),
-        time_ns=int(total_ns.sum()),
+        trend=float(trends[largest]),
+        middle_id=int(ids[rows[largest][len(rows[largest]) // 2]]),
+        groups=tuple(sorted({int(groups[index]) for _, index, _, _ in found})),
+        time_ns=sum(total_ns for total_ns, _, _, _ in found),
     )
 
 
-def rank_trend(values: FloatArray, edges: IntArray) -> FloatArray:
-    """Return (s,) Spearman's rank correlation of series of values with their places; 0 where all are equal.
-
-    Parameters
-    ----------
-    edges : (s + 1,) series i is ``values[edges[i]:edges[i + 1]]``, two values or more.
-    """
-    n, start = np.diff(edges), edges[:-1]
-    # The rank within all, series by series; equal values of a series have the mean of theirs.
-    series = np.repeat(np.arange(len(n)), n)
-    order = np.lexsort((values, series))
-    ordered = values[order]
-    is_first = np.append(True, (ordered[1:] != ordered[:-1]) | (series[1:] != series[:-1]))
-    first = np.flatnonzero(is_first)
-    last = np.append(first[1:], len(values)) - 1
-    rank = np.empty(len(values))
-    rank[order] = ((first + last) / 2)[np.cumsum(is_first) - 1]
-    middle = np.repeat(start + (n - 1) / 2, n)
-    deviation, place = rank - middle, np.arange(len(values)) - middle
-    squares = np.add.reduceat(deviation**2, start)
-    spread = np.where(squares > 0, squares, 1.0)
-    return np.asarray(np.add.reduceat(deviation * place, start) / np.sqrt(spread * n * (n**2 - 1.0) / 12))
+def rank_trend(values: FloatArray) -> float:
+    """Return Spearman's rank correlation of values, two or more, with their places; 0 where all are equal."""
+    n = len(values)
+    _, place, times = np.unique(values, return_inverse=True, return_counts=True)
+    # Ranks from their middle; equal values have the mean of theirs.
+    rank = (np.cumsum(times) - (times + 1) / 2)[place] - (n - 1) / 2
+    squares = float(np.dot(rank, rank))
+    spread = math.sqrt(squares * n * (n**2 - 1) / 12)
+    return float(np.dot(rank, np.arange(n) - (n - 1) / 2)) / spread if squares else 0.0
 
 
 def find_twins(sequence: IntArray, label: IntArray, duration_ns: IntArray) -> Twins | None:
     """Return the sequences that issue the same launches as one another, the most of them; None without any.
 
     The same launches in the same order, or else of every name, grid and block so many that `NEARLY` all of
-    the launches of either sequence have one of the other to go with.
-
-    Parameters
-    ----------
-    sequence, label, duration_ns : (n,) of each launch, in id order.
+    the launches of either sequence have one of the other to go with. All (n,) in id order.
     """
     starts = np.flatnonzero(np.diff(sequence, prepend=-1))
     if len(starts) < 2:
@@ -261,11 +231,7 @@ def find_loop(ids: IntArray, sequence: IntArray, label: IntArray, duration_ns: I
     """Return the loop of the process and device with the most time; None where it has none.
 
     An iteration has two launches or more, comes three times or more, and all of them are most of the
-    launches, as for `single-iteration`.
-
-    Parameters
-    ----------
-    ids, sequence, label, duration_ns : (n,) of each launch, in id order.
+    launches, as for `single-iteration`. All (n,) in id order.
     """
     number = int(np.argmax(np.bincount(sequence, weights=duration_ns)))
     first, stop = np.searchsorted(sequence, (number, number + 1))

@@ -1,20 +1,159 @@
-"""When in the run the launches of a kernel group execute, and how long they take."""
+"""When launches run: how busy a device is and when it is idle, and a kernel group's launches over the run."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from sampling.arrays import AnyIntArray, FloatArray, IntArray
-from sampling.parallel import Progress
-from sampling.profile.profile import Column, Profile
+from sampling.parallel import Progress, ordered_map
+from sampling.profile.profile import Column, LaunchSequence, Part, Profile
 from sampling.reduction.duration_counts import DurationCounts, counted_launches
 from sampling.reduction.region import clock_ranges
 
 #: What a timeline goes by: the order of the launches, or when they started on the GPU.
 By = Literal["launch", "time"]
+# A gap shorter than this share of the recording is none: what is held stays small for any profile.
+_LEAST_SHARE = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceTime:
+    """The time one process keeps one device busy."""
+
+    sequence: LaunchSequence
+    #: Sum of all durations, and time during which at least one kernel runs.
+    kernel_ns: int
+    busy_ns: int
+    #: Where the recording of this sequence begins and ends.
+    first_start_ns: int
+    last_end_ns: int
+
+    @property
+    def span_ns(self) -> int:
+        """From the first launch to the last."""
+        return self.last_end_ns - self.first_start_ns
+
+    @property
+    def busy_share(self) -> float:
+        """The share of that span in which at least one kernel runs; 1 of a span of 0."""
+        return self.busy_ns / self.span_ns if self.span_ns else 1.0
+
+    @property
+    def overlap_share(self) -> float:
+        """The share of kernel time that is hidden behind other kernels."""
+        return 1 - self.busy_ns / self.kernel_ns if self.kernel_ns else 0.0
+
+
+def device_times(
+    profile: Profile, chosen: Sequence[Part], progress: Progress | None = None
+) -> tuple[DeviceTime, ...]:
+    """Return the busy time of every sequence's selected launches; () where starts are not recorded.
+
+    Exact while no launch of a later part starts before the latest end so far in an idle gap that an earlier
+    part left open; such a launch counts as hidden there. Parts have about a million launches.
+    """
+    if "start_ns" not in profile.columns:
+        return ()
+    times: dict[int, DeviceTime] = {}
+    for done, (part, (start, end)) in enumerate(zip(chosen, ordered_map(_by_start, chosen), strict=True)):
+        if progress is not None:
+            progress(done, len(chosen), "looking for launches side by side")
+        first_ns, sequence = int(start[0]), profile.sequences[part.sequence]
+        before = times.get(part.sequence, DeviceTime(sequence, 0, 0, first_ns, first_ns))
+        # When all launches before each have ended.
+        ended = np.maximum.accumulate(np.concatenate([[before.last_end_ns], end]))
+        hidden = np.minimum(np.maximum(ended[:-1] - start, 0), end - start)
+        kernel_ns = int((end - start).sum())
+        times[part.sequence] = DeviceTime(
+            sequence,
+            kernel_ns=before.kernel_ns + kernel_ns,
+            busy_ns=before.busy_ns + kernel_ns - int(hidden.sum()),
+            first_start_ns=min(before.first_start_ns, first_ns),
+            last_end_ns=int(ended[-1]),
+        )
+    return tuple(times[index] for index in sorted(times))
+
+
+def _by_start(part: Part) -> tuple[IntArray, IntArray]:
+    """Return the starts and ends of a part's launches, ascending by start."""
+    table = part.load(("start_ns", "duration_ns"))
+    start = table["start_ns"].astype(np.int64, copy=False)
+    end = start + table["duration_ns"]
+    if np.any(start[1:] < start[:-1]):
+        order = np.argsort(start, kind="stable")
+        return start[order], end[order]
+    return start, end
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IdleGaps:
+    """Stretches of time in which no launch runs, ascending and disjoint."""
+
+    #: (g,) nanoseconds after the first launch of the file.
+    begin_ns: IntArray
+    end_ns: IntArray
+
+    def __len__(self) -> int:
+        return len(self.begin_ns)
+
+    def within(self, low_ns: int, high_ns: int, least_ns: int = 1) -> IdleGaps:
+        """Return what lies between two times and lasts as long as wanted."""
+        begin, end = np.maximum(self.begin_ns, low_ns), np.minimum(self.end_ns, high_ns)
+        kept = end - begin >= max(least_ns, 1)
+        return IdleGaps(begin[kept], end[kept])
+
+    @property
+    def total_ns(self) -> int:
+        """How long they are together."""
+        return int((self.end_ns - self.begin_ns).sum())
+
+
+def idle_gaps(
+    profile: Profile, counts: DurationCounts, group: int, progress: Progress | None = None
+) -> IdleGaps | None:
+    """Return when the device of a kernel group runs no launch, selected or not; None without starts.
+
+    A group that spans devices has gaps where none of them runs anything.
+    """
+    if "start_ns" not in profile.columns:
+        return None
+    ranges, of = clock_ranges(profile), counts.groups[group]
+    places = list(zip(profile.sequences, profile.clocks, strict=True))
+    clocks = {clock for sequence, clock in places if of.process in {None, sequence.process}}
+    parts = [
+        part
+        for part in profile.parts
+        if of.device in {None, places[part.sequence][0].device} and places[part.sequence][1] in clocks
+    ]
+    longest_ns = max(last - first for first, last in ranges.values())
+    # Ends are not among the starts, but what is left out is a small share in any case.
+    least_ns = max(int(longest_ns * _LEAST_SHARE), 1)
+
+    def busy(part: Part) -> tuple[IntArray, IntArray]:
+        begin, end = _by_start(part)
+        origin_ns = ranges[profile.clocks[part.sequence]][0]
+        return _covered(begin - origin_ns, end - origin_ns, least_ns)
+
+    found = []
+    for done, stretches in enumerate(ordered_map(busy, parts)):
+        found.append(stretches)
+        if progress is not None:
+            progress(done + 1, len(parts), "looking for idle gaps")
+    begin, end = map(np.concatenate, zip(*found, strict=True))
+    order = np.argsort(begin, kind="stable")
+    begin, end = _covered(begin[order], end[order], least_ns)
+    return IdleGaps(end[:-1], begin[1:])
+
+
+def _covered(begin: IntArray, end: IntArray, least_ns: int) -> tuple[IntArray, IntArray]:
+    """Return the stretches that intervals, by their begin, cover; those less than some time apart as one."""
+    reach = np.maximum.accumulate(end)
+    apart = np.flatnonzero(begin[1:] - reach[:-1] >= least_ns)
+    return begin[np.concatenate([[0], apart + 1])], reach[np.append(apart, len(end) - 1)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +162,6 @@ class GroupLaunches:
 
     #: Index in the whole profile.
     id: IntArray
-    #: Nanoseconds.
     duration_ns: AnyIntArray
     #: When it started, nanoseconds after the first launch of its file; None where it is not known.
     start_ns: IntArray | None
@@ -52,14 +190,13 @@ class TimelineBins:
     last: IntArray
     #: Where it begins: when its first launch started, or the edge of a bin of time; None if unknown.
     start_ns: IntArray | None
-    #: How many.
+    #: How many, and how many of them a plan draws.
     launches: IntArray
+    drawn: IntArray
     #: Of their durations; NaN, and 0, where it has none.
     mean_ns: FloatArray
     min_ns: IntArray
     max_ns: IntArray
-    #: How many of them a plan draws.
-    drawn: IntArray
 
 
 def launches_of_group(

@@ -16,7 +16,6 @@ from __future__ import annotations
 import shlex
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -34,15 +33,7 @@ from sampling.simulators.export import (
     merged,
     range_text,
 )
-from sampling.simulators.exporter import (
-    Content,
-    Exporter,
-    OfPart,
-    Written,
-    run_script,
-    script,
-    template,
-)
+from sampling.simulators.exporter import Content, Exporter, Handover, script, template
 from sampling.text import counted
 
 #: One string of the environment may have 128 KiB, with its name and a zero at the end
@@ -53,77 +44,73 @@ _BEYOND_ANY = 1_000_000
 _LEAST_GB, _MOST_GB = 0.4, 10.0
 
 
-def _for_accel_sim(plan: PlanFile, parts: Sequence[Part], choices: ExportChoices) -> Written:
-    """Return the lists, the scripts and the traces that are not the program's own."""
-    beyond = max(_BEYOND_ANY, 100 * plan.launches)
-    lists = "Traces nothing, and lists all launches in stats.csv: sh list-kernels.sh PROGRAM [ARGUMENT...]"
-    written: list[OfPart] = []
-    added = untraced = 0
-    for part in parts:
-        traces = _traces_of(part, choices, plan)
-        own: list[tuple[str, Content]] = []
-        fills = None
-        if traces is not None and choices.caches in FILLED:
-            fills = filled(traces, part.steps, choices)
-            untraced += fills.untraced
-            own += _written_traces(traces, fills, are_loads=choices.caches == "loads")
-        for suffix, shard in part.files():
-            name = f"kernelslist{suffix}.g"
-            comment = f"Simulates the {len(shard)} launches of {name}, in its order."
-            text = run_script(
-                "accel-sim/run.sh",
-                comment,
-                part,
-                None if traces is None else traces.path,
-                list=name,
-                suffix=suffix,
-                link_traces=template("link-traces.sh"),
-            )
-            own += [(name, _kernels_list(shard, traces, choices, fills)), (f"run{suffix}.sh", text)]
-        numbers = {
-            number
-            for step in part.steps
-            if step.ordinal < LOADS_FROM
-            for number in range(max(1, step.ordinal + 1 - choices.trace_before), step.ordinal + 2)
-        }
-        ranges, gap = merged(numbers), 1
-        while len(" ".join(map(range_text, ranges))) > MOST_RANGE_CHARACTERS:
-            gap *= 2
-            ranges = merged(numbers, gap)
-        held = sum(last - first + 1 for first, last in ranges)
-        added += held - len(numbers)
-        comment = f"Traces {held} launches: sh trace.sh PROGRAM [ARGUMENT...]"
-        share_ms = plan.total_duration_ns * held / max(plan.launches, 1) / 1e6
-        trace = script(
-            "accel-sim/trace.sh",
-            comment,
-            takes_program=True,
-            size=f"{held} launches, about {share_ms:.3g} ms of GPU time: {share_ms * _LEAST_GB:,.1f} to "
-            f"{share_ms * _MOST_GB:,.1f} GB as text, a tenth and less packed",
-            ranges=shlex.quote(" ".join(map(range_text, ranges))),
-            first=ranges[0][0],
-            last=ranges[-1][1],
+def _for_accel_sim(to: Handover) -> None:
+    """Hand over the lists, the scripts and the traces that are not the program's own."""
+    plan, part, choices = to.plan, to.part, to.choices
+    traces, fills = _traces_of(part, choices, plan), None
+    if traces is not None and choices.caches in FILLED:
+        fills = filled(traces, part.steps, choices)
+        to.files |= _written_traces(traces, fills, are_loads=choices.caches == "loads")
+    for suffix, shard in part.files():
+        name = f"kernelslist{suffix}.g"
+        to.files[name] = _kernels_list(shard, traces, choices, fills)
+        to.files[f"run{suffix}.sh"] = to.run_script(
+            "accel-sim/run.sh",
+            f"Simulates the {len(shard)} launches of {name}, in its order.",
+            None if traces is None else traces.path,
+            list=name,
+            suffix=suffix,
+            link_traces=template("link-traces.sh"),
         )
-        dry_run = script("accel-sim/list-kernels.sh", lists, takes_program=True, beyond=beyond)
-        own += [("trace.sh", trace), ("list-kernels.sh", dry_run)]
-        called = {step.ordinal: _trace_name(step.ordinal, traces).split(".")[0] for step in part.steps}
-        written.append((own, called))
-    copies = "not_filled"
+    numbers = {
+        number
+        for step in part.steps
+        if step.ordinal < LOADS_FROM
+        for number in range(max(1, step.ordinal + 1 - choices.trace_before), step.ordinal + 2)
+    }
+    ranges, gap = merged(numbers), 1
+    while len(" ".join(map(range_text, ranges))) > MOST_RANGE_CHARACTERS:
+        gap *= 2
+        ranges = merged(numbers, gap)
+    held = sum(last - first + 1 for first, last in ranges)
+    share_ms = plan.total_duration_ns * held / max(plan.launches, 1) / 1e6
+    to.files["trace.sh"] = script(
+        "accel-sim/trace.sh",
+        f"Traces {held} launches: sh trace.sh PROGRAM [ARGUMENT...]",
+        takes_program=True,
+        size=f"{held} launches, about {share_ms:.3g} ms of GPU time: {share_ms * _LEAST_GB:,.1f} to "
+        f"{share_ms * _MOST_GB:,.1f} GB as text, a tenth and less packed",
+        ranges=shlex.quote(" ".join(map(range_text, ranges))),
+        first=ranges[0][0],
+        last=ranges[-1][1],
+    )
+    to.files["list-kernels.sh"] = script(
+        "accel-sim/list-kernels.sh",
+        "Traces nothing, and lists all launches in stats.csv: sh list-kernels.sh PROGRAM [ARGUMENT...]",
+        takes_program=True,
+        beyond=max(_BEYOND_ANY, 100 * plan.launches),
+    )
+    to.called |= {step.ordinal: _trace_name(step.ordinal, traces).split(".")[0] for step in part.steps}
+    _say(to, held - len(numbers), 0 if fills is None else fills.untraced)
+
+
+def _say(to: Handover, added: int, untraced: int) -> None:
+    """Put into the page what this process and device adds to it."""
+    choices, page = to.choices, to.page
+    added, untraced = page.get("added", 0) + added, page.get("untraced", 0) + untraced
+    copies = "not_filled" if choices.traces is None else "copies"
     if choices.caches in FILLED:
         copies = "loads" if choices.caches == "loads" else "fills"
-    elif choices.traces is not None:
-        copies = "copies"
-    said = template(
-        f"accel-sim/{copies}.txt",
-        kept="dropped" if choices.drop_copies else "kept, each before the first launch after it",
-    )
-    if untraced:
-        said += f" Of {counted(untraced, 'launch', 'launches')} just before drawn ones there is no trace.\n"
-    more = f"So that the ranges fit in one variable, {added:,} launches more are recorded.\n"
-    return written, {
-        "copies": said,
+    kept = "dropped" if choices.drop_copies else "kept, each before the first launch after it"
+    lacking = counted(untraced, "launch", "launches")
+    more = f" Of {lacking} just before drawn ones there is no trace.\n" if untraced else ""
+    bridged = f"So that the ranges fit in one variable, {added:,} launches more are recorded.\n"
+    page |= {
+        "added": added,
+        "untraced": untraced,
+        "copies": template(f"accel-sim/{copies}.txt", kept=kept) + more,
         "before": counted(choices.trace_before, "launch", "launches"),
-        "bridged": more if added else "",
+        "bridged": bridged if added else "",
     }
 
 
@@ -163,18 +150,18 @@ def _trace_name(ordinal: int, traces: TraceFolder | None) -> str:
     return traces.files[traces.number(ordinal)]
 
 
-def _written_traces(traces: TraceFolder, fills: Filled, *, are_loads: bool) -> list[tuple[str, Content]]:
+def _written_traces(traces: TraceFolder, fills: Filled, *, are_loads: bool) -> dict[str, Content]:
     """Return the kernels of loads, or the traces with low addresses in place of the program's own."""
-    files: list[tuple[str, Content]] = []
+    files: dict[str, Content] = {}
     for ordinal, ranges in fills.ranges.items():
         source = traces.file(traces.number(ordinal))
         if are_loads:
             number = LOADS_FROM + ordinal + 1
             writes = partial(write_loads, trace_head(source), number, ranges)
-            files.append((_trace_name(LOADS_FROM + ordinal, traces), writes))
+            files[_trace_name(LOADS_FROM + ordinal, traces)] = writes
         elif ordinal in fills.rewritten:
             name = _trace_name(ordinal, traces)
-            files.append((name, partial(write_low_words, source, packed=name.endswith(".xz"))))
+            files[name] = partial(write_low_words, source, packed=name.endswith(".xz"))
     return files
 
 
@@ -215,30 +202,20 @@ ACCEL_SIM = Exporter(
 )
 
 
-def _for_mgpusim(plan: PlanFile, parts: Sequence[Part], choices: ExportChoices) -> Written:
-    """Return a folder with the list of each shard, and its script."""
-    written: list[OfPart] = []
-    for part in parts:
-        traces = _traces_of(part, choices, plan)
-        names = {step.ordinal: _trace_name(step.ordinal, traces) for step in part.steps}
-        own: list[tuple[str, Content]] = []
-        for suffix, shard in part.files():
-            folder = f"run{suffix}"
-            comment = f"Simulates the {len(shard)} launches of {folder}/kernelslist.g, in its order."
-            text = run_script(
-                "mgpusim/run.sh",
-                comment,
-                part,
-                None if traces is None else traces.path,
-                folder=folder,
-                link_traces=template("link-traces.sh"),
-            )
-            own += [
-                (f"{folder}/kernelslist.g", _kernels_list(shard, traces, choices)),
-                (f"{folder}.sh", text),
-            ]
-        written.append((own, {ordinal: name.split(".")[0] for ordinal, name in names.items()}))
-    return written, {}
+def _for_mgpusim(to: Handover) -> None:
+    """Hand over a folder with the list of each shard, and its script."""
+    traces = _traces_of(to.part, to.choices, to.plan)
+    for suffix, shard in to.part.files():
+        folder = f"run{suffix}"
+        to.files[f"{folder}/kernelslist.g"] = _kernels_list(shard, traces, to.choices)
+        to.files[f"{folder}.sh"] = to.run_script(
+            "mgpusim/run.sh",
+            f"Simulates the {len(shard)} launches of {folder}/kernelslist.g, in its order.",
+            None if traces is None else traces.path,
+            folder=folder,
+            link_traces=template("link-traces.sh"),
+        )
+    to.called |= {step.ordinal: _trace_name(step.ordinal, traces).split(".")[0] for step in to.part.steps}
 
 
 MGPUSIM = Exporter(

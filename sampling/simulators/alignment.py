@@ -110,15 +110,10 @@ def align(
     device: int | None = None,
     progress: Progress | None = None,
 ) -> TraceAlignment:
-    """Match the launches of a plan's profile with those of a trace.
+    """Match the launches of a plan's profile, of a process and device or the plan's own, with a trace's.
 
     Raises PlanFileError: the profile is not there any more, or has changed; OptionError: there are several
-    processes and devices to choose from, or none is as chosen; AnalysisError: the two are too different to
-    be of one program.
-
-    Parameters
-    ----------
-    process, device : which of the profile was traced; None: that of the plan's launches.
+    processes and devices to choose from, or none is as chosen; AnalysisError: see `align_launches`.
     """
     profile, why_not = find_original(plan, progress)
     if profile is None:
@@ -127,14 +122,14 @@ def align(
             path=plan.path,
             remedy="put the profile back in its place, or make the plan again",
         )
-    chosen = [
+    asked = [
         each
         for each in profile.sequences
         if process in {None, each.process} and device in {None, each.device}
     ]
-    if len(chosen) > 1:
-        drawn_from = {(launch.process, launch.device) for launch in plan.drawn}
-        chosen = [each for each in chosen if (each.process, each.device) in drawn_from]
+    drawn_from = {(launch.process, launch.device) for launch in plan.drawn}
+    of_plan = [each for each in asked if (each.process, each.device) in drawn_from]
+    chosen = of_plan if len(asked) > 1 else asked
     if len(chosen) != 1:
         named = listed([f"{each.process}:{each.device}" for each in profile.sequences])
         raise OptionError(

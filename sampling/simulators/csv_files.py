@@ -78,7 +78,7 @@ EXPORTER = _Table(
     "CSV",
     "ids, ordinals and occurrences count from 0, as in the plan",
     frozenset({"shards", "cold_check"}),
-    lambda *_: ([], {}),
+    lambda _: None,
 )
 
 _ID, _CACHES = "id", "caches"

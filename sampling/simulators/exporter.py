@@ -13,7 +13,7 @@ import shlex
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import fill
 from typing import IO, Any
@@ -34,10 +34,25 @@ from sampling.text import Wording, counted, shortened
 #: Relative path and content of a file; of a large one what writes it
 Content = str | Callable[[IO[bytes]], None]
 Exported = tuple[tuple[str, Content], ...]
-#: Files of a part, without its folder, and what the target calls its launches, by ordinal, where known
-OfPart = tuple[list[tuple[str, Content]], Mapping[int, str | int]]
-#: What each part needs, and the values of the target's page
-Written = tuple[list[OfPart], dict[str, object]]
+
+
+@dataclass(slots=True)
+class Handover:
+    """What a target is given of one process and device of a plan, filled in by its exporter."""
+
+    plan: PlanFile
+    part: Part
+    choices: ExportChoices
+    page: dict[str, Any]  #: values of the target's page, of all processes and devices together
+    files: dict[str, Content] = field(default_factory=dict)
+    #: what the target calls a launch, by its ordinal, where it is known
+    called: dict[int, str | int] = field(default_factory=dict)
+
+    def run_script(self, name: str, comment: str, traces: str | Path | None, **values: object) -> str:
+        """Return the script that simulates a shard: it looks for traces beside itself if none are known."""
+        place = '"$here"' if traces is None else shlex.quote(str(Path(traces).absolute()))
+        values |= {"traces": place, "top": "/.." if self.part.folder else "", "logs": self.part.logs}
+        return script(name, comment, takes_program=False, **values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +63,7 @@ class Exporter:
     title: str  #: as pages call it
     note: str  #: how its ids are counted, and whether it was tried here
     takes: frozenset[str]  #: which of `ExportChoices` mean something to it
-    write: Callable[[PlanFile, Sequence[Part], ExportChoices], Written]
+    write: Callable[[Handover], None]
     fills: bool = False  #: whether its caches can be filled otherwise than by launches
     uses_nvbit: bool = False  #: launches of a process are counted on all devices; kernels that wait hang
     is_estimated: bool = False  #: `estimate` reads what its script leaves
@@ -67,18 +82,21 @@ class Exporter:
             is_warm = self.fills and choices.traces is not None and not choices.cold_check
             choices = replace(choices, caches=choices.caches or ("warm" if is_warm else "cold"))
         parts = run_parts(plan, choices, by_name=self.by_name)
-        written, values = self.write(plan, parts, choices)
+        ordinals = [step.ordinal for part in parts for step in part.steps]
+        values: dict[str, Any] = {"first": min(ordinals), "end": max(ordinals) + 1}
         files: list[tuple[str, Content]] = []
-        for part, (own, simulator_ids) in zip(parts, written, strict=True):
-            own.append(("manifest.csv", _manifest(part, simulator_ids, choices.caches or "")))
+        for part in parts:
+            handed = Handover(plan, part, choices, values)
+            self.write(handed)
+            handed.files["manifest.csv"] = _manifest(part, handed.called, choices.caches or "")
             if (shards := len(part.shards)) > 1:
                 arguments = " PROGRAM [ARGUMENT...]" if self.runs_program else ""
-                own.append(("slurm.sh", template("slurm.sh", shards=shards, arguments=arguments)))
-            files += [(part.folder + name, content) for name, content in own]
+                handed.files["slurm.sh"] = template("slurm.sh", shards=shards, arguments=arguments)
+            files += [(part.folder + name, content) for name, content in handed.files.items()]
         return (*files, ("README.txt", self._page(plan, parts, choices, values)))
 
     def _page(
-        self, plan: PlanFile, parts: Sequence[Part], choices: ExportChoices, values: dict[str, object]
+        self, plan: PlanFile, parts: Sequence[Part], choices: ExportChoices, values: dict[str, Any]
     ) -> str:
         """Return how ids are counted, what holds here of every target, and the target's own text."""
         steps = [step for part in parts for step in part.steps if step.launch is not None]
@@ -148,16 +166,6 @@ def script(name: str, comment: str, *, takes_program: bool = False, **values: ob
     """
     head = template("head.sh", comment="".join(f"# {line}\n" for line in comment.split("\n")))
     return head + (template("wants-program.sh") if takes_program else "") + template(name, **values)
-
-
-def run_script(name: str, comment: str, part: Part, traces: str | Path | None, **values: object) -> str:
-    """Return the script that simulates a shard of a part, and says what to type then.
-
-    It looks for the traces in their folder, beside itself if none is known.
-    """
-    place = '"$here"' if traces is None else shlex.quote(str(Path(traces).absolute()))
-    values |= {"traces": place, "top": "/.." if part.folder else "", "logs": part.logs}
-    return script(name, comment, takes_program=False, **values)
 
 
 _COLUMNS = (

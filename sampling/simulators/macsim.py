@@ -26,15 +26,8 @@ import numpy as np
 from sampling.errors import OptionError, ProfileError
 from sampling.plan.plan_file import PlanFile
 from sampling.readers.input_file import InputFile, open_input
-from sampling.simulators.export import ExportChoices, Part, Step
-from sampling.simulators.exporter import (
-    Content,
-    Exporter,
-    OfPart,
-    Written,
-    run_script,
-    script,
-)
+from sampling.simulators.export import Part, Step
+from sampling.simulators.exporter import Exporter, Handover, script
 from sampling.simulators.measured_run import (
     CYCLES,
     INSTRUCTIONS,
@@ -42,7 +35,6 @@ from sampling.simulators.measured_run import (
     MeasuredRun,
     SeenKernel,
     TraceList,
-    columns_of,
     dimensions_of,
     refuse_other,
 )
@@ -53,29 +45,23 @@ _NAMES = "kernel_names.txt"
 _TRACE_REMEDY = "trace the program that was profiled, with the script that an export without traces writes"
 
 
-def _write(plan: PlanFile, parts: Sequence[Part], choices: ExportChoices) -> Written:
-    """Return what the tracer and the simulator read, and scripts."""
-    written: list[OfPart] = []
-    for part in parts:
-        folder = None
-        if choices.traces is not None:
-            folder = Path(choices.traces) / part.folder
-            _check_traces(folder, part.steps)
-        own: list[tuple[str, Content]] = []
-        for suffix, shard in part.files():
-            name = f"kernel_config{suffix}.txt"
-            comment = f"Simulates the {len(shard)} kernels of {name}, in its order."
-            text = run_script("macsim/run.sh", comment, part, folder, config=name, suffix=suffix)
-            kernels = "".join(f"./Kernel{step.ordinal}/trace.txt\n" for step in shard)
-            own += [(name, _HEAD + kernels), (f"run{suffix}.sh", text)]
-        called = {step.ordinal: f"Kernel{step.ordinal}" for step in part.steps}
-        comment = f"Traces {len(called)} launches: sh trace.sh PROGRAM [ARGUMENT...]"
-        own += [
-            ("sampled_kernels_info.txt", _sampled_kernels_info(plan, part)),
-            ("trace.sh", script("macsim/trace.sh", comment, takes_program=True)),
-        ]
-        written.append((own, called))
-    return written, {}
+def _write(to: Handover) -> None:
+    """Hand over what the tracer and the simulator read, and scripts."""
+    folder = None
+    if to.choices.traces is not None:
+        folder = Path(to.choices.traces) / to.part.folder
+        _check_traces(folder, to.part.steps)
+    for suffix, shard in to.part.files():
+        name = f"kernel_config{suffix}.txt"
+        comment = f"Simulates the {len(shard)} kernels of {name}, in its order."
+        to.files[name] = _HEAD + "".join(f"./Kernel{step.ordinal}/trace.txt\n" for step in shard)
+        to.files[f"run{suffix}.sh"] = to.run_script(
+            "macsim/run.sh", comment, folder, config=name, suffix=suffix
+        )
+    to.called |= {step.ordinal: f"Kernel{step.ordinal}" for step in to.part.steps}
+    to.files["sampled_kernels_info.txt"] = _sampled_kernels_info(to.plan, to.part)
+    comment = f"Traces {len(to.called)} launches: sh trace.sh PROGRAM [ARGUMENT...]"
+    to.files["trace.sh"] = script("macsim/trace.sh", comment, takes_program=True)
 
 
 EXPORTER = Exporter(
@@ -176,7 +162,7 @@ _SIGNS = re.compile(
     rb"\*\*Core +\d+ +Thread +\d+ +Finished:)",
     re.MULTILINE,
 )
-_KNOWN = (CYCLES, INSTRUCTIONS)
+_KNOWN, _UNKNOWN = (CYCLES, INSTRUCTIONS), -1
 
 
 def recognises_results(head: bytes) -> bool:
@@ -196,56 +182,51 @@ def read_results(file: InputFile, metrics: Sequence[str]) -> MeasuredRun:
             f"there is no {unknown[0]}: MacSim prints {' and '.join(_KNOWN)} of each launch",
             remedy="ask for these, or for others as a CSV of your own",
         )
-    numbers, warps, ended = _kernels(file)
-    rows: list[list[int | None]] = []
-    missing: dict[int, str] = {}
-    before: int | None = 0
-    for place, (of, (count, instructions, last)) in enumerate(zip(warps, ended, strict=True)):
-        is_whole = of is not None and count >= of
-        if not is_whole:
-            some = "some" if of is None else f"{count:,} of its {of:,}"
-            missing[place] = f"{some} warps have ended: the run goes on, or was killed"
-        elif before is None:
-            missing[place] = "the kernel before it is not whole, so that its start is not known"
-        took = {CYCLES: last - (before or 0), INSTRUCTIONS: instructions}
-        rows.append([None if place in missing else took[name] for name in names])
-        before = last if count and is_whole else None
+    kernels = _kernels(file)
+    number, warps, ended, instructions, last = np.array(kernels, dtype=np.int64).T
+    is_whole = (warps != _UNKNOWN) & (ended >= warps)
+    # A kernel begins where the one before it ends.
+    has_start = np.append(True, (is_whole & (ended > 0))[:-1])
+    took = {CYCLES: np.diff(last, prepend=0), INSTRUCTIONS: instructions}
+    missing = {}
+    for place in np.flatnonzero(~(is_whole & has_start)).tolist():
+        missing[place] = "the kernel before it is not whole, so that its start is not known"
+        if not is_whole[place]:
+            of = "some" if warps[place] == _UNKNOWN else f"{ended[place]:,} of its {warps[place]:,}"
+            missing[place] = f"{of} warps have ended: the run goes on, or was killed"
     return MeasuredRun(
         path=file.path,
-        number=np.array(numbers, dtype=np.int64),
+        number=number,
         first_number=0,
-        metrics=columns_of(names, rows),
-        kernels=tuple(SeenKernel(warps=each) for each in warps),
+        metrics={name: np.where(is_whole & has_start, took[name], np.nan) for name in names},
+        kernels=tuple(SeenKernel(warps=None if each == _UNKNOWN else each) for each in warps.tolist()),
         missing=missing,
     )
 
 
-def _kernels(file: InputFile) -> tuple[list[int], list[int | None], list[tuple[int, int, int]]]:
-    """Return each kernel's number, warps, and how many ended, with how many instructions, and when last."""
+def _kernels(file: InputFile) -> list[list[int]]:
+    """Return each kernel's number, warps, how many ended, their instructions, and when the last one did."""
 
     def refused(wrong: str) -> ProfileError:
         remedy = "give what MacSim printed on its standard output of one program"
         return ProfileError(wrong, path=file.path, remedy=remedy)
 
-    numbers: list[int] = []
-    warps: list[int | None] = []
-    ended: list[tuple[int, int, int]] = []
+    kernels: list[list[int]] = []
     for text in LinesSoFar(file):
         for found in _LINE.finditer(b"\n" + text):
             if found["process"] is not None:
                 number = _NUMBER.match(found["path"])
                 if int(found["process"]) or number is None:
                     raise refused("several programs ran at once, or a trace is not of a folder KernelN")
-                numbers.append(int(number[1]))
-                warps.append(None)
-                ended.append((0, 0, 0))
-            elif not numbers:
+                kernels.append([int(number[1]), _UNKNOWN, 0, 0, 0])
+            elif not kernels:
                 raise refused("its beginning is missing: which kernel ran first is not known")
             elif found["warps"] is not None:
-                warps[-1] = int(found["warps"])
+                kernels[-1][1] = int(found["warps"])
             else:
-                count, instructions, last = ended[-1]
-                ended[-1] = (count + 1, instructions + int(found["insts"]), max(last, int(found["cycles"])))
-    if not numbers:
+                kernels[-1][2] += 1
+                kernels[-1][3] += int(found["insts"])
+                kernels[-1][4] = max(kernels[-1][4], int(found["cycles"]))
+    if not kernels:
         raise refused("no kernel is printed there")
-    return numbers, warps, ended
+    return kernels

@@ -28,8 +28,8 @@ import numpy as np
 
 from sampling.plan.other_recording import find_original
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
-from sampling.simulators.export import ExportChoices, Part, Shard, merged, range_text
-from sampling.simulators.exporter import Content, Exporter, OfPart, Written, script, template
+from sampling.simulators.export import Shard, merged, range_text
+from sampling.simulators.exporter import Exporter, Handover, script, template
 from sampling.text import counted
 
 Item = TypeVar("Item")
@@ -85,25 +85,21 @@ def kernel_ids(shard: Shard) -> list[str]:
     return runs
 
 
-def _for_ncu(_plan: PlanFile, parts: Sequence[Part], _choices: ExportChoices) -> Written:
-    written: list[OfPart] = []
-    for part in parts:
-        own: list[tuple[str, Content]] = []
-        for suffix, shard in part.files():
-            by_position = [
-                f"--filter-mode per-gpu --launch-skip {first} --launch-count {last - first + 1}"
-                for first, last in merged(step.ordinal for step in shard)
-            ]
-            for name, report, runs in (
-                (f"run{suffix}.sh", f"kernel{suffix}", kernel_ids(shard)),
-                (f"run-by-position{suffix}.sh", f"range{suffix}", by_position),
-            ):
-                comment = f"Runs the program {len(runs)} times under ncu: sh {name} PROGRAM [ARGUMENT...]"
-                options = [f"{report}-{at} --devices {part.device} {run}" for at, run in enumerate(runs, 1)]
-                own.append((name, _profiled("ncu/run.sh", comment, options)))
-        drawn = [step.launch for step in part.steps if step.launch is not None]
-        written.append((own, {launch.ordinal: launch.occurrence + 1 for launch in drawn}))
-    return written, {}
+def _for_ncu(to: Handover) -> None:
+    for suffix, shard in to.part.files():
+        by_position = [
+            f"--filter-mode per-gpu --launch-skip {first} --launch-count {last - first + 1}"
+            for first, last in merged(step.ordinal for step in shard)
+        ]
+        for name, report, runs in (
+            (f"run{suffix}.sh", f"kernel{suffix}", kernel_ids(shard)),
+            (f"run-by-position{suffix}.sh", f"range{suffix}", by_position),
+        ):
+            comment = f"Runs the program {len(runs)} times under ncu: sh {name} PROGRAM [ARGUMENT...]"
+            options = [f"{report}-{at} --devices {to.part.device} {run}" for at, run in enumerate(runs, 1)]
+            to.files[name] = _profiled("ncu/run.sh", comment, options)
+    drawn = [step.launch for step in to.part.steps if step.launch is not None]
+    to.called |= {launch.ordinal: launch.occurrence + 1 for launch in drawn}
 
 
 NCU = Exporter(
@@ -166,23 +162,22 @@ def iterations(plan: PlanFile) -> tuple[dict[int, int], str]:
     return found, ""
 
 
-def _for_rocprofv3(plan: PlanFile, parts: Sequence[Part], _choices: ExportChoices) -> Written:
-    known, why_not = iterations(plan)
-    written: list[OfPart] = []
-    for part in parts:
-        own: list[tuple[str, Content]] = []
-        for suffix, shard in part.files():
-            runs = filters(shard, known)
-            comment = (
-                f"Runs the program {len(runs)} times under rocprofv3: sh run{suffix}.sh PROGRAM "
-                f"[ARGUMENT...]\nThe launches are those of device {part.device}."
-            )
-            options = [f"kernel{suffix}-{at} {run} --" for at, run in enumerate(runs, 1)]
-            own.append((f"run{suffix}.sh", _profiled("rocprofv3/run.sh", comment, options)))
-        written.append((own, {step.ordinal: known[step.id] for step in part.steps if step.id in known}))
-    drawn = counted(len(plan.drawn), "launch", "launches")
-    unknown = template("rocprofv3/unknown.txt", launches=drawn, why=why_not) if why_not else ""
-    return written, {"unknown": unknown}
+def _for_rocprofv3(to: Handover) -> None:
+    if "known" not in to.page:
+        to.page["known"], why_not = iterations(to.plan)
+        drawn = counted(len(to.plan.drawn), "launch", "launches")
+        unknown = template("rocprofv3/unknown.txt", launches=drawn, why=why_not) if why_not else ""
+        to.page["unknown"] = unknown
+    known = to.page["known"]
+    for suffix, shard in to.part.files():
+        runs = filters(shard, known)
+        comment = (
+            f"Runs the program {len(runs)} times under rocprofv3: sh run{suffix}.sh PROGRAM "
+            f"[ARGUMENT...]\nThe launches are those of device {to.part.device}."
+        )
+        options = [f"kernel{suffix}-{at} {run} --" for at, run in enumerate(runs, 1)]
+        to.files[f"run{suffix}.sh"] = _profiled("rocprofv3/run.sh", comment, options)
+    to.called |= {step.ordinal: known[step.id] for step in to.part.steps if step.id in known}
 
 
 ROCPROFV3 = Exporter(
@@ -197,19 +192,14 @@ ROCPROFV3 = Exporter(
 )
 
 
-def _for_nvbit(_plan: PlanFile, parts: Sequence[Part], _choices: ExportChoices) -> Written:
-    written: list[OfPart] = []
-    for part in parts:
-        own: list[tuple[str, Content]] = []
-        for suffix, shard in part.files():
-            name, run = f"ranges{suffix}.txt", f"run{suffix}.sh"
-            lines = [f"{first} {last + 1}\n" for first, last in merged(step.ordinal for step in shard)]
-            comment = f"Runs the program {len(lines)} times, once a range: sh {run} PROGRAM [ARGUMENT...]"
-            text = script("nvbit/run.sh", comment, takes_program=True, ranges=name)
-            own += [(name, "".join(lines)), (run, text)]
-        written.append((own, {step.ordinal: step.ordinal for step in part.steps}))
-    ordinals = [step.ordinal for part in parts for step in part.steps]
-    return written, {"first": min(ordinals), "end": max(ordinals) + 1}
+def _for_nvbit(to: Handover) -> None:
+    for suffix, shard in to.part.files():
+        name, run = f"ranges{suffix}.txt", f"run{suffix}.sh"
+        lines = [f"{first} {last + 1}\n" for first, last in merged(step.ordinal for step in shard)]
+        comment = f"Runs the program {len(lines)} times, once a range: sh {run} PROGRAM [ARGUMENT...]"
+        to.files[name] = "".join(lines)
+        to.files[run] = script("nvbit/run.sh", comment, takes_program=True, ranges=name)
+    to.called |= {step.ordinal: step.ordinal for step in to.part.steps}
 
 
 NVBIT = Exporter(

@@ -64,9 +64,8 @@ def exporter_named(name: str) -> Exporter:
 def export_plan(plan: PlanFile, target: str, choices: ExportChoices | None = None) -> Exported:
     """Return the files that hand a plan to a simulator or tool; of a plan that was topped up, what is new.
 
-    Raises AnalysisError: all launches of the plan were simulated already; OptionError: there is no such
-    target, or a choice means nothing to it or asks for too much; a check of a part of a plan; ProfileError:
-    traces were given that are not those of the plan's launches.
+    Raises AnalysisError: all launches were simulated already; OptionError: there is no such target, or a
+    choice means nothing to it or asks for too much; ProfileError: traces are of other launches.
     """
     exporter, choices = exporter_named(target), choices or ExportChoices()
     for each in fields(choices):
@@ -101,8 +100,8 @@ def starts_cold(target: str, choices: ExportChoices) -> bool:
 def read_results(file: InputFile, metrics: Sequence[str], source: str | None = None) -> MeasuredRun:
     """Return what a file says of each launch; without a source its content tells whose it is.
 
-    Raises OptionError: there is no such reader, or it cannot give a metric; ProfileError: the file is of no
-    known format, or damaged.
+    Raises OptionError: there is no such reader or metric; ProfileError: the file is of no known format, or
+    damaged.
     """
     wanted = "neither what Accel-Sim, GPGPU-Sim or MacSim print, nor a CSV with a column id"
     reader = _reader(file, _RESULT_READERS, source, "results", wanted)
@@ -110,10 +109,9 @@ def read_results(file: InputFile, metrics: Sequence[str], source: str | None = N
 
 
 def read_interval_logs(paths: Sequence[str], source: str | None = None) -> tuple[IntervalLog, ...]:
-    """Read the interval logs of one or more files; without a source the content of the first tells whose.
+    """Read the interval logs of some files; without a source the content of the first tells whose.
 
-    Raises OptionError: there is no such reader, or standard input is to be read twice; ProfileError: a file
-    is missing, damaged, of no known format, or no interval log.
+    Raises OptionError: there is no such reader; ProfileError: a file is damaged, or no interval log.
     """
     wanted = "neither a visualizer log of Accel-Sim nor a CSV with the columns cycle, instructions and ctas"
     with opened(paths, "log") as (files, _):
@@ -121,11 +119,8 @@ def read_interval_logs(paths: Sequence[str], source: str | None = None) -> tuple
         logs: tuple[IntervalLog, ...] = reader.read_interval_logs(files)
     for log in logs:
         if max(counts.sum(dtype=np.float64) for counts in (log.instructions, log.ctas)) >= _TOO_LARGE:
-            raise ProfileError(
-                f"{log.name} has more instructions or thread blocks than 64 bits can count",
-                path=", ".join(paths),
-                remedy="give the simulator's log of a run",
-            )
+            wrong = f"{log.name} has more instructions or thread blocks than 64 bits can count"
+            raise ProfileError(wrong, path=", ".join(paths), remedy="give the simulator's log of a run")
     return logs
 
 

@@ -196,11 +196,10 @@ class TreeGrower:
     @property
     def clusters(self) -> tuple[Clusters, IntArray]:
         """The clusters that the decisions so far lead to, decided or not, and the samples each was given."""
-        rows = [
-            (node.start, node.stop, node.samples_old) for node in self._nodes if node.verdict is Verdict.KEEP
-        ]
+        kept = [node for node in self._nodes if node.verdict is Verdict.KEEP]
+        rows = [(node.start, node.stop, node.samples_old) for node in kept]
         rows += [
-            (int(each.cluster.start[0]), int(each.cluster.stop[0]), each.samples) for each in self._open[-1]
+            (each.cluster.start.item(), each.cluster.stop.item(), each.samples) for each in self._open[-1]
         ]
         start, stop, samples = np.array(sorted(rows), dtype=np.int64).T
         return self._measured(start, stop), samples
@@ -252,12 +251,13 @@ class TreeGrower:
                 settled = "1 sample is enough" if samples_old == 1 else f"{samples_old} samples are enough"
             if settled is None or override is Verdict.SPLIT:
                 proposal = self._proposed(cluster, samples_old, path)
-        verdict, reason = Verdict.KEEP, settled or ""
+        verdict, reason, mean_ns = Verdict.KEEP, settled or "", float(cluster.mean_ns[0])
+        tau_old_ns, threshold_ns = samples_old * mean_ns, None
         if proposal is not None:
-            verdict, reason = proposal.verdict, settled or proposal.reason
+            verdict, reason, tau_old_ns = proposal.verdict, settled or proposal.reason, proposal.tau_old_ns
+            threshold_ns = int(self._counts.duration_ns[proposal.parts.stop[0] - 1])
         if override is not None:
             verdict, reason = override, f"decided by the user ({override}); the rule: {verdict}, {reason}"
-        mean_ns = float(cluster.mean_ns[0])
         node = SplitNode(
             index=len(self._nodes),
             depth=len(path),
@@ -267,11 +267,9 @@ class TreeGrower:
             launches=int(cluster.launches[0]),
             mean_ns=mean_ns,
             std_ns=float(cluster.std_ns[0]),
-            threshold_ns=None
-            if proposal is None
-            else int(self._counts.duration_ns[proposal.parts.stop[0] - 1]),
+            threshold_ns=threshold_ns,
             samples_old=samples_old,
-            tau_old_ns=samples_old * mean_ns if proposal is None else proposal.tau_old_ns,
+            tau_old_ns=tau_old_ns,
             samples_new=None if proposal is None else proposal.samples_new,
             tau_new_ns=None if proposal is None else proposal.tau_new_ns,
             verdict=verdict,
@@ -290,10 +288,8 @@ class TreeGrower:
             return _Open(parts, path, samples[0])
         tau_ns = float(sum(m * mean_ns for m, mean_ns in zip(samples, parts.mean_ns.tolist(), strict=True)))
         reason = f"{len(samples)} of the parts of the split above"
-        whole = self._measured(parts.start[:1], parts.stop[-1:])
-        return _Open(
-            whole, path, sum(samples), Proposal(parts, samples, tau_ns, tau_ns, Verdict.SPLIT, reason)
-        )
+        rest = Proposal(parts, samples, tau_ns, tau_ns, Verdict.SPLIT, reason)
+        return _Open(self._measured(parts.start[:1], parts.stop[-1:]), path, sum(samples), rest)
 
     def _proposed(self, cluster: Clusters, samples_old: int, path: str) -> Proposal:
         """Return what the rule makes of the partition that costs least, of the best into 2, 3, ... parts."""
@@ -310,11 +306,9 @@ class TreeGrower:
             bounds = np.array([[start, *inner, stop]])
             parts = self._measured(bounds[:, :-1], bounds[:, 1:])
             found.append((parts.rows(0), rule.decide(cluster, np.array([samples_old]), parts)))
-        parts, (splits, samples_new, old_ns, new_ns) = min(
-            found, key=lambda each: float(each[1].tau_new_ns[0])
-        )
-        verdict, sizes = Verdict.SPLIT if splits[0] else Verdict.KEEP, tuple(samples_new[0].tolist())
-        proposal = Proposal(parts, sizes, float(old_ns[0]), float(new_ns[0]), verdict)
+        parts, best = min(found, key=lambda each: float(each[1].tau_new_ns[0]))
+        costs_ns, sizes = (float(best.tau_old_ns[0]), float(best.tau_new_ns[0])), best.samples_new[0].tolist()
+        proposal = Proposal(parts, tuple(sizes), *costs_ns, Verdict.SPLIT if best.splits[0] else Verdict.KEEP)
         return proposal._replace(reason=rule.reason(cluster, samples_old, proposal))
 
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.reduction.device_time import IdleGaps
-from sampling.reduction.timeline import By, GroupLaunches
+from sampling.reduction.timeline import By, GroupLaunches, IdleGaps
 from tests.drawing import in_ascii
 from tui.charts.grid import MARKER, plain
 from tui.charts.timeline import Look, Marks, RunAxis, timeline_chart

@@ -249,7 +249,6 @@ def test_a_curve_of_other_lines_is_not_mixed_with_measured_mpki(
             "--mpki-unit is not used, as there is no MPKI",
         ),
         (("mrc", "TRACE", "--confidence", "0.9"), "--confidence is not used"),
-        (("mrc", "TRACE", "--with-local"), "--with-local is not used"),
     ],
 )
 def test_options_that_change_nothing(

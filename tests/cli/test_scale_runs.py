@@ -172,20 +172,6 @@ def test_a_table_is_a_run_and_a_rule_takes_the_whole(
     assert "a table does not say" in kernelpoint(*asked[:5], table, "--target", "32").failed(2)
 
 
-def test_f_mem_is_read_from_a_log_only_if_asked_for(
-    kernelpoint: Kernelpoint, printed: dict[int, Path]
-) -> None:
-    words = ["--run", printed[8], "--run", printed[16], "--target", "32", "--rule", "additive"]
-    asked = ("scale", "predict", *words, "--mpki", "16=9,32=1")
-    assert "f-mem-missing" in kernelpoint(*asked, *JSON).json["warnings"]
-    run = kernelpoint(*asked, "--f-mem-from-stalls", *JSON)
-    assert run.json["warnings"] == []
-    assert "f_mem of 16 SMs is 0.4, W0_Scoreboard over all" in run.err
-    assert "of arithmetic too" in run.err
-    error = kernelpoint("scale", "predict", "--ipc", "8=1,16=2", "-t", "32", "--f-mem-from-stalls").failed(2)
-    assert "--f-mem-from-stalls is of the logs of --run" in error
-
-
 def test_validate_takes_folders_of_runs(kernelpoint: Kernelpoint, printed: dict[int, Path]) -> None:
     folder = printed[8].parent
     results = kernelpoint("scale", "validate", folder, "--rule", "additive", *JSON).results

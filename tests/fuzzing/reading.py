@@ -24,13 +24,12 @@ from itertools import product
 from pathlib import Path
 
 from sampling.errors import SamplingError
-from sampling.plan.findings import Evidence, findings
+from sampling.plan.study import study
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
-from sampling.reduction.device_time import device_times
-from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
-from sampling.reduction.run_order import run_order
+from sampling.reduction.region import Region
+from sampling.strata.target import Target
 from tests.fuzzing.changes import changed
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -61,9 +60,7 @@ def read_whole(path: Path) -> str | None:
     """Read all that `info` looks at; return what is wrong with how that ends, None where nothing is."""
     try:
         profile = read_profile([str(path)])
-        counts = count_durations(profile, Grouping(GroupBy.LAUNCH))
-        times, order = device_times(profile, counts.selected), run_order(profile, counts)
-        findings(Evidence(profile, counts, times, order=order))
+        counts = study(profile, Grouping(GroupBy.LAUNCH), Region(), Target()).counts
         profile.range_names(5)
     except SamplingError as error:
         return None if error.text.strip() and "\n" not in str(error) else f"says {str(error)!r}"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, RangeEvents, runs_of
+from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder, runs_of
 from sampling.profile.profile import KernelTable, Profile, ProfileFile, RecordingFacts
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import DurationCounts, count_durations
@@ -85,12 +85,12 @@ def profile_with_ranges(
     )
     texts = tuple(dict.fromkeys(text for text, _, _ in ranges or ()))
     rows = [(texts.index(text), 0, low, high) for text, low, high in ranges or ()]
-    events = RangeEvents(texts, *np.array(rows, dtype=np.int64).reshape(-1, 4).T)
+    events = np.array(rows, dtype=np.int64).reshape(-1, 4).T
     return builder.finish(
         format_name="test",
         file=ProfileFile("x", Path("x"), 0),
         facts=RecordingFacts(),
-        ranges=None if ranges is None else lambda sequences, begun: runs_of(events, sequences, begun),
+        ranges=None if ranges is None else lambda sequences, begun: runs_of(texts, events, sequences, begun),
     )
 
 

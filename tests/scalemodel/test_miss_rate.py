@@ -81,35 +81,6 @@ def test_without_instructions_there_is_a_miss_ratio_and_no_mpki() -> None:
         assert curve_of(AddressTrace(CYCLIC.line, LINE), unit=unit, instructions=10**6).mpki is not None
 
 
-def test_a_sampled_curve_says_how_it_was_sampled() -> None:
-    rng = np.random.default_rng(1)
-    trace = AddressTrace((20_000 * rng.beta(1, 3, 100_000)).astype(np.uint64), LINE, 10**7, 10**6)
-    capacity = (2_000 * LINE, 8_000 * LINE)
-    exact = mpki_of(curve_of(trace, capacity))
-    curve = curve_of(trace, capacity, method=Method.SHARDS, rate=0.2, confidence=0.99)
-    assert (curve.method, curve.rate, curve.confidence) == (Method.SHARDS, 0.2, 0.99)
-    assert curve.low is not None
-    assert curve.high is not None
-    assert ((curve.low < mpki_of(curve)) & (mpki_of(curve) < curve.high)).all()
-    assert ((curve.low < exact) & (exact < curve.high)).all()
-    assert abs(0.2 * curve.counts.cold - 0.2 * np.unique(trace.line).size) < 300
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"rate": 0.0}, "sampling rate"),
-        ({"rate": 1.5}, "sampling rate"),
-        ({"rate": float("nan")}, "sampling rate"),
-        ({"confidence": 1.0}, "confidence"),
-        ({"instructions": 0}, "number of instructions"),
-    ],
-)
-def test_options_that_cannot_be_are_refused(options: dict[str, object], message: str) -> None:
-    with pytest.raises(OptionError, match=message):
-        CurveOptions(**options)  # type: ignore[arg-type]
-
-
 few_lines = npst.arrays(np.uint64, st.integers(0, 200), elements=st.integers(0, 12))
 many_lines = npst.arrays(np.uint64, st.integers(0, 700), elements=st.integers(0, 300))
 far_lines = npst.arrays(np.uint64, st.integers(0, 60), elements=st.sampled_from([0, 1, 2**63, 2**64 - 1]))
@@ -165,11 +136,6 @@ def test_larger_before_counts_every_pair(size: int) -> None:
     assert larger_before(permutation).tolist() == expected.tolist()
 
 
-def test_the_distance_is_the_number_of_distinct_lines_between() -> None:
-    trace = lines(1, 2, 3, 2, 2, 1, 4, 1)
-    assert stack_distances(trace).tolist() == [COLD, COLD, COLD, 1, 0, 2, COLD, 1]
-
-
 @given(traces)
 def test_stack_distances_are_those_of_a_list(trace: np.ndarray) -> None:
     assert stack_distances(trace).tolist() == distances_by_a_list(trace)
@@ -193,14 +159,6 @@ def test_a_long_trace_of_far_lines_is_sorted_either_way() -> None:
         before = np.flatnonzero(near[:place] == near[place])
         expected = np.unique(near[before[-1] + 1 : place]).size if before.size else COLD
         assert distances[place] == expected
-
-
-def test_a_cyclic_working_set_misses_all_below_its_size_and_only_cold_from_it_on() -> None:
-    trace = cyclic(500, 6)
-    for method in (exact_misses, stat_stack_misses):
-        counts = method(trace, np.array([1, 100, 499, 500, 501, 10**9]))
-        assert counts.misses.tolist() == [3000, 3000, 3000, 500, 500, 500]
-        assert counts.cold == 500
 
 
 def test_the_sample_has_all_accesses_to_its_lines_and_none_else() -> None:

@@ -67,11 +67,6 @@ def test_the_default_is_additive_at_90_per_cent() -> None:
     assert outcome.warnings == ()
 
 
-def test_a_level_in_per_cent_gets_the_fraction() -> None:
-    with pytest.raises(OptionError, match=r"a fraction, not 95; give 0\.95"):
-        predict(measurements_of(IPC), [32], confidence=95)
-
-
 @pytest.mark.parametrize("rule", ["proportional", "linear", "power-law", "logarithmic"])
 def test_baselines_have_no_interval_and_know_no_cliff(rule: str) -> None:
     measured = measurements_of(IPC, CLIFF, [(16, 0.5)])
@@ -86,21 +81,11 @@ def test_baselines_have_no_interval_and_know_no_cliff(rule: str) -> None:
 # -- the cliff ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("target", "region"),
-    [
-        (17, Region.TREND),
-        (32, Region.TREND),
-        (33, Region.BETWEEN),
-        (63, Region.BETWEEN),
-        (64, Region.AT),
-        (65, Region.BEYOND),
-        (256, Region.BEYOND),
-    ],
-)
-@pytest.mark.parametrize("f_mem", [0.5, None])
-def test_regions_of_the_cliff(target: int, region: Region, f_mem: float | None) -> None:
-    assert one(measurements_of(IPC, CLIFF), target, f_mem=f_mem).region is region
+def test_regions_of_the_cliff() -> None:
+    targets = (17, 32, 33, 63, 64, 65, 256)
+    regions = [one.region for one in predict(measurements_of(IPC, CLIFF), targets).predictions]
+    between, beyond = [Region.BETWEEN] * 2, [Region.BEYOND] * 2
+    assert regions == [Region.TREND, Region.TREND, *between, Region.AT, *beyond]
 
 
 @pytest.mark.parametrize("target", [64, 100, 256])
@@ -234,27 +219,7 @@ def test_the_back_cast_sets_the_interval_of_three_models(confidence: float, mult
         assert math.log(bounds(prediction)[1] / prediction.ipc) == pytest.approx(multiple * 2 * worst)
 
 
-def test_a_rule_that_fails_to_back_cast_has_no_interval() -> None:
-    measured = measurements_of([(8, 100.0), (16, 90.0), (32, 160.0)], FLAT)
-    outcome = predict(measured, [64], rules=["published", "additive"])
-    none, some = outcome.predictions
-    assert (none.ipc, none.low, none.high) == (None, None, None)
-    assert "no prediction" in none.note
-    assert outcome.back_cast["published"] is None
-    assert "saturated" in some.note
-    assert some.low is not None
-
-
 # -- refusals and defined answers -----------------------------------------------------------------------
-
-
-def test_something_must_be_asked() -> None:
-    with pytest.raises(OptionError, match="no target is given"):
-        predict(measurements_of(IPC), [])
-    with pytest.raises(OptionError, match="no scale rule is given"):
-        predict(measurements_of(IPC), [32], rules=[])
-    with pytest.raises(OptionError, match="did you mean 'power-law'"):
-        predict(measurements_of(IPC), [32], rules=["powerlaw"])
 
 
 @pytest.mark.parametrize("scaling", [Scaling.WEAK, Scaling.CHIPLET])
@@ -273,18 +238,6 @@ def test_without_cliffs_the_trend_goes_on(scaling: Scaling) -> None:
     )
     assert codes(outcome) == ["curve-ignored"]
     assert outcome.warnings == ()
-
-
-def test_what_published_does_wrong_is_said() -> None:
-    measured = measurements_of([(8, 100.0), (16, 110.0)], FLAT)
-    falling = one(measured, 64, rules=["published"])
-    assert falling.ipc == pytest.approx(2.645, abs=0.001)
-    assert "falls with size from 16 on" in falling.note
-    assert "below the IPC of 16 SMs" in falling.note
-    assert one(measured, 64).note.startswith("beyond the calibrated range: IPC of an SM falls by 45 %")
-    negative = one(measurements_of([(8, 100.0), (16, 90.0)], FLAT), 64, rules=["published"])
-    assert (negative.ipc, negative.low, negative.high) == (None, None, None)
-    assert "no prediction: 2 - 1/C is" in negative.note
 
 
 @given(
@@ -385,9 +338,6 @@ def test_whatever_is_measured_all_numbers_are_finite_and_in_order(
     assert outcome.cliff is None or outcome.cliff.ratio is None or math.isfinite(outcome.cliff.ratio)
 
 
-BEYOND = "beyond the calibrated range"
-
-
 @pytest.mark.parametrize(
     ("curve", "f_mem", "target", "kind"),
     [
@@ -409,11 +359,8 @@ def test_what_low_and_high_are(curve: Any, f_mem: float | None, target: int, kin
     ("scaling", "sizes", "target", "is_beyond"),
     [
         (Scaling.STRONG, (8, 16), 128, False),
-        (Scaling.STRONG, (8, 16), 100, False),
         (Scaling.STRONG, (8, 16), 129, True),
-        (Scaling.STRONG, (8, 16), 1024, True),
         (Scaling.STRONG, (8, 24), 64, True),
-        (Scaling.STRONG, (16, 32), 64, True),
         (Scaling.STRONG, (8, 16, 32), 128, False),
         (Scaling.STRONG, (8, 16, 32), 256, True),
         (Scaling.CHIPLET, (4, 8), 16, False),
@@ -425,9 +372,7 @@ def test_what_is_beyond_the_calibration_is_marked(
 ) -> None:
     measured = measurements_of([(size, 10.0 * size) for size in sizes], scaling=scaling)
     prediction = one(measured, target)
-    assert prediction.is_beyond is is_beyond
-    assert (BEYOND in prediction.note) is is_beyond
-    # The numbers are as they were: it is a mark and no other interval.
+    assert prediction.is_beyond is ("beyond the calibrated range" in prediction.note) is is_beyond
     assert prediction.low is not None
     assert one(measured, target, rules=["linear"]).is_beyond is False
 
@@ -464,22 +409,13 @@ def test_the_papers_cliff() -> None:
     assert codes(reading) == []
 
 
-def test_the_ratio_must_be_above_two_for_a_doubling() -> None:
-    assert not fired(4.0, 2.0)
-    assert fired(4.0001, 2.0)
-
-
 @pytest.mark.parametrize(("unit", "drop"), [(MpkiUnit.THREAD, 1.0), (MpkiUnit.WARP, 32.0)])
 def test_the_drop_must_be_worth_it(unit: MpkiUnit, drop: float) -> None:
     assert fired(1.1 * drop, 0.1 * drop, unit=unit)
     assert fired(3.3 * drop, 2.3 * drop, unit=unit) is False
     assert not fired(1.09 * drop, 0.1 * drop, unit=unit)
-
-
-def test_a_drop_of_one_is_one_whatever_the_decimals() -> None:
-    # 1.4 - 0.4 is 0.9999999999999999 in doubles.
-    assert 1.4 - 0.4 < 1
-    assert fired(1.4, 0.4)
+    # 1.4 - 0.4 is 0.9999999999999999 in doubles, and a drop of 1 all the same.
+    assert fired(1.4 * drop, 0.4 * drop, unit=unit)
 
 
 @pytest.mark.parametrize(
@@ -528,14 +464,6 @@ def test_only_the_first_cliff_above_the_models_is_applied() -> None:
     assert "between 64 and 128 SMs" in reading.findings[1].message
 
 
-def test_a_cliff_between_the_models_is_said() -> None:
-    reading = reading_of(with_curve((8, 10.0), (16, 1.0), (32, 0.9)), 32)
-    assert reading.cliff is None
-    assert reading.inside is not None
-    assert codes(reading) == ["cliff-between-models"]
-    assert "not calibrated" in reading.findings[0].message
-
-
 @pytest.mark.parametrize(
     ("curve", "expected"),
     [
@@ -558,3 +486,4 @@ MPKI = st.floats(0, 100)
 def test_exactly_the_threshold_is_no_cliff_whatever_the_sizes(times: int) -> None:
     """2^log2(n) in doubles is below n for some n, as 5."""
     assert not fired(2.0 * times, 2.0, larger=16 * times)
+    assert fired(2.0001 * times, 2.0, larger=16 * times)

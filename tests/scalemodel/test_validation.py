@@ -144,14 +144,3 @@ def test_the_interval_is_ten_per_cent_a_doubling_as_far_as_was_measured() -> Non
     ones = np.ones(1)
     of = [predict_by_waves(np.array([9]), ones, ones, (8, 16), target) for target in (32, 64, 128)]
     assert [each.half_width for each in of] == [pytest.approx(0.1), pytest.approx(0.2), None]
-
-
-@pytest.mark.parametrize(("sizes", "target"), [((16, 8), 32), ((8, 8), 32), ((8, 16), 16), ((0, 8), 32)])
-def test_sizes_ascend_to_the_target(sizes: tuple[int, int], target: int) -> None:
-    with pytest.raises(OptionError, match="are not predicted from"):
-        predict_by_waves(np.array([1]), np.ones(1), np.ones(1), sizes, target)
-
-
-def test_a_grid_must_be_known() -> None:
-    with pytest.raises(OptionError, match="the grid of a launch is not known"):
-        predict_by_waves(np.array([0]), np.ones(1), np.ones(1), (8, 16), 32)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sampling.readers.registry import read_profile
-from sampling.reduction.device_time import IdleGaps
 from sampling.reduction.range_list import RangeList, list_ranges
 from sampling.reduction.region import Region
+from sampling.reduction.timeline import IdleGaps
 from tests.drawing import in_ascii
 from tui.charts.grid import plain
 from tui.text.timeline import (

@@ -21,7 +21,7 @@ from textual.strip import Strip
 from sampling.parallel import Progress
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
-from sampling.reduction.range_list import RangeList, RangeOrigin
+from sampling.reduction.range_list import RangeList
 from sampling.reduction.region import Region as LaunchRegion
 from sampling.reduction.timeline import By
 from tui.app.actions import APP, COMPARING, RANGES, TIMELINE, VIEW, bindings
@@ -119,7 +119,7 @@ class RegionChoice:
     @classmethod
     def of(cls, listed: RangeList, path: int, before: SampleOptions) -> RegionChoice:
         """Return the choice of a range: a named one by its path, an iteration by the ids of its launches."""
-        if listed.origin(path) is RangeOrigin.NAMED:
+        if path < listed.found_from:
             return cls(path, before, replace(before, range=listed.paths.written(path)))
         window = f"{int(listed.first[path])}:{int(listed.last[path]) + 1}"
         return cls(path, before, replace(before, launches=window))

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sampling.arrays import AnyIntArray, IntArray
-from sampling.reduction.device_time import IdleGaps
-from sampling.reduction.timeline import By, GroupLaunches, timeline_bins
+from sampling.reduction.timeline import By, GroupLaunches, IdleGaps, timeline_bins
 from sampling.text import counted
 from tui.charts.axis import Tick, draw_across, draw_up, linear_time_ticks, place
 from tui.charts.grid import (

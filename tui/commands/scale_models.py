@@ -177,8 +177,6 @@ def run_mrc(options: ScaleMrcOptions) -> None:
         options.traces,
         trace_format=None if options.source is None else TraceFormat(options.source.value),
         line_bytes=options.line_bytes,
-        with_local=options.with_local,
-        tell=lambda why: tell(f"--with-local is not used, as {why}; leave it out"),
     )
     capacity_bytes = np.array(capacities, dtype=np.int64)
     curve = miss_rate_curve(trace, capacity_bytes, counting, np.random.default_rng(options.seed))

@@ -17,11 +17,10 @@ from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.readers.registry import refuse_unused_columns
-from sampling.reduction.device_time import IdleGaps, idle_gaps
 from sampling.reduction.range_list import RangeList, list_ranges
 from sampling.reduction.region import Region, written_window
 from sampling.reduction.run_order import MOST_LAUNCHES
-from sampling.reduction.timeline import By, GroupLaunches, launches_of_group
+from sampling.reduction.timeline import By, GroupLaunches, IdleGaps, idle_gaps, launches_of_group
 from tui.engine.studies import (
     check_standard_input,
     chosen_kernel,

@@ -105,11 +105,6 @@ class ScalePredictOptions(ScaleOptions):
         metavar="X",
         fraction=True,
     )
-    f_mem_from_stalls: bool = option(
-        False,
-        "With --run and --rule: f_mem is W0_Scoreboard over all that the log counts, which has waits for "
-        "arithmetic in it.",
-    )
     peak_ipc_per_sm: float | None = option(
         None, "The most an SM can do: bounds a cliff's gain.", kind=NumberKind.OTHER
     )
@@ -211,7 +206,6 @@ class ScaleMrcOptions(OutputOptions):
         metavar="N",
         panel=_TRACE,
     )
-    with_local: bool = option(False, "Count accesses to local memory too (Accel-Sim).", panel=_TRACE)
     source: TraceForm | None = option(
         None,
         "Text, CSV and traceg are recognised; binary (64-bit little-endian addresses) and binary32 (32-bit) "

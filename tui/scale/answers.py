@@ -72,7 +72,7 @@ def predictions_of(options: ScalePredictOptions, tell: Tell | None = None) -> Pa
             mpki_unit=options.mpki_unit,
             tell=tell,
         )
-    ] or [_typed(options, curve, tell)]
+    ] or [_typed(options, curve)]
     for flag in ("name", "f_mem", "mpki_from"):
         if len(questions) > 1 and getattr(options, flag) is not None:
             known = ", ".join(question.measurements.name for question in questions)
@@ -127,9 +127,6 @@ def _check(options: ScalePredictOptions) -> None:
     if options.plan is not None or options.kernels:
         what = f"--{'kernels' if options.plan is None else 'plan'} is of runs launch by launch"
         raise OptionError(what, remedy="give --run SIZE=LOG twice, and no --rule")
-    if options.f_mem_from_stalls and (not options.run or options.f_mem is not None):
-        what = "--f-mem-from-stalls is of the logs of --run, instead of --f-mem"
-        raise OptionError(what, remedy="give --run SIZE=LOG twice, and a --rule")
 
 
 def _check_lines(curve: CurvePoints, tell: Tell | None) -> None:
@@ -162,27 +159,19 @@ def _curve(path: str, unit: MpkiUnit | None) -> CurvePoints:
     return curve
 
 
-def _typed(options: ScalePredictOptions, curve: CurvePoints | None, tell: Tell | None) -> ScaleQuestion:
+def _typed(options: ScalePredictOptions, curve: CurvePoints | None) -> ScaleQuestion:
     """Return the question of --ipc and --mpki, or of --run; a file's curve is added later, in its unit."""
     unit = options.mpki_unit or (None if curve is None else curve.unit)
-    ipc, f_mem = pairs_of("--ipc", options.ipc), list[tuple[int, float]]()
+    ipc = pairs_of("--ipc", options.ipc)
     if options.run:
         # Reading logs takes what tables of sizes do not.
         from scalemodel.from_logs import measurements_of_runs
         from tui.scale.runs import read_runs
 
-        whole = measurements_of_runs("", read_runs(options.run), f_mem_from_stalls=options.f_mem_from_stalls)
-        ipc, f_mem = sorted(whole.ipc.items()), sorted(whole.f_mem.items())
-        if f_mem and tell is not None:
-            tell(
-                f"f_mem of {f_mem[-1][0]} SMs is {f_mem[-1][1]:.3g}, W0_Scoreboard over all of the log's "
-                "last line Stall: cycles of schedulers in which all warps wait for a register, of arithmetic "
-                "too, so it is too large"
-            )
+        ipc = sorted(measurements_of_runs("", read_runs(options.run)).ipc.items())
     measurements = measurements_of(
         ipc,
         pairs_of("--mpki", options.mpki),
-        f_mem,
         mpki_unit=unit or MpkiUnit.THREAD,
         scaling=options.scaling or Scaling.STRONG,
     )

@@ -45,7 +45,7 @@ _LOG_NAME = re.compile(r"\.(log|txt|out)(\.gz|\.xz)?$")
 _MOST_KERNELS, _MOST_NAMED = 20, 3
 _DECIDING = 0.5
 _OF_RULES = (
-    *("ipc", "mpki", "mpki_from", "f_mem", "f_mem_from_stalls", "assume_f_mem", "peak_ipc_per_sm"),
+    *("ipc", "mpki", "mpki_from", "f_mem", "assume_f_mem", "peak_ipc_per_sm"),
     *("files", "benchmark", "name", "simulated", "scaling", "mpki_unit", "modelled_curve"),
 )
 _SIZE_OF_RUN = "give --run SIZE=LOG, the SMs of the simulated GPU and what its simulator printed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import nan
 from typing import TYPE_CHECKING, Any
 
@@ -525,7 +525,7 @@ def run_answer(ran: Ran, asked: Asked, options: EstimateOptions, command: str) -
     """
     said = list(_run_blocks(ran, command))
     results: dict[str, Any] = {
-        "failed": [asdict(each) for each in ran.failed],
+        "failed": [each._asdict() for each in ran.failed],
         "job_array": None if ran.job_array is None else str(ran.job_array[0]),
         "begun": [str(place) for place in ran.begun],
         "folder": str(asked.folder),

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import IntArray
-from sampling.reduction.device_time import IdleGaps
-from sampling.reduction.range_list import RangeList, RangeOrder, RangeOrigin
-from sampling.reduction.timeline import GroupLaunches, TimelineBins
+from sampling.reduction.range_list import RangeList
+from sampling.reduction.timeline import GroupLaunches, IdleGaps, TimelineBins
 from sampling.text import counted
 from tui.charts.grid import AXIS, HEADING, LABEL, MARKER, SELECTED, Grid, blank, glyph_set, put
 from tui.charts.quantities import count, duration, duration_range, share
 from tui.charts.timeline import LEFT, RIGHT, Look, Marks, RunAxis, clusters_of, timeline_chart
 from tui.engine.looking import FoundRanges, GroupTimeline
+from tui.options.choices import RangeSort
 from tui.options.look import RangesOptions
 from tui.output.blocks import Listing, Said
 from tui.output.writer import Answer, Canvas
@@ -113,7 +113,7 @@ def timeline_blocks(
     yield course_forms(timeline)[0]
     if isinstance(above, RangeForest):
         # Those of the most time, and how many there are beside them.
-        paths = above.listed.chosen(RangeOrder.START, most=_MOST_RANGES)
+        paths = above.listed.chosen(most=_MOST_RANGES)
         run = RunAxis(timeline.launches, timeline.by, canvas.width - left - RIGHT) if left > LEFT else None
         yield tree_grid(above, paths, run, canvas.width, TreeMarks(opened=paths))
         if rest := int((above.listed.launches > 0).sum()) - len(paths):
@@ -209,14 +209,14 @@ def bin_rows(bins: TimelineBins) -> list[dict[str, Any]]:
 
 def timeline_results(timeline: GroupTimeline, bins: TimelineBins, listed: RangeList | None) -> dict[str, Any]:
     """Return the bins of a kernel group, and the ranges and iterations of the run as `ranges` lists them."""
-    rows = [] if listed is None else range_rows(listed, listed.chosen(RangeOrder.START))
-    found = [row for row in rows if row["source"] == RangeOrigin.FOUND.value]
+    rows = [] if listed is None else range_rows(listed, listed.chosen())
+    found = [row for row in rows if row["source"] == "found"]
     return {
         "key": timeline.study.counts.groups[timeline.group].key,
         "rank": timeline.group + 1,
         "by": timeline.by,
         "bins": bin_rows(bins),
-        "ranges": [row for row in rows if row["source"] == RangeOrigin.NAMED.value],
+        "ranges": [row for row in rows if row["source"] == "named"],
         # The range that stands for all iterations of a process and device is none itself.
         "iterations": [row for row in found if row["depth"]],
     }
@@ -238,7 +238,7 @@ def ranges_answer(found: FoundRanges, options: RangesOptions) -> Answer:
 
 
 def _chosen(listed: RangeList, options: RangesOptions, most: int | None) -> list[int]:
-    return listed.chosen(RangeOrder(options.sort.value), options.depth, most)
+    return listed.chosen(by_time=options.sort is RangeSort.TIME, depth=options.depth, most=most)
 
 
 def range_rows(listed: RangeList, chosen: Sequence[int]) -> list[dict[str, Any]]:
@@ -255,7 +255,7 @@ def range_rows(listed: RangeList, chosen: Sequence[int]) -> list[dict[str, Any]]
             "share": int(listed.duration_ns[path]) / total_ns,
             "first": int(listed.first[path]),
             "last": int(listed.last[path]),
-            "source": listed.origin(path).value,
+            "source": "found" if path >= listed.found_from else "named",
         }
         for path in chosen
     ]
@@ -296,7 +296,7 @@ def _range_name(row: dict[str, Any], room: int) -> str:
     """Return a range's name; of an iteration also how to select it, if it fits."""
     room = max(room, 8)
     text = f"{row['name']}: --launches {row['first']}:{row['last'] + 1}"
-    is_found = row["source"] == RangeOrigin.FOUND.value
+    is_found = row["source"] == "found"
     return text if is_found and len(text) <= room else shortened(row["name"], room)
 
 

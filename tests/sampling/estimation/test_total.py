@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from msgspec import structs
 
 import sampling
-from sampling.errors import AnalysisError, OptionError, PlanFileError
+from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.interval import Sample, estimate
 from sampling.estimation.top_up import top_up
 from sampling.estimation.total import (
@@ -161,20 +160,6 @@ def test_picked_launches_give_a_total_and_no_interval(sample_data: Path, written
         top_up(plan, simulated(plan), found.main, 0.05)
 
 
-@pytest.mark.parametrize("named", ["/dev/zero", "pipe"])
-def test_no_plan_is_topped_up_from_what_may_never_end(
-    written: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    os.mkfifo("pipe")
-    plan = written(epsilon=0.05)
-    files = (structs.replace(plan.profile.files[0], path=named),)
-    plan = structs.replace(plan, profile=structs.replace(plan.profile, files=files))
-    found = estimate_plan(plan, simulated(plan, 0.2))
-    with pytest.raises(PlanFileError, match=f"{named}, which it was made from, is not there"):
-        top_up(plan, simulated(plan, 0.2), found.main, 0.001)
-
-
 def test_a_speedup_is_of_the_launches_that_both_have(written: Written) -> None:
     plan = written(epsilon=0.02)
     one, other = simulated(plan, 0.2, seed=1), simulated(plan, 0.2, seed=1)
@@ -235,31 +220,7 @@ def test_topping_up_contains_what_was_simulated_and_ends(written: Written, sampl
         plan, rounds = grown, rounds + 1
         assert rounds < 60
     assert rounds
-    # Every launch of the profile has its noise by its id, so the truth is known.
-    everything = {launch.id for launch in plan.drawn}
-    assert len(everything) < counts.launches
-    exported = sampling.export_plan(
-        structs.replace(plan, simulated=tuple(sorted(everything - {min(everything)}))), "csv"
-    )
-    rows = [line for line in exported[0][1].splitlines() if line]
-    assert len(rows) == 2
-    with pytest.raises(AnalysisError, match="simulated already"):
-        sampling.export_plan(structs.replace(plan, simulated=tuple(sorted(everything))), "csv")
-
-
-def test_a_plan_of_a_changed_profile_is_not_topped_up(
-    written: Written, sample_data: Path, tmp_path: Path
-) -> None:
-    copy = tmp_path / "other.csv"
-    copy.write_bytes((sample_data / "resnet50-like-gpu-trace.csv").read_bytes())
-    path = tmp_path / "plan.json"
-    sampling.write_plan(sampling.make_plan(sampling.read_profile(copy)), path)
-    plan = sampling.read_plan(path)
-    found = estimate_plan(plan, simulated(plan, 0.2))
-    lines = copy.read_text().splitlines(keepends=True)
-    copy.write_text("".join(lines[:-1]))
-    with pytest.raises(PlanFileError, match="has changed since"):
-        top_up(plan, simulated(plan, 0.2), found.main, 0.001)
+    assert len({launch.id for launch in plan.drawn}) < counts.launches
 
 
 def test_what_no_launches_narrow_leaves_less_of_the_target_for_them(written: Written) -> None:

@@ -13,6 +13,7 @@ from sampling.features.metric_names import instruction_counts
 from sampling.features.reading import FeatureRows, read_features
 from sampling.reduction.launch_list import Features, LaunchList
 from tests.launch_lists import launches_of
+from tests.sampling.features.test_tables import listed
 
 BANNER = "------------- NVBit (NVidia Binary Instrumentation Tool v1.5.5) Loaded --------------\n"
 
@@ -46,11 +47,8 @@ def test_counts_are_found_among_the_programs_own_output(read: Callable[[str], Fe
     assert rows.names == ("_Z1fPf", "void g<a - b>(int)")
     assert rows.features.metrics["instructions"].tolist() == [1000, 5]
     assert rows.features.units == {"instructions": "inst"}
-    assert rows.thread_blocks is not None
-    assert rows.thread_blocks.tolist() == [64, 1]
-    assert rows.line.tolist() == [3, 4]
-    assert rows.id is None
-    assert rows.notes == ()
+    assert (listed(rows.thread_blocks), listed(rows.line)) == ([64, 1], [3, 4])
+    assert (rows.id, rows.notes) == (None, ())
 
 
 def test_launches_that_were_not_counted_or_overflowed_have_no_value(
@@ -67,20 +65,18 @@ def test_the_log_of_two_runs_is_refused(read: Callable[[str], FeatureRows]) -> N
         read(line(0, "f", 1, 1) + line(1, "f", 1, 1) + line(0, "f", 1, 1))
 
 
-def vectors(*launches: tuple[str, int, list[int]], comma: str = ",") -> str:
+def vectors(*launches: tuple[str, int, list[int]]) -> str:
     """Return a file of basic-block vectors; a launch is (name, warps, counts)."""
     text = "Warp ID,Basic Block Counts\n"
     for number, (name, warps, counts) in enumerate(launches):
-        text += f"Kernel{number},{len(counts)},{warps},{name}\n{','.join(map(str, counts))}{comma}\n"
+        text += f"Kernel{number},{len(counts)},{warps},{name}\n{','.join(map(str, counts))},\n"
     return text
 
 
 def test_vectors_are_ragged_and_keep_their_warps(read: Callable[[str], FeatureRows]) -> None:
     rows = read(vectors(("_Z1fv", 8, [1, 2, 3]), ("_Z1gv", 4, [10]), ("_Z1fv", 16, [4, 5])))
     assert rows.format == "basic-block-vectors"
-    assert rows.names == ("_Z1fv", "_Z1gv")
-    assert rows.name is not None
-    assert rows.name.tolist() == [0, 1, 0]
+    assert (rows.names, listed(rows.name)) == (("_Z1fv", "_Z1gv"), [0, 1, 0])
     blocks = rows.features.block_vectors
     assert blocks is not None
     assert blocks.offsets.tolist() == [0, 3, 4, 6]
@@ -124,15 +120,10 @@ def test_rows_are_launches_with_name_and_shape(tmp_path: Path) -> None:
     )
     rows = read_features(str(path))
     assert rows.format == "accel-sim-stats"
-    assert rows.names == ("_Z1aPf", "_Z1bPf")
-    assert rows.name is not None
-    assert rows.name.tolist() == [0, 1, 0]
-    assert rows.grid is not None
-    assert rows.block is not None
-    assert rows.grid.tolist() == [[4, 2, 1], [1, 1, 1], [4, 2, 1]]
-    assert rows.block.tolist() == [[128, 1, 1], [32, 2, 1], [128, 1, 1]]
-    assert rows.launch_number is not None
-    assert rows.launch_number.tolist() == [0, 1, 3]
+    assert (rows.names, listed(rows.name)) == (("_Z1aPf", "_Z1bPf"), [0, 1, 0])
+    assert listed(rows.grid) == [[4, 2, 1], [1, 1, 1], [4, 2, 1]]
+    assert listed(rows.block) == [[128, 1, 1], [32, 2, 1], [128, 1, 1]]
+    assert listed(rows.launch_number) == [0, 1, 3]
     np.testing.assert_array_equal(rows.features.metrics["instructions"], [100, np.nan, np.nan])
     assert len(rows.notes) == 1
     path.write_text(path.read_text() + "kernel-1.trace, _Z1aPf, 4, 2, 1, 8, 128, 1, 1, 128, 9,9\n")

@@ -25,6 +25,7 @@ from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import Features, LaunchList, list_launches
 from sampling.reduction.region import Region
+from tests.sampling.features.test_counts import line, vectors
 
 Build = Callable[..., Profile]
 
@@ -259,16 +260,9 @@ def nvbit_log(
     folder: Path, *launches: tuple[str, int, int], name: str = "log.txt", skipped: Sequence[int] = ()
 ) -> Path:
     """Write a log of instr_count; a launch is (name, blocks, instructions). Some may have no line."""
-    path = folder / name
-    path.write_text(
-        "".join(
-            f"kernel {number} - {kernel} - #thread-blocks {blocks},  kernel instructions {count}, "
-            "total instructions 9\n"
-            for number, (kernel, blocks, count) in enumerate(launches)
-            if number not in skipped
-        )
-    )
-    return path
+    lines = [line(number, *launch) for number, launch in enumerate(launches) if number not in skipped]
+    (folder / name).write_text("".join(lines))
+    return folder / name
 
 
 def test_a_log_with_gaps_is_joined_by_its_numbers(launch_table: Build, tmp_path: Path) -> None:
@@ -311,18 +305,10 @@ def test_instruction_counts_join_by_name_and_are_checked_by_their_blocks(
     assert features.first_of(("smsp__inst_executed.sum", "instructions")) == "instructions"
 
 
-def block_file(
-    folder: Path, *launches: tuple[str, int, list[int]], name: str = "bbv.csv", skipped: Sequence[int] = ()
-) -> Path:
-    """Write basic-block vectors; a launch is (name, warps, counts). Some may have no lines."""
-    path = folder / name
-    lines = [
-        f"Kernel{number},{len(counts)},{warps},{kernel}\n{','.join(map(str, counts))},\n"
-        for number, (kernel, warps, counts) in enumerate(launches)
-        if number not in skipped
-    ]
-    path.write_text("Warp ID,Basic Block Counts\n" + "".join(lines))
-    return path
+def block_file(folder: Path, *launches: tuple[str, int, list[int]], name: str = "bbv.csv") -> Path:
+    """Write basic-block vectors; a launch is (name, warps, counts)."""
+    (folder / name).write_text(vectors(*launches))
+    return folder / name
 
 
 def test_block_vectors_follow_their_launches(launch_table: Build, tmp_path: Path) -> None:
@@ -338,35 +324,21 @@ def test_block_vectors_follow_their_launches(launch_table: Build, tmp_path: Path
     assert len(features.metrics) == 0
 
 
-def test_later_files_fill_in_and_disagreement_is_noted(launch_table: Build, tmp_path: Path) -> None:
+def test_later_files_fill_in_and_what_disagrees_is_noted(launch_table: Build, tmp_path: Path) -> None:
     profile = launch_table(["a", "b", "c"], [1, 2, 3])
-    first = table_file(tmp_path, [{"id": 0, "m": 1, "n": 5}, {"id": 1, "m": "", "n": 6}], "1.csv")
+    first = table_file(tmp_path, [{"id": 0, "m": 1, "n": 5}, {"id": 1, "m": "", "n": "inf"}], "1.csv")
     second = table_file(tmp_path, [{"id": 0, "m": 7, "n": 5}, {"id": 1, "m": 8}, {"id": 2, "m": 9}], "2.csv")
     features, (one, two) = joined(profile, first, second)
     equal(features.metrics["m"], [1, 8, 9])
-    equal(features.metrics["n"], [5, 6, NAN])
-    assert "earlier" not in one.sentence
-    assert "values of an earlier file, which are others, count: m" in two.sentence
-
-
-def test_infinite_values_count_as_none_and_the_report_says_so(launch_table: Build, tmp_path: Path) -> None:
-    profile = launch_table(["a", "b", "c"], [1, 2, 3])
-    path = tmp_path / "f.csv"
-    path.write_text("id,m,k,n\n0,inf,1,5\n1,2,-Infinity,6\n2,3,1e101,7\n")
-    features, (report,) = joined(profile, path)
-    equal(features.metrics["m"], [NAN, 2, 3])
-    equal(features.metrics["k"], [1, NAN, NAN])
-    assert report.sentence.endswith("values that are infinite or beyond 1e+100 count as none: m, k")
-
-
-def test_a_metric_in_another_unit_is_left_out(launch_table: Build, tmp_path: Path) -> None:
-    profile = launch_table(["a", "b"], [1, 2])
+    equal(features.metrics["n"], [5, NAN, NAN])
+    assert one.sentence.endswith("values that are infinite or beyond 1e+100 count as none: n")
+    assert two.sentence.endswith("values of an earlier file, which are others, count: m")
     page = raw_page(tmp_path, [(1, 0, "a", "(1, 1, 1)", "(1, 1, 1)", 5)])
     other = raw_page(tmp_path, [(1, 0, "b", "(1, 1, 1)", "(1, 1, 1)", 5)], "other.csv")
     other.write_text(other.read_text().replace('"inst"', '"cycle"'))
-    features, (_, report) = joined(profile, page, other)
-    equal(features.metrics["m"], [5, NAN])
-    assert "left out, for an earlier file has them in another unit: m" in report.sentence
+    features, (_, two) = joined(profile, page, other)
+    equal(features.metrics["m"], [5, NAN, NAN])
+    assert "left out, for an earlier file has them in another unit: m" in two.sentence
 
 
 def parquet(folder: Path, columns: dict[str, Any], name: str = "p.parquet") -> Path:
@@ -408,8 +380,6 @@ def test_own_metrics_follow_launches_that_had_to_be_put_in_order(tmp_path: Path)
     profile = read_profile([str(parquet(tmp_path, columns))])
     features, _ = joined(profile)
     equal(features.metrics["m"], [4, 2, 1, 5, 3])
-    durations = profile.load(["duration_ns"])["duration_ns"]
-    equal(features.metrics["m"], durations.tolist())
 
 
 def test_files_of_a_workload_need_not_have_the_same_metrics(tmp_path: Path) -> None:

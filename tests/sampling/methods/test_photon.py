@@ -127,9 +127,9 @@ def test_exactly_five_per_cent_is_no_match() -> None:
 @pytest.mark.parametrize(
     ("rows", "features", "message"),
     [
-        ([((1,), 1)] * 3, False, "photon needs the basic-block vector .* 3 of 3 have none; .*`features`"),
-        ([((1,), 1), ((), 1), ((), 1)], True, "2 of 3 have none; .*NVBit"),
-        ([((1,), 1), ((2,), 0)], True, "photon needs the warps of every launch, and 1 of 2"),
+        ([((1,), 1)] * 3, False, "3 of 3 lack them; .*`features`.*NVBit"),
+        ([((1,), 1), ((), 1), ((), 1)], True, "2 of 3 lack them"),
+        ([((1,), 1), ((2,), 0)], True, "its warps or its grid and block; 1 of 2"),
         ([((1,), 1), ((np.nan,), 1)], True, "negative or no number"),
     ],
 )

@@ -103,6 +103,7 @@ class PaperRoot:
         self.epsilon, self.variant = epsilon, variant
         self.floor = 0 if variant == "script" else 1
         self.leaves: list[tuple[Part, int]] = []
+        self.splits: set[str] = set()
         self.decisions: dict[str, tuple[int, Fraction, tuple[int, int], Fraction]] = {}
         whole = Part(pairs)
         self._visit(whole, self._alone(whole), "")
@@ -119,18 +120,11 @@ class PaperRoot:
             tau_new = sum((m_i * half.mean for m_i, half in zip(m, halves, strict=True)), Fraction(0))
             self.decisions[path] = (m_old, tau_old, (m[0], m[1]), tau_new)
             if tau_new < tau_old or (self.variant == "script" and tau_new == tau_old):
+                self.splits.add(path)
                 self._visit(halves[0], m[0], path + "L")
                 self._visit(halves[1], m[1], path + "R")
                 return
         self.leaves.append((part, m_old))
-
-    @property
-    def splits(self) -> set[str]:
-        return {path[:-1] for path in self.decisions if path} | {
-            path
-            for path, (_, old, _, new) in self.decisions.items()
-            if new < old or (self.variant == "script" and new == old)
-        }
 
     @property
     def final_sizes(self) -> list[int]:

@@ -24,23 +24,12 @@ from sampling.reduction.region import Region
 from tests import small_recordings
 from tests.launch_lists import launches_of
 
-Ranges = tuple[NamedRange, ...]
 Run = tuple[str, int, int, int]
-
-
-def named(ranges: Ranges) -> Callable[[str], Ranges]:
-    """Return what a profile of these ranges says of a name."""
-
-    def find(text: str) -> Ranges:
-        exact = tuple(each for each in ranges if each.text == text)
-        return exact or tuple(each for each in ranges if text in each.text)
-
-    return find
 
 
 def launch_list(
     lengths: Sequence[int],
-    ranges: Sequence[Run] | None = (),
+    ranges: Sequence[Run] = (),
     kept: Callable[[int], bool] | None = None,
     names: str | None = None,
     grids: Sequence[int] | None = None,
@@ -51,7 +40,7 @@ def launch_list(
     ``names`` has a letter for each launch, ``grids`` its blocks; without them all are of one kernel.
     """
     ids = np.array([each for each in range(sum(lengths)) if kept is None or kept(each)])
-    runs = None if ranges is None else tuple(NamedRange(*run) for run in ranges)
+    runs = tuple(NamedRange(*run) for run in ranges)
     letters = names or "k" * sum(lengths)
     return launches_of(
         [letters[each] for each in ids],
@@ -60,7 +49,7 @@ def launch_list(
         duration_ns=None if duration_ns is None else np.array(duration_ns)[ids],
         id=ids,
         sequence=np.repeat(np.arange(len(lengths)), lengths)[ids],
-        ranges_named=(lambda _: None) if runs is None else named(runs),
+        ranges_named=lambda text: tuple(each for each in runs if text in each.text),
         first_ids=tuple((np.cumsum(lengths) - lengths).tolist()),
         last_id=sum(lengths) - 1,
     )
@@ -90,7 +79,7 @@ def test_a_range_stands_for_all_of_its_name() -> None:
 
 
 def test_launch_ids_are_both_included() -> None:
-    picks = picked(launch_list([100], None), first=10, last=29, iterations=5)
+    picks = picked(launch_list([100]), first=10, last=29, iterations=5)
     assert picks.row.tolist() == list(range(10, 30))
     assert set(picks.weight.tolist()) == {5}
     assert set(picks.stratum.tolist()) == {0}

@@ -77,51 +77,6 @@ def test_other_grids_are_classified_and_unseen_names_counted(classifier: str) ->
     assert picks.weight.tolist() == np.bincount(large).tolist()
 
 
-def noisy(seed: int, detailed: int, others: int) -> tuple[LaunchList, NDArray[np.int64]]:
-    """Return launches whose group follows name and grid three times in four, and that group.
-
-    One name in four of the others is unknown before.
-    """
-    rng = np.random.default_rng(seed)
-    total = detailed + others
-    grid = 2 ** rng.integers(0, 12, total)
-    grid[detailed:] += 1 + rng.integers(0, 3, others)
-    name = rng.integers(0, 3, total)
-    group = np.where(rng.random(total) < 0.75, (grid > 64) ^ (name == 2), rng.integers(0, 2, total))
-    group[0] = 0
-    loads = np.where(group, 500.0, 10.0)[:detailed]
-    name[detailed:] = rng.integers(0, 4, others)
-    names = [f"k{code}" for code in name.tolist()]
-    return launch_list(names, grid, loads, np.where(group, 900, 5)), group.astype(np.int64)
-
-
-def plain_naive_bayes(
-    launches: LaunchList, learnt: int, group: NDArray[np.int64], asked: slice
-) -> NDArray[np.int64]:
-    """Return what scikit-learn's naive Bayes of the first launches, each a row, says of others."""
-    shapes = launches.shapes()
-    known = np.unique(shapes[:learnt, 0])
-    table = np.column_stack([shapes[:, :1] == known, np.log2(shapes[:, 1:])])
-    scaler = StandardScaler().fit(table[:learnt])
-    fitted = GaussianNB().fit(scaler.transform(table[:learnt]), group[:learnt])
-    return np.asarray(fitted.predict(scaler.transform(table[asked])))
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_naive_bayes_of_weighted_kinds_is_that_of_all_launches(seed: int) -> None:
-    launches, group = noisy(seed, 250, 100)
-    picks = picks_of(launches, classifier="naive-bayes")
-    assert picks.stratum[:250].tolist() == group[:250].tolist()
-    held_out = plain_naive_bayes(launches, 200, group, slice(200, 250)) == group[200:250]
-    assert 0.4 < held_out.mean() < 1
-    assert picks.details["holdout_accuracy"]["naive-bayes"] == pytest.approx(held_out.mean())
-    exact = np.isin(launches.signature[250:], launches.signature[:250])
-    assert 0 < exact.mean() < 1
-    assert picks.details["share_matched_exactly"] == pytest.approx(exact.sum() / 350)
-    expected = plain_naive_bayes(launches, 250, group, slice(250, 350))
-    assert picks.stratum[250:][~exact].tolist() == expected[~exact].tolist()
-
-
 def test_launches_in_detail_end_before_the_first_gap_or_as_asked() -> None:
     loads = [10.0, 500.0, 10.0, NAN, 500.0, 10.0]
     launches = launch_list(["a", "b", "a", "a", "b", "a"], [1] * 6, loads, [5, 900, 5, 5, 900, 5])

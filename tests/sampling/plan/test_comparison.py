@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from sampling.methods.method import Picks
 from sampling.methods.registry import method_names
-from sampling.plan.comparison import FeatureFiles, MethodComparison, mean_figures, plan_key
-from sampling.plan.design import Design, design_of_method, make_design, picked_strata
+from sampling.plan.comparison import FeatureFiles, MethodComparison, mean_figures
+from sampling.plan.design import design_of_method, make_design
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
-from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.target import Target
-from tests.sampling.methods.test_single_iteration import launch_list
 
 Mixture = Callable[..., dict[str, list[int]]]
 Build = Callable[..., Profile]
@@ -100,50 +95,6 @@ def test_means_over_profiles() -> None:
     # A speedup that is not known on one profile has no mean.
     assert mean_figures([2.0, None], [0.1, 0.5], "arithmetic") == (None, 0.3)
     assert mean_figures([None], [0.1], "geometric")[0] is None
-
-
-@pytest.fixture
-def design(launch_table: Build) -> Design:
-    """Two kernels, each its own stratum."""
-    table = launch_table(["a"] * 40 + ["b"] * 20, list(range(100, 160)))
-    return make_design(count_durations(table, Grouping(), Region()), "stem", Target(), 0)
-
-
-def changed(design: Design, **columns: object) -> Design:
-    return replace(design, strata=replace(design.strata, **columns))
-
-
-def test_the_same_sizes_of_the_same_strata_are_one_plan_whatever_the_method(design: Design) -> None:
-    key = plan_key(design)
-    assert plan_key(replace(design, method="allegro")) == key
-    strata = design.strata
-    turned = {
-        name: getattr(strata, name)[::-1]
-        for name in ("group", "start", "stop", "launches", "mean_ns", "std_ns", "samples")
-    }
-    assert plan_key(changed(design, **turned)) == key, "in whatever order"
-    others = (
-        changed(design, samples=strata.samples + np.array([1, 0])),
-        changed(design, start=strata.start + np.array([1, 0])),
-        changed(design, group=strata.group[::-1]),
-        changed(design, chance=0.5),
-    )
-    assert len({plan_key(each) for each in others} | {key}) == 5
-
-
-def test_the_same_launches_with_the_same_weights_are_one_plan() -> None:
-    launches = launch_list([6])
-    picks = Picks(np.zeros(6, dtype=np.int64), ("a",), np.array([1, 4]), np.array([2.0, 4.0]))
-
-    def key(**changes: object) -> bytes:
-        changed = replace(picks, **changes)
-        strata = picked_strata(launches, changed)
-        return plan_key(Design("pks", Target(), strata, launches=launches, picks=changed))
-
-    assert key(labels=("another",), notes=("why",)) == key()
-    others = {key(row=np.array([1, 5])), key(weight=np.array([2.0, 4.5])), key(row=np.array([1]))}
-    assert key() not in others
-    assert len(others) == 3
 
 
 def test_a_comparison_names_the_first_method_of_a_plan(launch_table: Build, tmp_path: Path) -> None:

@@ -11,12 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from sampling.methods.baselines import NumberDrawn
 from sampling.plan.comparison import Comparison, MethodComparison
 from sampling.plan.design import BernoulliDesign, Design
 from sampling.plan.judge import judge_design
@@ -86,14 +83,6 @@ def test_the_figures_of_the_method_do_not_depend_on_the_seed(profile: Profile) -
     assert first.notes == (
         "random.probability 0.004 draws none of 1,000 launches in 1.8 % of the draws; these are made again",
     )
-
-
-@given(launches=st.integers(1, 40), probability=st.floats(0.001, 1))
-def test_numbers_are_binomial_without_none(launches: int, probability: float) -> None:
-    numbers, chances = NumberDrawn(launches, probability).possible()
-    assert numbers.tolist() == list(range(1, launches + 1))
-    expected = binom.pmf(numbers, launches, probability) / binom.sf(0, launches, probability)
-    assert chances == pytest.approx(expected, abs=1e-12)
 
 
 CLUSTERS = 5

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sampling.plan.findings import Change, Evidence, Finding, PlanCost, clock_step_ns, findings
+from sampling.plan.findings import Change, Finding, clock_step_ns, findings
+from sampling.plan.study import study
 from sampling.profile.profile import Profile, RecordingFacts
 from sampling.reduction import GroupBy
-from sampling.reduction.device_time import device_times
-from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
-from sampling.reduction.run_order import run_order
+from sampling.strata.target import Target
 
 Find = Callable[..., dict[str, Finding]]
 
@@ -33,18 +34,24 @@ def find(launch_table: Callable[..., Profile]) -> Find:
         *,
         region: Region | None = None,
         grouping: Grouping | None = None,
-        plan: PlanCost | None = None,
+        plan: Any = None,
+        target: Target | None = None,
         **columns: Any,
     ) -> dict[str, Finding]:
         columns.setdefault("grid_x", [1] * len(names))
         profile = launch_table(names, durations, **columns)
-        region = region or Region()
-        counts = count_durations(profile, grouping or Grouping(), region)
-        times, order = device_times(profile, counts.selected), run_order(profile, counts)
-        evidence = Evidence(profile, counts, times, plan, order)
-        return {finding.code: finding for finding in findings(evidence)}
+        looked = study(profile, grouping or Grouping(), region or Region(), target or Target())
+        made = findings(looked if plan is None else replace(looked, design=plan))
+        return {finding.code: finding for finding in made}
 
     return found
+
+
+def plan_of(method: str, samples: int, speedup: float | None, *, random: bool = True) -> Any:
+    """What is looked at of the design of a plan."""
+    return SimpleNamespace(
+        method=method, samples=samples, speedup=speedup, random=random, groups=None, target=Target()
+    )
 
 
 def kernels(durations: list[int], names: list[str] | None = None, **columns: Any) -> dict[str, Any]:
@@ -60,7 +67,7 @@ _BESIDE = kernels([50_000] * 2 + [10_001] * 98, start_ns=[0, 0, *_LATER])
 _GIANT = kernels([10_001] * 80 + [200_020], ["k"] * 80 + ["giant"])
 _APART = kernels(SPREAD, process=[0] * 50 + [1] * 50, device=[0] * 25 + [1] * 25 + [0] * 50)
 _NO_GRID = kernels(SPREAD, grid_x=[0] * 40 + [1] * 60)
-_WHOLE = PlanCost("joint", 20, 5.0, groups_whole=3, share_whole=0.25)
+_WHOLE = kernels([10] * 9000 + [7000, 9000, 400], ["k"] * 9000 + ["few"] * 3, target=Target(0.004))
 _MISSING = RecordingFacts(api_rows_missing=25, launch_order="gpu-start")
 
 #: A small profile, the code that is found in it, its severity and few words, and parts of what is said.
@@ -101,17 +108,17 @@ FOUND: list[tuple[str, str, str, dict[str, Any], str]] = [
     ),
     (
         *("not-worth-sampling", "note", "sampling gains only 1.50x"),
-        kernels(SPREAD, plan=PlanCost("stem", 90, 1.5)),
+        kernels(SPREAD, plan=plan_of("stem", 90, 1.5)),
         "The stem plan simulates 90 of 100 launches and is only 1.50x faster",
     ),
     (
         *("not-worth-sampling", "note", "each launch is a group"),
-        kernels([5, 6, 7], ["a", "b", "c"], plan=PlanCost("joint", 3, 1.0)),
+        kernels([5, 6, 7], ["a", "b", "c"], plan=plan_of("joint", 3, 1.0)),
         "Each of the 3 launches is a kernel group of its own ... record more of the program",
     ),
     (
-        *("not-worth-sampling", "note", "3 groups simulated whole", kernels(SPREAD, plan=_WHOLE)),
-        "3 kernel groups (25.0 % of the time) are simulated ... accept a larger `group_epsilon`, or none",
+        *("not-worth-sampling", "note", "1 group simulated whole", _WHOLE),
+        "1 kernel group (15.4 % of the time) is simulated ... accept a larger `group_epsilon`, or none",
     ),
 ]
 
@@ -141,9 +148,9 @@ def test_what_breaks_an_assumption_is_said(
         ("several-devices", {**_APART, "grouping": Grouping(pool_devices=True)}),
         ("iterations", kernels(SPREAD)),
         ("one-launch-dominates", kernels([10_001] * 80 + [50_005], ["k"] * 80 + ["giant"])),
-        ("not-worth-sampling", kernels(SPREAD, plan=PlanCost("root", 20, 2.0))),
+        ("not-worth-sampling", kernels(SPREAD, plan=plan_of("root", 20, 2.0))),
         # A plan that samples no time is not slow.
-        ("not-worth-sampling", kernels([0] * 99 + [5], plan=PlanCost("root", 20, None))),
+        ("not-worth-sampling", kernels([0] * 99 + [5], plan=plan_of("root", 20, None))),
     ],
 )
 def test_what_is_as_it_should_be_is_not_said(code: str, profile: dict[str, Any], find: Find) -> None:
@@ -178,7 +185,7 @@ def test_drift_says_from_what_to_what_and_how_much_of_the_time(find: Find) -> No
     assert "(rank correlation -1.00)" in finding.message
     assert (finding.severity, finding.changes) == ("note", (Change("launches", "50:"),))
     assert "`launches=50:`" in finding.remedy
-    growing = find(["k"] * 100, FALLING[::-1], plan=PlanCost("sieve", 1, 100.0, random=False))["drift"]
+    growing = find(["k"] * 100, FALLING[::-1], plan=plan_of("sieve", 1, 100.0, random=False))["drift"]
     assert growing.message.startswith("#1 k grows from 127 us to 982 us")
     assert "the sieve plan takes launches that last otherwise, and no bound" in growing.message
     assert (growing.severity, growing.changes) == ("warning", (Change("method", "joint"),))

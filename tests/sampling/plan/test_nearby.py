@@ -22,6 +22,7 @@ from sampling.plan.nearby import (
     NoPoint,
     Relaxation,
     TradeOffPoint,
+    check_has_trade_off,
     default_epsilons,
     hours,
     nth_epsilon,
@@ -75,31 +76,10 @@ def test_a_point_is_the_design_at_its_epsilon(counts: DurationCounts, method: st
         )
 
 
-def test_a_looser_bound_costs_no_more_and_every_bound_holds(counts: DurationCounts) -> None:
-    target = replace(UNPOOLED, group_epsilon=None)
-    epsilons = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
-    points = list(trade_off(counts, "joint", target, 0, epsilons))
-    for tight, loose in pairwise(points):
-        assert loose.sampled_duration_ns <= tight.sampled_duration_ns
-    assert points[-1].speedup > 2 * points[0].speedup
-    for point in points:
-        assert point.bound is not None
-        assert point.bound <= point.epsilon
-
-
 @pytest.mark.parametrize("method", method_names(random=False))
-def test_a_method_that_picks_has_none(counts: DurationCounts, method: str) -> None:
+def test_a_method_that_picks_has_none(method: str) -> None:
     with pytest.raises(OptionError, match=r"no epsilon; give joint, root, stem, allegro or random"):
-        trade_off(counts, method, Target(), 0, EPSILONS)
-
-
-def test_what_is_wrong_is_said_before_any_point(counts: DurationCounts) -> None:
-    with pytest.raises(OptionError, match=r"did you mean 0\.05\?"):
-        trade_off(counts, "joint", Target(), 0, (0.1, 5))
-    with pytest.raises(OptionError, match="k_max"):
-        trade_off(counts, "root", Target(), 0, EPSILONS, settings=("root.kmax=3",))
-    with pytest.raises(OptionError, match="no method 'jont'"):
-        trade_off(counts, "jont", Target(), 0, EPSILONS)
+        check_has_trade_off(method)
 
 
 @given(st.floats(LEAST_EPSILON, 0.999999))

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.profile.launch_table import NO_CALL, STILL_OPEN, RangeEvents, runs_of
+from sampling.profile.launch_table import NO_CALL, STILL_OPEN, runs_of
 from sampling.profile.named_ranges import NO_RANGES, NamedRange, RangeRuns
 from sampling.profile.profile import (
     KernelTable,
@@ -30,26 +29,26 @@ class Event:
     process: int = 0
 
 
-def events_of(events: Sequence[Event]) -> RangeEvents:
+def runs(
+    events: Sequence[Event], sequences: Sequence[LaunchSequence], api: Sequence[int] | None
+) -> RangeRuns:
     texts = tuple(dict.fromkeys(event.text for event in events))
-    columns = (
-        [texts.index(event.text) for event in events],
-        [event.process for event in events],
-        [event.start for event in events],
-        [STILL_OPEN if event.end is None else event.end for event in events],
-    )
-    return RangeEvents(texts, *(np.array(column, dtype=np.int64) for column in columns))
+    rows = [
+        (texts.index(each.text), each.process, each.start, STILL_OPEN if each.end is None else each.end)
+        for each in events
+    ]
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+    return runs_of(texts, columns, sequences, None if api is None else np.array(api, dtype=np.int64))
 
 
 def found(events: Sequence[Event], starts: Sequence[int | None]) -> RangeRuns:
     """Return the runs in one sequence; None: the call was not recorded."""
     sequence = LaunchSequence(process=0, device=0, launches=len(starts), first_id=0)
-    api = np.array([NO_CALL if start is None else start for start in starts], dtype=np.int64)
-    return runs_of(events_of(events), (sequence,), api)
+    return runs(events, (sequence,), [NO_CALL if start is None else start for start in starts])
 
 
-def ordinals(runs: RangeRuns, text: str) -> list[list[int]]:
-    return [list(range(each.first_ordinal, each.stop_ordinal)) for each in runs.rows() if each.text == text]
+def ordinals(told: RangeRuns, text: str) -> list[list[int]]:
+    return [list(range(each.first_ordinal, each.stop_ordinal)) for each in told.rows() if each.text == text]
 
 
 def holds(event: Event, starts: Sequence[int | None], launch: int) -> bool:
@@ -79,28 +78,28 @@ EVENTS = st.lists(st.builds(Event, st.sampled_from("abc"), TIMES, st.none() | TI
 )
 def test_a_range_holds_what_the_rule_says(events: list[Event], times: list[int], hidden: list[bool]) -> None:
     starts = [None if is_hidden else time for time, is_hidden in zip(times, hidden, strict=False)]
-    runs = found(events, starts)
+    told = found(events, starts)
     for text in {event.text for event in events}:
         in_order = sorted(
             (event for event in events if event.text == text),
             key=lambda event: (event.start, -(STILL_OPEN if event.end is None else event.end)),
         )
         expected = [[each for each in range(len(starts)) if holds(event, starts, each)] for event in in_order]
-        assert ordinals(runs, text) == [held for held in expected if held]
+        assert ordinals(told, text) == [held for held in expected if held]
 
 
 @given(events=EVENTS, times=st.lists(TIMES, min_size=1, max_size=12))
 def test_calls_out_of_order_change_no_number_of_launches(events: list[Event], times: list[int]) -> None:
-    runs = found(events, times)
+    told = found(events, times)
     for text in {event.text for event in events}:
         counts = [sum(holds(event, times, each) for each in range(len(times))) for event in events]
-        told = [count for event, count in zip(events, counts, strict=True) if event.text == text and count]
-        assert sorted(map(len, ordinals(runs, text))) == sorted(told)
+        held = [count for event, count in zip(events, counts, strict=True) if event.text == text and count]
+        assert sorted(map(len, ordinals(told, text))) == sorted(held)
 
 
 def test_an_outer_range_comes_before_the_inner_one_that_opens_with_it() -> None:
-    runs = found([Event("inner", 0, 5), Event("outer", 0, 9)], [1, 6])
-    assert [each.text for each in runs.holding("er").rows()] == ["outer", "inner"]
+    told = found([Event("inner", 0, 5), Event("outer", 0, 9)], [1, 6])
+    assert [each.text for each in told.holding("er").rows()] == ["outer", "inner"]
 
 
 def test_the_exact_name_goes_before_names_that_contain_it() -> None:
@@ -116,19 +115,18 @@ def test_the_exact_name_goes_before_names_that_contain_it() -> None:
 
 def test_a_range_is_of_one_process_and_of_all_its_devices() -> None:
     sequences = (LaunchSequence(7, 0, 2, 0), LaunchSequence(7, 1, 2, 2), LaunchSequence(8, 0, 2, 4))
-    events = events_of([Event("x", 0, 10, process=7), Event("x", 0, 10, process=8), Event("x", 0, 9, 9)])
-    runs = runs_of(events, sequences, np.array([1, 11, 2, 3, -1, 9]))
-    assert runs.rows() == [("x", 0, 0, 1), ("x", 1, 0, 2), ("x", 2, 1, 2)]
+    events = [Event("x", 0, 10, process=7), Event("x", 0, 10, process=8), Event("x", 0, 9, 9)]
+    assert runs(events, sequences, [1, 11, 2, 3, -1, 9]).rows() == [
+        ("x", 0, 0, 1),
+        ("x", 1, 0, 2),
+        ("x", 2, 1, 2),
+    ]
 
 
-@pytest.mark.parametrize("starts", [None, [None, None]])
-def test_without_calls_no_launch_is_in_a_range(starts: list[int | None] | None) -> None:
-    runs = (
-        runs_of(events_of([Event("x", 0, None)]), (LaunchSequence(0, 0, 2, 0),), None)
-        if starts is None
-        else found([Event("x", 0, None)], starts)
-    )
-    assert runs.rows() == NO_RANGES.holding("").rows() == []
+def test_without_calls_no_launch_is_in_a_range() -> None:
+    event, sequence = Event("x", 0, None), LaunchSequence(0, 0, 2, 0)
+    assert runs([event], (sequence,), None).rows() == found([event], [None, None]).rows() == []
+    assert NO_RANGES.holding("").rows() == []
 
 
 # --- profiles ---------------------------------------------------------------------------------------------

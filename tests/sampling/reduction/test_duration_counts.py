@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.errors import EmptySelectionError
 from sampling.profile import launch_table
 from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
@@ -170,41 +169,6 @@ def test_pairs_are_counted_whatever_bits_they_take(rows: list[tuple[int, int, in
     ]
 
 
-@given(
-    launches=profiles(SHORT),
-    grouping=st.sampled_from(GROUPINGS),
-    region=st.builds(
-        Region,
-        devices=st.sampled_from([(), (0,), (1,), (0, 1)]),
-        processes=st.sampled_from([(), (0,), (1,)]),
-        include=st.sampled_from([(), ("a::",), ("a::", "nccl"), (r"\(int\)5",)]),
-        exclude=st.sampled_from([(), ("communication",), ("b::",)]),
-        launches=st.sampled_from([None, (0, 5), (3, None), (None, 20), (10, 30)]),
-    ),
-)
-def test_a_region_counts_what_passes_every_filter(
-    launches: list[Launch],
-    grouping: Grouping,
-    region: Region,
-    built: Callable[[list[Launch]], Profile],
-) -> None:
-    low, high = region.launches or (None, None)
-    kept = [
-        launch
-        for launch in launches[slice(low, high)]
-        if (not region.devices or launch.device in region.devices)
-        and (not region.processes or launch.process in region.processes)
-        and (not region.include or any(text.replace("\\", "") in launch.name for text in region.include))
-        and not ("communication" in region.exclude and "nccl" in launch.name)
-        and not ("b::" in region.exclude and "b::" in launch.name)
-    ]
-    if not kept:
-        with pytest.raises(EmptySelectionError, match="leaves no launch"):
-            count_durations(built(launches), grouping, region)
-        return
-    check_reduction(count_durations(built(launches), grouping, region), kept)
-
-
 @given(launches=profiles(MIXED), exclude=st.sampled_from([(), ("communication",), ("b::",)]))
 def test_groups_by_name_follow_from_those_by_launch(
     launches: list[Launch], exclude: tuple[str, ...], built: Callable[[list[Launch]], Profile]
@@ -277,15 +241,6 @@ def test_counted_launches_come_with_their_groups(
     ]
     assert found == kept
     assert sum(part.launches for part in counted_parts(profile, counts)) == len(kept)
-
-
-def test_progress_counts_the_launches_read(launch_table: Callable[..., Profile]) -> None:
-    told: list[tuple[int, int, str]] = []
-    count_durations(
-        launch_table(["k"] * 20, range(20)), Grouping(), progress=lambda *place: told.append(place)
-    )
-    assert told[-1] == (20, 20, "reading")
-    assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
 
 
 @given(totals_ns=st.lists(st.integers(0, 10**15), min_size=1, max_size=8).filter(any))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from sampling.reduction import range_list as listing_module
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
-from sampling.reduction.range_list import RangeList, RangeOrder, RangeOrigin, list_ranges
+from sampling.reduction.range_list import RangeList, list_ranges
 from sampling.reduction.region import Region
 from tests.sampling.conftest import profile_with_ranges
 
@@ -35,8 +36,8 @@ def rows_of(listed: RangeList) -> dict[str, tuple[int, int, int, int, int]]:
             int(listed.last[path]),
             int(listed.times[path]),
         )
-        for path in listed.chosen(RangeOrder.START)
-        if listed.origin(path) is RangeOrigin.NAMED
+        for path in listed.chosen()
+        if path < listed.found_from
     }
 
 
@@ -173,12 +174,12 @@ def test_iterations_are_found_where_nothing_is_named() -> None:
     names = ["setup", *ITERATION * 5]
     profile = profile_with_ranges(range(1, len(names) + 1), None, names=names)
     listed = list_ranges(profile, Region())
-    assert [listed.paths.written(path) for path in listed.chosen(RangeOrder.START)] == [
+    assert [listed.paths.written(path) for path in listed.chosen()] == [
         "iterations",
         *(f"iterations/{number}" for number in range(5)),
     ]
-    assert {listed.origin(path) for path in range(len(listed))} == {RangeOrigin.FOUND}
-    for number, path in enumerate(listed.chosen(RangeOrder.START)[1:]):
+    assert listed.found_from == 0
+    for number, path in enumerate(listed.chosen()[1:]):
         first = 1 + 8 * number
         assert (listed.first[path], listed.last[path], listed.launches[path]) == (first, first + 7, 8)
         assert listed.duration_ns[path] == sum(range(first + 1, first + 9))
@@ -188,10 +189,10 @@ def test_iterations_come_after_named_ranges_and_obey_the_filters() -> None:
     names = ITERATION * 6
     profile = profile_with_ranges(range(1, 49), [("half", 0, 25)], names=names)
     listed = list_ranges(profile, Region(include=("gemm", "loss"), launches=(8, 32)))
-    chosen = [listed.paths.written(path) for path in listed.chosen(RangeOrder.START)]
+    chosen = [listed.paths.written(path) for path in listed.chosen()]
     assert chosen == ["half", "iterations", "iterations/0", "iterations/1", "iterations/2"]
-    assert listed.first[listed.chosen(RangeOrder.START)[2]] == 9
-    assert listed.last[listed.chosen(RangeOrder.START)[2]] == 15
+    assert listed.first[listed.chosen()[2]] == 9
+    assert listed.last[listed.chosen()[2]] == 15
 
 
 def test_what_is_listed_holds_what_it_lies_in() -> None:
@@ -199,15 +200,15 @@ def test_what_is_listed_holds_what_it_lies_in() -> None:
     profile = profile_with_ranges(range(12), events, durations=[1] * 12)
     listed = list_ranges(profile, Region())
 
-    def written(order: RangeOrder, **kept: int) -> list[str]:
-        paths = listed.chosen(order, **kept)
-        return [listed.paths.written(path) for path in paths if listed.origin(path) is RangeOrigin.NAMED]
+    def written(**kept: Any) -> list[str]:
+        paths = listed.chosen(**kept)
+        return [listed.paths.written(path) for path in paths if path < listed.found_from]
 
-    assert written(RangeOrder.START) == ["a", "a/b", "a/b/c", "d", "d/e"]
-    assert written(RangeOrder.START, depth=0) == ["a", "d"]
-    assert written(RangeOrder.START, depth=1, most=4)[:2] == ["a", "a/b"]
+    assert written() == ["a", "a/b", "a/b/c", "d", "d/e"]
+    assert written(depth=0) == ["a", "d"]
+    assert written(depth=1, most=4)[:2] == ["a", "a/b"]
     for most in range(1, 6):
-        named = set(written(RangeOrder.TIME, most=most))
+        named = set(written(by_time=True, most=most))
         assert all(path.rpartition("/")[0] in {"", *named} for path in named)
 
 
@@ -225,11 +226,7 @@ def test_a_range_that_never_closed_is_around_what_follows() -> None:
 def found_paths(names: Sequence[str]) -> list[str]:
     profile = profile_with_ranges(range(len(names)), None, names=names)
     listed = list_ranges(profile, Region())
-    return [
-        listed.paths.written(path)
-        for path in listed.chosen(RangeOrder.START)
-        if listed.origin(path) is RangeOrigin.FOUND
-    ]
+    return [listed.paths.written(path) for path in listed.chosen() if path >= listed.found_from]
 
 
 def test_one_launch_is_no_loop_and_very_many_iterations_are_one_row(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +12,6 @@ from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
 from sampling.plan.drawn_launches import find_drawn_launches
-from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
-from sampling.plan.plan_file import read_plan
-from sampling.plan.study import MethodChoice, study
 from sampling.profile import launch_table as launch_table_module
 from sampling.profile.launch_table import (
     ColumnsInMemory,
@@ -31,7 +28,6 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
 from sampling.reduction.region import LeftOut, Region, selected_parts
 from sampling.strata.draw import Draw
-from sampling.strata.target import Target
 from tests.sampling.conftest import profile_with_ranges
 
 # Two processes with two devices each, three launches on each; the duration is the id.
@@ -101,15 +97,18 @@ def test_the_filter_that_leaves_nothing_is_named(region: Region, message: str, p
         count_durations(profile, BY_NAME, region)
 
 
-@pytest.mark.parametrize("where", ["include", "exclude"])
-def test_what_is_no_regular_expression_is_refused(where: str) -> None:
-    with pytest.raises(OptionError, match=r"'\(gemm' is not a regular expression"):
-        Region(**{where: ("(gemm",)})
-
-
-def test_an_empty_range_name_is_refused() -> None:
-    with pytest.raises(OptionError, match=r"`named_range` is empty"):
-        Region(named_range="")
+@pytest.mark.parametrize(
+    ("filters", "message"),
+    [
+        ({"include": ("(gemm",)}, r"'\(gemm' is not a regular expression"),
+        ({"exclude": ("(gemm",)}, r"'\(gemm' is not a regular expression"),
+        ({"named_range": ""}, "`named_range` is empty"),
+        ({"min_duration_ns": 0}, "`min_duration_ns=0`"),
+    ],
+)
+def test_filters_that_can_mean_nothing_are_refused(filters: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        Region(**filters)
 
 
 # --- time and ranges: the launches that are left need not follow each other --------------------------------
@@ -326,23 +325,3 @@ def test_it_keeps_what_lasts_as_long_and_counts_the_rest(
     assert (counts.launches, counts.total_duration_ns) == (len(kept), sum(each for _, each in kept))
     assert list_launches(profile, counts).id.tolist() == [place for place, _ in kept]
     assert {group.name for group in counts.groups} == {rows[place][0] for place, _ in kept}
-
-
-@pytest.mark.parametrize("least", [0, -1])
-def test_what_leaves_out_nothing_by_its_nature_is_refused(least: int) -> None:
-    with pytest.raises(OptionError, match="`min_duration_ns="):
-        Region(min_duration_ns=least)
-
-
-def test_a_plan_file_tells_what_was_left_out(launch_table: Callable[..., Profile], tmp_path: Path) -> None:
-    recording = tmp_path / "x"
-    recording.write_text("")
-    profile = launch_table(["a"] * 9, [1, 2, *[50] * 7], location=recording)
-    studied = study(profile, BY_NAME, Region(min_duration_ns=2), Target(), MethodChoice("root"))
-    plan = drawn_plan(studied.counts, studied.design, 0)
-    path = tmp_path / "plan.json"
-    path.write_text(plan_document(studied, plan, find_planned_launches(studied, plan)).text())
-    read = read_plan(str(path))
-    assert read.profile.left_out == LeftOut(1, 1)
-    assert read.options.region == Region(min_duration_ns=2)
-    assert {launch.id for launch in read.drawn} <= set(range(1, 9))

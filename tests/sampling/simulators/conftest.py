@@ -110,19 +110,3 @@ def printed(
             f"gpu_sim_insn = {cycles}\ngpu_tot_sim_cycle = {total}\ngpgpu_simulation_rate = 9 (inst/sec)\n"
         )
     return text + "GPGPU-Sim: *** exit detected ***\n" * end
-
-
-#: Of the ten launches that `ten` draws from.
-TEN_NAMES, TEN_GRIDS = "abaabcabaa", {"a": 8, "b": 4, "c": 2}
-
-
-def printed_of_ten(numbers: list[int], first_cycles: int) -> str:
-    """The same of launches of `ten` by their numbers, which take one cycle more each."""
-    kernels = [TEN_NAMES[number - 1] for number in numbers]
-    return printed(
-        *(
-            (number, ("a(int)" if name == "a" else name, (TEN_GRIDS[name], 1, 1)), first_cycles + uid)
-            for uid, (number, name) in enumerate(zip(numbers, kernels, strict=True), start=1)
-        ),
-        threads="128,1,1",
-    )

@@ -265,20 +265,16 @@ def test_a_tracer_that_skips_launches_is_aligned_with_the_profile(written: Write
     assert [row.split(",")[:2] for row in rows] == [[f"{each}", f"kernel-{each}"] for each in range(1, 10)]
 
 
-def test_the_list_of_mgpusim_by_hand(ten: PlanFile, written: Write, tmp_path: Path) -> None:
-    files = written(ten, "mgpusim")
+def test_mgpusim_runs_a_folder_with_its_list_and_these_traces(
+    ten: PlanFile, written: Write, tmp_path: Path
+) -> None:
+    traces = str(traces_in(tmp_path / "traces"))
+    sharded = written(ten, "mgpusim", shards=2, traces=traces)
+    assert sharded["run-1/kernelslist.g"].splitlines() == [COPY.format(1), COPY.format(4), "kernel-6.traceg"]
+    files = written(ten, "mgpusim", traces=traces, drop_copies=True)
     assert files["run/kernelslist.g"] == (
         "kernel-6.traceg\nkernel-5.traceg\nkernel-3.traceg\nkernel-9.traceg\nkernel-10.traceg\n"
     )
-    sharded = written(ten, "mgpusim", shards=2, traces=str(traces_in(tmp_path / "traces")))
-    assert sharded["run-1/kernelslist.g"].splitlines() == [COPY.format(1), COPY.format(4), "kernel-6.traceg"]
-    for name, text in (*files.items(), *sharded.items()):
-        if name.endswith("kernelslist.g"):
-            assert all(line.startswith(("MemcpyHtoD,0x", "kernel-")) for line in text.splitlines())
-
-
-def test_it_is_run_on_a_folder_with_these_traces(ten: PlanFile, written: Write, tmp_path: Path) -> None:
-    written(ten, "mgpusim", traces=str(traces_in(tmp_path / "traces")))
     simulator = program(tmp_path / "nvidia", '[ "$1" = -trace-dir ] && cat "$2"/kernel-3.traceg && ls "$2"')
     ran = shell(tmp_path / "out" / "run.sh", MGPUSIM=simulator)
     assert ran.returncode == 0, ran.stderr

@@ -165,25 +165,19 @@ def kernels_of(found: TraceList) -> list[tuple[int, SeenKernel]]:
     ]
 
 
-def test_every_launch_of_stats(tmp_path: Path) -> None:
-    path = tmp_path / "stats.csv"
+def test_every_launch_of_stats_and_of_names_cut_short(tmp_path: Path) -> None:
+    path = tmp_path / "list"
     path.write_text(STATS)
     found = read_trace_list(str(path))
     step = SeenKernel("_Z4stepPf", (4, 1, 1), (128, 1, 1))
     assert kernels_of(found) == [(1, step), (2, SeenKernel("_Z4lastPf", (2, 3, 1), (32, 8, 1))), (3, step)]
     assert (found.first_number, len(found.kernels)) == (1, 2)
-
-
-def test_names_of_macsims_tracer_also_cut_short(tmp_path: Path) -> None:
-    path = tmp_path / "kernel_names.txt"
     path.write_text(NAMES + "Kernel2 name: step(float *)\n")
     found = read_trace_list(str(path))
+    step = SeenKernel("step(float *)", (4, 1, 1), (128, 1, 1))
+    last = SeenKernel("last(float *)", (2, 3, 1), (32, 8, 1))
+    assert kernels_of(found) == [(0, step), (1, last), (2, SeenKernel("step(float *)"))]
     assert found.first_number == 0
-    assert kernels_of(found) == [
-        (0, SeenKernel("step(float *)", (4, 1, 1), (128, 1, 1))),
-        (1, SeenKernel("last(float *)", (2, 3, 1), (32, 8, 1))),
-        (2, SeenKernel("step(float *)")),
-    ]
 
 
 def test_a_list_of_traces_has_what_their_heads_say(tmp_path: Path) -> None:
@@ -206,9 +200,12 @@ def test_a_list_of_traces_has_what_their_heads_say(tmp_path: Path) -> None:
         read_trace_list(str(tmp_path))
 
 
-@pytest.mark.parametrize("text", ["hello\n", ""])
-def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("hello\n", "neither stats"), ("", "neither stats"), ("Kernel0 name: x", "lists no launch")],
+)
+def test_other_files_are_refused(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "other"
     path.write_text(text)
-    with pytest.raises(ProfileError, match="neither stats"):
+    with pytest.raises(ProfileError, match=said):
         read_trace_list(str(path))

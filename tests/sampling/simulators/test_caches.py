@@ -14,7 +14,7 @@ from sampling.plan.plan_file import PlanFile
 from sampling.simulators.export import LOADS_FROM, checks
 from sampling.simulators.measured_run import MeasuredRun, caches_of_run
 from sampling.simulators.results import SimulatedLaunches, read_result_files
-from tests.sampling.simulators.conftest import launch, plan_of, printed_of_ten, stratum
+from tests.sampling.simulators.conftest import launch, plan_of, printed, stratum
 from tui.text.estimate import cache_lines, unmet_text
 
 
@@ -25,10 +25,8 @@ def run_of(numbers: list[int], *, filled: tuple[int, ...] = (), first: int | Non
 @pytest.mark.parametrize(
     ("run", "states"),
     [
-        (run_of([1, 2, 3]), ["whole"] * 3),
         (run_of([0, 1, 2], first=0), ["whole"] * 3),
         (run_of([3, 6, 9]), ["cold"] * 3),
-        (run_of([3, 6, 9], filled=(0, 1, 2)), ["warm"] * 3),
         (run_of([1, 6, 7, 8, 20], filled=(4,)), ["whole", "cold", "after:1", "after:2", "warm"]),
         (run_of([-1, 3, -1]), ["unknown", "cold", "unknown"]),
         (run_of([9, 3, 4], filled=(2,)), ["cold", "cold", "warm"]),
@@ -72,9 +70,9 @@ def test_a_total_says_how_its_launches_began(
 
 def test_copies_and_kernels_of_loads_fill_what_comes_after_them(ten: PlanFile, tmp_path: Path) -> None:
     """Of copies those whose addresses the simulator can keep; the kernel of loads is none of the program."""
-    text = printed_of_ten([1, 3, 5, 6, 9, 10], 100)
-    text = text.replace("kernel-1.traceg", f"kernel-{LOADS_FROM + 3}.traceg")
-    text = text.replace("-kernel id = 1\n", f"-kernel id = {LOADS_FROM + 3}\n")
+    a, b, c = (("a(int)", (8, 1, 1)), ("b", (4, 1, 1)), ("c", (2, 1, 1)))
+    ran = zip((LOADS_FROM + 3, 3, 5, 6, 9, 10), (a, a, b, c, a, a), range(101, 107), strict=True)
+    text = printed(*ran, threads="128,1,1")
     low, high = "MemcpyHtoD,0x0000000000000040,32", "MemcpyHtoD,0x00007f1000000040,32"
     for number, copy in ((5, low), (9, high)):
         before = f"Processing kernel traces/kernel-{number}.traceg"
