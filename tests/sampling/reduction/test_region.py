@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
 from sampling.plan.drawn_launches import find_drawn_launches
+from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
+from sampling.plan.plan_file import read_plan
+from sampling.plan.study import MethodChoice, study
 from sampling.profile import launch_table as launch_table_module
 from sampling.profile.launch_table import (
     ColumnsInMemory,
@@ -28,6 +32,7 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
 from sampling.reduction.region import LeftOut, Region, selected_parts
 from sampling.strata.draw import Draw
+from sampling.strata.target import Target
 from tests.sampling.conftest import profile_with_ranges
 
 # Two processes with two devices each, three launches on each; the duration is the id.
@@ -325,3 +330,17 @@ def test_it_keeps_what_lasts_as_long_and_counts_the_rest(
     assert (counts.launches, counts.total_duration_ns) == (len(kept), sum(each for _, each in kept))
     assert list_launches(profile, counts).id.tolist() == [place for place, _ in kept]
     assert {group.name for group in counts.groups} == {rows[place][0] for place, _ in kept}
+
+
+def test_a_plan_file_tells_what_was_left_out(launch_table: Callable[..., Profile], tmp_path: Path) -> None:
+    recording = tmp_path / "x"
+    recording.write_text("")
+    profile = launch_table(["a"] * 9, [1, 2, *[50] * 7], location=recording)
+    studied = study(profile, BY_NAME, Region(min_duration_ns=2), Target(), MethodChoice("root"))
+    plan = drawn_plan(studied.counts, studied.design, 0)
+    path = tmp_path / "plan.json"
+    path.write_text(plan_document(studied, plan, find_planned_launches(studied, plan)).text())
+    read = read_plan(str(path))
+    assert read.profile.left_out == LeftOut(1, 1)
+    assert read.options.region == Region(min_duration_ns=2)
+    assert {launch.id for launch in read.drawn} <= set(range(1, 9))
