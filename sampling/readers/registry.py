@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 #: The modules of the readers, in the order in which they are asked
 MODULES = (
     "sampling.readers.launch_parquet",
-    "sampling.readers.rocm.database",
+    "sampling.readers.rocm_database",
     "sampling.readers.nsys_sqlite",
     "sampling.readers.nsys_folder",
     "sampling.readers.nsys_report",
     "sampling.readers.kineto",
     "sampling.readers.nsys_csv",
     "sampling.readers.pipit_csv",
-    "sampling.readers.rocm.json_trace",
-    "sampling.readers.rocm.csv_trace",
+    "sampling.readers.rocm_json",
+    "sampling.readers.rocm_csv",
     "sampling.readers.nvprof",
     "sampling.readers.gpgpu_sim_output",
     "sampling.readers.csv_table",

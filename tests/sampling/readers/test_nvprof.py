@@ -170,14 +170,14 @@ def test_what_is_wrong_in_columns_is_told_with_its_place(
 @pytest.mark.parametrize(
     ("place", "find", "put", "column", "said"),
     [
-        (0, "s,us,", "s,,", "Duration", "unit of time"),
+        (0, "s,us,", "s,,", None, "unit of time"),
         (2, "3.904000", "soon", "Duration", "'soon'"),
         (2, "3.904000", "-3.904000", "Duration", "less than nothing"),
         (2, "3.904000,1,1,1,", "3.904000,1,1,", "Name", "cells where the header names"),
     ],
 )
 def test_what_is_wrong_in_csv_is_told_with_its_place(
-    tmp_path: Path, place: int, find: str, put: str, column: str, said: str
+    tmp_path: Path, place: int, find: str, put: str, column: str | None, said: str
 ) -> None:
     rows = list(CSV_ROWS)
     rows[place] = rows[place].replace(find, put)

@@ -1,10 +1,9 @@
 """ROCm's kernel lists as CSV: rocprof's and rocprofv2's results, rocprofv3's ``*_kernel_trace.csv``.
 
-One row is one launch in all of them, and in what rocpd and Omniperf make of them; times are nanoseconds,
-grids are counted in work-items. Columns differ in names, capitals and order, so a column is known by what it
-may be called. Launches are in the order of their dispatch numbers, else of their correlation numbers, both of
-which count up in the order of the calls within a process; else of their start. Where a file has only totals
-of work-items, grid and work-group are given as one-dimensional: their products are right.
+A row is a launch in all of them, and in what rocpd and Omniperf make of them; times are nanoseconds, grids
+are counted in work-items. Columns differ in names, capitals and order. Launches are in the order of their
+dispatch or correlation numbers, which count up with the calls of a process, else of their start. Where a file
+has only totals of work-items, grid and work-group are given as one-dimensional: their products are right.
 """
 
 from __future__ import annotations
@@ -14,17 +13,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sampling.arrays import AnyIntArray
+from sampling.arrays import AnyIntArray, IntArray
 from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import KernelTable, LaunchOrder, Profile, RecordingFacts
 from sampling.readers.input_file import InputFile
-from sampling.readers.rocm.recording import bare_name, work_groups
-from sampling.readers.table import Launches, Layout, Rows, first_line, header_cells, read_rows
+from sampling.readers.table import Kind, Launches, Layout, first_line, header_cells, read_rows
 
 FORMAT = "rocprof-csv"
 
-# In each the best first: a dispatch has a number of its own, a call may dispatch several kernels.
+# What a column may be called, in small letters: the best first, for a call may dispatch several kernels.
 _CALLED: Mapping[str, tuple[str, ...]] = {
     "name": ("kernel_name", "kernelname"),
     "start": ("start_timestamp", "beginns"),
@@ -40,6 +38,7 @@ _CALLED: Mapping[str, tuple[str, ...]] = {
     **{f"items_{axis}": (f"grid_size_{axis}",) for axis in "xyz"},
     **{f"group_{axis}": (f"workgroup_size_{axis}",) for axis in "xyz"},
 }
+_SIZES = [[f"{what}_{axis}" for what in ("items", "group") for axis in "xyz"], ["items", "group"]]
 _TEXTS = {"name", "kind", "device", "database"}
 # A row with this is a counter of a launch, so launches stand there several times.
 _A_ROW_A_COUNTER = "counter_name"
@@ -49,6 +48,26 @@ _NOTHING = (
     "a ROCm kernel list without a kernel dispatch",
     "record the program with `rocprofv3 --kernel-trace`",
 )
+# A kernel's symbol is that of its descriptor; demanglers print what follows the name as a clone.
+_DESCRIPTOR = re.compile(r"\s*(?:\[clone \.kd\]|\(\.kd\)|\.kd)\s*\Z")
+_CLONE_OF_DESCRIPTOR = re.compile(r"(\[clone [^\[\]]*?)\.kd\]\s*\Z")
+
+
+def bare_name(name: str) -> str:
+    """Return a kernel's name without the suffix of its descriptor; other clones keep theirs.
+
+    >>> bare_name("void add<int>(int*) [clone .kd]"), bare_name("_Z3addPi.kd")
+    ('void add<int>(int*)', '_Z3addPi')
+    """
+    return _CLONE_OF_DESCRIPTOR.sub(r"\1]", _DESCRIPTOR.sub("", name)).strip()
+
+
+def work_groups(work_items: Sequence[AnyIntArray], group: Sequence[AnyIntArray]) -> list[IntArray]:
+    """Return x, y and z, (n,) each, of the grid in work-groups, the last one maybe not full; 0: unknown."""
+    return [
+        -(-items.astype(np.int64, copy=False) // np.maximum(size, 1))
+        for items, size in zip(work_items, group, strict=True)
+    ]
 
 
 def recognise(file: InputFile) -> bool:
@@ -62,10 +81,11 @@ def recognise(file: InputFile) -> bool:
 def _layout(file: InputFile) -> Layout:
     cells = header_cells(first_line(file.head))
     called = [cell.strip().casefold().replace("-", "_") for cell in cells]
-    known = {of: next((name for name in names if name in called), None) for of, names in _CALLED.items()}
-    columns = {of: (called.index(name), "text" if of in _TEXTS else "integer") for of, name in known.items()
-               if name is not None}  # fmt: skip
-    return Layout(cells, columns, remedy="record the profile again")  # type: ignore[arg-type]
+    columns: dict[str, tuple[int, Kind]] = {}
+    for of, names in _CALLED.items():
+        for name in [name for name in names if name in called][:1]:
+            columns[of] = called.index(name), "text" if of in _TEXTS else "integer"
+    return Layout(cells, columns, remedy="record the profile again")
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
@@ -79,19 +99,27 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     for rows in read_rows(file, _layout(file), progress):
         if "kind" in rows:
             kinds, codes = rows.texts("kind")
-            is_dispatch = np.array([kind == "KERNEL_DISPATCH" for kind in kinds], dtype=np.bool_)
-            rows = rows.where(is_dispatch[codes])  # noqa: PLW2901
+            rows = rows.where(np.array([kind == "KERNEL_DISPATCH" for kind in kinds])[codes])  # noqa: PLW2901
         if not len(rows):
             continue
-        order, process = rows.if_complete("order"), rows.if_complete("process")
+        order, process, device = rows.if_complete("order"), rows.if_complete("process"), None
         if order is None:
             launch_order = "gpu-start"
         if "process" not in rows and "database" in rows:
             # The databases that rocpd merged are numbered as they come.
             distinct, codes = rows.texts("database")
-            numbers = [databases.setdefault(each, len(databases)) for each in distinct]
-            process = np.array(numbers, dtype=np.int64)[codes]
-        grid, block = _dimensions(rows)
+            process = np.array([databases.setdefault(each, len(databases)) for each in distinct])[codes]
+        if "device" in rows:
+            agents, codes = rows.texts("device")
+            numbers = [int(found[1]) if (found := _AGENT.fullmatch(agent)) else -1 for agent in agents]
+            device = np.array(numbers, dtype=np.int32)[codes]
+            rows.refuse(device < 0, "device", lambda row: f"{agents[codes[row]]!r} does not say which GPU")  # noqa: B023
+        axes = next((axes for axes in _SIZES if all(axis in rows for axis in axes)), [])
+        sizes = [rows.numbers(axis) for axis in axes]
+        for axis, size in zip(axes, sizes, strict=True):
+            rows.refuse(size < 0, axis, f"{int(size.min())} is no size")
+        one = [np.ones(len(rows), dtype=np.int64)] * (3 - len(sizes) // 2)
+        items, block = [*sizes[: len(sizes) // 2], *one], [*sizes[len(sizes) // 2 :], *one]
         start_ns = rows.times("start")
         duration_ns = rows.times("end") - start_ns
         rows.refuse(duration_ns < 0, "end", "a launch ends before it starts")
@@ -101,35 +129,11 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
                 duration_ns=duration_ns,
                 order=order,
                 process=process,
-                device=_devices(rows) if "device" in rows else None,
-                grid=grid,
-                block=block,
+                device=device,
+                grid=work_groups(items, block) if sizes else None,
+                block=block if sizes else None,
                 start_ns=start_ns,
                 stream=rows.if_complete("queue"),
             )
         )
     return launches.finish(FORMAT, RecordingFacts(launch_order=launch_order), _NOTHING)
-
-
-def _devices(rows: Rows) -> AnyIntArray:
-    agents, codes = rows.texts("device")
-    found = [_AGENT.fullmatch(agent) for agent in agents]
-    if None in found:
-        wrong = found.index(None)
-        rows.refuse(codes == wrong, "device", f"{agents[wrong]!r} does not say which GPU")
-    return np.array([int(match[1]) for match in found if match], dtype=np.int32)[codes]
-
-
-def _dimensions(rows: Rows) -> tuple[Sequence[AnyIntArray], Sequence[AnyIntArray]] | tuple[None, None]:
-    """Return the grid in work-groups and the work-group; None where the list does not say both."""
-    items, group = ([f"{what}_{axis}" for axis in "xyz"] for what in ("items", "group"))
-    if not all(column in rows for column in (*items, *group)):
-        items, group = ["items"], ["group"]
-    if not all(column in rows for column in (*items, *group)):
-        return None, None
-    counts = {of: rows.numbers(of) for of in (*items, *group)}
-    for of, numbers in counts.items():
-        rows.refuse(numbers < 0, of, f"{int(numbers.min())} is no size")
-    one = [np.ones(len(rows), dtype=np.int64)] * (3 - len(items))
-    block = [*(counts[of] for of in group), *one]
-    return work_groups([*(counts[of] for of in items), *one], block), block

@@ -1,1 +1,0 @@
-"""ROCm's profilers: rocprof, rocprofv2 and rocprofv3."""
