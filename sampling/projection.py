@@ -1,11 +1,10 @@
 """Principal Kernel Projection: stop inside a kernel once its IPC is steady, and project its cycles.
 
-Source: Principal Kernel Analysis, section 3.2 (docs/methods.md, 9 Projection). The kernel's IPC, instructions
-over cycles since its start, is steady where its relative standard deviation over the last 3000 cycles is
-below s = 0.25 per cent. The stop waits until as many thread blocks have finished as fill the GPU, one wave. A
-grid smaller than a wave waits for 0.3 of its thread blocks; the paper drops the condition for it, which can
-project a kernel far too long. The window is the last 3000 cycles whole: a kernel younger than that is not
-steady yet.
+The kernel's IPC, instructions over cycles since its start, is steady where its relative standard deviation
+over the last 3000 cycles is below s = 0.25 per cent. The stop waits until as many thread blocks have
+finished as fill the GPU, one wave; a grid smaller than a wave waits for 0.3 of its thread blocks, for the
+paper's rule without that can project it far too long. [Principal Kernel Analysis, section 3.2;
+docs/methods.md, 9 Projection]
 """
 
 from __future__ import annotations

@@ -15,13 +15,10 @@ difference to the one before. What comes after (immediates, values) is left alon
 grammar and public source (tracer_tool.cu, post-traces-processing.cpp, trace_parser.cc).
 
 Counted are the accesses of LDG, STG, ATOMG, REDG and LDGSTS, and of LD, ST, ATOM and RED where the address
-is not in the 16 MiB from the shared or the local base on: shared and local memory do not count.
-Loads of constants and textures have no address in a trace. The bulk copies of Hopper's tensor memory
-accelerator are refused: their grammar is another in each version.
-
-The warps of all thread blocks take turns, in the file's order: the first instruction of each, then the second
-of each, and so on; a warp that has ended is left out. Each line that the active threads of an instruction
-touch is one access, in ascending order. How many warps a GPU holds at once is not modelled.
+is not in the 16 MiB from the shared or the local base on. Loads of constants and textures have no address
+in a trace. The bulk copies of Hopper's tensor memory accelerator are refused: their grammar is another in
+each version. The warps of all thread blocks take turns: the first instruction of each, in the file's order,
+then the second of each, and so on. Each line that an instruction touches is one access, in ascending order.
 """
 
 from __future__ import annotations
@@ -61,9 +58,7 @@ def recognises(head: bytes) -> bool:
 def read(file: TraceFile, line_bytes: int) -> AddressTrace:
     """Read the accesses of a kernel.
 
-    Raises
-    ------
-    InputError : the grammar is broken, a memory instruction is not known, or the file ends early.
+    Raises InputError: the grammar is broken, a memory instruction is not known, or the file ends early.
     """
     blocks = _Blocks(file.path)
     thread_instructions = warp_instructions = 0

@@ -1,9 +1,9 @@
 """The cliff of a miss-rate curve: where the working set comes to fit the last-level cache.
 
-Source: GPU scale-model simulation, sections IV-2 and V-C (docs/methods.md, 10 Scale model): the miss rate
-falls to less than half when the cache doubles. Only under strong scaling: else the working set grows with the
-cache. What is ours: other steps than doublings, a least drop (a curve near 0 halves without any time saved),
-and what is near.
+The miss rate falls to less than half when the cache doubles, under strong scaling: else the working set
+grows with the cache. Other steps than doublings, a least drop (a curve near 0 halves without any time
+saved), and what is near are ours. [GPU scale-model simulation, sections IV-2 and V-C; docs/methods.md, 10
+Scale model]
 """
 
 from __future__ import annotations

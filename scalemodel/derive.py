@@ -1,13 +1,9 @@
 """Proportional scaling: the scale models of a target GPU, as configurations that simulators read.
 
-Source: GPU scale-model simulation, sections II, III and V-D, Tables I, III and V (docs/methods.md, 10 Scale
-model). What the SMs share (last-level cache, on-chip network, memory bandwidth, memory controllers) is
-divided by the same factor F as their number; what belongs to one SM, and every clock, stays. Of a GPU of
-chiplets the number of chiplets is divided; each stays as it is, and so does its link (section VII-D). Two
-cells of Table I, 358 and 337 GB/s of the row of 16 SMs, contradict its own rule, which is followed here.
-
-A target is a `gpgpusim.config` or a TOML of ours, which its content says. Only the values that scale are
-replaced, every other byte stays.
+What the SMs share (last-level cache, on-chip network, memory bandwidth, memory controllers) is divided by
+the same factor F as their number; what belongs to one SM, and every clock, stays. Of a GPU of chiplets
+their number is divided. Only the values that scale are replaced, every other byte stays. [GPU scale-model
+simulation, sections II, III, V-D and VII-D; docs/methods.md, 10 Scale model]
 """
 
 from __future__ import annotations
@@ -117,9 +113,7 @@ def read_target(path: str, known_options: Iterable[str] | None = None) -> Target
     known_options : of a `gpgpusim.config`, those that the simulator at hand prints that it knows; None where
         nobody says it.
 
-    Raises
-    ------
-    InputError : the file cannot be read, or is neither kind of configuration, or not a whole one.
+    Raises InputError: the file cannot be read, or is neither kind of configuration, or not a whole one.
     """
     text = read_text(path, meant=_MEANT)
     if any(_OPTION_NAME.match(line.lstrip()) for line in text.splitlines()):
@@ -130,10 +124,8 @@ def read_target(path: str, known_options: Iterable[str] | None = None) -> Target
 def derive(target: Target, factors: Iterable[int]) -> tuple[ScaledModel, ...]:
     """Return the scale model of each factor, in the order given, each once.
 
-    Raises
-    ------
-    OptionError : a factor is below 1, or does not divide a resource.
-    InputError : the target's files cannot express the scale model.
+    Raises OptionError: a factor is below 1, or does not divide a resource; InputError: the target's files
+    cannot express the scale model.
     """
     above = target.factors[1:]
     which_do = "no factor above 1 divides every shared resource"
@@ -263,13 +255,9 @@ class Options(dict[str, Option]):
 
     def clock_mhz(self, domain: int) -> float | None:
         """Return a clock: 0 the SMs', 1 the network's, 2 the last-level cache's, 3 the memory's."""
-        if _CLOCKS not in self:
-            return None
-        clocks = self[_CLOCKS].value.split(":")
-        if len(clocks) != 4 or not all(_NUMBER.fullmatch(clock) for clock in clocks):
-            what = f"{_CLOCKS} is {self[_CLOCKS].value!r}, not four clocks in MHz"
-            raise self.error(_CLOCKS, what, "write them as SM:NETWORK:CACHE:MEMORY")
-        return float(clocks[domain])
+        clocks = self.stated(_CLOCKS, "").split(":")
+        known = len(clocks) == 4 and all(_NUMBER.fullmatch(clock) for clock in clocks)
+        return float(clocks[domain]) if known else None
 
 
 def config_target(text: str, path: str, known_options: Iterable[str] | None = None) -> Target:
@@ -404,14 +392,11 @@ def _stated_ports(options: Options, network: str, ports: int) -> Option:
     # What the file leaves out is BookSim's default: a torus of two dimensions with a map of its nodes.
     wanted = {"topology": "fly", "n": "1", "use_map": "0"}
     stated = settings.get("k", Option("", 0))
-    other = [name for name in wanted if name not in settings or settings[name].value != wanted[name]]
-    if other or not _WHOLE.fullmatch(stated.value) or int(stated.value) < ports:
-        name = other[0] if other else "k"
-        state = f"{name} = {settings[name].value}" if name in settings else f"{name} is not set"
-        row = network.count("\n", 0, settings.get(name, stated).start) + 1
-        place = Place(Path(options.path).parent / options.stated(_NETWORK_FILE), row)
+    is_fly = all(name in settings and settings[name].value == value for name, value in wanted.items())
+    if not is_fly or not _WHOLE.fullmatch(stated.value) or int(stated.value) < ports:
+        place = Place(Path(options.path).parent / options.stated(_NETWORK_FILE))
         remedy = f"set topology = fly; n = 1; use_map = 0; k = {ports}; or use -network_mode 2"
-        raise InputError(f"no crossbar with a port for each of {ports} ({state})", place, remedy=remedy)
+        raise InputError(f"no crossbar with a port for each of {ports}", place, remedy=remedy)
     return stated
 
 

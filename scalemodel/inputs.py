@@ -1,10 +1,8 @@
 """What a prediction is asked with: tables of benchmarks, questions in TOML, and files of a miss-rate curve.
 
-**Benchmarks** are a CSV, a row for each benchmark and size: columns ``benchmark,size,ipc`` and, where known,
-``mpki,f_mem,scaling,mpki_unit``, in any order; others are not read, which is told. An empty cell is not
-known: a row may hold the MPKI alone, as a point of the miss-rate curve. ``scaling`` and ``mpki_unit`` are
-those of the benchmark, the same in all of its rows. Its two smallest sizes are the scale models, all larger
-ones targets.
+**Benchmarks** are a CSV, a row for each benchmark and size: columns ``benchmark,size,ipc`` and, where
+known, ``mpki,f_mem,scaling,mpki_unit``, in any order. An empty cell is not known: a row may hold the MPKI
+alone. The two smallest sizes of a benchmark are its scale models, all larger ones targets.
 
 **A question** in TOML says what the options of the command say, all but ``[ipc]`` optional::
 
@@ -249,10 +247,8 @@ def read_benchmarks(
     scaling, mpki_unit : instead of what the file says; strong and thread where nothing says it.
     tell : is told what is left out: columns, and benchmarks with an IPC at fewer than two sizes.
 
-    Raises
-    ------
-    InputError : it cannot be read, lacks a column, or a row is wrong; or no benchmark has an IPC at two
-        sizes.
+    Raises InputError: it cannot be read, lacks a column, or a row is wrong; or no benchmark has an IPC at
+    two sizes.
     """
     return _benchmarks(read_text(path), path, None, scaling, mpki_unit, tell)
 
@@ -358,10 +354,8 @@ def read_questions(
     benchmark : the only one of a CSV to ask for; all where None.
     scaling, mpki_unit, tell : see `read_benchmarks`.
 
-    Raises
-    ------
-    InputError : the file cannot be read, or a value in it is wrong.
-    OptionError : the benchmark is not in the CSV.
+    Raises InputError: the file cannot be read, or a value in it is wrong; OptionError: the benchmark is not
+    in the CSV.
     """
     text = read_text(path)
     header = next((line for line in text.splitlines() if line.strip()), "").replace('"', "")

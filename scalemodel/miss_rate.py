@@ -1,28 +1,9 @@
 """The miss-rate curve of an address trace: misses per thousand instructions at each cache capacity.
 
-Source: GPU scale-model simulation, section V-A (docs/methods.md, 10 Scale model). The cache is fully
-associative with least-recently-used replacement. Counted are the misses of the whole trace in its one order:
-no SM-private cache is in front, cold misses are misses, nothing is flushed between kernels.
-
-**Stack distance**: how many other lines were touched since a line's previous access. A cache of C lines
-misses exactly the accesses of stack distance C or more, and those that touch their line for the first time.
-[Mattson, Gecsei, Slutz, Traiger, IBM Systems Journal 9(2), 1970]
-
-**StatStack** knows reuse distances alone, which are cheaper [Eklov, Hagersten, ISPASS 2010]. The stack
-distance of an access of reuse distance r is expected to be the number of the r accesses between that are
-the last to their line before it: the one k places before the end is, where its own next use is k accesses
-away or more, which is as probable as it is among all accesses,
-
-    expected(r) = sum over k = 1 .. r of P(reuse distance >= k).
-
-Accesses whose line is not used again count as infinitely far. It is wrong by as much as reuse distances
-depend on the place in the trace: phases, and lines that are used together. The method states no error.
-
-**SHARDS**: miss counts from the accesses to a fixed share of the lines, chosen by their hash [Waldspurger,
-Park, Garthwaite, Ahmad, FAST 2015, section 3]: among the kept accesses a stack distance is the true one
-times the rate R, so a cache of C lines is one of C R lines to them; between whole numbers the count is
-interpolated. SHARDS-adj: N R of the N accesses are expected to be kept; what is more or less than that is
-taken from or added to the hits of distance 0. So the misses are those among the kept accesses, over R.
+The cache is fully associative with least-recently-used replacement, and the trace has one order. Counted from
+stack distances [Mattson et al., 1970], of all lines or of a share of them (SHARDS [Waldspurger et al., FAST
+2015]), or expected from reuse distances (StatStack [Eklov, Hagersten, ISPASS 2010]). (docs/methods.md, 10
+Scale model)
 """
 
 from __future__ import annotations
@@ -133,11 +114,8 @@ def miss_rate_curve(
     capacity_bytes : (c,) int64, each at least one line; a part of a line holds nothing.
     rng : draws which lines are looked at, for SHARDS only.
 
-    Raises
-    ------
-    OptionError : there is no capacity, or one of less than a line; SHARDS chooses no line; the trace is too
-        long, or states another number of instructions.
-    AnalysisError : the trace has no access.
+    Raises OptionError: there is no capacity, or one of less than a line; SHARDS chooses no line; the trace
+    is too long, or states another number of instructions; AnalysisError: the trace has no access.
     """
     capacities = np.asarray(capacity_bytes, dtype=np.int64)
     if not capacities.size:
@@ -316,7 +294,9 @@ def exact_misses(line: AddressArray, capacity_lines: IntArray) -> MissCounts:
 def expected_stack_distances(reuse_distance: IntArray, accesses: int) -> FloatArray:
     """Return StatStack's expected stack distance for each reuse distance from 0 to the largest.
 
-    Given are those of the accesses whose line is used again, and how many accesses there are in all.
+    expected(r) = sum over k = 1 .. r of P(reuse distance >= k): of the r accesses between, the one k places
+    before the end is the last to its line if its own next use is k accesses away or more. Given are the reuse
+    distances of the accesses whose line is used again, and how many accesses there are; others are infinite.
     """
     counts = np.bincount(reuse_distance)
     # At index k - 1: the share of accesses with a reuse distance of k or more.
@@ -363,13 +343,10 @@ def shards_misses(
 ) -> MissCounts:
     """Return estimated misses of such caches from a share of the lines, R > 0; at 1 they are exact.
 
-    The bounds put two errors of sampling on top of each other, as they tend to go together. How far apart
-    two uses seem: of C lines C R are chosen, give or take sqrt(C R (1 - R)), so the cache could as well be
-    smaller or larger by sqrt(C (1 - R) / R) lines; at a cliff of the curve this is what counts. Which lines
-    are chosen: where each of them has m misses (in the smaller cache for the upper bound, in the larger one
-    for the lower), the standard error of their sum over R is sqrt((1 - R) sum m^2) / R. Each is taken times
-    the normal quantile of the confidence. Where that leaves no cache at all, all accesses are the upper
-    bound. The bounds say nothing of a few lines with most of the misses of which none is chosen.
+    Among the accesses to them a stack distance is the true one times R, so a cache of C lines is one of C R
+    lines; the misses are those among the kept accesses, over R (SHARDS-adj). The bounds put two errors of
+    sampling on top of each other: how far apart two uses seem, as if the cache were smaller or larger by
+    sqrt(C (1 - R) / R) lines, and which lines are chosen, sqrt((1 - R) sum m^2) / R for lines of m misses.
     """
     sample = draw_lines(line, rate, rng)
     if not sample.size:

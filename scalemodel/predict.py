@@ -26,8 +26,10 @@ from scalemodel.cliff import CurveReading, CurveStep, read_curve
 from scalemodel.errors import Finding, OptionError
 from scalemodel.measurements import Measurements, wrong_f_mem, wrong_size
 from scalemodel.rules import (
+    CLIFF_BETWEEN_MODELS,
     DEFAULT_CONFIDENCE,
     DEFAULT_RULE,
+    LEAST_BACK_CAST,
     Bounds,
     Calibration,
     ModelPair,
@@ -36,7 +38,6 @@ from scalemodel.rules import (
     beyond_benchmarks,
     calibrated_up_to,
     calibration,
-    half_width,
     rule_named,
 )
 
@@ -153,10 +154,8 @@ def predict(
     assume_f_mem : whether to give a point, marked, where f_mem is needed and unknown.
     curve_is_modelled : whether the MPKI come from a model of the cache: a cliff must then be steeper.
 
-    Raises
-    ------
-    OptionError : fewer than two scale models, one without IPC, a target below the largest, an unknown rule or
-        level, f_mem out of range, or a cliff asked for where there is none.
+    Raises OptionError: fewer than two scale models, one without IPC, a target below the largest, an unknown
+    rule or level, f_mem out of range, or a cliff asked for where there is none.
     """
     scaling = measurements.scaling
     points = _checked_models(measurements, simulated)
@@ -276,16 +275,12 @@ def _predicted(
     trend = _trend(rule, pairs, target, passed)
     if trend.ipc is None:
         return Prediction(target, rule.name, None, None, None, region, trend.remark)
-    is_beyond = False
     if rule.is_baseline:
         found = _Found(trend.ipc, remarks=() if region is Region.TREND else ("knows no cliff",))
     elif cliff is not None and region is not Region.TREND and asked.f_mem is None:
         found = _unknown_gain(asked, cliff, region, target, trend.ipc)
     else:
-        width, beyond = _width(asked, pairs, back_cast, target, trend.ipc)
-        found = _known_gain(asked, region, trend.ipc, width, back_cast)
-        if found.low is not None and beyond is not None:
-            is_beyond, found = True, found._replace(remarks=(*found.remarks, beyond))
+        found = _known_gain(asked, region, pairs, back_cast, target, trend.ipc)
     peak, unit, ipc = asked.measurements.peak_ipc_per_sm, asked.measurements.scaling.unit, found.ipc
     remarks = [trend.remark, *found.remarks]
     if ipc is not None and ipc < largest_ipc:
@@ -294,7 +289,7 @@ def _predicted(
         remarks.append(f"above the peak of {peak * target:.6g}")
     note = "; ".join(filter(None, remarks))
     numbers = (ipc, found.low, found.high)
-    return Prediction(target, rule.name, *numbers, region, note, found.bounds, is_beyond)
+    return Prediction(target, rule.name, *numbers, region, note, found.bounds, found.is_beyond)
 
 
 class _Found(NamedTuple):
@@ -305,25 +300,17 @@ class _Found(NamedTuple):
     high: float | None = None
     bounds: Bounds = Bounds.NONE
     remarks: tuple[str, ...] = ()
+    is_beyond: bool = False
 
 
-def _width(
-    asked: _Asked, pairs: Sequence[ModelPair], back_cast: float | None, target: int, trend: float
-) -> tuple[float, str | None]:
-    """Return the half-width in ln IPC, and what of it was not calibrated, in words."""
-    models = [size for size, _ in asked.points]
-    inside, doublings = asked.has_cliff_inside, math.log2(target / models[-1])
-    width = half_width(asked.level, doublings, back_cast, cliff_between_models=inside)
-    scaling, beyond = asked.measurements.scaling, "beyond the calibrated range"
-    if inside:
-        return width, None
-    if back_cast is None and (change := beyond_benchmarks(scaling, pairs[-1].correction_per_doubling)):
-        lost = abs(math.log(trend / pairs[-1].proportional_ipc(target)))
-        return max(width, min(lost, _MOST_HALF_WIDTH)), f"{beyond}: {change}"
-    return width, beyond if target > calibrated_up_to(scaling, models) else None
-
-
-def _known_gain(asked: _Asked, region: Region, trend: float, width: float, back_cast: float | None) -> _Found:
+def _known_gain(
+    asked: _Asked,
+    region: Region,
+    pairs: Sequence[ModelPair],
+    back_cast: float | None,
+    target: int,
+    trend: float,
+) -> _Found:
     """Return what is known where f_mem is, or is not needed."""
     ipc: float | None = trend
     low, high, remarks = trend, trend, []
@@ -333,16 +320,35 @@ def _known_gain(asked: _Asked, region: Region, trend: float, width: float, back_
     if region is Region.BETWEEN:
         ipc, low = None, trend
         remarks.append("bracket, no point: where the cliff lies between its sizes is not known")
+    width, bounds, said = _width(asked, pairs, back_cast, target, trend)
     if width > _MOST_HALF_WIDTH:
         failed = back_cast is not None and math.isinf(back_cast)
         how = "cannot predict a model" if failed else "is too far off at a model that it predicts"
         return _Found(ipc, remarks=(*remarks, f"no interval: the rule {how} from those before it"))
-    bounds = Bounds.INTERVAL if back_cast is None else Bounds.BACK_CAST
-    if asked.has_cliff_inside:
-        bounds = Bounds.NOT_CALIBRATED
-        remarks.append("interval not calibrated")
+    remarks += [said] if said else []
+    is_beyond = bounds is not Bounds.NOT_CALIBRATED and bool(said)
     bounds = Bounds.BRACKET if ipc is None else bounds
-    return _Found(ipc, low / math.exp(width), high * math.exp(width), bounds, tuple(remarks))
+    return _Found(ipc, low / math.exp(width), high * math.exp(width), bounds, tuple(remarks), is_beyond)
+
+
+def _width(
+    asked: _Asked, pairs: Sequence[ModelPair], back_cast: float | None, target: int, trend: float
+) -> tuple[float, Bounds, str]:
+    """Return the half-width in ln IPC, infinite for none, what set it, and what of it was not calibrated."""
+    scaling, level = asked.measurements.scaling, asked.level
+    models = [size for size, _ in asked.points]
+    doublings = math.log2(target / models[-1])
+    width = level.per_doubling * doublings
+    if asked.has_cliff_inside:
+        return CLIFF_BETWEEN_MODELS * width, Bounds.NOT_CALIBRATED, "interval not calibrated"
+    beyond = "beyond the calibrated range"
+    said = beyond if target > calibrated_up_to(scaling, models) else ""
+    if back_cast is not None:
+        return level.per_back_cast * doublings * max(LEAST_BACK_CAST, back_cast), Bounds.BACK_CAST, said
+    if change := beyond_benchmarks(scaling, pairs[-1].correction_per_doubling):
+        lost = abs(math.log(trend / pairs[-1].proportional_ipc(target)))
+        width, said = max(width, min(lost, _MOST_HALF_WIDTH)), f"{beyond}: {change}"
+    return width, Bounds.INTERVAL, said
 
 
 def _unknown_gain(asked: _Asked, cliff: CurveStep, region: Region, target: int, trend: float) -> _Found:

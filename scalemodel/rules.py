@@ -9,15 +9,11 @@ T > L the target, eff = IPC/size,
 A rule gives the trend: what IPC does where the cache helps no more than before. Beyond a cliff the trend
 restarts at the first size beyond it; the gain at the cliff itself, 1/(1 - f_mem) [Eq. 3], is the caller's.
 
-**Intervals**: |ln(actual / predicted)| <= q k with k = log2(T/L), q taken from the errors of the public
-benchmarks at three levels; with three or more models from what predicting a model from those before it gets
-wrong. This project's own: the paper gives no interval.
-
-The constants were set by the errors of the public benchmarks of GPU scale-model simulation: from 8 and 16 SMs
-to 32, 64 and 128, and from 4 and 8 chiplets to 16. What the intervals hold is counted over 16 of those
-benchmarks, which the tests count again. Programs whose efficiency changes more from one model to the next
-than any of these are beyond what q was taken from: there the interval reaches from nothing more lost, or
-gained, to twice what the trend loses or gains.
+**Intervals**: |ln(actual / predicted)| <= q k, q from the errors of the public benchmarks at three levels;
+with three or more models from what predicting a model from those before it gets wrong. This project's own.
+Programs whose efficiency changes more from one model to the next than any benchmark's are beyond what q was
+taken from: there the interval reaches from nothing more lost, or gained, to twice what the trend loses or
+gains.
 """
 
 from __future__ import annotations
@@ -192,9 +188,10 @@ def rule_named(name: str) -> Rule:
 
 # -- how far a prediction can be off --------------------------------------------------------------------
 
-# Back-casts agree by chance too: nothing below 3 % is taken from them.
-_LEAST_BACK_CAST = 0.03
-_CLIFF_BETWEEN_MODELS = 2.0
+#: Back-casts agree by chance too: nothing below 3 % is taken from them.
+LEAST_BACK_CAST = 0.03
+#: How many times wider an interval is where a cliff lies between the models.
+CLIFF_BETWEEN_MODELS = 2.0
 
 _SIZES: Mapping[Scaling, tuple[int, ...]] = {
     Scaling.STRONG: (8, 16, 32, 64, 128),
@@ -276,17 +273,3 @@ def beyond_benchmarks(scaling: Scaling, correction: float) -> str | None:
 def targets_held(rule: str, confidence: float, *, of_three: bool) -> int:
     """Return how many lie in a rule's intervals of a level: of `TARGETS_OF_THREE`, else of `TARGETS`."""
     return (_HELD_OF_THREE if of_three else _HELD)[rule][LEVELS.index(calibration(confidence))]
-
-
-def half_width(
-    level: Calibration, doublings: float, back_cast: float | None, *, cliff_between_models: bool
-) -> float:
-    """Return the half-width in ln IPC, infinite for none, so many doublings above the largest model.
-
-    The back-cast is the rule's, where there are three or more models; infinite where it has failed.
-    """
-    if cliff_between_models:
-        return _CLIFF_BETWEEN_MODELS * level.per_doubling * doublings
-    if back_cast is None:
-        return level.per_doubling * doublings
-    return level.per_back_cast * doublings * max(_LEAST_BACK_CAST, back_cast)

@@ -1,10 +1,9 @@
 """Address traces: which cache lines a program touches, in order, and over how many instructions.
 
-Text: one address a line, decimal, or hexadecimal after ``0x``; ``#`` starts a comment, empty lines are left
-out. CSV: a row an access, with a column ``address`` and, if there is one, ``size`` in bytes; an access counts
-once for each line it touches, and all other columns are left alone. Binary: little-endian unsigned integers
-of 64 bits or of 32, and nothing else. Accel-Sim's: `accel_sim`; a folder of them, or the list that Accel-Sim
-is given (``kernelslist.g``), stands for its kernels in their order. Gzip, xz, or neither.
+Text: one address a line, decimal, or hexadecimal after ``0x``; ``#`` starts a comment. CSV: a row an
+access, with a column ``address`` and, if there is one, ``size`` in bytes. Binary: little-endian unsigned
+integers of 64 bits or of 32. Accel-Sim's: `accel_sim`; a folder of them, or the list that Accel-Sim is
+given, stands for its kernels.
 """
 
 from __future__ import annotations
@@ -78,11 +77,8 @@ def read_address_trace(
     trace_format : of all files; None recognises each by its content. Binary must be named.
     line_bytes : a power of two. An access to several lines counts once for each.
 
-    Raises
-    ------
-    InputError : a file cannot be read, is of no known format, or breaks its format's grammar; no file has an
-        access.
-    OptionError : there is no path, or the line size is no power of two.
+    Raises InputError: a file cannot be read, is of no known format, or breaks its format's grammar; no file
+    has an access; OptionError: there is no path, or the line size is no power of two.
     """
     if not paths:
         raise OptionError("no trace is given")

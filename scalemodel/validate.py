@@ -90,10 +90,8 @@ def validate(
     simulated : sizes of the scale models; the two smallest of each benchmark that have an IPC where None.
     runs : benchmark -> the runs it was measured by, ascending by size: predicted launch by launch as well.
 
-    Raises
-    ------
-    OptionError : benchmarks share a name, count their sizes in other things, or what `predict` raises.
-    AnalysisError : no benchmark has a size to check.
+    Raises OptionError: benchmarks share a name, count their sizes in other things, or what `predict`
+    raises; AnalysisError: no benchmark has a size to check.
     """
     names = [benchmark.name for benchmark in benchmarks]
     if repeated := [name for name in names if names.count(name) > 1]:

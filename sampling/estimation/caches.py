@@ -1,12 +1,12 @@
 """How the caches were when the launches of results began, and what that says of their total.
 
 A drawn launch that is simulated alone finds an empty L2. Such totals came out 5 to 10 % longer than the whole
-run's on four programs, up to 40 % where launches live on a large working set: a bias, which no interval sees.
-With L2 filled beforehand they were within 1 %. (docs/methods.md, 14 Launches simulated alone)
+run's on four programs: a bias, which no interval sees. With L2 filled beforehand they were within 1 %.
+(docs/methods.md, 14 Launches simulated alone)
 
 **Cold check** (this project's own, with Hajek's ratio of totals and his variance of draws by size [Hajek
-1964]). Some of the drawn launches are simulated a second time, after 16 predecessors. They are drawn in
-proportion to what they stand for, x_i = w_i times duration, at most once each:
+1964]). Some launches, drawn in proportion to what they stand for, are simulated a second time, after 16
+predecessors:
 
     pi_i = min(1, c x_i),  sum pi_i = r              by a systematic draw over a random order
     R = sum w_i warm_i / pi_i  /  sum w_i cold_i / pi_i
@@ -14,9 +14,7 @@ proportion to what they stand for, x_i = w_i times duration, at most once each:
     q = r/(r - 1) sum (1 - pi_i) u_i^2 / sum (1 - pi_i) c_i^2       the spread of warm/cold that was seen
     v = (4 k^2 + (r - 1) q) / (4 + r - 1)  sum (1 - pi_i) c_i^2 / (sum c_i)^2,   k = 0.12 R declared
 
-The cycles of cold launches are multiplied by R, and t_nu sqrt(v) with nu = (4 + r - 1)/2 enters the interval,
-as in `interval`: a few pairs often miss the launch that is unlike the others. Where cycles follow durations R
-is the mean of warm/cold; of all launches it is exact.
+The cycles of cold launches are multiplied by R, and t_nu sqrt(v) with nu = (4 + r - 1)/2 enters the interval.
 """
 
 from __future__ import annotations

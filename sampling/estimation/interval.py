@@ -1,10 +1,9 @@
 """From a sample of launches to a total, or to a ratio of totals, with its interval.
 
 A plan declares how simulated cycles per profiled nanosecond vary: by kappa within a stratum (noise floor),
-and from kernel to kernel (kernel spread), which a pooled stratum has too. So stratum i has a declared
-variance V before anything was simulated. Where a spread can be seen, in strata simulated twice and between
-strata of one launch of one kernel group, it moves all by one factor f. (docs/methods.md, 11 Back
-from the simulator)
+and from kernel to kernel (kernel spread), which a pooled stratum has too. Where a spread can be seen, in
+strata simulated twice and between strata of one launch of one kernel group, it moves all declared variances
+V by one factor f. (docs/methods.md, 11 Back from the simulator)
 
     V_i = Y_i^2 (1/m_i - 1/N_i) kappa_i^2;   q_i = sum (residuals)^2 / (d_i y_i^2),  d_i = m_i - 1
     p = sum_seen V / sum V                          the share of the variance where something was seen
@@ -14,8 +13,7 @@ from the simulator)
     total +- t_nu sqrt(f sum V),  nu = (4 + D)/2    halved: kernels differ, and sampling stops when narrow
 
 Where r d is above the 99th percentile of chi-squared with d degrees of freedom the declared is refuted, and
-what was seen counts as it was seen: f = max(f, p r + (1 - p) f). Nothing seen is the declared variance with
-t_2; all seen often is the plain variance of the strata with Satterthwaite's degrees.
+what was seen counts as it was seen: f = max(f, p r + (1 - p) f).
 """
 
 from __future__ import annotations

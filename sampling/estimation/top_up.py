@@ -131,11 +131,8 @@ def top_up(
     ----------
     beside : how much of epsilon is taken by what launches do not narrow, see `PlanEstimate.beside_sampling`.
 
-    Raises
-    ------
-    AnalysisError : the plan's launches were picked, or drawn in another order than here; its profile is not
-        what it was made from; nothing of epsilon is left.
-    ProfileError : its profile cannot be read.
+    Raises AnalysisError: the plan's launches were picked, or drawn in another order than here; its profile
+    is not what it was made from; nothing of epsilon is left; ProfileError: its profile cannot be read.
     """
     _refuse_picked(plan)
     left = sampling_left(epsilon, beside)

@@ -123,10 +123,7 @@ def estimate_plan(
     projection_error : the relative error of projected cycles, where too few launches tell it.
     scale_error : the half-width of a scale model's own interval, where cycles are its predictions.
 
-    Raises
-    ------
-    OptionError : a metric or interval that there is not.
-    AnalysisError : no launch has a metric.
+    Raises OptionError: a metric or interval that there is not; AnalysisError: no launch has a metric.
     """
     confidence = plan.options.confidence if confidence is None else confidence
     caches = caches_of(plan, results)
@@ -225,9 +222,7 @@ def with_projections(
     That is (n,) which are projected; the relative error of a projection, root mean square; and how it is
     known: it is measured on launches that have both, and must be declared where fewer than three have.
 
-    Raises
-    ------
-    OptionError : it is neither measured nor declared.
+    Raises OptionError: it is neither measured nor declared.
     """
     nothing = np.full(len(results.ids), np.nan)
     metrics = dict(results.metrics)

@@ -49,7 +49,7 @@ _COUNT = (
 )
 _COUNT_SIGN = re.compile(rb"kernel \d+ - .+ - #thread-blocks \d+,\s*kernel instructions -?\d+")
 _BANNER = b"NVBit (NVidia Binary Instrumentation Tool"
-_BLOCKS_TITLE = "Warp ID,Basic Block Counts"
+_BLOCKS = re.compile(rb"(?:\xef\xbb\xbf)?\s*Warp ID,Basic Block Counts")
 _LAUNCH = r"^Kernel ?(?P<number>\d{1,18}),(?P<blocks>\d{1,18}),(?P<warps>\d{1,18}),(?P<name>.+)$"
 
 
@@ -100,14 +100,10 @@ def recognise(file: InputFile) -> bool:
     return (
         is_stats(file.head)
         or _COUNT_SIGN.search(file.head) is not None
-        or _is_of_blocks(file)
+        or _BLOCKS.match(file.head) is not None
         or simulator_log.recognise(file)
         or (_BANNER in file.head and any(_COUNT_SIGN.search(text) for _, text in pieces(file)))
     )
-
-
-def _is_of_blocks(file: InputFile) -> bool:
-    return file.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_BLOCKS_TITLE.encode())
 
 
 def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> FeatureRows:
@@ -120,7 +116,7 @@ def read(file: InputFile, _locale: NumberLocale, progress: Progress | None) -> F
     """
     if is_stats(file.head):
         return stats_rows(file, progress)
-    if _is_of_blocks(file):
+    if _BLOCKS.match(file.head):
         return _of_blocks(file, progress)
     return _of_simulator(file, progress) if simulator_log.recognise(file) else _of_nvbit(file, progress)
 

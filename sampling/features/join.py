@@ -322,13 +322,14 @@ def _by_occurrence(
     of the rows.
     """
     known = np.flatnonzero((own[0] >= 0) & (sequence >= 0))
-    label, distinct = dense_codes(
+    label, _ = dense_codes(
         [np.concatenate([shapes[:, place], column[known]]) for place, column in enumerate(own)]
     )
     lengths = [each.launches for each in launches.profile.sequences]
-    of_launch = label[launches.signature] * len(lengths) + np.repeat(np.arange(len(lengths)), lengths)
-    of_row = label[len(shapes) :] * len(lengths) + sequence[known]
-    count = np.bincount(of_launch, minlength=len(distinct) * len(lengths))
+    of_sequence = np.concatenate([np.repeat(np.arange(len(lengths)), lengths), sequence[known]])
+    kind, kinds = dense_codes([np.append(label[launches.signature], label[len(shapes) :]), of_sequence])
+    of_launch, of_row = np.split(kind, [len(launches.signature)])
+    count = np.bincount(of_launch, minlength=len(kinds))
     in_file = np.bincount(of_row, minlength=len(count))
     if rows.occurrence is None:
         occurrence = np.empty(len(known), dtype=np.int64)

@@ -30,10 +30,9 @@ from sampling.text import Wording, json_rows_text, json_text
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA: Literal[1] = 1
 #: The name of a plan in the folder that hands it to a simulator.
 IN_FOLDER = "plan.json"
-_REMEDY = "make the plan again"
+_REMEDY = "give a plan that `kernelpoint sample -o` of this version wrote"
 
 # Durations are added up as 64-bit integers, launches and weights as doubles that count exactly.
 _MOST_NS = 2**62
@@ -172,7 +171,7 @@ class ToppedUp(Struct, frozen=True):
 class PlanFile(Struct, frozen=True, kw_only=True):
     """A whole plan file."""
 
-    schema: Literal[1] = SCHEMA
+    schema: Literal[1] = 1
     kind: Literal["plan"] = "plan"
     profile: PlannedProfile
     options: PlanOptions
@@ -215,9 +214,9 @@ class PlanFile(Struct, frozen=True, kw_only=True):
 
     def text(self) -> str:
         """Return the text of its file: a line a stratum, as there may be hundreds of thousands."""
-        written = [*self.__struct_fields__[:-4], *(("simulated",) if self.simulated else ())]
-        written += ["topped_up"] if self.topped_up else []
-        fields = {name: getattr(self, name) for name in written}
+        unwritten = {"path", "places", *(() if self.simulated else ("simulated",))}
+        unwritten |= set() if self.topped_up else {"topped_up"}
+        fields = {name: getattr(self, name) for name in self.__struct_fields__ if name not in unwritten}
         # One stratum after the other: all of them take much more room as dictionaries.
         document = {
             name: map(msgspec.to_builtins, value) if name == "strata" else msgspec.to_builtins(value)
@@ -262,32 +261,24 @@ def read_json_object(path: str) -> dict[str, Any]:
         document = error
     if not isinstance(document, dict):
         why = f" ({document})" if isinstance(document, Exception) else ""
-        raise PlanFileError(
-            f"not a JSON object{why}", path=path, remedy="give a file written by `kernelpoint sample -o`"
-        )
+        raise PlanFileError(f"not a JSON object{why}", path=path, remedy=_REMEDY)
     return document
 
 
 def read_plan(path: str) -> PlanFile:
     """Read a plan file, or that of a folder which `export` or `run` wrote.
 
-    Raises PlanFileError: it cannot be read, is not a plan, is of another schema, or not a whole one.
+    Raises PlanFileError: it cannot be read, is not a plan, or not a whole one.
     """
     # A name may be too long for the system, which is said below.
     with suppress(OSError):
         path = str(Path(path) / IN_FOLDER) if (Path(path) / IN_FOLDER).is_file() else str(path)
-    document = read_json_object(path)
-    if document.get("kind") != "plan":
-        remedy = "give a file written by `kernelpoint sample -o`"
-        raise PlanFileError("not a plan file", path=path, remedy=remedy)
-    if document.get("schema") != SCHEMA:
-        message = f"a plan of schema {document.get('schema')}, this version reads {SCHEMA}"
-        raise PlanFileError(message, path=path, remedy=_REMEDY)
-    plan = _converted(document | {"path": path, "places": ()}, PlanFile, "a plan file", path, _REMEDY)
+    document = read_json_object(path) | {"path": path, "places": ()}
+    plan = _converted(document, PlanFile, "a plan file", path, _REMEDY)
     try:
         # What options mean is wrong or right here, before anything else is read.
-        _ = method_named(plan.options.method), plan.options.target, plan.options.region
-        _ = plan.options.column_map
+        asked = plan.options
+        _ = method_named(asked.method), asked.target, asked.region, asked.column_map
     except OptionError as error:
         raise PlanFileError(Wording("a plan with bad options ({})", error.text), path=path) from error
     wrong = _what_does_not_add_up(plan)

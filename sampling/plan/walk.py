@@ -175,24 +175,18 @@ class TreeWalk:
         else:
             here = self._cost_here()
             group_bound = z * float(np.sqrt(here[-1])) / int(of_group_ns[group])
+        others = np.hstack([self._final[:, :group], self._whole[:, group + 1 :]])
+        strata, samples, sampled_ns, variance = (others.sum(axis=1) + here).tolist()
+        worst = z * float((np.sqrt(others[-1]) / np.delete(of_group_ns, group)).max(initial=0))
+        figures = int(strata), round(samples), sampled_ns, speedup_of(total_ns, sampled_ns)
+        bounds = z * float(np.sqrt(variance)) / max(total_ns, 1), max(worst, group_bound)
         if self.at_end:
             design = self.design
             assert design.bound is not None
             assert design.group_bound is not None
             figures = design.strata_count, design.samples, design.sampled_duration_ns, design.speedup
-            return Running(*figures, design.bound, design.group_bound, group_bound)
-        others = np.hstack([self._final[:, :group], self._whole[:, group + 1 :]])
-        strata, samples, sampled_ns, variance = (others.sum(axis=1) + here).tolist()
-        worst = (np.sqrt(others[-1]) / np.delete(of_group_ns, group)).max(initial=0)
-        return Running(
-            strata=int(strata),
-            samples=round(samples),
-            sampled_duration_ns=sampled_ns,
-            speedup=speedup_of(total_ns, sampled_ns),
-            bound=z * float(np.sqrt(variance)) / max(total_ns, 1),
-            worst_group_bound=max(z * float(worst), group_bound),
-            group_bound=group_bound,
-        )
+            bounds = design.bound, design.group_bound
+        return Running(*figures, *bounds, group_bound)
 
     def _cost_here(self) -> FloatArray:
         """Return (4,) what the present group's clusters cost."""
@@ -200,18 +194,15 @@ class TreeWalk:
         return _costs(replace(strata, group=np.zeros_like(strata.group)), 1)[:, 0]
 
     def overridden(self, path: str, verdict: Verdict) -> Overrides:
-        """Return the overrides with one more decision of the user's, on the present group.
+        """Return the overrides with one more decision of the user's, on a node of the present group.
 
-        Raises OptionError: the node is not among the decisions so far nor ahead, or it cannot be split.
+        Raises OptionError: it cannot be split.
         """
-        seen = {node.path: node for node in (*self.nodes, self.ahead) if node is not None}
-        node, key = seen.get(path), self.counts.groups[self.group].key
-        if node is None:
-            raise OptionError(f"the tree of {key!r} has no node {path!r} so far")
+        (node,) = (node for node in (*self.nodes, self.ahead) if node is not None and node.path == path)
         if verdict is Verdict.SPLIT and node.stop - node.start < 2:
             text = "all its durations are equal: there is nothing to split"
             raise OptionError(text, remedy="keep it whole")
-        return with_decision(self._overrides, key, path, verdict)
+        return with_decision(self._overrides, self.counts.groups[self.group].key, path, verdict)
 
 
 def with_decision(overrides: Overrides, key: str, path: str, verdict: Verdict) -> Overrides:

@@ -114,8 +114,6 @@ def read_list(file: InputFile) -> TraceList:
                 wrong = f"{line} is {'not there' if there is None else 'packed in a way not read here'}"
                 raise ProfileError(wrong, path=file.path, row=row, remedy=_LIST_REMEDY)
             listed.append((int(found[1]), _kernel_of(head)))
-    if not listed:
-        raise ProfileError("names no trace kernel-N", path=file.path, remedy=_LIST_REMEDY)
     return TraceList.of(file.path, 1, listed)
 
 

@@ -48,6 +48,7 @@ _KINDS = dict.fromkeys(("LDG", "LDGSTS", "ATOM", "ATOMG", "RED"), _LOAD) | {
     "LD": _LOAD | _GENERIC,
     "ST": _STORE | _GENERIC,
 }
+_COPY = re.compile(r"MemcpyHtoD,(?:0x)?([0-9a-fA-F]{1,16}),(\d{1,18})\b.*")
 _HIGH = re.compile(rb"0x0*[1-9a-f][0-9a-f]*([0-9a-f]{8})\b")
 _OPTION = re.compile(r"^\s*-(gpgpu_\S+)\s+(\S+)", re.MULTILINE)
 _CACHE = re.compile(r"[NS]:(\d+):(\d+):(\d+)\b.*")
@@ -112,8 +113,12 @@ def touched(
     """
     if not (head := trace_head(file)):
         raise ProfileError("is packed in a way not read here", path=file, remedy=_REMEDY)
-    bases = int(head.get("shmem base_addr", "0"), 16), int(head.get("local mem base_addr", "0"), 16)
-    before = 4 * (int(head.get("accelsim tracer version", "0")) < 3) + int(head.get("enable lineinfo", "0"))
+    try:
+        bases = int(head.get("shmem base_addr", "0"), 16), int(head.get("local mem base_addr", "0"), 16)
+        version, has_lines = head.get("accelsim tracer version", "0"), head.get("enable lineinfo", "0")
+        before = 4 * (int(version) < 3) + int(has_lines)
+    except ValueError as error:
+        raise ProfileError(f"its head cannot be read ({error})", path=file, remedy=_REMEDY) from error
     lines, pages, done = _NO_LINES, [_NONE], 0
     waiting: list[Lines] = []
     for block in blocks(file):
@@ -208,10 +213,10 @@ def filled(traces: TraceFolder, steps: Sequence[Step], choices: ExportChoices) -
     for place, (number, (lines, touched_pages)) in enumerate(zip(numbers, read, strict=True)):
         for copy in traces.copies.get(number, ()):
             # The program's own copies fill L2 in the whole run: below 4 GiB alone.
-            kind, address, size = [*copy.split(","), "0", "0"][:3]
-            begin, end = int(address, 16), int(address, 16) + int(size)
-            if kind == "MemcpyHtoD" and end <= 1 << _WORD:
-                sector = np.arange(begin >> _SECTOR, -(-end >> _SECTOR))
+            known = _COPY.fullmatch(copy)
+            begin, size = (int(known[1], 16), int(known[2])) if known else (1 << _WORD, 0)
+            if begin + size <= 1 << _WORD:
+                sector = np.arange(begin >> _SECTOR, -(-(begin + size) >> _SECTOR))
                 whole = np.full(len(sector), (1 << 32) - 1)
                 state = state.then([Lines.touched(sector, whole, place << _WORD)], most)
         if number in ordinals:

@@ -144,7 +144,10 @@ class TraceList:
 
     @classmethod
     def of(cls, path: str, first_number: int, listed: Sequence[tuple[int, SeenKernel]]) -> TraceList:
-        """Return a list of numbers and kernels."""
+        """Return a list of numbers and kernels; ProfileError where there is none."""
+        if not listed:
+            remedy = "give what the tracer wrote, beside its traces"
+            raise ProfileError("lists no launch", path=path, remedy=remedy)
         codes: dict[SeenKernel, int] = {}
         rows = [(number, codes.setdefault(kernel, len(codes))) for number, kernel in listed]
         number, kernel = np.array(rows, dtype=np.int64).T

@@ -22,7 +22,6 @@ from sampling.difference import (
     difference_between,
     mean_ratios,
 )
-from sampling.errors import EmptySelectionError
 from sampling.profile.profile import Profile
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
@@ -107,31 +106,6 @@ def test_other_processes_and_devices_are_left_out(part: Callable[..., ProfilePar
     assert found.change_ns.tolist() == [0] * 4
     asked = difference_between(here, here, Grouping(pool_devices=True))
     assert not asked.without_places
-
-
-def test_two_parts_of_one_profile(part: Callable[..., ProfilePart]) -> None:
-    whole = part(BEFORE)
-    first, last = (
-        ProfilePart(whole.profile, Region(launches=window, exclude=("copy",))) for window in ((0, 1), (1, 5))
-    )
-    found = difference_between(first, last)
-    assert [kernel.name for kernel in found.kernels] == ["gemm", "norm", "old"]
-    assert found.total_before_ns == 100
-    assert found.total_after_ns == 137
-    assert found.is_above(0.36)
-    assert not found.is_above(0.37)
-
-
-def test_what_leaves_nothing_says_of_which_profile(part: Callable[..., ProfilePart]) -> None:
-    empty = Region(launches=(9, 10)), Region(include=("^none$",))
-    for region in empty:
-        for which, sides in (
-            ("first", (part(BEFORE, region), part(AFTER))),
-            ("second", (part(BEFORE), part(AFTER, region))),
-        ):
-            with pytest.raises(EmptySelectionError) as caught:
-                difference_between(*sides)
-            assert caught.value.__notes__ == [f"this is said of the {which} profile"]
 
 
 def test_totals_of_nothing(part: Callable[..., ProfilePart]) -> None:

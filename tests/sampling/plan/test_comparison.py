@@ -74,19 +74,6 @@ def test_what_lacks_features_is_not_applicable_and_the_others_still_run(profile:
         assert "`features`" in reason or "single-iteration.range" in reason
 
 
-def test_picks_have_one_error_and_no_bound(profile: Profile, tmp_path: Path) -> None:
-    compared = comparison_of(profile, instruction_counts(profile, tmp_path))
-    found = compared.compare("sieve", BY_NAME)
-    assert found.design is not None
-    assert found.judgement is not None
-    assert (found.design.bound, found.design.group_bound) == (None, None)
-    assert found.judgement.within_epsilon is None
-    assert found.judgement.error_mean == found.judgement.error_max == found.judgement.error_p95
-    (report,) = compared.reports
-    assert report.matched == profile.launches
-    assert compared.compare("sieve", Grouping(GroupBy.LAUNCH)).design is not None
-
-
 def test_means_over_profiles() -> None:
     assert mean_figures([2.0, 6.0], [0.01, 0.04], "arithmetic") == pytest.approx((3.0, 0.025))
     assert mean_figures([2.0, 8.0], [0.01, 0.04], "geometric") == pytest.approx((4.0, 0.02))

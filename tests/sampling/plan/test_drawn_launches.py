@@ -14,7 +14,6 @@ from sampling.errors import EmptySelectionError
 from sampling.plan.drawn_launches import (
     find_drawn_launches,
     find_launches_by_id,
-    pair_finder,
 )
 from sampling.profile import launch_table
 from sampling.profile.identity import fingerprints
@@ -138,20 +137,3 @@ def test_looking_for_launches_tells_the_fingerprints(launch_table: Callable[...,
     assert found.id.tolist() == [24]
     profile.parts = ()
     assert fingerprints(profile) == fingerprints(same)
-
-
-WIDTHS = st.one_of(st.integers(0, 5), st.integers(2**40 - 2, 2**62))
-
-
-@given(
-    pairs=st.lists(st.tuples(st.integers(0, 5), WIDTHS), min_size=1, max_size=50, unique=True).map(sorted),
-    others=st.lists(st.tuples(st.integers(-1, 6), WIDTHS)),
-)
-def test_pairs_are_found_and_nothing_else(
-    pairs: list[tuple[int, int]], others: list[tuple[int, int]]
-) -> None:
-    asked = [*others, *pairs, *pairs]
-    find = pair_finder(*(np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True)))
-    rows, found = find(*(np.array(column, dtype=np.int64) for column in zip(*asked, strict=True)))
-    expected = sorted((pairs.index(pair), row) for row, pair in enumerate(asked) if pair in pairs)
-    assert list(zip(found.tolist(), rows.tolist(), strict=True)) == expected

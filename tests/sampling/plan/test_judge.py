@@ -53,14 +53,6 @@ def test_the_bound_covers_the_sample_data(file: str, method: str, sample_data: P
     check_coverage(count_durations(read_profile([str(sample_data / file)]), Grouping()), method)
 
 
-@pytest.mark.parametrize("method", ["root", "allegro"])
-@pytest.mark.parametrize("seed", range(4))
-def test_the_bound_covers_random_mixtures(
-    seed: int, method: str, counts_of: CountsOf, mixture: Mixture
-) -> None:
-    check_coverage(counts_of(mixture(seed, groups=8, launches=400)), method)
-
-
 def test_judging_says_how_far_it_is_and_depends_on_the_seed_alone(
     counts_of: CountsOf, mixture: Mixture
 ) -> None:

@@ -20,7 +20,6 @@ from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import is_pool_key
-from sampling.reduction.region import Region
 from sampling.splitting.tree import Verdict
 from tests.small_plans import plan_of_profile
 from tests.targets import UNPOOLED
@@ -117,23 +116,6 @@ def test_a_plan_file_reads_back_as_it_was_written(
             assert stratum.pooled == is_pool_key(stratum.key)
 
 
-def test_every_planned_launch_is_that_launch_of_the_profile(profile: Profile, tmp_path: Path) -> None:
-    region = Region(launches=(40, None), devices=(1,))
-    plan = plan_of_profile(profile, tmp_path / "plan.json", region=region)
-    codes, durations = profile.load(["signature", "duration_ns"]).values()
-    for launch in plan.drawn:
-        assert launch.id >= 40
-        signature = profile.kernels.signature(int(codes[launch.id]))
-        assert durations[launch.id] == launch.duration_ns
-        assert profile.kernels.names.full(signature.name) == launch.name
-        assert (signature.grid, signature.block) == (launch.grid, launch.block)
-        (sequence,) = (s for s in profile.sequences if s.first_id <= launch.id < s.first_id + s.launches)
-        assert (sequence.process, sequence.device) == (launch.process, launch.device)
-        assert sequence.device == 1
-        assert launch.ordinal == launch.id - sequence.first_id
-        assert launch.occurrence == np.count_nonzero(codes[sequence.first_id : launch.id] == codes[launch.id])
-
-
 @pytest.fixture(scope="module")
 def small_plan(profile: Profile, folder: Path) -> str:
     """Return a plan document, written once for all tests that damage it."""
@@ -143,8 +125,8 @@ def small_plan(profile: Profile, folder: Path) -> str:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda plan: plan.update(kind="summary"), "not a plan file"),
-        (lambda plan: plan.update(schema=2), "a plan of schema 2, this version reads 1"),
+        (lambda plan: plan.update(kind="summary"), r"garbles a value: .*kind"),
+        (lambda plan: plan.update(schema=2), r"garbles a value: .*schema"),
         (lambda plan: plan.pop("strata"), "required field `strata`"),
         (lambda plan: plan.update(strata=[]), "do not hold its .* launches"),
         (lambda plan: plan["strata"].append(plan["strata"][0]), "do not hold its .* launches"),

@@ -200,9 +200,12 @@ def test_a_list_of_traces_has_what_their_heads_say(tmp_path: Path) -> None:
         read_trace_list(str(tmp_path))
 
 
-@pytest.mark.parametrize("text", ["hello\n", ""])
-def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("hello\n", "neither stats"), ("", "neither stats"), ("Kernel0 name: x", "lists no launch")],
+)
+def test_other_files_are_refused(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "other"
     path.write_text(text)
-    with pytest.raises(ProfileError, match="neither stats"):
+    with pytest.raises(ProfileError, match=said):
         read_trace_list(str(path))

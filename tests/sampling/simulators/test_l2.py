@@ -137,6 +137,15 @@ def test_the_list_fills_what_the_launches_before_left(ten: PlanFile, written: Wr
     assert not (tmp_path / "out" / "kernel-5.traceg").exists(), "it has no address to shorten"
 
 
+def test_the_programs_own_copies_fill_l2_below_4_gib(ten: PlanFile, written: Write, tmp_path: Path) -> None:
+    texts = written_traces(tmp_path / "traces", {})
+    lines = [f"MemcpyHtoD,0x{address:016x},64" for address in (0x2000, 2**32 - 32, HIGH)]
+    listed = [*lines, "MemcpyHtoD,what,64", *(name for name, _ in texts)]
+    (tmp_path / "traces" / "kernelslist.g").write_text("\n".join(listed))
+    made = written(ten, "accel-sim", traces=str(tmp_path / "traces"))["kernelslist.g"]
+    assert made.splitlines()[:2] == [lines[0], "kernel-3.traceg"]
+
+
 def test_the_configuration_says_how_much_l2_holds(ten: PlanFile, written: Write, tmp_path: Path) -> None:
     config = tmp_path / "gpgpusim.config"
     config.write_text(
@@ -239,6 +248,9 @@ def test_an_access_that_is_cut_off_is_named(tmp_path: Path, line: str) -> None:
     file = tmp_path / "kernel-1.traceg"
     file.write_text(trace(1, [line]))
     with pytest.raises(ProfileError, match=r"kernel-1\.traceg: an access to memory cannot be read"):
+        touched(file)
+    file.write_text(trace(1, [], head="-shmem base_addr = 0x7f0x\n"))
+    with pytest.raises(ProfileError, match="its head cannot be read"):
         touched(file)
 
 
