@@ -396,8 +396,6 @@ def _numbers(rows: Rows, column: str, kind: Kind) -> Any:
     """Return the numbers of a column of texts, as Arrow would have read them."""
     from decimal import Decimal
 
-    import pyarrow as pa
-
     distinct, codes = rows.codes(column)
     numbers, is_text = numbers_of(distinct, rows.layout.locale)
     wrong = is_text | np.isinf(numbers) | ((kind == "integer") & (np.abs(numbers) > _LARGEST_NUMBER))
@@ -408,8 +406,18 @@ def _numbers(rows: Rows, column: str, kind: Kind) -> Any:
         whole = np.rint(np.nan_to_num(numbers)).astype(np.int64)
         for place in np.flatnonzero(np.abs(numbers) >= _ROUNDED_FROM).tolist():
             whole[place] = round(Decimal(distinct[place].as_py().decode().replace(",", "").strip()))
-        return pa.array(whole[codes], mask=np.isnan(numbers)[codes])
-    return pa.array(numbers[codes], mask=np.isnan(numbers)[codes])
+        return _masked(whole[codes], np.isnan(numbers)[codes])
+    return _masked(numbers[codes], np.isnan(numbers)[codes])
+
+
+def _masked(values: NDArray[Any], is_null: BoolArray) -> Any:
+    """Return an Arrow array with nulls; `pyarrow.array` would import pandas."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    array = to_arrow(values)
+    valid = to_arrow((~is_null).view(np.uint8)).cast(pa.bool_())
+    return compute.if_else(valid, array, pa.nulls(1, array.type)[0]) if is_null.any() else array
 
 
 def numbers_of(cells: Any, locale: NumberLocale | None = "C") -> tuple[FloatArray, BoolArray]:
@@ -530,7 +538,8 @@ def _of_kind(rows: Rows, name: str, kind: Kind, column: Any) -> Any:
     plain = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if kind in {"text", "any"} and (pa.types.is_string(plain) or pa.types.is_large_string(plain)):
         if column.null_count or plain == column.type:
-            column = column.cast(pa.string()).fill_null("").dictionary_encode()
+            no_text = to_arrow_texts([""])[0]
+            column = column.cast(pa.string()).fill_null(no_text).dictionary_encode()
         encoded = column.unify_dictionaries().combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         texts = encoded.dictionary.cast(pa.string()).cast(pa.binary())
         return pa.DictionaryArray.from_arrays(encoded.indices, texts, safe=False)
@@ -551,8 +560,7 @@ def _of_kind(rows: Rows, name: str, kind: Kind, column: Any) -> Any:
         wrong = ~(np.abs(numbers) < _LARGEST_NUMBER)
         rows.refuse(wrong, name, lambda row: f"{numbers[row]} is not a number that fits here")
         if kind == "integer":
-            whole = np.rint(numbers).astype(np.int64)
-            return pa.array(whole, mask=to_numpy(column.is_null())) if column.null_count else to_arrow(whole)
+            return _masked(np.rint(numbers).astype(np.int64), to_numpy(column.is_null()))
     return column
 
 
