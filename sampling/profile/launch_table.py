@@ -101,18 +101,12 @@ class LaunchTableBuilder:
                 row=self._rows + worst + 1,
                 remedy="record or export the profile again",
             )
-        self._parts.append(
-            {
-                "signature": self._kernels.intern(part.name, part.grid, part.block),
-                "duration_ns": duration_ns,
-                "order": part.order,
-                "process": part.process,
-                "device": None if part.device is None else part.device.astype(np.int32),
-                "start_ns": part.start_ns,
-                "stream": None if part.stream is None else part.stream.astype(np.int32),
-                "api_start_ns": part.api_start_ns,
-            }
-        )
+        kept = {name: getattr(part, name) for name in ("order", "process", "start_ns", "api_start_ns")}
+        for name in ("device", "stream"):
+            values = getattr(part, name)
+            kept[name] = None if values is None else values.astype(np.int32)
+        signature = self._kernels.intern(part.name, part.grid, part.block)
+        self._parts.append({"signature": signature, "duration_ns": duration_ns, **kept})
         self._rows += len(duration_ns)
 
     def finish(

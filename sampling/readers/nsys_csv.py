@@ -22,7 +22,17 @@ from sampling.parallel import Progress
 from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import Device, KernelTable, LaunchOrder, Profile, RecordingFacts
 from sampling.readers.input_file import HEAD_BYTES, InputFile, pieces
-from sampling.readers.table import Kind, Launches, Layout, Rows, first_line, header_cells, lines_before, parse
+from sampling.readers.table import (
+    Kind,
+    Launches,
+    Layout,
+    Rows,
+    first_line,
+    header_cells,
+    lines_before,
+    parse,
+    parse_plain,
+)
 
 FORMAT = "nsys-csv"
 
@@ -75,55 +85,76 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     Raises ProfileError: there are two of one kind; a row is cut short or a value is not a number; the trace
     lists no kernel launch.
     """
-    traces: dict[TraceKind, _Trace] = {}
-    waiting = deque[tuple[_Trace, Future[Rows]]]()
+    reports = _Reports(file, kernels)
+    waiting = deque[tuple[int, bytes, _Trace | None, Future[Rows | None] | None]]()
     with ThreadPoolExecutor(_PARSED_AHEAD) as workers:
-        for found, offset, text in _row_texts(file, kernels, traces, progress):
-            waiting.append((found, workers.submit(parse, file, found.layout, offset, text)))
-            if len(waiting) > _PARSED_AHEAD:
-                trace, rows = waiting.popleft()
-                trace.add(rows.result())
-        for trace, rows in waiting:
-            trace.add(rows.result())
+        for offset, text in pieces(file, progress):
+            # Most pieces are rows of a trace from their first line to their last.
+            trace = reports.open
+            rows = None if trace is None else workers.submit(parse_plain, file, trace.layout, offset, text)
+            waiting.append((offset, text, trace, rows))
+            while len(waiting) > (0 if reports.open is None else _PARSED_AHEAD):
+                reports.take(*waiting.popleft())
+        for piece in waiting:
+            reports.take(*piece)
+    traces = reports.traces.values()
     if not traces:
         return None
-    return max(traces.values(), key=lambda trace: (trace.launches.count, trace.kind == "exec")).finish()
+    return max(traces, key=lambda trace: (trace.launches.count, trace.kind == "exec")).finish()
 
 
-def _row_texts(
-    file: InputFile, kernels: KernelTable, traces: dict[TraceKind, _Trace], progress: Progress | None
-) -> Iterator[tuple[_Trace, int, bytes]]:
-    """Yield the rows of traces as whole lines with their offset; a trace is added once its header is found.
+class _Reports:
+    """The traces of a file, and which of them is open: its rows may go on."""
 
-    Raises ProfileError: a second trace of one kind, or rows that go on after a line that is none of them.
-    """
-    trace: _Trace | None = None
-    is_open, width, other_width = False, 0, 0
-    for piece_offset, piece in pieces(file, progress):
-        for offset, text, are_rows in _blocks(piece_offset, piece):
-            cells = len(header_cells(first_line(text)))
-            found = None if are_rows else _trace_header(text)
+    def __init__(self, file: InputFile, kernels: KernelTable) -> None:
+        self.traces: dict[TraceKind, _Trace] = {}
+        self.open: _Trace | None = None
+        self._file, self._kernels = file, kernels
+        # How many cells the last trace has, and the last line that is none of its rows.
+        self._width = self._other_width = 0
+
+    def take(self, offset: int, text: bytes, trace: _Trace | None, rows: Future[Rows | None] | None) -> None:
+        """Take the next whole lines, and what they are if all are rows of a trace.
+
+        Raises ProfileError: a second trace of one kind, or rows that go on after a line that is none of them.
+        """
+        plain = rows.result() if rows is not None and trace is self.open else None
+        if plain is not None and self.open is not None:
+            self.open.add(plain)
+            return
+        for start, block, are_rows in _blocks(offset, text):
+            cells = len(header_cells(first_line(block)))
+            found = None if are_rows else _trace_header(block)
             if found is not None:
-                kind, header = found
-                if kind in traces:
-                    raise traces[kind].error(
-                        offset,
-                        f"holds a second nsys {_TRACE_NAMES[kind]}",
-                        "write each to a file of its own with `nsys stats --output`, and give one a run",
-                    )
-                trace = traces[kind] = _Trace(file, kind, header, offset, kernels)
-                is_open, width = True, len(header)
-            elif trace is not None and is_open and (are_rows or cells == width):
+                self._begin(*found, start)
+            elif self.open is not None and (are_rows or cells == self._width):
                 # What is none by its first cell, but has as many, is an odd row.
-                yield trace, offset, text
-            elif trace is not None and are_rows and cells == width != other_width:
-                raise trace.error(
-                    offset,
+                self.open.add(parse(self._file, self.open.layout, start, block))
+            elif are_rows and cells == self._width != self._other_width:
+                raise _error(
+                    self._file,
+                    start,
                     "the rows of a report are interrupted by a line that is none of them",
                     "write the report to a file with `nsys stats --output`, not to the terminal",
                 )
             elif not are_rows:
-                is_open, other_width = False, cells
+                self.open, self._other_width = None, cells
+
+    def _begin(self, kind: TraceKind, header: tuple[str, ...], offset: int) -> None:
+        if kind in self.traces:
+            raise _error(
+                self._file,
+                offset,
+                f"holds a second nsys {_TRACE_NAMES[kind]}",
+                "write each to a file of its own with `nsys stats --output`, and give one a run",
+            )
+        self.open = self.traces[kind] = _Trace(self._file, kind, header, offset, self._kernels)
+        self._width = len(header)
+
+
+def _error(file: InputFile, offset: int, message: str, remedy: str) -> ProfileError:
+    """Return the error that points at the line at an offset."""
+    return ProfileError(message, path=file.path, row=lines_before(file, offset) + 1, remedy=remedy)
 
 
 def _blocks(offset: int, text: bytes) -> Iterator[tuple[int, bytes, bool]]:
@@ -150,7 +181,7 @@ class _Trace:
     ) -> None:
         self.kind = kind
         self.launches = Launches(file, kernels)
-        self._file, self._kernels = file, kernels
+        self._kernels = kernels
         self._names_of: dict[int, str] = {}
         self._order: LaunchOrder = "correlation" if kind == "gpu" else "api-start"
         titles = [_title_of(cell) for cell in cells]
@@ -164,16 +195,11 @@ class _Trace:
             unit = _NANOSECONDS.get(printed.strip().casefold())
             if unit is None:
                 remedy = "write the report again with `nsys stats --timeunit nsec`"
-                raise self.error(offset, f"the unit {printed!r} of {column} is not known", remedy)
+                raise _error(file, offset, f"the unit {printed!r} of {column} is not known", remedy)
             self._units[column] = unit
             kinds[column] = "integer" if unit == 1 else "number"
         columns = {name: (places[name], each) for name, each in kinds.items() if name in places}
         self.layout = Layout(cells, columns, remedy="write the report again, or record the profile again")
-
-    def error(self, offset: int, message: str, remedy: str) -> ProfileError:
-        """Return the error that points at the line at an offset."""
-        line = lines_before(self._file, offset) + 1
-        return ProfileError(message, path=self._file.path, row=line, remedy=remedy)
 
     def finish(self) -> Profile:
         """Return the launches."""

@@ -63,6 +63,7 @@ _GPU = ("cuDevice", "id", "deviceId", "name", "smCount", "totalMemory")
 _RANGE_TYPES = (59, 60)
 _THREAD_BITS = 0xFFFFFF
 _CORRELATION_BITS = 32
+_KEYS_APART = 4
 _WEAKEST_FIRST: tuple[LaunchOrder, ...] = ("gpu-start", "correlation", "api-start")
 _ROWS_AT_ONCE = 1 << 15
 
@@ -122,7 +123,7 @@ class NsysTables(ABC):
 class _Part(NamedTuple):
     """What orders the launches of one part, (n,) each; overwritten once all API calls are known."""
 
-    process: IntArray  #: code of its globalPid; then the number of the process
+    process: NDArray[np.int32]  #: code of its globalPid; then the number of the process
     key: IntArray  #: process and correlation id, -1 without one; then what orders launches of a process
     start_ns: IntArray
     api_start_ns: IntArray  #: when the API call behind it began, ``NO_CALL`` where it was not recorded
@@ -216,17 +217,20 @@ def read_export(
     return profile
 
 
-def _codes(values: IntArray, known: dict[int, int]) -> IntArray:
+def _codes(values: IntArray, known: dict[int, int]) -> NDArray[np.int32]:
     """Return (n,) the code of each value, of which there are few; new ones are added to the known."""
     if values.min() == values.max():
-        return np.full(len(values), known.setdefault(int(values[0]), len(known)))
+        return np.full(len(values), known.setdefault(int(values[0]), len(known)), dtype=np.int32)
     distinct, place = np.unique(values, return_inverse=True)
-    return np.array([known.setdefault(each, len(known)) for each in distinct.tolist()])[place]
+    return np.array([known.setdefault(each, len(known)) for each in distinct.tolist()], dtype=np.int32)[place]
 
 
-def _keys(process: IntArray, correlation: IntArray) -> IntArray:
+def _keys(process: NDArray[np.int32], correlation: IntArray) -> IntArray:
     """Return (n,) process and correlation id as one number, -1 for an id that is none."""
-    return np.where(correlation >> _CORRELATION_BITS == 0, process << _CORRELATION_BITS | correlation, -1)
+    keys = process.astype(np.int64) << _CORRELATION_BITS
+    keys |= correlation
+    keys[correlation >> _CORRELATION_BITS != 0] = -1
+    return keys
 
 
 def _name_codes(
@@ -240,7 +244,7 @@ def _name_codes(
     forms = {form: column[form] for form in _NAMES if form in column}
     name = np.full(len(column["start"]), NULL)
     for form in forms.values():
-        name = np.where(name == NULL, form, name)
+        name = np.where(name == NULL, form, name) if name.min() == NULL else name
     codes, first_rows = dense_codes([np.maximum(name, -1) + 1])
     ids = {form: values[first_rows].tolist() for form, values in {"full": name, **forms}.items()}
     wanted = set().union(*ids.values()) - texts.keys()
@@ -264,28 +268,43 @@ def _find_calls(
     keys = np.concatenate([part.key for part in parts])
     keys.sort()
     # Those that are one, each once, and one beyond them, which nothing has.
-    keys = np.append(keys[np.diff(keys, prepend=-1) > 0], NO_CALL)
+    keys = np.append(keys[np.append(keys[0] >= 0, keys[1:] > keys[:-1])], NO_CALL)
     if len(keys) == 1 or not tables.has(_RUNTIME, *_CALL):
         return
     first_start_ns = np.full(len(keys), NO_CALL)
+    place_of = _finder(keys)
     codes = dict(processes)
     for start_ns, thread, correlation in tables.integers(_RUNTIME, _CALL):
         key = _keys(_codes(thread & ~_THREAD_BITS, codes), correlation)
         key[thread == NULL] = -1
-        place = np.searchsorted(keys, key)
+        place = place_of(key)
         is_of_launch = keys[place] == key
         np.minimum.at(first_start_ns, place[is_of_launch], start_ns[is_of_launch])
         advance(len(key))
     for part in parts:
-        starts = first_start_ns[np.searchsorted(keys, part.key)]
+        starts = first_start_ns[place_of(part.key)]
         part.api_start_ns[:] = np.where(part.key < 0, NO_CALL, starts)
 
 
+def _finder(keys: IntArray) -> Callable[[IntArray], AnyIntArray]:
+    """Return what finds the places of numbers among ascending keys, of those that are not there any place.
+
+    Keys that lie close together, as those of one process do, index a table, which takes a tenth of the time.
+    """
+    first, last = int(keys[0]), int(keys[-2])
+    if last - first > _KEYS_APART * len(keys):
+        return lambda numbers: np.searchsorted(keys, numbers)
+    table = np.full(last - first + 1, len(keys) - 1, dtype=np.int32)
+    table[keys[:-1] - first] = np.arange(len(keys) - 1, dtype=np.int32)
+    return lambda numbers: table.take(np.clip(numbers, first, last) - first)
+
+
 def _process_numbers(processes: Mapping[int, int]) -> dict[int, int]:
-    """Return the number of each globalPid: its PID, unless two machines have the same."""
+    """Return the number of each globalPid: its PID, or 0, 1, 2... where two machines have the same."""
     numbers = {process: 0 if process == NULL else (process >> 24) & 0xFFFFFF for process in processes}
     if len({*numbers.values()}) < len(numbers):
-        return {process: max(process, 0) for process in processes}
+        places = {process: number for number, process in enumerate(sorted(processes))}
+        return {process: places[process] for process in processes}
     return numbers
 
 

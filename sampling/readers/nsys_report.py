@@ -14,6 +14,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -115,15 +116,20 @@ def new_export(nsys: str, path: str, report: Path, progress: Progress | None) ->
 def _run(nsys: str, path: str, report: Path, made: Path, progress: Progress | None) -> None:
     """Have the program write an export; it is ended with all that it started where that fails."""
     command = [nsys, "export", "--type", "sqlite", "--output", str(made), str(report)]
-    with tempfile.TemporaryFile() as said:
+
+    def started() -> subprocess.Popen[bytes]:
         # No shell, and the path is absolute.
-        program = subprocess.Popen(  # noqa: S603
+        return subprocess.Popen(  # noqa: S603
             command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
         )
+
+    with tempfile.TemporaryFile() as said, ThreadPoolExecutor(1) as starter:
+        # By another thread: an interruption of this one cannot lose the program before it has a name.
+        starting = starter.submit(started)
         try:
-            code = _waited_for(program, path, progress)
+            code = _waited_for(starting.result(), path, progress)
         finally:
-            if program.poll() is None:
+            if (program := starting.result()).poll() is None:
                 with suppress(ProcessLookupError):
                     os.killpg(program.pid, signal.SIGKILL)
                 program.wait()

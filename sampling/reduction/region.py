@@ -126,7 +126,7 @@ def as_given(bounds: Window | None) -> str:
 
 def nothing_left(parameter: str, value: object, remedy: str) -> EmptySelectionError:
     """Return what is raised where a filter of the region leaves no launch."""
-    return EmptySelectionError(Wording(f"`{parameter}={{}}` leaves no launch", value), remedy=Wording(remedy))
+    return EmptySelectionError(Wording(f"`{parameter}={{}}` leaves no launch", value), remedy=remedy)
 
 
 def selected_parts(profile: Profile, region: Region) -> tuple[Part, ...]:
@@ -193,7 +193,7 @@ def _within_ranges(profile: Profile, text: str, chosen: Sequence[Part]) -> tuple
 
     left = tuple(each for part in chosen if (each := narrowed(part)) is not None)
     if not left:
-        remedy = "leave out `devices`, `processes`, `launches` or the range"
+        remedy = Wording("leave out `devices`, `processes`, `launches` or the range")
         raise nothing_left("named_range", repr(text), remedy)
     return left
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
 from sampling.plan.drawn_launches import find_drawn_launches
+from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
+from sampling.plan.plan_file import read_plan
+from sampling.plan.study import MethodChoice, study
 from sampling.profile import launch_table as launch_table_module
 from sampling.profile.launch_table import (
     ColumnsInMemory,
@@ -28,6 +32,7 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
 from sampling.reduction.region import LeftOut, Region, selected_parts
 from sampling.strata.draw import Draw
+from sampling.strata.target import Target
 from tests.sampling.conftest import profile_with_ranges
 
 # Two processes with two devices each, three launches on each; the duration is the id.
@@ -116,7 +121,7 @@ def test_filters_that_can_mean_nothing_are_refused(filters: dict[str, Any], mess
 # Two devices with six launches each, in API order; two streams let later launches start earlier.
 START = [100, 300, 150, 350, 400, 120, 1000, 1200, 1100, 1300, 1250, 1500]
 API = [0, 10, 20, 30, 40, 50, 5, 15, 25, 35, 45, 55]
-RANGES = (("step 1", 0, 18), ("step 2", 18, 40), ("inner", 22, 32), ("late", 50, 52), ("late", 55, 60))
+RANGES = (("step 1", 0, 18), ("step 2", 18, 40), ("inner{", 22, 32), ("late", 50, 52), ("late", 55, 60))
 
 
 def with_ranges(
@@ -167,7 +172,7 @@ def ids_of(profile: Profile, region: Region) -> list[int]:
         (Region(time_ns=(0, 51), launches=(1, 5)), [2]),
         (Region(named_range="step 1"), [0, 1, 6, 7]),
         (Region(named_range="step"), [0, 1, 2, 3, 6, 7, 8, 9]),
-        (Region(named_range="inner"), [3, 8]),
+        (Region(named_range="inner{"), [3, 8]),
         (Region(named_range="e", devices=(0,)), [0, 1, 2, 3, 5]),
         (Region(named_range="e", launches=(3, 9)), [3, 5, 6, 7, 8]),
         (Region(named_range="e", time_ns=(0, 51)), [0, 2, 5]),
@@ -187,10 +192,10 @@ def test_times_and_ranges_select_by_rows(region: Region, ids: list[int], timed: 
         (Region(time_ns=(5, 5)), r"`time_ns=5:5` leaves no launch"),
         (
             Region(named_range="forward"),
-            r"`named_range='forward'` leaves no launch; .* 'step 1', 'step 2', 'inner', 'late'$",
+            r"`named_range='forward'` leaves no launch; .* 'step 1', 'step 2', 'inner\{', 'late'$",
         ),
         (Region(named_range="late", launches=(0, 5)), r"`named_range='late'` leaves no launch"),
-        (Region(named_range="inner", time_ns=(0, 10)), r"`time_ns=0:10` leaves"),
+        (Region(named_range="inner{", time_ns=(0, 10)), r"`time_ns=0:10` leaves"),
     ],
 )
 def test_the_time_or_range_that_leaves_nothing_is_named(region: Region, message: str, timed: Profile) -> None:
@@ -325,3 +330,17 @@ def test_it_keeps_what_lasts_as_long_and_counts_the_rest(
     assert (counts.launches, counts.total_duration_ns) == (len(kept), sum(each for _, each in kept))
     assert list_launches(profile, counts).id.tolist() == [place for place, _ in kept]
     assert {group.name for group in counts.groups} == {rows[place][0] for place, _ in kept}
+
+
+def test_a_plan_file_tells_what_was_left_out(launch_table: Callable[..., Profile], tmp_path: Path) -> None:
+    recording = tmp_path / "x"
+    recording.write_text("")
+    profile = launch_table(["a"] * 9, [1, 2, *[50] * 7], location=recording)
+    studied = study(profile, BY_NAME, Region(min_duration_ns=2), Target(), MethodChoice("root"))
+    plan = drawn_plan(studied.counts, studied.design, 0)
+    path = tmp_path / "plan.json"
+    path.write_text(plan_document(studied, plan, find_planned_launches(studied, plan)).text())
+    read = read_plan(str(path))
+    assert read.profile.left_out == LeftOut(1, 1)
+    assert read.options.region == Region(min_duration_ns=2)
+    assert {launch.id for launch in read.drawn} <= set(range(1, 9))

@@ -45,18 +45,6 @@ def traces_in(folder: Path, *, context: str = "", ending: str = ".traceg", liste
     return folder
 
 
-def test_the_list_by_hand(ten: PlanFile, written: Write) -> None:
-    """Launch 5, the sixth, is kernel-6."""
-    files = written(ten, "accel-sim")
-    assert files["kernelslist.g"] == (
-        "kernel-6.traceg\nkernel-5.traceg\nkernel-3.traceg\nkernel-9.traceg\nkernel-10.traceg\n"
-    )
-    assert set(files) == {
-        *("kernelslist.g", "run.sh", "trace.sh", "list-kernels.sh", "manifest.csv", "README.txt")
-    }
-    assert "\n5,kernel-6,2,1.0,0,cold,1,1,0,0,5,0,5000,,,c\n" in files["manifest.csv"]
-
-
 def test_copies_stand_before_the_first_launch_after_them(
     ten: PlanFile, written: Write, tmp_path: Path
 ) -> None:
@@ -73,6 +61,7 @@ def test_copies_stand_before_the_first_launch_after_them(
 
 def test_the_ranges_of_the_tracer_count_from_1(ten: PlanFile, written: Write) -> None:
     files = written(ten, "accel-sim", trace_before=0)
+    assert "\n5,kernel-6,2,1.0,0,cold,1,1,0,0,5,0,5000,,,c\n" in files["manifest.csv"]
     assert "export DYNAMIC_KERNEL_RANGE='3 5-6 9-10'\n" in files["trace.sh"]
     assert "export DYNAMIC_KERNEL_LIMIT_START=3 DYNAMIC_KERNEL_LIMIT_END=10\n" in files["trace.sh"]
     assert "export DYNAMIC_KERNEL_RANGE=1000000\n" in files["list-kernels.sh"]

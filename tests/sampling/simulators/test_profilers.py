@@ -62,17 +62,10 @@ def test_mangled_names_are_looked_for_as_such_and_many_numbers_are_split() -> No
     assert second.endswith(" '::regex:^_Z1fv$:^(2001)$'")
 
 
-def test_the_ranges_by_hand(ten: PlanFile, written: Write) -> None:
-    """Launches 2, 4, 5, 8, 9."""
-    files = written(ten, "nvbit")
-    assert files["ranges.txt"] == "2 3\n4 6\n8 10\n"
-    assert "START_GRID_NUM=2 END_GRID_NUM=10" in files["README.txt"]
+def test_the_program_is_run_once_a_range(ten: PlanFile, written: Write, tmp_path: Path) -> None:
     sharded = written(ten, "nvbit", shards=2)
     assert (sharded["ranges-1.txt"], sharded["ranges-2.txt"]) == ("5 6\n", "2 3\n4 5\n8 10\n")
-
-
-def test_the_program_is_run_once_a_range(ten: PlanFile, written: Write, tmp_path: Path) -> None:
-    written(ten, "nvbit")
+    assert "START_GRID_NUM=2 END_GRID_NUM=10" in written(ten, "nvbit")["README.txt"]
     (tmp_path / "count.so").touch()
     counted = program(
         tmp_path / "counted", 'cat; echo "$START_GRID_NUM $END_GRID_NUM ${CUDA_INJECTION64_PATH##*/} $1"'

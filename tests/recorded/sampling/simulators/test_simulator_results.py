@@ -176,11 +176,8 @@ def test_a_kernel_of_macsim_alone(runs: Path) -> None:
     ("trace", "ids"),
     [
         ("", range(24)),
-        ("stats.csv", range(24)),
-        ("kernelslist", range(24)),
         ("kernelslist.g", range(24)),
         ("kernelslist-some.g", [0, 4, 5, 10, 17, 23]),
-        ("kernelslist-two.g", [2, 6]),
         ("kernelslist-crlf.g", [5]),
         ("kernelslist-noeol.g", [5]),
     ],
@@ -194,16 +191,3 @@ def test_the_traces_are_of_the_launches_of_the_run(runs: Path, trace: str, ids: 
     assert (found.numbers == found.ids + 1).all()
     assert len(found.missing_in_profile) == 0
     assert len(found.missing_in_trace) == 24 - len(ids)
-
-
-def test_a_launch_taken_out_of_the_tracers_list_is_found(runs: Path, tmp_path: Path) -> None:
-    rows = (runs / "traces" / "stats.csv").read_text().splitlines()
-    gone = rows[:7] + [
-        re.sub(r"kernel-(\d+)", lambda to: f"kernel-{int(to[1]) - 1}", row) for row in rows[8:]
-    ]
-    (tmp_path / "stats.csv").write_text("\n".join(gone) + "\n")
-    profile = read_profile([str(runs / "trace-16.gpu-trace.csv")])
-    found = align_launches(profile, profile.sequences[0], read_trace_list(str(tmp_path)), [6, 7])
-    assert found.by == "order"
-    assert found.missing_in_trace.tolist() == [6]
-    assert found.drawn_missing == (6,)
