@@ -111,6 +111,13 @@ def test_durations_of_every_number_type_are_read(type_: pa.DataType, tmp_path: P
     assert [row[2] for row in rows_of(read(written(tmp_path, columns)))] == [4, 0, 100, 7]
 
 
+@pytest.mark.parametrize("type_", [pa.int64(), pa.uint64()], ids=str)
+def test_whole_numbers_are_exact(type_: pa.DataType, tmp_path: Path) -> None:
+    starts = [2**53 + 1, 1_700_000_000_123_456_789]
+    columns = {"name": ["a"] * 2, "duration_ns": [1, 2], "start_ns": pa.array(starts, type_)}
+    assert read(written(tmp_path, columns)).load(["start_ns"])["start_ns"].tolist() == starts
+
+
 def test_times_streams_and_metrics(tmp_path: Path) -> None:
     columns = {
         "start_ns": [30, 20, 10, 0],
