@@ -230,15 +230,15 @@ class Rows:
         if len(raw) and not -most < raw.min() <= raw.max() < most:
             self.refuse(~((raw > -most) & (raw < most)), column, lambda row: f"{raw[row]} is too long a time")
         if raw.dtype.kind == "f":
-            raw = np.rint(raw * unit_ns).astype(np.int64)
-        elif unit_ns != 1:
-            raw = raw * unit_ns
-        return raw.astype(np.int64, copy=False)
+            return np.asarray(np.rint(raw * unit_ns).astype(np.int64))
+        whole = raw.astype(np.int64, copy=False)
+        return whole if unit_ns == 1 else whole * unit_ns
 
     def sizes(self, column: str) -> list[IntArray]:
         """Return x, y and z, (n,) each, of a column with a grid or block in a cell."""
         if self.layout.columns[column][1] != "text":
             length = self.numbers(column, empty=0)
+            self.refuse(length < 0, column, f"is not {WRITTEN}")
             return [length, np.minimum(length, 1), np.minimum(length, 1)]
         cells, codes = self.texts(column)
         axes, bad = sizes_of(cells)
