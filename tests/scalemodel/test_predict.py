@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-
-# IPC of 8 and 16 SMs with C = 0.9; the cliff lies between 32 and 64, r = 0.1.
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -19,6 +17,7 @@ from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurement
 from scalemodel.predict import Outcome, Prediction, Region, ScalingClass, predict
 from scalemodel.rules import RULES, Bounds, ModelPair, additive, published
 
+# C = 0.9; the cliff lies between 32 and 64, r = 0.1.
 IPC = ((8, 100.0), (16, 180.0))
 CLIFF = ((8, 10.0), (16, 10.0), (32, 10.0), (64, 1.0), (128, 1.0), (256, 1.0))
 FLAT = tuple((size, 3.0) for size, _ in CLIFF)
