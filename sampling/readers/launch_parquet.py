@@ -296,7 +296,7 @@ class LaunchParquet:
         if statistics is None or not statistics.has_min_max or statistics.null_count != 0:
             return None
         low = statistics.min
-        return low if type(low) is int and low == statistics.max and low >= 0 else None
+        return low if type(low) is int and 0 <= low == statistics.max < 1 << 62 else None
 
 
 def write_launch_parquet(

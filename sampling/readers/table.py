@@ -230,15 +230,15 @@ class Rows:
         if len(raw) and not -most < raw.min() <= raw.max() < most:
             self.refuse(~((raw > -most) & (raw < most)), column, lambda row: f"{raw[row]} is too long a time")
         if raw.dtype.kind == "f":
-            raw = np.rint(raw * unit_ns).astype(np.int64)
-        elif unit_ns != 1:
-            raw = raw * unit_ns
-        return raw.astype(np.int64, copy=False)
+            return np.asarray(np.rint(raw * unit_ns).astype(np.int64))
+        whole = raw.astype(np.int64, copy=False)
+        return whole if unit_ns == 1 else whole * unit_ns
 
     def sizes(self, column: str) -> list[IntArray]:
         """Return x, y and z, (n,) each, of a column with a grid or block in a cell."""
         if self.layout.columns[column][1] != "text":
             length = self.numbers(column, empty=0)
+            self.refuse(length < 0, column, f"is not {WRITTEN}")
             return [length, np.minimum(length, 1), np.minimum(length, 1)]
         cells, codes = self.texts(column)
         axes, bad = sizes_of(cells)
@@ -317,11 +317,9 @@ def parse_plain(file: InputFile, layout: Layout, offset: int, text: bytes, line:
 def parse(file: InputFile, layout: Layout, offset: int, text: bytes, line: int = 0) -> Rows:
     """Return the rows of whole lines; numbers may have thousands separators and fractions.
 
-    Raises ProfileError: a row has too few or too many cells, or a number's cell holds something else.
+    ``offset`` is that of the text in the decompressed file, ``line`` that of its first line if it is known.
 
-    Parameters
-    ----------
-    offset : of the text in the decompressed file, from which its first line is counted if it is 0.
+    Raises ProfileError: a row has too few or too many cells, or a number's cell holds something else.
     """
     rows = parse_plain(file, layout, offset, text, line)
     if rows is not None:
@@ -421,14 +419,10 @@ def _masked(values: NDArray[Any], is_null: BoolArray) -> Any:
 
 
 def numbers_of(cells: Any, locale: NumberLocale | None = "C") -> tuple[FloatArray, BoolArray]:
-    """Return (k,) the numbers of texts, and which of them are text rather than a number or nothing.
+    """Return (k,) the numbers of an Arrow array of texts, and which of these are text and no number.
 
-    A number is NaN where a cell has none, infinite where it says so or is beyond float64.
-
-    Parameters
-    ----------
-    cells : (k,) Arrow string or binary array; best the distinct ones of a column.
-    locale : None where nothing stands between thousands.
+    A number is NaN where a cell has none, infinite where it says so or is beyond float64. The locale is None
+    where nothing stands between thousands.
     """
     import pyarrow as pa
     from pyarrow import compute
@@ -560,7 +554,8 @@ def _of_kind(rows: Rows, name: str, kind: Kind, column: Any) -> Any:
         wrong = ~(np.abs(numbers) < _LARGEST_NUMBER)
         rows.refuse(wrong, name, lambda row: f"{numbers[row]} is not a number that fits here")
         if kind == "integer":
-            return _masked(np.rint(numbers).astype(np.int64), to_numpy(column.is_null()))
+            whole = np.rint(numbers) if is_floating else numbers
+            return _masked(whole.astype(np.int64), to_numpy(column.is_null()))
     return column
 
 
@@ -601,24 +596,18 @@ class Launches:
 
 
 def unified(parts: Sequence[Any]) -> tuple[tuple[str, ...], IntArray]:
-    """Return the distinct texts of a column that came in parts, and (n,) the index of each row's.
-
-    Parameters
-    ----------
-    parts : Arrow arrays of texts or dictionaries of them.
-    """
+    """Return the distinct texts of Arrow arrays of them, and (n,) the index of each row's."""
     import pyarrow as pa
 
     chunks = [chunk for part in parts for chunk in getattr(part, "chunks", [part])]
     if not chunks:
         return (), np.zeros(0, dtype=np.int64)
     encoded = pa.chunked_array(chunks)
-    if not pa.types.is_dictionary(encoded.type):
-        encoded = encoded.dictionary_encode()
+    encoded = encoded if pa.types.is_dictionary(encoded.type) else encoded.dictionary_encode()
     encoded = encoded.unify_dictionaries().combine_chunks()
-    texts = (each or "" for each in encoded.dictionary.to_pylist())
-    distinct = tuple(each.decode("utf-8", "replace") if isinstance(each, bytes) else each for each in texts)
-    return distinct, to_numpy(encoded.indices).astype(np.int64)
+    texts = [each or "" for each in encoded.dictionary.to_pylist()]
+    distinct = (each.decode("utf-8", "replace") if isinstance(each, bytes) else each for each in texts)
+    return tuple(distinct), to_numpy(encoded.indices).astype(np.int64)
 
 
 def metric_columns(schema: pa.Schema) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
+from sampling.readers.columns import column_map
 from sampling.readers.launch_parquet import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
@@ -108,7 +109,17 @@ def test_names_of_every_text_type_are_read(type_: pa.DataType, encoded: bool, tm
 )
 def test_durations_of_every_number_type_are_read(type_: pa.DataType, tmp_path: Path) -> None:
     columns = {"name": ["a"] * 4, "duration_ns": pa.array([4, 0, 100, 7]).cast(type_)}
-    assert [row[2] for row in rows_of(read(written(tmp_path, columns)))] == [4, 0, 100, 7]
+    path = written(tmp_path, columns)
+    assert [row[2] for row in rows_of(read(path))] == [4, 0, 100, 7]
+    in_seconds = read_profile([str(path)], columns=column_map("duration_ns=duration_ns:s"))
+    assert [row[2] for row in rows_of(in_seconds)] == [4 * 10**9, 0, 10**11, 7 * 10**9]
+
+
+@pytest.mark.parametrize("type_", [pa.int64(), pa.uint64()], ids=str)
+def test_whole_numbers_are_exact(type_: pa.DataType, tmp_path: Path) -> None:
+    starts = [2**53 + 1, 1_700_000_000_123_456_789]
+    columns = {"name": ["a"] * 2, "duration_ns": [1, 2], "start_ns": pa.array(starts, type_)}
+    assert read(written(tmp_path, columns)).load(["start_ns"])["start_ns"].tolist() == starts
 
 
 def test_times_streams_and_metrics(tmp_path: Path) -> None:

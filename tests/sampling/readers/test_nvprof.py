@@ -21,21 +21,8 @@ BANNER = (
     "==18148== Profiling result:",
 )
 TITLES = (
-    "Start",
-    "Duration",
-    "Grid Size",
-    "Block Size",
-    "Regs*",
-    "SSMem*",
-    "DSMem*",
-    "Size",
-    "Throughput",
-    "SrcMemType",
-    "DstMemType",
-    "Device",
-    "Context",
-    "Stream",
-    "Name",
+    *("Start", "Duration", "Grid Size", "Block Size", "Regs*", "SSMem*", "DSMem*", "Size", "Throughput"),
+    *("SrcMemType", "DstMemType", "Device", "Context", "Stream", "Name"),
 )
 WIDTHS = (8, 8, 19, 14, 8, 8, 8, 8, 10, 10, 10, 15, 8, 8, 0)
 
