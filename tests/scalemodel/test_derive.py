@@ -295,18 +295,13 @@ def test_a_scale_model_of_half_the_size() -> None:
 @pytest.mark.parametrize(
     ("channels", "slices", "factor", "indexing", "new"),
     [
-        (32, 2, 2, 2, None),  # 32 slices
         (32, 2, 4, 2, None),  # 16 slices
-        (128, 2, 2, 2, None),  # 128 slices: a simulator that hashes the target's 256 has more polynomials
         (32, 2, 8, 2, 1),  # 8 slices: no polynomial; 4 channels
-        (32, 2, 16, 2, 1),
         (24, 2, 2, 2, None),  # 12 channels, hashed as 16: 32 slices, then modulo
         (24, 2, 4, 2, None),  # 6 channels, hashed as 8: 16 slices
         (24, 2, 8, 2, 0),  # 3 channels, hashed as 4: 8 slices; no power of two
         (40, 2, 2, 6, 0),  # 40 slices are 8 x 5
-        (32, 4, 4, 6, None),  # 32 slices
         (32, 2, 16, 0, None),
-        (32, 2, 16, 1, None),
         (32, 2, 16, 4, None),
     ],
 )

@@ -179,17 +179,6 @@ def test_a_speedup_is_of_the_launches_that_both_have(written: Written) -> None:
         estimate_plan(plan, one, against=SimulatedLaunches(one.ids, {"dram": one.metrics["cycles"]}))
 
 
-def test_results_without_a_common_launch_give_no_speedup(written: Written) -> None:
-    plan = written(epsilon=0.02)
-    cycles = simulated(plan)
-    first, others = (
-        SimulatedLaunches(cycles.ids[part], {"cycles": cycles.metrics["cycles"][part]})
-        for part in (slice(0, 5), slice(5, None))
-    )
-    with pytest.raises(AnalysisError, match="no launch of the plan in common"):
-        estimate_plan(plan, first, against=others)
-
-
 def test_topping_up_contains_what_was_simulated_and_ends(written: Written, sample_data: Path) -> None:
     profile = sampling.read_profile(sample_data / "resnet50-like.sqlite")
     options = written(epsilon=0.1).options
