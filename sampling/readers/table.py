@@ -309,7 +309,7 @@ def parse_plain(file: InputFile, layout: Layout, offset: int, text: bytes, line:
         table = _arrow_table(text, layout, dict(layout.columns.values()))
     except pa.ArrowInvalid:
         return None
-    if _swallowed_a_line(text, table.num_rows):
+    if _swallowed_a_line(text, table):
         return None
     return Rows(file.path, layout, table, lambda: row_places(text) + (line or lines_before(file, offset) + 1))
 
@@ -362,14 +362,18 @@ def _arrow_table(text: bytes, layout: Layout, kinds: Mapping[int, Kind]) -> Any:
     return table.select(columns).rename_columns(list(layout.columns)).combine_chunks()
 
 
-def _swallowed_a_line(text: bytes, rows: int) -> bool:
-    """Return whether an unclosed quote has made one row of two lines, or a lone return two of one."""
-    lines = _newlines(text) + (not text.endswith(b"\n"))
+def _swallowed_a_line(text: bytes, table: Any) -> bool:
+    """Return whether an unclosed quote has made one cell of two lines."""
+    import pyarrow as pa
+    from pyarrow import compute
+
     end = len(text)
     while end and text[end - 1] in b"\r\n":
         end -= 1
     is_open = text.count(b'"', text.rfind(b"\n", 0, end) + 1, end) % 2 == 1
-    return is_open or (rows != lines and rows != len(row_places(text)))
+    chunks = (chunk for column in table.columns for chunk in column.chunks)
+    texts = (chunk.dictionary for chunk in chunks if pa.types.is_dictionary(chunk.type))
+    return is_open or any(compute.any(compute.match_substring(each, b"\n")).as_py() for each in texts)
 
 
 def _damage(file: InputFile, layout: Layout, offset: int, text: bytes, line: int) -> ProfileError:
