@@ -77,9 +77,8 @@ class Target:
             value = getattr(self, name)
             if value is not None and not least <= value <= most:
                 hint = f"; did you mean {value / 100:g}?" if meaning == between and 1 < value < 100 else ""
-                if 0 < value < least:
-                    meaning = f"{least:g} or more"
-                raise OptionError(Wording(f"`{name}` is {meaning}, not {{:g}}{hint}", value))
+                said = f"{least:g} or more" if 0 < value < least else meaning
+                raise OptionError(Wording(f"`{name}` is {said}, not {{:g}}{hint}", value))
 
     @cached_property
     def z(self) -> float:
