@@ -86,8 +86,8 @@ async def test_a_value_is_typed_and_every_letter_and_digit_of_it_is_text(small: 
 
 
 WRONG = [
-    ("epsilon", "5", "epsilon is a fraction between 1e-9 and 1, not 5; did you mean 0.05?"),
-    ("epsilon", "", "epsilon: a value is missing; the default is 0.05"),
+    ("epsilon", "5", "epsilon is a fraction between 1e-9 and 1, not 5"),
+    ("epsilon", "", "epsilon: '' is no number; give one, as 0.05"),
     ("set", "root.kmax=3", "root has no option 'kmax'; did you mean 'k_max'?"),
 ]
 
