@@ -159,15 +159,6 @@ async def test_nothing_waits_for_a_plan(small: str, monkeypatch: pytest.MonkeyPa
         assert "planning" not in screen_text(app)
 
 
-async def test_a_change_made_while_another_is_planned_keeps_both(small: str) -> None:
-    async with running(small) as (app, pilot):
-        await go_to(pilot, app, "epsilon")
-        await pilot.press("plus", "plus", "j", "plus")
-        await wait_for(pilot, lambda: app.session.options.confidence == 0.98, "the second change")
-        await settled(app, pilot)
-        assert (app.session.options.epsilon, app.session.options.confidence) == (0.1, 0.98)
-
-
 async def test_decisions_that_fit_no_node_elsewhere(small: str) -> None:
     """The curve has the points there are; other options are refused in few words, which go with the cause."""
     asked = OpenOptions(epsilon=0.01, method="root", group_by=GroupBy.NAME)

@@ -132,7 +132,7 @@ async def test_what_cannot_be_used_is_said_and_can_be_corrected(small: str) -> N
         await ask(pilot, app)
         await pilot.press("enter")
         await wait_for(pilot, lambda: "no file of results is named" in screen_text(app), "nothing is named")
-        for name, why in (("none.csv", "no such file"), ("other.csv", "another program or plan")):
+        for name, why in (("none.csv", "no such file"), ("other.csv", "it has a launch 999999")):
             await pilot.press("ctrl+a", "ctrl+k", *name, "enter")
             await wait_for(pilot, lambda why=why: why in " ".join(screen_text(app).split()), why)  # type: ignore[misc]
             await wait_for(pilot, lambda: isinstance(app.focused, AnswerInput), "asked again")

@@ -316,15 +316,15 @@ def _bounds(details: PlanDetails) -> Iterator[Figure]:
         else:
             profiled = f"{bound} of the profile"
             promised = f"{share(design.bound_with_noise)} {met}"
-            whole = f"{promised}, of the simulated total"
-            forms = f"{whole}, if {assumed_words(design)}", whole, f"{promised}, simulated"
-            yield "promise", tuple(toned(form, promised, tone) for form in (*forms, promised))
+            whole = f"{promised}, of the simulated total, if {assumed_words(design)}"
+            forms = whole, f"{promised}, of simulated total", promised
+            yield "promise", tuple(toned(form, promised, tone) for form in forms)
         groups = "" if design.group_bound is None else f", {share(design.group_bound)} of any group"
         yield "bound", tuple(toned(form, met, tone) for form in (f"{profiled}{groups}", profiled, bound))
     pooled = pooled_row(study)
     if pooled["groups"]:
-        few = f"{pooled['groups']} of {len(study.counts.groups)} groups"
-        part = f"{few}, {share(pooled['share'])} of time"
+        few = f"{pooled['groups']} of {len(study.counts.groups)}"
+        part = f"{few} groups, {share(pooled['share'])} of time"
         yield "pooled", (f"{part}: no bounds of their own", part, few)
     else:
         # What visiting every kernel group takes at least; a plan that pools some need not.
