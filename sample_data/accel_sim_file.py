@@ -83,8 +83,6 @@ class _Run:
         end = kernel.stop_cycle or ceil(max(stop for _, stop in spans))
         yield from _header(number, kernel)
         yield from self._records(kernel, spans, end)
-        if kernel.stop_cycle is not None:
-            yield "GPGPU-Sim: ** break due to reaching the maximum cycles (or instructions) **"
         instructions = _done(kernel, spans, end)
         self._instructions += instructions
         yield f"kernel_name = {kernel.name}"
@@ -92,6 +90,8 @@ class _Run:
         yield f"gpu_sim_cycle = {end}"
         yield f"gpu_sim_insn = {instructions}"
         yield f"gpu_ipc = {instructions / end:12.4f}"
+        if kernel.stop_cycle is not None:
+            yield "GPGPU-Sim: ** break due to reaching the maximum cycles (or instructions) **"
 
     def _records(self, kernel: SimulatedKernel, spans: Sequence[Span], end: int) -> Iterator[str]:
         before, finished = 0, 0

@@ -71,11 +71,8 @@ def read(file: TraceFile, line_bytes: int) -> AddressTrace:
         warps.append(warp[instruction])
         places.append(place[instruction])
         lines.append(line)
-    if blocks.state != "between":
-        what, remedy = "ends within a thread block", _CUT_SHORT
-        if blocks.state == "header":
-            what, remedy = "has no thread block (#BEGIN_TB)", _UNGROUPED
-        raise InputError(what, Place(file.path), remedy=remedy)
+    if blocks.is_open:
+        raise InputError("ends within a thread block", Place(file.path), remedy=_CUT_SHORT)
     # In turns: by the place of an instruction in its warp, then by warp.
     of_warp = np.concatenate(warps)
     turn = np.concatenate(places) * (int(of_warp.max(initial=0)) + 1) + of_warp
@@ -89,18 +86,9 @@ def read(file: TraceFile, line_bytes: int) -> AddressTrace:
 # starts like a hexadecimal number.
 _MARKS = np.frombuffer(b"#-twi", dtype=np.uint8)
 _MARK = re.compile(
-    r"(?P<begin>#BEGIN_TB)|(?P<end>#END_TB)|(?P<comment>#.*)|-(?P<key>.*?) = ?(?P<header>.*)"
-    r"|warp = (?P<warp>\d+)|insts = (?P<insts>\d+)"
-    r"|(?P<other>thread block = \d+,\d+,\d+|cluster (id|cta|rank) = [\d,]+)"
+    r"#.*|-(?P<key>.*?) = ?(?P<header>.*)|warp = (?P<warp>\d+)|insts = (?P<insts>\d+)"
+    r"|thread block = \d+,\d+,\d+|cluster (id|cta|rank) = [\d,]+"
 )
-# What may come where, until the instructions that a warp announces have come.
-_NEXT = {
-    "header": {"header", "comment", "begin"},
-    "block": {"warp", "other", "end"},
-    "warp": {"insts", "warp", "other", "end"},
-    "between": {"begin"},
-}
-_STATE_AFTER = {"begin": "block", "end": "between", "warp": "warp", "insts": "block"}
 
 
 @dataclass(slots=True)
@@ -110,12 +98,13 @@ class _Blocks:
     path: str
     #: Those that matter; a base of 0 is one that the tracer does not know.
     header: dict[str, int] = field(default_factory=dict)
-    state: str = "header"
-    #: Instructions of the warp that are still to come.
-    left: int = 0
+    #: Whether a thread block has begun and not ended.
+    is_open: bool = False
+    #: Of the warp, which instructions are still to come and were seen.
+    _left: int = 0
+    _seen: int = 0
     _rows: int = 0
     _warp: int = -1
-    _seen: int = 0
 
     def follow(self, lines: Lines) -> tuple[_Instructions, IntArray, IntArray]:
         """Return the instruction lines of the next piece, the warp of each, and its place in that."""
@@ -132,7 +121,7 @@ class _Blocks:
         for mark, mark_row, before in zip(texts, row[is_mark].tolist(), before_mark, strict=True):
             self._take(rows[done:before])
             done = before
-            if self._mark(mark, mark_row) == "insts":
+            if self._begins_instructions(mark, mark_row):
                 starts.append(before)
                 warps.append(self._warp)
         self._take(rows[done:])
@@ -145,37 +134,36 @@ class _Blocks:
 
     def _take(self, rows: IntArray) -> None:
         """Take note of instruction lines that follow each other."""
-        if rows.size > self.left:
-            remedy = _UNGROUPED if self.state == "header" else _CUT_SHORT
+        if rows.size > self._left:
+            remedy = _UNGROUPED if self._warp < 0 else _CUT_SHORT
             what = "is an instruction outside of a warp, or more than it announces"
-            raise InputError(what, Place(self.path, int(rows[self.left])), remedy=remedy)
-        self.left -= rows.size
+            raise InputError(what, Place(self.path, int(rows[self._left])), remedy=remedy)
+        self._left -= rows.size
         self._seen += rows.size
 
-    def _mark(self, text: str, row: int) -> str:
-        """Follow a line that is no instruction; return of what kind it is."""
-        found = _MARK.fullmatch(text)
-        kind = (found.lastgroup if found else None) or ""
-        if self.left:
-            what = f"the warp above has {self.left:,} instructions less than it announces"
-            raise InputError(what, Place(self.path, row), remedy=_CUT_SHORT)
-        if found is None or kind not in _NEXT[self.state]:
-            raise InputError(f"{text!r} is no line of a trace, or out of place", Place(self.path, row))
-        self.state = _STATE_AFTER.get(kind, self.state)
-        if kind == "warp":
-            self._warp += 1
-        elif kind == "insts":
-            self.left, self._seen = int(found["insts"]), 0
-        elif kind == "header":
-            name, value = found["key"].strip(), found["header"].strip()
-            try:
-                if name in {"accelsim tracer version", "enable lineinfo"}:
-                    self.header[name] = int(value)
-                elif name in _WINDOWS:
-                    self.header[name] = int(value, 16)
-            except ValueError as error:
-                raise InputError(f"{value!r} is no value of -{name}", Place(self.path, row)) from error
-        return kind
+    def _begins_instructions(self, text: str, row: int) -> bool:
+        """Follow a line that is no instruction; return whether it announces those of a warp."""
+        found, place = _MARK.fullmatch(text), Place(self.path, row)
+        if self._left:
+            what = f"the warp above has {self._left:,} instructions less than it announces"
+            raise InputError(what, place, remedy=_CUT_SHORT)
+        if text in ("#BEGIN_TB", "#END_TB"):
+            found = None if self.is_open == (text == "#BEGIN_TB") else found
+            self.is_open = text == "#BEGIN_TB"
+        if found is None:
+            raise InputError(f"{text!r} is no line of a trace, or out of place", place, remedy=_CUT_SHORT)
+        name = (found["key"] or "").strip()
+        try:
+            if name in _NUMBERS:
+                self.header[name] = int(found["header"])
+            elif name in _WINDOWS:
+                self.header[name] = int(found["header"], 16)
+        except ValueError as error:
+            raise InputError(f"{found['header']!r} is no value of -{name}", place) from error
+        self._warp += found["warp"] is not None
+        if found["insts"] is not None:
+            self._left, self._seen = int(found["insts"]), 0
+        return found["insts"] is not None
 
 
 # -- instructions -------------------------------------------------------------------------------------------
@@ -189,6 +177,7 @@ _MOST_REGISTERS = 64
 # Shared and local memory are windows of so many bytes among generic addresses, from these on.
 _WINDOW_BYTES = 1 << 24
 _WINDOWS = ("shmem base_addr", "local mem base_addr")
+_NUMBERS = ("accelsim tracer version", "enable lineinfo")
 # The forms addresses are written in.
 _LIST, _STRIDE, _DIFFERENCES = range(3)
 

@@ -12,7 +12,6 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -82,7 +81,7 @@ class ScaledModel:
     #: Name and value, as the file states them, of what one SM, slice or channel has, and of the clocks.
     unchanged: tuple[tuple[str, str], ...]
     changes: tuple[Change, ...]
-    #: (name, content) of the configuration, which comes first, and of the files it names that change.
+    #: Name and content of the configuration.
     files: tuple[tuple[str, str], ...]
     notes: tuple[Note, ...] = ()
 
@@ -127,18 +126,14 @@ def derive(target: Target, factors: Iterable[int]) -> tuple[ScaledModel, ...]:
     Raises OptionError: a factor is below 1, or does not divide a resource; InputError: the target's files
     cannot express the scale model.
     """
-    above = target.factors[1:]
-    which_do = "no factor above 1 divides every shared resource"
-    if above:
-        which = "factors that divide" if len(above) > 1 else "one factor that divides"
-        which_do = f"the {which} every shared resource {'are' if len(above) > 1 else 'is'} {listed(above)}"
+    remedy = f"give one of {listed(target.factors)}, which divide every shared resource"
     wanted = tuple(dict.fromkeys(factors))
     for factor in wanted:
         if factor < 1:
-            raise OptionError(f"a factor is 1 or more, not {factor}", remedy=which_do)
+            raise OptionError(f"a factor is 1 or more, not {factor}", remedy=remedy)
         left_over = [f"the {count:,} {name}" for count, name in target.whole_resources if count % factor]
         if left_over:
-            raise OptionError(f"a factor of {factor} does not divide {listed(left_over)}", remedy=which_do)
+            raise OptionError(f"a factor of {factor} does not divide {listed(left_over)}", remedy=remedy)
     return tuple(target.scaled(factor) for factor in wanted)
 
 
@@ -187,9 +182,6 @@ _WHOLE = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]*)?", re.ASCII)
 # The letter for a sectored or a normal cache is not there in GPGPU-Sim 3.
 _CACHE = re.compile(r"(?:[A-Z]:)?([1-9][0-9]{0,8}):([1-9][0-9]{0,8}):([1-9][0-9]{0,8}),", re.ASCII)
-# Statements ``name = value;`` with ``//`` comments, of the file that BookSim reads its network from.
-_SLASHES = re.compile(r"//[^\r\n]*")
-_STATEMENT = re.compile(r"([A-Za-z_]\w*)\s*=\s*([^;]*?)\s*;", re.ASCII)
 
 
 class Option(NamedTuple):
@@ -197,10 +189,6 @@ class Option(NamedTuple):
 
     value: str
     start: int
-
-    def replaced(self, text: str, new: object) -> str:
-        """Return the text it is of with another value."""
-        return f"{text[: self.start]}{new}{text[self.start + len(self.value) :]}"
 
 
 class Options(dict[str, Option]):
@@ -264,13 +252,11 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
     """Return a target configuration of Accel-Sim or GPGPU-Sim.
 
     Two options divide all that the SMs share: clusters, each a port of the network with its SMs, and memory
-    channels, each a controller with its bandwidth and slices of the last-level cache, ports as well. In a
-    network of BookSim, a crossbar whose file is looked for beside the configuration, the number of ports goes
-    with them. Its bandwidth is nominal: flits through the narrower side of the crossbar in one direction.
+    channels, each a controller with its bandwidth and slices of the last-level cache, ports as well. The
+    bandwidth of the network is nominal: flits through the narrower side of the crossbar in one direction.
     Written from the tool's grammar and public source (option_parser.cc, addrdec.cc, hashing.cc, gpu-cache.h).
     """
     options = Options(text, path)
-    network = _network_beside(options)
     clusters, channels = options.whole(_CLUSTERS), options.whole(_CHANNELS)
     slices = channels * options.whole(_SLICES_PER_CHANNEL)
     parts = options.whole(_CHIPLETS, "1")
@@ -282,15 +268,11 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
         what = f"{_LLC} is {options.stated(_LLC)!r}, which does not start with sets:line bytes:ways"
         remedy = "give a target with a last-level cache, as in S:32:128:24,L:B:m:L:P,A:192:4,32:0,32"
         raise options.error(_LLC, what, remedy)
-    noc, dram, flit_bytes = None, None, None
-    if network is not None:
-        flit = _statements(network).get("flit_size", Option("", 0)).value
-        flit_bytes = int(flit) if _WHOLE.fullmatch(flit) else None
-    elif options.stated(_NETWORK_MODE, "") == _LOCAL_CROSSBAR and _FLIT in options:
-        flit_bytes = options.whole(_FLIT)
+    noc = dram = None
     network_mhz, memory_mhz = options.clock_mhz(1), options.clock_mhz(3)
-    if network_mhz is not None and flit_bytes is not None:
-        noc = min(clusters, slices) * flit_bytes * network_mhz / 1000
+    has_crossbar = options.stated(_NETWORK_MODE, _BOOKSIM) == _LOCAL_CROSSBAR
+    if network_mhz is not None and has_crossbar and _FLIT in options:
+        noc = min(clusters, slices) * options.whole(_FLIT) * network_mhz / 1000
     if memory_mhz is not None and _BUS_BYTES in options and _DATA_RATE in options:
         buses = channels * options.whole(_CHIPS_PER_CHANNEL, "1") * options.whole(_BUS_BYTES)
         dram = buses * options.whole(_DATA_RATE) * memory_mhz / 1000
@@ -302,15 +284,11 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
         (channels // parts, f"memory channels{where} ({_CHANNELS})"),
     )
     known = None if known_options is None else frozenset(known_options)
-    return Target(resources, whole, lambda factor: _scaled_config(options, network, resources, known, factor))
+    return Target(resources, whole, lambda factor: _scaled_config(options, resources, known, factor))
 
 
 def _scaled_config(
-    options: Options,
-    network: str | None,
-    resources: SharedResources,
-    known: frozenset[str] | None,
-    factor: int,
+    options: Options, resources: SharedResources, known: frozenset[str] | None, factor: int
 ) -> ScaledModel:
     """Return the scale model of a configuration, and what to know of it."""
     name, text, notes = written_name(options.path, of_stdin="gpgpusim.config"), options.text, []
@@ -320,10 +298,11 @@ def _scaled_config(
         sentence = f"the simulator's IPOLY hash is for 16 cache slices or more, so {_INDEXING} is"
         where = f"{edits[_INDEXING]}, {how}, where the target has {options[_INDEXING].value}"
         notes.append(Note("partition-indexing-changed", f"{sentence} {where}"))
-    if edits and network is None and options.stated(_NETWORK_MODE, _BOOKSIM) == _BOOKSIM:
+    if edits and options.stated(_NETWORK_MODE, _BOOKSIM) == _BOOKSIM:
         file = options.stated(_NETWORK_FILE, "") or "of BookSim"
-        beside = "is not a file beside the configuration, so its number of ports is not scaled"
-        notes.append(Note("network-file-not-scaled", f"the network file {file} {beside}"))
+        ports = (options.whole(_CLUSTERS) + resources.llc_slices) // factor
+        sentence = f"the network file {file} is not scaled: give its crossbar {ports} ports (k)"
+        notes.append(Note("network-file-not-scaled", sentence))
     unknown = [option for option in _DROPPED if option in options]
     whose = "of today's simulators GPGPU-Sim 4.2 does not know"
     if known is not None:
@@ -335,17 +314,12 @@ def _scaled_config(
         notes.append(Note("options-rejected", sentence))
     # The last of the file first, so that no place shifts.
     for option, new in sorted(edits.items(), key=lambda edit: -options[edit[0]].start):
-        text = options[option].replaced(text, new)
-    changes = [Change(name, option, options[option].value, new) for option, new in edits.items()]
-    files = [(name, text)]
-    if network is not None and factor > 1:
-        ports = options.whole(_CLUSTERS) + resources.llc_slices
-        named, stated = options.stated(_NETWORK_FILE), _stated_ports(options, network, ports)
-        changes.append(Change(named, "k", stated.value, str(ports // factor)))
-        files.append((named, stated.replaced(network, ports // factor)))
+        value, start = options[option]
+        text = f"{text[:start]}{new}{text[start + len(value) :]}"
+    changes = tuple(Change(name, option, options[option].value, new) for option, new in edits.items())
     unchanged = tuple((each, options[each].value) for each in _UNCHANGED if each in options)
     divided = resources.divided(factor)
-    return ScaledModel(factor, divided, unchanged, tuple(changes), tuple(files), tuple(notes))
+    return ScaledModel(factor, divided, unchanged, changes, ((name, text),), tuple(notes))
 
 
 def _edits(options: Options, factor: int) -> dict[str, str]:
@@ -370,34 +344,6 @@ def _edits(options: Options, factor: int) -> dict[str, str]:
     if indexing in (_IPOLY, _IPOLY_MODULO) and slices < _IPOLY_LEAST_SLICES:
         edits[_INDEXING] = _BITWISE if channels & (channels - 1) == 0 else _NO_INDEXING
     return edits
-
-
-def _network_beside(options: Options) -> str | None:
-    """Return the text of BookSim's file if the configuration names one and it lies beside it."""
-    named = options.stated(_NETWORK_FILE, "")
-    if not named or options.stated(_NETWORK_MODE, _BOOKSIM) != _BOOKSIM or Path(named).name != named:
-        return None
-    path = Path(options.path).parent / named
-    return read_text(str(path), meant="the network file of BookSim") if path.is_file() else None
-
-
-def _statements(network: str) -> dict[str, Option]:
-    bare = _SLASHES.sub(lambda comment: " " * len(comment[0]), network)
-    return {found[1]: Option(found[2], found.start(2)) for found in _STATEMENT.finditer(bare)}
-
-
-def _stated_ports(options: Options, network: str, ports: int) -> Option:
-    """Return ``k`` of BookSim's crossbar: a `fly` network of one stage, a port each cluster and slice."""
-    settings = _statements(network)
-    # What the file leaves out is BookSim's default: a torus of two dimensions with a map of its nodes.
-    wanted = {"topology": "fly", "n": "1", "use_map": "0"}
-    stated = settings.get("k", Option("", 0))
-    is_fly = all(name in settings and settings[name].value == value for name, value in wanted.items())
-    if not is_fly or not _WHOLE.fullmatch(stated.value) or int(stated.value) < ports:
-        place = Place(Path(options.path).parent / options.stated(_NETWORK_FILE))
-        remedy = f"set topology = fly; n = 1; use_map = 0; k = {ports}; or use -network_mode 2"
-        raise InputError(f"no crossbar with a port for each of {ports}", place, remedy=remedy)
-    return stated
 
 
 # -- a TOML of ours ---------------------------------------------------------------------------------------

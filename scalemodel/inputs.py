@@ -405,10 +405,8 @@ def measured_above(measurements: Measurements, models: Sequence[int]) -> tuple[i
 
 # -- a curve ----------------------------------------------------------------------------------------------
 
-#: Remedies that ask for another curve; a front door may say how it makes one.
-GIVE_COLUMNS = "give a curve with the columns size and mpki"
-GIVE_SIZES = "make the curve with a system size for each capacity"
-GIVE_INSTRUCTIONS = "make the curve with the `instructions` of the trace"
+#: What to do about a curve that cannot be read; a front door may say how it makes one.
+GIVE_CURVE = "make the curve with a system size for each capacity and the `instructions` of the trace"
 
 
 class CurvePoints(NamedTuple):
@@ -427,13 +425,13 @@ def read_curve_points(path: str) -> CurvePoints:
 
     Raises InputError: it cannot be read, lacks a column, or a row is wrong.
     """
-    _, rows = _table(read_text(path), path, ("size", "mpki"), GIVE_COLUMNS)
+    _, rows = _table(read_text(path), path, ("size", "mpki"), GIVE_CURVE)
     if not rows:
         raise InputError("no point of a curve", Place(path), remedy="give a row for each size")
     points, bounds = [], []
     for row in rows:
-        size = int(row.number("size", wrong_size, GIVE_SIZES))
-        mpki = row.number("mpki", wrong_mpki, GIVE_INSTRUCTIONS)
+        size = int(row.number("size", wrong_size, GIVE_CURVE))
+        mpki = row.number("mpki", wrong_mpki, GIVE_CURVE)
         points.append((size, mpki))
         if row.cells.get("low") and row.cells.get("high"):
             drop = "give its sampling error, or drop both columns"

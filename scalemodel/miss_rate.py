@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scalemodel.arrays import BoolArray, FloatArray, IntArray
-from scalemodel.errors import AnalysisError, OptionError
+from scalemodel.errors import OptionError
 from scalemodel.measurements import MpkiUnit
 from scalemodel.trace_file import AddressArray, AddressTrace
 
@@ -62,16 +62,18 @@ class MissCounts(NamedTuple):
     cold: float
 
 
-@dataclass(frozen=True, slots=True)
-class MissRateCurve:
+class MissRateCurve(NamedTuple):
     """Misses by cache capacity."""
 
     #: (c,) in the order asked for.
     capacity_bytes: IntArray
     counts: MissCounts
-    #: Of the trace, each to one line.
+    #: (c,) misses per thousand instructions of the unit, and their bounds; None where these are not known.
+    mpki: FloatArray | None
+    low: FloatArray | None
+    high: FloatArray | None
+    #: Of the trace, each to one line; and those it was recorded over, None where nothing says it.
     accesses: int
-    #: Those the trace was recorded over, in the unit; None where nothing says it.
     instructions: int | None
     unit: MpkiUnit
     method: Method
@@ -85,24 +87,6 @@ class MissRateCurve:
         """(c,) the share of the accesses that miss."""
         return self.counts.misses / self.accesses
 
-    @property
-    def mpki(self) -> FloatArray | None:
-        """(c,) misses per thousand instructions of the unit; None where these are not known."""
-        return self._per_thousand(self.counts.misses)
-
-    @property
-    def low(self) -> FloatArray | None:
-        """(c,) the lower bound of the MPKI; None where that or the bound is not known."""
-        return self._per_thousand(self.counts.low)
-
-    @property
-    def high(self) -> FloatArray | None:
-        """(c,) the upper bound of the MPKI; None where that or the bound is not known."""
-        return self._per_thousand(self.counts.high)
-
-    def _per_thousand(self, misses: FloatArray | None) -> FloatArray | None:
-        return None if misses is None or self.instructions is None else 1000 * misses / self.instructions
-
 
 def miss_rate_curve(
     trace: AddressTrace, capacity_bytes: IntArray, options: CurveOptions, rng: np.random.Generator
@@ -114,17 +98,13 @@ def miss_rate_curve(
     capacity_bytes : (c,) int64, each at least one line; a part of a line holds nothing.
     rng : draws which lines are looked at, for SHARDS only.
 
-    Raises OptionError: there is no capacity, or one of less than a line; SHARDS chooses no line; the trace
-    is too long, or states another number of instructions; AnalysisError: the trace has no access.
+    Raises OptionError: a capacity is less than a line; SHARDS chooses no line; the trace is too long, or
+    states another number of instructions.
     """
     capacities = np.asarray(capacity_bytes, dtype=np.int64)
-    if not capacities.size:
-        raise OptionError("no cache capacity is given", remedy="give one or more, in bytes")
     if capacities.min() < trace.line_bytes:
         least = f"a cache holds at least one line of {trace.line_bytes} bytes"
         raise OptionError(f"{least}, not {capacities.min():,} bytes")
-    if not trace.line.size:
-        raise AnalysisError("the trace has no access to memory")
     is_thread = options.unit is MpkiUnit.THREAD
     stated = trace.thread_instructions if is_thread else trace.warp_instructions
     if None not in {stated, options.instructions} and stated != options.instructions:
@@ -136,11 +116,19 @@ def miss_rate_curve(
     else:
         count = stat_stack_misses if options.method is Method.STAT_STACK else exact_misses
         counts = count(trace.line, lines)
+    instructions = options.instructions if stated is None else stated
+    mpki, low, high = (
+        None if misses is None or instructions is None else 1000 * misses / instructions
+        for misses in (counts.misses, counts.low, counts.high)
+    )
     return MissRateCurve(
         capacity_bytes=capacities,
         counts=counts,
+        mpki=mpki,
+        low=low,
+        high=high,
         accesses=trace.line.size,
-        instructions=options.instructions if stated is None else stated,
+        instructions=instructions,
         unit=options.unit,
         method=options.method,
         rate=options.rate if is_sampled else 1.0,

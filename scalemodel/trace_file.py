@@ -58,39 +58,21 @@ def open_trace(path: str) -> Iterator[TraceFile]:
     """Open one trace; "-" is standard input; raise InputError if it does not exist or cannot be read."""
     with ExitStack() as opened:
         with damage_reported(path):
-            if path != "-" and not Path(path).exists():
-                raise InputError("no such file", Place(path), remedy="check the path")
-            raw = sys.stdin.buffer if path == "-" else opened.enter_context(Path(path).open("rb"))
-            first = raw.read(len(_XZ_MAGIC))
-            content = _joined(first, raw)
+            stream: IO[bytes] = sys.stdin.buffer
+            if path != "-":
+                stream = opened.enter_context(Path(path).open("rb"))
+            if not stream.seekable():
+                # A pipe is kept: it cannot be read from the start again.
+                stream = io.BytesIO(stream.read())
+            first = stream.read(len(_XZ_MAGIC))
+            stream.seek(0)
             if first.startswith(_GZIP_MAGIC):
-                content = cast("IO[bytes]", gzip.GzipFile(fileobj=content))
+                stream = cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
             elif first.startswith(_XZ_MAGIC):
-                content = cast("IO[bytes]", lzma.LZMAFile(content))  # noqa: SIM115
-            head = content.read(_HEAD_BYTES)
-        yield TraceFile(path, head, _joined(head, content))
-
-
-class _Joined(io.RawIOBase):
-    """What was read of a stream, then the rest of it: a pipe cannot be read from the start again."""
-
-    def __init__(self, first: bytes, rest: IO[bytes]) -> None:
-        self._first = io.BytesIO(first)
-        self._rest = rest
-
-    def readable(self) -> bool:
-        """Return that it is."""
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Fill the buffer as far as one read goes."""
-        read = self._first.read(len(buffer)) or self._rest.read(len(buffer))
-        buffer[: len(read)] = read
-        return len(read)
-
-
-def _joined(first: bytes, rest: IO[bytes]) -> IO[bytes]:
-    return cast("IO[bytes]", io.BufferedReader(_Joined(first, rest), _HEAD_BYTES))
+                stream = cast("IO[bytes]", lzma.LZMAFile(stream))  # noqa: SIM115
+            head = stream.read(_HEAD_BYTES)
+            stream.seek(0)
+        yield TraceFile(path, head, stream)
 
 
 @contextmanager
@@ -102,7 +84,8 @@ def damage_reported(path: str) -> Iterator[None]:
         what = f"the compressed data is cut short or damaged ({error})"
         raise InputError(what, Place(path), remedy="copy or record the file again") from error
     except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error})", Place(path)) from error
+        what = f"cannot be read ({error.strerror or error})"
+        raise InputError(what, Place(path), remedy="check the path") from error
 
 
 # -- accesses to cache lines ------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sampling.arrays import BoolArray
 from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.caches import Caches, caches_of, unlike_caches, warmed
 from sampling.estimation.interval import Estimate, Ratio, Sample, estimate, estimate_groups, ratio_of_totals
@@ -30,8 +29,8 @@ from sampling.text import Wording, counted
 PROJECTED = "projected_cycles"
 # So few launches simulated both ways say little of how far projections are off.
 _FEWEST_MEASURED = 3
-# Columns beside the cycles: those of the other configuration, and whether they are projected.
-_OTHER, _IS_PROJECTED = "cycles of the other configuration", "is projected"
+# Columns beside the cycles: whether they are projected, 0 or 1, and those of the other configuration.
+IS_PROJECTED, _OTHER = "is projected", "cycles of the other configuration"
 _COVERS = (
     "the intervals cover which launches were simulated; not the simulator's own error, cold caches of "
     "launches simulated alone, or streams that overlap"
@@ -53,8 +52,6 @@ class ErrorParts(NamedTuple):
     scale_model: float
     #: Of the ratio by which cycles of cold launches are multiplied.
     cold_check: float
-    #: How the error of projections is known; empty where there are none.
-    note: str
 
     @property
     def beside_sampling(self) -> float:
@@ -127,17 +124,19 @@ def estimate_plan(
     """
     confidence = plan.options.confidence if confidence is None else confidence
     caches = caches_of(plan, results)
-    merged, is_projected, error, how_known = with_projections(results, projection_error)
-    results = warmed(merged, caches.check)
+    results, error = with_projections(results, projection_error)
+    results = warmed(results, caches.check)
     sample = sample_of(plan, results)
-    known = [name for name in sample.metrics if not np.isnan(sample.values(name)).all()]
+    there = ~np.isnan(sample.y).all(axis=0)
+    known = [name for name in np.array(sample.metrics)[there].tolist() if name != IS_PROJECTED]
     if not known:
         raise AnalysisError("the results tell no metric of any launch of the plan")
     missing = {}
     for name in known:
-        there = set(results.ids[~np.isnan(results.metrics[name])].tolist())
-        missing[name] = tuple(launch.id for launch in plan.drawn if launch.id not in there)
-    has_budget = CYCLES in known and bool(is_projected.any() or scale_error or caches.check)
+        measured = set(results.ids[~np.isnan(results.metrics[name])].tolist())
+        missing[name] = tuple(launch.id for launch in plan.drawn if launch.id not in measured)
+    is_projected = IS_PROJECTED in sample.metrics
+    has_budget = CYCLES in known and bool(is_projected or scale_error or caches.check)
     named = [("ipc", INSTRUCTIONS, CYCLES)] if {CYCLES, INSTRUCTIONS} <= set(known) else []
     named += [("ipc" if pair == (INSTRUCTIONS, CYCLES) else "/".join(pair), *pair) for pair in ratios]
     groups: list[tuple[str, Estimate]] = []
@@ -154,12 +153,9 @@ def estimate_plan(
         totals = {name: _picked_total(plan, results, name, len(missing[name]), confidence) for name in known}
         found_ratios = [Ratio(name, reason=NOT_RANDOM) for name, _, _ in named]
     if has_budget:
-        marked = {CYCLES: merged.metrics[CYCLES], _IS_PROJECTED: is_projected.astype(np.float64)}
-        of_both, _ = sample_of(plan, SimulatedLaunches(results.ids, marked)).known(CYCLES, _IS_PROJECTED)
-        projected = (error or 0.0) * share_projected(of_both, of_both.values(_IS_PROJECTED) > 0)
-        projected *= normal_quantile(confidence)
-        beside = projected, scale_error, caches.check_error(confidence)
-        totals[CYCLES], parts = budgeted(totals[CYCLES], *beside, how_known, plan.topped_up_to)
+        projection = error * share_projected(sample) * normal_quantile(confidence) if is_projected else 0.0
+        beside = projection, scale_error, caches.check_error(confidence)
+        totals[CYCLES], parts = budgeted(totals[CYCLES], *beside, plan.topped_up_to)
     speedup = None if against is None else _speedup(plan, results, caches, against, confidence)
     notes = [*results.notes, *(against.notes if against is not None else ())]
     notes += [_OF_TOTAL_ALONE] if caches.check else []
@@ -216,48 +212,45 @@ def compared_keys(plan: PlanFile) -> list[str]:
 
 def with_projections(
     results: SimulatedLaunches, declared_error: float | None
-) -> tuple[SimulatedLaunches, BoolArray, float | None, str]:
-    """Return cycles, projected where a launch was not simulated to its end, and how far projections are off.
+) -> tuple[SimulatedLaunches, float]:
+    """Return cycles, projected and marked where a launch did not run to its end, and a projection's error.
 
-    That is (n,) which are projected; the relative error of a projection, root mean square; and how it is
-    known: it is measured on launches that have both, and must be declared where fewer than three have.
-
-    Raises OptionError: it is neither measured nor declared.
+    The relative error, root mean square, is measured on launches that have both, and must be declared where
+    fewer than three have; OptionError where it is neither.
     """
     nothing = np.full(len(results.ids), np.nan)
     metrics = dict(results.metrics)
     projected, cycles = metrics.pop(PROJECTED, nothing), metrics.get(CYCLES, nothing)
     is_projected = np.isnan(cycles) & ~np.isnan(projected)
     if PROJECTED in results.metrics:
-        results = replace(results, metrics={**metrics, CYCLES: np.where(is_projected, projected, cycles)})
+        metrics[CYCLES] = np.where(is_projected, projected, cycles)
     if not is_projected.any():
-        return results, is_projected, None, ""
+        return replace(results, metrics=metrics), 0.0
+    metrics[IS_PROJECTED] = is_projected.astype(np.float64)
     both = (cycles > 0) & ~np.isnan(projected)
-    measured = int(both.sum())
-    if measured >= _FEWEST_MEASURED:
+    if both.sum() >= _FEWEST_MEASURED:
         error = float(np.sqrt(np.mean((projected[both] / cycles[both] - 1) ** 2)))
-        how_known = f"measured on {counted(measured, 'launch', 'launches')} that ran to the end as well"
-        return results, is_projected, error, how_known
+        return replace(results, metrics=metrics), error
     if declared_error is None:
         raise OptionError(
             Wording(
                 "{} projected, and {} simulated to the end as well to measure how far that is off",
                 counted(int(is_projected.sum()), "launch is", "launches are"),
-                measured,
+                int(both.sum()),
             ),
             remedy=Wording("declare it with `projection_error`, as a fraction"),
         )
-    return results, is_projected, declared_error, "declared"
+    return replace(results, metrics=metrics), declared_error
 
 
-def share_projected(sample: Sample, projected: BoolArray) -> float:
+def share_projected(sample: Sample) -> float:
     """Return the root of the sum of squares, over kernel groups, of the share of cycles that is projected.
 
     Launches of one kernel group are taken to be projected wrongly alike, those of different groups not.
     """
-    cycles = (sample.launches / sample.samples)[sample.stratum] * sample.values(CYCLES)
-    group = sample.group[sample.stratum]
-    of_group = np.bincount(group[projected], cycles[projected], minlength=int(sample.group.max()) + 1)
+    known, _ = sample.known(CYCLES, IS_PROJECTED)
+    cycles = (known.launches / known.samples)[known.stratum] * known.values(CYCLES)
+    of_group = np.bincount(known.group[known.stratum], cycles * known.values(IS_PROJECTED))
     return float(np.sqrt((of_group**2).sum()) / cycles.sum())
 
 
@@ -266,19 +259,18 @@ def budgeted(
     projection: float,
     scale_model: float,
     cold_check: float,
-    how_known: str,
     topped_up_to: float | None = None,
 ) -> tuple[Estimate, ErrorParts | None]:
     """Return a total whose interval covers all these errors too, which are independent, and its parts.
 
-    There are none of an incomplete total. Raises AnalysisError: the total is 0, so it has no shares.
+    There are none of an incomplete total; AnalysisError where the total is 0, so that it has no shares.
     """
     if total.is_incomplete:
         return total, None
     if not total.total > 0:
         raise AnalysisError("a total of 0 has no budget of errors")
     sampling = None if total.half_width is None else total.half_width / total.total
-    parts = ErrorParts(sampling, projection, scale_model, cold_check, how_known)
+    parts = ErrorParts(sampling, projection, scale_model, cold_check)
     if sampling is None:
         return total, parts
     # What is waited for is the whole interval, not the part of sampling alone.

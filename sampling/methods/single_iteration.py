@@ -159,8 +159,8 @@ def _of_loops(launches: LaunchList, options: Options) -> tuple[list[_Iteration],
     share = float(inside.mean())
     share_of_time = float(launches.duration_ns[inside].sum() / max(int(launches.duration_ns.sum()), 1))
     first, last = launches.id[[found[0].start, found[0].stop - 1]].tolist()
-    iterations_found = f"{' and '.join(map(str, numbers))} iterations, {100 * share:.3g} % of the launches"
-    notes = [f"found by the order of the launches: {first} to {last} are one of {iterations_found}"]
+    of_these = f"{numbers[0]} iterations, {100 * share:.3g} % of the launches"
+    notes = [f"found by the order of the launches: {first} to {last} are one of {of_these}"]
     if outside := len(launches) - in_loops:
         notes.append(f"{counted(outside, 'launch', 'launches')} before and after the loop: not counted")
     details = {"found": numbers, "found_by": found_by, "share": share, "share_of_time": share_of_time}

@@ -164,8 +164,12 @@ def _idle(evidence: Evidence) -> Finding | None:
         return None
     share, several = _percent(1 - worst.busy_share), len(evidence.device_times) > 1
     where = f" {worst.sequence.device} of process {worst.sequence.process}" if several else ""
-    message = f"No kernel runs on the device{where} for {share} of the time: kernel time is not run time."
-    remedy = "look at what the program does on the host between launches"
+    gaps = [f"{duration_text(ns)} between launches {one:,} and {other:,}" for ns, one, other in worst.gaps]
+    message = (
+        f"No kernel runs on the device{where} for {share} of the time, longest {', '.join(gaps)}: "
+        "kernel time is not run time."
+    )
+    remedy = "look at what the program does on the host between these launches"
     return Finding("idle", "note", f"idle {share} of the time", message, remedy)
 
 

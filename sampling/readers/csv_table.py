@@ -23,6 +23,7 @@ FORMAT = "csv"
 REMEDY = "correct the cell or leave the row out"
 
 _MAY_BE_NEGATIVE = {"start_ns", "stream", "device", "process"}
+_PLAIN = {"duration_ns", *_MAY_BE_NEGATIVE}
 # What a list of drawn launches has, as `sample --format csv` and `export --to csv` write it.
 _OF_A_PLAN = {"id", "weight", "duration_ns"}
 
@@ -109,22 +110,36 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     matched = matched_columns(file.columns, header, file.path)
     layout = launch_layout(header, matched, file.path, separator)
     taken = {place for place, _ in layout.columns.values()}
-    metrics: dict[str, list[FloatArray]] = {
-        name: [] for name in header if name and name not in NO_METRIC and header.index(name) not in taken
-    }
-    layout.columns.update({name: (header.index(name), "any") for name in metrics})
+    metrics = [name for name in header if name and name not in NO_METRIC and header.index(name) not in taken]
+    return table_in_memory(file, kernels, layout, matched, metrics, (FORMAT, RecordingFacts()), progress)
+
+
+def table_in_memory(
+    file: InputFile,
+    kernels: KernelTable,
+    layout: Layout,
+    matched: Mapping[str, NamedColumn],
+    metrics: Sequence[str],
+    described: tuple[str, RecordingFacts],
+    progress: Progress | None,
+) -> Profile:
+    """Return the rows of a table as launches, in the order of the file within each process and device.
+
+    Raises ProfileError: a cell holds no number, no time or no grid; there is no row.
+    """
+    numeric = [ours for ours, (_, kind) in layout.columns.items() if kind != "text"]
+    values: dict[str, list[FloatArray]] = {name: [] for name in metrics}
+    layout.columns.update({name: (layout.header.index(name), "any") for name in metrics})
     launches = Launches(file, kernels)
     for rows in read_rows(file, layout, progress):
-        for name in [*metrics]:
-            values, is_text = floats(rows, name, None)
-            metrics[name].append(np.where(np.isinf(values), np.nan, values))
+        for name in [*values]:
+            found, is_text = floats(rows, name, None)
+            values[name].append(np.where(np.isinf(found), np.nan, found))
             if is_text.any():
-                del metrics[name], layout.columns[name]
-        numbers = {ours: launch_integers(rows, ours, matched[ours].unit_ns) for ours in matched
-                   if layout.columns[ours][1] != "text"}  # fmt: skip
+                del values[name], layout.columns[name]
+        numbers = {ours: launch_integers(rows, ours, matched[ours].unit_ns) for ours in numeric}
         for ours in {"stream", "device"} & numbers.keys():
-            wide = np.abs(numbers[ours]) >= 1 << 31
-            rows.refuse(wide, ours, "is too large a number")
+            rows.refuse(np.abs(numbers[ours]) >= 1 << 31, ours, "is too large a number")
         grid, block = (
             rows.sizes(what) if what in matched else [numbers[axis] for axis in axes if axis in numbers]
             for what, axes in DIMENSIONS.items()
@@ -132,20 +147,13 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         launches.add(
             LaunchColumns(
                 name=rows.names("name", kernels),
-                duration_ns=numbers["duration_ns"],
                 order=np.arange(launches.count, launches.count + len(rows), dtype=np.int64),
-                process=numbers.get("process"),
-                device=numbers.get("device"),
                 grid=grid or None,
                 block=block or None,
-                start_ns=numbers.get("start_ns"),
-                stream=numbers.get("stream"),
+                **{ours: numbers[ours] for ours in _PLAIN & numbers.keys()},
             )
         )
-    known = {name: np.concatenate(parts) for name, parts in metrics.items() if parts}
-    return launches.finish(
-        FORMAT,
-        RecordingFacts(),
-        ("a table of launches without a single row", "write it with a row a launch"),
-        {name: column for name, column in known.items() if not np.isnan(column).all()},
-    )
+    known = {name: np.concatenate(parts) for name, parts in values.items() if parts}
+    nothing = "a table of launches without a single row", "write it with a row a launch"
+    known = {name: column for name, column in known.items() if not np.isnan(column).all()}
+    return launches.finish(*described, nothing, known)

@@ -47,7 +47,6 @@ _RATE, _CTAS_PER_CORE = b"gpgpu_simulation_rate", b"GPGPU-Sim uArch: CTA/core"
 _CONCURRENT = b"-gpgpu_concurrent_kernel_sm"
 _CLUSTERS, _CORES_PER_CLUSTER = b"-gpgpu_n_clusters", b"-gpgpu_n_cores_per_cluster"
 _CTA_LIMITS = (b"-gpgpu_max_cta", b"-gpgpu_max_completed_cta")
-_STARTS, _ENDS = frozenset({_NAME, _UID, CYCLES}), frozenset({_RATE, _EXIT})
 # Each limit at which the simulator ends a launch, and the total that it is compared with.
 _TOTAL_OF_LIMIT = {
     b"-gpgpu_max_cycle": _TOTAL_CYCLES,
@@ -67,7 +66,6 @@ _SIGNS = re.compile(
 # More digits are no number that 64 bits hold. What another thread prints into one begins with no blank.
 _NUMBER = re.compile(rb"(?<!\d)\d{1,18}(?!\d)")
 _WHOLE_NUMBER = re.compile(rb"(\d{1,18})(?=[\s,{]|$)")
-_NO_COUNT = re.compile(rb"-?(?:nan|inf|\d+\.\d*|\d+[%x!]|\d+ ?\(|\d+ days)")
 # Counts of this kind run on within a stream, and are printed from the first launch on that has any.
 _BY_KIND = b"_stats_breakdown["
 _NUMBERED_FILE = re.compile(rb".*kernel-(\d{1,18})(?!\d)[^/]*$")
@@ -183,16 +181,14 @@ class _Announced:
             found = _NUMBERED_FILE.match(text.strip())
             self._trace_file = int(found[1]) if found else None
         elif key == _TRACED:
-            launch = PrintedLaunch(
-                _text(text), trace_id=self._trace_file, by="trace", is_filled=self._has_copy
-            )
+            launch = PrintedLaunch(_text(text), trace_id=self._trace_file, by="trace")
+            launch.is_filled = self._has_copy
             self.waiting.append(launch)
             self._trace_file, self._has_copy = None, False
         elif key == _PUSHED and (push := _PUSH.match(text)):
             self._pushed += 1
             grid, block = (_dimensions(size or b"") for size in push.groups()[1:])
-            launch = PrintedLaunch(_text(push[1]), grid, block, uid=self._pushed, by="program")
-            self.waiting.append(launch)
+            self.waiting.append(PrintedLaunch(_text(push[1]), grid, block, uid=self._pushed, by="program"))
         elif key == _LAUNCHED and (launched := _LAUNCH.match(text)):
             self._are_numbered = True
             name = _text(launched[1])
@@ -220,12 +216,22 @@ class _Announced:
         return PrintedLaunch(name, uid=uid)
 
 
+# Row and text of each line of a block and of what stands behind it, by its key.
+_Lines = dict[bytes, list[tuple[int, bytes]]]
+
+
+def _number(block: _Lines, key: bytes) -> int | None:
+    """Return the number in the last line of a key; None where it cannot be read."""
+    found = _WHOLE_NUMBER.match(block[key][-1][1]) if key in block else None
+    return int(found[1]) if found else None
+
+
 def printed_run(
     path: str, lines: Iterable[tuple[int, bytes, bytes]], counters: Sequence[bytes] = ()
 ) -> PrintedRun:
     """Return what an output says of its launches.
 
-    Raises ProfileError: kernels ran concurrently; a counter is not printed, or is no count that adds up.
+    Raises ProfileError: kernels ran concurrently; a counter is not printed, or falls.
 
     Parameters
     ----------
@@ -233,35 +239,20 @@ def printed_run(
     counters : what else to return of each launch, by the name that is printed.
     """
     reading = _Reading(path, counters)
-    tail, head = _Lines(), _Lines()
+    block, announcing = _Lines(), list[tuple[bytes, bytes]]()
     for row, key, text in lines:
-        if key in _ANNOUNCING:
-            reading.announced.take(key, text)
-            continue
-        reading.are_uids_printed |= key == _UID
         if key == _NAME:
-            # What is known of a block whose instructions are missing is not of the next.
-            head = {known: head[known] for known in head if known not in _STARTS}
-        (head if head or key in _STARTS else tail).setdefault(key, []).append((row, text))
-        if key == INSTRUCTIONS and _WHOLE_NUMBER.match(text):
-            reading.take_totals(tail, head)
-            reading.take_kernel(head)
-            tail, head = _Lines(), _Lines()
-    run = reading.end(tail, head)
+            reading.take(block, announcing)
+            block, announcing = _Lines(), []
+        if key in _ANNOUNCING:
+            announcing.append((key, text))
+            block.pop(_EXIT, None)
+        else:
+            block.setdefault(key, []).append((row, text))
+    run = reading.end(block, announcing)
     for kernel, *added in zip(run.kernels, *(_added(path, run, each) for each in counters), strict=True):
         kernel.added = tuple(added)
     return run
-
-
-# Row and text of each line by its key: of the totals and counters behind one block's instructions, the tail,
-# and of the next block up to its instructions, the head.
-_Lines = dict[bytes, list[tuple[int, bytes]]]
-
-
-def _number(lines: _Lines, key: bytes, place: int = -1) -> int | None:
-    """Return the number in one of the lines of a key; None where it cannot be read."""
-    found = _WHOLE_NUMBER.match(lines[key][place][1]) if key in lines else None
-    return int(found[1]) if found else None
 
 
 class _Reading:
@@ -271,66 +262,33 @@ class _Reading:
         self.path, self.counters = path, counters
         self.run, self.announced = PrintedRun(), _Announced()
         self.options: dict[bytes, int] = {}
-        self.are_uids_printed = self.is_broken_off = False
+        self.are_uids_printed = False
         self.stream, self.begins, self.total_cycles = b"", "run", 0
 
-    def take_totals(self, tail: _Lines, head: _Lines) -> None:
-        """Take what the last kernel's block says of the run up to its end, and the options."""
-        kernel = self.run.kernels[-1] if self.run.kernels else None
-        if kernel is not None:
-            kernel.is_whole = bool(head) or not _ENDS.isdisjoint(tail)
-            for counter in self.counters:
-                self.count(kernel, counter, tail)
-        for lines in (tail, head):
-            for key in _OPTIONS & lines.keys():
-                self.options[key] = _number(lines, key) or 0
-            if _number(lines, _CONCURRENT) == 1:
-                raise self.refused(lines[_CONCURRENT][-1][0], "-gpgpu_concurrent_kernel_sm 1")
-        self.follow_on(kernel, tail, head)
+    def take(self, block: _Lines, announcing: Sequence[tuple[bytes, bytes]]) -> None:
+        """Take a block: its kernel, what it says of the run, and the launches announced behind it."""
+        self.are_uids_printed |= _UID in block
+        kernel = None if _number(block, INSTRUCTIONS) is None else self.kernel_of(block)
+        for key in _OPTIONS & block.keys():
+            self.options[key] = _number(block, key) or 0
+        if _number(block, _CONCURRENT) == 1:
+            raise self.refused(block[_CONCURRENT][-1][0], "-gpgpu_concurrent_kernel_sm 1")
+        self.follow_on(kernel, block)
         for limit, key in _TOTAL_OF_LIMIT.items():
-            total, most = _number(tail, key), self.options.get(limit, 0)
+            total, most = _number(block, key), self.options.get(limit, 0)
             if total is not None and 0 < most <= total:
-                self.cut(f"{limit.decode()} {most} ended it", tail[key][-1][0])
-        if _BREAK in tail and not (kernel and kernel.why_cut):
-            # Newer versions print the block before it; of older ones the launch is still announced alone.
-            self.is_broken_off = bool(self.announced.waiting)
-            if not self.is_broken_off:
-                self.cut(_BROKEN_OFF, tail[_BREAK][0][0])
+                self.cut(f"{limit.decode()} {most} ended it", block[key][-1][0])
+        if _BREAK in block and not (self.run.kernels and self.run.kernels[-1].why_cut):
+            self.cut(_BROKEN_OFF, block[_BREAK][0][0])
+        for key, text in announcing:
+            self.announced.take(key, text)
 
-    def follow_on(self, kernel: PrintedKernel | None, tail: _Lines, head: _Lines) -> None:
-        """Check that the run's total continues that of the block before: else counters do not either."""
-        total = _number(tail, _TOTAL_CYCLES)
-        if kernel is not None and total is not None:
-            before = -1 if kernel.cycles is None else total - kernel.cycles
-            if before != self.total_cycles:
-                kernel.begins = "run" if before == 0 else "gap"
-            if before > self.total_cycles and len(self.run.kernels) > 1:
-                # Another launch may have been announced before the gap than ended after it.
-                self.cut(_LACKS_LINES, tail[_TOTAL_CYCLES][-1][0])
-            self.begins, self.total_cycles = "", total
-        for lost_total in (_number(head, _TOTAL_CYCLES), total if kernel is None else None):
-            if lost_total is not None:
-                self.begins, self.total_cycles = "gap", lost_total
-
-    def count(self, kernel: PrintedKernel, counter: bytes, tail: _Lines) -> None:
-        """Keep the numbers in the lines of a counter: there may be one for each memory partition."""
-        for row, text in tail.get(counter, ()):
-            if _NO_COUNT.match(text):
-                message = f"{counter.decode()} is {_text(text)!r} there, a ratio or a text and no count"
-                raise ProfileError(message, path=self.path, row=row, remedy=_TOTALS)
-        if counter in tail:
-            # Another thread's text may stand in a line.
-            found = [_WHOLE_NUMBER.match(text) for _, text in tail[counter]]
-            kernel.counts[counter] = [int(each[1]) for each in found if each] if all(found) else []
-
-    def take_kernel(self, head: _Lines) -> None:
-        """Add the kernel, or the kernels of one block, whose cycles and instructions have been read."""
-        row = head[INSTRUCTIONS][-1][0]
-        # A name is missing, and what is read before the instructions is of two blocks.
-        lacks_lines = any(len(head.get(key, ())) > 1 for key in _STARTS)
-        self.stream = head[_STREAM][-1][1].strip() if _STREAM in head else self.stream
-        name = _text(head[_NAME][-1][1]) if _NAME in head else ""
-        uids = tuple(map(int, _NUMBER.findall(head[_UID][-1][1]))) if _UID in head else ()
+    def kernel_of(self, block: _Lines) -> PrintedKernel:
+        """Add the kernel, or the kernels, of a block."""
+        row = block[INSTRUCTIONS][-1][0]
+        self.stream = block[_STREAM][-1][1].strip() if _STREAM in block else self.stream
+        name = _text(block[_NAME][0][1]) if _NAME in block else ""
+        uids = tuple(map(int, _NUMBER.findall(block[_UID][-1][1]))) if _UID in block else ()
         # The simulator leaves out the name of a launch that a limit on thread blocks has ended before.
         if self.run.kernels and not (name or uids or any(map(self.options.get, _CTA_LIMITS))):
             raise self.refused(row, "a block has no kernel_name")
@@ -345,10 +303,14 @@ class _Reading:
         if not launches[0].by and {each.name for each in self.announced.waiting} & set(name.split()):
             raise self.refused(row, "a block has the names of several")
         kernel = self.add(launches, row, uids)
-        kernel.cycles, kernel.instructions = _number(head, CYCLES), _number(head, INSTRUCTIONS)
-        kernel.stream, kernel.begins, self.begins = self.stream, self.begins, ""
-        if lacks_lines or self.is_broken_off:
-            self.cut(_BROKEN_OFF if self.is_broken_off else _LACKS_LINES, row)
+        kernel.cycles, kernel.instructions = _number(block, CYCLES), _number(block, INSTRUCTIONS)
+        kernel.stream, kernel.begins, kernel.is_whole = self.stream, self.begins, True
+        for counter in self.counters:
+            if counter in block:
+                # Another thread's text may stand in a line.
+                found = [_WHOLE_NUMBER.match(text) for _, text in block[counter]]
+                kernel.counts[counter] = [int(each[1]) for each in found if each] if all(found) else []
+        return kernel
 
     def add(self, launches: list[PrintedLaunch], row: int, uids: tuple[int, ...] = ()) -> PrintedKernel:
         """Add a kernel of these launches."""
@@ -361,6 +323,22 @@ class _Reading:
         self.run.kernels.append(kernel)
         return kernel
 
+    def follow_on(self, kernel: PrintedKernel | None, block: _Lines) -> None:
+        """Check that the run's total continues that of the block before: else counters do not either."""
+        total = _number(block, _TOTAL_CYCLES)
+        if kernel is None:
+            self.begins = self.begins if total is None else "gap"
+        else:
+            self.begins = ""
+            before = -1 if kernel.cycles is None or total is None else total - kernel.cycles
+            if total is not None and before != self.total_cycles:
+                kernel.begins = "run" if before == 0 else "gap"
+            # Another launch may have been announced before a gap than ended after it.
+            lacks_block = before > self.total_cycles and len(self.run.kernels) > 1
+            if lacks_block or any(len(block.get(key, ())) > 1 for key in (_UID, CYCLES, INSTRUCTIONS)):
+                self.cut(_LACKS_LINES, kernel.row)
+        self.total_cycles = self.total_cycles if total is None else total
+
     def cut(self, why: str, row: int) -> None:
         """Mark the last kernel as not simulated to its end."""
         for last in self.run.kernels[-1:]:
@@ -371,19 +349,20 @@ class _Reading:
         message = f"kernels ran concurrently ({why}), so that no count is of one alone"
         return ProfileError(message, path=self.path, row=row, remedy=_ALONE)
 
-    def end(self, tail: _Lines, head: _Lines) -> PrintedRun:
+    def end(self, block: _Lines, announcing: Sequence[tuple[bytes, bytes]]) -> PrintedRun:
         """Return the run; the first launch that is announced alone was running when the output ended."""
-        self.take_totals(tail, head)
-        run, row = self.run, max((found[-1][0] for found in (*tail.values(), *head.values())), default=0)
-        has_limit = any(map(self.options.get, _TOTAL_OF_LIMIT))
-        for last in run.kernels[-1:]:
-            if has_limit and not last.why_cut and tail.keys().isdisjoint(_TOTAL_OF_LIMIT.values()):
+        self.take(block, announcing)
+        run, row = self.run, max((found[-1][0] for found in block.values()), default=0)
+        if _number(block, INSTRUCTIONS) is not None:
+            run.kernels[-1].is_whole = bool({_RATE, _EXIT} & block.keys())
+            has_limit = any(map(self.options.get, _TOTAL_OF_LIMIT))
+            if has_limit and not run.kernels[-1].why_cut and not _TOTAL_OF_LIMIT.values() & block.keys():
                 # Whether a limit ended it stands in the lines that are missing.
                 self.cut(STILL_RUNNING, row)
-        run.has_ended, run.waiting = _EXIT in {*tail, *head}, self.announced.waiting
+        run.has_ended, run.waiting = _EXIT in block, self.announced.waiting
         for launch in run.waiting[:1]:
             self.add([launch], row)
-            self.cut(_BROKEN_OFF if self.is_broken_off else STILL_RUNNING, row)
+            self.cut(STILL_RUNNING, row)
         return run
 
 

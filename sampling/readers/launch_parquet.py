@@ -12,7 +12,6 @@ import threading
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -28,7 +27,6 @@ from sampling.arrays import (
 )
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
-from sampling.profile.launch_table import ColumnsInMemory, in_sequences
 from sampling.profile.profile import (
     Column,
     Device,
@@ -41,7 +39,7 @@ from sampling.profile.profile import (
     Table,
 )
 from sampling.readers.columns import BLOCK, DIMENSIONS, GRID, TIMES, NamedColumn, matched_columns
-from sampling.readers.csv_table import REMEDY, launch_integers, launch_layout
+from sampling.readers.csv_table import REMEDY, launch_integers, launch_layout, table_in_memory
 from sampling.readers.input_file import InputFile
 from sampling.readers.table import (
     PARQUET,
@@ -139,19 +137,19 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         copy=copy,
     )
     runs = source.runs()
-    sequences, first = [], 0
-    for process, device, launches in runs:
-        sequences.append(LaunchSequence(process, device, launches, first))
-        first += launches
-    in_order = all(one[:2] < other[:2] for one, other in pairwise(runs))
-    sequences, parts = (sequences, source.parts(sequences)) if in_order else _sorted(source, runs, progress)
+    if any(one[:2] >= other[:2] for one, other in pairwise(runs)):
+        # Only in memory can ids be put in order where processes or devices are interleaved.
+        described = FORMAT, _facts(metadata)
+        return table_in_memory(file, kernels, layout, columns, metrics, described, progress)
+    firsts = np.cumsum([0, *(launches for _, _, launches in runs)]).tolist()
+    sequences = [LaunchSequence(*run, first) for run, first in zip(runs, firsts, strict=False)]
     optional = cast("set[Column]", {"start_ns", "stream"} & columns.keys())
     return Profile(
         format=FORMAT,
         files=(ProfileFile(file.path, location, starts[-1]),),
         kernels=kernels,
         sequences=tuple(sequences),
-        parts=parts,
+        parts=source.parts(sequences),
         columns=frozenset({"name", "signature", "duration_ns", *optional}),
         facts=_facts(metadata),
         metric_names=metrics,
@@ -166,37 +164,6 @@ def _facts(metadata: Any) -> RecordingFacts:
         return RecordingFacts(devices=devices, **fields)
     except (ValueError, TypeError, AttributeError):
         return RecordingFacts()
-
-
-def _sorted(
-    source: LaunchParquet, runs: Sequence[tuple[int, int, int]], progress: Progress | None
-) -> tuple[list[LaunchSequence], tuple[Part, ...]]:
-    """Read a file whose processes or devices are interleaved: only in memory can its ids be put in order."""
-    columns: list[Column] = ["signature", "duration_ns"]
-    columns += [name for name in ("start_ns", "stream") if name in source.layout.columns]
-    groups = [slice(first, stop) for first, stop in pairwise(source.starts) if first < stop]
-    tables = []
-    for number, rows in enumerate(groups, start=1):
-        tables.append(source.load(rows, columns))
-        if progress is not None:
-            progress(number, len(groups), "reading")
-    process, device, launches = np.array(runs, dtype=np.int64).T
-    # Rows of one process and device stay in the order of the file.
-    order, sequences = in_sequences(
-        source.starts[-1],
-        process=np.repeat(process, launches),
-        device=np.repeat(device, launches),
-        by_time=(),
-    )
-    held = {name: np.concatenate([table[name] for table in tables])[order] for name in columns}
-
-    @cache
-    def metric(name: str) -> FloatArray | None:
-        if name not in source.metric_names:
-            return None
-        return np.asarray(np.concatenate([source.metrics(rows, [name])[name] for rows in groups])[order])
-
-    return list(sequences), ColumnsInMemory(source.kernels, held, metric).parts(sequences)
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,7 +296,7 @@ class LaunchParquet:
         if statistics is None or not statistics.has_min_max or statistics.null_count != 0:
             return None
         low = statistics.min
-        return low if type(low) is int and low == statistics.max and low >= 0 else None
+        return low if type(low) is int and 0 <= low == statistics.max < 1 << 62 else None
 
 
 def write_launch_parquet(

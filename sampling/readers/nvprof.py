@@ -28,11 +28,8 @@ from sampling.readers.table import (
     Rows,
     first_line,
     header_cells,
-    joined_lines,
     lines_before,
-    lines_of,
     parse,
-    parse_plain,
 )
 
 FORMAT = "nvprof"
@@ -173,7 +170,8 @@ def _tables(file: InputFile, progress: Progress | None, units: dict[str, int]) -
         if has_ended and (again := _HEADER.search(text, start + len(rows))):
             raise refused(offset + again.start(), "holds a second GPU trace of nvprof")
         if rows.strip():
-            yield (parse if layout.separator == "," else _of_columns)(file, layout, offset + start, rows)
+            rows = rows if layout.separator == "," else _marked(rows)
+            yield parse(file, layout, offset + start, rows)
 
 
 def _layout(header: re.Match[bytes]) -> Layout:
@@ -192,14 +190,8 @@ def _until_end(text: bytes, start: int) -> tuple[bytes, bool]:
     return text[start : min(ends, default=len(text))], bool(ends)
 
 
-def _of_columns(file: InputFile, layout: Layout, offset: int, text: bytes) -> Rows:
-    """Return rows printed in columns; a name may hold two blanks, which is seen by the number of cells."""
-    plain = parse_plain(file, layout, offset, _marked(text))
-    return plain or parse(file, layout, offset, _parted(text, len(layout.header)))
-
-
 def _marked(text: bytes) -> bytes:
-    """Return lines printed in columns with a mark for each two blanks or more, several times as fast."""
+    """Return lines printed in columns with a mark in place of each two blanks or more."""
     characters = np.frombuffer(text, dtype=np.uint8)
     blank = characters == ord(" ")
     again = blank & np.append(False, blank[:-1])
@@ -207,17 +199,6 @@ def _marked(text: bytes) -> bytes:
     marked = np.where(is_gap, np.uint8(ord(_BETWEEN_CELLS)), characters)[~again]
     lines: bytes = b"\n" + marked.tobytes()
     return lines.replace(b"\n" + _BETWEEN_CELLS.encode(), b"\n").replace(b"\n ", b"\n")[1:]
-
-
-def _parted(text: bytes, cells: int) -> bytes:
-    """Return lines printed in columns, two blanks or more between cells; the last cell may hold two."""
-    from pyarrow import compute
-
-    bare = compute.replace_substring_regex(lines_of(text), pattern="^ +", replacement="")
-    lines = compute.replace_substring_regex(
-        bare, pattern=" {2,}", replacement=_BETWEEN_CELLS, max_replacements=cells - 1
-    )
-    return joined_lines(lines)
 
 
 def _times_with_units(rows: Rows, title: str) -> IntArray:

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Annotated, Any
 
 import numpy as np
-from msgspec import DecodeError, Meta, Raw, Struct, field
+from msgspec import DecodeError, Meta, Raw, defstruct, field
 from msgspec.json import Decoder
 
 from sampling.errors import ProfileError
@@ -31,91 +31,51 @@ _OPENING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"rocprofiler-sdk-tool"\s*:')
 _AGAIN = "copy the file again, or record it again with `rocprofv3 --kernel-trace --output-format json`"
 _GPU = 2
 
+# What is decoded of each record: the name, type and default of its fields. Times are nanoseconds.
 _Whole = Annotated[int, Meta(ge=-(1 << 62), le=1 << 62)]
 _Size = Annotated[int, Meta(ge=0, le=(1 << 32) - 1)]
 _DeviceNumber = Annotated[int, Meta(ge=0, le=(1 << 31) - 1)]
-
-
-class _Handle(Struct, gc=False):
-    handle: _Whole = 0
-
-
-class _Correlation(Struct, gc=False):
-    internal: _Whole = -1
-
-
-class _Axes(Struct, gc=False):
-    x: _Size
-    y: _Size
-    z: _Size
-
-
-class _DispatchInfo(Struct, gc=False):
-    agent_id: _Handle
-    queue_id: _Handle
-    kernel_id: _Whole
-    dispatch_id: _Whole
-    workgroup_size: _Axes
-    grid_size: _Axes
-
-
-class _Call(Struct, gc=False):
-    start_timestamp: _Whole  # nanoseconds
-    end_timestamp: _Whole
-    correlation_id: _Correlation = field(default_factory=_Correlation)
-
-
-class _Dispatch(_Call, gc=False, kw_only=True):
-    dispatch_info: _DispatchInfo
-
-
-class _Agent(Struct):
-    id: _Handle
-    type: int = 0
-    logical_node_type_id: _DeviceNumber = 0
-    product_name: Any = ""
-    cu_count: Any = None
-    mem_banks: Any = None
-
-
-class _Symbol(Struct):
-    kernel_id: int
-    kernel_name: str = ""
-    formatted_kernel_name: str = ""
-
-
-class _Text(Struct):
-    key: int
-    value: str
-
-
-class _Strings(Struct):
-    marker_api: list[_Text] = []
-
-
-class _Metadata(Struct):
-    pid: _Whole = 0
-
-
-class _Lists(Struct):
-    kernel_dispatch: Raw = Raw(b"[]")
-    hip_api: Raw = Raw(b"[]")
-    hsa_api: Raw = Raw(b"[]")
-    marker_api: Raw = Raw(b"[]")
-
-
-class _Process(Struct):
-    metadata: _Metadata = field(default_factory=_Metadata)
-    agents: list[_Agent] = []
-    kernel_symbols: list[_Symbol] = []
-    strings: _Strings = field(default_factory=_Strings)
-    buffer_records: _Lists = field(default_factory=_Lists)
-
-
-class _Document(Struct, rename={"processes": "rocprofiler-sdk-tool"}):
-    processes: list[_Process]
-
-
+_Handle = defstruct("_Handle", [("handle", _Whole, 0)], gc=False)
+_Correlation = defstruct("_Correlation", [("internal", _Whole, -1)], gc=False)
+_Axes = defstruct("_Axes", [(axis, _Size) for axis in "xyz"], gc=False)
+_INFO = {"agent_id": _Handle, "queue_id": _Handle, "kernel_id": _Whole, "dispatch_id": _Whole}
+_Info = defstruct("_Info", [*_INFO.items(), ("workgroup_size", _Axes), ("grid_size", _Axes)], gc=False)
+_TIMED = (
+    ("start_timestamp", _Whole),
+    ("end_timestamp", _Whole),
+    ("correlation_id", _Correlation, field(default_factory=_Correlation)),
+)
+_Call = defstruct("_Call", _TIMED, gc=False)
+_Dispatch = defstruct("_Dispatch", [("dispatch_info", _Info), *_TIMED], gc=False)
+_Agent = defstruct(
+    "_Agent",
+    [
+        *(("id", _Handle), ("type", int, 0), ("logical_node_type_id", _DeviceNumber, 0)),
+        *((name, Any, None) for name in ("product_name", "cu_count", "mem_banks")),
+    ],
+)
+_NAMES = ("kernel_name", str, ""), ("formatted_kernel_name", str, "")
+_Symbol = defstruct("_Symbol", [("kernel_id", int), *_NAMES])
+_Text = defstruct("_Text", [("key", int), ("value", str)])
+_Strings = defstruct("_Strings", [("marker_api", list[_Text], [])])  # type: ignore[valid-type]
+_Metadata = defstruct("_Metadata", [("pid", _Whole, 0)])
+_LISTS = ("kernel_dispatch", "hip_api", "hsa_api", "marker_api")
+_Lists = defstruct("_Lists", [(name, Raw, Raw(b"[]")) for name in _LISTS])
+_Process = defstruct(
+    "_Process",
+    [
+        ("metadata", _Metadata, field(default_factory=_Metadata)),
+        ("agents", list[_Agent], []),  # type: ignore[valid-type]
+        ("kernel_symbols", list[_Symbol], []),  # type: ignore[valid-type]
+        ("strings", _Strings, field(default_factory=_Strings)),
+        ("buffer_records", _Lists, field(default_factory=_Lists)),
+    ],
+)
+_Document = defstruct(
+    "_Document",
+    [("processes", list[_Process])],  # type: ignore[valid-type]
+    rename={"processes": "rocprofiler-sdk-tool"},
+)
 # Where a dispatch has each of COLUMNS; its process stands elsewhere.
 _PATHS = (
     *("start_timestamp", "end_timestamp", "correlation_id.internal", "dispatch_info.dispatch_id", ""),
@@ -142,7 +102,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
             if progress is not None:
                 progress(place_on_disk(stream), total, f"reading {file.path}")
     try:
-        document = Decoder(_Document).decode(memoryview(text)[text.startswith(_BYTE_ORDER_MARK) * 3 :])
+        document: Any = Decoder(_Document).decode(memoryview(text)[text.startswith(_BYTE_ORDER_MARK) * 3 :])
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:
         message = f"rocprofv3 JSON that is cut short or damaged ({error})"
         raise ProfileError(message, path=file.path, remedy=_AGAIN) from error
@@ -150,7 +110,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     return profile_of(recordings, file, kernels, FORMAT)
 
 
-def _recording(process: _Process, path: str) -> Recording:
+def _recording(process: Any, path: str) -> Recording:
     """Return what was recorded of one process."""
     pid, lists = process.metadata.pid, process.buffer_records
     fields = [attrgetter(path) if path else None for path in _PATHS]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -61,7 +62,6 @@ _LARGEST_NUMBER, _ROUNDED_FROM = 2.0**62, 2.0**53
 _NEWLINE, _RETURN = 10, 13
 # Signatures are found by hashing, which pays from about this many rows at a time.
 _ROWS_AT_ONCE = 1 << 19
-_COPY_AGAIN = "copy or write the file again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,15 +230,15 @@ class Rows:
         if len(raw) and not -most < raw.min() <= raw.max() < most:
             self.refuse(~((raw > -most) & (raw < most)), column, lambda row: f"{raw[row]} is too long a time")
         if raw.dtype.kind == "f":
-            raw = np.rint(raw * unit_ns).astype(np.int64)
-        elif unit_ns != 1:
-            raw = raw * unit_ns
-        return raw.astype(np.int64, copy=False)
+            return np.asarray(np.rint(raw * unit_ns).astype(np.int64))
+        whole = raw.astype(np.int64, copy=False)
+        return whole if unit_ns == 1 else whole * unit_ns
 
     def sizes(self, column: str) -> list[IntArray]:
         """Return x, y and z, (n,) each, of a column with a grid or block in a cell."""
         if self.layout.columns[column][1] != "text":
             length = self.numbers(column, empty=0)
+            self.refuse(length < 0, column, f"is not {WRITTEN}")
             return [length, np.minimum(length, 1), np.minimum(length, 1)]
         cells, codes = self.texts(column)
         axes, bad = sizes_of(cells)
@@ -309,7 +309,7 @@ def parse_plain(file: InputFile, layout: Layout, offset: int, text: bytes, line:
         table = _arrow_table(text, layout, dict(layout.columns.values()))
     except pa.ArrowInvalid:
         return None
-    if _swallowed_a_line(text, table.num_rows):
+    if _swallowed_a_line(text, table):
         return None
     return Rows(file.path, layout, table, lambda: row_places(text) + (line or lines_before(file, offset) + 1))
 
@@ -317,11 +317,9 @@ def parse_plain(file: InputFile, layout: Layout, offset: int, text: bytes, line:
 def parse(file: InputFile, layout: Layout, offset: int, text: bytes, line: int = 0) -> Rows:
     """Return the rows of whole lines; numbers may have thousands separators and fractions.
 
-    Raises ProfileError: a row has too few or too many cells, or a number's cell holds something else.
+    ``offset`` is that of the text in the decompressed file, ``line`` that of its first line if it is known.
 
-    Parameters
-    ----------
-    offset : of the text in the decompressed file, from which its first line is counted if it is 0.
+    Raises ProfileError: a row has too few or too many cells, or a number's cell holds something else.
     """
     rows = parse_plain(file, layout, offset, text, line)
     if rows is not None:
@@ -364,41 +362,41 @@ def _arrow_table(text: bytes, layout: Layout, kinds: Mapping[int, Kind]) -> Any:
     return table.select(columns).rename_columns(list(layout.columns)).combine_chunks()
 
 
-def _swallowed_a_line(text: bytes, rows: int) -> bool:
-    """Return whether an unclosed quote has made one row of two lines, or a lone return two of one."""
-    lines = _newlines(text) + (not text.endswith(b"\n"))
-    end = text[-4:].rstrip(b"\r\n")
-    start_of_last = text.rfind(b"\n", 0, len(text) - 4 + len(end)) + 1
-    is_open = text.count(b'"', start_of_last) % 2 == 1
-    return is_open or (rows != lines and rows != len(row_places(text)))
+def _swallowed_a_line(text: bytes, table: Any) -> bool:
+    """Return whether an unclosed quote has made one cell of two lines."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    end = len(text)
+    while end and text[end - 1] in b"\r\n":
+        end -= 1
+    is_open = text.count(b'"', text.rfind(b"\n", 0, end) + 1, end) % 2 == 1
+    chunks = (chunk for column in table.columns for chunk in column.chunks)
+    texts = (chunk.dictionary for chunk in chunks if pa.types.is_dictionary(chunk.type))
+    return is_open or any(compute.any(compute.match_substring(each, b"\n")).as_py() for each in texts)
 
 
 def _damage(file: InputFile, layout: Layout, offset: int, text: bytes, line: int) -> ProfileError:
     """Return the error for the first line whose cells do not fit the header."""
-    expected = len(layout.header)
-    row, message, title = 0, "the rows from here on do not parse", tuple[str, ...]()
+    expected, row, message, column = len(layout.header), 0, "the rows from here on do not parse", None
     for place, bare in enumerate(text.replace(b"\r\n", b"\n").split(b"\n")):
         try:
             cells = len(next(csv.reader([bare.decode("utf-8", "replace")], delimiter=layout.separator), ""))
-        except csv.Error as error:
-            row, message = place, f"the line does not parse ({error})"
-            break
-        if bare and (cells != expected or bare.count(b'"') % 2):
-            is_open = bare.count(b'"') % 2 == 1
+        except csv.Error:
+            cells = -1
+        is_open = bare.count(b'"') % 2
+        if is_open or cells not in {0, expected}:
             row, message = place, f"{cells} cells where the header names {expected}"
             message = "a quote is not closed" if is_open else message
-            title = layout.header[min(cells, expected) - is_open :][:1]
+            column = next(iter(layout.header[max(min(cells, expected) - is_open, 0) :]), None)
             break
     row += line or lines_before(file, offset) + 1
-    column = title[0] if title else None
     return ProfileError(message, path=file.path, row=row, column=column, remedy=layout.remedy)
 
 
 def _numbers(rows: Rows, column: str, kind: Kind) -> Any:
     """Return the numbers of a column of texts, as Arrow would have read them."""
     from decimal import Decimal
-
-    import pyarrow as pa
 
     distinct, codes = rows.codes(column)
     numbers, is_text = numbers_of(distinct, rows.layout.locale)
@@ -410,19 +408,25 @@ def _numbers(rows: Rows, column: str, kind: Kind) -> Any:
         whole = np.rint(np.nan_to_num(numbers)).astype(np.int64)
         for place in np.flatnonzero(np.abs(numbers) >= _ROUNDED_FROM).tolist():
             whole[place] = round(Decimal(distinct[place].as_py().decode().replace(",", "").strip()))
-        return pa.array(whole[codes], mask=np.isnan(numbers)[codes])
-    return pa.array(numbers[codes], mask=np.isnan(numbers)[codes])
+        return _masked(whole[codes], np.isnan(numbers)[codes])
+    return _masked(numbers[codes], np.isnan(numbers)[codes])
+
+
+def _masked(values: NDArray[Any], is_null: BoolArray) -> Any:
+    """Return an Arrow array with nulls; `pyarrow.array` would import pandas."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    array = to_arrow(values)
+    valid = to_arrow((~is_null).view(np.uint8)).cast(pa.bool_())
+    return compute.if_else(valid, array, pa.nulls(1, array.type)[0]) if is_null.any() else array
 
 
 def numbers_of(cells: Any, locale: NumberLocale | None = "C") -> tuple[FloatArray, BoolArray]:
-    """Return (k,) the numbers of texts, and which of them are text rather than a number or nothing.
+    """Return (k,) the numbers of an Arrow array of texts, and which of these are text and no number.
 
-    A number is NaN where a cell has none, infinite where it says so or is beyond float64.
-
-    Parameters
-    ----------
-    cells : (k,) Arrow string or binary array; best the distinct ones of a column.
-    locale : None where nothing stands between thousands.
+    A number is NaN where a cell has none, infinite where it says so or is beyond float64. The locale is None
+    where nothing stands between thousands.
     """
     import pyarrow as pa
     from pyarrow import compute
@@ -479,40 +483,33 @@ def sizes_of(cells: Sequence[str]) -> tuple[IntArray, int]:
     return sizes, -1
 
 
-def parquet_footer(path: str, location: Any) -> tuple[Any, pa.Schema]:
-    """Return an open Parquet file and its schema.
-
-    Raises ProfileError: it is damaged.
-    """
+@contextmanager
+def _parquet_of(path: str, what: str) -> Iterator[None]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        message, remedy = f"{what} is damaged or cut short ({reason})", "copy or write the file again"
+        raise ProfileError(message, path=path, remedy=remedy) from error
+
+
+def parquet_footer(path: str, location: Any) -> tuple[Any, pa.Schema]:
+    """Return an open Parquet file and its schema; ProfileError where it is damaged."""
+    import pyarrow.parquet as pq
+
+    with _parquet_of(path, "a Parquet file that"):
         parquet = pq.ParquetFile(arrow_file(location))
         schema = parquet.schema_arrow
         _ = schema.names
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        message = f"a Parquet file that is cut short or damaged ({_first_line(error)})"
-        raise ProfileError(message, path=path, remedy=_COPY_AGAIN) from error
     return parquet, schema
 
 
 def stored_row_group(parquet: Any, group: int, titles: Sequence[str], path: str) -> pa.Table:
-    """Return columns of a row group as the file has them.
-
-    Raises ProfileError: it is damaged.
-    """
-    import pyarrow as pa
-
-    try:
+    """Return columns of a row group as the file has them; ProfileError where it is damaged."""
+    with _parquet_of(path, f"row group {group}"):
         return parquet.read_row_group(group, columns=list(dict.fromkeys(titles)), use_threads=False)
-    except (pa.ArrowException, OSError) as error:
-        message = f"row group {group} is damaged ({_first_line(error)})"
-        raise ProfileError(message, path=path, remedy=_COPY_AGAIN) from error
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def parquet_rows(path: str, layout: Layout, stored: pa.Table, first: int) -> Rows:
@@ -539,7 +536,8 @@ def _of_kind(rows: Rows, name: str, kind: Kind, column: Any) -> Any:
     plain = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if kind in {"text", "any"} and (pa.types.is_string(plain) or pa.types.is_large_string(plain)):
         if column.null_count or plain == column.type:
-            column = column.cast(pa.string()).fill_null("").dictionary_encode()
+            no_text = to_arrow_texts([""])[0]
+            column = column.cast(pa.string()).fill_null(no_text).dictionary_encode()
         encoded = column.unify_dictionaries().combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         texts = encoded.dictionary.cast(pa.string()).cast(pa.binary())
         return pa.DictionaryArray.from_arrays(encoded.indices, texts, safe=False)
@@ -560,8 +558,8 @@ def _of_kind(rows: Rows, name: str, kind: Kind, column: Any) -> Any:
         wrong = ~(np.abs(numbers) < _LARGEST_NUMBER)
         rows.refuse(wrong, name, lambda row: f"{numbers[row]} is not a number that fits here")
         if kind == "integer":
-            whole = np.rint(numbers).astype(np.int64)
-            return pa.array(whole, mask=to_numpy(column.is_null())) if column.null_count else to_arrow(whole)
+            whole = np.rint(numbers) if is_floating else numbers
+            return _masked(whole.astype(np.int64), to_numpy(column.is_null()))
     return column
 
 
@@ -602,24 +600,18 @@ class Launches:
 
 
 def unified(parts: Sequence[Any]) -> tuple[tuple[str, ...], IntArray]:
-    """Return the distinct texts of a column that came in parts, and (n,) the index of each row's.
-
-    Parameters
-    ----------
-    parts : Arrow arrays of texts or dictionaries of them.
-    """
+    """Return the distinct texts of Arrow arrays of them, and (n,) the index of each row's."""
     import pyarrow as pa
 
     chunks = [chunk for part in parts for chunk in getattr(part, "chunks", [part])]
     if not chunks:
         return (), np.zeros(0, dtype=np.int64)
     encoded = pa.chunked_array(chunks)
-    if not pa.types.is_dictionary(encoded.type):
-        encoded = encoded.dictionary_encode()
+    encoded = encoded if pa.types.is_dictionary(encoded.type) else encoded.dictionary_encode()
     encoded = encoded.unify_dictionaries().combine_chunks()
-    texts = (each or "" for each in encoded.dictionary.to_pylist())
-    distinct = tuple(each.decode("utf-8", "replace") if isinstance(each, bytes) else each for each in texts)
-    return distinct, to_numpy(encoded.indices).astype(np.int64)
+    texts = [each or "" for each in encoded.dictionary.to_pylist()]
+    distinct = (each.decode("utf-8", "replace") if isinstance(each, bytes) else each for each in texts)
+    return tuple(distinct), to_numpy(encoded.indices).astype(np.int64)
 
 
 def metric_columns(schema: pa.Schema) -> tuple[str, ...]:

@@ -284,8 +284,17 @@ def reduced(code: AnyIntArray, duration_ns: AnyIntArray, count: IntArray | None 
     packed: NDArray[np.unsignedinteger] = code.astype(kind)
     packed <<= kind.type(bits)
     packed |= duration_ns.astype(kind)
+    for_count = 0 if count is None else int(count.max(initial=0)).bit_length()
     if count is None:
         packed.sort()
+    elif width + for_count <= 64:
+        # Counts that fit beside the pairs are sorted with them: faster than by places.
+        both = packed.astype(np.uint64) << np.uint64(for_count) | count.astype(np.uint64)
+        both.sort()
+        packed, count = (
+            both >> np.uint64(for_count),
+            (both & np.uint64((1 << for_count) - 1)).astype(np.int64),
+        )
     else:
         order = np.argsort(packed)
         packed, count = packed[order], count[order]

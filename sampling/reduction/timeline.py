@@ -18,6 +18,7 @@ from sampling.reduction.region import clock_ranges
 By = Literal["launch", "time"]
 # A gap shorter than this share of the recording is none: what is held stays small for any profile.
 _LEAST_SHARE = 1e-4
+_MOST_GAPS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,10 @@ class DeviceTime:
     #: Where the recording of this sequence begins and ends.
     first_start_ns: int
     last_end_ns: int
+    #: (ns, id of the launch that ended before, id of the one that starts after) of the longest stretches in
+    #: which none runs, the longest first; and the id of the launch that ends last.
+    gaps: tuple[tuple[int, int, int], ...] = ()
+    last_id: int = -1
 
     @property
     def span_ns(self) -> int:
@@ -59,7 +64,8 @@ def device_times(
     if "start_ns" not in profile.columns:
         return ()
     times: dict[int, DeviceTime] = {}
-    for done, (part, (start, end)) in enumerate(zip(chosen, ordered_map(_by_start, chosen), strict=True)):
+    swept = zip(chosen, ordered_map(_by_start, chosen), strict=True)
+    for done, (part, (rows, start, end)) in enumerate(swept):
         if progress is not None:
             progress(done, len(chosen), "looking for launches side by side")
         first_ns, sequence = int(start[0]), profile.sequences[part.sequence]
@@ -67,26 +73,35 @@ def device_times(
         # When all launches before each have ended.
         ended = np.maximum.accumulate(np.concatenate([[before.last_end_ns], end]))
         hidden = np.minimum(np.maximum(ended[:-1] - start, 0), end - start)
-        kernel_ns = int((end - start).sum())
+        kernel_ns, gap_ns = int((end - start).sum()), start - ended[:-1]
+        widest = np.argpartition(-gap_ns, min(_MOST_GAPS, len(gap_ns)) - 1)[:_MOST_GAPS]
+        widest = widest[gap_ns[widest] > 0]
+        # The launch that ends last of those so far, in this part or before it.
+        latest = np.maximum.accumulate(np.where(end == ended[1:], np.arange(len(end)), -1))
+        ids = np.append(part.ids(rows), before.last_id)
+        earlier = ids[np.concatenate([[-1], latest])[widest]]
+        gaps = zip(gap_ns[widest].tolist(), earlier.tolist(), ids[widest].tolist(), strict=True)
         times[part.sequence] = DeviceTime(
             sequence,
             kernel_ns=before.kernel_ns + kernel_ns,
             busy_ns=before.busy_ns + kernel_ns - int(hidden.sum()),
             first_start_ns=min(before.first_start_ns, first_ns),
             last_end_ns=int(ended[-1]),
+            gaps=tuple(sorted((*before.gaps, *gaps), reverse=True)[:_MOST_GAPS]),
+            last_id=int(ids[latest[-1]]),
         )
     return tuple(times[index] for index in sorted(times))
 
 
-def _by_start(part: Part) -> tuple[IntArray, IntArray]:
-    """Return the starts and ends of a part's launches, ascending by start."""
+def _by_start(part: Part) -> tuple[IntArray, IntArray, IntArray]:
+    """Return a part's rows, ascending by their starts, and their starts and ends."""
     table = part.load(("start_ns", "duration_ns"))
     start = table["start_ns"].astype(np.int64, copy=False)
     end = start + table["duration_ns"]
+    rows = np.arange(len(start))
     if np.any(start[1:] < start[:-1]):
-        order = np.argsort(start, kind="stable")
-        return start[order], end[order]
-    return start, end
+        rows = np.argsort(start, kind="stable")
+    return rows, start[rows], end[rows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,7 +149,7 @@ def idle_gaps(
     least_ns = max(int(longest_ns * _LEAST_SHARE), 1)
 
     def busy(part: Part) -> tuple[IntArray, IntArray]:
-        begin, end = _by_start(part)
+        _, begin, end = _by_start(part)
         origin_ns = ranges[profile.clocks[part.sequence]][0]
         return _covered(begin - origin_ns, end - origin_ns, least_ns)
 

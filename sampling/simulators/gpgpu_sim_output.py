@@ -39,7 +39,7 @@ from sampling.text import counted
 _OURS = {"gpu_sim_cycle": CYCLES, "gpu_sim_insn": INSTRUCTIONS}
 _DOES_NOT_ADD_UP = re.compile(
     r"^(max|min|avg|average|bank skew|chip skew)|rate\b|_rate|ratio|util|occupancy|latency|ipc|_BW|locality|"
-    r"Locality|parallism|Parallism|^kernel_|slowdown|per_cycle|LevelPara|_eff\b"
+    r"Locality|parallism|Parallism|^kernel_|slowdown|per_cycle|LevelPara|_eff\b|_time\b"
 )
 _PRINTED = (
     rb"-kernel name = |kernel_name = |kernel_launch_uid = |gpu_sim_cycle = |Processing kernel |Accel-Sim \[|"

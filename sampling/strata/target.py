@@ -64,11 +64,11 @@ class Target:
     pool: bool = True
 
     def __post_init__(self) -> None:
-        fraction = (LEAST_EPSILON, _BELOW_ONE, "a fraction between 1e-9 and 1")
+        between = "a fraction between 0 and 1"
         limits = {
-            "epsilon": fraction,
-            "group_epsilon": fraction,
-            "confidence": (1e-9, 1 - 1e-12, "a fraction between 1e-9 and 1 - 1e-12"),
+            "epsilon": (LEAST_EPSILON, _BELOW_ONE, between),
+            "group_epsilon": (LEAST_EPSILON, _BELOW_ONE, between),
+            "confidence": (1e-9, 1 - 1e-12, between),
             "min_samples": (1, MOST_LAUNCHES, "1 to 2^53"),
             "noise_floor": (0, _BELOW_ONE, "a fraction from 0, below 1"),
             "kernel_spread": (0, 10, "a fraction from 0 to 10"),
@@ -76,8 +76,9 @@ class Target:
         for name, (least, most, meaning) in limits.items():
             value = getattr(self, name)
             if value is not None and not least <= value <= most:
-                hint = f"; did you mean {value / 100:g}?" if "between" in meaning and 1 < value < 100 else ""
-                raise OptionError(Wording(f"`{name}` is {meaning}, not {{:g}}{hint}", value))
+                hint = f"; did you mean {value / 100:g}?" if meaning == between and 1 < value < 100 else ""
+                said = f"{least:g} or more" if 0 < value < least else meaning
+                raise OptionError(Wording(f"`{name}` is {said}, not {{:g}}{hint}", value))
 
     @cached_property
     def z(self) -> float:

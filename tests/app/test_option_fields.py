@@ -90,11 +90,12 @@ def test_a_default_is_not_given(name: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("epsilon", "5", "epsilon is a fraction between 1e-9 and 1, not "),
+        ("epsilon", "5", "epsilon is a fraction between 0 and 1, not "),
         ("epsilon", "5%", "epsilon: '5%' is no number; give one, as 0.05"),
         ("epsilon", " ", "epsilon: '' is no number; give one, as 0.05"),
-        ("epsilon", "nan", "epsilon is a fraction between 1e-9 and 1, not nan"),
-        ("confidence", "1", "confidence is a fraction between 1e-9 and 1 - 1e-12, not "),
+        ("epsilon", "0.5e-9", "epsilon is 1e-09 or more, not "),
+        ("epsilon", "nan", "epsilon is a fraction between 0 and 1, not nan"),
+        ("confidence", "1", "confidence is a fraction between 0 and 1, not "),
         ("group_epsilon", "no", "group-epsilon: 'no' is no number; give one, as 0.25, or none"),
         ("min_samples", "0", "min-samples is 1 to 2^53, not 0"),
         ("min_samples", "2.5", "min-samples: '2.5' is no whole number; give one, as 1"),

@@ -74,7 +74,7 @@ def test_whatever_is_listed_can_be_run(view: View) -> None:
         screen = view.screen if entry.view is None else view_named(entry.view).screen
         name = entry.action.partition("(")[0]
         of = KernelPointApp if name.startswith("app.") else screen
-        assert hasattr(of, f"action_{name.removeprefix('app.')}"), entry
+        assert hasattr(of, f"action_{name.rpartition('.')[2]}"), entry
 
 
 def test_method_finds_the_option_the_trees_of_another_and_every_method() -> None:

@@ -86,7 +86,7 @@ async def test_a_value_is_typed_and_every_letter_and_digit_of_it_is_text(small: 
 
 
 WRONG = [
-    ("epsilon", "5", "epsilon is a fraction between 1e-9 and 1, not 5"),
+    ("epsilon", "5", "epsilon is a fraction between 0 and 1, not 5"),
     ("epsilon", "", "epsilon: '' is no number; give one, as 0.05"),
     ("set", "root.kmax=3", "root has no option 'kmax'; did you mean 'k_max'?"),
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -28,7 +27,6 @@ from tests.app.driving import (
     study_in,
     wait_for,
 )
-from tui.app import split_tree
 from tui.app.frame.line import Line
 from tui.app.frame.panes import Chart
 from tui.app.split_tree import SplitCard, SplitTreeScreen
@@ -358,22 +356,3 @@ async def test_decisions_make_the_same_plan_by_command(gpt: str, tmp_path: Path)
     printed(f"{words} --overrides plan.json -o again.json", 80, tmp_path)
     again = json.loads((tmp_path / "again.json").read_text())
     assert again["strata"] == plan["strata"]
-
-
-async def test_many_durations_are_drawn_aside(gpt: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    threads = set()
-    draw = split_tree.stop_histogram
-
-    def noting(*given: Any, **how: Any) -> Any:
-        threads.add(threading.current_thread())
-        return draw(*given, **how)
-
-    monkeypatch.setattr(split_tree, "DURATIONS_AT_ONCE", 0)
-    monkeypatch.setattr(split_tree, "stop_histogram", noting)
-    async with walking(gpt, options=RICH) as (app, pilot):
-        chart = app.screen.query_one("#split-histogram", Chart)
-        await wait_for(pilot, lambda: "split at" in drawn(chart), "the histogram of the root")
-        first = drawn(chart)
-        await press(app, pilot, "right")
-        await wait_for(pilot, lambda: drawn(chart) != first, "that of the next node")
-        assert threading.main_thread() not in threads

@@ -183,7 +183,7 @@ def test_usage_errors_are_2(kernelpoint: Kernelpoint, log: Log, line: str) -> No
         ("", "empty"),
         ("hello\n", "neither"),
         (f"{HEADER}500,x,1\n", "row 2"),
-        ("globalcyclecount: 1\nglobalinsncount: x\nctas_completed: 3\n", "row 2"),
+        ("ctas_completed: 3\nglobalcyclecount: 1\nglobalinsncount: x\n", "row 3"),
     ],
 )
 def test_what_is_no_log_is_3(kernelpoint: Kernelpoint, log: Log, text: str, said: str) -> None:

@@ -31,8 +31,8 @@ HOSTILE = "`epsilon` {epsilon} `kernel=x` {0} --set"
 def test_a_caught_error_names_the_parameter_and_the_program_its_flag() -> None:
     with pytest.raises(OptionError) as caught:
         Target(epsilon=5.0)
-    assert str(caught.value) == "`epsilon` is a fraction between 1e-9 and 1, not 5; did you mean 0.05?"
-    assert error_text(caught.value) == "--epsilon is a fraction between 1e-9 and 1, not 5; did you mean 0.05?"
+    assert str(caught.value) == "`epsilon` is a fraction between 0 and 1, not 5; did you mean 0.05?"
+    assert error_text(caught.value) == "--epsilon is a fraction between 0 and 1, not 5; did you mean 0.05?"
 
 
 def test_what_a_user_has_typed_or_a_file_holds_is_no_parameter() -> None:

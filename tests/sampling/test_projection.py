@@ -127,9 +127,7 @@ def test_without_the_condition_a_small_grid_is_projected_38_times_too_long() -> 
     [
         (log_of([5000] * 5, 3, **wave(3)), "shorter than the window"),
         (log_of([5000] * 50, 3, **wave(300), ctas=900), "150 CTAs done at the log's end, 300 needed"),
-        (log_of([0] * 50, 3, **wave(3)), "no instruction"),
         (log_of([5000] * 50, 0), "no CTA finishes"),
-        (log_of([5000] * 50, 3, cut=True), "neither the wave nor the grid is known"),
     ],
 )
 def test_why_it_runs_on_is_said(log: IntervalLog, said: str) -> None:

@@ -73,14 +73,6 @@ def test_mpki_is_misses_per_thousand_thread_instructions() -> None:
     assert curve.capacity_bytes.tolist() == [LINE, 99 * LINE, 100 * LINE]
 
 
-def test_without_instructions_there_is_a_miss_ratio_and_no_mpki() -> None:
-    for unit in MpkiUnit:
-        curve = curve_of(AddressTrace(CYCLIC.line, LINE), unit=unit)
-        assert (curve.mpki, curve.low, curve.high) == (None, None, None)
-        assert curve.miss_ratio.tolist() == [1, 1, 0.1]
-        assert curve_of(AddressTrace(CYCLIC.line, LINE), unit=unit, instructions=10**6).mpki is not None
-
-
 few_lines = npst.arrays(np.uint64, st.integers(0, 200), elements=st.integers(0, 12))
 many_lines = npst.arrays(np.uint64, st.integers(0, 700), elements=st.integers(0, 300))
 far_lines = npst.arrays(np.uint64, st.integers(0, 60), elements=st.sampled_from([0, 1, 2**63, 2**64 - 1]))

@@ -159,8 +159,8 @@ fp back | escape | esc | Back | stop reading; else back to the plan
 + pages
 -- open | l,right | l right | Open | show what lies in the range
 -- close | h,left | h left | Close | hide it; then to the range around
-f- zoom_to | enter | enter | Zoom | zoom to the range
-fp choose | space | space | Region | all views show the range; again: all
+f- screen.zoom_to | enter | enter | Zoom | zoom to the range
+fp screen.choose | space | space | Region | all views show the range; again: all
 [timeline]
 fp zoom_in | plus,equals_sign | + | Zoom | show the middle half
 fp zoom_out | minus | - | Out | show twice as much

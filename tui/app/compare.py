@@ -18,7 +18,6 @@ from sampling.methods.registry import check_settings, method_named, method_names
 from sampling.parallel import Progress
 from sampling.plan.nearby import hours
 from sampling.profile.profile import Profile
-from sampling.text import counted
 from tui.app.actions import APP, COMPARE, COMPARING, VIEW, bindings
 from tui.app.frame.line import titled
 from tui.app.frame.page import PaneText
@@ -27,11 +26,11 @@ from tui.app.frame.view import TableScreen
 from tui.app.frame.wording import MOST_LAUNCHES_UNASKED
 from tui.app.overrides_file import printed_options
 from tui.app.planning import in_words, start
-from tui.app.state import Session, decisions
+from tui.app.state import Session
 from tui.charts import quantities
-from tui.charts.grid import AXIS, PLAIN, Grid, blank, fitted, put
+from tui.charts.grid import AXIS, PLAIN, fitted
 from tui.engine.planning import comparison_of
-from tui.engine.studies import grouping_of, target_of
+from tui.engine.studies import grouping_of
 from tui.options.choices import CompareSort
 from tui.options.command_line import command_line, error_text, options_of, with_flags
 from tui.options.plan import CompareOptions
@@ -53,7 +52,7 @@ from tui.text.methods import (
 from tui.text.plan import draws_text
 
 CANNOT_RUN = ""
-"""Stands for all methods that cannot run, where they are one line."""
+"""The name of the row for all methods that cannot run."""
 
 _MARK_CELLS = 2
 _ERRORS = frozenset({CompareSort.MEAN, CompareSort.P95, CompareSort.MAX})
@@ -61,21 +60,17 @@ _ERRORS = frozenset({CompareSort.MEAN, CompareSort.P95, CompareSort.MAX})
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What is known so far of a comparison."""
+    """What is known so far of a comparison: what `compare` would be given, its methods, the rows so far."""
 
-    #: What `compare` would be given.
     asked: CompareOptions
-    #: All that are compared, in this order.
     methods: tuple[str, ...]
-    #: Of those done, as `compare` lists them.
     rows: tuple[Row, ...] = ()
     #: What methods have to say, by method; what feature files have, by "".
     notes: tuple[tuple[str, str], ...] = ()
     #: What the method under way does, in words.
     doing: str = ""
-    #: "done", "cancelled" or "failed"; "" while it runs.
+    #: "done", "cancelled" or "failed", and why; "" while it runs.
     ending: str = ""
-    #: Why it failed.
     problem: str = ""
 
     @property
@@ -145,21 +140,14 @@ def invitation(session: Session) -> str:
     if session.study is None:
         return ""
     launches = session.study.counts.launches
-    text = (
-        f"r compares {len(method_names())} methods on {quantities.count(launches)} launches, "
-        f"the plan of each drawn {asked_of(session).repeats} times"
-    )
-    is_small = launches <= MOST_LAUNCHES_UNASKED
-    return text if is_small else f"{text}; this may take minutes, and c cancels it"
+    text = f"r compares {len(method_names())} methods on {quantities.count(launches)} launches"
+    return text if launches <= MOST_LAUNCHES_UNASKED else f"{text}; this may take minutes, c cancels it"
 
 
-def what_to_say(findings: Findings | None, row: Row | None, session: Session) -> str:
-    """Return why it failed; else what there is to say of one method."""
-    if findings is None or findings.problem or row is None:
-        return "" if findings is None else findings.problem
-    if row["method"] == CANNOT_RUN:
-        without = [each for each in findings.rows if not each["applicable"]]
-        return f"{cannot_run_text(without)}; e says why, and what would help"
+def what_to_say(findings: Findings, row: Row | None, session: Session) -> str:
+    """Return why the comparison failed; else what there is to say of one method."""
+    if findings.problem or row is None:
+        return findings.problem
     if not row["applicable"]:
         return str(row["reason"])
     method, study = method_named(row["method"]), session.study
@@ -168,37 +156,12 @@ def what_to_say(findings: Findings | None, row: Row | None, session: Session) ->
     if slowdown is not None and study is not None and row["speedup"]:
         taken = quantities.hours(hours(study.counts.total_duration_ns / row["speedup"], slowdown))
         said.append(f"{taken} of one machine, simulated {slowdown:g} times slower")
-    if same := [each["method"] for each in findings.rows if each["same_as"] == row["method"]]:
-        said.append(f"its plan is also that of {' and '.join(same)}")
     if bound is not None and bound > epsilon:
         wide, asked = quantities.share(bound), quantities.share(epsilon)
         said.append(f"bounds the simulated total by {wide}, not by the {asked} asked for")
-    # What is asked of joint only, and the options that ask it.
-    root = next((each for each in findings.rows if each["method"] == "root" and each["applicable"]), row)
-    target = target_of(findings.asked)
-    beyond = [
-        (f"draws at least {target.min_samples} a stratum", "min-samples") if target.min_samples > 1 else None,
-        ("allows for noise in simulation", "noise-floor") if target.noise_floor > 0 else None,
-    ]
-    given = [each for each in beyond if each is not None]
-    if "min_samples" in method.target_fields and given and (root["speedup"] or 0) > (row["speedup"] or 0):
-        whats, options = zip(*given, strict=True)
-        said.append(f"unlike root it {' and '.join(whats)} ({', '.join(options)})")
-    decided = decisions(session.overrides)
-    if decided and row["method"] == session.options.method:
-        said.append(f"here without your {counted(decided, 'split decision', 'split decisions')}")
     # The notes on feature files are shown for the methods that used them.
     told_of = {row["method"], *([""] if method.needs else [])}
     return "; ".join([*said, *(note for of, note in findings.notes if of in told_of)])
-
-
-def draw_scatter(rows: list[Row], selected: str | None, width: int, height: int) -> Grid:
-    """Return the scatter of the methods so far, the one under the cursor marked."""
-    if rows:
-        return comparison_scatter(rows, width, height, selected=selected)
-    grid = blank(width, height)
-    put(grid, 0, 0, fitted("no method is compared yet", width))
-    return grid
 
 
 class CompareTable(Rows):
@@ -208,39 +171,29 @@ class CompareTable(Rows):
         super().__init__()
         self._found = Blocks((), ())
         self._under_way: tuple[str, str] | None = None
-        self._cannot: Sequence[Row] = ()
         self._order = CompareSort.BEST, False
         #: The method of each line; of several of one plan the first.
         self.methods: list[str] = []
         self._written: tuple[int, str, list[tuple[str, bool]]] | None = None
 
     def show(
-        self,
-        found: Blocks,
-        running: tuple[str, str] | None,
-        order: tuple[CompareSort, bool],
-        words: str,
-        *,
-        explained: bool,
+        self, found: Blocks, running: tuple[str, str] | None, order: tuple[CompareSort, bool], words: str
     ) -> None:
         """Show these methods, the cursor on the one it was on; `words` where there is none.
 
-        Those that cannot run have a line each with the reason where they are explained, else one in all.
+        Those that cannot run stand in `found`, each with its reason, or one row for all.
         """
         before, self._written = self.highlighted, None
-        self._found, self._under_way, self._order, self._cannot = found, running, order, found.cannot_run
-        if found.cannot_run and not explained:
-            reason = f"[e] {cannot_run_text(found.cannot_run)}"
-            self._cannot = [{"method": CANNOT_RUN, "applicable": False, "reason": reason}]
-        doing = [] if running is None else [running[0]]
+        was_without = before in {row["method"] for row in self._found.cannot_run}
+        self._found, self._under_way, self._order = found, running, order
         first_of = {method: each.methods[0] for each in found.can_run for method in each.methods}
-        without = {CANNOT_RUN, *(row["method"] for row in found.cannot_run)}
-        self.methods = [*dict.fromkeys(first_of.values()), *doing, *(row["method"] for row in self._cannot)]
-        wanted = first_of.get(before or CANNOT_RUN, before)
-        if wanted not in self.methods and wanted in without and self._cannot:
-            wanted = self._cannot[0]["method"]
-        place = self.methods.index(wanted) if wanted in self.methods else 0
-        self.fill(len(self.methods), place, words)
+        without = [row["method"] for row in found.cannot_run]
+        doing = [] if running is None else [running[0]]
+        self.methods = [*dict.fromkeys(first_of.values()), *doing, *without]
+        wanted = before and first_of.get(before, before)
+        if wanted not in self.methods and was_without and without:
+            wanted = without[0]
+        self.fill(len(self.methods), self.methods.index(wanted) if wanted in self.methods else 0, words)
 
     @property
     def highlighted(self) -> str | None:
@@ -262,10 +215,7 @@ class CompareTable(Rows):
         lines = [(fitted(text, room), True) for text in figures]
         if self._under_way is not None:
             lines.append((fitted(": ".join(self._under_way), room), False))
-        for row in self._cannot:
-            method, reason = row["method"], row["reason"] or ""
-            text = reason if reason.startswith(method) else f"{method}: {reason}"
-            lines.append((fitted(text, room), False))
+        lines += [(fitted(str(row["reason"]), room), False) for row in self._found.cannot_run]
         self._written = width, fitted(" " * _MARK_CELLS + heading, width), lines
         return self._written[1:]
 
@@ -302,7 +252,8 @@ class CompareScreen(TableScreen[CompareSort]):
         self.findings: Findings | None = None
         self._order = CompareSort.BEST, False
         self._explained = False
-        self._drawn: tuple[list[Row], str | None] | None = None
+        #: The row that stands for all methods that cannot run.
+        self._without: Row = {"method": CANNOT_RUN, "applicable": False, "reason": ""}
         self._worker: Worker[None] | None = None
 
     def compose_panes(self) -> ComposeResult:
@@ -355,8 +306,12 @@ class CompareScreen(TableScreen[CompareSort]):
         if findings is not None:
             promise = promises(findings.rows, findings.asked.epsilon, findings.asked.confidence)
             found = blocks(findings.rows, sort, promise, reverse=reverse)
+        if found.cannot_run and not self._explained:
+            reason = f"[e] {cannot_run_text(found.cannot_run)}"
+            self._without = {"method": CANNOT_RUN, "applicable": False, "reason": reason}
+            found = Blocks(found.can_run, (self._without,))
         table, running = self.query_one(CompareTable), None if findings is None else findings.running
-        table.show(found, running, self._order, invitation(session), explained=self._explained)
+        table.show(found, running, self._order, invitation(session))
         beyond = table.row_count - table.page
         more = f"; {beyond} below" if beyond > 0 and table.size.height else ""
         title = f"[4] Methods{order_words(sort, reverse=reverse)}"
@@ -366,20 +321,19 @@ class CompareScreen(TableScreen[CompareSort]):
     @on(Rows.Moved)
     def _follow_cursor(self) -> None:
         """Say what there is to say of the method under the cursor, and mark it in the scatter."""
-        rows, selected = self._rows, self.query_one(CompareTable).highlighted
-        row = next((each for each in rows if each["method"] == selected), None)
-        if selected == CANNOT_RUN:
-            row = {"method": CANNOT_RUN, "applicable": False}
-        self.query_one("#method-words", Words).show(what_to_say(self.findings, row, self.session))
+        rows, selected, chart = self._rows, self.query_one(CompareTable).highlighted, self.query_one(Chart)
+        row = next((each for each in (*rows, self._without) if each["method"] == selected), None)
+        words = "" if self.findings is None else what_to_say(self.findings, row, self.session)
+        self.query_one("#method-words", Words).show(words)
         figures = ""
         if row is not None and row["applicable"]:
             speedup, error = quantities.ratio(row["speedup"]), quantities.share(row["error_mean"])
             figures = f"{selected} {speedup}, {error}"
         self.entitle("scatter", "[tab] Speedup against error", figures)
-        selected = None if row is None else selected
-        if (rows, selected) != self._drawn:
-            self._drawn = (rows, selected)
-            self.query_one(Chart).show(partial(draw_scatter, rows, selected))
+        if rows:
+            chart.show(partial(comparison_scatter, rows, selected=None if row is None else selected))
+        else:
+            chart.say("no method is compared yet")
 
     def action_cancel(self) -> None:
         """Stop comparing; results so far stay. Where nothing is compared, leave the key to others."""
@@ -411,39 +365,24 @@ class CompareScreen(TableScreen[CompareSort]):
 
     # What is copied.
 
-    @property
-    def _is_scatter_meant(self) -> bool:
-        return self.focused is self.query_one(Chart)
-
-    @property
     def _asked(self) -> CompareOptions:
-        """The options of the command that prints the table."""
-        options, (sort, reverse) = (
-            self.findings.asked if self.findings else asked_of(self.session),
-            self._order,
-        )
-        return replace(options, sort=sort, reverse=reverse, reasons=self._explained)
+        """Return the options of the command that prints the pane in focus."""
+        asked, (sort, reverse) = self.findings.asked if self.findings else asked_of(self.session), self._order
+        asked = replace(asked, sort=sort, reverse=reverse, reasons=self._explained, scatter=False)
+        if self.focused is not self.query_one(Chart):
+            return asked
+        width, height = self.query_one(Chart).printed_size
+        return replace(asked, scatter=True, width=width, height=height)
 
     def own_text(self) -> PaneText:
-        rows, canvas = self._rows, Canvas(self.size.width, color=False)
-        if not rows:
-            return PaneText("kernelpoint-compare", "")
-        if self._is_scatter_meant:
-            width, height = self.query_one(Chart).printed_size
-            asked = replace(self._asked, scatter=True, width=width, height=height)
-            text = canvas_text(comparison_blocks(rows, asked, canvas), canvas)
-            return PaneText("kernelpoint-compare-scatter", text + "\n")
-        asked = replace(self._asked, scatter=False)
-        return PaneText(
-            "kernelpoint-compare", canvas_text(comparison_blocks(rows, asked, canvas), canvas) + "\n"
-        )
+        asked, canvas, text = self._asked(), Canvas(self.size.width, color=False), ""
+        if self._rows:
+            text = canvas_text(comparison_blocks(self._rows, asked, canvas), canvas) + "\n"
+        return PaneText(f"kernelpoint-compare{'-scatter' if text and asked.scatter else ''}", text)
 
     def command(self) -> str:
         """`compare` of the methods done so far, as the table has them, by the options they were asked by."""
-        asked, methods = self._asked, tuple(row["method"] for row in self._rows)
+        asked, methods = self._asked(), tuple(row["method"] for row in self._rows)
         if methods and methods != method_names():
             asked = replace(asked, methods=",".join(methods))
-        if self._is_scatter_meant:
-            width, height = self.query_one(Chart).printed_size
-            asked = replace(asked, scatter=True, width=width, height=height)
         return command_line("compare", asked)

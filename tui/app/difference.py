@@ -16,7 +16,7 @@ from textual.containers import Container
 from textual.widgets import Input
 from textual.worker import Worker
 
-from sampling.difference import Difference, Status
+from sampling.difference import Difference, Durations, Status
 from sampling.errors import OptionError, ProfileError, SamplingError
 from sampling.parallel import Progress
 from sampling.profile.profile import Profile
@@ -39,7 +39,7 @@ from tui.options.command_line import command_line, options_of
 from tui.options.files import home_expanded
 from tui.options.look import DifferenceOptions, file_and_part, part_in_name
 from tui.output.writer import Canvas
-from tui.terminal.printable import Column, printable
+from tui.terminal.printable import Column, table
 from tui.text.difference import (
     compared_parts,
     difference_answer,
@@ -75,15 +75,10 @@ _STATUSES = {
 def asked_of(session: Session, before: str) -> DifferenceOptions:
     """Return what `difference` is asked: the recording named before, and what is open after.
 
-    Which launches of the open one count is said behind its name; its other filters are of both.
+    `before` is FILE, FILE@RANGE or FILE@A:B; without FILE the open one is meant. Which launches of the open
+    one count is said behind its name; its other filters are of both.
 
-    Parameters
-    ----------
-    before : FILE, FILE@RANGE or FILE@A:B; without FILE the open one is meant.
-
-    Raises
-    ------
-    OptionError : no file is named, or several are open as one workload.
+    Raises OptionError: no file is named, or several are open as one workload.
     """
     if len(session.profiles) != 1:
         raise OptionError(
@@ -117,46 +112,19 @@ def kernel_table(found: Difference, width: int, sort: DifferenceSort, *, reverse
     ]
     # The mark of the order may take a cell.
     room = width - _MARK - 1
+    widths = {each.heading: max(map(len, [each.heading, *each.cells])) + _GAP for each in columns}
     for name in _DROPPED_FIRST:
-        if sum(_width(column) + _GAP for column in columns) + _LEAST_LABEL <= room:
+        if sum(widths.values()) + _LEAST_LABEL <= room:
             break
-        columns = [column for column in columns if column.heading != name]
-    heads, falls = _HEADS.get(sort, (sort.value,)), (sort is DifferenceSort.KERNEL) == reverse
-    *columns, name_column = marked([*columns, Column("kernel", ())], heads, falls=falls)
-    label_room = max(width - _MARK - sum(_width(column) + _GAP for column in columns), _LEAST_LABEL)
-    places = place_names((kernel.process, kernel.device) for kernel in found.kernels)
-    label = kernel_labels(found, places)
-    labels = (printable(label(row, label_room)) for row in range(len(kernels)))
-    names = [name_column.heading, *labels]
+        del widths[name]
+    columns = [column for column in columns if column.heading in widths]
+    room = max(room + 1 - sum(widths.values()), _LEAST_LABEL)
+    label = kernel_labels(found, place_names((kernel.process, kernel.device) for kernel in found.kernels))
+    columns.append(Column("kernel", [label(row, room) for row in range(len(kernels))], to_right=False))
+    falls = (sort is DifferenceSort.KERNEL) == reverse
+    lines = table(marked(columns, _HEADS.get(sort, (sort.value,)), falls=falls)).split("\n")
     marks = [" ", *(_STATUSES[kernel.status][1] for kernel in kernels)]
-    cells = zip(*map(_aligned, columns), names, strict=True)
-    return [f"{mark} {(_GAP * ' ').join(row)}" for mark, row in zip(marks, cells, strict=True)]
-
-
-def _width(column: Column) -> int:
-    return max(map(len, [column.heading, *column.cells]))
-
-
-def _aligned(column: Column) -> list[str]:
-    """Return the heading and the cells, all as wide as the widest."""
-    width = _width(column)
-    texts = [column.heading, *column.cells]
-    return [text.rjust(width) if column.to_right else text.ljust(width) for text in texts]
-
-
-def table_title(
-    found: Difference | None, doing: str, sort: DifferenceSort, *, reverse: bool = False
-) -> tuple[str, str]:
-    """Return the order and the totals, and what is under way or how many kernels are listed."""
-    if found is None:
-        return "[7] Kernels by change", doing
-    listed = min(len(found.kernels), MOST_ROWS)
-    of = "" if listed == len(found.kernels) else f" of {quantities.count(len(found.kernels))}"
-    kernels = f"{quantities.count(listed)}{of} {'kernel' if listed == 1 else 'kernels'}"
-    by = sort.value
-    if reverse:
-        by += ", Z to A" if sort is DifferenceSort.KERNEL else ", smallest first"
-    return f"[7] Kernels by {by}: total {total_words(found)}", doing or kernels
+    return [f"{mark} {line}" for mark, line in zip(marks, lines, strict=True)]
 
 
 def sides_lines(asked: DifferenceOptions) -> list[str]:
@@ -169,17 +137,17 @@ def sides_lines(asked: DifferenceOptions) -> list[str]:
 
 def draw_kernel(found: Difference, kernel: int, log: bool, width: int, height: int) -> Grid:
     """Return the durations of a kernel before, over those after."""
-    sides = []
-    for word, side, durations in zip(
-        ("before", "after"), (found.before, found.after), found.distinct(kernel), strict=True
-    ):
-        launches = int(side.launches[kernel])
-        caption = "no launches"
+
+    def side(word: str, durations: Durations, distinct: tuple[np.ndarray, np.ndarray]) -> Side:
+        launches, caption = int(durations.launches[kernel]), "no launches"
         if launches:
-            mean = quantities.duration(float(side.mean_ns[kernel]))
+            mean = quantities.duration(float(durations.mean_ns[kernel]))
             caption = f"{counted(launches, 'launch', 'launches')}, mean {mean}"
-        sides.append(Side(f"{word}: {caption}", *durations))
-    return two_histograms((sides[0], sides[1]), width, height, log=log)
+        return Side(f"{word}: {caption}", *distinct)
+
+    before, after = found.distinct(kernel)
+    sides = side("before", found.before, before), side("after", found.after, after)
+    return two_histograms(sides, width, height, log=log)
 
 
 class DifferenceTable(Rows):
@@ -224,7 +192,6 @@ class BeforePrompt(Prompt):
     def hint(self, name: str) -> Sequence[str]:  # noqa: ARG002 - it has one
         return (
             "Before what is open: FILE, FILE@RANGE, FILE@A:B, @RANGE of it; tab completes, esc leaves",
-            "Before what is open: FILE, FILE@RANGE, @RANGE; tab completes, esc leaves",
             "Before: FILE, FILE@RANGE or FILE@A:B",
         )
 
@@ -362,9 +329,15 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         """Say what is under way, over the table and over the question."""
         self._doing = doing
         words = f"{doing}; esc cancels" if doing else ""
-        sort, reverse = self._order
-        title = table_title(self._found, words, sort, reverse=reverse)
-        self.entitle("kernels", *title)
+        title, right, (sort, reverse) = "[7] Kernels by change", words, self._order
+        if self._found is not None:
+            kernels, by = len(self._found.kernels), sort.value
+            if reverse:
+                by += ", Z to A" if sort is DifferenceSort.KERNEL else ", smallest first"
+            title = f"[7] Kernels by {by}: total {total_words(self._found)}"
+            listed = f"{MOST_ROWS:,} of " if kernels > MOST_ROWS else ""
+            right = words or listed + counted(kernels, "kernel")
+        self.entitle("kernels", title, right)
         if words:
             self.query_one(BeforePrompt).say([words])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
@@ -19,7 +19,6 @@ from textual.worker import get_current_worker
 
 from sampling.errors import SamplingError
 from sampling.methods.registry import splits_groups
-from sampling.parallel import Progress
 from sampling.plan.study import Study
 from sampling.plan.walk import TreeWalk
 from sampling.reduction import GroupBy
@@ -28,14 +27,14 @@ from sampling.text import counted
 from tui.app.actions import APP, COMPARING, TREE, VIEW, bindings
 from tui.app.frame.line import Line, PaneTitle, titled
 from tui.app.frame.page import PaneText
-from tui.app.frame.panes import Chart, Draw, Soon
+from tui.app.frame.panes import Chart, Soon
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import options_with_overrides
-from tui.app.planning import in_few_words, start
+from tui.app.planning import in_few_words
 from tui.app.state import Session, decisions
-from tui.app.tree_walk import Change, WalkQueue, WalkSpec, begin, decide, methods_in_turn, move, spec_of
+from tui.app.tree_walk import Change, WalkQueue, WalkSpec, begin, decide, methods_in_turn, move
 from tui.charts import quantities
-from tui.charts.grid import Grid, blank, copy, fitted
+from tui.charts.grid import Grid, blank, fitted
 from tui.charts.tree import tree
 from tui.options.command_line import command_line, error_text, options_of
 from tui.options.look import TreeOptions
@@ -51,22 +50,9 @@ from tui.text.tree import (
     tree_blocks,
 )
 
-DURATIONS_AT_ONCE = 100_000
-"""A histogram of more takes longer to draw than a key may wait."""
 
-_NO_NODE = "-"
-"""No node's path: what is marked when a group is split to its end."""
-
-
-def node_title(
-    stop: TreeStop, study: Study | None, method: str, of_plan: str, *, log: bool
-) -> tuple[str, str]:
-    """Return the group and which of its decisions is looked at; the axis and whose trees these are.
-
-    Parameters
-    ----------
-    method, of_plan : whose trees are shown, and the plan's method.
-    """
+def node_title(stop: TreeStop, study: Study | None) -> str:
+    """Return the group, and which of its decisions is looked at."""
     taken = len(stop.nodes)
     if stop.node is None:
         place = "its one decision" if taken == 1 else f"all {counted(taken, 'decision', 'decisions')}"
@@ -76,73 +62,19 @@ def node_title(
         so_far = "" if stop.ahead is None else " so far"
         place = f"decision {stop.node.index + 1} of {quantities.count(taken)}{so_far}"
     label = "" if study is None else f": {group_label(study, stop.group)}"
-    whose = f"for {of_plan}" if splits_groups(of_plan) else "for study"
-    whose = "the plan's" if method == of_plan else whose
-    return f"[2] {stop.name} {place}{label}", f"[x] {'log' if log else 'linear'}  [m] {method}, {whose}"
+    return f"[2] {stop.name} {place}{label}"
 
 
 def draw_branches(stop: TreeStop, width: int, height: int) -> Grid:
     """Return the branches so far, as many rows as there is room for, that of the node in focus among them."""
     if width < 1 or height < 2:
         return blank(width, height)
-    taken = len(stop.nodes)
-    all_rows, at = taken + (stop.ahead is not None), taken if stop.node is None else stop.node.index
-    room = height - 1
-    first = max(min(at - room // 2, all_rows - room), 0)
-    marked = _NO_NODE if stop.node is None else stop.node.path
-    rows = (first, first + room)
-    return tree(stop.nodes, width, proposed=stop.ahead, marked=marked, rows=rows)
-
-
-class SplitHistogram(Chart):
-    """A chart that is drawn in a worker where it has many durations."""
-
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._wanted: tuple[Draw, int] = blank, 0
-        self._soon = Soon[None](self, lambda _: self._show_wanted())
-
-    def look_at(self, stop: TreeStop, *, log: bool) -> None:
-        """Show the durations of the node in focus."""
-        durations = int(stop.counts.offsets[stop.group + 1] - stop.counts.offsets[stop.group])
-        if stop.node is not None:
-            durations = stop.node.stop - stop.node.start
-        self._wanted = partial(stop_histogram, stop, log=log), durations
-        self._soon.ask(None)
-
-    @property
-    def is_resting(self) -> bool:
-        """Whether no drawing is pending."""
-        return self._soon.is_resting
-
-    def on_resize(self) -> None:
-        self._soon.ask(None)
-
-    def _show_wanted(self) -> None:
-        draw, durations = self._wanted
-        if durations <= DURATIONS_AT_ONCE:
-            self.show(draw)
-        elif self.size:
-            width, height = self.size
-
-            def drawn(_: Progress) -> Iterator[Grid]:
-                yield draw(width, height)
-
-            def take(grid: Grid) -> None:
-                if draw is self._wanted[0]:
-                    self.show(partial(self._fitted, grid))
-
-            start(self, drawn, take, group="tree-histogram")
-
-    def _fitted(self, grid: Grid, width: int, height: int) -> Grid:
-        """Return the drawn chart; cut to a new size until it is drawn again."""
-        if (grid.width, grid.height) == (width, height):
-            return grid
-        self.call_after_refresh(self._soon.ask, None)
-        fitting = blank(width, height)
-        rows, columns = min(height, grid.height), min(width, grid.width)
-        copy(Grid(grid.glyph[:rows, :columns], grid.style[:rows, :columns]), fitting, 0, 0)
-        return fitting
+    taken, room = len(stop.nodes), height - 1
+    at = taken if stop.node is None else stop.node.index
+    first = max(min(at - room // 2, taken + (stop.ahead is not None) - room), 0)
+    # Where a group is split to its end no node is marked.
+    marked = "-" if stop.node is None else stop.node.path
+    return tree(stop.nodes, width, proposed=stop.ahead, marked=marked, rows=(first, first + room))
 
 
 class SplitCard(Widget, can_focus=False):
@@ -192,13 +124,14 @@ class SplitTreeScreen(ViewScreen):
         self._shown_spec: WalkSpec | None = None
         self._stop: TreeStop | None = None
         self._cursor: str | None = None
+        self._histogram = Soon[None](self, lambda _: self._draw_histogram())
         self._walk = WalkQueue(
             partial(self.call_later, self._show_walk), partial(self.call_later, self._say_why_not)
         )
 
     def compose_panes(self) -> ComposeResult:
         card = Vertical(PaneTitle(), SplitCard(), id="card-pane")
-        histogram, branches = SplitHistogram(id="split-histogram"), Chart(id="branches")
+        histogram, branches = Chart(id="split-histogram"), Chart(id="branches")
         yield Container(titled("split", histogram), card, titled("tree", branches), id="split-panes")
         yield Line(id="running")
 
@@ -214,25 +147,28 @@ class SplitTreeScreen(ViewScreen):
         elif stop is not None and session.study is not None and selected not in {None, stop.group}:
             # Another group is in focus elsewhere.
             self._go(lambda walk: walk.enter(selected or 0))
-        elif has_other_method:
+        elif has_other_method or (shown is not None and shown.log != session.log):
             self._show()
-        elif shown is not None and shown.log != session.log:
-            self._show_histogram()
 
     def _is_outdated(self, session: Session) -> bool:
         """Return whether the session asks for another walk; while it plans, its options may be withdrawn."""
-        spec = spec_of(session, self._method_wanted(session))
+        spec = self._spec_of(session)
         return session.doing is None and spec is not None and not spec.is_like(self._spec)
 
     def _method_wanted(self, session: Session) -> str:
         """Return the method whose trees are to be shown: the plan's, or one for study."""
         return self._studied or methods_in_turn(session.options.method)[0]
 
+    def _spec_of(self, session: Session) -> WalkSpec | None:
+        """Return what the session asks of a walk; None while nothing is read."""
+        study, method = session.study, self._method_wanted(session)
+        return None if study is None else WalkSpec(study.counts, method, session.options, session.overrides)
+
     # The walk, which is moved in a worker.
 
     def _begin(self, session: Session) -> None:
         """Walk by what the session asks."""
-        self._spec = spec_of(session, self._method_wanted(session))
+        self._spec = self._spec_of(session)
         if self._stop is None:
             self.query_one(SplitCard).show(["splitting"])
         if self._spec is not None:
@@ -244,7 +180,6 @@ class SplitTreeScreen(ViewScreen):
         self._change(move(how))
 
     def _change(self, change: Change) -> None:
-        """Queue a change of the walk."""
         if self._walk.add(change):
             self._make_changes()
 
@@ -307,8 +242,8 @@ class SplitTreeScreen(ViewScreen):
     @property
     def is_settled(self) -> bool:
         """Whether the walk is up to date with the session, and nothing is pending."""
-        is_drawn = self.query_one(SplitHistogram).is_resting
-        return self._walk.is_done and is_drawn and not self._is_outdated(self.session)
+        is_still = self._walk.is_done and self._histogram.is_resting
+        return is_still and not self._is_outdated(self.session)
 
     @property
     def method(self) -> str:
@@ -329,24 +264,23 @@ class SplitTreeScreen(ViewScreen):
         if stop is None:
             return
         session, of_plan = self.session, self.session.options.method
-        self.entitle("split", *node_title(stop, session.study, self.method, of_plan, log=session.log))
+        whose = f"for {of_plan}" if splits_groups(of_plan) else "for study"
+        whose = "the plan's" if self.method == of_plan else whose
+        axis = "log" if session.log else "linear"
+        self.entitle("split", node_title(stop, session.study), f"[x] {axis}  [m] {self.method}, {whose}")
         # The words are of a decision, with the keys that take it; or of a group that is split.
         self.entitle("card", "This kernel group" if stop.node is None else "[+ -] This decision")
-        so_far = () if stop.ahead is None else (" so far", "+ split  - keep  u undo")
-        self.entitle("tree", *(f"[tab] Tree{so_far[0]}", so_far[1]) if so_far else ("[tab] Tree",))
+        so_far = ("", "") if stop.ahead is None else (" so far", "+ split  - keep  u undo")
+        self.entitle("tree", f"[tab] Tree{so_far[0]}", so_far[1])
         self.query_one(SplitCard).show(card_lines(stop))
         self.query_one("#branches", Chart).show(partial(draw_branches, stop))
         self.query_one("#running", Line).show(running_lines(stop))
-        self._show_histogram()
+        self._histogram.ask(None)
 
-    def _show_histogram(self) -> None:
-        stop = self.looked_at
+    def _draw_histogram(self) -> None:
+        stop, chart = self.looked_at, self.query_one("#split-histogram", Chart)
         if stop is not None:
-            self.query_one(SplitHistogram).look_at(stop, log=self.session.log)
-
-    def _look_at(self, stop: TreeStop, index: int) -> None:
-        self._cursor = stop.nodes[index].path if index < len(stop.nodes) else None
-        self._show()
+            chart.show(partial(stop_histogram, stop, log=self.session.log))
 
     # Keys.
 
@@ -368,16 +302,20 @@ class SplitTreeScreen(ViewScreen):
     def action_finish(self) -> None:
         self._go(TreeWalk.finish)
 
-    def action_node_up(self) -> None:
+    def _look_at(self, by: int) -> None:
+        """Look at the decision before or after, at most at the one that comes next."""
         stop = self.looked_at
-        if stop is not None:
-            index = len(stop.nodes) if stop.node is None else stop.node.index
-            self._look_at(stop, max(index - 1, 0))
+        if stop is not None and (stop.node is not None or by < 0):
+            at = len(stop.nodes) if stop.node is None else stop.node.index
+            index = max(at + by, 0)
+            self._cursor = stop.nodes[index].path if index < len(stop.nodes) else None
+            self._show()
+
+    def action_node_up(self) -> None:
+        self._look_at(-1)
 
     def action_node_down(self) -> None:
-        stop = self.looked_at
-        if stop is not None and stop.node is not None:
-            self._look_at(stop, stop.node.index + 1)
+        self._look_at(1)
 
     def action_split_node(self) -> None:
         self._decide(Verdict.SPLIT)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import ClassVar
+from dataclasses import replace
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from rich.segment import Segment
@@ -15,13 +14,11 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.geometry import Region
-from textual.message import Message
 from textual.strip import Strip
 
 from sampling.parallel import Progress
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
-from sampling.reduction.range_list import RangeList
 from sampling.reduction.region import Region as LaunchRegion
 from sampling.reduction.timeline import By
 from tui.app.actions import APP, COMPARING, RANGES, TIMELINE, VIEW, bindings
@@ -31,7 +28,6 @@ from tui.app.frame.panes import Chart, Rows
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import options_with_overrides
 from tui.app.planning import in_words, start
-from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.charts import quantities
 from tui.charts.grid import Grid, blank, style_name
@@ -63,66 +59,38 @@ from tui.text.timeline import (
 LEAST_SHOWN = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """Which of a group's launches are shown: from place ``first`` up to, not with, ``stop``."""
 
     first: int
     stop: int
     launches: int
 
-    @classmethod
-    def whole(cls, launches: int) -> Shown:
-        """Return all of them."""
-        return cls(0, launches, launches)
-
     @property
-    def is_whole(self) -> bool:
-        """Whether all are shown."""
-        return self.stop - self.first == self.launches
+    def number(self) -> int:
+        """How many are shown."""
+        return self.stop - self.first
 
     def about(self, number: int) -> Shown:
         """Return so many about the same middle, as many as there are at most and `LEAST_SHOWN` at least."""
         number = min(max(number, LEAST_SHOWN), self.launches)
-        first = min(max((self.first + self.stop - number) // 2, 0), self.launches - number)
-        return Shown(first, first + number, self.launches)
-
-    def zoomed_in(self) -> Shown:
-        """Return the middle half."""
-        return self.about((self.stop - self.first) // 2)
-
-    def zoomed_out(self) -> Shown:
-        """Return twice as many, about the same middle."""
-        return self.about((self.stop - self.first) * 2)
+        return self._from((self.first + self.stop - number) // 2, number)
 
     def panned(self, direction: int) -> Shown:
         """Return as many, a quarter of them further on, or back."""
-        number = self.stop - self.first
-        first = min(max(self.first + max(number // 4, 1) * direction, 0), self.launches - number)
+        return self._from(self.first + max(self.number // 4, 1) * direction, self.number)
+
+    def _from(self, first: int, number: int) -> Shown:
+        first = min(max(first, 0), self.launches - number)
         return Shown(first, first + number, self.launches)
 
 
-@dataclass(frozen=True, slots=True)
-class RegionChoice:
-    """A range that was chosen to be the region of the whole app.
-
-    Attributes
-    ----------
-    path : in the tree of what the options before it keep.
-    before, after : the options without it, and with it.
-    """
+class RegionChoice(NamedTuple):
+    """A range that was made the region of the whole app: its path, the options without it, and with it."""
 
     path: int
     before: SampleOptions
     after: SampleOptions
-
-    @classmethod
-    def of(cls, listed: RangeList, path: int, before: SampleOptions) -> RegionChoice:
-        """Return the choice of a range: a named one by its path, an iteration by the ids of its launches."""
-        if path < listed.found_from:
-            return cls(path, before, replace(before, range=listed.paths.written(path)))
-        window = f"{int(listed.first[path])}:{int(listed.last[path]) + 1}"
-        return cls(path, before, replace(before, launches=window))
 
     def is_in(self, options: SampleOptions) -> bool:
         """Whether options have it still: its filter may have been changed since, by the filters' form too."""
@@ -137,15 +105,6 @@ class RangeTree(Rows):
     """Ranges to open and to choose, a bar each on the axis of the chart below; or a text in their place."""
 
     BINDINGS = bindings(RANGES)
-
-    app: SessionApp
-
-    @dataclass
-    class Asked(Message):
-        """The chart is to show a range ("zoom"), or it is to be the region or no longer so ("choose")."""
-
-        path: int
-        what: str
 
     def __init__(self) -> None:
         super().__init__()
@@ -165,7 +124,7 @@ class RangeTree(Rows):
         """Show other ranges, the cursor on the first."""
         if self.forest is not forest:
             self.forest, self._opened = forest, set(forest.opened_at_first())
-            self._walk(forest, None)
+            self._walk(forest)
 
     def show_axis(self, axis_of: Callable[[int], RunAxis | None], in_force: int | None) -> None:
         """Draw bars on this axis, which is of a width, and mark the region in force."""
@@ -177,7 +136,7 @@ class RangeTree(Rows):
         """The range at the cursor; None where there is none."""
         return self._paths[self.cursor] if self.row_count else None
 
-    def _walk(self, forest: RangeForest, path: int | None) -> None:
+    def _walk(self, forest: RangeForest, path: int | None = None) -> None:
         """List what is open, the cursor on a range."""
         self._paths = forest.walked(self._opened)
         self.fill(len(self._paths), 0 if path is None else self._paths.index(path))
@@ -205,18 +164,6 @@ class RangeTree(Rows):
         elif (parent := forest.parent_of(path)) >= 0:
             self._walk(forest, parent)
 
-    def action_zoom_to(self) -> None:
-        self._ask("zoom")
-
-    def action_choose(self) -> None:
-        self._ask("choose")
-
-    def _ask(self, what: str) -> None:
-        if self.path is None:
-            self.app.say("there are no ranges to choose from here", failed=True)
-        else:
-            self.post_message(self.Asked(self.path, what))
-
     def on_focus(self) -> None:
         self.refresh()
 
@@ -239,12 +186,6 @@ class RangeTree(Rows):
         drawn = grid_runs(self._grid, y) if y < self._grid.height else ()
         segments = [Segment(words, base + Style.parse(style_name(style))) for words, style in drawn]
         return Strip(segments).adjust_cell_length(self.size.width, base)
-
-
-def _draw(timeline: GroupTimeline, session: Session, has_ranges: bool, width: int, height: int) -> Grid:
-    left = left_of(width, has_ranges=has_ranges)
-    dots = terminal.app_dots(session.options.ascii)
-    return group_timeline(timeline, width, height, log=session.log, dots=dots, left=left)
 
 
 class TimelineScreen(ViewScreen):
@@ -271,20 +212,17 @@ class TimelineScreen(ViewScreen):
     def __init__(self) -> None:
         super().__init__()
         self._timeline: GroupTimeline | None = None
-        self._part = Shown.whole(1)
+        self._part = Shown(0, 1, 1)
         self._by: By = "launch"
         self._wanted: tuple[Study, int] | None = None
         self._profile: Profile | None = None
+        #: What stands above the chart, by region; None while it is read.
         self._above: dict[LaunchRegion, RangeForest | str | None] = {}
         self._choice: RegionChoice | None = None
 
     def compose_panes(self) -> ComposeResult:
         yield Container(titled("ranges", RangeTree()), titled("timeline", Chart(id="timeline")), id="panes")
         yield Line(id="course")
-
-    @property
-    def _tree(self) -> RangeTree:
-        return self.query_one(RangeTree)
 
     def follow(self, shown: Session | None, session: Session) -> None:
         """Show the group in focus, of the plan there is, and the ranges of the region."""
@@ -293,14 +231,11 @@ class TimelineScreen(ViewScreen):
             self._follow_ranges(study)
         if study is None or group is None:
             self._wanted = self._timeline = None
-            self._part = Shown.whole(1)
             self.entitle("timeline", "[6] no kernel group")
             self.query_one("#course", Line).show([""])
             self.query_one(Chart).say("no kernel group is in focus: choose one in view 1")
         elif self._wanted != (study, group):
             self._wanted = (study, group)
-            if self._timeline is None:
-                self.query_one(Chart).say("reading launches")
             self._read(study, group, session.options.seed)
         elif shown is None or shown.log != session.log:
             self._show()
@@ -317,6 +252,8 @@ class TimelineScreen(ViewScreen):
         is_shown = at is not None and self._wanted == (at.study, at.group)
         return is_shown and bool(self._above) and None not in self._above.values()
 
+    # What is read.
+
     def _read(self, study: Study, group: int, seed: int) -> None:
         before = self._timeline
 
@@ -328,6 +265,7 @@ class TimelineScreen(ViewScreen):
             if self._timeline is None:
                 self.query_one(Chart).say(words)
 
+        say("reading launches")
         start(self, read, self._take, in_words(say), group="timeline")
 
     def _take(self, timeline: GroupTimeline) -> None:
@@ -336,66 +274,75 @@ class TimelineScreen(ViewScreen):
             return
         here = timeline.study.counts, timeline.group
         if before is None or (before.study.counts, before.group) != here:
-            self._part = Shown.whole(len(timeline.launches))
+            launches = len(timeline.launches)
+            self._part = Shown(0, launches, launches)
         if timeline.launches.start_ns is None:
             self._by = "launch"
         self._timeline = timeline
         self._show()
 
-    def _base(self, options: SampleOptions) -> SampleOptions:
-        """Return options without the range that was chosen here, if they have it still."""
-        has_choice = self._choice is not None and self._choice.is_in(options)
-        return self._choice.taken_out(options) if self._choice is not None and has_choice else options
-
     def _follow_ranges(self, study: Study) -> None:
-        """Read the ranges of the study's region, and of the one from before a range was chosen."""
-        if study.profile is not self._profile:
-            self._profile, self._above = study.profile, {}
-        region = study.counts.region
-        if region not in self._above:
-            is_looked_for = is_quickly_listed(study)
-            self._above[region] = None if is_looked_for else above_chart(None, is_looked_for=False)
-            if is_looked_for:
-                self._read_ranges(study.profile, region)
-        self._show_ranges()
+        """Read the ranges of the study's region, where they are not read yet."""
+        profile, region = study.profile, study.counts.region
+        if profile is not self._profile:
+            self._profile, self._above = profile, {}
 
-    def _read_ranges(self, profile: Profile, region: LaunchRegion) -> None:
         def read(progress: Progress) -> Iterator[RangeForest | str]:
             yield above_chart(ranges_in(profile, region, progress))
 
         def say(words: str) -> None:
-            if self._shown_above() is None:
-                self._tree.say(words)
+            if self._shown_above is None:
+                self.query_one(RangeTree).say(words)
 
         def take(above: RangeForest | str) -> None:
             self._above[region] = above
             self._show_ranges()
             self._show()
 
-        start(self, read, take, in_words(say), group="ranges", is_exclusive=False)
+        if region not in self._above and is_quickly_listed(study):
+            self._above[region] = None
+            start(self, read, take, in_words(say), group="ranges", is_exclusive=False)
+        elif region not in self._above:
+            self._above[region] = above_chart(None, is_looked_for=False)
+        self._show_ranges()
 
+    # What is shown.
+
+    @property
+    def _in_force(self) -> RegionChoice | None:
+        """The range that was chosen here, if the options have it still."""
+        choice = self._choice
+        return choice if choice is not None and choice.is_in(self.session.options) else None
+
+    @property
+    def _base(self) -> SampleOptions:
+        """The options without the range that was chosen here."""
+        options, choice = self.session.options, self._in_force
+        return options if choice is None else choice.taken_out(options)
+
+    @property
     def _shown_above(self) -> RangeForest | str | None:
-        """Return the ranges of the region from before the choice; None while they are read."""
-        return self._above.get(region_of(self._base(self.session.options)))
+        """The ranges of the region from before the choice; None while they are read."""
+        return self._above.get(region_of(self._base))
 
     def _show_ranges(self) -> None:
-        above, tree, choice = self._shown_above(), self._tree, self._choice
+        above, tree, choice = self._shown_above, self.query_one(RangeTree), self._in_force
         if isinstance(above, RangeForest):
             tree.show(above)
         elif above is not None:
             tree.say(above)
         self.query_one("#ranges-pane").set_class(isinstance(above, str), "-none")
-        in_force = None if choice is None or not choice.is_in(self.session.options) else choice.path
-        tree.show_axis(self._axis, in_force)
+        tree.show_axis(self._axis, None if choice is None else choice.path)
         self._name_range()
 
     @on(Rows.Moved)
     def _name_range(self) -> None:
-        forest, path = self._tree.forest, self._tree.path
-        title = ("[tab] Ranges and iterations", "")
-        if forest is not None and path is not None:
-            title = (f"[tab] {range_words(forest, path)[0]}", "enter zooms, space: region")
-        self.entitle("ranges", *title)
+        tree = self.query_one(RangeTree)
+        if tree.forest is None or tree.path is None:
+            self.entitle("ranges", "[tab] Ranges and iterations")
+        else:
+            name = range_words(tree.forest, tree.path)[0]
+            self.entitle("ranges", f"[tab] {name}", "enter zooms, space: region")
 
     def _in_part(self, timeline: GroupTimeline) -> GroupTimeline:
         return timeline.part(self._part.first, self._part.stop, self._by)
@@ -409,79 +356,100 @@ class TimelineScreen(ViewScreen):
         return RunAxis(shown.launches, shown.by, width - left - RIGHT)
 
     def _show(self) -> None:
-        timeline, shown = self._timeline, self._part
-        if timeline is None:
+        if self._timeline is None:
             return
-        session, part = self.session, self._in_part(timeline)
+        session, part, shown = self.session, self._in_part(self._timeline), self._part
         # What a narrow title loses is its end.
-        share = (
-            "" if shown.is_whole else f"{quantities.share((shown.stop - shown.first) / shown.launches)} of "
-        )
+        share = f"{quantities.share(shown.number / shown.launches)} of " if self._is_zoomed else ""
         group = f"#{part.group + 1} {group_label(part.study, part.group)}"
         axes = f"[t] by {part.by}, [x] {'log' if session.log else 'linear'}"
         self.entitle("timeline", f"[6] {share}{group}", axes)
-        has_ranges = isinstance(self._shown_above(), RangeForest)
-        self.query_one(Chart).show(partial(_draw, part, session, has_ranges))
+        has_ranges = isinstance(self._shown_above, RangeForest)
+        dots = terminal.app_dots(session.options.ascii)
+
+        def draw(width: int, height: int) -> Grid:
+            left = left_of(width, has_ranges=has_ranges)
+            return group_timeline(part, width, height, log=session.log, dots=dots, left=left)
+
+        self.query_one(Chart).show(draw)
         self.query_one("#course", Line).show(course_forms(part))
         self._show_ranges()
 
-    @on(RangeTree.Asked)
-    def _take_asked(self, event: RangeTree.Asked) -> None:
-        forest, timeline = self._tree.forest, self._timeline
-        if forest is not None and event.what == "choose":
-            self._choose(forest, event.path)
-        elif forest is not None and timeline is not None:
-            first, stop = forest.listed.runs(event.path)
-            ends = int(first.min()), int(stop.max())
-            low, high = np.searchsorted(timeline.launches.id, ends).tolist()
-            if high == low:
-                self.app.say("no launch of this group is in that range; another group may have some")
-                return
-            # Of few launches their neighbours are shown too.
-            shown = Shown(low, high, len(timeline.launches))
-            self._change(lambda _: shown if high - low >= LEAST_SHOWN else shown.about(LEAST_SHOWN))
+    # Keys.
 
-    def _choose(self, forest: RangeForest, path: int) -> None:
-        options, choice = self.session.options, self._choice
-        if choice is not None and choice.is_in(options) and choice.path == path:
-            self._give_back(choice)
+    def _asked_range(self) -> tuple[RangeForest, int] | None:
+        tree = self.query_one(RangeTree)
+        if tree.forest is None or tree.path is None:
+            self.app.say("there are no ranges to choose from here", failed=True)
+            return None
+        return tree.forest, tree.path
+
+    def action_zoom_to(self) -> None:
+        """Zoom to the range under the cursor."""
+        asked, timeline = self._asked_range(), self._timeline
+        if asked is None or timeline is None:
+            return
+        first, stop = asked[0].listed.runs(asked[1])
+        ends = int(first.min()), int(stop.max())
+        low, high = np.searchsorted(timeline.launches.id, ends).tolist()
+        if high == low:
+            self.app.say("no launch of this group is in that range; another group may have some")
         else:
-            self._choice = RegionChoice.of(forest.listed, path, self._base(options))
-            self.app.plan(self._choice.after)
-
-    def _give_back(self, choice: RegionChoice) -> None:
-        self._choice = None
-        self.app.plan(choice.taken_out(self.session.options))
+            # Of few launches their neighbours are shown too.
+            self._show_part(Shown(low, high, len(timeline.launches)).about(high - low))
 
     def action_choose(self) -> None:
-        """Make the range under the cursor the region; the key works in its pane, the palette anywhere."""
-        self._tree.action_choose()
+        """Make the range under the cursor the region, a named one by its path, an iteration by its launches.
+
+        Where it is the region, the one from before is given back.
+        """
+        asked, base = self._asked_range(), self._base
+        if asked is None:
+            return
+        path, listed = asked[1], asked[0].listed
+        if self._in_force is not None and self._in_force.path == path:
+            self._give_back()
+            return
+        if path < listed.found_from:
+            after = replace(base, range=listed.paths.written(path))
+        else:
+            after = replace(base, launches=f"{int(listed.first[path])}:{int(listed.last[path]) + 1}")
+        self._choice = RegionChoice(path, base, after)
+        self.app.plan(after)
+
+    def _give_back(self) -> None:
+        options, self._choice = self._base, None
+        self.app.plan(options)
+
+    @property
+    def _is_zoomed(self) -> bool:
+        return self._part.number < self._part.launches
 
     def action_leave(self) -> None:
         """Show all launches of the group; where all are shown, give the region from before back."""
-        if not self._part.is_whole:
+        if self._is_zoomed:
             self.action_whole()
-        elif self._choice is not None and self._choice.is_in(self.session.options):
-            self._give_back(self._choice)
+        elif self._in_force is not None:
+            self._give_back()
         else:
             raise SkipAction
 
-    def _change(self, change: Callable[[Shown], Shown]) -> None:
+    def _show_part(self, part: Shown) -> None:
         if self._timeline is not None:
-            self._part = change(self._part)
+            self._part = part
             self._show()
 
     def action_zoom_in(self) -> None:
-        self._change(Shown.zoomed_in)
+        self._show_part(self._part.about(self._part.number // 2))
 
     def action_zoom_out(self) -> None:
-        self._change(Shown.zoomed_out)
+        self._show_part(self._part.about(self._part.number * 2))
 
     def action_pan(self, direction: int) -> None:
-        self._change(lambda shown: shown.panned(direction))
+        self._show_part(self._part.panned(direction))
 
     def action_whole(self) -> None:
-        self._change(lambda shown: Shown.whole(shown.launches))
+        self._show_part(Shown(0, self._part.launches, self._part.launches))
 
     def action_group(self, step: int) -> None:
         session = self.session
@@ -519,7 +487,7 @@ class TimelineScreen(ViewScreen):
             options_with_overrides(session),
             kernel=f"#{part.group + 1}",
             by=TimelineBy(part.by),
-            window=None if self._part.is_whole else f"{ids[0]}:{ids[-1] + 1}",
+            window=f"{ids[0]}:{ids[-1] + 1}" if self._is_zoomed else None,
             log=session.log,
             width=width,
             height=height,

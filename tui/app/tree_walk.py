@@ -14,7 +14,7 @@ from sampling.plan.walk import TreeWalk
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import Overrides, Verdict
 from tui.app.planning import CancelledError, silent, throttled
-from tui.app.state import Session, same_overrides
+from tui.app.state import same_overrides
 from tui.engine.studies import target_of
 from tui.options.plan import SampleOptions
 from tui.text.tree import TreeStop, stop_of
@@ -30,12 +30,7 @@ def methods_in_turn(of_plan: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WalkSpec:
-    """What a walk is made from.
-
-    Attributes
-    ----------
-    method : whose trees are walked through; the plan's, in the options, may be another.
-    """
+    """What a walk is made from: whose trees it goes through may be another method than the plan's."""
 
     counts: DurationCounts
     method: str
@@ -44,16 +39,13 @@ class WalkSpec:
 
     def is_like(self, other: WalkSpec | None) -> bool:
         """Return whether a walk made from the other goes the same way."""
-        return (
-            other is not None
-            and self.counts is other.counts
-            and self._asked == other._asked
-            and same_overrides(self.overrides, other.overrides)
+        if other is None or self.counts is not other.counts:
+            return False
+        mine, theirs = (
+            (spec.method, target_of(spec.options), spec.options.seed, spec.options.set)
+            for spec in (self, other)
         )
-
-    @property
-    def _asked(self) -> object:
-        return self.method, target_of(self.options), self.options.seed, self.options.set
+        return mine == theirs and same_overrides(self.overrides, other.overrides)
 
     def walk(self, progress: Progress) -> TreeWalk:
         """Return a new walk by it, at no group yet."""
@@ -65,13 +57,6 @@ class WalkSpec:
             overrides=self.overrides,
             progress=progress,
         )
-
-
-def spec_of(session: Session, method: str) -> WalkSpec | None:
-    """Return what the session asks of a walk by this method; None while nothing is read."""
-    if session.study is None:
-        return None
-    return WalkSpec(session.study.counts, method, session.options, session.overrides)
 
 
 Walked = tuple[WalkSpec, TreeWalk]
@@ -109,12 +94,9 @@ def move(how: Callable[[TreeWalk], object]) -> Change:
 def decide(
     node: tuple[int, str] | None, verdict: Verdict, tell: Callable[[WalkSpec, str, str, Verdict], object]
 ) -> Change:
-    """Return how to change the decision on a node.
+    """Return how to change the decision on a node, by its group and path; None is the one ahead, then taken.
 
-    Parameters
-    ----------
-    node : its group and path; None is the one ahead, whose decision is then taken.
-    tell : called with the spec of the changed walk, the group's name, the node's path, and the verdict.
+    `tell` is called with the spec of the changed walk, the group's name, the node's path, and the verdict.
     """
 
     def change(walked: Walked | None, progress: Progress) -> Walked | None:
@@ -141,10 +123,7 @@ def decide(
 class WalkQueue:
     """The changes to a walk that are not made yet, and the walk; one worker at a time makes them in order.
 
-    Parameters
-    ----------
-    moved : called in the worker after each change, with where the walk is.
-    refused : called there with why a change failed; the walk did not move.
+    In the worker `moved` is called with where a change led, `refused` with why one failed: nothing moved.
     """
 
     def __init__(
@@ -168,7 +147,12 @@ class WalkQueue:
         """Make the changes until none is left, in a worker."""
         # The line of the plan already shows what is being done.
         progress = throttled(silent, is_cancelled)
-        while (change := self._next(is_cancelled)) is not None:
+        while True:
+            with self._lock:
+                if not self._waiting or is_cancelled():
+                    self._has_worker = False
+                    return
+                change = self._waiting.popleft()
             try:
                 self._walked = change(self._walked, progress)
             except CancelledError:
@@ -178,13 +162,6 @@ class WalkQueue:
                 continue
             if self._walked is not None:
                 self._moved(self._walked[0], stop_of(self._walked[1]))
-
-    def _next(self, is_cancelled: Callable[[], bool]) -> Change | None:
-        with self._lock:
-            if self._waiting and not is_cancelled():
-                return self._waiting.popleft()
-            self._has_worker = False
-            return None
 
     @property
     def is_done(self) -> bool:

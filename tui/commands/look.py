@@ -7,17 +7,8 @@ from dataclasses import replace
 
 from sampling.errors import EmptySelectionError
 from sampling.methods.registry import DEFAULT_METHOD, split_trees_of
-from sampling.reduction.timeline import timeline_bins
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
-from tui.engine.looking import (
-    found_difference,
-    found_ranges,
-    is_quickly_listed,
-    ranges_of,
-    timeline_of,
-)
-from tui.engine.planning import study_costs, study_within_budget
 from tui.engine.studies import (
     chosen_kernel,
     note_unused_epsilon,
@@ -54,16 +45,9 @@ from tui.text.groups import (
     list_groups,
 )
 from tui.text.profile import info_blocks, info_results, part_of_study, stated
-from tui.text.summary import following_commands, summary_blocks, summary_results
-from tui.text.timeline import (
-    NO_RANGES,
-    above_chart,
-    bin_rows,
-    ranges_answer,
-    timeline_blocks,
-    timeline_page,
-    timeline_results,
-)
+
+# What splits, compares or draws over time is imported by the command that does so alone: who looks at a
+# profile must not wait for it.
 
 
 def run_summary(options: SummaryOptions) -> None:
@@ -74,6 +58,9 @@ def run_summary(options: SummaryOptions) -> None:
 
 def show_summary(profiles: tuple[str, ...], options: SlowdownOptions, command: str = "summary") -> None:
     """Print the summary of these files; also what `open` and `demo` do without a terminal."""
+    from tui.engine.planning import study_costs, study_within_budget
+    from tui.text.summary import following_commands, summary_blocks, summary_results
+
     study = study_within_budget(profiles, options)
     costs = study_costs(options, study)
     following = following_commands(profiles, options)
@@ -163,6 +150,10 @@ _TIMELINE_HEIGHT = 20
 
 def run_timeline(options: TimelineOptions) -> None:
     """Read, study, draw."""
+    from sampling.reduction.timeline import timeline_bins
+    from tui.engine.looking import is_quickly_listed, ranges_of, timeline_of
+    from tui.text.timeline import above_chart, bin_rows, timeline_blocks, timeline_page, timeline_results
+
     study = study_as_asked(options.profiles, options)
     timeline = timeline_of(study, options)
     bins = timeline_bins(timeline.launches, options.bins or _TIMELINE_BINS, timeline.by, timeline.drawn_ids)
@@ -193,6 +184,9 @@ def run_timeline(options: TimelineOptions) -> None:
 
 def run_ranges(options: RangesOptions) -> None:
     """Read, add up, show."""
+    from tui.engine.looking import found_ranges
+    from tui.text.timeline import NO_RANGES, ranges_answer
+
     with progress_of(options) as progress:
         found = found_ranges(options, progress)
     if not len(found.listed):
@@ -202,7 +196,6 @@ def run_ranges(options: RangesOptions) -> None:
 
 def run_tree(options: TreeOptions) -> None:
     """Read, split one group, draw."""
-    # Not at the head: what looks at a profile must not wait for what splits or compares.
     from sampling.plan.walk import TreeWalk
     from tui.text.tree import node_at, stop_of, tree_blocks, tree_rows, whole_tree
 
@@ -233,6 +226,7 @@ def run_tree(options: TreeOptions) -> None:
 
 def run_difference(options: DifferenceOptions) -> None:
     """Read both, compare, show, check the growth."""
+    from tui.engine.looking import found_difference
     from tui.text.difference import (
         compared_parts,
         difference_answer,

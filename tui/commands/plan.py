@@ -42,7 +42,6 @@ from tui.output.writer import STDOUT, Answer, emit, write_plan
 from tui.terminal.diagnostics import CheckFailedError, note
 from tui.text.plan import launch_rows, list_answer, plan_answer
 from tui.text.profile import part_of_plan, part_of_study, stated
-from tui.text.trade_off import TradeOff, trade_off_answer
 
 
 def run_sample(options: SampleOptions) -> None:
@@ -77,6 +76,8 @@ def run_sample(options: SampleOptions) -> None:
 
 def run_trade_off(options: TradeOffOptions) -> None:
     """Read once, design a plan at each epsilon, draw."""
+    from tui.text.trade_off import TradeOff, trade_off_answer
+
     check_has_trade_off(options.method)
     target = target_of(options)
     budget_of(options)

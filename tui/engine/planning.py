@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from sampling.errors import OptionError
 from sampling.methods.registry import check_settings, method_named, method_names
 from sampling.parallel import Progress
-from sampling.plan.comparison import FeatureFiles, MethodComparison
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.nearby import (
     Budget,
@@ -49,6 +48,7 @@ from tui.options.shared import BudgetOptions, MethodOptions, SlowdownOptions
 
 if TYPE_CHECKING:
     from sampling.features.join import JoinReport
+    from sampling.plan.comparison import MethodComparison
 
 
 _ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
@@ -272,6 +272,8 @@ def comparison_of(
 
     Raises OptionError: a filter or a target is wrong, or a file of features is given for an unknown profile.
     """
+    from sampling.plan.comparison import FeatureFiles, MethodComparison
+
     return MethodComparison(
         profile,
         region_of(options),

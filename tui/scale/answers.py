@@ -38,11 +38,7 @@ _HEIGHT = 16
 LONGEST_NAME = 20
 
 # What the engine asks of a curve, in the words of the command that makes one.
-_CURVE_REMEDIES = {
-    inputs.GIVE_COLUMNS: "give the CSV of scale mrc --capacity SIZE=BYTES, or one of size,mpki",
-    inputs.GIVE_SIZES: "give scale mrc its capacities as SIZE=BYTES",
-    inputs.GIVE_INSTRUCTIONS: "give scale mrc the --instructions of the trace",
-}
+_GIVE_CURVE = "give the CSV of scale mrc --capacity SIZE=BYTES, with --instructions where the trace has none"
 
 
 # -- what is asked ----------------------------------------------------------------------------------------
@@ -152,7 +148,7 @@ def _curve(path: str, unit: MpkiUnit | None) -> CurvePoints:
     try:
         curve = inputs.read_curve_points(path)
     except InputError as error:
-        error.remedy = _CURVE_REMEDIES.get(error.remedy or "", error.remedy)
+        error.remedy = _GIVE_CURVE if error.remedy == inputs.GIVE_CURVE else error.remedy
         raise
     if None not in {curve.unit, unit} and curve.unit is not unit:
         raise OptionError(f"--mpki-unit {unit}, but {path} counts per {curve.unit} instruction")

@@ -316,8 +316,6 @@ def part_lines(found: PlanEstimate) -> Iterator[str]:
         f"{name} {'unknown' if part is None else share(part)}" for name, part in named if part != 0
     )
     yield f"  parts of that: {shares}"
-    if parts.note:
-        yield f"  the error of projections is {parts.note}"
 
 
 def seen_lines(found: PlanEstimate) -> Iterator[str]:

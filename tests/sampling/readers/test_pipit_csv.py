@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sampling.errors import ProfileError
-from sampling.profile.profile import KernelTable, Profile
-from sampling.readers import pipit_csv
-from sampling.readers.input_file import open_input
+from tests.sampling.readers.launches_told import Told, read, refusal_of, told
 
 HEADER = (
     "Name,streamId,type,bytes,Trace Type,Event Type,Timestamp (ns),_matching_event,_matching_timestamp,"
@@ -26,50 +23,33 @@ ROWS = (
 )
 
 
-def write(folder: Path, rows: Sequence[str], header: str = HEADER) -> Path:
+def write(folder: Path, rows: Sequence[str]) -> Path:
     path = folder / "trace.csv"
-    path.write_text("\n".join((header, *rows)) + "\n")
+    path.write_text("\n".join((HEADER, *rows)) + "\n")
     return path
-
-
-def read(path: Path) -> Profile:
-    with open_input(str(path)) as file:
-        assert pipit_csv.recognise(file)
-        return pipit_csv.read(file, KernelTable(), None)
-
-
-def launches(profile: Profile) -> list[tuple[str, int, int]]:
-    """Name, start and duration of every launch, in id order."""
-    return [
-        (profile.kernels.names.full(int(name)), int(start), int(duration))
-        for name, start, duration in zip(
-            *profile.load(["name", "start_ns", "duration_ns"]).values(), strict=True
-        )
-    ]
-
-
-def refusal_of(path: Path) -> ProfileError:
-    with pytest.raises(ProfileError) as caught:
-        read(path)
-    return caught.value
 
 
 def test_entered_kernels_are_launches_in_order_of_start(tmp_path: Path) -> None:
     profile = read(write(tmp_path, ROWS))
-    assert launches(profile) == [("add", 1000, 320), ("k<int, 4>(float*)", 2000, 64)]
-    assert profile.format == "pipit-csv"
-    assert profile.facts.launch_order == "gpu-start"
-    assert profile.kernels.signature(0).grid is None
-    assert profile.load(["stream"])["stream"].tolist() == [13, 7]
+    assert told(profile) == [
+        Told(0, 0, "add", 1000, 320, 13, None, None),
+        Told(0, 0, "k<int, 4>(float*)", 2000, 64, 7, None, None),
+    ]
+    assert (profile.format, profile.facts.launch_order) == ("pipit-csv", "gpu-start")
 
 
-def test_an_enter_without_leave_is_refused(tmp_path: Path) -> None:
-    rows = [*ROWS, "add,13,kernel,,gpu_trace,Enter,5000,,,0,,"]
+@pytest.mark.parametrize(
+    ("rows", "row", "said"),
+    [
+        ([*ROWS, "add,13,kernel,,gpu_trace,Enter,5000,,,0,,"], 8, "never left"),
+        ([], None, "lists no kernel"),
+        (ROWS[2:4], None, "lists no kernel"),
+        (ROWS[1:2], None, "lists no kernel"),
+    ],
+)
+def test_a_trace_without_whole_kernels_is_refused(
+    tmp_path: Path, rows: Sequence[str], row: int | None, said: str
+) -> None:
     error = refusal_of(write(tmp_path, rows))
-    assert (error.row, error.column) == (8, "_matching_timestamp")
-    assert "never left" in str(error)
-
-
-@pytest.mark.parametrize("rows", [(), ROWS[2:4], ROWS[1:2]])
-def test_a_trace_without_kernels_is_refused(tmp_path: Path, rows: Sequence[str]) -> None:
-    assert "lists no kernel" in str(refusal_of(write(tmp_path, rows)))
+    assert error.row == row
+    assert said in str(error)

@@ -16,40 +16,14 @@ from tests.sampling.readers.launches_told import Told, read, refusal_of, told
 ADD, COPY = "void add<float, 4>(float*, int)", "__amd_rocclr_copyBuffer"
 
 #: Cells of three dispatches by all the columns there are, in the order of the calls; grids in work-items.
-DISPATCHES: tuple[Mapping[str, object], ...] = (
-    {
-        "name": COPY,
-        "mangled": COPY,
-        "n": 1,
-        "start": 7_000,
-        "end": 7_250,
-        "x": 1000,
-        "y": 1,
-        "wx": 256,
-        "wy": 1,
-    },
-    {
-        "name": ADD,
-        "mangled": "_Z3addPfi",
-        "n": 2,
-        "start": 5_000,
-        "end": 5_900,
-        "x": 512,
-        "y": 128,
-        "wx": 256,
-        "wy": 1,
-    },
-    {
-        "name": ADD,
-        "mangled": "_Z3addPfi",
-        "n": 3,
-        "start": 9_000,
-        "end": 9_901,
-        "x": 64,
-        "y": 9,
-        "wx": 16,
-        "wy": 4,
-    },
+_OF_DISPATCH = ("name", "mangled", "n", "start", "end", "x", "y", "wx", "wy")
+DISPATCHES: tuple[Mapping[str, object], ...] = tuple(
+    dict(zip(_OF_DISPATCH, values, strict=True))
+    for values in (
+        (COPY, COPY, 1, 7_000, 7_250, 1000, 1, 256, 1),
+        (ADD, "_Z3addPfi", 2, 5_000, 5_900, 512, 128, 256, 1),
+        (ADD, "_Z3addPfi", 3, 9_000, 9_901, 64, 9, 16, 4),
+    )
 )
 
 V3_SIZES = "Workgroup_Size_X,Workgroup_Size_Y,Workgroup_Size_Z,Grid_Size_X,Grid_Size_Y,Grid_Size_Z"

@@ -90,7 +90,7 @@ def test_a_launch_that_has_not_ended_is_left_out_and_said(tmp_path: Path) -> Non
         (("-gpgpu_max_cycle 0", "-gpgpu_max_cycle 700"), 11, "-gpgpu_max_cycle 700 ended it"),
         (("kernel_launch_uid = 2", "kernel_launch_uid = 2, 3"), 17, "launches 2 and 3 are printed as one"),
         (("kernel_name = _Z1bPf ", "kernel_name = _Z1bPf _Z1bPf "), 17, "has the names of several"),
-        (("kernel_name = _Z1bPf \nkernel_launch_uid = 2 \n", ""), 15, "a block has no kernel_name"),
+        (("_Z1bPf \nkernel_launch_uid = 2 \n", "\nkernel_launch_uid = \n"), 17, "a block has no kernel_name"),
         (("gpu_sim_insn = 26624\n", f"gpu_sim_insn = 26624\n{BREAK}"), 18, "the simulator broke it off"),
     ],
 )

@@ -175,6 +175,19 @@ def test_long_starts_do_not_overflow(launch_table: Build) -> None:
     assert (time.busy_ns, time.kernel_ns) == (12_000, 12_000)
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3, 100])
+def test_the_largest_gaps_and_the_launches_on_both_sides(
+    rows: int, launch_table: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By hand: launch 2 ends last before the pause of 50, launch 0 still runs when launch 1 has ended."""
+    start, length = [0, 10, 20, 100, 130, 175], [25, 5, 30, 10, 5, 10]
+    monkeypatch.setattr(launch_table_module, "PART_LAUNCHES", rows)
+    profile = launch_table(["k"] * 6, length, start_ns=start)
+    (time,) = device_times(profile, selected_parts(profile, Region()))
+    assert time.gaps == ((50, 2, 3), (40, 4, 5), (20, 3, 4))
+    assert time.busy_share == pytest.approx(75 / 185)
+
+
 def test_without_starts_nothing_is_said(launch_table: Build) -> None:
     profile = launch_table(["k"], [5])
     assert device_times(profile, selected_parts(profile, Region())) == ()

@@ -183,12 +183,7 @@ def test_where_a_block_is_missing_what_follows_it_cannot_be_told(read: Read) -> 
 @pytest.mark.parametrize(
     ("old", "new", "counter", "added"),
     [
-        (
-            f"\t{MISSES} = 5\n",
-            f"\t{MISSES} = 1Destroy streams for kernel 9: size 0\n",
-            MISSES,
-            [None, None, 8],
-        ),
+        (f"\t{MISSES} = 5\n", f"\t{MISSES} = 1Destroy streams\n", MISSES, [None, None, 8]),
         (f"\t{MISSES} = 5\n", f"Destroy streams for kernel 9: \t{MISSES} = 5\n", MISSES, [None, None, 8]),
         (f"\t{MISSES} = 5\n", "", MISSES, [None, None, 8]),
         # The line of one partition.
@@ -203,7 +198,7 @@ def test_a_line_that_another_thread_broke_is_a_gap(
     assert (known(run, counter), known(run, "cycles")) == (added, [100, 300, 200])
 
 
-@pytest.mark.parametrize("name", ["gpu_ipc", "max_icnt2mem_latency"])
+@pytest.mark.parametrize("name", ["gpu_ipc", "max_icnt2mem_latency", "gpgpu_simulation_time"])
 def test_ratios_and_maxima_are_refused(read: Read, name: str) -> None:
     with pytest.raises(OptionError, match="do not add up"):
         read(three(), name)
@@ -212,8 +207,6 @@ def test_ratios_and_maxima_are_refused(read: Read, name: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "counter", "said"),
     [
-        ("", "", "gpgpu_simulation_time", "0 days"),
-        ("n_nop=1880", "\nn_odd = 3.5", "n_odd", r"3\.5"),
         ("total dram reads = 9\n", "total dram reads = 3\n", READS, "falls there from 7 to 3"),
         ("", "", "L2_total_cache_mises", "no counter 'L2_total_cache_mises' is printed"),
         ("kernel_launch_uid = 2", "kernel_launch_uid = 2 4", "cycles", "row 42: kernels ran concurrently"),
@@ -248,13 +241,7 @@ def killed(draw: Draw) -> str:
     return f"-gpgpu_max_cycle {limit} # limit\n" + WHOLE[: draw(st.integers(len(CONFIG), len(WHOLE)))]
 
 
-def enormous(draw: Draw) -> str:
-    """Numbers that no simulator prints."""
-    old = draw(st.sampled_from(["-kernel id = 9", "gpu_sim_cycle = 300", f"{MISSES} = 5"]))
-    return WHOLE.replace(f"{old}\n", f"{old}{'0' * draw(st.sampled_from([30, 400]))}\n", 1)
-
-
-@pytest.mark.parametrize("damage", [inserted, lacking, killed, enormous])
+@pytest.mark.parametrize("damage", [inserted, lacking, killed])
 @given(data=st.data())
 def test_a_damaged_output_says_what_the_whole_one_says_or_nothing(
     tmp_path_factory: pytest.TempPathFactory, damage: Callable[..., str], data: st.DataObject

@@ -145,7 +145,6 @@ def test_what_one_run_leaves_over_is_not_taken_from_the_next(tmp_path: Path) -> 
 BROKEN_OFF = {
     "newer, what the kernel has done so far comes first": OUTPUT + BREAK,
     "older, nothing is printed of the kernel": OUTPUT[: OUTPUT.rindex("kernel_name")] + BREAK,
-    "in between": OUTPUT[: OUTPUT.rindex("kernel_name")] + BREAK + OUTPUT[OUTPUT.rindex("kernel_name") :],
 }
 
 
@@ -368,12 +367,8 @@ def test_a_kernel_ended_by_a_limit_is_not_whole(tmp_path: Path, limit: str) -> N
     else:
         text += "GPGPU-Sim: ** break due to reaching the maximum cycles (or instructions) **\n"
     (cut,) = read(tmp_path, records((500, 1000, 0), (1000, 1800, 39)), text + EXIT)
-    assert (cut.name, cut.is_cut_short, cut.facts.cycles, cut.facts.instructions) == (
-        "_Z9axpy_loopPKf",
-        True,
-        None,
-        None,
-    )
+    assert (cut.name, cut.is_cut_short) == ("_Z9axpy_loopPKf", True)
+    assert (cut.facts.cycles, cut.facts.instructions) == (None, None)
     assert f"{limit} {CUT[limit]}" in cut.why_cut
     assert cut.unrecorded_after == ("cta" in limit)
 
@@ -400,18 +395,9 @@ def test_the_tracer_counts_instructions_of_warps(tmp_path: Path) -> None:
     assert instructions_of_traces(str(stats), [unknown]) == [None]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("_Z9axpy_loopPKf", "_Z5otherv", "kernel-7 is _Z5otherv"),
-        ("49920,", "many,", "row 2, column total_insts"),
-        ("kernel-7.trace", "seven", "row 2, column kernel id"),
-        ("total_insts", "insts", "no column total_insts"),
-    ],
-)
-def test_stats_of_other_traces_are_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+def test_stats_of_other_traces_are_refused(tmp_path: Path) -> None:
     stats = tmp_path / "stats.csv"
-    stats.write_text(STATS.replace(old, new, 1))
+    stats.write_text(STATS.replace("_Z9axpy_loopPKf", "_Z5otherv", 1))
     (log,) = read(tmp_path, records((500, 1000, 0)), CONFIG + traced("_Z9axpy_loopPKf", 7, 1, "(80,1,1)"))
-    with pytest.raises(ProfileError, match=said):
+    with pytest.raises(ProfileError, match="kernel-7 is _Z5otherv"):
         instructions_of_traces(str(stats), [log])

@@ -55,23 +55,6 @@ def test_a_census_is_exact(runs: Path, tmp_path: Path) -> None:
     assert found.main.total == truth_of(runs, "trace-16", "cycles") == found.main.low == found.main.high
 
 
-@pytest.mark.parametrize("target", [0.02, 0.004])
-def test_topping_up_reaches_the_target(runs: Path, tmp_path: Path, target: float) -> None:
-    path = tmp_path / "plan.json"
-    read = sampling.read_profile(runs / "solver-8.gpu-trace.csv")
-    sampling.write_plan(sampling.make_plan(read, epsilon=0.2), path)
-    for _ in range(40):
-        plan = sampling.read_plan(path)
-        results = sampling.read_result_files(plan, [str(runs / "solver-16" / "run.log.gz")])
-        found = sampling.estimate_plan(plan, results)
-        if found.main.is_within(target):
-            break
-        path.write_text(sampling.top_up(plan, results, found.main, target).text)
-    assert found.main.is_within(target)
-    assert found.main.total == pytest.approx(truth_of(runs, "solver-16", "cycles"), rel=3 * target)
-    assert len(plan.drawn) < 120 or target < 0.01
-
-
 def test_another_programs_run_is_refused(runs: Path, tmp_path: Path) -> None:
     with pytest.raises(ProfileError, match="in the plan, and number"):
         estimated(runs, "solver-8", "trace-8", tmp_path / "plan.json")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sampling.arrays import FloatArray
-from sampling.estimation.interval import Sample, estimate, estimate_groups, ratio_of_totals
+from sampling.estimation.interval import Sample, estimate, ratio_of_totals
 from sampling.estimation.top_up import next_sizes
 from sampling.plan.design import make_design
 from sampling.readers.registry import read_profile
@@ -72,12 +72,6 @@ def test_the_full_runs_total_is_within_the_interval(runs: Runs, strata: Strata) 
     held = [each.low is not None and each.low <= truth <= (each.high or 0) for each in found]
     assert np.mean(held) > LEAST
     assert abs(np.mean([each.total for each in found]) / truth - 1) < 0.01
-
-
-def test_the_kernels_totals_add_up_to_the_whole(runs: Runs, strata: Strata) -> None:
-    made = runs.sample(strata, 3)
-    groups = estimate_groups(made, "cycles")
-    assert sum(group.total for group in groups.values()) == pytest.approx(estimate(made, "cycles").total)
 
 
 def test_topping_up_ends_and_holds(runs: Runs, strata: Strata) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from tests.sampling.readers.test_pipit_csv import launches, read
+from tests.sampling.readers.launches_told import read, told
 
 
 def test_every_launch_is_one_of_the_rows(shared_data: Path) -> None:
@@ -14,7 +14,7 @@ def test_every_launch_is_one_of_the_rows(shared_data: Path) -> None:
         events = [row for row in csv.DictReader(stream) if row["type"] == "kernel"]
     entered = [row for row in events if row["Event Type"] == "Enter"]
     left = [row for row in events if row["Event Type"] == "Leave"]
-    found = launches(read(path))
+    found = [(launch.name, launch.start_ns, launch.duration_ns) for launch in told(read(path))]
     assert len(found) == len(entered) == 1312
     assert found == sorted(
         (
