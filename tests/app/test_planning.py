@@ -28,15 +28,6 @@ def keep_largest(app: App) -> dict[str, dict[str, Verdict]]:
     return {study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}
 
 
-async def test_a_refusal_of_options_given_up_since_changes_nothing(gpt: str) -> None:
-    async with opened(gpt) as (app, pilot):
-        app.plan(replace(app.session.options, method="pks"))
-        app.plan(replace(app.session.options, method="joint", epsilon=0.01))
-        await planned(pilot, app)
-        assert app.session.problem is None
-        assert app.session.options.epsilon == study_in(app).design.target.epsilon == 0.01
-
-
 async def test_what_cannot_be_planned_is_said_and_all_stays(gpt: str) -> None:
     async with opened(gpt) as (app, pilot):
         before = app.session
@@ -153,22 +144,6 @@ async def test_while_a_plan_is_made_the_command_is_of_the_one_shown(
         await planned(pilot, app)
         assert printed(command, 120, tmp_path) == text
         assert printed(view_of(app).command(), 120, tmp_path) == view_of(app).pane_text().text != text
-
-
-async def test_a_file_that_cannot_be_read_again_is_said_and_all_stays(
-    gpt: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with opened(gpt) as (app, pilot):
-        before = app.session
-
-        def gone(*_: Any) -> Any:
-            raise FileNotFoundError(2, "No such file or directory", gpt)
-
-        monkeypatch.setattr(planning, "plan_again", gone)
-        app.plan(replace(app.session.options, group_by=GroupBy.NAME))
-        await wait_for(pilot, lambda: app.session.problem is not None, "the reason")
-        assert "No such file" in str(app.session.problem)
-        assert (app.session.options, app.session.study) == (before.options, before.study)
 
 
 def test_the_line_of_the_plan_says_launches_speedup_error_and_what_makes_it_faster(small: str) -> None:

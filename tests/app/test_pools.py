@@ -100,6 +100,3 @@ async def test_a_decision_on_a_pooled_kernel_group_takes_it_out_of_the_pool(gpt:
         assert app.session.overrides == {}
         assert design_in(app).speedup == speedup
         assert (pooled(app), strata_of_pool(app)) == (members, strata)
-
-
-# View 3.

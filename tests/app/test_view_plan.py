@@ -117,9 +117,6 @@ async def test_findings_are_there_as_soon_as_they_are_shown(small: str) -> None:
             assert f"{details_of(app).plan.samples} of 100" in " ".join(pane_rows(app, PlanPane.FINDINGS))
 
 
-NAME, SHORT_NAME = "[t] Trade-off: speedup over epsilon", "[t] Trade-off"
-
-
 async def test_where_rows_are_few_the_details_take_the_place_of_the_options(small: str) -> None:
     async with running(small, (60, 15)) as (app, pilot):
         assert screen_text(app).splitlines()[2].endswith("─ [tab] Costs ─ t more ─")
@@ -151,6 +148,3 @@ async def test_tables_scroll_and_say_where_they_are(small: str) -> None:
         assert "stratum  launches" in screen_text(app), "the headings stay"
         await pilot.press("g")
         await wait_for(pilot, lambda: f"1-6 of {strata}" in screen_text(app), "the first rows again")
-
-
-# Terminals.

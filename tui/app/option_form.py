@@ -129,15 +129,11 @@ class Choice(OptionField):
 
 @dataclass(frozen=True, slots=True)
 class Typed(OptionField):
-    """A text that a function reads, with ValueError where it means nothing.
-
-    Attributes
-    ----------
-    rounds : values that steps go through, after the last the first again; at best all that there are.
-    """
+    """A text that a function reads, with ValueError where it means nothing."""
 
     read: Callable[[str], Any]
     write: Callable[[Any], str]
+    #: Values that steps go through, after the last the first again.
     rounds: Sequence[Any] = ()
 
     def text(self, options: SampleOptions) -> str:
@@ -160,18 +156,13 @@ class Typed(OptionField):
 
 @dataclass(frozen=True, slots=True)
 class Number(OptionField):
-    """A number, or for some options none.
+    """A number, or for some options none."""
 
-    Attributes
-    ----------
-    ladder : the values to step along; none for whole numbers, which go up and down by one.
-    default : what it is where it is not given; None where its own default says it.
-    may_be_none : whether "none" is a value too; it comes after the last step.
-    of_some_methods : whether only some methods look at it.
-    """
-
+    #: The values to step along; none for whole numbers, which go up and down by one.
     ladder: tuple[float, ...] = ()
+    #: What it is where it is not given; None where the options' own default says it.
     default: float | None = None
+    #: Whether "none" is a value too, after the last step.
     may_be_none: bool = False
     of_some_methods: bool = False
 
@@ -180,6 +171,14 @@ class Number(OptionField):
         if given is None:
             return self.default
         return None if given == _NONE else float(given)
+
+    def _put(self, options: SampleOptions, value: float | None) -> SampleOptions:
+        """Return the options with this number; the default is not given, so that commands stay short."""
+        if self.default is not None and value == self.default:
+            return changed(options, self.name, None)
+        if self.may_be_none:
+            return changed(options, self.name, _NONE if value is None else f"{value!r}")
+        return changed(options, self.name, value)
 
     def text(self, options: SampleOptions) -> str:
         value = self._value(options)
@@ -194,36 +193,13 @@ class Number(OptionField):
         word = text.strip()
         if self.may_be_none and word == _NONE:
             return checked(self._put(options, None))
-        if not word:
-            usual = self.text(SampleOptions())
-            raise OptionError(f"{self.label}: a value is missing; the default is {usual}")
         try:
             value = float(word) if self.ladder else int(word)
         except ValueError as error:
-            raise OptionError(f"{self.label}: {word!r} {self._why_none(word)}") from error
-        try:
-            return checked(self._put(options, value))
-        except OptionError as error:
-            # The engine's message, with the value as the user typed it.
-            range_, comma, said = error.message.partition(", not ")
-            _, semicolon, hint = said.partition(";")
-            words = f"{range_}{comma}{word}{semicolon}{hint}" if comma else error.message
-            raise OptionError(words, remedy=error.remedy) from error
-
-    def _why_none(self, word: str) -> str:
-        """Return what is wrong with a word that is no number, and what to give: 5 % and 0,05 mean 0.05."""
-        usual = self.text(SampleOptions())
-        if not self.ladder:
-            return f"is no whole number; give one, as {usual}"
-        try:
-            meant = float(word.removesuffix("%").strip().replace(",", ".")) / (
-                100 if word.endswith("%") else 1
-            )
-            checked(self._put(SampleOptions(), meant))
-        except (ValueError, OptionError):
-            none = ", or none" if self.may_be_none else ""
-            return f"is no number; give a fraction, as {usual}{none}"
-        return f"is no number; did you mean {meant:.12g}?"
+            kind = "number" if self.ladder else "whole number"
+            remedy = f"give one, as {self.text(SampleOptions())}" + (", or none" if self.may_be_none else "")
+            raise OptionError(f"{self.label}: {word!r} is no {kind}", remedy=remedy) from error
+        return checked(self._put(options, value))
 
     def stepped(self, options: SampleOptions, by: int) -> SampleOptions | None:
         value = self._value(options)
@@ -232,7 +208,6 @@ class Number(OptionField):
                 return checked(self._put(options, int(value or 0) + by))
             except OptionError:
                 return None
-        # "none" comes after the last step.
         place = float("inf") if value is None else value
         beyond = [step for step in self.ladder if (step - place) * by > 0]
         if beyond:
@@ -245,21 +220,11 @@ class Number(OptionField):
         is_declared = self.name in DECLARED and draws_at_random(options.method, options.set)
         return "" if is_declared else NOT_USED
 
-    def _put(self, options: SampleOptions, value: float | None) -> SampleOptions:
-        """Return the options with this number; the default is not given, so that commands stay short."""
-        if self.default is not None and value == self.default:
-            return changed(options, self.name, None)
-        if self.may_be_none:
-            return changed(options, self.name, _NONE if value is None else f"{value!r}")
-        return changed(options, self.name, value)
 
-
-@dataclass(frozen=True, slots=True)
 class Settings(Typed):
     """Options of single methods, METHOD.NAME=VALUE, blanks between, quoted as in a shell."""
 
     def unused(self, options: SampleOptions) -> str:
-        """Those of other methods."""
         unused = unused_settings([options.method], options.set)
         if len(unused) == len(options.set):
             return NOT_USED if unused else ""
@@ -320,26 +285,22 @@ class OptionInput(PathInput):
     """The field in which a value is typed: every letter and digit is text, and tab completes paths alone."""
 
     takes_several = True
-
     BINDINGS = [  # noqa: RUF012
         Binding("enter", "submit", "Take it", key_display="enter"),
         Binding("escape", "leave", "Leave it", key_display="esc"),
     ]
 
-    @dataclass
-    class Left(Message):
-        """The user left the field without confirming."""
-
-    def __init__(self, value: str, *, is_path: bool) -> None:
+    def __init__(self, value: str, form: OptionForm) -> None:
         super().__init__(value, compact=True, select_on_focus=False)
         self.cursor_blink = False
-        self.completes = is_path
+        self.completes = form.field.is_path
+        self._form = form
 
     def action_leave(self) -> None:
-        self.post_message(self.Left())
+        self._form.stop_typing(self)
 
     def on_blur(self) -> None:
-        self.action_leave()
+        self._form.stop_typing(self)
 
 
 class OptionRow(Widget):
@@ -363,7 +324,7 @@ class OptionRow(Widget):
         width, style = self.size.width, self.rich_style
         text, is_current, unused, is_refused = self._shown
         room = max(width - _LABEL, 0)
-        if is_current and not self.field.is_typed and len(text) + 4 <= width - _LABEL:
+        if is_current and not self.field.is_typed and len(text) + 4 <= room:
             text = f"< {text} >"
         if is_refused:
             text += " ?"
@@ -411,25 +372,33 @@ class OptionForm(VerticalScroll, can_focus=True):
         """Whether the value that was asked for last is shown with what is wrong with it."""
         return self.attempt is not None and bool(self.attempt.problem)
 
+    # What is shown.
+
     def follow(self, session: Session, asked: SampleOptions | None) -> None:
         """Show the session's options; a problem is said here where its options are those `asked` for here."""
         self._options, attempt = session.options, self.attempt
-        if session.doing is None and session.problem is None:
-            # The value was refused on an earlier plan, or is in this one; steps taken since then stay.
-            if attempt is not None and (attempt.problem or attempt.options == session.options):
-                self.attempt = None
-        elif session.doing is None and attempt is not None and attempt.options == asked:
-            self._refuse(session.problem or "")
+        if session.doing is None and attempt is not None:
+            if session.problem is None:
+                # The value was refused on an earlier plan, or is in this one; steps taken since then stay.
+                if attempt.problem or attempt.options == session.options:
+                    self.attempt = None
+            elif attempt.options == asked:
+                self._refuse(session.problem)
+        self._draw()
+
+    def forget(self) -> None:
+        """Show what the plan has, whatever was asked for."""
+        self.attempt = None
         self._draw()
 
     def _refuse(self, problem: str) -> None:
-        """Say at its field why the last value was not taken."""
+        """Say at its field, until the next key, why the last value was not taken."""
         if self.attempt is not None and self.attempt.problem != problem:
             self.attempt = replace(self.attempt, problem=problem, is_read=False)
             self.app.until_next_key(self, self._take_as_read)
 
     def _take_as_read(self) -> None:
-        """Say no longer what is wrong; the value stays, so that one can go on from it."""
+        # The value stays, so that one can go on from it.
         if self.attempt is not None and self.is_refused:
             self.attempt = replace(self.attempt, is_read=True)
             self._draw_problem()
@@ -452,8 +421,7 @@ class OptionForm(VerticalScroll, can_focus=True):
         line.display = attempt is not None and bool(attempt.problem) and not attempt.is_read
         if attempt is None or not line.display:
             return
-        problem = printable(attempt.problem)
-        width = max(self.size.width - 2, 10)
+        problem, width = printable(attempt.problem), max(self.size.width - 2, 10)
         # Of a typed text, the remedy says what to type.
         few = _TYPED_ROWS if attempt.options is None else _PROBLEM_ROWS
         most = max(self.size.height - len(self.fields), few)
@@ -461,8 +429,7 @@ class OptionForm(VerticalScroll, can_focus=True):
         if len(rows) > most:
             rows = textwrap.wrap(problem.partition("; ")[0], width)
         if len(rows) > most:
-            last = fitted(" ".join(rows[most - 1 :]), width)
-            rows = [*rows[: most - 1], last]
+            rows[most - 1 :] = [fitted(" ".join(rows[most - 1 :]), width)]
         line.update("\n".join(f"  {row}" for row in rows))
         self.move_child(line, after=self.query(OptionRow)[self.fields.index(attempt.field)])
         self.call_after_refresh(line.scroll_visible, animate=False)
@@ -470,14 +437,18 @@ class OptionForm(VerticalScroll, can_focus=True):
     def on_resize(self, _: events.Resize) -> None:
         self._draw_problem()
 
+    # What is asked for.
+
     def _base(self) -> SampleOptions:
-        """Return the options that a step starts from: those tried last, unless they were refused."""
+        """Return the options that a step starts from: those tried last, unless refused at another field."""
         attempt = self.attempt
-        if attempt is None or attempt.options is None:
+        if (
+            attempt is None
+            or attempt.options is None
+            or (attempt.problem and attempt.field is not self.field)
+        ):
             return self._options
-        # Steps start from a refused value too; otherwise the user could never step past it.
-        is_base = not attempt.problem or attempt.field is self.field
-        return attempt.options if is_base else self._options
+        return attempt.options
 
     def _try(self, options: SampleOptions, *, at_once: bool) -> None:
         self.attempt = Attempt(self.field, self.field.text(options) or "-", options)
@@ -500,6 +471,11 @@ class OptionForm(VerticalScroll, can_focus=True):
         self.query(OptionRow)[self._place].scroll_visible(animate=False)
         self.post_message(FieldReached(self._place))
 
+    def on_click(self, event: events.Click) -> None:
+        for place, row in enumerate(self.query(OptionRow)):
+            if row is event.widget:
+                self._go(place)
+
     def action_step(self, by: int) -> None:
         options = self.field.stepped(self._base(), by)
         if options is not None:
@@ -519,45 +495,31 @@ class OptionForm(VerticalScroll, can_focus=True):
             raise SkipAction
         self.forget()
 
-    def forget(self) -> None:
-        """Show what the plan has, whatever was asked for."""
-        self.attempt = None
-        self._draw()
-
-    def on_click(self, event: events.Click) -> None:
-        for place, row in enumerate(self.query(OptionRow)):
-            if row is event.widget:
-                self._go(place)
-
     def on_key(self, event: events.Key) -> None:
         if event.character in {"0", "."} and self.has_focus and self.field.is_typed:
             event.stop()
             self._type(str(event.character))
 
     def _type(self, text: str) -> None:
-        field = OptionInput(text, is_path=self.field.is_path)
+        field = OptionInput(text, self)
         self.query(OptionRow)[self._place].mount(field)
         field.focus()
+
+    def stop_typing(self, field: Widget) -> None:
+        """Take the field of a typed value away; the form has the focus again."""
+        if field.has_focus:
+            self.focus()
+        field.remove()
 
     @on(Input.Submitted)
     def _take(self, event: Input.Submitted) -> None:
         event.stop()
-        self._stop_typing()
+        self.stop_typing(event.input)
         try:
             options = self.field.taken(self._base(), event.value)
         except OptionError as error:
             self.attempt = Attempt(self.field, event.value or "-", None)
             self._refuse(error_text(error))
             self._draw()
-            return
-        self._try(options, at_once=True)
-
-    @on(OptionInput.Left)
-    def _stop_typing(self) -> None:
-        # Removing the field must not be reported as leaving it.
-        with self.prevent(OptionInput.Left):
-            for field in self.query(OptionInput):
-                had_focus = field.has_focus
-                field.remove()
-                if had_focus:
-                    self.focus()
+        else:
+            self._try(options, at_once=True)

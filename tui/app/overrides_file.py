@@ -31,8 +31,7 @@ def printed_options(session: Session) -> SampleOptions:
 def decisions_file(session: Session, folder: Path = Path()) -> Path:
     """Return the file that has the session's split decisions, or where there is none yet, one for them.
 
-    It is that of the options, such as a plan that was saved; else one in the folder, named after what is in
-    it, so that asking twice writes once.
+    It is that of the options, such as a plan that was saved; else one named after what is in it.
     """
     given = session.options.overrides
     if given is not None and _holds(Path(given), session):
@@ -47,10 +46,7 @@ def decisions_file(session: Session, folder: Path = Path()) -> Path:
 
 
 def options_with_overrides(session: Session, folder: Path = Path()) -> SampleOptions:
-    """Return the `printed_options` with the `decisions_file`, written if there is none yet.
-
-    Raises OSError: it cannot be written to the folder, by default the current one.
-    """
+    """Return the `printed_options` with the `decisions_file`, written if there is none; OSError if not."""
     options = printed_options(session)
     if not decisions(session.overrides):
         return replace(options, overrides=None)
@@ -75,8 +71,7 @@ def _text(session: Session) -> str:
 def kept_decisions(session: Session) -> str:
     """Write the split decisions where the app ends otherwise than by the user; say where they are.
 
-    Where the current folder takes no file, they are in another. Nothing is raised: the user is to be told why
-    the app ends, not that this failed too.
+    Nothing is raised: the user is to be told why the app ends, not that this failed too.
     """
     why = ""
     for folder in (Path(), *other_folders()):

@@ -50,8 +50,6 @@ def study_of(
 ) -> Iterator[tuple[Study, SimulationHours | None, tuple[str, ...]]]:
     """Yield the study that a session asks for, its hours, and what to note of its plan beside a file's.
 
-    It goes on from the study of the session `before` where that has one.
-
     Raises SamplingError, OSError: the workload cannot be read, or cannot be planned so.
     """
     notes: tuple[str, ...] = ()
@@ -80,10 +78,7 @@ def tell(
     say: Progress,
     take: Callable[[Found], object],
 ) -> None:
-    """Run a task in this worker's thread; its progress and what it finds are told to a screen.
-
-    Nothing is told once the worker is cancelled, though it may have ended before.
-    """
+    """Run a task in this worker's thread; a screen is told of progress and finds, until it is cancelled."""
     from textual.worker import get_current_worker
 
     worker = get_current_worker()
@@ -108,10 +103,7 @@ def start(
     group: str,
     is_exclusive: bool = True,
 ) -> Worker[None]:
-    """Run a task in a worker of the node's screen, which knows what to do with a defect; see `tell`.
-
-    `is_exclusive`: whether what runs in the group before is cancelled.
-    """
+    """Run a task in a worker of the node's screen, which knows what to do with a defect; see `tell`."""
     work = partial(tell, node, task, say or silent, take)
     return node.screen.run_worker(work, thread=True, exclusive=is_exclusive, exit_on_error=False, group=group)
 
@@ -131,10 +123,7 @@ def load_study(
     progress: Progress,
     check: Callable[[Profile], None] | None = None,
 ) -> Study:
-    """Read the workload and design the plan.
-
-    `check`: refuses a profile that is not the one meant.
-    """
+    """Read the workload and design the plan; `check` refuses a profile that is not the one meant."""
     check_settings(options.set)
     budget_of(options)
     # Report wrong options before a long reading.
@@ -149,16 +138,16 @@ def load_study(
 def plan_again(
     read: Study, before: SampleOptions, options: SampleOptions, overrides: Overrides, progress: Progress
 ) -> Study:
-    """Design another plan; the launches are counted again only if others, or other groups, are asked for.
+    """Design another plan than `read`, which is of the options `before`.
 
-    `before`: what `read` was studied with.
+    The launches are counted again only if others, or other groups, are asked for.
     """
     check_settings(options.set)
     target, choice = target_of(options), choice_of(options, overrides)
     region, grouping = region_of(options), grouping_of(options, options.method)
-    if (region, grouping) != (region_of(before), grouping_of(before, before.method)):
-        return _ready(study(read.profile, grouping, region, target, choice, progress))
-    return _ready(study_again(read, target, choice, progress))
+    if (region, grouping) == (region_of(before), grouping_of(before, before.method)):
+        return _ready(study_again(read, target, choice, progress))
+    return _ready(study(read.profile, grouping, region, target, choice, progress))
 
 
 def _ready(studied: Study) -> Study:
@@ -195,33 +184,26 @@ def failure_words(error: SamplingError | OSError) -> str:
 
 
 def _why_not_planned(error: OverrideError, before: Session, read: Study, wanted: Session) -> SamplingError:
-    """Return why the user's decisions do not fit what is wanted, in few words.
-
-    `before`: of the plan that stays, with its study `read`.
-    """
-    if error.group is None:
-        counts, number = read.counts, decisions(wanted.overrides)
-        was, grouping = counts.grouping, grouping_of(wanted.options, wanted.options.method)
+    """Return why the user's decisions do not fit what is wanted in place of `read`, the study of `before`."""
+    options, was = wanted.options, read.counts.grouping
+    grouping = grouping_of(options, options.method)
+    if error.group is None and (was, read.counts.region) != (grouping, region_of(options)):
+        number = decisions(wanted.overrides)
         yours = "your split decision is" if number == 1 else "your split decisions are"
-        if was.by != grouping.by:
-            problem = f"{yours} of groups by {was.by}, not by {grouping.by}"
-            return OptionError(problem, remedy=_way_back(number))
-        if (was, counts.region) != (grouping, region_of(wanted.options)):
-            return OptionError(f"{yours} of groups that these filters leave out", remedy=_way_back(number))
-    if wanted.options.method != before.options.method:
-        where = f"in the trees of {wanted.options.method}"
-    elif wanted.options.epsilon != before.options.epsilon:
-        where = f"at epsilon {wanted.options.epsilon:g}"
-    else:
-        where = "with these options"
+        why = f"of groups by {was.by}, not by {grouping.by}"
+        if was.by == grouping.by:
+            why = "of groups that these filters leave out"
+        return OptionError(f"{yours} {why}", remedy=_way_back(number))
+    where = "with these options"
+    if options.method != before.options.method:
+        where = f"in the trees of {options.method}"
+    elif options.epsilon != before.options.epsilon:
+        where = f"at epsilon {options.epsilon:g}"
     return in_few_words(error, wanted.overrides, where)
 
 
 def in_few_words(error: SamplingError, overrides: Overrides, where: str) -> SamplingError:
-    """Return an error of the user's decisions in few words, others as they are.
-
-    `where`: in which trees there is no such node.
-    """
+    """Return an error of the user's decisions in few words, others as they are; `where`: in which trees."""
     if not isinstance(error, OverrideError):
         return error
     remedy = _way_back(decisions(overrides))
@@ -235,5 +217,4 @@ def in_few_words(error: SamplingError, overrides: Overrides, where: str) -> Samp
 
 
 def _way_back(number: int) -> str:
-    """Return how this many decisions are taken back."""
     return f"[u] in Split tree takes {'it' if number == 1 else 'them'} back"

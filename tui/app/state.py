@@ -30,50 +30,40 @@ class Undoable(NamedTuple):
 # Two sessions are the same only if they are one object: comparing would compare whole profiles.
 @dataclass(frozen=True, slots=True, eq=False)
 class Session:
-    """The state behind all views.
+    """The state behind all views."""
 
-    Attributes
-    ----------
-    options : the headless command's own, with the profiles, so that the app and the command line do the same.
-    study : what these options came to; None while the workload is read, or where none is open.
-    hours : what the plan takes to simulate; None where no slowdown is known.
-    whole_ns : the kernel time of all launches; None until a study kept all of them.
-    binding : what binds the plan; None where it is not known (yet).
-    overrides : the user's split decisions, by group key and path.
-    past_overrides : what they were before each decision, the latest last; undo goes back along it.
-    doing : what is being computed for the plan, in words; None when the study is of these options.
-    problem : why the options asked for last were refused; None if they were not.
-    is_problem_read : whether a key was pressed since that was said.
-    selected : the kernel group in focus by its index, rank - 1; None if no group is listed.
-    sort : the order of the groups.
-    reverse : whether that order is the other way round.
-    search : the text that the keys of listed groups contain, in any case.
-    log : whether durations are shown on a logarithmic axis.
-    ascii_only : whether all glyphs are ASCII.
-    scale : the tables of view 5; None until one is read or edited.
-    before : what view 7 compares with the open workload, as typed; None until something is.
-    plan : the plan file that was opened; None where a profile was.
-    beside : in what the plan shown is not that of the plan file, in a line each.
-    """
-
+    #: The headless command's own, with the profiles, so that the app and the command line do the same.
     options: SampleOptions = field(default_factory=SampleOptions)
+    #: What these options came to; None while the workload is read, or where none is open.
     study: Study | None = None
+    #: What the plan takes to simulate; None where no slowdown is known.
     hours: SimulationHours | None = None
+    #: The kernel time of all launches; None until a study kept all of them.
     whole_ns: int | None = None
+    #: What binds the plan; None where it is not known (yet).
     binding: tuple[Relaxation, ...] | None = None
+    #: The user's split decisions, and what they were before each, along which undo goes back.
     overrides: Overrides = field(default_factory=dict)
     past_overrides: tuple[Undoable, ...] = ()
+    #: What is being computed for the plan, in words; None when the study is of these options.
     doing: str | None = None
+    #: Why the options asked for last were refused, and whether a key was pressed since that was said.
     problem: str | None = None
     is_problem_read: bool = False
+    #: The kernel group in focus by its index, rank - 1; None if no group is listed.
     selected: int | None = 0
     sort: GroupSort = GroupSort.TOTAL
     reverse: bool = False
+    #: The text that the keys of listed groups contain, in any case.
     search: str = ""
+    #: Whether durations are shown on a logarithmic axis; whether all glyphs are ASCII.
     log: bool = False
     ascii_only: bool = False
+    #: The tables of view 5; None until one is read or edited.
     scale: OpenTables | None = None
+    #: What view 7 compares with the open workload, as typed; None until something is.
     before: str | None = None
+    #: The plan file that was opened, and in what the plan shown is not that of the file, in a line each.
     plan: OpenedPlan | None = None
     beside: tuple[str, ...] = ()
 
@@ -85,10 +75,11 @@ class Session:
 
 def studied(session: Session, study: Study, hours: SimulationHours | None) -> Session:
     """Return the session with the study that its options came to, and the hours that its plan takes."""
-    before = session.study
-    is_regrouped = before is not None and study.counts is not before.counts
-    selected = session.selected if before is None or not is_regrouped else _same_group(session, before, study)
-    counts = study.counts
+    before, counts, selected = session.study, study.counts, session.selected
+    if before is not None and counts is not before.counts:
+        # The group in focus has another rank among other launches; the first where it is gone.
+        key = None if selected is None else before.counts.groups[selected].key
+        selected = next((rank for rank, group in enumerate(counts.groups) if group.key == key), 0)
     whole_ns = counts.total_duration_ns if counts.launches == study.profile.launches else session.whole_ns
     return replace(
         session,
@@ -102,19 +93,8 @@ def studied(session: Session, study: Study, hours: SimulationHours | None) -> Se
     )
 
 
-def _same_group(session: Session, before: Study, study: Study) -> int:
-    """Return the group in focus, which has another rank among other launches; the first where it is gone."""
-    if session.selected is None:
-        return 0
-    key = before.counts.groups[session.selected].key
-    return next((rank for rank, group in enumerate(study.counts.groups) if group.key == key), 0)
-
-
 def taken_back(session: Session, shown: Session, problem: str) -> Session:
-    """Return the session with the options of the plan that is shown again, as the new ones failed.
-
-    `problem`: why they failed.
-    """
+    """Return the session with the options of the plan `shown` again, and why the new ones failed."""
     return replace(
         session,
         options=shown.options,
@@ -154,27 +134,18 @@ def remedy_keys(findings: tuple[Finding, ...]) -> dict[str, Finding]:
     return dict(zip(KEYS, (finding for finding in findings if finding.changes), strict=False))
 
 
-class _Taken(NamedTuple):
-    before: SampleOptions
-    after: SampleOptions
-    words: str
-
-
 class Steps:
     """The steps taken so far, the latest last."""
 
     def __init__(self) -> None:
-        self._taken: list[_Taken] = []
+        self._taken: list[tuple[SampleOptions, SampleOptions, str]] = []
 
     def __len__(self) -> int:
         return len(self._taken)
 
     def note(self, before: SampleOptions, after: SampleOptions, words: str) -> None:
-        """Take note of a step.
-
-        `words`: what to say once it is taken back.
-        """
-        self._taken.append(_Taken(before, after, words))
+        """Take note of a step, and what to say once it is taken back."""
+        self._taken.append((before, after, words))
 
     def undo(self, options: SampleOptions) -> tuple[SampleOptions, str] | None:
         """Return the options with the last step taken back, and what to say of it; None where none is left.
@@ -182,13 +153,10 @@ class Steps:
         Steps that were refused, or whose options were changed since, are left alone.
         """
         while self._taken:
-            step = self._taken.pop()
-            names = [
-                option.name
-                for option in fields(options)
-                if getattr(step.before, option.name) != getattr(step.after, option.name)
-            ]
-            if names and all(getattr(options, name) == getattr(step.after, name) for name in names):
-                given: dict[str, Any] = {name: getattr(step.before, name) for name in names}
-                return replace(options, **given), step.words
+            before, after, words = self._taken.pop()
+            names = [each.name for each in fields(options)]
+            stepped = [name for name in names if getattr(before, name) != getattr(after, name)]
+            if stepped and all(getattr(options, name) == getattr(after, name) for name in stepped):
+                given: dict[str, Any] = {name: getattr(before, name) for name in stepped}
+                return replace(options, **given), words
         return None

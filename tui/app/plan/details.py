@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 
 from sampling.errors import OptionError
 from sampling.parallel import Progress
-from sampling.plan.design import Design
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.nearby import (
     NoPoint,
@@ -109,7 +108,7 @@ class PlanDetails:
 
     @property
     def is_judged(self) -> bool:
-        """Whether its error is known, or cannot be."""
+        """Whether its error is known, or is not asked for."""
         return self.judgement is not None or not self.session.options.judge
 
     @cached_property
@@ -235,23 +234,18 @@ def states_of(
 ) -> tuple[str, ...]:
     """Return what a pane shows of how much, or its keys; the longest form first.
 
-    Parameters
-    ----------
-    details : None while the plan is drawn, and where what the pane shows could not be computed.
-    place : which rows are visible, if the pane has a table.
-    is_short : whether the details are hidden behind a key.
+    `details`: None where what the pane shows is not known; `place`: which rows of its table are visible;
+    `is_short`: whether the details are hidden behind a key.
     """
     states: tuple[str, ...] = ("",)
     if pane is PlanPane.FIGURES:
-        # That it is planned is said by the line of the plan too.
-        room = "[b] binds [B] budget [t] more" if is_short else "[b] what binds  [B] budget"
-        keys = (room, *(("b B t more", "t more") if is_short else ("[b] binds [B] budget", "")))
+        room = "[b] binds [B] budget"
+        keys = (f"{room} [t] more", "t more") if is_short else (room, "")
         states = keys if session.doing is None else ("planning", "")
+    elif pane is PlanPane.BINDING and session.binding is None:
+        states = "being found", ""
     elif pane is PlanPane.BINDING:
-        if session.binding is None:
-            states = "being found", ""
-        elif session.binding:
-            states = "enter takes a step  u undo", "enter, u undo", ""
+        states = ("enter takes a step  u undo" if session.binding else "", "")
     elif details is not None and pane is PlanPane.FINDINGS:
         states = (count(len(details.study.findings)),)
     elif details is not None and pane is PlanPane.TRADE_OFF:
@@ -279,101 +273,80 @@ def fitting_title(pane: PlanPane, states: tuple[str, ...], width: int) -> tuple[
 
 def plan_figures(details: PlanDetails) -> list[Figure]:
     """Return what the plan costs, promises and came to; each value's longest wording first."""
-    return list(_figures(details))
+    figures = [*_costs(details), *_bounds(details), *_judged(details)]
+    off = f"{share(details.plan.error)} off"
+    estimate = f"{duration(details.plan.estimate_ns)}, {off}"
+    name = "this draw" if details.plan.design.random else "estimate"
+    figures.append((name, (f"estimates {estimate}", estimate, off)))
+    if number := decisions(details.session.overrides):
+        figures.append(("decisions", (f"{count(number)} of yours, in the split tree", count(number))))
+    return figures
 
 
-def _figures(details: PlanDetails) -> Iterator[Figure]:
-    plan, study, taken = details.plan, details.study, details.costs.hours
-    design, launches = plan.design, study.counts.launches
-    samples = f"{count(plan.samples)} of "
-    drawn = samples + counted(launches, "launch", "launches"), samples + count(launches)
+def _costs(details: PlanDetails) -> Iterator[Figure]:
+    plan, taken, launches = details.plan, details.costs.hours, details.study.counts.launches
+    few = f"{count(plan.samples)} of {count(launches)}"
+    drawn = f"{count(plan.samples)} of {counted(launches, 'launch', 'launches')}"
     if taken is None:
-        yield "drawn", drawn
-        yield "strata", (count(design.strata_count),)
+        yield "drawn", (drawn, few)
+        yield "strata", (count(plan.design.strata_count),)
     else:
         # One row, as the hours need another.
-        strata = counted(design.strata_count, "stratum", "strata")
-        yield "drawn", (f"{drawn[0]} in {strata}", f"{drawn[1]} in {strata}", *drawn)
+        strata = counted(plan.design.strata_count, "stratum", "strata")
+        yield "drawn", (f"{drawn} in {strata}", f"{few} in {strata}", few)
     sampled = duration(plan.sampled_duration_ns)
     yield "sampled", (f"{sampled} of {duration(plan.total_duration_ns)}", sampled)
-    yield "speedup", (f"{ratio(plan.speedup)}, {ratio(design.speedup)} expected", ratio(plan.speedup))
+    yield "speedup", (f"{ratio(plan.speedup)}, {ratio(plan.design.speedup)} expected", ratio(plan.speedup))
     if taken is not None:
         machine, longest = hours(taken.drawn), hours(taken.longest_launch)
         whole = f"{machine} on one, {hours(taken.expected)} expected, longest launch {longest}"
-        yield (
-            "machine",
-            (whole, f"{machine}, longest launch {longest}", f"{machine}, longest {longest}", machine),
-        )
-    yield from _bounds(design)
-    pooled = pooled_row(study)
-    if pooled["groups"]:
-        few = f"{pooled['groups']} of {len(study.counts.groups)}"
-        part = f"{few} groups, {share(pooled['share'])}"
-        yield (
-            "pooled",
-            (
-                f"{part} of the time: no bounds of their own",
-                f"{part} of time",
-                part,
-                f"{few} groups",
-                few,
-            ),
-        )
-    if not study.groups.pooled.any():
-        # What visiting every kernel group takes at least; a plan that pools some need not.
-        floor = duration(plan.floor_ns)
-        yield "floor", (f"{floor} to visit every kernel group", f"{floor}: every group", floor)
-    if design.random:
-        yield from _judged(details)
-    off = f"{share(plan.error)} off"
-    estimate = f"{duration(plan.estimate_ns)}, {off}"
-    yield "this draw" if design.random else "estimate", (f"estimates {estimate}", estimate, off)
-    if number := decisions(details.session.overrides):
-        yield "decisions", (f"{count(number)} of yours, in the split tree", count(number))
+        yield "machine", (whole, f"{machine}, longest {longest}", machine)
 
 
-def _bounds(design: Design) -> Iterator[Figure]:
-    forms: tuple[str, ...]
+def _bounds(details: PlanDetails) -> Iterator[Figure]:
+    design, study = details.plan.design, details.study
     if design.bound is None:
         forms = "none: the launches are not drawn at random", "none: nothing is random", "none"
         yield "bound", tuple(toned(form, "none", Tone.WARNING) for form in forms)
-        return
-    (met, tone), profiled = verdict(design), share(design.bound)
-    if design.bound_with_noise is None:
-        profiled = f"{profiled} {met},"
     else:
-        promised = f"{share(design.bound_with_noise)} {met}"
-        forms = (
-            f"{promised}, of the simulated total, if {assumed_words(design)}",
-            f"{promised}, of the simulated total",
-            f"{promised}, of simulated total",
-            f"{promised}, simulated",
-            promised,
-        )
-        yield "promise", tuple(toned(form, promised, tone) for form in forms)
-    if design.group_bound is None:
-        forms = (f"{profiled} of the profile's own time", f"{profiled} of the profile")
+        (met, tone), bound = verdict(design), share(design.bound)
+        if design.bound_with_noise is None:
+            bound = f"{bound} {met}"
+            profiled = f"{bound}, of the profile"
+        else:
+            profiled = f"{bound} of the profile"
+            promised = f"{share(design.bound_with_noise)} {met}"
+            whole = f"{promised}, of the simulated total, if {assumed_words(design)}"
+            forms = whole, f"{promised}, of simulated total", promised
+            yield "promise", tuple(toned(form, promised, tone) for form in forms)
+        groups = "" if design.group_bound is None else f", {share(design.group_bound)} of any group"
+        yield "bound", tuple(toned(form, met, tone) for form in (f"{profiled}{groups}", profiled, bound))
+    pooled = pooled_row(study)
+    if pooled["groups"]:
+        few = f"{pooled['groups']} of {len(study.counts.groups)}"
+        part = f"{few} groups, {share(pooled['share'])} of time"
+        yield "pooled", (f"{part}: no bounds of their own", part, few)
     else:
-        both = f"{profiled} of the profile, {share(design.group_bound)} of"
-        forms = (f"{both} any kernel group not pooled", f"{both} any group", f"{profiled} of the profile")
-    yield "bound", tuple(toned(form, met, tone) for form in (*forms, profiled.rstrip(",")))
+        # What visiting every kernel group takes at least; a plan that pools some need not.
+        floor = duration(details.plan.floor_ns)
+        yield "floor", (f"{floor} to visit every kernel group", f"{floor}: every group", floor)
 
 
 def _judged(details: PlanDetails) -> Iterator[Figure]:
     options, judgement = details.session.options, details.judgement
+    if not details.plan.design.random:
+        return
     if judgement is None:
         waits = f"not yet, by {draws_text(options.judge)}", "not yet"
         yield "judged", waits if options.judge else ("not asked for", "no")
         return
     mean, p95 = share(judgement.error_mean), share(judgement.error_p95)
-    draws = draws_text(judgement.repeats)
-    whole = f"mean error {mean}, 95th percentile {p95}, of {draws}"
-    brief = f"mean {mean}, p95 {p95}"
-    yield "judged", (whole, f"{brief} of {draws}", brief, f"mean {mean}")
+    whole = f"mean error {mean}, 95th percentile {p95}, of {draws_text(judgement.repeats)}"
+    yield "judged", (whole, f"mean {mean}, p95 {p95}", f"mean {mean}")
     if judgement.within_epsilon is not None:
         within, stated = share(judgement.within_epsilon), share(options.confidence)
         tone = Tone.GOOD if judgement.within_epsilon >= options.confidence else Tone.BAD
-        forms = (f"{within} within epsilon, {stated} stated", f"{within} (stated: {stated})", within)
+        forms = f"{within} within epsilon, {stated} stated", f"{within} (stated: {stated})", within
         yield "within", tuple(toned(form, within, tone) for form in forms)
 
 

@@ -32,6 +32,7 @@ from tui.app.frame.prompt import Answer, AnswerInput, Prompt
 from tui.app.option_form import OPTION_FIELDS, changed
 from tui.app.plan.details import Figure, why_not_there
 from tui.app.planning import in_words, start
+from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.charts import quantities
 from tui.charts.grid import PLAIN, fitted
@@ -40,12 +41,10 @@ from tui.options.command_line import PLAN_NAME, free_name, typed_value, with_fla
 from tui.options.files import home_expanded, place_for
 from tui.options.plan import SampleOptions
 from tui.output.blocks import Listing, words
-from tui.text.plan import binding_table, why_none
+from tui.text.plan import binding_table, option_label, value_text, why_none
 
 _LABEL = 10
 _NOTHING = Listing((), "", lambda *_: "")
-_NEARLY_WHOLE = 1.05
-"""A speedup below which the budget has room for nearly all launches."""
 
 
 class PlanFigures(Widget, can_focus=True):
@@ -88,17 +87,11 @@ class PlanList(ScrollView, can_focus=True):
         self._listing = _NOTHING
         self._words = ""
 
-    def show(self, listing: Listing) -> None:
-        """Show another table from its start."""
-        self._listing, self._words = listing, ""
+    def show(self, listing: Listing | None, words: str = "") -> None:
+        """Show another table from its start, or without one a text in its place."""
+        self._listing, self._words = _NOTHING if listing is None else listing, words
         self._measure()
         self.scroll_home(animate=False)
-        self.refresh()
-
-    def say(self, words: str) -> None:
-        """Show a text in place of a table."""
-        self._listing, self._words = _NOTHING, words
-        self._measure()
         self.refresh()
 
     @property
@@ -158,13 +151,6 @@ class OptionsTaken(Message):
     undone: str
 
 
-@dataclass
-class StepTaken(Message):
-    """The user wants an option a step looser."""
-
-    step: Relaxation
-
-
 def with_value(options: SampleOptions, name: str, value: Value) -> SampleOptions:
     """Return the options with this one; a default is not given, as in the form."""
     field = next((field for field in OPTION_FIELDS if field.name == name), None)
@@ -176,6 +162,7 @@ def with_value(options: SampleOptions, name: str, value: Value) -> SampleOptions
 class BindingList(Rows):
     """Options that bind, a row each, with a cursor; a text in their place while there are none."""
 
+    app: SessionApp
     BINDINGS = bindings(BINDS)
     DEFAULT_CSS = """
     BindingList > .rows--cursor { text-style: none; }
@@ -209,7 +196,11 @@ class BindingList(Rows):
 
     def action_take(self) -> None:
         if self._steps:
-            self.post_message(StepTaken(self._steps[self.cursor]))
+            step = self._steps[self.cursor]
+            label, was, now = option_label(step), value_text(step.before), value_text(step.after)
+            options = with_value(self.app.session.options, step.option, step.after)
+            words = f"{label} is {now} now, not {was}; u takes it back"
+            self.post_message(OptionsTaken(options, words, f"{label} is {was} again"))
 
 
 # Where the plan goes.
@@ -246,12 +237,10 @@ class PlanPrompt(Prompt):
         self.ask({"place": str(path)}, f"not written: {problem}")
 
     def hint(self, name: str) -> Sequence[str]:  # noqa: ARG002 - it has one
-        what, does, brief = "Save the plan to a new file", "saves", "Save to a new file"
+        what = "Save the plan to a new file; enter saves"
         if self._target is not None:
-            among = ", up and down change it" if len(exporter_names()) > 1 else ""
-            what, does, brief = f"Export for {self._target}{among}", "writes", f"For {self._target}"
-        forms = [f"{what}; {tab}enter {does}, esc leaves" for tab in ("tab completes, ", "")]
-        return [*forms, brief]
+            what = f"Export for {self._target}, up and down change it; enter writes"
+        return [f"{what}, esc leaves", what]
 
     def turn(self, field: AnswerInput, by: int) -> None:
         """Choose another target; a name that was not edited goes with it."""
@@ -298,28 +287,24 @@ def options_asked(answers: dict[str, str], options: SampleOptions) -> SampleOpti
     Raises OptionError where one of them means nothing, the slowdown is missing, or both are as they were.
     """
     budget, typed = answers["budget"].strip(), answers["slowdown"].strip()
+    remedy = "give the seconds of simulation for a second on the GPU, such as 1e6"
     if budget and not typed:
-        raise OptionError(
-            "how slow the simulation is is not known",
-            remedy="give the seconds of it for a second on the GPU, such as 1e6",
-        )
+        raise OptionError("how slow the simulation is is not known", remedy=remedy)
     try:
         slowdown = check_slowdown(float(typed)) if typed else None
         asked = replace(options, slowdown=slowdown, budget=budget or None)
         budget_of(asked)
     except OptionError as error:
-        raise _without_dashes(error) from error
+        raise OptionError(_without_dashes(error)) from error
     except ValueError as error:
-        remedy = "give the seconds of simulation for a second on the GPU, such as 1e6"
         raise OptionError(f"slowdown {typed!r} is no number", remedy=remedy) from error
     if asked == options:
         raise OptionError("a time of simulation is missing", remedy="give one, such as 90m, 24h or 3d")
     return asked
 
 
-def _without_dashes(error: SamplingError) -> OptionError:
-    """Return an error with its option named as the field is."""
-    return OptionError(with_flags(error.text).removeprefix("--"))
+def _without_dashes(error: SamplingError) -> str:
+    return with_flags(error.text).removeprefix("--")
 
 
 def fit(
@@ -333,7 +318,7 @@ def fit(
     try:
         found, hours = study_that_fits(asked, study, report)
     except SamplingError as error:
-        yield _without_dashes(error).text
+        yield _without_dashes(error)
         return
     design = found.design
     options = replace(asked, epsilon=design.target.epsilon, budget=None)
@@ -346,8 +331,6 @@ def fitted_words(found: Fitted) -> str:
     hours, budget = found.hours, found.answers["budget"].strip()
     expected, drawn, longest = map(quantities.hours, (hours.expected, hours.drawn, hours.longest_launch))
     promise = "" if found.bound is None else f", the total within {quantities.share(found.bound)}"
-    if found.speedup is not None and found.speedup < _NEARLY_WHOLE:
-        promise = ", nearly the whole run"
     return (
         f"epsilon {found.options.epsilon:g} fits {budget}: "
         f"{quantities.ratio(found.speedup)}{promise}; {expected} of one machine expected, {drawn} for this "
@@ -367,12 +350,7 @@ def taken_words(before: SampleOptions, after: SampleOptions) -> tuple[str, str]:
 
 
 class BudgetPrompt(Prompt):
-    """Asks for a budget, and says what the plan that was found for it gives.
-
-    Attributes
-    ----------
-    is_fitting : whether the epsilon is looked for; nothing else is to be computed meanwhile.
-    """
+    """Asks for a budget, and says what the plan that was found for it gives."""
 
     ASKS = (Answer("budget", "Budget:   ", is_path=False), Answer("slowdown", "Slowdown: ", is_path=False))
 
@@ -384,6 +362,7 @@ class BudgetPrompt(Prompt):
         super().__init__()
         self._fitted: Fitted | None = None
         self._worker: Worker[None] | None = None
+        #: Whether the epsilon is looked for; nothing else is to be computed meanwhile.
         self.is_fitting = False
 
     def begin(self) -> None:
@@ -399,14 +378,8 @@ class BudgetPrompt(Prompt):
         if self.is_fitting:
             return ["finding the epsilon; esc cancels"]
         if name == "budget":
-            return [
-                "Hours of one machine that may be simulated, such as 20m, 8h or 3d; "  # noqa: ISC004
-                "enter finds the smallest epsilon that fits, esc leaves"
-            ]
-        return [
-            "Seconds of simulation for a second on the GPU, such as 1e6; "  # noqa: ISC004
-            "without a budget it only shows hours beside speedups"
-        ]
+            return ["Hours of one machine that may be simulated, as 20m, 8h or 3d; enter finds the epsilon"]
+        return ["Seconds of simulation for a second on the GPU, as 1e6; alone it shows hours"]
 
     def refuse(self, problem: str) -> None:
         """Say what is wrong; where the slowdown is missing, its field has the cursor."""

@@ -53,44 +53,16 @@ Answers = dict[str, str]
 """What is typed, by the field's name; names of files with blanks between, quoted and with * as in a shell."""
 
 _HINTS = {
-    "results": (
-        "What the simulator wrote, files with blanks between; tab completes, up and down go on, esc leaves",
-        "The simulator's files; tab completes, esc leaves",
-    ),
-    "manifests": (
-        "The export's manifest.csv, if the plan has several processes or devices; may be empty",
-        "The export's manifest.csv, or nothing",
-    ),
-    "against": (
-        "Results of another configuration of the same launches: the speedup over it; may be empty",
-        "Results of another configuration, or nothing",
-    ),
-    "others": (
-        "As on the command line: --metric NAME --ratio A/B --confidence X --from SIMULATOR",
-        "As estimate takes them, or nothing",
-    ),
-    "target": (
-        "How narrow the total is to be, such as 0.05; what to run next is drawn for it",
-        "How narrow the total is to be, as 0.05",
-    ),
+    "results": "What the simulator wrote, blanks between; tab completes, esc leaves",
+    "manifests": "The export's manifest.csv, if the plan has several processes; may be empty",
+    "against": "Results of another configuration: the speedup over it; may be empty",
+    "others": "As estimate takes them: --metric NAME --ratio A/B --confidence X",
+    "target": "How narrow the total is to be, as 0.05; what to run next is drawn for it",
 }
 
 
-def plan_hint(name: str) -> tuple[str, ...]:
-    """Return what happens with a plan file of this name, the longest form first."""
-    if not name:
-        return ("The file of the plan that was simulated; tab completes, up and down go on",)
-    if is_there(home_expanded(name)):
-        return f"{name} is read: the plan that was simulated", f"{name} is read"
-    return f"{name} is not there: the plan as shown is saved so first", f"{name} is to be saved first"
-
-
 def options_asked(answers: Answers, session: Session) -> EstimateOptions:
-    """Return the options of the command that says the same.
-
-    Raises OptionError where a name is missing or cannot be read as a shell reads it, the target is no
-    fraction, or another option means nothing.
-    """
+    """Return the options of the command that says the same; OptionError where an answer cannot be used."""
     plan, typed = (answers[name].strip() for name in ("plan", "target"))
     results, manifests, against = (_files(answers[name]) for name in ("results", "manifests", "against"))
     others = typed_options(EstimateOptions, answers["others"], OTHERS)
@@ -150,20 +122,15 @@ class ResultsPane(StrEnum):
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a simulator's results.
+    """What is known of a simulator's results."""
 
-    Attributes
-    ----------
-    asked : the options of the command that says the same.
-    larger : the plan with what to run next; None without a target, where it is met, or before it is drawn.
-    why_no_larger : why it cannot be drawn, in words.
-    doing : what is still being computed, in words.
-    """
-
+    #: The options of the command that says the same.
     asked: EstimateOptions
     found: PlanEstimate
+    #: The plan with what to run next; None without a target, where it is met, or before it is drawn.
     larger: ToppedUp | None = None
     why_no_larger: str = ""
+    #: What is still being computed, in words.
     doing: str = ""
 
     def cancelled(self) -> Known:
@@ -184,14 +151,8 @@ class Known:
 def read_results(details: PlanDetails, asked: EstimateOptions, progress: Progress) -> Iterator[Known | Path]:
     """Save the plan if there is no file of it, estimate, then find what is missing to the target.
 
-    Yields
-    ------
-    The plan file that was written; what is known so far, with its tables, so that no screen waits for them.
-
-    Raises
-    ------
-    SamplingError, OSError : the plan or the results cannot be used; what is only missing to the target is
-        told beside the totals instead.
+    Yields the plan file that was written, and what is known so far; SamplingError or OSError where the plan
+    or the results cannot be used.
     """
     path = Path(asked.plan)
     if not path.exists():
@@ -201,16 +162,15 @@ def read_results(details: PlanDetails, asked: EstimateOptions, progress: Progres
     progress(0, 0, "reading results")
     found = estimated(asked, progress)
     known = Known(asked, found)
+    # Tables are made here, so that no screen waits for them.
     _ = known.groups.widths
-    if asked.target is None or found.main.is_within(asked.target):
-        yield known
-        return
-    yield replace(known, doing="drawing what to run next")
-    try:
-        known = replace(known, larger=missing_to_target(found, asked, progress))
-    except (SamplingError, OSError) as error:
-        known = replace(known, why_no_larger=failure_words(error))
-    _ = known.groups.widths, known.next and known.next.widths
+    if asked.target is not None and not found.main.is_within(asked.target):
+        yield replace(known, doing="drawing what to run next")
+        try:
+            known = replace(known, larger=missing_to_target(found, asked, progress))
+        except (SamplingError, OSError) as error:
+            known = replace(known, why_no_larger=failure_words(error))
+        _ = known.groups.widths, known.next and known.next.widths
     yield known
 
 
@@ -228,48 +188,34 @@ def table_of(pane: ResultsPane, known: Known | None) -> tuple[Listing | None, st
     return None, known.why_no_larger or known.doing or met
 
 
-def pane_title(
-    pane: ResultsPane, known: Known | None, doing: str = "", place: str = ""
-) -> tuple[str, tuple[str, ...]]:
-    """Return a pane's name, and what it shows of how much, the longest form first.
+def pane_title(pane: ResultsPane, known: Known | None, doing: str = "", place: str = "") -> tuple[str, str]:
+    """Return a pane's name, and what it shows of how much.
 
-    Parameters
-    ----------
-    doing : what is being read, in words.
-    place : which rows of a table are visible, or that there is more of the totals.
+    `doing`: what is being read; `place`: which rows of a table are visible, or that there is more to read.
     """
     if pane is ResultsPane.GROUPS:
-        return "[t] Kernel groups: shares of time, simulated and profiled", (place,)
+        return "[t] Kernel groups: shares of time, simulated and profiled", place
     if pane is ResultsPane.NEXT:
         is_there = known is not None and known.larger is not None
-        return "[t] To simulate next", (f"S saves the larger plan; {place}" if is_there else place, place)
+        return "[t] To simulate next", f"S saves the larger plan; {place}" if is_there else place
     name = "[o] Results" if known is None else f"[o] Results of {known.asked.plan}"
     if busy := doing or ("" if known is None else known.doing):
-        return name, (f"{busy}; esc cancels", busy)
-    # Whether the total is as narrow as asked for, which may stand below what fits the pane.
-    verdict, target = "", None if known is None else known.asked.target
-    if known is not None and target is not None:
-        asked = quantities.share(target)
-        if not known.found.main.is_within(target):
-            verdict = f"not within {asked}" + (", t what is next" if known.larger is not None else "")
-        elif known.found.is_within(target, accept_cold=known.asked.accept_cold):
-            verdict = f"within {asked}"
-        else:
-            is_bound = known.found.caches.kind == "own"
-            verdict = f"within {asked}, but {'a lower bound' if is_bound else 'cold'}"
-    return name, (f"{verdict}; {place}" if verdict and place else verdict or place, place)
-
-
-def totals_words(known: Known | None, canvas: Canvas) -> str:
-    """Return the totals in words, and after them why there is no larger plan, if one is missing."""
-    if known is None:
-        return ""
-    words = canvas_text(estimate_blocks(known.found, known.larger, known.asked, ""), canvas)
-    return f"{words}\nnothing to run next: {known.why_no_larger}" if known.why_no_larger else words
+        return name, f"{busy}; esc cancels"
+    if known is None or known.asked.target is None:
+        return name, place
+    # Whether the total is as narrow as asked for may stand below what fits the pane.
+    target = quantities.share(known.asked.target)
+    if not known.found.main.is_within(known.asked.target):
+        verdict = f"not within {target}" + (", t what is next" if known.larger is not None else "")
+    elif known.found.is_within(known.asked.target, accept_cold=known.asked.accept_cold):
+        verdict = f"within {target}"
+    else:
+        verdict = f"within {target}, but {'a lower bound' if known.found.caches.kind == 'own' else 'cold'}"
+    return name, f"{verdict}; {place}" if place else verdict
 
 
 def pane_text(pane: ResultsPane, known: Known | None, canvas: Canvas) -> str:
-    """Return what the pane's command prints on the whole terminal; nothing before results are read."""
+    """Return what the pane's command prints; nothing before results are read."""
     if known is None:
         return ""
     options = replace(known.asked, groups=pane is ResultsPane.GROUPS)
@@ -299,7 +245,12 @@ class ResultsForm(Prompt):
     )
 
     def hint(self, name: str) -> Sequence[str]:
-        return plan_hint(self.answers["plan"].strip()) if name == "plan" else _HINTS[name]
+        if name != "plan":
+            return [_HINTS[name]]
+        plan = self.answers["plan"].strip()
+        if plan and not is_there(home_expanded(plan)):
+            return [f"{plan} is not there: the plan as shown is saved so first", "the plan is saved so first"]
+        return ["The file of the plan that was simulated; tab completes, esc leaves"]
 
 
 class ResultsScreen(ViewScreen):
@@ -321,12 +272,9 @@ class ResultsScreen(ViewScreen):
     )
 
     def __init__(self, details: PlanDetails, before: ResultsScreen | None, saved: Path | None) -> None:
-        """Open what was open before; of a plan file, read the results named with it or propose those beside.
+        """Open what was open `before`; of a plan file, read the results named with it.
 
-        Parameters
-        ----------
-        details : the plan shown, saved where results are opened of a file that is not there.
-        saved : the file that a plan was written to since `before`, of which results to come are.
+        `saved`: the file that the plan was written to since, of which results to come are.
         """
         super().__init__()
         opened = details.session.plan
@@ -347,6 +295,7 @@ class ResultsScreen(ViewScreen):
         if saved is not None:
             self.answers = self.answers | {"plan": str(saved)}
         self._is_read_now = before is None and opened is not None and bool(opened.results)
+        #: What the lower pane shows.
         self._table = ResultsPane.GROUPS
         self._doing = ""
         self._reading: Worker[None] | None = None
@@ -371,7 +320,7 @@ class ResultsScreen(ViewScreen):
             self.query_one(PlanList).focus()
 
     def follow(self, shown: Session | None, session: Session) -> None:
-        """Nothing: results are of a plan file, which stays as it is."""
+        """Do nothing: results are of a plan file, which stays as it is."""
 
     # What is shown.
 
@@ -386,16 +335,14 @@ class ResultsScreen(ViewScreen):
         return ResultsPane.TOTALS if self.query_one("#totals-pane").has_focus_within else self._table
 
     def _totals(self, width: int) -> Text:
-        words = totals_words(self.known, Canvas(width, color=False))
-        return Text(printable_lines(words))
+        text = pane_text(ResultsPane.TOTALS, self.known, Canvas(width, color=False))
+        if self.known is not None and self.known.why_no_larger:
+            text += f"nothing to run next: {self.known.why_no_larger}"
+        return Text(printable_lines(text.removesuffix("\n")))
 
     def _show(self) -> None:
         self.query_one(Page).write_anew()
-        listing, words = table_of(self._table, self.known)
-        if listing is None:
-            self.query_one(PlanList).say(words)
-        else:
-            self.query_one(PlanList).show(listing)
+        self.query_one(PlanList).show(*table_of(self._table, self.known))
         self._show_titles_soon()
 
     def _show_titles_soon(self) -> None:
@@ -410,9 +357,9 @@ class ResultsScreen(ViewScreen):
             (self._table, "results-table", self.query_one(PlanList).place),
         ):
             title = self.query_one(f"#{where}-pane PaneTitle", PaneTitle)
-            name, states = pane_title(shown, self.known, self._doing, place)
-            room = title.size.width - len(name) - 6
-            title.show(name, next((state for state in states if len(state) <= room), states[-1]))
+            name, state = pane_title(shown, self.known, self._doing, place)
+            fits = len(state) <= title.size.width - len(name) - 6
+            title.show(name, state if fits else place)
 
     # What is asked for.
 

@@ -54,8 +54,6 @@ from tui.app.plan.panes import (
     PlanFindings,
     PlanList,
     PlanPrompt,
-    StepTaken,
-    with_value,
 )
 from tui.app.plan.results import ResultsScreen
 from tui.app.planning import failure_words, start
@@ -63,19 +61,13 @@ from tui.app.state import Session, decisions
 from tui.options.plan import SampleOptions
 from tui.output.blocks import Words
 from tui.output.writer import Canvas
-from tui.text.plan import option_label, value_text
 
 _SHORT, _WIDE, _HIGH = 20, 140, 36
 """With fewer rows the details replace the options; with at least this many cells all are shown."""
 
 
 class PlanScreen(ViewScreen):
-    """The options beside the plan's figures, over what else is known of it.
-
-    Attributes
-    ----------
-    details : what is known of the plan; None until it is drawn.
-    """
+    """The options beside the plan's figures, over what else is known of it."""
 
     NAME = "Plan"
     SUMMARY = "the plan's options, what it costs and promises; save, export, results"
@@ -93,6 +85,7 @@ class PlanScreen(ViewScreen):
 
     def __init__(self) -> None:
         super().__init__()
+        #: What is known of the plan; None until it is drawn.
         self.details: PlanDetails | None = None
         # What is being computed, for which pane; and why it could not be, in words.
         self._worker: Worker[None] | None = None
@@ -182,10 +175,8 @@ class PlanScreen(ViewScreen):
             chart.show(partial(details.trade_off.chart))
         lists, listings = self.query(PlanList), (details.strata, details.launches)
         for pane, table, listing in zip((PlanPane.STRATA, PlanPane.LAUNCHES), lists, listings, strict=True):
-            if listing is not None:
-                table.show(listing)
-            elif pane in self._problems:
-                table.say(self._problems[pane])
+            if listing is not None or pane in self._problems:
+                table.show(listing, self._problems.get(pane, ""))
         self._show_titles()
 
     def _show_titles_soon(self) -> None:
@@ -297,17 +288,6 @@ class PlanScreen(ViewScreen):
         """Plan by these options; a refusal of them is said in the form."""
         self._asked = options
         self.app.plan(options=options)
-
-    @on(StepTaken)
-    def _take_step(self, event: StepTaken) -> None:
-        step = event.step
-        label, was, now = option_label(step), value_text(step.before), value_text(step.after)
-        options = with_value(self.session.options, step.option, step.after)
-        self._take_options(
-            OptionsTaken(
-                options, f"{label} is {now} now, not {was}; u takes it back", f"{label} is {was} again"
-            )
-        )
 
     @on(OptionsTaken)
     def _take_options(self, event: OptionsTaken) -> None:
