@@ -83,10 +83,10 @@ async def copied(app: App, pilot: Running) -> tuple[str, str]:
 
 
 class Stalling:
-    """A comparison that waits in one method, telling where it stands or not, until the gate is opened."""
+    """A comparison that waits in one method, telling where it stands, until the gate is opened."""
 
-    def __init__(self, comparison: MethodComparison, progress: Any, method: str, *, silent: bool) -> None:
-        self._comparison, self._progress, self._method, self._silent = comparison, progress, method, silent
+    def __init__(self, comparison: MethodComparison, progress: Any, method: str) -> None:
+        self._comparison, self._progress, self._method = comparison, progress, method
         self.reports = comparison.reports
 
     gate = threading.Event()
@@ -98,8 +98,7 @@ class Stalling:
             self.reached.set()
             try:
                 while not self.gate.wait(timeout=0.01):
-                    if not self._silent:
-                        self._progress(45, 100, "cutting kernels")
+                    self._progress(45, 100, "cutting kernels")
             finally:
                 self.left.set()
         return self._comparison.compare(method, grouping)
@@ -113,9 +112,9 @@ def stalling(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., type[Sta
     class Fresh(Stalling):
         gate, reached, left = threading.Event(), threading.Event(), threading.Event()
 
-    def stall(method: str, *, silent: bool = False) -> type[Stalling]:
+    def stall(method: str) -> type[Stalling]:
         def comparison_of(profile: Any, paths: Any, options: Any, progress: Any) -> Stalling:
-            return Fresh(real(profile, paths, options, progress), progress, method, silent=silent)
+            return Fresh(real(profile, paths, options, progress), progress, method)
 
         monkeypatch.setattr(compare, "comparison_of", comparison_of)
         return Fresh
@@ -172,26 +171,6 @@ async def test_rows_come_one_by_one_and_cancelling_keeps_them(
         await pilot.press("r")
         await compared(pilot, app)
         assert set(table_of(app).methods) == {*RUN, CANNOT_RUN}
-
-
-async def test_a_method_that_says_nothing_keeps_nobody_waiting(
-    resnet: str, stalling: Callable[..., type[Stalling]]
-) -> None:
-    stalled = stalling("allegro", silent=True)
-    async with opened(resnet, view="Compare") as (app, pilot):
-        await wait_for(pilot, stalled.reached.is_set, "it is under way")
-        await wait_for(pilot, lambda: "D allegro: designing" in screen_text(app), "and said to be")
-        await pilot.press("escape")
-        assert "cancelled after 3 of 13" in screen_text(app)
-        assert not stalled.left.is_set()
-        place = table_of(app).methods.index("root")
-        await pilot.press("g", *["j"] * place, "enter")
-        await planned(pilot, app)
-        assert app.session.options.method == "root", "the user goes on meanwhile"
-        stalled.gate.set()
-        await wait_for(pilot, stalled.left.is_set, "it ends")
-        await pilot.pause()
-        assert set(table_of(app).methods) == {"joint", "root", "stem"}, "what it found is dropped"
 
 
 async def test_a_large_workload_is_compared_when_asked_for(
@@ -359,9 +338,9 @@ async def test_the_copied_command_prints_what_is_copied(gpt: str, tmp_path: Path
 # Without an app
 
 
-def known_of(profile: str, methods: tuple[str, ...], **options: Any) -> tuple[Findings, Session]:
+def known_of(profile: str, methods: tuple[str, ...]) -> tuple[Findings, Session]:
     """What is known once these methods are compared."""
-    asked = SampleOptions(profiles=(profile,), **options)
+    asked = SampleOptions(profiles=(profile,))
     study = planning.load_study(asked, {}, lambda *_: None)
     session = Session(asked, study=study)
     wanted = asked_of(session)

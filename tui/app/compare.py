@@ -113,35 +113,24 @@ def order_words(sort: CompareSort, *, reverse: bool) -> str:
     if sort is CompareSort.BEST:
         return ", worst first" if reverse else ", best first"
     words = f" by {sort.value}{' error' if sort in _ERRORS else ''}"
-    if not reverse:
-        return words
-    if sort is CompareSort.METHOD:
+    if reverse and sort is CompareSort.METHOD:
         return f"{words}, Z to A"
-    return f"{words}, {'largest' if falls(sort, reverse=reverse) else 'smallest'} first"
+    first = "largest" if falls(sort, reverse=reverse) else "smallest"
+    return f"{words}, {first} first" if reverse else words
 
 
 def standing(findings: Findings | None, session: Session) -> str:
     """Return how far the comparison is, and the key that starts, cancels or repeats it."""
     if findings is None:
         return "[r] starts"
-    is_stale = findings.asked != asked_of(session)
     far = f"{len(findings.rows)} of {len(findings.methods)}"
-    if not findings.ending:
-        return f"{far}, of the plan before; [r] anew" if is_stale else f"{far}, [c] cancel"
-    if is_stale:
+    if findings.asked != asked_of(session):
         return "of the plan before; [r] compares anew"
+    if not findings.ending:
+        return f"{far}, [c] cancel"
     if findings.ending == "done":
         return f"{draws_text(findings.asked.repeats)} each, [r] again"
     return f"{findings.ending} after {far}, [r] anew"
-
-
-def invitation(session: Session) -> str:
-    """Return what the key `r` will do."""
-    if session.study is None:
-        return ""
-    launches = session.study.counts.launches
-    text = f"r compares {len(method_names())} methods on {quantities.count(launches)} launches"
-    return text if launches <= MOST_LAUNCHES_UNASKED else f"{text}; this may take minutes, c cancels it"
 
 
 def what_to_say(findings: Findings, row: Row | None, session: Session) -> str:
@@ -311,7 +300,11 @@ class CompareScreen(TableScreen[CompareSort]):
             self._without = {"method": CANNOT_RUN, "applicable": False, "reason": reason}
             found = Blocks(found.can_run, (self._without,))
         table, running = self.query_one(CompareTable), None if findings is None else findings.running
-        table.show(found, running, self._order, invitation(session))
+        launches = 0 if session.study is None else session.study.counts.launches
+        words = f"r compares {len(method_names())} methods on {quantities.count(launches)} launches"
+        if launches > MOST_LAUNCHES_UNASKED:
+            words += "; this may take minutes, c cancels it"
+        table.show(found, running, self._order, words)
         beyond = table.row_count - table.page
         more = f"; {beyond} below" if beyond > 0 and table.size.height else ""
         title = f"[4] Methods{order_words(sort, reverse=reverse)}"

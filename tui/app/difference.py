@@ -383,7 +383,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             self.query_one(DifferenceTable).focus()
 
     def action_cancel(self) -> None:
-        """Read no further; what is there stays. Where nothing is read, leave the key to others."""
+        """Read no further; where nothing is read, leave the key to others."""
         if not self._doing:
             raise SkipAction
         self._cancel()
@@ -418,13 +418,12 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
     def own_text(self) -> PaneText:
         found, asked, text = self._listed, self._asked(), ""
         if found is not None and asked is not None:
-            canvas = Canvas(self.app.size.width, color=False)
             answer = difference_answer(found, asked, following=False)
+            canvas = Canvas(self.app.size.width, color=False)
             text = stated(answer, compared_parts(found)).drawn(canvas) + "\n"
         return PaneText("kernelpoint-difference", text)
 
     def command(self) -> str:
-        """`difference` of the same two, with the same filters."""
         asked = self._asked()
         return "" if asked is None else command_line("difference", asked)
 
