@@ -73,16 +73,16 @@ fp sort | s | s | Sort | sort by the next column
 -p reverse | R | R | Reverse | the same order the other way round
 fp log | x | x | Log | logarithmic or linear durations
 [tree]
-fp step | right_square_bracket,right | ] right | Step | take the decision ahead
--p step_back | left_square_bracket,left | [ left | Back | undo the last step
--p next_group | right_curly_bracket | } | Next group | to the next kernel group
--p previous_group | left_curly_bracket | { | Last group | to the kernel group before
--p finish_group | e | e | End of group | take all decisions on this group
--p finish | E | E | End of all | take all decisions on all groups
--- node_down | j,down | j down | Down | look at the decision after
--- node_up | k,up | k up | Up | look at the decision before
-fp split_node | plus,equals_sign | + = | Split | split the node in focus
-fp keep_node | minus | - | Keep | keep the node in focus whole
+fp walk('step') | right_square_bracket,right | ] right | Step | take the decision ahead
+-p walk('back') | left_square_bracket,left | [ left | Back | undo the last step
+-p walk('next_group') | right_curly_bracket | } | Next group | to the next kernel group
+-p walk('previous_group') | left_curly_bracket | { | Last group | to the kernel group before
+-p walk('finish_group') | e | e | End of group | take all decisions on this group
+-p walk('finish') | E | E | End of all | take all decisions on all groups
+-- look(1) | j,down | j down | Down | look at the decision after
+-- look(-1) | k,up | k up | Up | look at the decision before
+fp decide('split') | plus,equals_sign | + = | Split | split the node in focus
+fp decide('keep') | minus | - | Keep | keep the node in focus whole
 -p undo_decision | u | u | Undo | take your last decision back
 -p method | m | m | Method | the trees of another method, for study
 -p log | x | x | Log | logarithmic or linear durations
@@ -162,8 +162,8 @@ fp back | escape | esc | Back | stop reading; else back to the plan
 f- screen.zoom_to | enter | enter | Zoom | zoom to the range
 fp screen.choose | space | space | Region | all views show the range; again: all
 [timeline]
-fp zoom_in | plus,equals_sign | + | Zoom | show the middle half
-fp zoom_out | minus | - | Out | show twice as much
+fp zoom(0.5) | plus,equals_sign | + | Zoom | show the middle half
+fp zoom(2) | minus | - | Out | show twice as much
 -- pan(-1) | h,left | h left | Left | back in the run
 -- pan(1) | l,right | l right | Right | on in the run
 -- group(1) | j,down | j down | Next group | the next kernel group

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -226,6 +226,8 @@ class CompareScreen(TableScreen[CompareSort]):
     SCOPES = (APP, COMPARE, COMPARING, VIEW)
     BINDINGS = bindings(APP, COMPARE, COMPARING, VIEW)
     AUTO_FOCUS = "CompareTable"
+    orders = CompareSort.BEST, CompareSort.SPEEDUP, CompareSort.MEAN, CompareSort.DRAWN
+    order = CompareSort.BEST, False
     ABOUT: ClassVar[str] = (
         "Every method plans this workload by the same options, and each plan is drawn 100 times. Drawn is "
         "how many launches it simulates; simulated is what it promises of the simulated total, bound of the "
@@ -239,7 +241,6 @@ class CompareScreen(TableScreen[CompareSort]):
     def __init__(self) -> None:
         super().__init__()
         self.findings: Findings | None = None
-        self._order = CompareSort.BEST, False
         self._explained = False
         #: The row that stands for all methods that cannot run.
         self._without: Row = {"method": CANNOT_RUN, "applicable": False, "reason": ""}
@@ -290,7 +291,7 @@ class CompareScreen(TableScreen[CompareSort]):
     @on(Rows.Resized)
     def _show(self) -> None:
         """Show all that is known."""
-        findings, session, (sort, reverse) = self.findings, self.session, self._order
+        findings, session, (sort, reverse) = self.findings, self.session, self.order
         found = Blocks((), ())
         if findings is not None:
             promise = promises(findings.rows, findings.asked.epsilon, findings.asked.confidence)
@@ -304,7 +305,7 @@ class CompareScreen(TableScreen[CompareSort]):
         words = f"r compares {len(method_names())} methods on {quantities.count(launches)} launches"
         if launches > MOST_LAUNCHES_UNASKED:
             words += "; this may take minutes, c cancels it"
-        table.show(found, running, self._order, words)
+        table.show(found, running, self.order, words)
         beyond = table.row_count - table.page
         more = f"; {beyond} below" if beyond > 0 and table.size.height else ""
         title = f"[4] Methods{order_words(sort, reverse=reverse)}"
@@ -335,16 +336,8 @@ class CompareScreen(TableScreen[CompareSort]):
         self._worker.cancel()
         self._take(replace(self.findings, ending="cancelled"))
 
-    @property
-    def orders(self) -> Sequence[CompareSort]:
-        return CompareSort.BEST, CompareSort.SPEEDUP, CompareSort.MEAN, CompareSort.DRAWN
-
-    @property
-    def order(self) -> tuple[CompareSort, bool]:
-        return self._order
-
     def sort_by(self, sort: CompareSort, *, reverse: bool) -> None:
-        self._order = sort, reverse
+        self.order = sort, reverse
         self._show()
 
     def action_reasons(self) -> None:
@@ -360,7 +353,7 @@ class CompareScreen(TableScreen[CompareSort]):
 
     def _asked(self) -> CompareOptions:
         """Return the options of the command that prints the pane in focus."""
-        asked, (sort, reverse) = self.findings.asked if self.findings else asked_of(self.session), self._order
+        asked, (sort, reverse) = self.findings.asked if self.findings else asked_of(self.session), self.order
         asked = replace(asked, sort=sort, reverse=reverse, reasons=self._explained, scatter=False)
         if self.focused is not self.query_one(Chart):
             return asked

@@ -206,6 +206,8 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
     SCOPES = (APP, DIFFERENCE, VIEW)
     BINDINGS = bindings(APP, DIFFERENCE, VIEW)
     AUTO_FOCUS = "DifferenceTable"
+    orders = tuple(DifferenceSort)
+    order = DifferenceSort.CHANGE, False
     ABOUT: ClassVar[str] = (
         "What is open is after; o asks for what is before, another recording or a part of this one. Kernels "
         "are matched by name, grid and block, and by name alone where the shapes changed. mean is the ratio "
@@ -218,7 +220,6 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
     def __init__(self) -> None:
         super().__init__()
         self._found: Difference | None = None
-        self._order = DifferenceSort.CHANGE, False
         self._listed: Difference | None = None
         self._shown_asked: DifferenceOptions | None = None
         self._wanted: tuple[DifferenceOptions, Profile] | None = None
@@ -315,9 +316,9 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         if self._found is None:
             table.fill(0, words=_INVITATION)
         else:
-            sort, reverse = self._order
+            sort, reverse = self.order
             self._listed = sorted_difference(self._found, sort, reverse=reverse)
-            table.show(self._listed, self._order)
+            table.show(self._listed, self.order)
             # No more rows than there are kernels, and two for the title and the headings.
             self.query_one("#kernels-pane").styles.max_height = len(self._found.kernels) + 2
         if self._shown_asked is not None:
@@ -329,7 +330,7 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
         """Say what is under way, over the table and over the question."""
         self._doing = doing
         words = f"{doing}; esc cancels" if doing else ""
-        title, right, (sort, reverse) = "[7] Kernels by change", words, self._order
+        title, right, (sort, reverse) = "[7] Kernels by change", words, self.order
         if self._found is not None:
             kernels, by = len(self._found.kernels), sort.value
             if reverse:
@@ -395,24 +396,16 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             self._say_doing("")
             self.app.say("cancelled; what is there stays")
 
-    @property
-    def orders(self) -> Sequence[DifferenceSort]:
-        return tuple(DifferenceSort)
-
-    @property
-    def order(self) -> tuple[DifferenceSort, bool]:
-        return self._order
-
     def sort_by(self, sort: DifferenceSort, *, reverse: bool) -> None:
         if self._found is not None:
-            self._order = sort, reverse
+            self.order = sort, reverse
             self._show()
 
     # What is copied.
 
     def _asked(self) -> DifferenceOptions | None:
         """Return the options of the table as it is shown; None before anything is compared."""
-        sort, reverse = self._order
+        sort, reverse = self.order
         return self._shown_asked and replace(self._shown_asked, sort=sort, reverse=reverse)
 
     def own_text(self) -> PaneText:

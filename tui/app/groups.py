@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from operator import attrgetter
 from typing import ClassVar
@@ -214,6 +214,7 @@ class GroupsScreen(TableScreen[GroupSort]):
     SCOPES = (APP, TABLE, GROUPS, COMPARING, VIEW)
     BINDINGS = bindings(APP, GROUPS, COMPARING, VIEW)
     AUTO_FOCUS = "GroupTable"
+    orders = tuple(GroupSort)
     ABOUT: ClassVar[str] = (
         "A kernel group is all launches of one kernel with one grid and block. CoV is the spread of their "
         "durations over the mean; strata are the clusters the plan splits a group into, each with its own "
@@ -326,10 +327,6 @@ class GroupsScreen(TableScreen[GroupSort]):
         if not self.session.search:
             raise SkipAction
         self.query_one(SearchInput).value = ""
-
-    @property
-    def orders(self) -> Sequence[GroupSort]:
-        return tuple(GroupSort)
 
     @property
     def order(self) -> tuple[GroupSort, bool]:

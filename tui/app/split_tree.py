@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import methodcaller
 from typing import ClassVar
 
 from rich.cells import set_cell_size
@@ -212,11 +213,6 @@ class SplitTreeScreen(ViewScreen):
 
     # The user's decisions.
 
-    def _decide(self, verdict: Verdict) -> None:
-        stop, cursor = self._stop, self._cursor
-        node = None if stop is None or cursor is None else (stop.group, cursor)
-        self._change(decide(node, verdict, partial(self.call_later, self._plan_by_decision)))
-
     def _plan_by_decision(self, spec: WalkSpec, group: str, path: str, verdict: Verdict) -> None:
         """Plan by the decision that the walk has already taken over."""
         self._spec, of_plan = spec, self.session.options.method
@@ -284,25 +280,11 @@ class SplitTreeScreen(ViewScreen):
 
     # Keys.
 
-    def action_step(self) -> None:
-        self._go(TreeWalk.step)
+    def action_walk(self, way: str) -> None:
+        """Move on as a method of `TreeWalk` does, and look at the decision that comes next there."""
+        self._go(methodcaller(way))
 
-    def action_step_back(self) -> None:
-        self._go(TreeWalk.back)
-
-    def action_next_group(self) -> None:
-        self._go(TreeWalk.next_group)
-
-    def action_previous_group(self) -> None:
-        self._go(TreeWalk.previous_group)
-
-    def action_finish_group(self) -> None:
-        self._go(TreeWalk.finish_group)
-
-    def action_finish(self) -> None:
-        self._go(TreeWalk.finish)
-
-    def _look_at(self, by: int) -> None:
+    def action_look(self, by: int) -> None:
         """Look at the decision before or after, at most at the one that comes next."""
         stop = self.looked_at
         if stop is not None and (stop.node is not None or by < 0):
@@ -311,17 +293,11 @@ class SplitTreeScreen(ViewScreen):
             self._cursor = stop.nodes[index].path if index < len(stop.nodes) else None
             self._show()
 
-    def action_node_up(self) -> None:
-        self._look_at(-1)
-
-    def action_node_down(self) -> None:
-        self._look_at(1)
-
-    def action_split_node(self) -> None:
-        self._decide(Verdict.SPLIT)
-
-    def action_keep_node(self) -> None:
-        self._decide(Verdict.KEEP)
+    def action_decide(self, verdict: str) -> None:
+        """Decide on the node in focus; the one ahead is then taken."""
+        stop, cursor = self._stop, self._cursor
+        node = None if stop is None or cursor is None else (stop.group, cursor)
+        self._change(decide(node, Verdict(verdict), partial(self.call_later, self._plan_by_decision)))
 
     def action_undo_decision(self) -> None:
         """Take the last decision back; decisions queued before it are made first."""

@@ -439,11 +439,8 @@ class TimelineScreen(ViewScreen):
             self._part = part
             self._show()
 
-    def action_zoom_in(self) -> None:
-        self._show_part(self._part.about(self._part.number // 2))
-
-    def action_zoom_out(self) -> None:
-        self._show_part(self._part.about(self._part.number * 2))
+    def action_zoom(self, factor: float) -> None:
+        self._show_part(self._part.about(int(self._part.number * factor)))
 
     def action_pan(self, direction: int) -> None:
         self._show_part(self._part.panned(direction))
