@@ -19,7 +19,7 @@ from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy
 from sampling.reduction.region import COMMUNICATION
-from sampling.text import counted
+from sampling.text import counted, listed
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.panes import Soon
 from tui.app.frame.wording import status_lines
@@ -42,66 +42,46 @@ from tui.options.plan import SampleOptions
 from tui.text.profile import left_out_words, part_of_study
 
 _LEAST_DURATIONS_NS = tuple(digit * 10**power for power in range(3, 7) for digit in (1, 2, 5))
-_NUMBERS_SAID = 6
 _MOST_NAMES = 50
 
 
 def filters_of(profile: Profile, names: list[str | None]) -> tuple[tuple[OptionField, str], ...]:
     """Return the filters of a profile, each with a sentence on it, in the order in which they are shown.
 
-    Parameters
-    ----------
-    names : the ranges to step through: None, and more once they are read.
+    `names`: the ranges to step through: None, and more once they are read.
     """
     devices = sorted({sequence.device for sequence in profile.sequences})
     processes = sorted({sequence.process for sequence in profile.sequences})
+    here = [listed(list(map(str, numbers))) for numbers in (devices, processes)]
     ranges = "this NVTX or annotation range, or of those that contain the text; + and - go through names."
+    group_by = Choice("group_by", tuple(GroupBy), tuple(GroupBy))
+    pooled = Choice("pool_devices", (False, True), ("no", "yes"))
+    include = Patterns("include", _patterns, _as_words)
+    exclude = Patterns("exclude", _patterns, _as_words, offered=COMMUNICATION)
+    least = LeastDuration("min_duration", _nanoseconds, lambda value: "" if value is None else f"{value}")
+    features = Features("features", lambda text: tuple(shlex.split(text)), shlex.join)
+    patterns = "a regular expression; several with blanks between."
+    ids = f"as A:B, A: or :B. Here: 0 to {profile.launches - 1:,}."
+    metrics = (
+        "Files with metrics of the launches, for methods that look at them; several with blanks between."
+    )
+    no_ranges = "This profile has no named ranges."
     return (
-        (
-            Choice("group_by", tuple(GroupBy), tuple(GroupBy)),
-            "What launches of a kernel group share; launch: full name, grid and block.",
-        ),
-        (
-            Choice("pool_devices", (False, True), ("no", "yes")),
-            "Whether a kernel group spans processes and devices.",
-        ),
-        (_numbers("device", devices), f"Only these devices, as 0,1. Here: {_some(devices)}."),
-        (_numbers("process", processes), f"Only these processes, as 7,8. Here: {_some(processes)}."),
-        (
-            Patterns("include", _patterns, _as_words),
-            "Only kernels whose full name matches a regular expression; several with blanks between.",
-        ),
-        (
-            Patterns("exclude", _patterns, _as_words, offered=COMMUNICATION),
-            f"Not the kernels that match. + adds {COMMUNICATION} (collectives); - takes it out.",
-        ),
-        (
-            _words("launches"),
-            f"Only launch ids A up to, not with, B, as A:B, A: or :B. Here: 0 to {profile.launches - 1:,}.",
-        ),
+        (group_by, "What launches of a kernel group share; launch: full name, grid and block."),
+        (pooled, "Whether a kernel group spans processes and devices."),
+        (_numbers("device", devices), f"Only these devices, as 0,1. Here: {here[0]}."),
+        (_numbers("process", processes), f"Only these processes, as 7,8. Here: {here[1]}."),
+        (include, f"Only kernels whose full name matches {patterns}"),
+        (exclude, f"Not the kernels that match. + adds {COMMUNICATION} (collectives); - takes it out."),
+        (_words("launches"), f"Only launch ids A up to, not with, B, {ids}"),
         (
             _words("time"),
             "Only launches that start A up to, not with, B ns after the first, as A:B, A: or :B.",
         ),
-        (
-            _words("range", names),
-            "This profile has no named ranges." if profile.ranges is None else f"Only launches of {ranges}",
-        ),
-        (
-            LeastDuration("min_duration", _nanoseconds, lambda value: "" if value is None else f"{value}"),
-            "Only launches that last so many nanoseconds or more.",
-        ),
-        (
-            Features("features", lambda text: tuple(shlex.split(text)), shlex.join),
-            "Files with metrics of the launches, for methods that look at them; several with blanks between.",
-        ),
+        (_words("range", names), no_ranges if profile.ranges is None else f"Only launches of {ranges}"),
+        (least, "Only launches that last so many nanoseconds or more."),
+        (features, metrics),
     )
-
-
-def _some(numbers: list[int]) -> str:
-    """Return the first of the numbers, and how many more there are."""
-    said = ", ".join(map(str, numbers[:_NUMBERS_SAID]))
-    return f"{said} and {len(numbers) - _NUMBERS_SAID} more" if len(numbers) > _NUMBERS_SAID else said
 
 
 def _numbers(name: str, there: list[int]) -> Typed:
@@ -199,13 +179,12 @@ def kept_lines(session: Session, study: Study) -> list[str]:
     groups = counted(len(study.counts.groups), "kernel group", "kernel groups")
     if part.launches == study.profile.launches:
         return [f"Kept: all of {launches}, in {groups}", f"Kept: all of {launches}"]
-    kept = f"Kept: {quantities.count(part.launches)} of {launches}"
     # As a share where the time of the whole profile is known.
     time = f"{quantities.duration(part.total_duration_ns)} of kernel time"
     if session.whole_ns:
         time = f"{quantities.share(part.total_duration_ns / session.whole_ns)} of the time"
-    timed = f"{kept}, {time}"
-    return [f"{timed}, in {groups}{left_out_words(part)}", f"{timed}, in {groups}", timed, kept]
+    kept = f"Kept: {quantities.count(part.launches)} of {launches}, {time}"
+    return [f"{kept}, in {groups}{left_out_words(part)}", f"{kept}, in {groups}", kept]
 
 
 class FiltersScreen(Screen[None]):

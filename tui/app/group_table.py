@@ -8,7 +8,7 @@ rank, the launches; the share stays. At 80 cells the first three are gone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -36,12 +36,10 @@ _SPARKLINES_KEPT = 4_096
 _HEADS = {GroupSort.TOTAL: ("total", "share"), GroupSort.COV: ("CoV",), GroupSort.NAME: ("kernel group",)}
 
 
-@dataclass(frozen=True, slots=True)
-class GroupColumn:
-    """A column of the table; the heading of the bar is that of the share before it."""
+class GroupColumn(NamedTuple):
+    """A column of the table, so many cells wide; the heading of the bar is that of the share before it."""
 
     name: str
-    #: In cells.
     width: int
     cell: Callable[[Study, int, int], Runs]
     #: The order of the groups that goes by it; None where none does.
@@ -53,8 +51,7 @@ class GroupColumn:
         return "" if self.name == "bar" else self.name[: self.width]
 
 
-@dataclass(frozen=True, slots=True)
-class TableColumns:
+class TableColumns(NamedTuple):
     """The columns that have room, from the left, and the blanks between two of them."""
 
     columns: tuple[GroupColumn, ...]
@@ -66,10 +63,7 @@ class TableColumns:
         return [0, *ends[:-1].tolist()]
 
     def column_at(self, cell: int) -> GroupColumn | None:
-        """Return the column that a cell of the table's head or of a row belongs to.
-
-        The blanks before a column are its own. None beyond the last one.
-        """
+        """Return the column of a cell of a row, the blanks before it being its own; None beyond the last."""
         columns = zip(self.starts(), self.columns, strict=True)
         return next((column for start, column in columns if cell < start + column.width), None)
 
@@ -98,7 +92,11 @@ def table_columns(study: Study, width: int) -> TableColumns:
         columns = [column for column in columns if column.name != dropped]
     gap = 2 if width - _taken(columns, 2) >= _ROOMY_LABEL else 1
     room = max(width - _taken(columns, gap), 8)
-    name = GroupColumn("kernel group", room, _label, GroupSort.NAME, to_right=False)
+
+    def label(study: Study, group: int, cells: int) -> Runs:
+        return [(group_label(study, group, cells), PLAIN)]
+
+    name = GroupColumn("kernel group", room, label, GroupSort.NAME, to_right=False)
     return TableColumns((*columns, name), gap)
 
 
@@ -114,10 +112,8 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
         return GroupColumn(name, width, lambda _, group, __: [(text(group), PLAIN)], sort)
 
     def counts(name: str, values: np.ndarray | None, key: str, sort: GroupSort) -> GroupColumn:
-        largest = 0 if values is None else int(values.max(initial=0))
-        return figure(
-            name, lambda group: of_group(group_row(study, group), key), quantities.count(largest), sort
-        )
+        largest = quantities.count(0 if values is None else int(values.max(initial=0)))
+        return figure(name, lambda group: of_group(group_row(study, group), key), largest, sort)
 
     def times(name: str, values: np.ndarray, sort: GroupSort) -> GroupColumn:
         longest = quantities.duration(float(values.max(initial=0)))
@@ -130,12 +126,17 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
         value = group_row(study, group)["cov"]
         return quantities.UNKNOWN if value is None else f"{value:.3f}"
 
+    def bar(study: Study, group: int, cells: int) -> Runs:
+        # In colour where it is one of those that take most; the group that reaches it is one of them.
+        is_of_most = float(of.running_share[group] - of.share[group]) < MOST
+        return [(share_bar(study, group, cells), cluster_style(0) if is_of_most else AXIS)]
+
     rank = f"#{len(study.counts.groups)}"
     all_of_time = "100.0 %" if float(of.share.max(initial=0)) > 0.9995 else "99.9 %"
     return [
         figure("rank", lambda group: f"#{group + 1}", rank, GroupSort.TOTAL),
         shares("share", of.share, all_of_time),
-        GroupColumn("bar", bar_cells, _bar, GroupSort.TOTAL, to_right=False),
+        GroupColumn("bar", bar_cells, bar, GroupSort.TOTAL, to_right=False),
         shares("cum", of.running_share, "100.0 %"),
         counts("launches", of.launches, "launches", GroupSort.LAUNCHES),
         times("total", of.total_duration_ns, GroupSort.TOTAL),
@@ -159,16 +160,6 @@ def row_runs(study: Study, group: int, columns: TableColumns) -> Runs:
         if not column.to_right:
             runs.append((blanks, PLAIN))
     return runs
-
-
-def _label(study: Study, group: int, cells: int) -> Runs:
-    return [(group_label(study, group, cells), PLAIN)]
-
-
-def _bar(study: Study, group: int, cells: int) -> Runs:
-    # In colour where it is one of those that take most; the group that reaches it is one of them.
-    is_of_most = float(study.groups.running_share[group] - study.groups.share[group]) < MOST
-    return [(share_bar(study, group, cells), cluster_style(0) if is_of_most else AXIS)]
 
 
 _SPARKLINES: WeakKeyDictionary[Study, dict[tuple[int, int, bool], Runs]] = WeakKeyDictionary()
@@ -217,12 +208,7 @@ class GroupTable(Rows):
     def show(
         self, study: Study, listed: GroupList, selected: int | None, order: tuple[GroupSort, bool]
     ) -> None:
-        """List these groups, the cursor on the selected one.
-
-        Parameters
-        ----------
-        order : what they are sorted by, and whether the other way round.
-        """
+        """List these groups, the cursor on the selected one, by their order or the other way round."""
         self._study, self.listed, self._order, self._columns = study, listed, order, None
         self.fill(len(listed.groups), listed.groups.index(selected) if selected in listed.groups else 0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import ClassVar
 
 from rich.cells import set_cell_size
@@ -85,7 +86,7 @@ def devices_lines(study: Study) -> list[str]:
     """Return what the devices in labels are, the longest form first; nothing where there is one."""
     lines = devices_named(study)
     short = [f"{name}: process {process}" for (process, _), name in places_of(study).items()]
-    return ["; ".join(lines), "; ".join(short), f"{'; '.join(short[:2])} ..."] if lines else []
+    return ["; ".join(lines), "; ".join(short)] if lines else []
 
 
 class SearchInput(Input):
@@ -108,19 +109,16 @@ class Wrapped(Widget, can_focus=False):
 
     def show(self, shorten: Callable[[int], str]) -> None:
         """Show another text; `shorten` returns it in at most the given number of cells."""
-        rows = self._rows_shown
+        width = self.size.width
+        before = self.get_content_height(self.size, self.size, width)
         self._shorten = shorten
         # A new layout redraws the whole screen, so only when needed.
-        self.refresh(layout=self._rows_shown != rows)
-
-    @property
-    def _rows_shown(self) -> int:
-        rows = self.get_content_height(self.size, self.size, self.size.width)
-        most = self.styles.max_height
-        return rows if most is None else min(rows, int(most.value))
+        self.refresh(layout=self.get_content_height(self.size, self.size, width) != before)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        return -(-len(self._shorten(sys.maxsize)) // max(width, 1))
+        most = self.styles.max_height
+        rows = -(-len(self._shorten(sys.maxsize)) // max(width, 1))
+        return rows if most is None else min(rows, int(most.value))
 
     def render_line(self, y: int) -> Strip:
         width, height = self.size
@@ -167,7 +165,7 @@ class RunPane(Vertical):
     def follow(self) -> None:
         """Show the group in focus, of the plan there is."""
         session = self.app.session
-        study, group, seed = session.study, session.selected, session.options.seed
+        study, group = session.study, session.selected
         if not self.display or study is None:
             return
         if self._timer is not None:
@@ -175,28 +173,25 @@ class RunPane(Vertical):
         if self.timeline is not None or group is None:
             self._show()
         else:
-            read = partial(self._read, study, group, seed)
+            read = partial(self._read, study, group, session.options.seed)
             self._timer = self.set_timer(_RUN_SECONDS, lambda: start(self, read, self._take, group="run"))
 
     def _read(
         self, study: Study, group: int, seed: int, _: Progress
     ) -> Iterator[tuple[GroupTimeline, RangeForest | str]]:
         """Read a group's launches, and the ranges of the run or why they are not looked for."""
-        timeline = with_clusters(timeline_of_group(study, group, seed, before=self._timeline))
-        if self._above is not None and self._above[0] is study.counts:
-            yield timeline, self._above[1]
-        elif is_quickly_listed(study):
-            yield timeline, above_chart(ranges_in(study.profile, study.counts.region))
-        else:
-            yield timeline, above_chart(None, is_looked_for=False)
+        above = self._above[1] if self._above is not None and self._above[0] is study.counts else None
+        if above is None:
+            is_looked_for = is_quickly_listed(study)
+            ranges = ranges_in(study.profile, study.counts.region) if is_looked_for else None
+            above = above_chart(ranges, is_looked_for=is_looked_for)
+        yield with_clusters(timeline_of_group(study, group, seed, before=self._timeline)), above
 
     def _take(self, read: tuple[GroupTimeline, RangeForest | str]) -> None:
-        before, self._timeline = self._timeline, read[0]
-        self._above = read[0].study.counts, read[1]
-        if self.timeline is None:
-            # The cursor has gone on.
-            self._timeline = before
-        else:
+        session, (at, above) = self.app.session, read
+        # Else the cursor has gone on.
+        if (at.study, at.group) == (session.study, session.selected):
+            self._timeline, self._above = at, (at.study.counts, above)
             self._show()
 
     def _show(self) -> None:
@@ -265,7 +260,8 @@ class GroupsScreen(TableScreen[GroupSort]):
         if study.counts.launches <= wording.MOST_LAUNCHES_UNASKED:
             self.app.find_binding()
         self.query_one("#binding", Line).show(wording.binding_lines(session, study))
-        if shown is None or _listed_by(shown) != _listed_by(session):
+        listed_by = attrgetter("study", "sort", "reverse", "search")
+        if shown is None or listed_by(shown) != listed_by(session):
             self._show_groups(session, study)
         # What is listed may have changed what is selected.
         self.query_one(RunPane).follow()
@@ -392,8 +388,3 @@ class GroupsScreen(TableScreen[GroupSort]):
     @property
     def _histogram(self) -> Chart:
         return self.query_one("#histogram", Chart)
-
-
-def _listed_by(session: Session) -> object:
-    """Return what decides which groups are listed, in which order."""
-    return session.study, session.sort, session.reverse, session.search

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from tui.app.actions import APP, COMPARING, VIEW, Action, actions_of
-from tui.app.views import VIEWS
+from tui.app.actions import APP, COMPARING, VIEW, actions_of
+from tui.app.views import views_that_open
 
 if TYPE_CHECKING:
     from textual.app import SystemCommand
@@ -20,8 +19,7 @@ _EVERYWHERE = frozenset({APP, VIEW, COMPARING})
 _PLAN = "Plan"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One line of the palette: its view before its title and its key behind it, what it does, the action.
 
     The view is opened first; where that is None, the action runs where the user is.
@@ -36,42 +34,30 @@ class Entry:
 def entries(here: str | None, scopes: Collection[str], *, has_profile: bool) -> Iterator[Entry]:
     """Yield what can be done, that of the present view first.
 
-    Parameters
-    ----------
-    here : the name of the present view; None while a workload is read, or over a page.
-    scopes : those of the actions that can be run where the user is.
-    has_profile : whether a workload is open.
+    `here` is the name of the present view, None while a workload is read or over a page; `scopes` are those
+    of the actions that can be run where the user is.
     """
-    own = [scope for scope in scopes if scope not in _EVERYWHERE]
-    yield from (_of_action(action, here) for action in _usable(own, has_profile=has_profile))
-    everywhere = [scope for scope in scopes if scope in _EVERYWHERE]
-    for action in _usable(everywhere, has_profile=has_profile):
-        # Help is of a view.
-        if here is not None or action.name != "app.help":
-            yield _of_action(action, None)
-    views = [view for view in VIEWS if has_profile or not view.needs_profile]
+
+    def of_actions(scopes: Sequence[str], view: str | None, opened: str | None = None) -> Iterator[Entry]:
+        for action in actions_of(*scopes):
+            # Help is of a view.
+            is_usable = (has_profile or not action.needs_profile) and (here or action.name != "app.help")
+            if action.palette and is_usable:
+                title = action.title if view is None else f"{view}: {action.title}"
+                yield Entry(f"{title}  {action.first_key}", action.description, action.name, opened)
+
+    yield from of_actions([scope for scope in scopes if scope not in _EVERYWHERE], here)
+    yield from of_actions([scope for scope in scopes if scope in _EVERYWHERE], None)
+    views = views_that_open(has_profile=has_profile)
     for view in views:
-        yield Entry(
-            f"View {view.key}: {view.name}  {view.key}", view.screen.SUMMARY, f"app.view({view.name!r})"
-        )
+        name = f"View {view.key}: {view.name}  {view.key}"
+        yield Entry(name, view.screen.SUMMARY, f"app.view({view.name!r})")
     if has_profile:
         yield from _of_plan()
     for view in views:
         if view.name != here:
             of_view = [scope for scope in view.screen.SCOPES if scope not in _EVERYWHERE]
-            for action in _usable(of_view, has_profile=has_profile):
-                yield _of_action(action, view.name, opens=True)
-
-
-def _usable(scopes: Collection[str], *, has_profile: bool) -> Iterator[Action]:
-    for action in actions_of(*scopes):
-        if action.palette and (has_profile or not action.needs_profile):
-            yield action
-
-
-def _of_action(action: Action, view: str | None, *, opens: bool = False) -> Entry:
-    title = action.title if view is None else f"{view}: {action.title}"
-    return Entry(f"{title}  {action.first_key}", action.description, action.name, view if opens else None)
+            yield from of_actions(of_view, view.name, view.name)
 
 
 def _of_plan() -> Iterator[Entry]:
@@ -86,9 +72,8 @@ def _of_plan() -> Iterator[Entry]:
     for name in exporter_names():
         yield Entry(f"Export: {name}", f"hand the plan to {name}", f"export_to({name!r})", _PLAN)
     for name in method_names():
-        yield Entry(
-            f"Method: {name}", f"plan by {name}: {method_named(name).source}", f"app.method({name!r})"
-        )
+        explained = f"plan by {name}: {method_named(name).source}"
+        yield Entry(f"Method: {name}", explained, f"app.method({name!r})")
 
 
 def found(commands: Sequence[SystemCommand], typed: str) -> list[SystemCommand]:

@@ -1,27 +1,20 @@
-"""The views: a new one is one folder of `tui.app`, with its `screen`, and one line here."""
+"""The views: a new one is one module of `tui.app`, with its screen, and one line here."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tui.app.frame.view import ViewScreen
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """A view's key, its name as in the tabs, the screen that shows it, and whether that shows a workload.
-
-    Attributes
-    ----------
-    place : the module of `tui.app` that holds its screen, a colon, its class; imported when it
-        is opened, so that no view waits for the others.
-    """
+class View(NamedTuple):
+    """A view's key, its name as in the tabs, where its screen is, and whether that shows a workload."""
 
     key: str
     name: str
+    #: MODULE:CLASS in `tui.app`; imported when it is opened, so that no view waits for the others.
     place: str
     needs_profile: bool = True
 
