@@ -427,9 +427,7 @@ class OptionForm(VerticalScroll, can_focus=True):
         most = max(self.size.height - len(self.fields), few)
         rows = textwrap.wrap(problem, width)
         if len(rows) > most:
-            rows = textwrap.wrap(problem.partition("; ")[0], width)
-        if len(rows) > most:
-            rows[most - 1 :] = [fitted(" ".join(rows[most - 1 :]), width)]
+            rows = textwrap.wrap(problem.partition("; ")[0], width, max_lines=most, placeholder="...")
         line.update("\n".join(f"  {row}" for row in rows))
         self.move_child(line, after=self.query(OptionRow)[self.fields.index(attempt.field)])
         self.call_after_refresh(line.scroll_visible, animate=False)

@@ -75,14 +75,13 @@ DETAILS = (PlanPane.TRADE_OFF, PlanPane.STRATA, PlanPane.LAUNCHES, PlanPane.FIND
 """The panes that take turns in one place on a small screen."""
 
 _NAMES = {
-    PlanPane.FIGURES: ("[tab] Costs and promises", "[tab] Costs"),
-    PlanPane.TRADE_OFF: ("[t] Trade-off: speedup over epsilon", "[t] Trade-off"),
-    PlanPane.STRATA: ("[t] Strata",),
-    PlanPane.LAUNCHES: ("[t] Launches",),
-    PlanPane.FINDINGS: ("[t] Findings",),
-    PlanPane.BINDING: ("[b] What binds: an option by itself, a step looser", "[b] What binds"),
+    PlanPane.FIGURES: "[tab] Costs",
+    PlanPane.TRADE_OFF: "[t] Trade-off",
+    PlanPane.STRATA: "[t] Strata",
+    PlanPane.LAUNCHES: "[t] Launches",
+    PlanPane.FINDINGS: "[t] Findings",
+    PlanPane.BINDING: "[b] What binds: options a step looser",
 }
-"""Of each pane, the longest first."""
 
 
 # What is known.
@@ -197,7 +196,7 @@ def traded(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
 
 
 def strata_listed(details: PlanDetails, _progress: Progress) -> Iterator[PlanDetails]:
-    """Make the table of strata."""
+    """Make the table of strata; as of launches, its widths too, so that the screen need not wait for them."""
     listing = stratum_listing(details.study, details.plan)
     _ = listing.widths
     yield replace(details, strata=listing)
@@ -261,14 +260,11 @@ def states_of(
 
 
 def fitting_title(pane: PlanPane, states: tuple[str, ...], width: int) -> tuple[str, str]:
-    """Return the longest of the states that fits a title of this width, and the longest name beside it."""
-    names = _NAMES[pane]
-    for state in states:
-        for name in names:
-            # With its rule and the blanks at both ends.
-            if len(name) + 4 + (len(state) + 3 if state else 0) <= width:
-                return name, state
-    return names[-1], states[-1]
+    """Return a pane's name, and the longest of the states that fits beside it in a title of this width."""
+    name = _NAMES[pane]
+    # With their rule and the blanks at both ends.
+    room = width - len(name) - 7
+    return name, next((state for state in states if len(state) <= room), states[-1])
 
 
 def plan_figures(details: PlanDetails) -> list[Figure]:
@@ -325,7 +321,7 @@ def _bounds(details: PlanDetails) -> Iterator[Figure]:
     if pooled["groups"]:
         few = f"{pooled['groups']} of {len(study.counts.groups)}"
         part = f"{few} groups, {share(pooled['share'])} of time"
-        yield "pooled", (f"{part}: no bounds of their own", part, few)
+        yield "pooled", (f"{part}: no bounds of their own", part, f"{few} groups", few)
     else:
         # What visiting every kernel group takes at least; a plan that pools some need not.
         floor = duration(details.plan.floor_ns)

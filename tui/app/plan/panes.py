@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from rich.cells import set_cell_size
 from rich.segment import Segment
-from rich.text import Text
 from textual import events, on
 from textual.geometry import Size
 from textual.message import Message
@@ -26,7 +25,6 @@ from sampling.plan.study import Study
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import BINDS, LIST, bindings
 from tui.app.frame.line import Line, fitting, toned_segments
-from tui.app.frame.page import Page, findings_toned
 from tui.app.frame.panes import Rows, Runs
 from tui.app.frame.prompt import Answer, AnswerInput, Prompt
 from tui.app.option_form import OPTION_FIELDS, changed
@@ -119,24 +117,6 @@ class PlanList(ScrollView, can_focus=True):
         elif number < len(self._listing):
             text = self._listing.row(number, width)
         return Strip([Segment(set_cell_size(text, width), style)], width)
-
-
-class PlanFindings(Page):
-    """Every finding's sentence and remedy, in the words of the commands."""
-
-    def __init__(self) -> None:
-        super().__init__(self._text)
-        self._study: Study | None = None
-
-    def show(self, study: Study) -> None:
-        """Show another study's findings."""
-        self._study = study
-        self.write_anew()
-
-    def _text(self, width: int) -> Text:
-        if self._study is None or not width:
-            return Text()
-        return findings_toned(self._study, width)
 
 
 # What binds: an option a step looser.
@@ -354,12 +334,10 @@ class BudgetPrompt(Prompt):
 
     ASKS = (Answer("budget", "Budget:   ", is_path=False), Answer("slowdown", "Slowdown: ", is_path=False))
 
-    @dataclass
-    class Turned(Message):
-        """An epsilon is looked for now, or no longer."""
-
-    def __init__(self) -> None:
+    def __init__(self, turned: Callable[[], None]) -> None:
+        """`turned`: is called when an epsilon is looked for, and when no longer."""
         super().__init__()
+        self._turned = turned
         self._fitted: Fitted | None = None
         self._worker: Worker[None] | None = None
         #: Whether the epsilon is looked for; nothing else is to be computed meanwhile.
@@ -378,7 +356,7 @@ class BudgetPrompt(Prompt):
         if self.is_fitting:
             return ["finding the epsilon; esc cancels"]
         if name == "budget":
-            return ["Hours of one machine that may be simulated, as 20m, 8h or 3d; enter finds the epsilon"]
+            return ["Hours of one machine to simulate, as 20m, 8h or 3d; enter finds the epsilon"]
         return ["Seconds of simulation for a second on the GPU, as 1e6; alone it shows hours"]
 
     def refuse(self, problem: str) -> None:
@@ -422,7 +400,7 @@ class BudgetPrompt(Prompt):
     def _turn(self, *, is_fitting: bool) -> None:
         self.is_fitting = is_fitting
         self.explain()
-        self.post_message(self.Turned())
+        self._turned()
 
     def _take(self, options: SampleOptions) -> None:
         before = self.app.session.options

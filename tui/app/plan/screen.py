@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+from rich.text import Text
 from textual import events, on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
@@ -21,7 +22,7 @@ from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, BINDS, FORM, PLAN, VIEW, bindings
 from tui.app.frame import panes, wording
 from tui.app.frame.line import PaneTitle, titled
-from tui.app.frame.page import PaneText
+from tui.app.frame.page import Page, PaneText, findings_toned
 from tui.app.frame.panes import Chart, Soon
 from tui.app.frame.prompt import Prompt
 from tui.app.frame.view import ViewScreen
@@ -51,7 +52,6 @@ from tui.app.plan.panes import (
     OptionsTaken,
     PlaceGiven,
     PlanFigures,
-    PlanFindings,
     PlanList,
     PlanPrompt,
 )
@@ -105,7 +105,7 @@ class PlanScreen(ViewScreen):
             titled("options", OptionForm(self.session.options)),
             titled("figures", PlanFigures()),
         )
-        contents = Chart(id="trade-off"), PlanList(), PlanList(), PlanFindings(), BindingList()
+        contents = Chart(id="trade-off"), PlanList(), PlanList(), Page(self._findings), BindingList()
         details = [titled(name, content) for name, content in zip(DETAILS, contents, strict=True)]
         yield Container(
             Container(options, figures, panes.Words(id="option-help"), id="plan-top"),
@@ -113,7 +113,7 @@ class PlanScreen(ViewScreen):
             id="plan-panes",
         )
         yield PlanPrompt()
-        yield BudgetPrompt()
+        yield BudgetPrompt(self.work_on)
 
     def on_mount(self) -> None:
         self._form = self.query_one(OptionForm)
@@ -153,7 +153,7 @@ class PlanScreen(ViewScreen):
             self._stop_working()
         self._form.follow(session, self._asked)
         if session.doing is None and (self.details is None or self.details.study is not study):
-            self.query_one(PlanFindings).show(study)
+            self.query_one(Page).write_anew()
             self._problems, before = {}, self.details
             self._compute(PlanPane.FIGURES, lambda _: iter([drawn(session, study, before)]))
         else:
@@ -164,6 +164,10 @@ class PlanScreen(ViewScreen):
     def status(self, session: Session, study: Study) -> list[Words]:
         """The plan, and what makes it faster."""
         return wording.with_faster(session, super().status(session, study))
+
+    def _findings(self, width: int) -> Text:
+        study = self.session.study
+        return findings_toned(study, width) if study is not None and width else Text()
 
     def _show_details(self, details: PlanDetails) -> None:
         self.details = details
@@ -197,7 +201,6 @@ class PlanScreen(ViewScreen):
 
     # What is computed, for one pane after the other.
 
-    @on(BudgetPrompt.Turned)
     def work_on(self) -> None:
         """Compute what is missing in the visible panes; nothing while an epsilon is looked for."""
         details = self.details
