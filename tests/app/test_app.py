@@ -37,7 +37,7 @@ from tui.app.frame import wording
 from tui.app.frame.page import FindingsScreen, HelpScreen
 from tui.app.frame.panes import Chart
 from tui.app.group_table import GroupTable
-from tui.app.groups import GroupsScreen, Wrapped
+from tui.app.groups import GroupsScreen
 from tui.app.planning import load_study
 from tui.app.running import session_of
 from tui.app.session_app import LoadingScreen
@@ -74,7 +74,7 @@ def ranks(app: App) -> list[int]:
 async def test_groups_stand_in_rank_order_with_findings_key_and_plan_in_sight(resnet: str) -> None:
     key_rows = {(60, 15): 1, (80, 24): 1, (120, 40): 3, (200, 60): 4}
     async with running(resnet) as (app, pilot):
-        key, wrapped = study_in(app).counts.groups[0].key, app.screen.query_one(Wrapped)
+        key, wrapped = study_in(app).counts.groups[0].key, app.screen.query_one("#group-key")
         samples = study_in(app).design.strata.samples.sum()
         for size in SIZES:
             await resized(app, pilot, *size)

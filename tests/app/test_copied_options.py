@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tui.app.tree_walk import WalkQueue
 
 from tests.app.driving import opened, planned, printed, view_of, wait_for
 from tui.app.compare import CompareScreen
@@ -14,7 +15,6 @@ from tui.app.overrides_file import printed_options
 from tui.app.plan.screen import PlanScreen
 from tui.app.split_tree import SplitTreeScreen
 from tui.app.state import Session
-from tui.app.tree_walk import WalkQueue
 from tui.app.views import VIEWS
 from tui.options.choices import ColorMode, OutputFormat
 from tui.options.look import OpenOptions

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.cells import cell_len
 from rich.segment import Segment
+from tests.cli.test_privacy import SECRET, nsys
 from textual.color import Color
 
 from tests.app.driving import (
@@ -28,7 +29,6 @@ from tests.app.driving import (
     view_of,
     wait_for,
 )
-from tests.cli.test_privacy import SECRET, nsys
 from tests.drawing import in_ascii
 from tests.terminal.pseudo_terminal import PROJECT, Terminal
 from tui import cli

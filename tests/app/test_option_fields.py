@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sampling.errors import OptionError
 from sampling.methods.registry import method_names
-from tui.app.option_form import OPTION_FIELDS, Number, OptionField
+from tui.app.option_form import OPTION_FIELDS, OptionField
 from tui.options.plan import SampleOptions
 
 # The fields, without a screen.
@@ -20,7 +20,7 @@ def field(name: str) -> OptionField:
     return next(each for each in OPTION_FIELDS if each.name == name)
 
 
-LADDERS = [each.name for each in OPTION_FIELDS if isinstance(each, Number)]
+LADDERS = [each.name for each in OPTION_FIELDS if each.is_typed and each.name != "set"]
 
 
 @pytest.mark.parametrize("name", LADDERS)
@@ -101,7 +101,7 @@ def test_a_default_is_not_given(name: str, text: str) -> None:
         ("min_samples", "2.5", "min-samples: '2.5' is no whole number; give one, as 1"),
         ("seed", "-1", "seed is 0 or more, not -1"),
         ("method", "jiont", "method: 'jiont' is not one of joint, "),
-        ("set", "root.k_max='2", "set root.k_max='2: No closing quotation"),
+        ("set", "root.k_max='2", 'set: "root.k_max=\'2" No closing quotation'),
         ("set", "root.kmax=3", "root has no option 'kmax'"),
     ],
 )

@@ -153,7 +153,10 @@ def test_a_pane_has_the_command_that_prints_it() -> None:
 def test_titles_say_what_is_done() -> None:
     reading = pane_title(ResultsPane.TOTALS, None, "reading results")
     assert reading == ("[o] Results", "reading results; esc cancels")
-    assert pane_title(ResultsPane.TOTALS, known(), place="j more") == ("[o] Results of plan.json", "j more")
+    assert pane_title(ResultsPane.TOTALS, known(), place="j more")[:2] == (
+        "[o] Results of plan.json",
+        "j more",
+    )
     assert pane_title(ResultsPane.TOTALS, known(doing="drawing"))[1] == "drawing; esc cancels"
     asked = replace(known().asked, target=0.5)
     assert pane_title(ResultsPane.TOTALS, known(asked=asked))[1] == "within 50.0 %"
