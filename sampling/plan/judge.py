@@ -15,7 +15,7 @@ from sampling.arrays import FloatArray, IntArray
 from sampling.errors import AnalysisError, ProfileError
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress, Stream, generator, ordered_map
-from sampling.plan.design import WHOLE_WORKLOAD_KEY, BernoulliDesign, Design, speedup_of
+from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_of
 from sampling.plan.drawn_launches import pair_finder
 from sampling.plan.other_recording import (
     Alignment,
@@ -95,7 +95,7 @@ def judge_design(
     counts, strata = design.counts or counts, design.strata
     total_ns = max(counts.total_duration_ns if by_rank is None else int(by_rank.sum()), 1)
     # The number of launches may be random itself.
-    numbers = design.number.draw(repeats, rng)[:, np.newaxis] if isinstance(design, BernoulliDesign) else None
+    numbers = None if design.number is None else design.number.draw(repeats, rng)[:, np.newaxis]
     errors = np.zeros(repeats)
     at_once = 1 + _LAUNCHES_AT_ONCE // max(design.samples, len(strata))
     for start in range(0, repeats, at_once):

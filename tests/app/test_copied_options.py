@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tui.app.tree_walk import WalkQueue
 
 from tests.app.driving import opened, planned, printed, view_of, wait_for
 from tui.app.compare import CompareScreen
@@ -62,7 +61,7 @@ async def test_a_tree_that_lags_behind_the_session_is_copied_as_it_stands(
     async with opened(gpt, view="Split tree") as (app, pilot):
         screen = view_of(app)
         await wait_for(pilot, lambda: is_ready(screen), "the tree is there")
-        monkeypatch.setattr(WalkQueue, "work", lambda *_: None)
+        monkeypatch.setattr(SplitTreeScreen, "_make_changes", lambda *_: None)
         app.plan(replace(app.session.options, epsilon=0.002, seed=3))
         await planned(pilot, app)
         text, command = screen.pane_text().text, screen.command()
