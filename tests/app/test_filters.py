@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -172,11 +171,6 @@ def test_what_means_nothing_is_refused_before_anything_is_counted(
     with pytest.raises(OptionError) as refused:
         field.taken(SampleOptions(), text)
     assert error_text(refused.value) == problem
-
-
-def test_every_sentence_has_room_at_60_columns(two_devices: str) -> None:
-    for _, sentence in filters_of(read_profile((two_devices,)), [None]):
-        assert len(textwrap.wrap(sentence, 60)) <= 2, sentence
 
 
 @given(patterns=st.lists(st.text(min_size=1).map(re.escape), max_size=4))

@@ -117,12 +117,6 @@ def test_a_fraction_is_shown_with_all_digits_that_make_it_another(value: float) 
     assert float(of.text(replace(SampleOptions(), epsilon=value))) == value
 
 
-@pytest.mark.parametrize("text", ["0.05", "0.9999999999", "0.9999999999999", "1e-05", "0.123456789012345"])
-def test_a_fraction_is_shown_as_typed(text: str) -> None:
-    of = field("epsilon")
-    assert of.text(of.taken(SampleOptions(), text)) == text
-
-
 def test_settings_are_split_as_a_shell_does() -> None:
     of = field("set")
     options = of.taken(SampleOptions(), "single-iteration.range='step 3' root.k_max=2")

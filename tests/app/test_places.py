@@ -20,7 +20,6 @@ from tui.app import overrides_file
 from tui.app.frame import page, wording
 from tui.app.option_form import OptionForm
 from tui.app.plan import details as plan_details
-from tui.options import command_line
 from tui.options import files as places
 from tui.options.look import OpenOptions
 
@@ -145,10 +144,6 @@ async def test_the_line_at_quitting_is_a_command_that_makes_the_same_plan(
     assert ours["strata"] == theirs["strata"]
     assert ours["overrides"] == theirs["overrides"]
     assert ours["overrides"]
-
-
-def test_a_command_names_a_place_that_takes_the_plan(read_only: Path, table: str) -> None:
-    assert command_line.printed_plan_name(OpenOptions(profiles=(table,))) == f"{read_only}/plan.json"  # type: ignore[arg-type]
 
 
 async def test_tab_completes_every_path_and_leaves_no_field(table: str) -> None:

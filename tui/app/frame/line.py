@@ -25,13 +25,7 @@ from tui.terminal.printable import printable
 
 _LEAST_FILE = 12
 """Cells below which the workload is not named beside the tabs."""
-_BRIEF = {
-    "Split tree": "Tree",
-    "Compare": "Comp",
-    "Scale model": "Scale",
-    "Timeline": "Time",
-    "Difference": "Diff",
-}
+_BRIEF = {"Split tree": "Tree", "Scale model": "Scale", "Timeline": "Time", "Difference": "Diff"}
 """What a tab is called where there is no room for its name."""
 _LEAST_NAME = 8
 """Cells that a pane's name keeps beside what it shows."""

@@ -158,8 +158,8 @@ class PageScreen(CopyingScreen):
     def on_mount(self) -> None:
         """Keep saying whether there is more."""
         page = self.query_one(Page)
-        self.watch(page, "scroll_y", self._show_title_soon)
-        self.watch(page, "virtual_size", self._show_title_soon)
+        for name in ("scroll_y", "virtual_size"):
+            self.watch(page, name, self._show_title_soon)
 
     def _show_title_soon(self) -> None:
         # How far a page scrolls is known only once it is laid out.

@@ -275,7 +275,7 @@ def plan_figures(details: PlanDetails) -> list[Figure]:
     if pooled["groups"]:
         few = f"{pooled['groups']} of {len(study.counts.groups)} groups"
         part = f"{few}, {share(pooled['share'])} of time"
-        figures.append(("pooled", (f"{part}: no bounds of their own", part, few)))
+        figures.append(("pooled", (f"{part}: no bounds of their own", part)))
     else:
         # What visiting every kernel group takes at least; a plan that pools some need not.
         floor = duration(plan.floor_ns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -37,10 +38,11 @@ from tui.engine.planning import budget_of, study_that_fits
 from tui.options.command_line import PLAN_NAME, free_name, typed_value, with_flags
 from tui.options.files import home_expanded, place_for
 from tui.options.plan import SampleOptions
-from tui.output.blocks import Listing, words
+from tui.output.blocks import Listing, shortened_to, without_tones, words
 from tui.text.plan import binding_table, option_label, value_text, why_none
 
 _LABEL = 10
+_NEXT_CLAUSE = re.compile(r", | \(|: | of the ")
 _NOTHING = Listing((), "", lambda *_: "")
 
 Take = Callable[[SampleOptions, str, str], object]
@@ -48,7 +50,7 @@ Take = Callable[[SampleOptions, str, str], object]
 
 
 class PlanFigures(Widget, can_focus=True):
-    """Names and values; of each value the longest wording that has room."""
+    """Names and values; of each value the longest wording that has room, else the first clause of the last."""
 
     COMPONENT_CLASSES = {"plan-figures--value", *Line.COMPONENT_CLASSES}  # noqa: RUF012
 
@@ -66,7 +68,9 @@ class PlanFigures(Widget, can_focus=True):
         if y >= len(self.figures):
             return Strip.blank(width, self.rich_style)
         name, forms = self.figures[y]
-        value = fitting(tuple(map(words, forms)), max(width - _LABEL - 1, 0))
+        *longer, last = map(words, forms)
+        clause = _NEXT_CLAUSE.split(without_tones(last))[0]
+        value = fitting((*longer, last, shortened_to(last, clause)), max(width - _LABEL - 1, 0))
         bold = self.get_component_rich_style("plan-figures--value", partial=True)
         label = Segment(f" {name}".ljust(_LABEL + 1)[:width], self.rich_style)
         segments = [label, *toned_segments(self, value, self.rich_style + bold)]
