@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalemodel.errors import AnalysisError, OptionError
+from scalemodel.from_logs import Limit, predict_by_waves
 from scalemodel.measurements import Measurements, Scaling, measurements_of
 from scalemodel.validate import Validation, validate
-from scalemodel.waves import Limit, predict_by_waves
 
 
 def line(name: str, *ipc: float) -> Measurements:
