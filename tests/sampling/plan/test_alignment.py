@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import AnalysisError
-from sampling.plan.other_recording import align, shortened_names
+from sampling.plan.other_recording import align
 from sampling.plan.plan_file import PlanFile, PlannedLaunch
 from sampling.profile.identity import fingerprints
 from sampling.profile.profile import Profile
@@ -64,10 +64,6 @@ def test_a_fingerprint_is_the_sum_its_docstring_says(
     (found,) = fingerprints(launch_table(names, [1] * launches, grid_x=grid_x))
     assert found.launches == launches
     assert found.digest == digest_one_by_one(names, grid_x, piece_launches)
-
-
-def digests_of(profile: Profile) -> list[str]:
-    return [sequence.digest for sequence in fingerprints(profile)]
 
 
 def test_a_fingerprint_stays_what_it_is(launch_table: Build) -> None:
@@ -146,23 +142,6 @@ def test_by_order_only_numbers_of_launches_count(launch_table: Build) -> None:
             "process 0 device 0 has 599 launches here, 600 in the plan's recording; record the same program "
             "again with the same input and settings, or make a plan of this recording"
         )
-
-
-ROOM = 96
-
-
-@given(st.text("ab<", max_size=120), st.text("abc", max_size=3), st.text("abc", max_size=3), st.data())
-def test_shortened_names_differ_where_names_do(
-    common: str, one: str, other: str, data: st.DataObject
-) -> None:
-    tail = data.draw(st.text("ab>", max_size=120))
-    names = (common + one + tail, common + other + tail)
-    shown = shortened_names(*names)
-    assert (shown[0] == shown[1]) == (names[0] == names[1])
-    assert max(map(len, shown)) <= ROOM
-    for name, text in zip(names, shown, strict=True):
-        assert text == name or "..." in text
-        assert len(name) > ROOM or text == name or len(max(names, key=len)) > ROOM
 
 
 @given(
