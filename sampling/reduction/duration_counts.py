@@ -218,14 +218,7 @@ def _grouped(
 ) -> DurationCounts:
     """Name the groups, drop what names and durations filter out, and order what is left."""
     raw, duration_ns, count = reduction
-    total_ns = float(np.dot(count.astype(np.float64), duration_ns.astype(np.float64)))
-    if total_ns >= 2.0**62:
-        raise ProfileError(
-            f"the durations add up to {total_ns / 1e9:.3g} seconds, which no recording lasts",
-            path=", ".join(file.path for file in profile.files),
-            column="duration_ns",
-            remedy="check the unit: durations are nanoseconds",
-        )
+    refuse_endless(profile, float(np.dot(count.astype(np.float64), duration_ns.astype(np.float64))))
     name_of: AnyIntArray = np.arange(int(raw[-1]) + 1) // len(profile.sequences)
     if grouping.needs_shape:
         name_of = profile.kernels.signature_names()[name_of]
@@ -262,6 +255,17 @@ def _grouped(
         names=len(np.unique(name_of[is_raw])),
         left_out=left_out,
     )
+
+
+def refuse_endless(profile: Profile, total_ns: float) -> None:
+    """Raise ProfileError for a total that 64-bit integers could not hold."""
+    if total_ns >= 2.0**62:
+        raise ProfileError(
+            f"the durations add up to {total_ns / 1e9:.3g} seconds, which no recording lasts",
+            path=", ".join(file.path for file in profile.files),
+            column="duration_ns",
+            remedy="check the unit: durations are nanoseconds",
+        )
 
 
 def reduced(code: AnyIntArray, duration_ns: AnyIntArray, count: IntArray | None = None) -> Reduction:
