@@ -193,10 +193,10 @@ def count_durations(
     for part, reduction in zip(selected, ordered_map(reduced_part, selected), strict=True):
         waiting.append(reduction)
         if sum(len(each[0]) for each in waiting) > max(_MERGED_FROM, 2 * len(waiting[0][0])):
-            waiting = [merged(waiting)]
+            waiting = [_merged(waiting)]
         if progress is not None:
             progress(part.stop_id, profile.launches, "reading")
-    return _grouped(profile, grouping, region, selected, merged(waiting))
+    return _grouped(profile, grouping, region, selected, _merged(waiting))
 
 
 def counts_by_name(profile: Profile, counts: DurationCounts) -> DurationCounts:
@@ -271,12 +271,8 @@ def refuse_endless(profile: Profile, total_ns: float) -> None:
 def reduced(code: AnyIntArray, duration_ns: AnyIntArray, count: IntArray | None = None) -> Reduction:
     """Return the distinct (code, duration), and how many launches have each.
 
-    They are packed into one number and sorted: ten times as fast as by two keys.
-
-    Parameters
-    ----------
-    code, duration_ns : (n,) at least 0.
-    count : (n,) how many launches each stands for; None: one.
+    They are packed into one number and sorted: ten times as fast as by two keys. All are (n,) and at least 0;
+    ``count`` says how many launches each stands for, None: one.
     """
     bits = int(duration_ns.max(initial=0)).bit_length()
     width = int(code.max(initial=0)).bit_length() + bits
@@ -309,12 +305,10 @@ def reduced(code: AnyIntArray, duration_ns: AnyIntArray, count: IntArray | None 
     return (distinct >> np.uint64(bits)).astype(np.int64), of_duration.astype(np.int64), launches
 
 
-def merged(reductions: Sequence[Reduction]) -> Reduction:
-    """Return the reduction of all that the given ones reduce."""
+def _merged(reductions: Sequence[Reduction]) -> Reduction:
     if len(reductions) == 1:
         return reductions[0]
-    code, duration_ns, count = map(np.concatenate, zip(*reductions, strict=True))
-    return reduced(code, duration_ns, count)
+    return reduced(*map(np.concatenate, zip(*reductions, strict=True)))
 
 
 def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:
