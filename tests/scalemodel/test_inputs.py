@@ -105,9 +105,9 @@ def test_files_as_they_come(tmp_path: Path, ending: str, mark: bytes, zipped: bo
         (columns("a,8.5,1,,"), 2, "size", "a size is a whole number, not 8.5"),
         (columns("a,0,1,,"), 2, "size", "a size is a whole number from 1"),
         (columns(",8,1,,"), 2, "benchmark", "no benchmark is named"),
-        (columns("a,8,,,0.5"), 2, None, "neither an IPC nor an MPKI"),
+        (columns("a,8,,,0.5"), 2, "ipc", "neither an IPC nor an MPKI"),
         (columns("a,8,1,,,7"), 2, None, "6 cells where the header has 5"),
-        (columns("a,8,1,,\nb,8,1,,\na,8,2,,"), 4, "size", "a has size 8 already, in row 2"),
+        (columns("a,8,1,,\nb,8,1,,\na,8,2,,"), 4, "size", "a has size 8 already"),
         (columns("a,8,1,,\na,16,,3,"), 3, "ipc", "a has an IPC at one size alone"),
         (columns(""), None, None, "no row of measurements"),
         (columns('"a,8,1,,'), 2, None, "not a CSV"),
@@ -129,7 +129,7 @@ def test_what_is_wrong_is_told_with_its_place(
 
 def test_a_benchmark_has_one_scaling(tmp_path: Path) -> None:
     path = written(tmp_path, "benchmark,size,ipc,scaling\na,8,1,weak\na,16,2,strong\n")
-    with pytest.raises(InputError, match="row 3, column scaling: a has strong here and weak in row 2"):
+    with pytest.raises(InputError, match="row 3, column scaling: a has strong here and weak above"):
         read_benchmarks(path)
 
 
@@ -189,16 +189,16 @@ def test_a_question_in_a_csv(tmp_path: Path) -> None:
     ("text", "key", "message"),
     [
         ("ipc = [1, 2]", "ipc", "Expected object, got array"),
-        ("[ipc]\n8 = 1\n8 = 2", None, "neither a CSV with columns benchmark, size and ipc nor a TOML"),
+        ("[ipc]\n8 = 1\n8 = 2", None, "not a TOML"),
         ("[ipc]\n8 = 1\n", "ipc", "an IPC at one size alone shows no trend"),
         ("[ipc]\n8 = 1\n16 = 0", None, "at size 16 an IPC is a number above 0"),
         ("peak_ipc_per_sm = 0.1\n[ipc]\n8 = 1\n16 = 2", None, "above the peak"),
         ("scaling = 'large'\n[ipc]\n8 = 1\n16 = 2", "scaling", "Invalid enum value 'large'"),
         ("targets = [32, 32]\n[ipc]\n8 = 1\n16 = 2", "targets", "a size is named twice"),
         ("simulated = [8, 64]\n[ipc]\n8 = 1\n16 = 2", "simulated", "size 64 has no IPC"),
-        (f"f_mem = {'1' * 5000}", None, "nor a TOML"),
-        (f"targets = {'[' * 10000}", None, "nor a TOML"),
-        ("target = [32]\n[ipc]\n8 = 1\n16 = 2", "target", "no key 'target' is known; did you mean 'targets'"),
+        (f"f_mem = {'1' * 5000}", None, "not a TOML"),
+        (f"targets = {'[' * 10000}", None, "not a TOML"),
+        ("target = [32]\n[ipc]\n8 = 1\n16 = 2", "target", "unknown field target"),
     ],
 )
 def test_what_is_wrong_in_a_toml(tmp_path: Path, text: str, key: str | None, message: str) -> None:

@@ -54,7 +54,8 @@ def test_text_is_decimal_or_hexadecimal_with_comments(tmp_path: Path) -> None:
 def test_any_addresses_as_text(addresses: list[tuple[int, bool]]) -> None:
     content = "\n".join(hex(address) if is_hex else str(address) for address, is_hex in addresses)
     file = trace_file.TraceFile("t", b"", io.BytesIO(content.encode()))
-    assert traces._of_text(file, LINE).line.tolist() == [address // LINE for address, _ in addresses]
+    found = traces._of_rows(file, LINE, is_text=True).line.tolist()
+    assert found == [address // LINE for address, _ in addresses]
 
 
 @pytest.mark.parametrize(
