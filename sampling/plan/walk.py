@@ -117,7 +117,7 @@ class TreeWalk:
 
     def step(self) -> bool:
         """Take the next decision, or go on to the next group; False at the end of all."""
-        return self._steps.step() is not None or self.enter(self.group + 1)
+        return self._steps.step() is not None or self.next_group()
 
     def back(self) -> bool:
         """Undo the last `step`; False at the start."""
@@ -128,6 +128,14 @@ class TreeWalk:
         self.group -= 1
         self.finish_group()
         return True
+
+    def next_group(self) -> bool:
+        """Go to the next group, before its first decision; False in the last group."""
+        return self.enter(self.group + 1)
+
+    def previous_group(self) -> bool:
+        """Go to the group before, before its first decision; False in the first group."""
+        return self.enter(self.group - 1)
 
     def finish_group(self) -> None:
         """Take all decisions that are left on the present group."""

@@ -212,3 +212,22 @@ def test_a_decision_stands_last_and_drops_what_it_leaves_no_node_for() -> None:
     assert with_decision(before, "b", "LL", split)["b"] == {"": split, "LL": split}
     assert with_decision({}, "c", "", keep) == {"c": {"": keep}}
     assert json.dumps(before) == given, "what is given is left alone"
+
+
+def test_groups_are_entered_and_finished(three_groups: DurationCounts) -> None:
+    walk = walk_of(three_groups, "root")
+    sizes = [len(nodes) for nodes in trees_of(three_groups, "root")]
+    assert not walk.previous_group()
+    walk.finish_group()
+    assert (walk.group, walk.taken, walk.ahead) == (0, sizes[0], None)
+    assert walk.next_group()
+    assert walk.back()
+    assert (walk.group, walk.taken) == (0, sizes[0])
+    walk.enter(2, 1)
+    assert walk.previous_group()
+    assert walk.next_group()
+    assert (walk.group, walk.taken) == (2, 0), "before the first decision, whatever was taken earlier"
+    walk.enter(2, 10_000)
+    assert (walk.taken, walk.ahead) == (sizes[2], None)
+    walk.finish()
+    assert (walk.group, walk.at_end, walk.next_group(), walk.step()) == (3, True, False, False)
