@@ -197,16 +197,6 @@ def signed_numbers(words: Words) -> tuple[IntArray, BoolArray]:
     return np.where(is_negative, -signed, signed), is_number
 
 
-def address_numbers(words: Words) -> tuple[AddressArray, BoolArray]:
-    """Return the value of each word: hexadecimal after ``0x``, else decimal; and whether it is a number."""
-    is_hex = _has_prefix(words)
-    value = np.zeros(words.start.size, dtype=np.uint64)
-    is_number = np.zeros(words.start.size, dtype=np.bool_)
-    value[is_hex], is_number[is_hex] = hex_numbers(words[is_hex])
-    value[~is_hex], is_number[~is_hex] = decimal_numbers(words[~is_hex])
-    return value, is_number
-
-
 def base_names(words: Words) -> AddressArray:
     """Return the first 8 bytes of each word up to its first dot, as one number; see ``name_code``."""
     code = np.zeros(words.start.size, dtype=np.uint64)

@@ -80,7 +80,6 @@ def validate(
     rules: Sequence[str] = tuple(RULES),
     confidence: float = DEFAULT_CONFIDENCE,
     assume_f_mem: bool = False,
-    curve_is_modelled: bool = False,
     runs: Mapping[str, Sequence[Run]] | None = None,
 ) -> Validation:
     """Predict every measured size above the scale models from these.
@@ -119,7 +118,6 @@ def validate(
             confidence=confidence,
             simulated=models,
             assume_f_mem=assume_f_mem,
-            curve_is_modelled=curve_is_modelled,
         )
         # Of runs no MPKI is asked for: without a curve there is nothing to mend.
         found = tuple(each for each in outcome.findings if runs is None or each.code != "no-curve")

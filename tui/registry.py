@@ -129,11 +129,11 @@ COMMANDS: dict[str, Command] = {
     "scale derive": Command(
         _OTHER,
         "scale:ScaleDeriveOptions",
-        "scale_models:run_derive",
+        "scale:run_derive",
         "The small GPUs to simulate, from the big one's configuration.",
     ),
     "scale mrc": Command(
-        _OTHER, "scale:ScaleMrcOptions", "scale_models:run_mrc", "The miss-rate curve of an address trace."
+        _OTHER, "scale:ScaleMrcOptions", "scale:run_mrc", "The miss-rate curve of an address trace."
     ),
 }
 

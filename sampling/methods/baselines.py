@@ -93,7 +93,7 @@ def stratify(request: StrataRequest) -> Strata:
     """Return one stratum of all launches; the n of them drawn weigh N/n each.
 
     With a probability, n is binomial, given that it is not 0. A plan has its n; where the method is judged, n
-    is drawn anew for every draw (`BernoulliDesign`). Like another plan, n is its sampled time over the mean
+    is drawn anew for every draw (`Design.number`). Like another plan, n is its sampled time over the mean
     duration: drawing until the time is used up would stop sooner after long launches.
     """
     counts, options, chance = request.counts, request.options, None

@@ -28,7 +28,7 @@ from tests.app.driving import (
     view_of,
     wait_for,
 )
-from tests.cli.test_privacy import SECRET, nsys
+from tests.cli.test_hostile_inputs import SECRET, nsys
 from tests.drawing import in_ascii
 from tests.terminal.pseudo_terminal import PROJECT, Terminal
 from tui import cli

@@ -10,6 +10,8 @@ from tests.fuzzing.keys import press_at_random
 from tui.app.actions import APP, VIEW, actions_of
 from tui.app.frame.page import FindingsScreen, HelpScreen
 from tui.app.option_form import OPTION_FIELDS, OptionForm
+from tui.app.plan.details import PlanPane
+from tui.app.plan.screen import PlanScreen
 from tui.app.views import VIEWS, View
 
 LEAVING = {"q", "ctrl+q", "ctrl+z"}
@@ -99,7 +101,9 @@ async def test_the_plans_findings_have_the_keys_of_the_view_and_its_options_two_
         await wait_for(pilot, lambda: "e Export" in screen_text(app).splitlines()[-1], "the keys")
         keys = screen_text(app).splitlines()[-1]
         await pilot.press("t", "t", "t", "tab", "tab")
-        await wait_for(pilot, lambda: "PlanFindings" in repr(app.focused), "the findings have the focus")
+        screen = app.screen
+        assert isinstance(screen, PlanScreen)
+        await wait_for(pilot, lambda: screen.focused_pane is PlanPane.FINDINGS, "the findings have the focus")
         await wait_for(pilot, lambda: screen_text(app).splitlines()[-1] == keys, "the same keys")
         view_of(app).query_one(OptionForm).focus()
         form = view_of(app).query_one(OptionForm)

@@ -295,7 +295,7 @@ async def test_what_is_asked_changes_by_a_key() -> None:
             ("r", "[r] published"),
             ("i", "[i] 95 %"),
             ("a", "[a] f_mem assumed"),
-            ("t", "[t] MPKI per warp"),
+            ("t", "[t] per warp"),
             ("s", "[s] weak"),
         ):
             await pilot.press(key)
@@ -303,7 +303,7 @@ async def test_what_is_asked_changes_by_a_key() -> None:
         assert "no cliff" in screen_text(app)
         assert tables(app).sheet.scaling is Scaling.WEAK
         assert tables(app).sheet.mpki_unit is MpkiUnit.WARP
-        assert (tables(app).how.rule, tables(app).how.confidence) == ("published", 0.95)
+        assert (tables(app).rule, tables(app).confidence) == ("published", 0.95)
         await pilot.press("u", "u")
         await shows(app, pilot, "[s] strong", "edits are undone")
         assert "[i] 95 %" in screen_text(app), "what is asked is no edit"
@@ -318,7 +318,7 @@ async def a_peak_is_asked_for(app: App, pilot: Running) -> None:
     await pilot.press("p", *"2", "enter")
     await shows(app, pilot, "above the peak of 2", "why there is none")
     await pilot.press("p", "x", "enter")
-    await shows(app, pilot, "the peak IPC of an SM: 'x' is not a number")
+    await shows(app, pilot, "peak: 'x' is not a number")
     await pilot.press("p", *"64", "enter")
     await shows(app, pilot, "[p] peak 64", "a peak")
     assert app.focused is table(app)
@@ -370,7 +370,7 @@ async def test_a_file_is_opened_and_its_benchmarks_follow_each_other(
         await pilot.press("r", "o", *"a.csv", "enter")
         await shows(app, pilot, "a.csv: made-up linear", "read")
         assert "[b] 1 of 3" in screen_text(app)
-        assert tables(app).how.rule == "published"
+        assert tables(app).rule == "published"
         await pilot.press("l", "7", "enter", "b")
         await shows(app, pilot, "made-up congested", "the second")
         await pilot.press("b", "b")

@@ -264,7 +264,7 @@ def command_lines(
         "project": ("project", interval_log),
         "convert": ("convert", resnet, "-o", folder / "converted.parquet"),
         "demo": ("demo",),
-        "scale open": ("scale", benchmarks, "--benchmark", "fits"),
+        "scale open": ("scale", PROJECT / "sample_data" / "scale-model-example.toml"),
         "scale predict": ("scale", "predict", benchmarks, "--benchmark", "fits", "--rule", "all"),
         "scale validate": ("scale", "validate", benchmarks),
         "scale derive": ("scale", "derive", target, "--factor", "4,8"),

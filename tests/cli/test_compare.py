@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import math
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import chdir
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import jsonschema
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.conftest import JSON, Kernelpoint, results
-from tui.options.choices import CompareSort
-from tui.text.methods import blocks, promises
+from sampling.errors import OptionError
+from sampling.methods.options import about_options
+from sampling.methods.registry import method_named, method_names, method_options
+from tests.cli import contract_schemas as schemas
+from tests.cli.conftest import JSON, Kernelpoint, Run, drawn_of, results
 
 FEW = ("--repeats", "5")
 PICKS = ("first=56", "last=111", "iterations=100")
@@ -74,13 +86,6 @@ def test_every_method_is_judged_as_sample_plans_it(kernelpoint: Kernelpoint, res
         assert row["error_mean"] <= row["error_max"]
 
 
-def test_methods_are_named_once_however_often_and_with_blanks(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    rows = compared(kernelpoint, resnet, "--methods", "root, allegro,root")
-    assert [row["method"] for row in rows] == ["root", "allegro"]
-    assert "names no method" in kernelpoint("compare", resnet, "--methods", " , ").failed(2)
-    assert "did you mean 'pks'" in kernelpoint("compare", resnet, "--methods", "PKS").failed(2)
-
-
 def test_what_a_method_has_to_say_or_lacks_is_said(
     kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path
 ) -> None:
@@ -121,32 +126,6 @@ def test_the_best_method_is_first_and_data_stay_as_asked(
     assert " speedup simulated " in text, "the promise beside the cost"
 
 
-def _row(
-    method: str, bound: float | None, speedup: float, within: float | None = 1.0, error: float = 0.0
-) -> dict[str, Any]:
-    figures = {"bound_with_noise": bound, "speedup": speedup, "within_epsilon": within, "error_mean": error}
-    return {"method": method, "applicable": True, "same_as": None, **figures}
-
-
-def test_best_is_what_keeps_its_promise_then_what_is_bounded_least_then_what_was_least_wrong() -> None:
-    rows = [
-        _row("picks", None, 900.0, None, 0.08),
-        _row("random", 3.8, 1_000.0, 0.02),
-        _row("dear", 0.04, 10.0),
-        _row("root", 0.06, 50.0),
-        _row("exact picks", None, 2.0, None, 0.01),
-        _row("misses", 0.03, 800.0, 0.9),
-        _row("cheap", 0.05, 20.0, 0.95),
-        _row("unjudged", 0.05, 15.0, None),
-    ]
-    promise = promises(rows, 0.05, 0.95)
-    found = [each.label for each in blocks(rows, CompareSort.BEST, promise).can_run]
-    assert found == ["cheap", "unjudged", "dear", "misses", "root", "random", "exact picks", "picks"]
-    other_profile = [_row("cheap", 0.07, 20.0), _row("dear", 0.04, 10.0)]
-    everywhere = promises([*rows, *other_profile], 0.05, 0.95)
-    assert [everywhere[method] for method in ("cheap", "dear")] == [0.07, 0.0]
-
-
 @pytest.mark.parametrize(
     ("sort", "figure", "sign"),
     [
@@ -161,35 +140,6 @@ def test_the_table_can_be_sorted(
     for more, way in (((), sign), (("--reverse",), -sign)):
         rows = sorted(compared(kernelpoint, *words), key=lambda row: way * row[figure])
         assert shown(kernelpoint, *words, "--sort", sort, *more) == [row["method"] for row in rows]
-
-
-def test_the_heads_of_the_table_are_what_it_can_be_sorted_by(kernelpoint: Kernelpoint, resnet: Path) -> None:
-    words = (resnet, "--methods", "joint,single-iteration")
-    for head in kernelpoint("compare", *words, *FEW, COLUMNS="200").out.splitlines()[0].split():
-        assert kernelpoint("compare", *words, *FEW, "--sort", head).code == 0, head
-    by_bound = shown(kernelpoint, *words, "--sort", "bound", "--reverse")
-    assert by_bound == ["joint", "single-iteration"], "without a bound: last"
-
-
-def test_methods_that_come_to_one_plan_share_a_row(
-    kernelpoint: Kernelpoint, resnet: Path, gpt2: Path
-) -> None:
-    """By launch, Allegro and STEM draw the same numbers from the same groups here."""
-    words = ("--methods", "allegro,root,stem")
-    rows = compared(kernelpoint, resnet, *words)
-    assert [row["same_as"] for row in rows] == [None, None, "allegro"]
-    for name in ("strata", "samples", "speedup", "bound", "error_mean", "bound_with_noise"):
-        assert rows[0][name] == rows[2][name]
-    out = kernelpoint("compare", resnet, *words, *FEW).out
-    assert "\nallegro, stem " in out
-    assert len(out.split("\n\n")[0].splitlines()) == 3
-    chart = kernelpoint("compare", resnet, *words, *FEW, "--scatter").out
-    assert chart.splitlines()[-1].split() == ["D", "allegro,", "stem", "B", "root"]
-    # STEM's own groups are names.
-    several = compared(kernelpoint, resnet, *words, "--group-by", "published")
-    assert {row["same_as"] for row in several} == {None}
-    means = compared(kernelpoint, resnet, gpt2, *words)[-3:]
-    assert [row["same_as"] for row in means] == [None, None, "allegro"]
 
 
 def test_a_scatter_is_drawn_instead_of_the_table_as_large_as_asked(
@@ -208,76 +158,25 @@ def test_a_scatter_is_drawn_instead_of_the_table_as_large_as_asked(
     assert [{**row, "seconds": ""} for row in drawn.csv] == [{**row, "seconds": ""} for row in listed.csv]
 
 
-def test_means_over_some_of_the_profiles_name_them(
-    kernelpoint: Kernelpoint, resnet: Path, gpt2: Path, counts: Path
+@pytest.mark.parametrize(
+    ("line", "unused"),
+    [
+        ("compare RESNET --methods joint,stem --set root.k_max=3", ["--set root.k_max=3"]),
+        ("compare RESNET --methods stem,root --group-epsilon 0.1", ["--group-epsilon"]),
+        ("compare RESNET --methods random --set random.like=joint --min-samples 3", []),
+        ("sample RESNET --method single-iteration --noise-floor 0.1", ["--noise-floor"]),
+        ("tree RESNET --group-epsilon 0.2 --no-pool --noise-floor 0.1", ["--group-epsilon", "--no-pool"]),
+    ],
+)
+def test_what_no_method_uses_is_said(
+    kernelpoint: Kernelpoint, resnet: Path, line: str, unused: list[str]
 ) -> None:
-    words = (resnet, gpt2, resnet, "--methods", "root,sieve", "--features", f"{resnet}={counts}")
-    rows = compared(kernelpoint, *words)
-    assert [row["applicable"] for row in rows] == [True, True, True, False, True, True, True, True, True]
-    over = f"mean of 2 of 3 (harmonic speedup, arithmetic error): {resnet}, {resnet}"
-    assert [row["method"] for row in rows if row["profile"] == over] == ["root", "sieve"]
-    assert "--features PROFILE=FILE" in kernelpoint("compare", *words[:-1], counts).failed(2)
-
-
-# What makes no difference: the command with RESNET, GPT2 and COUNTS, and the notes that say so.
-UNUSED = {
-    "compare RESNET --methods joint --set root.k_max=3": ["--set root.k_max=3: not used by joint"],
-    "compare RESNET --methods joint --mean geometric": [
-        "--mean: it sums up several workloads, and there is one; not used"
-    ],
-    "compare RESNET --methods joint --number-locale de_DE": [
-        "--number-locale: there are no files of --features; not used"
-    ],
-    "compare RESNET --methods joint --width 60 --height 9": [
-        "--width, --height: of the chart of --scatter; not used"
-    ],
-    "compare RESNET --methods joint --scatter --format csv --width 60": [
-        "--scatter, --width: --format csv draws nothing; not used"
-    ],
-    "compare RESNET --methods joint,root --features COUNTS": [
-        "--features: joint, root look at durations alone; not used"
-    ],
-    "compare RESNET --methods joint,sieve --features COUNTS": [],
-    "compare RESNET --methods joint,root --set root.k_max=3 --group-epsilon 0.1": [],
-    "compare RESNET --methods stem,root --group-epsilon 0.1": [
-        "--group-epsilon: for the method joint alone; not used"
-    ],
-    "compare RESNET --methods joint,stem --set root.k_max=3": [
-        "--set root.k_max=3: not used by any of joint, stem"
-    ],
-    "compare RESNET GPT2 --methods root --mean geometric": [],
-    "compare RESNET GPT2 --methods root --mean geometric --one-workload": [
-        "--mean: it sums up several workloads, and there is one; not used"
-    ],
-    "compare RESNET --methods root --scatter --width 60": [],
-    "compare RESNET --methods random --set random.like=joint --set root.k_max=3 --min-samples 3": [
-        "--set root.k_max=3: not used by random"
-    ],
-    "sample RESNET --method random --set random.like=root --set root.k_max=3 --min-samples 3": [
-        "--min-samples: for the method joint alone; not used"
-    ],
-    "sample RESNET --features COUNTS": [],
-    "sample RESNET --method single-iteration --noise-floor 0.1": [
-        "--noise-floor: for methods that draw at random; not used"
-    ],
-    "tree RESNET --method root --group-epsilon 0.2 --no-pool --noise-floor 0.1": [
-        "--group-epsilon, --no-pool: for the method joint alone; not used"
-    ],
-}
-
-
-@pytest.mark.parametrize("line", UNUSED)
-def test_what_makes_no_difference_is_said(
-    kernelpoint: Kernelpoint, resnet: Path, gpt2: Path, counts: Path, line: str
-) -> None:
-    places = {"RESNET": resnet, "GPT2": gpt2, "COUNTS": counts}
-    words = [places.get(word, word) for word in line.split()]
+    words = [resnet if word == "RESNET" else word for word in line.split()]
     words += FEW if words[0] == "compare" else ONE_ITERATION if "single-iteration" in words else ()
     run = kernelpoint(*words)
     assert run.code == 0, run.err
     notes = [note for note in run.err.splitlines() if "not used" in note]
-    assert notes == [f"kernelpoint: {note}" for note in UNUSED[line]]
-    assert "not used" not in kernelpoint(*words, "--quiet").err
+    assert [note.partition(": ")[2].partition(": not used by ")[0] for note in notes] == unused
 
 
 def test_a_method_that_does_not_plan_by_a_cost_is_told_it(
@@ -287,3 +186,251 @@ def test_a_method_that_does_not_plan_by_a_cost_is_told_it(
     told = "--cost: root does not plan by it; it is told what its plan costs"
     assert told in kernelpoint(*words, "--cost", "instructions").err
     assert "--cost" not in kernelpoint(*words).err
+
+
+# -- `judge` on another recording of the plan's program: what it says, and where it refuses -----------------
+
+
+TWENTY = ("--repeats", "20", *JSON)
+LAUNCHES = 900
+REDRAWN = ("expected_speedup", "repeats", "error_mean", "error_p95", "error_max", "within_epsilon")
+PROGRAM = [
+    ("volta_gemm", "relu", "softmax")[code] for code in np.random.default_rng(1).integers(0, 3, LAUNCHES)
+]
+
+
+def recording(path: Path, *, names: list[str] | None = None, factor: float = 1.0, process: int = 7) -> Path:
+    """Write a run of one program: 900 launches of three kernels; runs differ by a factor and by noise."""
+    rng = np.random.default_rng(1)
+    kernel = rng.integers(0, 3, LAUNCHES)
+    base_ns = np.array([1000, 8000, 30_000])[kernel] * rng.choice([1, 4], LAUNCHES)
+    if factor != 1:
+        base_ns = base_ns * factor * np.random.default_rng(int(100 * factor)).lognormal(0, 0.1, LAUNCHES)
+    named = names or PROGRAM
+    durations_ns = np.resize(np.rint(base_ns).astype(np.int64), len(named))
+    columns = {"name": named, "duration_ns": durations_ns, "process": [process] * len(named)}
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+@pytest.fixture
+def original(tmp_path: Path) -> Path:
+    return recording(tmp_path / "first.parquet")
+
+
+@pytest.fixture
+def plan(original: Path, kernelpoint: Kernelpoint, tmp_path: Path) -> Path:
+    """Of its launches some follow launch 500, and tell which launch after it is another."""
+    path = tmp_path / "plan.json"
+    assert kernelpoint("sample", original, "--method", "root", "--seed", "3", "-o", path).code == 0
+    assert 500 not in {launch["id"] for launch in drawn_of(path)}
+    return path
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    return recording(tmp_path / "second.parquet", factor=0.6, process=81)
+
+
+def test_a_plan_is_judged_on_another_run(
+    kernelpoint: Kernelpoint, plan: Path, original: Path, other: Path
+) -> None:
+    run = kernelpoint("judge", plan, other, *TWENTY)
+    jsonschema.validate(run.json, schemas.envelope("judge"))
+    found = run.results
+    assert found["same_files"] is False
+    assert (found["aligned_by"], found["launches_differing"], found["repeats"]) == ("names", 0, 20)
+    durations = pq.read_table(other)["duration_ns"].to_pylist()
+    drawn = drawn_of(plan)
+    assert found["total_duration_ns"] == sum(durations)
+    estimate_ns = sum(launch["weight"] * durations[launch["id"]] for launch in drawn)
+    assert found["estimate_ns"] == pytest.approx(estimate_ns)
+    assert found["error"] == pytest.approx(abs(estimate_ns / sum(durations) - 1))
+    sampled_ns = sum(durations[launch["id"]] for launch in drawn)
+    assert found["speedup"] == pytest.approx(sum(durations) / sampled_ns)
+    first, second = run.json["warnings"]
+    assert first == (
+        "the plan was made from other files; all launches of the two have the same name, grid and block in "
+        "the same order"
+    )
+    assert second.startswith("process 7 device 0 of the plan is process 81 device 0 here")
+    assert first in run.err
+    assert kernelpoint("judge", plan, other, *TWENTY, "--quiet").err == ""
+    assert kernelpoint("judge", plan, other).out.splitlines()[-1] == (
+        f"The plan's bound, {100 * found['bound']:.1f} %, is that on its own profile; none covers this one."
+    )
+    # Without the plan's profile its own draw alone is judged.
+    original.unlink()
+    run = kernelpoint("judge", plan, other, *TWENTY, "--seed", "2")
+    jsonschema.validate(run.json, schemas.envelope("judge"))
+    assert run.results == found | dict.fromkeys((*REDRAWN, "bound", "group_bound")) | {
+        "launches_differing": run.results["launches_differing"]
+    }
+    assert run.json["warnings"][-1] == (
+        f"only the plan's own launches are judged: {original}, which it was made from, is not there"
+    )
+
+
+def test_its_own_profile_is_told_by_its_bytes(
+    kernelpoint: Kernelpoint, plan: Path, original: Path, tmp_path: Path
+) -> None:
+    copy, converted = tmp_path / "copy.parquet", tmp_path / "converted.parquet"
+    copy.write_bytes(original.read_bytes())
+    pq.write_table(pq.read_table(original), converted, row_group_size=100)
+    own, copied, moved = (kernelpoint("judge", plan, path, *TWENTY) for path in (original, copy, converted))
+    assert own.json["warnings"] == copied.json["warnings"] == []
+    assert own.results | {"profile": ""} == copied.results | {"profile": ""}
+    assert own.results["aligned_by"] == "same files"
+    assert own.results["launches_differing"] == 0
+    assert "bound" not in kernelpoint("judge", plan, original).out
+    assert moved.results["same_files"] is False
+    for name in (*REDRAWN, "error", "bound", "group_bound", "speedup", "total_duration_ns"):
+        assert moved.results[name] == pytest.approx(own.results[name]), name
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_what_does_not_align_is_refused_where_it_parts(
+    kernelpoint: Kernelpoint, plan: Path, original: Path, tmp_path: Path, is_here: bool
+) -> None:
+    """Launch 500 is named as long as the plan's recording is there."""
+    changed = {
+        "inserted": [*PROGRAM[:500], "new", *PROGRAM[500:]],
+        "removed": [*PROGRAM[:500], *PROGRAM[501:]],
+        "renamed": [*PROGRAM[:500], "new", *PROGRAM[501:]],
+    }
+    if not is_here:
+        original.unlink()
+    for what, names in changed.items():
+        said = kernelpoint("judge", plan, recording(tmp_path / f"{what}.parquet", names=names)).failed(1)
+        assert not is_here or "launch 500 is '" in said
+        assert (f"has {len(names)} launches here, 900 in the plan's recording" in said) == (what != "renamed")
+        assert ("--align order" in said) == (what == "renamed")
+
+
+def test_order_alone_is_enough_if_asked_for(
+    kernelpoint: Kernelpoint, plan: Path, original: Path, tmp_path: Path
+) -> None:
+    names = [name.replace("volta", "ampere") for name in PROGRAM]
+    renamed = recording(tmp_path / "renamed.parquet", names=names, factor=0.6)
+    refused = kernelpoint("judge", plan, renamed).failed(1)
+    assert "'ampere_gemm'" in refused
+    assert "`kernelpoint difference` shows the two recordings" in refused
+    words = ("judge", plan, renamed, "--align", "order", *TWENTY)
+    run = kernelpoint(*words)
+    differing = names.count("ampere_gemm")
+    assert (run.results["aligned_by"], run.results["launches_differing"]) == ("order", differing)
+    assert f"{differing} launches have another name, grid or block here" in run.err
+    original.unlink()
+    run = kernelpoint(*words, "--seed", "1")
+    assert run.results["launches_differing"] is None
+    assert "some launches have another name" in run.err
+
+
+# -- `methods` says of every option what is taken; every method runs by the commands of the sam -------------
+
+
+OPTIONS = [
+    (name, about) for name in method_names() for about in about_options(method_named(name).options_type)
+]
+
+
+def test_every_option_is_explained(kernelpoint: Kernelpoint) -> None:
+    shown = " ".join(kernelpoint("methods").out.split())
+    assert len(OPTIONS) > 20
+    for row in results(kernelpoint, "methods"):
+        assert [about["name"] for about in row["about_options"]] == list(row["options"])
+        for about in row["about_options"]:
+            assert about["default"] == row["options"][about["name"]]
+            assert len(about["meaning"].split()) >= 3
+            assert f"{row['name']}.{about['name']}=" in shown
+            assert about["meaning"] in shown
+    assert "root.variant=exact [exact, script, paper]" in shown
+    assert "root.k_max=2 [2 to 8]" in shown
+    assert "random.launches=none [1 or more, or none]" in shown
+
+
+def inside_and_outside(values: str, *, whole: bool) -> Iterator[tuple[float, bool]]:
+    """Numbers at the ends of a span in words, and whether they belong to it."""
+    for pattern, belongs, outward in (
+        (r"(\S+) (?:to|or more)", True, -1),
+        (r"above (\S+)", False, -1),
+        (r"(?:\d to|at most) (\S+)", True, 1),
+        (r"below (\S+)", False, 1),
+    ):
+        if found := re.search(pattern, values.replace(",", "")):
+            end = float(found[1])
+            yield end, belongs
+            yield (end + outward if whole else math.nextafter(end, outward * math.inf)), False
+            yield (end - outward if whole else math.nextafter(end, -outward * math.inf)), True
+
+
+@pytest.mark.parametrize(("method", "about"), OPTIONS, ids=lambda part: str(getattr(part, "name", part)))
+def test_what_is_told_is_what_is_taken(method: str, about: Any) -> None:
+    def taken(value: object) -> object:
+        return getattr(method_options(method, (f"{method}.{about.name}={value}",)), about.name)
+
+    kind = str(
+        next(each.type for each in fields(method_named(method).options_type) if each.name == about.name)
+    )
+    numbers = (
+        [] if about.choices or "str" in kind else list(inside_and_outside(about.values, whole="int" in kind))
+    )
+    assert bool(about.choices) or "str" in kind or len(numbers) >= 3
+    inside: list[object] = [*about.choices]
+    outside: list[object] = ["no-such-choice"] if about.choices else []
+    for number, belongs in numbers:
+        (inside if belongs else outside).append(int(number) if "int" in kind else number)
+    assert [taken(value) for value in inside] == inside
+    for choice in about.choices:
+        assert f"{choice}:" in about.meaning or choice == "naive-bayes"
+    if about.values.endswith(", or none"):
+        assert taken("none") is None
+    else:
+        outside.append("none")
+    for value in outside:
+        with pytest.raises(OptionError, match=re.escape(f"{method}.{about.name}")):
+            taken(value)
+
+
+@pytest.fixture(scope="module")
+def readme(kernelpoint: Kernelpoint, sample_data: Path) -> Callable[..., Run]:
+    """Run a command of the README where it is meant to be run, with some words added."""
+    text = (sample_data / "README.md").read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [shlex.split(line) for line in text.splitlines() if line.startswith("    kernelpoint ")]
+    # Those of scale-model prediction have tests of their own.
+    commands = {words[1]: words[1:] for words in lines if words[1] != "scale"}
+    assert list(commands) == ["compare", "sample", "project"]
+
+    def run(command: str, *words: str) -> Run:
+        with chdir(sample_data.parent):
+            return kernelpoint(*commands[command], *words)
+
+    return run
+
+
+def test_every_method_runs_with_all_features(readme: Callable[..., Run]) -> None:
+    compared = readme("compare", "--repeats", "1", *JSON)
+    assert compared.code == 0
+    assert [row["method"] for row in compared.results] == list(method_names())
+    for row in compared.results:
+        assert row["applicable"]
+        assert 1 <= row["samples"] < 5600
+        assert row["speedup"] > 1
+    ncu, blocks = (line for line in compared.err.splitlines() if "rows joined by" in line)
+    assert "(ncu-raw): 5,600 of 5,600 rows joined by name, grid, block, occurrence" in ncu
+    assert "(basic-block-vectors): 5,600 of 5,600 rows joined by name, occurrence" in blocks
+    details = readme("sample", "--judge", "0", *JSON).results["details"]
+    assert (details["launches_in_detail"], details["share_matched_exactly"]) == (560, 0.9)
+
+
+def test_the_log_projects_one_kernel_of_each_kind(readme: Callable[..., Run]) -> None:
+    run = readme("project", *JSON)
+    assert run.json["warnings"] == ["cut-short"]
+    settles, never, cut = run.results
+    assert [row["stopped"] for row in run.results] == [True, False, True]
+    assert settles["error"] < 0.02
+    assert settles["speedup"] > 3
+    assert settles["total_cycles_from"] == "simulator"
+    assert "never steady" in never["reason"]
+    assert "reaching" in cut["cut_short"] or "broke it off" in cut["cut_short"]
+    assert (cut["total_cycles"], cut["projected_by"], cut["cycles_logged"]) == (None, "ctas", 24_000)

@@ -82,16 +82,6 @@ def test_csv_jsonl_and_json_have_the_same_rows(
     assert command in ROWS_OF_THEIR_OWN or lines == rows
 
 
-def test_histogram_rows_are_its_bins(kernelpoint: Kernelpoint, command_lines: CommandLines) -> None:
-    answer = kernelpoint(*command_lines["histogram"], "--format", "json").results
-    rows = kernelpoint(*command_lines["histogram"], "--format", "jsonl").jsonl
-    assert [row["count"] for row in rows] == answer["counts"]
-    assert [row["low_ns"] for row in rows] == answer["edges_ns"][:-1]
-    assert [row["high_ns"] for row in rows] == answer["edges_ns"][1:]
-    for number, cluster in enumerate(answer["clusters"]):
-        assert [row[f"cluster_{number}"] for row in rows] == cluster["counts"]
-
-
 @every_command
 def test_markdown_is_for_people(kernelpoint: Kernelpoint, command_lines: CommandLines, command: str) -> None:
     text = kernelpoint(*command_lines[command], "--format", "markdown").out
@@ -110,21 +100,6 @@ def test_markdown_shows_whole_names(
     assert heading[-1].startswith("kernel")
     assert [row[-1] for row in rows] == [row["key"] for row in kernelpoint(*words, "jsonl").jsonl]
     assert sum("<float" in row[-1] for row in rows) > 5
-
-
-@pytest.mark.parametrize(
-    ("command", "words"),
-    [("sample", ["--list", "strata"]), ("sample", ["--list", "launches"]), ("estimate", ["--groups"])],
-)
-def test_markdown_has_the_figures_of_the_table(
-    kernelpoint: Kernelpoint, command_lines: CommandLines, command: str, words: list[str]
-) -> None:
-    lines = kernelpoint(*command_lines[command], *words).out.splitlines()
-    drawn = [re.split(r"\s{2,}", line.strip()) for line in lines]
-    rows = rendered_tables(kernelpoint(*command_lines[command], *words, "--format", "markdown").out)[-1]
-    assert len(rows) > 10
-    # But for the names, which have more room.
-    assert [row[:-1] for row in rows] == [row[:-1] for row in drawn if len(row) == len(rows[0])]
 
 
 @every_command

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,11 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import JSON, Kernelpoint
-from tests.drawing import in_ascii
-from tests.rendered_markdown import rendered_tables
-from tui.app.difference import sides_lines
-from tui.options.look import DifferenceOptions, file_and_part
-from tui.text.difference import paths_apart
 
 
 def write(path: Path, launches: Sequence[tuple[str, int, int]], device: int = 0) -> Path:
@@ -117,17 +111,6 @@ def test_the_table_says_what_the_figures_are(kernelpoint: Kernelpoint, before: P
     assert "norm (1 other shape)" in whole
 
 
-def test_markdown_is_a_table_for_a_review(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
-    text = kernelpoint("difference", before, after, "--format", "markdown").out
-    assert text.startswith("The kernel time grew 1.196x (+7.96 us), ")
-    ((heading, *rows),) = rendered_tables(text)
-    assert heading == ["change", "before", "after", "launches", "mean", "interval", "kernel"]
-    assert (rows[0][0], rows[0][-1]) == ("+8.00 us", "void gemm<float>(float*) <<<8x1x1, 1x1x1>>>")
-    assert rows[2] == ["+30 ns", "-", "30 ns", "1", "new", "-", "ne|w` <<<1x1x1, 1x1x1>>>"]
-    assert rows[3][-1].endswith(" (1 other shape)")
-    assert len(rows) == 4
-
-
 @pytest.mark.parametrize(("most", "code"), [("0.19", 4), ("0.2", 0), ("0", 4)])
 def test_a_total_that_grew_is_4(
     kernelpoint: Kernelpoint, before: Path, after: Path, most: str, code: int
@@ -155,21 +138,6 @@ def test_a_kernel_that_surely_takes_longer_is_4(kernelpoint: Kernelpoint, tmp_pa
     assert kernelpoint(*words, "0.25").code == 0
 
 
-@pytest.mark.parametrize("room", [20, 30])
-def test_paths_are_told_apart_where_they_are_cut(room: int) -> None:
-    deep = "/home/lab/profiles/of-the-whole-workload/2026-05-0{}/gpu-node-017/rank-0/profile.sqlite"
-    for one, other, ends in (
-        (deep.format(1), deep.format(2), ("2026-05-01", "2026-05-02")),
-        (deep, f"{deep}@step 3", ("qlite", "tep 3")),
-        ("/before/run.sqlite", "/after/run.sqlite", ("before", "after")),
-    ):
-        shown = in_ascii(True, paths_apart, DifferenceOptions(before=one, after=other), room)
-        assert all(end in text and len(text) <= room for end, text in zip(ends, shown, strict=True)), shown
-        words = sides_lines(DifferenceOptions(before=one, after=other))[-1]
-        assert all(end in words for end in ends), words
-    assert len(set(in_ascii(True, paths_apart, DifferenceOptions(before=deep, after=deep), room))) == 1
-
-
 def test_regions_are_of_both_sides(kernelpoint: Kernelpoint, before: Path, after: Path) -> None:
     found = kernelpoint("difference", before, after, "--include", "gemm", "--launches", "0:10", *JSON).results
     assert [kernel["before"]["launches"] for kernel in found["kernels"]] == [10]
@@ -192,27 +160,3 @@ def test_two_parts_of_one_file(kernelpoint: Kernelpoint, gpt2: Path) -> None:
         "difference", *JSON, "--", "-@:100", "-@100:250", stdin=gpt2.read_bytes()
     ).results
     assert from_stdin["kernels"] == by_ids["kernels"]
-
-
-def test_a_part_is_said_once(kernelpoint: Kernelpoint, gpt2: Path) -> None:
-    said = kernelpoint("difference", f"{gpt2}@:100", gpt2, "--launches", "0:5").failed(2)
-    assert "@:100 and --launches 0:5 both say which launches count; give one of them" in said
-    said = kernelpoint("difference", gpt2, f"{gpt2}@ProfilerStep#1", "--range", "Step").failed(2)
-    assert "@ProfilerStep#1 and --range Step both" in said
-    assert "--range is empty" in kernelpoint("difference", gpt2, f"{gpt2}@").failed(2)
-    assert "leaves no launch" in kernelpoint("difference", gpt2, f"{gpt2}@no such range").failed(4)
-    assert "nowhere.sqlite: " in kernelpoint("difference", gpt2, "nowhere.sqlite@step@7").failed(3)
-
-
-def test_a_file_with_an_at_sign_is_that_file(
-    kernelpoint: Kernelpoint, before: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    shutil.copy(before, "a@0:1")
-    assert kernelpoint("difference", "a@0:1", "a@0:1@0:2", *JSON).results["launches_before"] == 42
-    shutil.copy(before, "a")
-    assert file_and_part("a@0:1") == ("a@0:1", None)
-    assert file_and_part("a@0:1@step@2") == ("a@0:1", "step@2")
-    assert file_and_part("a@0:2") == ("a", "0:2")
-    assert file_and_part("b@x@y") == ("b", "x@y")
-    assert file_and_part("-@x") == ("-", "x")

@@ -5,20 +5,11 @@ from __future__ import annotations
 import csv
 import os
 from pathlib import Path
-from types import SimpleNamespace
-from typing import IO
 
-import numpy as np
 import pytest
 
-from sampling.errors import ProfileError
-from sampling.simulators.alignment import ListedLaunch
-from sampling.simulators.measured_run import SeenKernel
 from sampling.simulators.registry import exporter_names
 from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
-from tui.output.files import write_folder
-from tui.output.writer import Canvas
-from tui.text.simulation import alignment_blocks
 
 
 @pytest.mark.parametrize("target", exporter_names())
@@ -71,18 +62,6 @@ def test_the_list_on_stdout_and_what_is_overwritten_when_told(
     assert (here / "launches.csv").read_bytes() == shown.stdout
 
 
-@pytest.mark.parametrize("below", ["", "/deeper/still"])
-def test_a_folder_that_is_a_file_is_refused(
-    kernelpoint: Kernelpoint, plan_file: Path, here: Path, below: str
-) -> None:
-    Path("csv-export").write_text("mine")
-    for words in (("-o", f"csv-export{below}", "--force"), ("-o", f"csv-export{below}"), ()):
-        said = kernelpoint("export", plan_file, *words).failed(2)
-        assert "csv-export is a file, a folder is meant" in said
-        assert "give another name with -o" in said
-    assert Path("csv-export").read_text() == "mine"
-
-
 def test_what_means_something_to_a_target_and_what_is_refused_by_its_flag(
     kernelpoint: Kernelpoint, plan_file: Path, tmp_path: Path
 ) -> None:
@@ -101,18 +80,6 @@ def test_what_means_something_to_a_target_and_what_is_refused_by_its_flag(
     words = (*words, "macsim", "--force")
     assert kernelpoint(*words).err.startswith("kernelpoint: launches start cold here, and a total of these")
     assert "start cold here" not in kernelpoint(*words, "--cold-check", "4").err
-
-
-def test_a_large_file_is_written_by_what_makes_it_or_nothing_is(tmp_path: Path) -> None:
-    def broken(_: IO[bytes]) -> None:
-        raise ProfileError("is cut off", path="kernel-2.traceg")
-
-    files = [("run.sh", "true\n"), ("a/kernel-1.traceg", lambda stream: stream.write(b"1\n"))]
-    written = write_folder(tmp_path / "made", files, force=False)
-    assert [Path(path).read_bytes() for path in written] == [b"true\n", b"1\n"]
-    with pytest.raises(ProfileError, match="is cut off"):
-        write_folder(tmp_path / "other", [*files, ("kernel-2.traceg", broken)], force=False)
-    assert not (tmp_path / "other").exists()
 
 
 def test_traces_that_do_not_fit_are_refused_and_nothing_is_written(
@@ -196,14 +163,3 @@ def test_align_refuses_what_lists_nothing_and_a_plan_without_its_profile(
         kernelpoint("align", six, tmp_path / "list", f"--seed={len(text)}").failed(3)
     (tmp_path / "profile.csv").unlink()
     assert "is not there" in kernelpoint("align", six, trace).failed(3)
-
-
-def test_two_kernels_that_differ_in_their_middle_alone_are_told_apart() -> None:
-    name = "void " + "a" * 90 + "<{}>" + "b" * 90
-    parting = tuple(ListedLaunch(3, SeenKernel(name.format(each))) for each in ("int", "long"))
-    none = np.array([], dtype=np.int64)
-    sides = {"missing_in_trace": none, "missing_in_profile": none, "here": id, "there": id}
-    found = SimpleNamespace(ids=none, by="number", drawn=0, first_difference=parting, **sides)
-    here, there = list(alignment_blocks(found, Canvas(80, color=False)))[-2:]
-    assert "<int>" in here
-    assert "<long>" in there

@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sampling.errors import OptionError
 from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
-from tui.engine.studies import feature_file, workload_features
 
 
 def test_a_first_word_that_is_no_command_is_a_profile(kernelpoint: Kernelpoint, resnet: Path) -> None:
@@ -129,14 +127,6 @@ def test_a_table_of_other_names_is_read_as_our_own_is(
     assert found == piped == expected
 
 
-def test_what_the_refusal_shows_can_be_typed(kernelpoint: Kernelpoint, theirs: Path) -> None:
-    said = kernelpoint("info", theirs).failed(3)
-    assert "'Kernel, in full', 'Dur:us', 'Grid'" in said
-    words = shlex.split(said[said.index("--columns") :])
-    assert words == ["--columns", 'name="Kernel, in full",duration_ns="Dur:us":us']
-    assert kernelpoint("info", theirs, *words).code == 0
-
-
 def test_other_formats_need_no_columns_and_may_stand_beside_a_table(
     kernelpoint: Kernelpoint, resnet: Path, plan_file: Path, theirs: Path
 ) -> None:
@@ -223,50 +213,3 @@ def test_a_folder_is_one_workload_and_in_plans_file_by_file(
     assert results(kernelpoint, "judge", plans[0], ranks)["same_files"] is True
     found = results(kernelpoint, "difference", ranks, own)
     assert found["total_before_ns"] == 2 * found["total_after_ns"]
-
-
-def test_a_report_where_nsys_is(kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path) -> None:
-    nsys = tmp_path / "nsys"
-    nsys.write_text(f'#!/bin/sh\ncp {shlex.quote(str(resnet))} "$5"\n')
-    nsys.chmod(0o755)
-    report, plan = tmp_path / "run.nsys-rep", tmp_path / "plan.json"
-    report.write_bytes(b"NVIDIA Tegra Profiler Report 1.\n\x0b\n")
-    found = {"PATH": f"{tmp_path}:/usr/bin:/bin", "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    assert kernelpoint("sample", report, "--judge", "0", "-o", plan, **found).code == 0
-    (file,) = json.loads(plan.read_text())["profile"]["files"]
-    assert file["path"] == str(report)
-    # The export is found again, without the program.
-    found["PATH"] = "/usr/bin:/bin"
-    judged = kernelpoint("judge", plan, report, "--repeats", "1", *JSON, **found)
-    assert judged.results["same_files"] is True
-    report.write_bytes(report.read_bytes() + b"another run")
-    assert "was not exported" in kernelpoint("info", report, **found).failed(3)
-
-
-SIEVE = ("--method", "sieve", "--judge", "0")
-
-
-def test_features_may_be_said_to_be_of_a_profile(
-    kernelpoint: Kernelpoint, resnet: Path, gpt2: Path, counts: Path, tmp_path: Path
-) -> None:
-    alone = results(kernelpoint, "sample", resnet, *SIEVE, "--features", counts)
-    assert results(kernelpoint, "sample", resnet, *SIEVE, "--features", f"{resnet}={counts}") == alone
-    # An equals sign may be part of a name.
-    odd_profile, odd_counts = tmp_path / "a=b.sqlite", tmp_path / "c=d.csv"
-    shutil.copy(resnet, odd_profile)
-    shutil.copy(counts, odd_counts)
-    for profile, text in ((resnet, odd_counts), (odd_profile, f"{odd_profile}={odd_counts}")):
-        assert kernelpoint("sample", profile, *SIEVE, "--features", text).code == 0
-    assert feature_file("a=b=c", ["a", "a=b"]) == ("a=b", "c")
-    for command in ("sample", "summary", "compare"):
-        said = kernelpoint(command, resnet, "--features", f"zzz.parquet={counts}").failed(2)
-        assert "no profile zzz.parquet is given" in said
-        assert str(resnet) in said
-    # One workload of several has ids of the whole.
-    for words in (("sample",), ("compare", "--one-workload")):
-        said = kernelpoint(*words, resnet, gpt2, "--features", f"{gpt2}={counts}").failed(2)
-        assert "the 2 profiles are one workload here" in said
-        assert "give FILE alone" in said
-    with pytest.raises(OptionError):
-        workload_features(["a=x"], ["a", "b"])
-    assert workload_features(["a=x", "y"], ["a"]) == ("x", "y")

@@ -113,18 +113,6 @@ def test_what_may_never_end_is_no_profile_of_a_plan(kernelpoint: Kernelpoint, na
         open_plan("odd.json")
 
 
-def test_another_profile_is_refused_for_the_reason_that_judge_gives(kernelpoint: Kernelpoint) -> None:
-    made(kernelpoint)
-    Path("other.csv").write_text(Path("run.csv").read_text().replace("k1", "other"))
-    reason = kernelpoint("judge", "plan.json", "other.csv").err.partition("error: ")[2].partition(";")[0]
-    assert "launch 1 is 'other' " in reason
-    refused = kernelpoint("open", "other.csv", "--plan", "plan.json").failed(1)
-    assert f"other.csv is not what plan.json was made from: {reason}" in refused
-    Path("again.csv").write_text(Path("run.csv").read_text() + "\n")
-    refused = kernelpoint("open", "again.csv", "--plan", "plan.json").failed(1)
-    assert "again.csv is not, byte for byte, what plan.json was made from" in refused
-
-
 def test_what_the_plan_says_cannot_be_said_beside_it(kernelpoint: Kernelpoint) -> None:
     plan = made(kernelpoint)
     table = cycles_of(plan, Path("cycles.csv"))
@@ -159,23 +147,6 @@ def test_a_plan_that_was_topped_up_says_that_its_options_draw_less(kernelpoint: 
     ((_, _, (words,)),) = planning.study_of(None, session, planning.silent)
     assert words.startswith(f"more.json draws {len(ids_of(Path('more.json')))} launches, its options alone ")
     assert "topped up" in words
-
-
-@pytest.mark.parametrize(
-    ("part", "change", "words"),
-    [
-        ("options", {"group_by": "zzz"}, "Invalid enum value 'zzz' - at `$.options.group_by`"),
-        ("profile", {"files": []}, "names no profile; name the profile: `kernelpoint open PROFILE"),
-    ],
-)
-def test_what_means_nothing_in_it_is_refused(
-    kernelpoint: Kernelpoint, part: str, change: dict[str, object], words: str
-) -> None:
-    document = json.loads(made(kernelpoint).read_text())
-    document[part] |= change
-    # Another name for each: commands that read the same names are run once.
-    Path(f"odd-{part}.json").write_text(json.dumps(document))
-    assert words in kernelpoint(f"odd-{part}.json").failed(3)
 
 
 @pytest.mark.parametrize("words", [(), ("open",), ("demo",), ("scale", "open")])

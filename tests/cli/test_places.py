@@ -7,7 +7,6 @@ import os
 import shlex
 import shutil
 import socket
-import stat
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import Field, fields
@@ -19,13 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sampling.plan.plan_file import read_overrides
-from sampling.splitting.tree import Verdict
 from tests.cli.conftest import JSON, Kernelpoint
-from tui.app.overrides_file import options_with_overrides
-from tui.app.state import Session
-from tui.options.files import FeatureFile, check_file, is_read, reading, reads_of
-from tui.options.plan import SampleOptions
+from tui.options.files import check_file, is_read, reading, reads_of
 from tui.registry import COMMANDS
 
 # What writes a product, with the kind of it, on a profile or a plan that is not there: nothing may be read.
@@ -147,18 +141,6 @@ def test_the_place_is_the_first_thing_that_is_looked_at(
     assert "cannot be written (File name too long)" in kernelpoint(*words).failed(1)
 
 
-def test_a_picture_of_somebody_elses_is_not_replaced(
-    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path
-) -> None:
-    words = ("report", resnet, "--method", "random", "--judge", "0", "--charts", "0", "--svg", tmp_path)
-    other = tmp_path / "over-the-run.svg"
-    other.write_text("<svg/>")
-    assert f"{other} exists; give another folder, or --force" in kernelpoint(*words).failed(2)
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["<svg/>"]
-    assert kernelpoint(*words, "--force").code == 0
-    assert kernelpoint(*words, "--quiet").code == 0, "they are those of the last time"
-
-
 def test_what_is_no_file_is_written_to_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert check_file(tmp_path / "pipe") == tmp_path / "pipe"
@@ -173,33 +155,9 @@ def test_what_is_no_file_is_written_to_or_refused(tmp_path: Path, monkeypatch: p
 # Options that are any text, and name no file to read. A new one belongs here or is an `InputFile`.
 NO_FILES = {
     *("output", "svg", "device", "process", "include", "exclude", "launches", "time", "range", "columns"),
-    *("group_epsilon", "set", "method", "methods", "kernel", "filter", "epsilons", "node", "to"),
-    *(
-        "ctas_per_sm",
-        "instructions",
-        "ctas",
-        "budget",
-        "cost",
-        "simulator",
-        "timeout",
-        "metrics",
-        "ratios",
-        "top_up",
-        "window",
-    ),
-    *(
-        "simulated",
-        "rule",
-        "benchmark",
-        "name",
-        "ipc",
-        "mpki",
-        "target",
-        "factor",
-        "size",
-        "capacity",
-        "caches",
-    ),
+    *("group_epsilon", "set", "method", "methods", "kernel", "filter", "epsilons", "node", "to", "caches"),
+    *("ctas_per_sm", "instructions", "ctas", "budget", "cost", "simulator", "timeout", "metrics", "ratios"),
+    *("top_up", "window", "simulated", "rule", "benchmark", "ipc", "mpki", "target", "factor", "capacity"),
 }
 # Their `source` is one of a few words, as the parser or the reader checks.
 CHOSEN = {"project": {"source"}, "estimate": {"source"}, "report": {"source"}}
@@ -312,21 +270,6 @@ def next_plan(kernelpoint: Kernelpoint, *words: object) -> list[str]:
     return shlex.split(line)[1:]
 
 
-def test_the_plan_that_a_summary_proposes_is_not_what_it_reads(
-    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    first = next_plan(kernelpoint, resnet)
-    assert first[-2:] == ["-o", "plan.json"]
-    assert kernelpoint(*first).code == 0
-    assert next_plan(kernelpoint, resnet, "--epsilon", "0.05")[-1] == "plan.json", "a new one in its place"
-    Path("plan-2.json").write_text("mine")
-    again = next_plan(kernelpoint, resnet, "--overrides", "plan.json")
-    assert again[-4:] == ["--overrides", "plan.json", "-o", "plan-3.json"]
-    assert kernelpoint(*again).code == 0
-    assert Path("plan-2.json").read_text() == "mine"
-
-
 def test_not_even_force_writes_over_what_is_read(
     kernelpoint: Kernelpoint, resnet: Path, plan_file: Path, tmp_path: Path
 ) -> None:
@@ -339,23 +282,6 @@ def test_not_even_force_writes_over_what_is_read(
     assert own.read_bytes() == plan_file.read_bytes()
 
 
-def test_the_app_writes_split_decisions_over_no_file(
-    resnet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its file is named after them; one of that name that holds others was edited since."""
-    monkeypatch.chdir(tmp_path)
-    session = Session(SampleOptions(profiles=(str(resnet),)), overrides={"k": {"": Verdict.SPLIT}})
-    first = options_with_overrides(session).overrides
-    assert first is not None
-    assert options_with_overrides(session).overrides == first
-    Path(first).write_text('{"overrides": []}')
-    second = options_with_overrides(session).overrides
-    assert second is not None
-    assert options_with_overrides(session).overrides == second != first
-    assert Path(first).read_text() == '{"overrides": []}'
-    assert read_overrides(second).overrides == session.overrides
-
-
 def test_a_file_is_kept_for_as_long_as_it_is_read(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.write_text("")
@@ -365,13 +291,6 @@ def test_a_file_is_kept_for_as_long_as_it_is_read(tmp_path: Path) -> None:
         assert not is_read(tmp_path / "no such file")
         assert not is_read(tmp_path)
     assert not is_read(own)
-
-
-def test_a_name_is_looked_for_behind_every_equals_sign() -> None:
-    mark = reads_of(FeatureFile | None)
-    assert mark is not None
-    assert list(mark.paths("a=b=c.csv")) == ["a=b=c.csv", "b=c.csv", "c.csv"]
-    assert reads_of(str | None) is None
 
 
 CommandLines = dict[str, Sequence[object]]
@@ -390,7 +309,7 @@ def test_says_nothing_on_stderr_without_a_reason(
 NOTED = {
     "open": ("open",),
     "demo": ("demo",),
-    "unused options": ("tree", "--group-epsilon", "0.2", "--min-samples", "2", "--noise-floor", "0.1"),
+    "unused options": ("tree", "--group-epsilon", "0.2"),
     "several kernels": ("histogram", "--kernel", "volta"),
     "plan written": ("sample", "-o"),
 }
@@ -463,21 +382,6 @@ def test_a_failure_while_writing_leaves_the_old_file_and_nothing_else(
     assert "No space left" in kernelpoint(*WRITING[command], resnet, "-o", target).err
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["result"]
-
-
-@pytest.mark.parametrize("command", WRITING)
-def test_an_existing_file_is_replaced_whole(
-    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path, command: str
-) -> None:
-    target = tmp_path / "result"
-    target.write_text("old")
-    with target.open() as reader:
-        assert kernelpoint(*WRITING[command], resnet, "-o", target).code == 0
-        assert reader.read() == "old"  # another file took its name
-    assert "old" not in target.read_bytes().decode(errors="replace")[:10]
-    mask = os.umask(0)
-    os.umask(mask)
-    assert stat.S_IMODE(target.stat().st_mode) == 0o666 & ~mask
 
 
 def test_a_link_is_followed(kernelpoint: Kernelpoint, tmp_path: Path) -> None:

@@ -10,13 +10,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from sampling.methods.registry import method_names
 from sampling.text import counted
 from tests.cli.conftest import JSON, Kernelpoint, cycles_of, drawn_of, results
 from tests.rendered_markdown import rendered_tables
 from tui.charts import quantities
 from tui.report import page as pages_of_report
-from tui.report.content import method_words
 from tui.terminal.printable import printable
 
 HOSTILE = '</td><script src="https://x.example/a.js">alert(1)</script>&`|*\x1b[31m\ufffe <T>'
@@ -212,28 +210,6 @@ def test_all_files_are_written_or_none(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        ("", 2, "report needs -o FILE.html or -o FILE.md"),
-        ("-o report.pdf", 2, "ends in .html or .md, not .pdf"),
-        ("-o -", 2, "this has no suffix"),
-        ("-o report.html --top 0", 2, "--top is 1 or more"),
-        ("--svg taken", 2, "taken is a file, a folder is meant"),
-        ("--svg taken/below", 2, "taken is a file, a folder is meant"),
-        ("-o x.md --target 0.05", 2, "--target is about results, and none are given"),
-        ("-o x.md --plan plan.json", 2, "--plan is about results, and none are given"),
-        ("-o x.md --results taken --svg charts", 3, "missing.csv"),
-    ],
-)
-def test_what_cannot_be_is_refused_before_anything_is_read(
-    kernelpoint: Kernelpoint, here: Path, words: str, code: int, said: str
-) -> None:
-    (here / "taken").write_text("")
-    assert said in kernelpoint("report", "missing.csv", *words.split()).failed(code)
-    assert list(here.iterdir()) == [here / "taken"]
-
-
 def section(path: Path, title: str) -> str:
     """A section of a Markdown report, without the marks that keep its words from meaning things."""
     text = path.read_text().split(f"## {title}\n")[1].split("\n## ")[0]
@@ -266,25 +242,3 @@ def test_results_are_totalled_as_estimate_does(kernelpoint: Kernelpoint, profile
     shown = section(page, "Simulated")
     assert f"from {len(drawn_of(plan))} of " in shown
     assert f"The plan is that of `{larger}`." in shown
-
-
-def test_results_of_another_profile_or_of_none_are_refused(
-    kernelpoint: Kernelpoint, profile: Path, here: Path
-) -> None:
-    plan, other, none = (here / name for name in ("plan.json", "other.csv", "none.csv"))
-    assert kernelpoint("sample", profile, *QUICK, "-o", plan).code == 0
-    table = cycles_of(plan, here / "cycles.csv")
-    other.write_text(profile.read_text().replace("gemm", "gemv"))
-    none.write_text("id,cycles\n100000,5\n")
-    for read, words, code, said in (
-        (other, ("--results", table, "--plan", plan), 1, "it was made from another profile"),
-        (profile, ("--results", none), 3, "none.csv"),
-        (profile, ("--results", table, "--plan", other), 3, "other.csv"),
-    ):
-        assert said in kernelpoint("report", read, *QUICK, *words, "-o", "report.md").failed(code)
-    assert not Path("report.md").exists()
-
-
-def test_every_method_is_told_in_words() -> None:
-    for name in method_names():
-        assert method_words(name).endswith(".")

@@ -18,7 +18,8 @@ import pytest
 
 from sampling.plan.plan import plan_document
 from tests.cli import contract_schemas as schemas
-from tests.cli.conftest import Kernelpoint, results
+from tests.cli.conftest import JSON, Kernelpoint, drawn_of, results
+from tui.charts import quantities
 
 Plan = dict[str, Any]
 
@@ -185,18 +186,6 @@ def test_the_same_seed_gives_the_same_plan(kernelpoint: Kernelpoint, resnet: Pat
     assert other["options"]["seed"] == 1
 
 
-def test_the_options_are_recorded(kernelpoint: Kernelpoint, resnet: Path, plan: Plan) -> None:
-    words = (
-        "--epsilon 0.1 --confidence 0.9 --method stem --set stem.floor=4 --include volta --launches 0:2000"
-    )
-    options = planned(kernelpoint, resnet, *words.split(), "--group-by", "published")["options"]
-    assert options.keys() | {"group_epsilon", "min_samples", "pool"} == plan["options"].keys()
-    assert options | {"epsilon": 0.1, "confidence": 0.9, "method": "stem", "set": ["stem.floor=4"]} == options
-    assert options | {"include": ["volta"], "launches": "0:2000"} == options
-    assert (options["noise_floor"], options["kernel_spread"]) == (0.05, 0.3), "what the promise assumes"
-    assert options["group_by"] == "name", "the grouping as it was, which `published` leaves to the method"
-
-
 def test_a_window_keeps_the_ids_of_the_whole_profile(
     kernelpoint: Kernelpoint, resnet: Path, launches: list[Launch]
 ) -> None:
@@ -266,18 +255,6 @@ def test_a_plan_follows_and_records_overrides(
     }
 
 
-def test_a_plan_can_be_given_back_as_overrides(
-    kernelpoint: Kernelpoint, resnet: Path, overrides: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "plan.json"
-    assert kernelpoint("sample", resnet, "--overrides", overrides, "-o", path).code == 0
-    changed = json.loads(path.read_text())
-    again = planned(kernelpoint, resnet, "--overrides", path)
-    assert again["strata"] == changed["strata"]
-    assert again["overrides"] == changed["overrides"]
-    assert kernelpoint("judge", path, resnet).code == 0
-
-
 def test_a_profile_replaced_while_it_is_sampled_gives_no_plan(
     kernelpoint: Kernelpoint, resnet: Path, gpt2: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,3 +270,198 @@ def test_a_profile_replaced_while_it_is_sampled_gives_no_plan(
     assert run.code != 0
     assert "has changed on disk since it was read" in run.err
     assert not plan.exists()
+
+
+# -- What a plan costs at other targets, what binds it, within a budget: each agrees with the p -------------
+
+
+EPSILONS = ("--epsilons", "0.2, 0.005,0.05,0.2")
+
+
+@pytest.mark.parametrize("method", ["joint", "root", "random"])
+def test_each_point_is_what_sample_plans(kernelpoint: Kernelpoint, gpt2: Path, method: str) -> None:
+    asked = ("--method", method, "--noise-floor", "0.01", "--confidence", "0.9")
+    rows = results(kernelpoint, "trade-off", gpt2, *EPSILONS, *asked)
+    assert [row["epsilon"] for row in rows] == [0.005, 0.05, 0.2], "each once, ascending"
+    for row in rows:
+        sample = results(kernelpoint, "sample", gpt2, "--epsilon", row["epsilon"], *asked, "--judge", "0")
+        for name in ("strata", "samples", "bound", "group_bound"):
+            assert row[name] == sample[name]
+
+
+def test_sample_lists_its_strata_or_its_launches(kernelpoint: Kernelpoint, gpt2: Path) -> None:
+    strata = kernelpoint("sample", gpt2, "-o", "-", "--list", "launches").json["strata"]
+    rows = results(kernelpoint, "sample", gpt2, "--list", "strata")
+    assert rows == [
+        {"stratum": number, "pooled": False} | {name: stratum[name] for name in stratum if name != "launches"}
+        for number, stratum in enumerate(strata)
+    ]
+    head, *lines = kernelpoint("sample", gpt2, "--list", "strata").out.splitlines()
+    assert head.split() == ["stratum", "launches", "drawn", "mean", "CoV", "durations", "kernel", "group"]
+    assert max(map(len, lines)) <= 80
+    assert [int(line.split()[2].replace(",", "")) for line in lines] == [row["samples"] for row in rows]
+    rows = results(kernelpoint, "sample", gpt2, "--list", "launches")
+    jsonschema.validate(rows, {"type": "array", "items": schemas.LAUNCH})
+    drawn = {launch["id"]: launch for stratum in strata for launch in stratum["launches"]}
+    assert {row["id"]: row for row in rows} == drawn
+    assert kernelpoint("sample", gpt2, "--format", "jsonl").jsonl == rows
+    head, *lines = kernelpoint("sample", gpt2, "--list", "launches").out.splitlines()
+    assert head.split() == ["launch", "stratum", "duration", "stands", "for", "occurrence", "kernel"]
+    of_stratum = {each["id"]: number for number, stratum in enumerate(strata) for each in stratum["launches"]}
+    assert {int(line.split()[0]): int(line.split()[1]) for line in lines} == of_stratum
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_decision_that_fits_no_node_leaves_the_other_points(
+    kernelpoint: Kernelpoint, gpt2: Path, tmp_path: Path
+) -> None:
+    words = ("trade-off", gpt2, "--method", "root", "--epsilon", "0.01", "--group-by", "name")
+    tree = results(kernelpoint, "tree", gpt2, *words[2:])
+    deep = max((node for node in tree if node["verdict"] == "split"), key=lambda node: node["depth"])
+    file = tmp_path / "mine.json"
+    decision = {"key": tree[0]["key"], "path": deep["path"], "decision": "split"}
+    file.write_text(json.dumps({"overrides": [decision]}))
+    words = (*words, "--overrides", file, "--epsilons")
+    rows = results(kernelpoint, *words, "0.01,0.2,0.3")
+    assert [row["samples"] is None for row in rows] == [False, True, True]
+    assert rows[0]["no_plan"] is None
+    assert f"has no node '{deep['path']}' to override (kernel group #1" in rows[1]["no_plan"]
+    text = " ".join(kernelpoint(*words, "0.01,0.2,0.3").out.split())
+    said = f"No plan from epsilon 0.2 on, 2 of 3 points: the tree has no node '{deep['path']}' to override"
+    assert said in text
+    assert f"no node '{deep['path']}'" in kernelpoint(*words, "0.2").failed(2)
+
+
+#: Two launches of every stratum of every kernel group: dear for a reason that is known.
+DEAR = ("--no-pool", "--min-samples", "2")
+
+
+def test_what_binds_is_what_the_flag_gives(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    run = kernelpoint("sample", resnet, "--judge", "0", "--binding", *JSON)
+    jsonschema.validate(run.json, schemas.envelope("sample"))
+    now = results(kernelpoint, "summary", resnet)["plan"]["speedup"]
+    rows = run.results["binding"]
+    assert rows, "the profile is dear for a reason"
+    for row in rows:
+        given = (f"--{row['option'].replace('_', '-')}", row["to"])
+        assert row["speedup"] == results(kernelpoint, "summary", resnet, *given)["plan"]["speedup"]
+        assert row["speedup_before"] == now
+    assert [row["speedup"] for row in rows] == sorted((row["speedup"] for row in rows), reverse=True)
+
+
+def test_hours_follow_from_the_drawn_launches(
+    kernelpoint: Kernelpoint, resnet: Path, plan_file: Path
+) -> None:
+    """At a slowdown of 7.2e6 a millisecond on the GPU is two hours."""
+    drawn = [launch["duration_ns"] for launch in drawn_of(plan_file)]
+    words = ("sample", resnet, "--slowdown", "7.2e6", "--binding")
+    found = results(kernelpoint, *words)
+    assert found["machine_hours"] == pytest.approx(2e-6 * sum(drawn))
+    assert found["longest_launch_hours"] == pytest.approx(2e-6 * max(drawn))
+    assert found["epsilon"] == 0.05
+    for row in found["binding"]:
+        assert row["machine_hours"] == pytest.approx(2e-6 * found["total_duration_ns"] / row["speedup"])
+    text = kernelpoint(*words).out
+    taken = quantities.hours(found["machine_hours"])
+    assert f"\nsimulated 7.2e+06 times slower: {taken} of one machine, " in text
+    first = found["binding"][0]
+    gives = f"({quantities.ratio(first['speedup'])}, {quantities.hours(first['machine_hours'])})"
+    assert gives in " ".join(text.split())
+    without = results(kernelpoint, "sample", resnet)
+    assert (without["machine_hours"], without["longest_launch_hours"]) == (None, None)
+
+
+def test_the_epsilon_of_a_budget_is_that_of_the_plan(
+    kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path
+) -> None:
+    within, again = tmp_path / "within.json", tmp_path / "again.json"
+    words = ("--slowdown", "1e6", "--budget", "1h", "-o", within, *JSON)
+    run = kernelpoint("sample", resnet, *words)
+    found = run.results
+    assert 0.0001 < found["epsilon"] < 0.05
+    # This draw may take a little more or less than is expected.
+    assert found["machine_hours"] == pytest.approx(1, rel=0.05)
+    assert json.loads(within.read_text())["options"]["epsilon"] == found["epsilon"]
+    assert kernelpoint("sample", resnet, "--epsilon", found["epsilon"], "-o", again).code == 0
+    assert within.read_bytes() == again.read_bytes()
+    text = kernelpoint("sample", resnet, *words[:4]).out
+    assert f"\nepsilon {found['epsilon']:g}: the smallest that fits 1h of simulation\n" in text
+    # What binds is of the plan within the budget, not of one at the default epsilon.
+    bound = results(kernelpoint, "sample", resnet, *words[:4], "--binding")["binding"]
+    (looser,) = (row for row in bound if row["option"] == "epsilon")
+    assert (looser["from"], looser["to"]) == (found["epsilon"], 2 * found["epsilon"])
+
+
+def test_a_budget_that_no_plan_fits(kernelpoint: Kernelpoint, resnet: Path, tmp_path: Path) -> None:
+    out = tmp_path / "plan.json"
+    words = ("sample", resnet, *DEAR, "--slowdown", "1e6", "--budget", "30m", "-o", out)
+    said = kernelpoint(*words).failed(4)
+    assert "at epsilon 0.999 a plan takes 34.8m of simulation, more than --budget 30m at a slowdown" in said
+    assert "; give --budget 34.8m" in said
+    assert not out.exists()
+    for more in (("--budget", "34.8m"), ("--method", "root"), ("--min-samples", "1"), ("--group-by", "name")):
+        assert kernelpoint(*words, *more).code == 0, more
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "said"),
+    [
+        (
+            "sample",
+            "--budget 24h",
+            "give the seconds it takes for a second on the GPU, such as --slowdown 1e6",
+        ),
+        ("sample", "--budget -1h --slowdown 1e6", "--budget is a duration above 0, not '-1h'"),
+        ("sample", "--slowdown nan", "at least 1, not nan"),
+        ("sample", "--budget 1h --slowdown 2 --method pks", "looks at no epsilon; give joint"),
+        ("trade-off", "--epsilons 0.01,5", "did you mean 0.05?"),
+        ("trade-off", "--epsilons a", "fractions by commas are meant"),
+        ("trade-off", "--epsilons ,", "names no epsilon"),
+        ("trade-off", "--method pks", "pks goes by single launches"),
+    ],
+)
+def test_wrong_options_are_refused_before_a_profile_is_read(
+    kernelpoint: Kernelpoint, tmp_path: Path, command: str, words: str, said: str
+) -> None:
+    assert said in kernelpoint(command, tmp_path / "none.sqlite", *words.split()).failed(2)
+
+
+def test_a_summary_has_what_binds_the_hours_and_the_budget_of_sample(
+    kernelpoint: Kernelpoint, resnet: Path
+) -> None:
+    for words in ((), ("--slowdown", "1e6"), ("--slowdown", "1e6", "--budget", "1h")):
+        sample = results(kernelpoint, "sample", resnet, *words, "--binding", "--judge", "0")
+        summary = results(kernelpoint, "summary", resnet, *words)
+        assert summary["plan"]["epsilon"] == sample["epsilon"]
+        for name in ("binding", "machine_hours", "longest_launch_hours"):
+            assert summary[name] == sample[name]
+    text = kernelpoint("summary", resnet, *words).out
+    assert "the smallest that fits 1h of simulation" in text
+    assert " of one machine, " in text
+    kernelpoint("summary", resnet, "--slowdown", "1e6", "--budget", "1s").failed(4)
+
+
+def test_a_trade_off_says_what_binds_the_plan(kernelpoint: Kernelpoint, resnet: Path) -> None:
+    words = (
+        "trade-off",
+        resnet,
+        "--epsilon",
+        "0.02",
+        "--epsilons",
+        "0.01,0.1",
+        "--slowdown",
+        "1e6",
+        "--binding",
+    )
+    run = kernelpoint(*words, *JSON)
+    jsonschema.validate(run.json, schemas.envelope("trade-off"))
+    rows = {row["epsilon"]: row for row in run.results}
+    assert sorted(rows) == [0.01, 0.02, 0.1], "the plan's own is among them"
+    asked = ("sample", resnet, "--epsilon", "0.02", "--slowdown", "1e6", "--binding", "--judge", "0")
+    binding = results(kernelpoint, *asked)["binding"]
+    assert [rows[each]["binding"] for each in sorted(rows)] == [None, binding, None]
+    for row in rows.values():
+        assert row["machine_hours"] == pytest.approx(row["sampled_duration_ns"] * 1e6 / 3.6e12)
+    text = " ".join(kernelpoint(*words).out.split())
+    assert "At epsilon 0.02, " in text
+    assert f" --{binding[0]['option'].replace('_', '-')} {binding[0]['to']} (" in text

@@ -127,7 +127,7 @@ def load_study(
     check_settings(options.set)
     budget_of(options)
     # Report wrong options before a long reading.
-    target, choice = target_of(options), choice_of(options, overrides)
+    target, choice = target_of(options), choice_of(options, options.profiles, overrides)
     region, grouping = region_of(options), grouping_of(options, options.method)
     profile = open_profile(options.profiles, progress, columns_of(options))
     if check is not None:
@@ -143,7 +143,7 @@ def plan_again(
     The launches are counted again only if others, or other groups, are asked for.
     """
     check_settings(options.set)
-    target, choice = target_of(options), choice_of(options, overrides)
+    target, choice = target_of(options), choice_of(options, options.profiles, overrides)
     region, grouping = region_of(options), grouping_of(options, options.method)
     if (region, grouping) == (region_of(before), grouping_of(before, before.method)):
         return _ready(study_again(read, target, choice, progress))

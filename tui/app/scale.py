@@ -37,7 +37,7 @@ from tui.options.files import home_expanded
 from tui.options.scale import ScalePredictOptions
 from tui.output.writer import Canvas
 from tui.scale import sheet as words
-from tui.scale.sheet import CELLS, GAP, WRONG_MARK, OpenTables, ScaleSheet, SheetResult, SheetRow, SheetSource
+from tui.scale.sheet import CELLS, GAP, WRONG_MARK, OpenTables, ScaleSheet, SheetResult, SheetRow
 from tui.terminal.printable import printable
 
 _LONGEST_CELL = 40
@@ -111,7 +111,7 @@ class ScaleTable(Widget, can_focus=True):
 
     def __init__(self) -> None:
         super().__init__()
-        self._sheet, self._result = words.blank_sheet(), SheetResult()
+        self._sheet, self._result = ScaleSheet(), SheetResult()
         self._columns: list[words.SheetColumn] = []
         self._top = 0
         self._field: CellInput | None = None
@@ -359,7 +359,7 @@ class SheetsRead(Message):
     """What was typed has been read, with notes on what was left out."""
 
     typed: str
-    sources: Sequence[SheetSource]
+    sheets: Sequence[ScaleSheet]
     told: Sequence[str] = ()
 
 
@@ -430,7 +430,7 @@ class ScaleScreen(ViewScreen):
             chart.say(f"No prediction: {result.problem}")
         else:
             chart.show(partial(prediction_chart, answer.measurements, answer.outcome))
-        self.query_one(ScaleWords).show(partial(words.result_lines, tables.sheet, result))
+        self.query_one(ScaleWords).show(partial(words.result_lines, result))
         self._show_titles_soon()
         self._show_status()
 
@@ -495,8 +495,7 @@ class ScaleScreen(ViewScreen):
         """Give the row of the cursor its next role."""
         sheet, row = self.tables.sheet, self.query_one(ScaleTable).row
         if row >= 0 and not sheet.rows[row].is_blank:
-            marked = replace(sheet.rows[row], marked=words.next_role(sheet.rows[row]))
-            self._change_sheet(sheet.spliced(row, 1, marked))
+            self._change_sheet(sheet.spliced(row, 1, sheet.rows[row].with_next_role()))
 
     def action_undo(self) -> None:
         """Take the last edit back."""
@@ -507,14 +506,13 @@ class ScaleScreen(ViewScreen):
 
     def action_empty(self) -> None:
         """Go to an empty table."""
-        blank = (words.blank_sheet(),)
-        self.app.change(scale=OpenTables(blank, (None,), how=self.tables.how, before=self.tables))
+        self.app.change(scale=self.tables.opened([ScaleSheet()]))
         self.query_one(ScaleTable).cursor = (0, 0)
         self.query_one(ScaleTable).focus()
 
     def action_next(self, what: str) -> None:
         """Go to the next benchmark of the file, or change what is asked of it."""
-        tables, how, sheet = self.tables, self.tables.how, self.tables.sheet
+        tables, sheet = self.tables, self.tables.sheet
         if what == "benchmark" and len(tables.sheets) == 1:
             self.app.say("there is one benchmark alone")
         elif what == "benchmark":
@@ -524,13 +522,13 @@ class ScaleScreen(ViewScreen):
         elif what == "unit":
             self._change_sheet(replace(sheet, mpki_unit=words.next_of(list(MpkiUnit), sheet.mpki_unit)))
         else:
-            level = words.next_of(words.CONFIDENCES, how.confidence)
+            level = words.next_of(words.CONFIDENCES, tables.confidence)
             other = {
-                "rule": how.with_next_rule(has_runs=tables.has_runs),
-                "confidence": replace(how, confidence=level),
-                "f_mem": replace(how, assume_f_mem=not how.assume_f_mem),
+                "rule": tables.with_next_rule(),
+                "confidence": replace(tables, confidence=level),
+                "f_mem": replace(tables, assume_f_mem=not tables.assume_f_mem),
             }
-            self.app.change(scale=replace(tables, how=other[what]))
+            self.app.change(scale=other[what])
 
     def action_ask_peak(self) -> None:
         """Ask for the peak IPC of an SM."""
@@ -540,8 +538,8 @@ class ScaleScreen(ViewScreen):
 
     def action_open_file(self) -> None:
         """Ask for a file, or for the logs of runs."""
-        source = self.tables.source
-        path = "" if source is None or self.tables.is_made_up or source.runs else source.file
+        sheet = self.tables.sheet
+        path = "" if self.tables.is_made_up or sheet.runs else sheet.file
         self._path = None
         self.query_one(Prompt).ask("file (tab completes):", path, self._read_file, is_path=True)
 
@@ -571,14 +569,14 @@ class ScaleScreen(ViewScreen):
         worker = get_current_worker()
         told: list[str] = []
         paths = words.files_typed(str(home_expanded(text)) if text.startswith("~") else text)
-        sources = words.read_sheets(paths, tell=told.append)
+        sheets = words.read_sheets(paths, tell=told.append)
         if not worker.is_cancelled:
-            self.post_message(SheetsRead(text, sources, told))
+            self.post_message(SheetsRead(text, sheets, told))
 
     @on(SheetsRead)
     def _take_sheets(self, event: SheetsRead) -> None:
         if self._path == event.typed:
-            self.app.change(scale=self.tables.opened(event.sources))
+            self.app.change(scale=self.tables.opened(event.sheets))
             self._close_prompt()
             if event.told:
                 self.app.say("; ".join(event.told))

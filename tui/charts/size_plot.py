@@ -159,8 +159,8 @@ def size_chart(  # noqa: PLR0913 - what a chart shows, in one place
     if (sentence := too_small(width, height)) is not None:
         return sentence
     grid, top, foot = _framed(title, entries, width, height, "signs")
-    ends = [value for mark in marks for value in (mark.value, mark.low, mark.high)]
-    values = [value for value in (*ends, baseline) if value is not None]
+    ends = [value for mark in marks for value in (mark.value, mark.low, mark.high) if value is not None]
+    values = ends if baseline is None else [*ends, baseline]
     axis = value_axis(values, foot - top, log=log, percent=percent)
     left = left_of(axis)
     lanes = max((mark.lane + 1 for mark in marks if mark.lane is not None), default=1)

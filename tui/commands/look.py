@@ -6,16 +6,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from sampling.errors import EmptySelectionError
-from sampling.methods.registry import DEFAULT_METHOD, split_trees_of
+from sampling.methods.registry import split_trees_of
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
 from tui.engine.studies import (
     chosen_kernel,
-    note_unused_epsilon,
-    overrides_of,
     progress_of,
     study_as_asked,
-    study_of,
     target_of,
 )
 from tui.options.choices import OutputFormat
@@ -52,17 +49,16 @@ from tui.text.profile import info_blocks, info_results, part_of_study, stated
 
 def run_summary(options: SummaryOptions) -> None:
     """Read, study, show_summary."""
-    note_unused_epsilon(options)
     show_summary(options.profiles, options)
 
 
 def show_summary(profiles: tuple[str, ...], options: SlowdownOptions, command: str = "summary") -> None:
     """Print the summary of these files; also what `open` and `demo` do without a terminal."""
-    from tui.engine.planning import study_costs, study_within_budget
+    from tui.engine.planning import plan_costs, study_within_budget
     from tui.text.summary import following_commands, summary_blocks, summary_results
 
     study = study_within_budget(profiles, options)
-    costs = study_costs(options, study)
+    costs = plan_costs(options, study, None, binding=True)
     following = following_commands(profiles, options)
     answer = Answer(
         command,
@@ -77,7 +73,7 @@ def show_summary(profiles: tuple[str, ...], options: SlowdownOptions, command: s
 
 def run_info(options: InfoOptions) -> None:
     """Read, study, show."""
-    study = study_of(options.profiles, options, method=DEFAULT_METHOD)
+    study = study_as_asked(options.profiles, options)
     results = info_results(study)
     codes = tuple(finding.code for finding in study.findings)
     answer = Answer(
@@ -151,7 +147,7 @@ _TIMELINE_HEIGHT = 20
 def run_timeline(options: TimelineOptions) -> None:
     """Read, study, draw."""
     from sampling.reduction.timeline import timeline_bins
-    from tui.engine.looking import is_quickly_listed, ranges_of, timeline_of
+    from tui.engine.looking import is_quickly_listed, ranges_in, timeline_of
     from tui.text.timeline import above_chart, bin_rows, timeline_blocks, timeline_page, timeline_results
 
     study = study_as_asked(options.profiles, options)
@@ -160,7 +156,8 @@ def run_timeline(options: TimelineOptions) -> None:
     # The two formats with room for them. Looking for them takes long where launches are many.
     is_drawn = options.format is OutputFormat.TABLE
     wanted = options.format is OutputFormat.JSON or (is_drawn and is_quickly_listed(study))
-    listed = ranges_of(study, options) if wanted else None
+    with progress_of(options) as progress:
+        listed = ranges_in(study.profile, study.counts.region, progress) if wanted else None
 
     def blocks(canvas: Canvas) -> Iterable[Said]:
         if canvas.is_page:
@@ -199,9 +196,8 @@ def run_tree(options: TreeOptions) -> None:
     from sampling.plan.walk import TreeWalk
     from tui.text.tree import node_at, stop_of, tree_blocks, tree_rows, whole_tree
 
-    overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
     split_trees_of(options.method)
-    study = study_of(options.profiles, options, method=options.method, overrides=overrides)
+    study = study_as_asked(options.profiles, options)
     choice, counts = study.choice, study.counts
     walk = TreeWalk(
         counts, choice.method, target_of(options), settings=choice.settings, overrides=choice.overrides

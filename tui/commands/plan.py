@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
-from sampling.plan.judge import judge_plan
+from sampling.plan.judge import judge_design, judge_plan
 from sampling.plan.nearby import check_has_trade_off
-from sampling.plan.plan import plan_document
-from sampling.plan.plan_file import read_plan
+from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
+from sampling.plan.plan_file import PlannedLaunch, read_plan
 from tui.charts.quantities import share_above
 from tui.engine.planning import (
     PlanCosts,
@@ -17,24 +17,20 @@ from tui.engine.planning import (
     epsilons_of,
     methods_of,
     plan_costs,
-    sampled_plan,
-    shows_figures,
-    shows_rows,
     study_within_budget,
     traded,
     workloads_of,
 )
 from tui.engine.studies import (
     columns_of,
-    note_unused_in_comparison,
-    note_unused_in_sample,
+    note_unused,
     open_judged,
     plan_options,
     progress_of,
     study_as_asked,
     target_of,
 )
-from tui.options.choices import AlignBy
+from tui.options.choices import AlignBy, OutputFormat, PlanList
 from tui.options.command_line import command_line, printed_plan_name, with_flags
 from tui.options.plan import CompareOptions, JudgeOptions, SampleOptions, TradeOffOptions
 from tui.options.shared import OutputOptions
@@ -43,33 +39,40 @@ from tui.terminal.diagnostics import CheckFailedError, note
 from tui.text.plan import launch_rows, list_answer, plan_answer
 from tui.text.profile import part_of_plan, part_of_study, stated
 
+_ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
+
 
 def run_sample(options: SampleOptions) -> None:
     """Read, plan, judge, write."""
     study = study_within_budget(options.profiles, options)
-    is_figures = shows_figures(options)
-    note_unused_in_sample(options, shows_figures=is_figures)
     for text in study.design.notes:
         note(with_flags(text), quiet=options.quiet)
-    found = sampled_plan(study, options)
+    plan = drawn_plan(study.counts, study.design, options.seed)
+    # In formats of rows, a row is a drawn launch.
+    shows_rows = options.list is None and options.format in _ROW_FORMATS
+    judgement, launches = None, tuple[PlannedLaunch, ...]()
+    with progress_of(options) as progress:
+        if options.judge and options.list is None:
+            judgement = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
+        # Finding single launches is a second pass over the profile.
+        if options.output is not None or options.list is PlanList.LAUNCHES or shows_rows:
+            launches = find_planned_launches(study, plan, progress)
     if options.output is not None:
-        made_by = plan_options(options, study, found.plan)
-        text = plan_document(study, found.plan, found.launches, made_by).text()
-        write_plan(text, options.output, quiet=options.quiet)
-    if options.list is None:
-        rows = launch_rows(found.launches) if shows_rows(options) else ()
-        # The plan is written by now: what binds it takes longer.
-        asked = plan_costs(options, study, found.plan, binding=options.binding) if is_figures else PlanCosts()
-        following = (
-            f"kernelpoint export {shlex.quote(options.output)} --to accel-sim --traces DIR -o chosen"
-            if options.output not in {None, STDOUT}
-            else command_line("sample", replace(options, output=printed_plan_name(options)))
-        )
-        answer = plan_answer(
-            study, found.plan, found.judgement, rows, asked, details=options.details, following=following
-        )
+        document = plan_document(study, plan, launches, plan_options(options, study, plan))
+        write_plan(document.text(), options.output, quiet=options.quiet)
+    if options.list is not None:
+        answer = list_answer(study, plan, launches, options.list)
     else:
-        answer = list_answer(study, found.plan, found.launches, options.list)
+        # The plan is written by now: what binds it takes longer.
+        costs = PlanCosts() if shows_rows else plan_costs(options, study, plan, binding=options.binding)
+        following = command_line("sample", replace(options, output=printed_plan_name(options)))
+        if options.output not in {None, STDOUT}:
+            plan_name = shlex.quote(str(options.output))
+            following = f"kernelpoint export {plan_name} --to accel-sim --traces DIR -o chosen"
+        rows = launch_rows(launches) if shows_rows else ()
+        answer = plan_answer(
+            study, plan, judgement, rows, costs, details=options.details, following=following
+        )
     answer = stated(answer, part_of_study(study))
     emit(answer, options, to_stderr=options.output == STDOUT, redirect=False)
 
@@ -99,7 +102,7 @@ def run_compare(options: CompareOptions) -> None:
     methods, workloads = methods_of(options.methods), workloads_of(options)
     # Columns that do not parse are refused before a note on anything else.
     columns_of(options)
-    note_unused_in_comparison(options, methods, len(workloads))
+    note_unused(options, methods)
     with progress_of(options) as progress:
         (rows, notes), parts = compared_workloads(workloads, methods, options, progress)
     for text in notes:

@@ -1,4 +1,4 @@
-"""The commands that predict a big GPU from two small ones: the app, one prediction, many validated."""
+"""The commands from two small GPUs to a big one: the app, predict, validate; derive and mrc beforehand."""
 
 from __future__ import annotations
 
@@ -14,51 +14,61 @@ from scalemodel.inputs import read_benchmarks
 from scalemodel.measurements import Measurements, Scaling
 from scalemodel.rules import RULES
 from scalemodel.validate import Validation, validate
-from tui.charts.grid import ansi, plain
 from tui.charts.quantities import UNKNOWN, share
 from tui.charts.size_plot import error_chart
 from tui.options.command_line import options_of
+from tui.options.files import reading
 from tui.options.plan import SampleOptions
 from tui.options.scale import (
+    ScaleDeriveOptions,
+    ScaleMrcOptions,
     ScaleOpenOptions,
     ScalePredictOptions,
     ScaleValidateOptions,
+    capacities_of,
     sizes_of,
 )
-from tui.output.markdown import Block
-from tui.output.writer import Answer, Canvas, emit
+from tui.output.blocks import Said
+from tui.output.files import write_folder
+from tui.output.writer import STDOUT, Answer, Canvas, emit, write_stdout
 from tui.scale.answers import (
     LONGEST_NAME,
     outcome_object,
     predict_blocks,
-    predict_text,
     prediction_row,
     predictions_of,
     rules_of,
-    unused_options,
 )
 from tui.scale.sheet import default_targets, read_sheets, tables_of
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
-from tui.terminal.printable import Column, names, printable, shortened, table, wrapped
+from tui.terminal.printable import Column, is_ascii, names, shortened, table
+
+# What reads logs and traces takes more than tables of sizes do: it is imported where they are read.
 
 if TYPE_CHECKING:
+    from scalemodel.derive import ScaledModel, SharedResources, Target
     from scalemodel.from_logs import Run
+    from scalemodel.miss_rate import MissRateCurve
 
 
 def run_open(options: ScaleOpenOptions) -> None:
     """Open the app if a person can see and steer it, else predict.
 
-    Raises
-    ------
-    OptionError : there is no terminal, and `--app` is given or no file is.
+    Raises OptionError: there is neither a terminal nor a file.
     """
     if terminal.is_interactive():
-        _open_app(options)
+        from tui.app.running import ascii_wanted, run_app
+        from tui.app.scale import ScaleScreen
+        from tui.app.state import Session
+
+        # Read before the app takes the terminal, so that errors are seen.
+        sheets = read_sheets(options.files, partial(note, quiet=options.quiet))
+        scale = tables_of(sheets) if sheets else None
+        session = Session(options_of(SampleOptions, options), ascii_only=ascii_wanted(options), scale=scale)
+        run_app(session, mouse=not options.no_mouse, view=ScaleScreen.NAME, theme=options.theme)
         return
     why, remedy = terminal.why_no_app()
-    if options.app:
-        raise OptionError(f"--app: {why}", remedy=remedy)
     if not options.files:
         raise OptionError(f"{why}, and no file to predict from", remedy=f"give one, or {remedy}")
     asked = options_of(ScalePredictOptions, options)
@@ -71,32 +81,15 @@ def run_open(options: ScaleOpenOptions) -> None:
     note(terminal.instead_of_app("prediction", "a file by its name"), quiet=options.quiet)
 
 
-def _open_app(options: ScaleOpenOptions) -> None:
-    from tui.app.running import ascii_wanted, run_app
-    from tui.app.scale import ScaleScreen
-    from tui.app.state import Session
-
-    # Read before the app takes the terminal, so that errors are seen.
-    sources = read_sheets(options.files, options.benchmark, partial(note, quiet=options.quiet))
-    session = Session(
-        options_of(SampleOptions, options),
-        ascii_only=ascii_wanted(options),
-        scale=tables_of(sources) if sources else None,
-    )
-    run_app(session, mouse=not options.no_mouse, view=ScaleScreen.NAME, theme=options.theme)
-
-
 def run_predict(options: ScalePredictOptions) -> None:
     """Read or take what was measured, predict each benchmark, draw it where it is one."""
     if options.run and not options.rule:
-        # Reading logs takes what tables of sizes do not.
         from tui.scale.runs import answer_by_waves
 
         emit(answer_by_waves(options), options)
         return
-    tell = partial(note, quiet=options.quiet)
     try:
-        pairs = predictions_of(options, tell)
+        pairs = predictions_of(options, partial(note, quiet=options.quiet))
     except InputError:
         from tui.scale.runs import is_run
 
@@ -106,26 +99,23 @@ def run_predict(options: ScalePredictOptions) -> None:
                 remedy="give it as --run SIZE=LOG, with the SMs of that GPU, and another run beside it",
             ) from None
         raise
-    for text in unused_options(options, *zip(*pairs, strict=True)):
-        tell(text)
     objects = [outcome_object(*pair) for pair in pairs]
     rows = [
         {"benchmark": outcome.name, **prediction_row(measurements, each)}
         for measurements, outcome in pairs
         for each in outcome.predictions
     ]
-    emit(
-        Answer(
-            "scale predict",
-            objects[0] if len(objects) == 1 else objects,
-            lambda canvas: predict_text(pairs, options, canvas),
-            rows=rows,
-            blocks=lambda _: predict_blocks(pairs, options),
-            warnings=tuple(dict.fromkeys(each.code for _, outcome in pairs for each in outcome.warnings)),
-        ),
-        options,
+    answer = Answer(
+        "scale predict",
+        objects[0] if len(objects) == 1 else objects,
+        rows=rows,
+        blocks=lambda canvas: predict_blocks(pairs, options, canvas),
+        warnings=tuple(dict.fromkeys(each.code for _, outcome in pairs for each in outcome.warnings)),
     )
+    emit(answer, options)
 
+
+# -- how well the rules predict what was measured ----------------------------------------------------------
 
 _HEIGHT = 18
 
@@ -140,7 +130,6 @@ def run_validate(options: ScaleValidateOptions) -> None:
             options.files[0], scaling=options.scaling, mpki_unit=options.mpki_unit, tell=tell
         )
     except InputError:
-        # Reading logs takes what a table does not.
         runs = _programs(options)
         if runs is None:
             raise
@@ -155,93 +144,59 @@ def run_validate(options: ScaleValidateOptions) -> None:
         rules=rules_of(options.rule, tuple(RULES)),
         confidence=options.confidence,
         assume_f_mem=options.assume_f_mem,
-        curve_is_modelled=options.modelled_curve,
         runs=runs,
     )
-    for text in unused_options(options, benchmarks, validation.outcomes) if runs is None else ():
-        tell(text)
-    scalings = tuple(dict.fromkeys(benchmark.scaling for benchmark in benchmarks))
-    results = validation_results(validation)
-    findings = [each for findings in validation.findings.values() for each in findings]
-    emit(
-        Answer(
-            "scale validate",
-            results,
-            lambda canvas: validation_text(validation, scalings, options, canvas),
-            rows=[
-                {"method": method, "target": int(target), **row}
-                for method, by_target in results.items()
-                for target, row in by_target.items()
-            ],
-            blocks=lambda _: validation_blocks(validation, scalings),
-            warnings=tuple(dict.fromkeys(each.code for each in findings if each.severity == "warning")),
-        ),
-        options,
-    )
-
-
-def _programs(options: ScaleValidateOptions) -> Mapping[str, Sequence[Run]] | None:
-    """Return the runs of each program; None where no log is given.
-
-    Raises
-    ------
-    OptionError : a table is given as well, or an option that is of tables.
-    """
-    from scalemodel.from_logs import programs_of
-    from tui.scale.runs import is_run, logs_in, read_run
-
-    logs: list[str] = []
-    tables: list[str] = []
-    for text in options.files:
-        if Path(text).is_dir():
-            logs += logs_in(text)
-        else:
-            (logs if is_run(text) else tables).append(text)
-    if not logs:
-        return None
-    of_tables = {
-        "--scaling": options.scaling,
-        "--mpki-unit": options.mpki_unit,
-        "--assume-f-mem": options.assume_f_mem,
-        "--modelled-curve": options.modelled_curve,
-        "the table": tables,
-    }
-    if stray := [name for name, value in of_tables.items() if value]:
-        what = "runs are validated without tables, MPKI and cliffs"
-        raise OptionError(what, remedy=f"leave out {stray[0]}")
-    return programs_of([read_run(log)[0] for log in logs])
-
-
-def validation_results(validation: Validation) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the scores by rule and target, as the contract's `scale validate` has them."""
-    return {
+    results = {
         method: {
             str(target): score._asdict() | {"without": list(score.without)}
             for target, score in by_target.items()
         }
         for method, by_target in validation.scores.items()
     }
+    scalings = tuple(dict.fromkeys(benchmark.scaling for benchmark in benchmarks))
+    findings = [each for findings in validation.findings.values() for each in findings]
+    answer = Answer(
+        "scale validate",
+        results,
+        rows=[
+            {"method": method, "target": int(target), **row}
+            for method, by_target in results.items()
+            for target, row in by_target.items()
+        ],
+        blocks=lambda canvas: _validation_blocks(validation, scalings, options, canvas),
+        warnings=tuple(dict.fromkeys(each.code for each in findings if each.severity == "warning")),
+    )
+    emit(answer, options)
 
 
-def validation_text(
+def _programs(options: ScaleValidateOptions) -> Mapping[str, Sequence[Run]] | None:
+    """Return the runs of each program; None where no log is given.
+
+    Raises OptionError: a table is given as well, or an option that is of tables.
+    """
+    from scalemodel.from_logs import programs_of
+    from tui.scale.runs import is_run, logs_in, read_run
+
+    folders = [logs_in(text) if Path(text).is_dir() else [text] for text in options.files]
+    logs = [text for folder in folders for text in folder if is_run(text)]
+    if not logs:
+        return None
+    given = (options.scaling, options.mpki_unit, options.assume_f_mem, len(logs) < sum(map(len, folders)))
+    if any(given):
+        what = "runs are validated without tables, MPKI and cliffs"
+        raise OptionError(what, remedy="give logs alone, and no option of tables")
+    return programs_of([read_run(log)[0] for log in logs])
+
+
+def _validation_blocks(
     validation: Validation, scalings: Sequence[Scaling], options: ScaleValidateOptions, canvas: Canvas
-) -> str:
-    """Return the chart of the errors, the table of the scores, and what to know of them."""
-    width, height = options.width or canvas.width, options.height or _HEIGHT
-    grid = error_chart(validation, scalings[0].unit, width, height)
-    lines: list[str] = []
-    for place, block in enumerate(validation_blocks(validation, scalings)):
-        if isinstance(block, str):
-            lines += wrapped(printable(block), width, "  " if place else "")
-        else:
-            lines += [ansi(grid) if canvas.color else plain(grid), "", table(block), ""]
-    return "\n".join(lines)
-
-
-def validation_blocks(validation: Validation, scalings: Sequence[Scaling]) -> Iterator[Block]:
-    """Yield the same without the chart."""
-    benchmarks = counted(len(validation.outcomes), "benchmark")
+) -> Iterator[Said]:
+    """Yield the chart of the errors, the table of the scores, and what to know of them."""
+    unit, benchmarks = scalings[0].unit, counted(len(validation.outcomes), "benchmark")
     yield f"{' and '.join(scalings)} scaling, {benchmarks} with a measured target"
+    if not canvas.is_page:
+        yield error_chart(validation, unit, options.width or canvas.width, options.height or _HEIGHT)
+    yield ""
     # By target, so that the rules stand below each other.
     scores = sorted(
         (
@@ -251,21 +206,21 @@ def validation_blocks(validation: Validation, scalings: Sequence[Scaling]) -> It
         ),
         key=lambda each: each[0],
     )
-    worst = [shortened(score.worst or UNKNOWN, LONGEST_NAME) for *_, score in scores]
 
     def shares(key: str) -> list[str]:
         values = [getattr(score, key) for *_, score in scores]
         return [UNKNOWN if value is None else share(value) for value in values]
 
     yield [
-        Column(scalings[0].unit, [str(target) for target, *_ in scores]),
+        Column(unit, [str(target) for target, *_ in scores]),
         Column("rule", [method for _, method, _ in scores], to_right=False),
         Column("mean", shares("mean")),
         Column("max", shares("max")),
-        names("worst", worst),
+        names("worst", [shortened(score.worst or UNKNOWN, LONGEST_NAME) for *_, score in scores]),
         Column("n", [str(score.n) for *_, score in scores]),
         Column("within", shares("within_interval")),
     ]
+    yield ""
     yield (
         "Errors are |predicted / measured - 1|; within is the share of the intervals that hold what was "
         f"measured, meant to be {100 * validation.outcomes[0].confidence:.0f} %."
@@ -275,10 +230,232 @@ def validation_blocks(validation: Validation, scalings: Sequence[Scaling]) -> It
             "Some models, targets or efficiencies are beyond the calibrated range: the intervals were set "
             "from 8 and 16 SMs up to 128 and from 4 and 8 chiplets to 16."
         )
-    for method, by_target in validation.scores.items():
-        for target, score in by_target.items():
-            if score.without:
-                yield f"{method} at {target}: no prediction of {', '.join(score.without)}."
+    for target, method, score in scores:
+        if score.without:
+            yield f"{method} at {target}: no prediction of {', '.join(score.without)}."
     for name, found in validation.findings.items():
         for finding in found:
             yield f"{name}: {finding.severity}: {finding.message} To do: {finding.remedy}."
+
+
+# -- the small GPUs to simulate ----------------------------------------------------------------------------
+
+
+def run_derive(options: ScaleDeriveOptions) -> None:
+    """Read the target, divide it by each factor, write what the simulator reads."""
+    from scalemodel.derive import default_factors, derive, read_target
+    from scalemodel.from_logs import read_printed
+
+    known = None if options.simulator_log is None else read_printed(options.simulator_log).options
+    if known is not None and not known:
+        what = f"{options.simulator_log} prints no configuration"
+        raise OptionError(what, remedy="give what GPGPU-Sim or Accel-Sim printed from its start on")
+    target = read_target(options.file, known)
+    models = derive(target, sizes_of("--factor", options.factor) or default_factors(target))
+    files_of = [
+        [(f"{model.resources.size}-{model.resources.size_unit}/{name}", text) for name, text in model.files]
+        for model in models
+    ]
+    files = [file for each in files_of for file in each]
+    written: list[str] = []
+    if options.output is None:
+        note("nothing is written without -o FOLDER", quiet=options.quiet)
+    elif options.output != STDOUT:
+        # The configuration may have files beside it read too.
+        beside = [str(Path(options.file).parent / Path(name).name) for name, _ in files]
+        with reading(beside if options.file != "-" else []):
+            written = write_folder(Path(options.output), files, force=options.force)
+    elif len(files) == 1:
+        write_stdout(files[0][1])
+    else:
+        raise OptionError(f"there are {len(files)} files to write", remedy="name a folder with -o")
+    rows = [
+        {
+            "factor": model.factor,
+            "size": model.resources.size,
+            "size_unit": model.resources.size_unit,
+            **model.resources._asdict(),
+            "changes": [change._asdict() for change in model.changes],
+            "unchanged": dict(model.unchanged),
+            "files": [{"path": path, "content": text} for path, text in of_one],
+            "notes": [each._asdict() for each in model.notes],
+        }
+        for model, of_one in zip(models, files_of, strict=True)
+    ]
+    answer = Answer(
+        "scale derive",
+        rows,
+        blocks=lambda _: _models_blocks(target, models, written),
+        warnings=tuple(dict.fromkeys(each.code for model in models for each in model.notes)),
+    )
+    emit(answer, options, to_stderr=options.output == STDOUT, redirect=False)
+
+
+_RESOURCES = {
+    "SMs": "sms",
+    "last-level cache, MiB": "llc_bytes",
+    "its slices": "llc_slices",
+    "memory controllers": "memory_controllers",
+    "network, GB/s": "noc_gb_per_s",
+    "memory, GB/s": "dram_gb_per_s",
+    "chiplets": "chiplets",
+    "between chiplets, GB/s": "inter_chiplet_gb_per_s",
+}
+
+
+def _models_blocks(target: Target, models: Sequence[ScaledModel], written: Sequence[str]) -> Iterator[Said]:
+    """Yield what is shared, what changes in each model, and the files written."""
+    known = {name: key for name, key in _RESOURCES.items() if getattr(target.resources, key)}
+
+    def column(heading: str, resources: SharedResources) -> Column:
+        values = {
+            key: getattr(resources, key) / (2**20 if key == "llc_bytes" else 1) for key in known.values()
+        }
+        return Column(heading, [f"{value:,.6g}" for value in values.values()])
+
+    sizes = [f"{model.resources.size} {model.resources.size_unit}" for model in models]
+    yield [
+        Column("", list(known), to_right=False),
+        column("target", target.resources),
+        *(column(size, model.resources) for size, model in zip(sizes, models, strict=True)),
+    ]
+    for size, model in zip(sizes, models, strict=True):
+        yield from ("", f"{size}: what changes")
+        if not model.changes:
+            yield "nothing"
+        else:
+            yield [
+                names("file", [change.file for change in model.changes]),
+                names("option", [change.option for change in model.changes]),
+                Column("target", [change.old for change in model.changes]),
+                Column("here", [change.new for change in model.changes]),
+            ]
+        yield from (f"note: {each.sentence}" for each in model.notes)
+    if models[0].unchanged:
+        yield from ("", f"As in the target: {', '.join(name for name, _ in models[0].unchanged)}.")
+    yield from ("", *written) if written else ()
+
+
+# -- the miss-rate curve of a trace ------------------------------------------------------------------------
+
+_LEAST_BAR = 8
+
+
+def run_mrc(options: ScaleMrcOptions) -> None:
+    """Read the trace, count the misses at each capacity."""
+    import numpy as np
+
+    from scalemodel.miss_rate import CurveOptions, Method, miss_rate_curve
+    from scalemodel.traces import TraceFormat, read_address_trace
+
+    asked = {
+        "--exact": (options.exact, Method.EXACT),
+        "--rate": (options.rate is not None, Method.SHARDS),
+        "--statstack": (options.statstack, Method.STAT_STACK),
+    }
+    given = {flag: method for flag, (is_given, method) in asked.items() if is_given}
+    if len(given) > 1:
+        raise OptionError(f"{' and '.join(given)} are given", remedy="give one of them")
+    if options.seed < 0:
+        raise OptionError(f"--seed is 0 or more, not {options.seed}")
+    counting = CurveOptions(
+        next(iter(given.values()), Method.EXACT),
+        CurveOptions().rate if options.rate is None else options.rate,
+        unit=options.mpki_unit,
+        instructions=options.instructions,
+    )
+    sizes, capacities = zip(*capacities_of(options.capacity), strict=True)
+    trace = read_address_trace(
+        options.traces,
+        trace_format=None if options.source is None else TraceFormat(options.source.value),
+        line_bytes=options.line_bytes,
+    )
+    capacity_bytes = np.array(capacities, dtype=np.int64)
+    curve = miss_rate_curve(trace, capacity_bytes, counting, np.random.default_rng(options.seed))
+    if curve.instructions is None:
+        note(
+            f"the trace does not say how many {curve.unit} instructions it was recorded over, so there is no "
+            "MPKI; give --instructions",
+            quiet=options.quiet,
+        )
+    by_capacity = {
+        "size": list(sizes),
+        "capacity_bytes": capacities,
+        "mpki": curve.mpki,
+        "low": curve.low,
+        "high": curve.high,
+        "miss_ratio": curve.miss_ratio,
+    }
+    lists: dict[str, list[Any]] = {
+        name: [None] * len(sizes) if values is None else np.asarray(values).tolist()
+        for name, values in by_capacity.items()
+    }
+    how = {"unit": curve.unit.value, "method": curve.method.value, "rate": curve.rate}
+    counts = {
+        "confidence": curve.confidence,
+        "accesses": curve.accesses,
+        "cold_misses": curve.counts.cold,
+        "instructions": curve.instructions,
+        "line_bytes": curve.line_bytes,
+    }
+    rows = [
+        {**dict(zip(lists, values, strict=True)), **how, "line_bytes": curve.line_bytes}
+        for values in zip(*lists.values(), strict=True)
+    ]
+    answer = Answer(
+        "scale mrc",
+        {**lists, **how, **counts},
+        rows=rows,
+        blocks=lambda canvas: _curve_blocks(curve, sizes, options.width or canvas.width, canvas),
+        warnings=("instructions-unknown",) if curve.instructions is None else (),
+    )
+    emit(answer, options)
+
+
+def _curve_blocks(
+    curve: MissRateCurve, sizes: Sequence[int | None], width: int, canvas: Canvas
+) -> Iterator[Said]:
+    """Yield the curve as a table, with bars on a terminal; where the working set fits; how it was counted."""
+    import numpy as np
+
+    values, what = (curve.miss_ratio, "miss ratio") if curve.mpki is None else (curve.mpki, "MPKI")
+    columns = [] if sizes[0] is None else [Column("size", [str(size) for size in sizes])]
+    columns.append(Column("capacity", [_capacity(int(each)) for each in curve.capacity_bytes]))
+    shown = {what: values} | ({"low": curve.low, "high": curve.high} if curve.confidence is not None else {})
+    columns += [
+        Column(name, [f"{value:.4g}" for value in each]) for name, each in shown.items() if each is not None
+    ]
+    if not canvas.is_page:
+        room = max(width - max(map(len, table(columns).split("\n"))) - 2, _LEAST_BAR)
+        bar, most = "#" if is_ascii() else "\N{FULL BLOCK}", float(values.max()) or 1.0
+        bars = [bar * round(float(value) / most * room) for value in values]
+        columns.append(Column("", bars, to_right=False))
+    yield columns
+    yield ""
+    order = np.argsort(curve.capacity_bytes, kind="stable")
+    capacity, misses = curve.capacity_bytes[order], curve.counts.misses[order]
+    if capacity.size > 1:
+        step = int(np.argmax(misses[:-1] - misses[1:]))
+        fallen = 1 - misses[step + 1] / misses[step] if misses[step] else 0.0
+        if fallen > 0:
+            yield (
+                f"The largest fall is between {_capacity(int(capacity[step]))} and "
+                f"{_capacity(int(capacity[step + 1]))}, by {share(float(fallen))}: so much of the working "
+                "set comes to fit there."
+            )
+    unit = f"per thousand {curve.unit} instructions" if curve.mpki is not None else "per access"
+    how = "all counted" if curve.method == "exact" else "estimated from reuse distances"
+    if curve.confidence is not None:
+        how = f"of {share(curve.rate)} of the lines, low to high is {100 * curve.confidence:.0f} %"
+    yield (
+        f"Misses {unit}, {how}; {counted(curve.accesses, 'access', 'accesses')}, "
+        f"{curve.counts.cold:,.0f} of them the first to their "
+        f"line; lines of {curve.line_bytes} bytes, least recently used, fully associative."
+    )
+
+
+def _capacity(capacity: int) -> str:
+    for name, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if capacity >= factor:
+            return f"{capacity / factor:.4g} {name}"
+    return f"{capacity} B"

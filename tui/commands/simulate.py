@@ -19,7 +19,7 @@ from sampling.simulators.registry import exported_folder, exporter_named, read_i
 from sampling.text import counted
 from tui.charts.quantities import ratio
 from tui.engine.kernel_values import chosen_log, numbers_of, with_given_values
-from tui.engine.plan_files import estimated, larger_plan
+from tui.engine.plan_files import estimated, missing_to_target
 from tui.engine.studies import progress_of
 from tui.options.files import check_folder
 from tui.options.shared import OutputOptions
@@ -201,7 +201,7 @@ def run_estimate(options: EstimateOptions) -> None:
     """Read the plan and the results, estimate, show, and write what to simulate next."""
     with progress_of(options) as progress:
         found = estimated(options, progress)
-    larger = larger_plan(found, options)
+        larger = None if options.top_up is None else missing_to_target(found, options, progress)
     if larger is not None and options.top_up is not None:
         write_plan(larger.text, options.top_up, quiet=options.quiet)
     answer = stated(estimate_answer(found, larger, options), part_of_plan(found.plan))

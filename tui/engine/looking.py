@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,22 +40,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupTimeline:
-    """A kernel group's launches, and which of them the plan draws.
-
-    Attributes
-    ----------
-    group : its index, rank - 1.
-    drawn_ids : ids of all launches that the plan draws.
-    gaps : when its device is idle; None where that is not known.
-    cluster : (n,) the stratum of each launch, by `tui.text.facts.clusters_of_group`; None until it is known.
-    """
+    """A kernel group's launches, and which of them the plan draws."""
 
     study: Study
+    #: Its index, rank - 1.
     group: int
     launches: GroupLaunches
+    #: Of all launches that the plan draws.
     drawn_ids: IntArray
     by: By = "launch"
+    #: When its device is idle; None where that is not known.
     gaps: IdleGaps | None = None
+    #: (n,) the stratum of each launch, by `tui.text.facts.clusters_of_group`; None until it is known.
     cluster: npt.NDArray[np.integer] | None = None
 
     def part(self, first: int, stop: int, by: By | None = None) -> GroupTimeline:
@@ -65,9 +61,10 @@ class GroupTimeline:
 
 
 def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
-    """Return the timeline of the kernel group that the options name.
+    """Return the timeline of the kernel group that the options name, of the ids in their window.
 
-    Raises NotApplicableError: it is to go by time, and the profile has no starts.
+    Raises NotApplicableError: it is to go by time, and the profile has no starts; EmptySelectionError: the
+    window holds none of its launches.
     """
     if options.by is TimelineBy.TIME and "start_ns" not in study.profile.columns:
         raise NotApplicableError(
@@ -77,7 +74,18 @@ def timeline_of(study: Study, options: TimelineOptions) -> GroupTimeline:
     group = chosen_kernel(study.counts, options.kernel, quiet=options.quiet)
     with progress_of(options) as progress:
         found = timeline_of_group(study, group, options.seed, progress)
-    return _within(replace(found, by=options.by.value), options.window)
+    found = replace(found, by=options.by.value)
+    if options.window is None:
+        return found
+    ids = found.launches.id
+    low, high = written_window("window", options.window)
+    first, stop = np.searchsorted(ids, [low or 0, np.iinfo(np.int64).max if high is None else high])
+    if first == stop:
+        raise EmptySelectionError(
+            f"--window {options.window} holds no launch of the group",
+            remedy=f"its launches have ids from {ids[0]} to {ids[-1]}",
+        )
+    return found.part(int(first), int(stop))
 
 
 def timeline_of_group(
@@ -107,12 +115,6 @@ def is_quickly_listed(study: Study) -> bool:
     return study.counts.launches <= MOST_LAUNCHES
 
 
-def ranges_of(study: Study, options: TimelineOptions) -> RangeList | None:
-    """Return the named ranges and the found iterations of the launches; None where there are none."""
-    with progress_of(options) as progress:
-        return ranges_in(study.profile, study.counts.region, progress)
-
-
 def ranges_in(profile: Profile, region: Region, progress: Progress | None = None) -> RangeList | None:
     """Return the named ranges and the found iterations of a region; None where none has launches of it."""
     try:
@@ -123,26 +125,7 @@ def ranges_in(profile: Profile, region: Region, progress: Progress | None = None
     return listed if len(listed) else None
 
 
-def _within(timeline: GroupTimeline, window: str | None) -> GroupTimeline:
-    """Return the launches of a timeline whose ids lie in a window.
-
-    Raises EmptySelectionError: there are none.
-    """
-    if window is None:
-        return timeline
-    launches = timeline.launches
-    low, high = written_window("window", window)
-    first, stop = np.searchsorted(launches.id, [low or 0, np.iinfo(np.int64).max if high is None else high])
-    if first == stop:
-        raise EmptySelectionError(
-            f"--window {window} holds no launch of the group",
-            remedy=f"its launches have ids from {launches.id[0]} to {launches.id[-1]}",
-        )
-    return timeline.part(int(first), int(stop))
-
-
-@dataclass(frozen=True, slots=True)
-class FoundRanges:
+class FoundRanges(NamedTuple):
     """The ranges of a region of a profile."""
 
     profile: Profile

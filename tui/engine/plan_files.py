@@ -1,9 +1,9 @@
-"""Plans that were written: opened with their profile and results, estimated, and found beside a profile."""
+"""Plans that were written: what results of their launches come to, and opened with their profile."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from msgspec import UNSET
 from sampling.errors import AnalysisError, OptionError, PlanFileError
 from sampling.estimation.total import PlanEstimate, estimate_plan
 from sampling.parallel import Progress
-from sampling.plan.other_recording import align, find_original, made_from, refuse_other_order
+from sampling.plan.other_recording import made_from
 from sampling.plan.plan import drawn_plan
 from sampling.plan.plan_file import PlanFile, read_plan
 from sampling.plan.study import Study
@@ -24,7 +24,6 @@ from sampling.simulators.exporter import manifests_in
 from sampling.simulators.results import SimulatedLaunches, read_result_files
 from sampling.strata.target import Target
 from sampling.text import counted
-from tui.engine.studies import progress_of
 from tui.options.look import OpenOptions
 from tui.options.simulate import EstimateOptions
 
@@ -78,14 +77,6 @@ def _ratio(text: str) -> tuple[str, str]:
     return numerator, denominator
 
 
-def larger_plan(found: PlanEstimate, options: EstimateOptions) -> ToppedUp | None:
-    """Return the plan topped up; None where none is asked for, or the target is met."""
-    if options.top_up is None:
-        return None
-    with progress_of(options) as progress:
-        return missing_to_target(found, options, progress)
-
-
 def missing_to_target(found: PlanEstimate, options: EstimateOptions, progress: Progress) -> ToppedUp | None:
     """Return the plan with what the next round is to simulate; None without a target, or where it is met."""
     main = found.main
@@ -98,20 +89,12 @@ def missing_to_target(found: PlanEstimate, options: EstimateOptions, progress: P
     return top_up(found.plan, found.results, main, options.target, beside=beside, progress=progress)
 
 
+# -- a plan that is opened --------------------------------------------------------------------------------
+
 # What may be said beside a plan; all else is the plan's own.
 _NOT_OF_THE_PLAN = {
-    "profiles",
-    "plan",
-    "format",
-    "output",
-    "force",
-    "quiet",
-    "ascii",
-    "color",
-    "slowdown",
-    "app",
-    "no_mouse",
-    "theme",
+    *("profiles", "plan", "format", "output", "force", "quiet", "ascii", "color"),
+    *("slowdown", "app", "no_mouse", "theme"),
 }
 _COPIED = (
     *("method", "epsilon", "confidence", "seed", "set", "group_by", "pool_devices"),
@@ -122,17 +105,12 @@ _OF_SOME = ("group_epsilon", "min_samples", "noise_floor", "kernel_spread")
 
 @dataclass(frozen=True)
 class OpenedPlan:
-    """A plan file that the app, or a summary, is opened on.
+    """A plan file that the app, or a summary, is opened on."""
 
-    Attributes
-    ----------
-    path : of the plan file, as typed.
-    profiles : the files of its profile, where they lie now.
-    results : a simulator's results of its launches that were named with it.
-    """
-
+    #: As typed.
     path: str
     plan: PlanFile
+    #: The files of its profile, where they lie now; a simulator's results that were named with it.
     profiles: tuple[str, ...]
     results: tuple[str, ...] = ()
 
@@ -155,61 +133,58 @@ def find_profile(plan: PlanFile) -> tuple[str, ...]:
 
     Raises PlanFileError: one of them is in neither, or the plan names none.
     """
-    if not plan.profile.files:
-        raise PlanFileError("names no profile", path=plan.path, remedy=_naming_it(plan))
-    return tuple(_found(plan, file.path, file.sha256) for file in plan.profile.files)
-
-
-def _found(plan: PlanFile, recorded: str, sha256: str) -> str:
-    # A pipe or a device may never end.
-    there = [path for path in _places(plan.path, recorded) if path.is_file() or path.is_dir()]
-    # Hashing takes as long as reading, so it is done only where it has to tell two files apart.
-    distinct = [path for place, path in enumerate(there) if not any(map(path.samefile, there[:place]))]
-    if len(distinct) > 1:
-        distinct.sort(key=lambda path: content_sha256(path) != sha256)
-    if distinct:
-        return str(distinct[0])
-    what = "standard input" if recorded == "-" else recorded
+    found = []
+    for file in plan.profile.files:
+        beside = Path(plan.path).parent
+        named = Path(file.path)
+        places = [] if file.path in {"", "-"} else [beside / named.name, beside / named, named]
+        # A pipe or a device may never end.
+        there = [path for path in places if path.is_file() or path.is_dir()]
+        # Hashing takes as long as reading, so it is done only where it has to tell two files apart.
+        distinct = [path for place, path in enumerate(there) if not any(map(path.samefile, there[:place]))]
+        if len(distinct) > 1:
+            distinct = [path for path in distinct if content_sha256(path) == file.sha256] or distinct
+        if not distinct:
+            break
+        found.append(str(distinct[0]))
+    if found and len(found) == len(plan.profile.files):
+        return tuple(found)
+    missing = plan.profile.files[len(found)].path if plan.profile.files else "no profile that it names"
+    name = "standard input" if missing == "-" else missing
     raise PlanFileError(
-        f"made from {what}, which lies neither beside it nor where it lay",
+        f"made from {name}, which lies neither beside it nor where it lay",
         path=plan.path,
-        remedy=_naming_it(plan),
+        remedy=f"name the profile: `kernelpoint open PROFILE --plan {shlex.quote(plan.path)}`",
     )
-
-
-def _naming_it(plan: PlanFile) -> str:
-    profiles = "PROFILE" if len(plan.profile.files) <= 1 else "PROFILE..."
-    return f"name the profile: `kernelpoint open {profiles} --plan {shlex.quote(plan.path)}`"
-
-
-def _places(plan_path: str, recorded: str) -> Iterator[Path]:
-    if recorded not in {"", "-"}:
-        yield Path(plan_path).parent / Path(recorded).name
-        yield Path(plan_path).parent / recorded
-        yield Path(recorded)
 
 
 def options_of_plan(opened: OpenedPlan, given: OpenOptions) -> OpenOptions:
     """Return the options that made a plan, with what was typed of how to show it.
 
-    Raises
-    ------
-    OptionError : something was typed that only the plan can say.
-    PlanFileError : an option of the plan, or a split decision in it, means nothing.
+    Raises OptionError: something was typed that only the plan can say; PlanFileError: an option of the plan,
+    or a split decision in it, means nothing.
     """
     refuse_what_the_plan_says(opened.path, given)
-    recorded = opened.plan.options
-    copied = {
-        name: getattr(recorded, name) for name in _COPIED if getattr(recorded, name) not in {UNSET, None}
+    recorded, default = opened.plan.options, Target()
+    copied: dict[str, Any] = {
+        name: value for name in _COPIED if (value := getattr(recorded, name)) not in {UNSET, None}
     }
+    # Options that only some methods look at are not given where they have their default.
+    for name in _OF_SOME:
+        if (value := getattr(recorded.target, name)) != getattr(default, name):
+            copied[name] = value if name != "group_epsilon" else "none" if value is None else f"{value!r}"
+    features = []
+    for path in recorded.features:
+        # As it was named, or beside the plan where it is not there.
+        beside = Path(opened.path).parent / Path(path).name
+        features.append(str(beside) if not Path(path).exists() and beside.exists() else path)
     return replace(
         given,
         **copied,
-        **_of_some_methods(opened.plan),
         profiles=opened.profiles,
         device=tuple(map(str, recorded.device)),
         process=tuple(map(str, recorded.process)),
-        features=tuple(_feature_file(opened.path, each) for each in recorded.features),
+        features=tuple(features),
         no_pool=recorded.pool is False,
         overrides=opened.path if opened.plan.overrides else None,
     )
@@ -229,80 +204,41 @@ def refuse_what_the_plan_says(path: str, given: OpenOptions) -> None:
             )
 
 
-def _of_some_methods(plan: PlanFile) -> dict[str, Any]:
-    """Return the options that only some methods look at; those with their default are not given."""
-    target, default = plan.options.target, Target()
-    found: dict[str, Any] = {}
-    for name in _OF_SOME:
-        value = getattr(target, name)
-        if value != getattr(default, name):
-            found[name] = value if name != "group_epsilon" else "none" if value is None else f"{value!r}"
-    return found
-
-
-def _feature_file(plan_path: str, recorded: str) -> str:
-    """Return a file of features as it was named, or beside the plan where it is not there."""
-    beside = Path(plan_path).parent / Path(recorded).name
-    return str(beside) if not Path(recorded).exists() and beside.exists() else recorded
-
-
-def check_profile(opened: OpenedPlan, profile: Profile) -> None:
-    """Refuse a profile that the plan was not made from, for the reason that `judge` gives where it has one.
-
-    Raises AnalysisError: it is another one.
-    """
-    plan = opened.plan
-    if made_from(profile, plan):
-        return
-    refuse_other_order(profile, plan)
-    judging = f"`kernelpoint judge {shlex.quote(opened.path)} PROFILE`"
-    remedy = f"give that profile; {judging} tries it on another recording"
-    named = ", ".join(opened.profiles)
-    try:
-        align(plan, profile, find_original(plan).profile)
-    except AnalysisError as error:
-        # Its own remedy is of `judge`, which may match other names.
-        raise AnalysisError(
-            f"{named} is not what {opened.path} was made from: {error.message}", remedy=remedy
-        ) from error
-    raise AnalysisError(f"{named} is not, byte for byte, what {opened.path} was made from", remedy=remedy)
-
-
 def check_files(opened: OpenedPlan) -> None:
     """Refuse a profile that the plan was not made from, read only where its bytes are not those.
 
-    Raises
-    ------
-    AnalysisError : see `check_profile`.
-    ProfileError : it cannot be read.
+    Raises AnalysisError: it is another one; ProfileError: it cannot be read.
     """
     expected = [file.sha256 for file in opened.plan.profile.files]
     paths = [Path(path) for path in opened.profiles]
     if not all(map(Path.exists, paths)) or [content_sha256(path) for path in paths] != expected:
         # What was hashed may lie elsewhere, as of a report, or be several files of a folder.
         columns = opened.plan.options.column_map
-        check_profile(opened, read_profile(opened.profiles, None, columns, needs_table=False))
+        _check_profile(opened, read_profile(opened.profiles, None, columns, needs_table=False))
 
 
 def profile_check(opened: OpenedPlan | None) -> Callable[[Profile], None] | None:
     """Return what is to be done with the profile once it is read; None where no plan is opened."""
-    return None if opened is None else lambda profile: check_profile(opened, profile)
+    return None if opened is None else lambda profile: _check_profile(opened, profile)
+
+
+def _check_profile(opened: OpenedPlan, profile: Profile) -> None:
+    if not made_from(profile, opened.plan):
+        judging = f"`kernelpoint judge {shlex.quote(opened.path)} PROFILE`"
+        raise AnalysisError(
+            f"{', '.join(opened.profiles)} is not, byte for byte, what {opened.path} was made from",
+            remedy=f"give that profile, its files in the same order; {judging} tries it on another recording",
+        )
 
 
 def plan_notes(opened: OpenedPlan, study: Study) -> tuple[str, ...]:
     """Return in what the plan by its options is not the plan of the file, in words."""
     file = opened.plan
-    plan = drawn_plan(study.counts, study.design, file.options.seed)
-    drawn = file.drawn
+    plan, drawn = drawn_plan(study.counts, study.design, file.options.seed), file.drawn
     sampled_ns = sum(launch.duration_ns or 0 for launch in drawn)
     if (plan.samples, plan.sampled_duration_ns) == (len(drawn), sampled_ns):
         return ()
     held, shown = counted(len(drawn), "launch", "launches"), counted(plan.samples, "launch", "launches")
-    why = (
-        "it was topped up after a simulation"
-        if file.simulated
-        else "it was made by another version, or edited"
-    )
-    return (
-        f"{opened.path} draws {held}, its options alone {shown}, as shown here: {why}; results (o) go by it",
-    )
+    why = "topped up after a simulation" if file.simulated else "made by another version, or edited"
+    how = f"{opened.path} draws {held}, its options alone {shown}, as shown here"
+    return (f"{how}: it was {why}; results (o) go by it",)

@@ -1,4 +1,4 @@
-"""What is asked of plans: the draw, a budget, what binds, one epsilon after another, all methods."""
+"""What is asked of plans: a budget, what binds, one epsilon after another, all methods."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from sampling.errors import OptionError
 from sampling.methods.registry import check_settings, method_named, method_names
 from sampling.parallel import Progress
-from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.nearby import (
     Budget,
     NoPoint,
@@ -25,8 +24,7 @@ from sampling.plan.nearby import (
     what_binds,
     written_budget,
 )
-from sampling.plan.plan import Plan, drawn_plan, find_planned_launches
-from sampling.plan.plan_file import PlannedLaunch
+from sampling.plan.plan import Plan, drawn_plan
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
 from sampling.strata.target import Target
@@ -40,10 +38,9 @@ from tui.engine.studies import (
     with_flags_in_findings,
     workload_features,
 )
-from tui.options.choices import OutputFormat, PlanList
 from tui.options.command_line import with_flags
 from tui.options.field import why_no_number
-from tui.options.plan import CompareOptions, SampleOptions
+from tui.options.plan import CompareOptions
 from tui.options.shared import BudgetOptions, MethodOptions, SlowdownOptions
 
 if TYPE_CHECKING:
@@ -51,62 +48,16 @@ if TYPE_CHECKING:
     from sampling.plan.comparison import MethodComparison
 
 
-_ROW_FORMATS = {OutputFormat.CSV, OutputFormat.JSONL}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SampledPlan:
-    """A plan, drawn.
-
-    Attributes
-    ----------
-    judgement : None where it is not asked for.
-    launches : empty where single launches are not wanted.
-    """
-
-    plan: Plan
-    judgement: Judgement | None
-    launches: Sequence[PlannedLaunch]
-
-
-def shows_rows(options: SampleOptions) -> bool:
-    """Return whether the results are a row a drawn launch."""
-    return options.list is None and options.format in _ROW_FORMATS
-
-
-def shows_figures(options: SampleOptions) -> bool:
-    """Return whether the results are the plan's figures."""
-    return options.list is None and not shows_rows(options)
-
-
-def sampled_plan(study: Study, options: SampleOptions) -> SampledPlan:
-    """Draw the plan of a study, and find out what the options ask to be said of it."""
-    plan = drawn_plan(study.counts, study.design, options.seed)
-    judgement = None
-    launches: tuple[PlannedLaunch, ...] = ()
-    with progress_of(options) as progress:
-        if options.judge and options.list is None:
-            judgement = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
-        # Finding single launches is a second pass over the profile.
-        if options.output is not None or options.list is PlanList.LAUNCHES or shows_rows(options):
-            launches = find_planned_launches(study, plan, progress)
-    return SampledPlan(plan, judgement, launches)
-
-
 @dataclass(frozen=True, slots=True)
 class PlanCosts:
-    """What is said of a plan beside its own figures, each None where it was not asked for.
+    """What is said of a plan beside its own figures, each None where it was not asked for."""
 
-    Attributes
-    ----------
-    binding : what each option alone would give, the largest speedup first.
-    slowdown : seconds of simulation for a second on the GPU; with it ``hours``, what the plan takes.
-    budget : what the plan had to fit.
-    """
-
+    #: What each option alone would give, the largest speedup first.
     binding: tuple[Relaxation, ...] | None = None
+    #: Seconds of simulation for a second on the GPU; with it, what the plan takes.
     slowdown: float | None = None
     hours: SimulationHours | None = None
+    #: What the plan had to fit.
     budget: Budget | None = None
 
 
@@ -139,48 +90,34 @@ def study_within_budget(profiles: tuple[str, ...], options: SlowdownOptions) -> 
 
 
 def study_that_fits(options: BudgetOptions, read: Study, progress: Progress) -> tuple[Study, SimulationHours]:
-    """Return the study with the smallest epsilon that a budget allows, and what its plan takes.
+    """Return the study with the smallest epsilon that the budget allows, and what its plan takes.
 
-    Parameters
-    ----------
-    options : with a budget and a slowdown.
-    read : of the same launches by the same method.
+    `read`: of the same launches by the same method.
 
-    Raises
-    ------
-    BudgetError : none fits it.
-    OptionError : see `budget_of` and `study_within`.
+    Raises BudgetError: none fits it; OptionError: see `budget_of` and `study_within`.
     """
     budget = written_budget(str(options.budget), options.slowdown)
     found = study_within(read, target_of(options), budget, progress)
     return found, simulation_hours(drawn_plan(found.counts, found.design, options.seed), budget.slowdown)
 
 
-def plan_costs(options: SlowdownOptions, study: Study, plan: Plan, *, binding: bool) -> PlanCosts:
-    """Return what the options ask to be said of a plan.
+def plan_costs(options: SlowdownOptions, study: Study, plan: Plan | None, *, binding: bool) -> PlanCosts:
+    """Return what the options ask to be said of a plan, which is drawn where that takes it.
 
     `binding`: whether what binds is asked for.
     """
-    hours = None if options.slowdown is None else simulation_hours(plan, options.slowdown)
     found = None
     if binding:
         with progress_of(options) as progress:
             found = binding_of(options, study, progress)
-    return PlanCosts(found, options.slowdown, hours, budget_of(options))
+    return PlanCosts(found, options.slowdown, hours_of(options, study, plan), budget_of(options))
 
 
-def study_costs(options: SlowdownOptions, study: Study) -> PlanCosts:
-    """Return what binds the plan of a study, and what it takes to simulate, for which it is drawn."""
-    with progress_of(options) as progress:
-        found = binding_of(options, study, progress)
-    return PlanCosts(found, options.slowdown, hours_of(options, study), budget_of(options))
-
-
-def hours_of(options: SlowdownOptions, study: Study) -> SimulationHours | None:
+def hours_of(options: SlowdownOptions, study: Study, plan: Plan | None = None) -> SimulationHours | None:
     """Return what the plan of a study takes, drawn as the options say; None where no slowdown is known."""
     if options.slowdown is None:
         return None
-    return simulation_hours(drawn_plan(study.counts, study.design, options.seed), options.slowdown)
+    return simulation_hours(plan or drawn_plan(study.counts, study.design, options.seed), options.slowdown)
 
 
 def binding_of(options: MethodOptions, study: Study, progress: Progress) -> tuple[Relaxation, ...]:
@@ -264,16 +201,19 @@ def workloads_of(options: CompareOptions) -> list[tuple[str, ...]]:
 def comparison_of(
     profile: Profile, paths: tuple[str, ...], options: CompareOptions, progress: Progress
 ) -> MethodComparison:
-    """Return the comparison of methods on one workload.
-
-    Parameters
-    ----------
-    profile, paths : the workload, and the files of the options that it was read from.
+    """Return the comparison of methods on one workload, which was read from `paths`.
 
     Raises OptionError: a filter or a target is wrong, or a file of features is given for an unknown profile.
     """
     from sampling.plan.comparison import FeatureFiles, MethodComparison
 
+    # With several workloads, a file that names none may belong to any of them.
+    is_only_one = len(paths) == len(options.profiles)
+    if is_only_one:
+        features = workload_features(options.features, paths)
+    else:
+        files = [feature_file(text, options.profiles) for text in options.features]
+        features = tuple(path for of, path in files if of is None or of in paths)
     return MethodComparison(
         profile,
         region_of(options),
@@ -281,22 +221,9 @@ def comparison_of(
         repeats=options.repeats,
         seed=options.seed,
         settings=options.set,
-        features=FeatureFiles(
-            _features_of(options, paths),
-            options.number_locale.value,
-            # With several workloads, a file may belong to any of them.
-            strict=len(paths) == len(options.profiles),
-        ),
+        features=FeatureFiles(features, options.number_locale.value, strict=is_only_one),
         progress=progress,
     )
-
-
-def _features_of(options: CompareOptions, paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the files of features of a workload: those given for it, and those given for no profile."""
-    if len(paths) == len(options.profiles):
-        return workload_features(options.features, paths)
-    files = [feature_file(text, options.profiles) for text in options.features]
-    return tuple(path for of_profile, path in files if of_profile is None or of_profile in paths)
 
 
 def check_feature_reports(reports: Sequence[JoinReport], options: CompareOptions) -> None:

@@ -30,22 +30,23 @@ from sampling.reduction.grouping import Grouping, choose_kernel
 from sampling.reduction.region import Region, written_region
 from sampling.splitting.tree import Overrides
 from sampling.strata.target import Target
-from tui.options.choices import ErrorMean, NumberLocale, OutputFormat
+from tui.options import command_line
 from tui.options.command_line import findings_with_flags, with_flags
 from tui.options.field import why_no_number
-from tui.options.plan import CompareOptions, JudgeOptions, SampleOptions
-from tui.options.shared import BudgetOptions, MethodOptions, OutputOptions, PlanningOptions, RegionOptions
+from tui.options.plan import JudgeOptions, SampleOptions
+from tui.options.shared import MethodOptions, OutputOptions, PlanningOptions, RegionOptions
 from tui.terminal.diagnostics import ProgressMeter, note
 
 if TYPE_CHECKING:
     from sampling.features.join import JoinReport
 
+# -- what options mean --------------------------------------------------------------------------------------
+
 
 def feature_file(text: str, profiles: Sequence[str]) -> tuple[str | None, str]:
     """Return the profile that a file of features is given for (None: not said), and the file.
 
-    Raises OptionError: the profile named is not among the given ones, and no file has the whole text as its
-    name.
+    Raises OptionError: the profile named is not among the given ones, and no file has the name of the text.
     """
     # The longest name that fits, since names and paths may contain equals signs.
     for profile in sorted(profiles, key=len, reverse=True):
@@ -68,120 +69,9 @@ def workload_features(features: Sequence[str], profiles: Sequence[str]) -> tuple
     files = [feature_file(text, profiles) for text in features]
     for profile, path in files:
         if profile is not None and len(profiles) > 1:
-            raise OptionError(
-                f"--features {profile}={path}: the {len(profiles)} profiles are one workload here, whose "
-                "launch ids run through all of them",
-                remedy="give FILE alone, with the ids of the whole",
-            )
+            what = f"--features {profile}={path}: the {len(profiles)} profiles are one workload here"
+            raise OptionError(what, remedy="give FILE alone, with the launch ids of the whole")
     return tuple(path for _, path in files)
-
-
-def note_unused(options: PlanningOptions, methods: Sequence[str]) -> None:
-    """Say which options are given that none of the methods uses."""
-    given = {
-        "group_epsilon": ("--group-epsilon", options.group_epsilon),
-        "min_samples": ("--min-samples", options.min_samples),
-        "pool": ("--no-pool", options.no_pool or None),
-    }
-    declared = {
-        "noise_floor": ("--noise-floor", options.noise_floor),
-        "kernel_spread": ("--kernel-spread", options.kernel_spread),
-    }
-    looked_at = {name for used in _used(methods, options.set) for name in method_named(used).target_fields}
-    unused = [flag for name, (flag, value) in given.items() if value is not None and name not in looked_at]
-    if unused:
-        note(f"{', '.join(unused)}: for the method joint alone; not used", quiet=options.quiet)
-    without_bound = [flag for flag, value in declared.values() if value is not None]
-    if without_bound and not any(draws_at_random(used, options.set) for used in methods):
-        note(f"{', '.join(without_bound)}: for methods that draw at random; not used", quiet=options.quiet)
-    by = methods[0] if len(methods) == 1 else f"any of {', '.join(methods)}"
-    for setting in unused_settings(methods, options.set):
-        note(f"--set {setting}: not used by {by}", quiet=options.quiet)
-
-
-def unused_settings(methods: Sequence[str], settings: tuple[str, ...]) -> list[str]:
-    """Return the settings that none of the methods looks at."""
-    used = _used(methods, settings)
-    return [setting for setting in settings if setting.partition(".")[0] not in used]
-
-
-def _used(methods: Sequence[str], settings: tuple[str, ...]) -> set[str]:
-    """Return the methods, and those that they take their number of launches from."""
-    known = set(method_names())
-    used = known.intersection(methods)
-    for name in list(used):
-        sized_like = method_named(name).sized_like
-        if sized_like is not None:
-            used |= known.intersection([sized_like(method_options(name, settings))])
-    return used
-
-
-def note_unused_features(features: Sequence[str], number_locale: NumberLocale, *, quiet: bool) -> None:
-    """Say if a number format is given without any feature file."""
-    if not features and number_locale is not NumberLocale.C:
-        note("--number-locale: there are no files of --features; not used", quiet=quiet)
-
-
-def note_unused_cost(study: Study, cost: str | None, *, quiet: bool) -> None:
-    """Say if feature files tell a plan by durations nothing, or its method does not go by the cost."""
-    choice, known = study.choice, study.counts.cost is not None
-    by_durations = method_named(choice.method).draws_at_random
-    if choice.feature_paths and by_durations and not known:
-        why = study.unfit or "not every launch has a count of instructions"
-        note(f"--features: {choice.method} looks at durations alone, and {why}; not used", quiet=quiet)
-    if cost is not None and choice.method != "joint":
-        note(f"--cost: {choice.method} does not plan by it; it is told what its plan costs", quiet=quiet)
-
-
-def note_unused_in_comparison(options: CompareOptions, methods: Sequence[str], workloads: int) -> None:
-    """Say which options of `compare` have no effect."""
-    note_unused(options, methods)
-    note_unused_features(options.features, options.number_locale, quiet=options.quiet)
-    if options.features and all(method_named(method).draws_at_random for method in methods):
-        look = "looks" if len(methods) == 1 else "look"
-        note(f"--features: {', '.join(methods)} {look} at durations alone; not used", quiet=options.quiet)
-    if options.mean is not ErrorMean.ARITHMETIC and workloads == 1:
-        note("--mean: it sums up several workloads, and there is one; not used", quiet=options.quiet)
-    drawing = {"--width": options.width is not None, "--height": options.height is not None}
-    unused = [flag for flag, is_given in drawing.items() if is_given]
-    if options.scatter and options.format is not OutputFormat.TABLE:
-        flags = ", ".join(["--scatter", *unused])
-        note(f"{flags}: --format {options.format} draws nothing; not used", quiet=options.quiet)
-    elif unused and not options.scatter:
-        note(f"{', '.join(unused)}: of the chart of --scatter; not used", quiet=options.quiet)
-
-
-def note_unused_in_sample(options: SampleOptions, *, shows_figures: bool) -> None:
-    """Say which options of `sample` have no effect.
-
-    `shows_figures`: whether the plan's figures are written, not rows of it.
-    """
-    note_unused_epsilon(options)
-    of_figures = {
-        "--binding": options.binding,
-        "--slowdown": options.slowdown is not None and options.budget is None,
-    }
-    unused = [flag for flag, is_given in of_figures.items() if is_given]
-    if unused and not shows_figures:
-        note(
-            f"{', '.join(unused)}: of the plan's figures, which are not shown; not used", quiet=options.quiet
-        )
-
-
-def note_unused_epsilon(options: BudgetOptions) -> None:
-    """Say that epsilon has no effect where a budget finds it."""
-    if options.budget is not None and options.epsilon != PlanningOptions.epsilon:
-        note("--epsilon: --budget finds the smallest that fits; not used", quiet=options.quiet)
-
-
-@contextmanager
-def progress_of(options: OutputOptions) -> Iterator[ProgressMeter]:
-    """Show the engine's progress on stderr for as long as the work lasts."""
-    meter = ProgressMeter(quiet=options.quiet)
-    try:
-        yield meter
-    finally:
-        meter.close()
 
 
 def region_of(options: RegionOptions) -> Region:
@@ -209,13 +99,17 @@ def grouping_of(options: RegionOptions, method: str) -> Grouping:
 
 def target_of(options: PlanningOptions) -> Target:
     """Return what is asked of the plan; options that are not given have the defaults of `Target`."""
-    given: dict[str, Any] = {}
-    if options.group_epsilon is not None:
-        given["group_epsilon"] = _fraction_or_none("--group-epsilon", options.group_epsilon)
-    for name in ("min_samples", "noise_floor", "kernel_spread"):
-        value = getattr(options, name)
-        if value is not None:
-            given[name] = value
+    given: dict[str, Any] = {
+        name: value
+        for name in ("min_samples", "noise_floor", "kernel_spread")
+        if (value := getattr(options, name)) is not None
+    }
+    if (bound := options.group_epsilon) is not None:
+        try:
+            given["group_epsilon"] = None if bound == "none" else float(bound)
+        except ValueError as error:
+            why = why_no_number(bound) if bound.endswith("%") else "a fraction or none is meant"
+            raise OptionError(f"--group-epsilon {bound}: {why}") from error
     return Target(options.epsilon, options.confidence, pool=not options.no_pool, **given)
 
 
@@ -235,13 +129,25 @@ def overrides_of(path: str | None, method: str, *, quiet: bool) -> Overrides | N
     return read.overrides
 
 
-def check_overrides(overrides: Overrides | None, method: str) -> None:
-    """Refuse split decisions for a method that splits nothing.
+def choice_of(options: MethodOptions, profiles: Sequence[str], overrides: Overrides | None) -> MethodChoice:
+    """Return the method and what it is given.
 
-    Raises OptionError: it splits nothing, so they would have no effect.
+    Raises OptionError: the method splits nothing, and there are overrides; or see `workload_features`.
     """
-    if overrides and not splits_groups(method):
-        split_trees_of(method)
+    if overrides and not splits_groups(options.method):
+        # Decisions that would have no effect are refused as by `tree`.
+        split_trees_of(options.method)
+    features = workload_features(options.features, profiles)
+    check_standard_input(*profiles, *features)
+    return MethodChoice(
+        options.method,
+        options.seed,
+        options.set,
+        overrides,
+        features,
+        options.number_locale.value,
+        cost=options.cost,
+    )
 
 
 def check_standard_input(*paths: str) -> None:
@@ -256,6 +162,66 @@ def columns_of(options: RegionOptions | JudgeOptions) -> ColumnMap | None:
     Raises OptionError: `--columns` does not parse.
     """
     return None if options.columns is None else column_map(options.columns)
+
+
+# -- options without an effect ------------------------------------------------------------------------------
+
+
+def note_unused(options: PlanningOptions, methods: Sequence[str]) -> None:
+    """Say which options are given that none of the methods uses."""
+    given = {
+        "--group-epsilon": ("group_epsilon", options.group_epsilon),
+        "--min-samples": ("min_samples", options.min_samples),
+        "--no-pool": ("pool", options.no_pool or None),
+    }
+    looked_at = {field for name in _used(methods, options.set) for field in method_named(name).target_fields}
+    unused = [flag for flag, (name, value) in given.items() if value is not None and name not in looked_at]
+    if not any(draws_at_random(method, options.set) for method in methods):
+        declared = {"--noise-floor": options.noise_floor, "--kernel-spread": options.kernel_spread}
+        unused += [flag for flag, value in declared.items() if value is not None]
+    unused += [f"--set {setting}" for setting in unused_settings(methods, options.set)]
+    for flag in unused:
+        note(f"{flag}: not used by {', '.join(methods)}", quiet=options.quiet)
+
+
+def unused_settings(methods: Sequence[str], settings: tuple[str, ...]) -> list[str]:
+    """Return the settings that none of the methods looks at."""
+    used = _used(methods, settings)
+    return [setting for setting in settings if setting.partition(".")[0] not in used]
+
+
+def _used(methods: Sequence[str], settings: tuple[str, ...]) -> set[str]:
+    """Return the methods, and those that they take their number of launches from."""
+    known = set(method_names())
+    used = known.intersection(methods)
+    for name in list(used):
+        sized_like = method_named(name).sized_like
+        if sized_like is not None:
+            used |= known.intersection([sized_like(method_options(name, settings))])
+    return used
+
+
+def _note_unused_cost(found: Study, *, quiet: bool) -> None:
+    """Say if feature files tell a plan by durations nothing, or its method does not go by the cost."""
+    choice = found.choice
+    if choice.feature_paths and method_named(choice.method).draws_at_random and found.counts.cost is None:
+        why = found.unfit or "not every launch has a count of instructions"
+        note(f"--features: {choice.method} looks at durations alone, and {why}; not used", quiet=quiet)
+    if choice.cost is not None and choice.method != "joint":
+        note(f"--cost: {choice.method} does not plan by it; it is told what its plan costs", quiet=quiet)
+
+
+# -- reading and studying -----------------------------------------------------------------------------------
+
+
+@contextmanager
+def progress_of(options: OutputOptions) -> Iterator[ProgressMeter]:
+    """Show the engine's progress on stderr for as long as the work lasts."""
+    meter = ProgressMeter(quiet=options.quiet)
+    try:
+        yield meter
+    finally:
+        meter.close()
 
 
 def open_profile(
@@ -289,85 +255,35 @@ def note_what_is_read(profile: Profile, *, quiet: bool) -> None:
         note(text, quiet=quiet)
 
 
-def study_of(
-    paths: tuple[str, ...],
-    options: PlanningOptions,
-    *,
-    method: str,
-    overrides: Overrides | None = None,
-    features: tuple[str, ...] = (),
-    number_locale: NumberLocale = NumberLocale.C,
-    cost: str | None = None,
-) -> Study:
-    """Read the workload and study it as the options ask."""
-    target = target_of(options)
-    region, grouping, columns = region_of(options), grouping_of(options, method), columns_of(options)
-    check_overrides(overrides, method)
-    features = workload_features(features, paths)
-    check_standard_input(*paths, *features)
+def study_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Study:
+    """Read the workload and study it by the method and with the split decisions that the options name.
+
+    Of options that name none it is the default method.
+    """
+    asked = command_line.options_of(MethodOptions, options)
+    overrides = overrides_of(asked.overrides, asked.method, quiet=asked.quiet)
+    target, choice = target_of(asked), choice_of(asked, profiles, overrides)
+    region, grouping, columns = region_of(asked), grouping_of(asked, asked.method), columns_of(asked)
     # Wrong settings are reported first: no notes on unused ones before an error.
-    check_settings(options.set)
-    note_unused(options, [method])
-    note_unused_features(features, number_locale, quiet=options.quiet)
+    check_settings(asked.set)
+    note_unused(asked, [asked.method])
     reports: list[JoinReport] = []
     try:
-        with progress_of(options) as progress:
-            profile = open_profile(paths, progress, columns)
-            note_what_is_read(profile, quiet=options.quiet)
-            studied = study(
-                profile,
-                grouping,
-                region,
-                target,
-                MethodChoice(
-                    method, options.seed, options.set, overrides, features, number_locale.value, cost
-                ),
-                progress,
-                reports.append,
-            )
-            note_unused_cost(studied, cost, quiet=options.quiet)
-            return with_flags_in_findings(studied)
+        with progress_of(asked) as progress:
+            profile = open_profile(profiles, progress, columns)
+            note_what_is_read(profile, quiet=asked.quiet)
+            found = study(profile, grouping, region, target, choice, progress, reports.append)
+            _note_unused_cost(found, quiet=asked.quiet)
+            return with_flags_in_findings(found)
     finally:
         # Also on failure: a feature file that did not fit may be why the method failed.
         for report in reports:
-            note(with_flags(report.sentence), quiet=options.quiet)
+            note(with_flags(report.sentence), quiet=asked.quiet)
 
 
 def with_flags_in_findings(studied: Study) -> Study:
     """Return a study whose findings, also those of its plan file, name flags in place of parameters."""
     return replace(studied, findings=findings_with_flags(studied.findings))
-
-
-def study_as_asked(paths: tuple[str, ...], options: MethodOptions) -> Study:
-    """Read the workload and study it by the method and with the split decisions that the options name."""
-    overrides = overrides_of(options.overrides, options.method, quiet=options.quiet)
-    return study_of(
-        paths,
-        options,
-        method=options.method,
-        overrides=overrides,
-        features=options.features,
-        number_locale=options.number_locale,
-        cost=options.cost,
-    )
-
-
-def choice_of(options: SampleOptions, overrides: Overrides | None) -> MethodChoice:
-    """Return the method and what it is given.
-
-    Raises OptionError: the method splits nothing, and there are overrides; or see `workload_features`.
-    """
-    check_overrides(overrides, options.method)
-    features = workload_features(options.features, options.profiles)
-    return MethodChoice(
-        options.method,
-        options.seed,
-        options.set,
-        overrides,
-        features,
-        options.number_locale.value,
-        cost=options.cost,
-    )
 
 
 def plan_options(options: SampleOptions, study: Study, plan: Plan) -> PlanOptions:
@@ -384,13 +300,3 @@ def chosen_kernel(counts: DurationCounts, wanted: str | None, *, quiet: bool) ->
         key = counts.groups[group].key
         note(f"--kernel {wanted!r} fits {others + 1} groups; the largest is shown: {key}", quiet=quiet)
     return group
-
-
-def _fraction_or_none(flag: str, text: str) -> float | None:
-    if text == "none":
-        return None
-    try:
-        return float(text)
-    except ValueError as error:
-        why = why_no_number(text) if text.endswith("%") else "a fraction or none is meant"
-        raise OptionError(f"{flag} {text}: {why}") from error

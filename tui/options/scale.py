@@ -1,4 +1,4 @@
-"""The frozen options of the commands of `scale`, as those of `tui.options.look`, and their values."""
+"""The frozen options of the commands of `scale`, and the sizes, SIZE=VALUE and capacities in them."""
 
 from __future__ import annotations
 
@@ -51,9 +51,6 @@ class ScaleOptions(OutputOptions):
     mpki_unit: MpkiUnit | None = option(
         None, "Whose thousand instructions the MPKI counts; thread if nothing says it.", panel=_MEASURED
     )
-    modelled_curve: bool = option(
-        False, "The MPKI are from a model of the cache: a cliff must be steeper.", panel=_MEASURED
-    )
     rule: tuple[str, ...] = option(
         (), "Scale rules, by commas (or repeat), or all.", "-r", panel=_RULES, metavar="RULE"
     )
@@ -71,9 +68,7 @@ class ScalePredictOptions(ScaleOptions):
         (),
         "CSV of benchmark,size,ipc,mpki,f_mem,scaling,mpki_unit, whose two smallest sizes are the scale "
         "models; or TOML: tables [ipc] and [mpki] of SIZE = VALUE, above them f_mem, simulated = [8, 16], "
-        "targets = [32], name, scaling, mpki_unit, peak_ipc_per_sm, all but [ipc] optional; or give --ipc. "
-        "What comes is linear, sub-linear or super-linear by the scale models: linear within 2 % of IPC per "
-        "size for each doubling, super-linear at a cliff.",
+        "targets = [32], name, scaling, mpki_unit, peak_ipc_per_sm, all but [ipc] optional; or give --ipc.",
         "FILE",
         required=False,
     )
@@ -89,14 +84,13 @@ class ScalePredictOptions(ScaleOptions):
     )
     kernels: bool = option(False, "With --run: a row a kernel, with what limits it.", panel=OUTPUT_PANEL)
     benchmark: str | None = option(None, "Only this one of a CSV, drawn.", "-b", metavar="NAME")
-    name: str | None = option(None, "What to call the benchmark in the results.", metavar="TEXT")
     ipc: tuple[str, ...] = option((), "IPC of a scale model (repeat, or by commas).", metavar="SIZE=VALUE")
     mpki: tuple[str, ...] = option(
         (), "MPKI of a size, the targets' too (repeat, or by commas).", metavar="SIZE=VALUE"
     )
     mpki_from: InputFile | None = option(
         None,
-        "MPKI from the CSV of `scale mrc --capacity SIZE=BYTES`; implies --modelled-curve.",
+        "MPKI from the CSV of `scale mrc --capacity SIZE=BYTES`, in which a cliff must be steeper.",
         metavar="FILE",
     )
     f_mem: float | None = option(
@@ -123,8 +117,6 @@ class ScaleOpenOptions(OutputOptions):
         "FILE",
         required=False,
     )
-    benchmark: str | None = option(None, "Only this one of a CSV.", "-b", panel=_MEASURED, metavar="NAME")
-    app: bool = option(False, "Insist on the app: refuse where there is no terminal.")
     no_mouse: bool = option(False, "Leave the mouse to the terminal.")
     theme: Theme = theme_option()
 
@@ -192,7 +184,6 @@ class ScaleMrcOptions(OutputOptions):
     exact: bool = option(False, "Count every miss; so it is without --rate and --statstack.")
     rate: float | None = option(None, "Look at this share of the cache lines only (SHARDS).", metavar="X")
     statstack: bool = option(False, "Estimate from reuse distances, without an error.")
-    confidence: float | None = option(None, "Of the bounds with --rate; 0.95 if none.", metavar="LEVEL")
     mpki_unit: MpkiUnit = option(MpkiUnit.THREAD, "Whose thousand instructions to count misses in.")
     instructions: int | None = option(
         None,
@@ -216,10 +207,10 @@ class ScaleMrcOptions(OutputOptions):
     width: int | None = width_option("Columns.", panel=OUTPUT_PANEL)
 
 
-# -- what is typed after the options: sizes, SIZE=VALUE and capacities ------------------------------------
+# -- what is typed after the options ----------------------------------------------------------------------
 
 _UNITS = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30}
-_CAPACITY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)", re.ASCII)
+_CAPACITY = re.compile(r"(?:([0-9]+)=)?([0-9]+(?:\.[0-9]+)?) ?([a-z]*)", re.ASCII | re.IGNORECASE)
 _PAIRED = {"--ipc", "--mpki", "--capacity", "-c"}
 _PAIR = re.compile(r"[0-9]+=.*", re.ASCII)
 _MOST_BYTES = 2**62
@@ -248,34 +239,25 @@ def with_flags_repeated(arguments: Sequence[str]) -> list[str]:
     return words
 
 
-def _size(text: str, where: str, meant: str) -> int:
-    try:
-        return int(text)
-    except ValueError as error:
-        raise OptionError(f"{where}: {meant}") from error
-
-
 def sizes_of(flag: str, values: Sequence[str]) -> tuple[int, ...]:
     """Return sizes in the order given; raise OptionError if one is no whole number."""
-    meant = "whole numbers by commas are meant"
-    return tuple(_size(word, f"{flag} {word}", meant) for word in words_of(values))
+    words = tuple(words_of(values))
+    try:
+        return tuple(map(int, words))
+    except ValueError as error:
+        raise OptionError(f"{flag} {','.join(words)}: whole numbers by commas are meant") from error
 
 
 def pairs_of(flag: str, values: Sequence[str]) -> list[tuple[int, float]]:
     """Return (size, value) of each SIZE=VALUE; raise OptionError if one is not of this form."""
-    pairs, before, meant = [], "", "SIZE=VALUE is meant, as 8=112.7"
+    pairs = []
     for word in words_of(values):
-        size, equals, value = word.partition("=")
-        if not equals and word.isdecimal() and "=" in before and "." not in before:
-            raise OptionError(
-                f"{flag} {word}: {meant}",
-                remedy=f"a comma separates values; for a decimal comma write a point: {before}.{word}",
-            )
+        size, _, value = word.partition("=")
         try:
-            pairs.append((_size(size, f"{flag} {word}", meant), float(value if equals else "")))
+            pairs.append((int(size), float(value)))
         except ValueError as error:
+            meant = "SIZE=VALUE is meant, as 8=112.7, with a decimal point"
             raise OptionError(f"{flag} {word}: {meant}") from error
-        before = word
     return pairs
 
 
@@ -286,20 +268,13 @@ def capacities_of(values: Sequence[str]) -> list[tuple[int | None, int]]:
     """
     pairs: list[tuple[int | None, int]] = []
     for word in words_of(values):
-        text, equals, capacity = word.rpartition("=")
-        size = _size(text, f"--capacity {word}", "[SIZE=]BYTES is meant, as 8=2MiB") if equals else None
-        found = _CAPACITY.fullmatch(capacity.strip())
-        if found is None or found[2].casefold() not in _UNITS:
-            remedy = "write bytes, or KiB, MiB or GiB of 1024, as 2MiB"
-            raise OptionError(f"--capacity {word}: no capacity", remedy=remedy)
-        held = float(found[1]) * _UNITS[found[2].casefold()]
-        if not held.is_integer() or held > _MOST_BYTES:
-            raise OptionError(f"--capacity {word}: not a whole number of bytes that a cache can have")
-        pairs.append((size, int(held)))
-    if len({size is None for size, _ in pairs}) > 1:
-        raise OptionError("some capacities have a size and others have not", remedy="give all of them one")
-    sizes = [size for size, _ in pairs if size is not None]
-    repeated = next((size for size in sizes if sizes.count(size) > 1), None)
-    if repeated is not None:
-        raise OptionError(f"size {repeated} has two capacities", remedy="give each size once")
+        found = _CAPACITY.fullmatch(word)
+        held = float(found[2]) * _UNITS.get(found[3].casefold(), 0) if found else 0.0
+        if found is None or not 0 < held <= _MOST_BYTES or not held.is_integer():
+            what = f"--capacity {word}: not a whole number of bytes that a cache can have"
+            raise OptionError(what, remedy="write [SIZE=]BYTES, or KiB, MiB or GiB of 1024, as 8=2MiB")
+        pairs.append((None if found[1] is None else int(found[1]), int(held)))
+    sizes = [size for size, _ in pairs]
+    if len(sizes) > 1 and set(sizes) != {None} and (None in sizes or len(set(sizes)) < len(sizes)):
+        raise OptionError("each capacity has a size of its own, or none has", remedy="give all of them one")
     return pairs or [(None, capacity) for capacity in DEFAULT_CAPACITIES]

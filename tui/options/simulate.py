@@ -143,9 +143,7 @@ class ProjectOptions(OutputOptions):
         "Instructions of the kernels not simulated whole, at most: the tracer's stats.csv.",
         metavar="FILE",
     )
-    ctas: tuple[str, ...] = option(
-        (), "CTAs of the whole kernel, or its grid as XxYxZ.", "--ctas", "--grid", metavar="[KERNEL=]N"
-    )
+    ctas: tuple[str, ...] = option((), "CTAs of the whole kernel.", metavar="[KERNEL=]N")
     kernel: str | None = option(
         None, "#NUMBER as listed, or part of the name: whose chart to draw.", "-k", metavar="KERNEL"
     )

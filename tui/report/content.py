@@ -25,7 +25,7 @@ from tui.charts.quantities import count, duration, duration_range, ratio, share
 from tui.engine.looking import GroupTimeline, timeline_of_group
 from tui.engine.plan_files import estimated, missing_to_target
 from tui.engine.planning import PlanCosts, binding_of, comparison_of, plan_costs, study_within_budget, traded
-from tui.engine.studies import note_unused_epsilon, target_of
+from tui.engine.studies import target_of
 from tui.options.command_line import error_text, options_of, with_flags
 from tui.options.look import ReportOptions
 from tui.options.plan import CompareOptions
@@ -159,7 +159,6 @@ def facts_of(options: ReportOptions, progress: Progress) -> Facts:
         `estimated`.
     """
     _check_results_options(options)
-    note_unused_epsilon(options)
     study = study_within_budget(options.profiles, options)
     plan = drawn_plan(study.counts, study.design, options.seed)
     # First of all: of wrong files one hears before the long work.

@@ -1,11 +1,8 @@
-"""`scale predict`: from options to a question and its answer, and what is said of that.
-
-As data, and for a person, as the app copies it, a chart, a table and words.
-"""
+"""`scale predict`: from options to a question and its answer, as data, and as a chart, a table and words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,19 +13,12 @@ from scalemodel.inputs import CurvePoints, ScaleQuestion, Tell, measured_above, 
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
 from scalemodel.predict import Outcome, Prediction, Region, predict
 from scalemodel.rules import BENCHMARKS, DEFAULT_RULE, RULES, TARGETS, TARGETS_OF_THREE, Bounds, targets_held
-from tui.charts.grid import ansi, plain
 from tui.charts.quantities import UNKNOWN, ratio, share
 from tui.charts.size_plot import prediction_chart
-from tui.options.scale import (
-    ScaleOptions,
-    ScalePredictOptions,
-    pairs_of,
-    sizes_of,
-    words_of,
-)
-from tui.output.markdown import Block
+from tui.options.scale import ScalePredictOptions, pairs_of, sizes_of, words_of
+from tui.output.blocks import Laid, Said
 from tui.output.writer import Canvas
-from tui.terminal.printable import Column, names, printable, shortened, table, wrapped
+from tui.terminal.printable import Column, names, shortened, table
 
 Pairs = Sequence[tuple[Measurements, Outcome]]
 
@@ -47,14 +37,10 @@ _GIVE_CURVE = "give the CSV of scale mrc --capacity SIZE=BYTES, with --instructi
 def predictions_of(options: ScalePredictOptions, tell: Tell | None = None) -> Pairs:
     """Return what was measured of each benchmark, and what is predicted from it.
 
-    Parameters
-    ----------
-    tell : is told what of a file is left out.
+    `tell`: is told what of a file is left out.
 
-    Raises
-    ------
-    InputError : a file cannot be read, or a value in it is wrong.
-    OptionError : there is nothing to predict from, or options contradict each other or a file.
+    Raises InputError: a file cannot be read, or a value in it is wrong; OptionError: there is nothing to
+    predict from, or options contradict each other or a file.
     """
     _check(options)
     curve = None if options.mpki_from is None else _curve(options.mpki_from, options.mpki_unit)
@@ -69,12 +55,11 @@ def predictions_of(options: ScalePredictOptions, tell: Tell | None = None) -> Pa
             tell=tell,
         )
     ] or [_typed(options, curve)]
-    for flag in ("name", "f_mem", "mpki_from"):
-        if len(questions) > 1 and getattr(options, flag) is not None:
-            known = ", ".join(question.measurements.name for question in questions)
-            what = f"--{flag.replace('_', '-')} is of one benchmark"
-            raise OptionError(what, remedy=f"name it by --benchmark: one of {known}")
-    if curve is not None and any(question.measurements.curve for question in questions):
+    if len(questions) > 1 and (options.f_mem is not None or curve is not None):
+        flag = "--mpki-from" if options.f_mem is None else "--f-mem"
+        known = ", ".join(question.measurements.name for question in questions)
+        raise OptionError(f"{flag} is of one benchmark", remedy=f"name it by --benchmark: one of {known}")
+    if curve is not None and questions[0].measurements.curve:
         _check_lines(curve, tell)
     pairs = []
     for question in questions:
@@ -87,8 +72,7 @@ def predictions_of(options: ScalePredictOptions, tell: Tell | None = None) -> Pa
             simulated=simulated,
             f_mem=options.f_mem,
             assume_f_mem=options.assume_f_mem,
-            curve_is_modelled=options.modelled_curve
-            or (options.mpki_from is not None and measurements.scaling.has_cliffs),
+            curve_is_modelled=curve is not None and measurements.scaling.has_cliffs,
         )
         pairs.append((measurements, outcome))
     return pairs
@@ -113,35 +97,27 @@ def _check(options: ScalePredictOptions) -> None:
         "--run": options.run,
     }
     given = [name for name, values in sources.items() if values]
-    if len(given) > 1:
-        raise OptionError(f"{' and '.join(given)} are given", remedy="give one of the two")
-    if not options.files and options.benchmark is not None:
-        raise OptionError("--benchmark names one of a file", remedy="give the file")
-    if not given:
-        what = "nothing to predict from"
-        raise OptionError(what, remedy="give a file, or --ipc SIZE=VALUE of two sizes or more")
+    if len(given) != 1:
+        what = f"{' and '.join(given)} are given" if given else "nothing to predict from"
+        raise OptionError(what, remedy="give one: a file, --ipc SIZE=VALUE or --run SIZE=LOG of two sizes")
     if options.plan is not None or options.kernels:
         what = f"--{'kernels' if options.plan is None else 'plan'} is of runs launch by launch"
         raise OptionError(what, remedy="give --run SIZE=LOG twice, and no --rule")
 
 
 def _check_lines(curve: CurvePoints, tell: Tell | None) -> None:
-    """Refuse a curve of other lines than the simulators' sectors beside MPKI; tell where it does not say.
-
-    Raises
-    ------
-    OptionError : it says that it is of other lines.
-    """
-    how = f"make the curve with scale mrc --line-bytes {_SECTOR_BYTES}, or take all MPKI from it"
-    sectors = f"GPGPU-Sim and Accel-Sim count sectors of {_SECTOR_BYTES} bytes, as many as four a line of 128"
-    if curve.line_bytes is None and tell is not None:
-        of = "the lines of the curve of --mpki-from are not known, and the MPKI beside it may be of others"
-        tell(f"{of}: {sectors}; {how}")
-    elif curve.line_bytes not in {None, _SECTOR_BYTES}:
-        what = (
-            f"the curve of --mpki-from counts lines of {curve.line_bytes} bytes, and stands beside other MPKI"
-        )
-        raise OptionError(f"{what}: {sectors}", remedy=how)
+    """Refuse a curve of other lines than the simulators' sectors beside MPKI; tell where it does not say."""
+    if curve.line_bytes == _SECTOR_BYTES:
+        return
+    what = (
+        f"the curve of --mpki-from counts lines of {curve.line_bytes or 'unknown'} bytes, beside other MPKI: "
+        f"GPGPU-Sim and Accel-Sim count sectors of {_SECTOR_BYTES} bytes, as many as four a line of 128"
+    )
+    remedy = f"make the curve with scale mrc --line-bytes {_SECTOR_BYTES}, or take all MPKI from it"
+    if curve.line_bytes is not None:
+        raise OptionError(what, remedy=remedy)
+    if tell is not None:
+        tell(f"{what}; {remedy}")
 
 
 def _curve(path: str, unit: MpkiUnit | None) -> CurvePoints:
@@ -157,7 +133,6 @@ def _curve(path: str, unit: MpkiUnit | None) -> CurvePoints:
 
 def _typed(options: ScalePredictOptions, curve: CurvePoints | None) -> ScaleQuestion:
     """Return the question of --ipc and --mpki, or of --run; a file's curve is added later, in its unit."""
-    unit = options.mpki_unit or (None if curve is None else curve.unit)
     ipc = pairs_of("--ipc", options.ipc)
     if options.run:
         # Reading logs takes what tables of sizes do not.
@@ -165,12 +140,9 @@ def _typed(options: ScalePredictOptions, curve: CurvePoints | None) -> ScaleQues
         from tui.scale.runs import read_runs
 
         ipc = sorted(measurements_of_runs("", read_runs(options.run)).ipc.items())
-    measurements = measurements_of(
-        ipc,
-        pairs_of("--mpki", options.mpki),
-        mpki_unit=unit or MpkiUnit.THREAD,
-        scaling=options.scaling or Scaling.STRONG,
-    )
+    unit = options.mpki_unit or (None if curve is None else curve.unit) or MpkiUnit.THREAD
+    mpki, scaling = pairs_of("--mpki", options.mpki), options.scaling or Scaling.STRONG
+    measurements = measurements_of(ipc, mpki, mpki_unit=unit, scaling=scaling)
     return ScaleQuestion(measurements, tuple(sorted(size for size, _ in ipc)), ())
 
 
@@ -178,9 +150,16 @@ def _asked(
     question: ScaleQuestion, options: ScalePredictOptions, curve: CurvePoints | None
 ) -> tuple[Measurements, tuple[int, ...], tuple[int, ...]]:
     """Return measurements, scale models and targets, with what the options say instead of the file."""
-    measurements = question.measurements if curve is None else _with_curve(question.measurements, curve)
-    if options.name is not None:
-        measurements = replace(measurements, name=options.name)
+    measurements = question.measurements
+    if curve is not None:
+        unit = measurements.mpki_unit
+        if measurements.curve and curve.unit not in {None, unit}:
+            what = f"the MPKI given count per {unit} instruction, the curve's per {curve.unit}"
+            raise OptionError(what, remedy="give all in one unit")
+        mpki = measurements_of((), (*measurements.curve, *curve.mpki)).mpki
+        measurements = replace(
+            measurements, mpki=mpki, mpki_unit=curve.unit or unit, mpki_bounds=curve.bounds
+        )
     if options.peak_ipc_per_sm is not None:
         measurements = replace(measurements, peak_ipc_per_sm=options.peak_ipc_per_sm)
     simulated = sizes_of("--simulated", options.simulated) or question.simulated
@@ -192,28 +171,6 @@ def _asked(
     if not targets:
         raise OptionError("no target is given", remedy="say which GPUs are asked for: --target 32,64,128")
     return measurements, simulated, targets
-
-
-def _with_curve(measurements: Measurements, curve: CurvePoints) -> Measurements:
-    unit = measurements.mpki_unit
-    if measurements.curve and curve.unit not in {None, unit}:
-        what = f"the MPKI given count per {unit} instruction, the curve's per {curve.unit}"
-        raise OptionError(what, remedy="give all in one unit")
-    mpki = measurements_of((), (*measurements.curve, *curve.mpki)).mpki
-    return replace(measurements, mpki=mpki, mpki_unit=curve.unit or unit, mpki_bounds=curve.bounds)
-
-
-def unused_options(
-    options: ScaleOptions, benchmarks: Sequence[Measurements], outcomes: Sequence[Outcome]
-) -> Iterator[str]:
-    """Yield a sentence for each option that no benchmark made use of."""
-    if options.mpki_unit is not None and not any(benchmark.curve for benchmark in benchmarks):
-        yield "--mpki-unit is not used, as there is no MPKI; leave it out"
-    found = {finding.code for outcome in outcomes for finding in outcome.findings}
-    if options.assume_f_mem and "f-mem-missing" not in found:
-        has_cliff = any(outcome.cliff is not None for outcome in outcomes)
-        why = "f_mem is known" if has_cliff else "there is no cliff on the way to the targets"
-        yield f"--assume-f-mem is not used, as {why}; leave it out"
 
 
 # -- what a prediction says: data ---------------------------------------------------------------------------
@@ -262,66 +219,41 @@ def outcome_object(measurements: Measurements, outcome: Outcome) -> dict[str, An
 # -- what a prediction says: words --------------------------------------------------------------------------
 
 
-def predict_text(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -> str:
-    """Return chart, table and words, without a line end: what `scale predict` prints with these options."""
-    width = options.width or canvas.width
-    lines: list[str] = []
-    if len(pairs) == 1:
-        grid = prediction_chart(*pairs[0], width, options.height or _HEIGHT)
-        lines += wrapped(_heading(pairs), width)
-        lines += [ansi(grid) if canvas.color else plain(grid), ""]
-    lines.append(table(_columns(pairs), gap=" "))
-    lines += _lines(_notes(pairs), width)
-    lines += ["", *_lines(_found(pairs), width), "", *_lines(_explained(pairs, options), width, "")]
-    return "\n".join([*lines, "--benchmark NAME draws one of them."] if len(pairs) > 1 else lines)
-
-
-def predict_blocks(pairs: Pairs, options: ScalePredictOptions) -> Iterator[Block]:
-    """Yield the same without the chart."""
-    if len(pairs) == 1:
-        yield _heading(pairs)
-    yield _columns(pairs)
-    yield from (*_notes(pairs), *_found(pairs), *_explained(pairs, options))
-
-
-def words_lines(pairs: Pairs, options: ScalePredictOptions, width: int) -> list[str]:
-    """Return the words of one benchmark alone, what concerns all of it first, in lines of this width."""
-    found, notes = _lines(_found(pairs), width), _lines(_notes(pairs), width)
-    explained = _lines(_explained(pairs, options), width, "")
-    return [line for lines in (found, notes, explained) if lines for line in (*lines, "")][:-1]
-
-
-def _lines(texts: Iterable[str], width: int, indent: str = "  ") -> list[str]:
-    return [line for text in texts for line in wrapped(printable(text), width, indent)]
-
-
-def _heading(pairs: Pairs) -> str:
-    """Return of one benchmark what was simulated."""
+def predict_blocks(pairs: Pairs, options: ScalePredictOptions, canvas: Canvas) -> Iterator[Said]:
+    """Yield what `scale predict` says: of one benchmark a chart, the table, words."""
     measurements, outcome = pairs[0]
-    *smaller, largest = map(str, outcome.models)
-    name = shortened(outcome.name, LONGEST_NAME)
-    sizes = f"{', '.join(smaller)} and {largest} {measurements.scaling.unit}"
-    heading = f"{measurements.scaling} scaling, {sizes} simulated"
-    return f"{name}: {heading}" if name else heading
+    if len(pairs) == 1:
+        *smaller, largest = map(str, outcome.models)
+        name = f"{shortened(outcome.name, LONGEST_NAME)}: " if outcome.name else ""
+        sizes = f"{', '.join(smaller)} and {largest} {measurements.scaling.unit}"
+        yield f"{name}{measurements.scaling} scaling, {sizes} simulated"
+        if not canvas.is_page:
+            height = options.height or _HEIGHT
+            yield from (prediction_chart(measurements, outcome, options.width or canvas.width, height), "")
+    columns = _columns(pairs)
+    yield columns if canvas.is_page else Laid(table(columns, gap=" "))
+    yield from words_of_predictions(pairs, options)
+    if len(pairs) > 1:
+        yield "--benchmark NAME draws one of them."
 
 
-def _found(pairs: Pairs) -> Iterator[str]:
-    """Yield of each benchmark its class and what was found."""
-    for _, outcome in pairs:
-        name = f"{outcome.name}: " if len(pairs) > 1 else ""
-        yield f"{name}{outcome.classification.scaling}: {outcome.classification.reason}."
-        for each in outcome.findings:
-            yield f"{name}{each.severity}: {each.message} To do: {each.remedy}."
-
-
-def _notes(pairs: Pairs) -> Iterator[str]:
-    """Yield the predictions' own notes, those of one text together; of many benchmarks they are too many."""
+def words_of_predictions(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
+    """Yield the notes of the predictions, what was found, and how all was predicted."""
+    # Of many benchmarks the predictions have too many notes; those of one text are said together.
     targets_of: dict[tuple[str, str], list[int]] = {}
     for each in pairs[0][1].predictions if len(pairs) == 1 else ():
         if each.note:
             targets_of.setdefault((each.method, each.note), []).append(each.target)
     for (method, note), targets in targets_of.items():
         yield f"{', '.join(map(str, targets))} {method}: {note}"
+    yield ""
+    for _, outcome in pairs:
+        name = f"{outcome.name}: " if len(pairs) > 1 else ""
+        yield f"{name}{outcome.classification.scaling}: {outcome.classification.reason}."
+        for finding in outcome.findings:
+            yield f"{name}{finding.severity}: {finding.message} To do: {finding.remedy}."
+    yield ""
+    yield from _explained(pairs, options)
 
 
 def ipc_text(value: float) -> str:
@@ -335,38 +267,36 @@ def signed_share(error: float) -> str:
 
 
 def _columns(pairs: Pairs) -> list[Column]:
-    predictions = [each for _, outcome in pairs for each in outcome.predictions]
-    rows = [prediction_row(measured, each) for measured, outcome in pairs for each in outcome.predictions]
+    each = [
+        (outcome.name, prediction, prediction_row(measured, prediction))
+        for measured, outcome in pairs
+        for prediction in outcome.predictions
+    ]
 
     def shown(key: str, form: Callable[[float], str] = ipc_text) -> Column:
         return Column(
-            key if key != "ipc" else "IPC", [UNKNOWN if row[key] is None else form(row[key]) for row in rows]
+            "IPC" if key == "ipc" else key,
+            [UNKNOWN if row[key] is None else form(row[key]) for _, _, row in each],
         )
 
     columns = [
-        Column("target", [str(each.target) for each in predictions]),
-        Column("rule", [each.method for each in predictions], to_right=False),
+        Column("target", [str(row["target"]) for _, _, row in each]),
+        Column("rule", [row["method"] for _, _, row in each], to_right=False),
         *map(shown, ("ipc", "low", "high")),
     ]
-    if len(pairs) > 1:
-        of_each = [outcome.name for _, outcome in pairs for _ in outcome.predictions]
-        short = [shortened(name, LONGEST_NAME) for name in of_each]
-        columns.insert(0, names("benchmark", short))
-    if any(row["measured"] is not None for row in rows):
+    if any(row["measured"] is not None for _, _, row in each):
         columns += [shown("measured"), shown("error", signed_share)]
-    kinds = [_kind(each) for each in predictions]
     if len(pairs) == 1:
-        columns.append(Column("region", [each.region.value for each in predictions], to_right=False))
-    elif set(kinds) - {"interval", Bounds.NONE.value}:
-        columns.append(Column("low to high is", kinds, to_right=False))
-    return columns
-
-
-def _kind(prediction: Prediction) -> str:
-    """Return in a word or two what low and high of a prediction are."""
-    if prediction.bounds not in {Bounds.INTERVAL, Bounds.BACK_CAST}:
-        return prediction.bounds.value.removeprefix("interval ")
-    return "beyond calibration" if prediction.is_beyond else "interval"
+        return [*columns, Column("region", [row["region"] for _, _, row in each], to_right=False)]
+    kinds = [
+        "beyond calibration" if prediction.is_beyond else prediction.bounds.removeprefix("interval ")
+        for _, prediction, _ in each
+    ]
+    return [
+        names("benchmark", [shortened(name, LONGEST_NAME) for name, _, _ in each]),
+        *columns,
+        *([Column("low to high is", kinds, to_right=False)] if len(set(kinds)) > 1 else []),
+    ]
 
 
 def _explained(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
@@ -382,7 +312,12 @@ def _explained(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
     kinds = [kind for kind in Bounds if kind is not Bounds.NONE and any(row.bounds is kind for row in rows)]
     for kind in kinds:
         of_kind = [row for row in rows if row.bounds is kind]
-        yield _interval(kind, of_kind, "" if len(kinds) == 1 else _where(of_kind, rows, pairs), pairs)
+        where = f" of {len(of_kind)} of the {len(rows)} predictions"
+        if len(pairs) == 1:
+            sizes = listed(dict.fromkeys(each.target for each in of_kind))
+            where = f" at {sizes} {measurements.scaling.unit}"
+        methods = dict.fromkeys(each.method for each in of_kind)
+        yield f"Low to high{where if len(kinds) > 1 else ''} {_interval(kind, list(methods), pairs)}"
     if any(each.is_beyond for each in rows):
         yield (
             "Beyond the calibrated range, for other models, larger targets or efficiencies that change more "
@@ -392,53 +327,36 @@ def _explained(pairs: Pairs, options: ScalePredictOptions) -> Iterator[str]:
         yield f"{', '.join(baselines)}: no interval, as none was calibrated for baselines."
 
 
-def _where(of_kind: Sequence[Prediction], rows: Sequence[Prediction], pairs: Pairs) -> str:
-    """Return which rows these are: by their targets, or of several benchmarks how many."""
-    if len(pairs) > 1:
-        return f" of {len(of_kind)} of the {len(rows)} predictions"
-    methods = dict.fromkeys(each.method for each in of_kind)
-    with_bounds = {each.method for each in rows if each.bounds is not Bounds.NONE}
-    by = f" by {listed(methods)}" if set(methods) != with_bounds else ""
-    return f" at {listed(dict.fromkeys(each.target for each in of_kind))} {pairs[0][0].scaling.unit}{by}"
-
-
-def _interval(kind: Bounds, of_kind: Sequence[Prediction], where: str, pairs: Pairs) -> str:
-    """Return what low to high is of the rows of one kind; a bracket of a known f_mem is widened."""
-    outcome = pairs[0][1]
-    level = f"{100 * outcome.confidence:.0f} %"
+def _interval(kind: Bounds, methods: Sequence[str], pairs: Pairs) -> str:
+    """Return what low to high is of predictions of one kind; a bracket of a known f_mem is widened."""
+    confidence = pairs[0][1].confidence
+    level = f"{100 * confidence:.0f} %"
     if kind is Bounds.BRACKET:
-        what, widened = (
-            "what the cliff gains at least and at most",
-            f"widened either way as an interval of {level} is",
-        )
-        is_known = {
-            all(finding.code != "f-mem-missing" for finding in one.findings)
-            for _, one in pairs
-            if any(each.bounds is Bounds.BRACKET for each in one.predictions)
-        }
-        if is_known == {True}:
+        bracketed = [one for _, one in pairs if any(each.bounds is kind for each in one.predictions)]
+        unknown = [any(each.code == "f-mem-missing" for each in one.findings) for one in bracketed]
+        widened = f"widened either way as an interval of {level} is"
+        if not any(unknown):
             what = f"nothing of what the cliff gains, or all of it, {widened}"
-        elif True in is_known:
-            what += f", where f_mem is known {widened}"
-        return f"Low to high{where} is a bracket, no interval: {what}."
+        else:
+            known = "" if all(unknown) else f", where f_mem is known {widened}"
+            what = f"what the cliff gains at least and at most{known}"
+        return f"is a bracket, no interval: {what}."
     if kind is Bounds.NOT_CALIBRATED:
         return (
-            f"Low to high{where} is twice as wide as the interval of {level}, as a cliff lies between the "
-            "models; what it holds was not calibrated."
+            f"is twice as wide as the interval of {level}, as a cliff lies between the models; what it holds "
+            "was not calibrated."
         )
     is_of_three = kind is Bounds.BACK_CAST
-    methods = list(dict.fromkeys(each.method for each in of_kind))
-    held = {each: targets_held(each, outcome.confidence, of_three=is_of_three) for each in methods}
-    counts = listed(f"{count} by {method}" for method, count in held.items())
-    counts = str(held[methods[0]]) if len(methods) == 1 else counts
-    meant = f"Low to high{where} is an interval meant to hold {level} of the targets"
+    held = {each: str(targets_held(each, confidence, of_three=is_of_three)) for each in methods}
+    counts = listed(count if len(held) == 1 else f"{count} by {method}" for method, count in held.items())
+    meant = f"is an interval meant to hold {level} of the targets"
     if not is_of_three:
         return (
             f"{meant}. It was set by the public benchmarks, from 8 and 16 SMs up to 128 and from 4 and 8 "
             f"chiplets to 16, and tried on no others; of {TARGETS} targets of {BENCHMARKS} of them it holds "
             f"{counts}."
         )
-    back_casts = outcome.back_cast.items() if len(pairs) == 1 else ()
+    back_casts = pairs[0][1].back_cast.items() if len(pairs) == 1 else ()
     errors = [f"{each} {share(back)}" for each, back in back_casts if back is not None and each in methods]
     by = f": {', '.join(errors)}" if errors else ""
     return (

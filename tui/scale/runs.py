@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +22,8 @@ from sampling.simulators.results import SimulatedLaunches, read_result_files
 from sampling.text import counted
 from scalemodel.from_logs import (
     METHOD,
-    KernelRow,
+    OFF_A_DOUBLING,
+    ByWaves,
     Printed,
     Run,
     check_runs,
@@ -33,12 +33,11 @@ from scalemodel.from_logs import (
     size_of,
     waves_of,
 )
-from scalemodel.waves import OFF_A_DOUBLING, ByWaves
 from tui.charts.quantities import share
 from tui.options.scale import ScalePredictOptions, sizes_of
-from tui.output.markdown import Block
-from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import Column, names, printable_lines, table, wrapped
+from tui.output.blocks import Said
+from tui.output.writer import Answer
+from tui.terminal.printable import Column, names
 
 _CYCLES = "cycles"
 _LOG_NAME = re.compile(r"\.(log|txt|out)(\.gz|\.xz)?$")
@@ -46,7 +45,7 @@ _MOST_KERNELS, _MOST_NAMED = 20, 3
 _DECIDING = 0.5
 _OF_RULES = (
     *("ipc", "mpki", "mpki_from", "f_mem", "assume_f_mem", "peak_ipc_per_sm"),
-    *("files", "benchmark", "name", "simulated", "scaling", "mpki_unit", "modelled_curve"),
+    *("files", "benchmark", "simulated", "scaling", "mpki_unit"),
 )
 _SIZE_OF_RUN = "give --run SIZE=LOG, the SMs of the simulated GPU and what its simulator printed"
 
@@ -67,9 +66,7 @@ def _is_log(path: str) -> bool:
 def logs_in(folder: str) -> list[str]:
     """Return what simulators printed among the files named as logs in a folder and its folders, in order.
 
-    Raises
-    ------
-    OptionError : there is none.
+    Raises OptionError: there is none.
     """
     files = [path for deep in ("*", "*/*") for path in Path(folder).glob(deep) if _LOG_NAME.search(path.name)]
     found = sorted(str(path) for path in files if is_run(str(path)))
@@ -83,10 +80,8 @@ def logs_in(folder: str) -> list[str]:
 def read_run(text: str, plan: PlanFile | None = None) -> tuple[Run, SimulatedLaunches | None]:
     """Return the run that SIZE=FILE or FILE names; of a plan its drawn launches, with their results.
 
-    Raises
-    ------
-    OptionError : it is of neither form.
-    InputError, ProfileError : it cannot be read, was cut off, or its size is not known.
+    Raises OptionError: it is of neither form; InputError, ProfileError: it cannot be read, was cut off, or
+    its size is not known.
     """
     size, equals, path = text.partition("=")
     given = int(size) if equals and size.strip().isdigit() else None
@@ -97,10 +92,10 @@ def read_run(text: str, plan: PlanFile | None = None) -> tuple[Run, SimulatedLau
     printed = read_printed(path) if is_log and path != "-" else Printed()
     if not is_log and given is None:
         raise OptionError(f"--run {text}: a table does not say of how many SMs it is", remedy=_SIZE_OF_RUN)
-    results = None if plan is None else read_result_files(plan, (path,))
-    if plan is None or results is None:
+    if plan is None:
         whole = _whole_run(path, printed, is_log=is_log)
         return replace(whole, size=size_of(path, given, printed)), None
+    results = read_result_files(plan, (path,))
     drawn = {launch.id: launch for launch in plan.drawn}
     cycles = results.metrics.get(_CYCLES, np.full(len(results.ids), np.nan))
     known = ~np.isnan(cycles)
@@ -154,50 +149,23 @@ def read_runs(texts: Sequence[str]) -> list[Run]:
     return runs
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Larger:
-    """A larger GPU as it is predicted.
-
-    Attributes
-    ----------
-    cycles, low, high : of the whole; both ends None where nothing was measured so far from the runs.
-    measured : cycles of the run that was given at this size; None without one.
-    estimate : of the whole from the drawn launches; None where all were simulated.
-    """
+class Larger(NamedTuple):
+    """A larger GPU as it is predicted."""
 
     waves: ByWaves
-    larger: Run
-    cycles: float
-    low: float | None
-    high: float | None
-    measured: float | None
-    estimate: PlanEstimate | None = None
-
-    def row(self) -> dict[str, Any]:
-        """Return it as the contract's `scale predict --run` has it."""
-        executed, parts = self.larger.instructions, None if self.estimate is None else self.estimate.parts
-        return {
-            "target": self.waves.target,
-            "from": list(self.waves.sizes),
-            "cycles": self.cycles,
-            "low": self.low,
-            "high": self.high,
-            "ipc": None if executed is None else executed / self.cycles,
-            "scale_error": self.waves.half_width,
-            "sampling_error": None if parts is None else parts.sampling,
-            "caches_error": None if parts is None else parts.cold_check,
-            "measured": self.measured,
-            "error": None if self.measured is None else self.cycles / self.measured - 1,
-        }
+    #: The larger of the two runs.
+    run: Run
+    #: As the contract's `scale predict --run` has it; the ends are None where nothing was measured so far.
+    row: dict[str, Any]
+    #: Of the whole from the drawn launches; None where all were simulated.
+    estimate: PlanEstimate | None
 
 
 def answer_by_waves(options: ScalePredictOptions) -> Answer:
     """Return what `scale predict` says of runs.
 
-    Raises
-    ------
-    OptionError : there are fewer than two runs below a target, or no target.
-    InputError, ProfileError : a run cannot be read, or is not of the same launches as the others.
+    Raises OptionError: there are fewer than two runs below a target, or no target; InputError, ProfileError:
+    a run cannot be read, or is not of the same launches as the others.
     """
     stray = next((name for name in _OF_RULES if getattr(options, name) not in {None, False, ()}), None)
     if stray is not None:
@@ -212,29 +180,22 @@ def answer_by_waves(options: ScalePredictOptions) -> Answer:
     if not targets:
         raise OptionError("no target is given", remedy="say which GPUs are asked for: --target 32,64,128")
     found = larger_gpus(runs, targets, plan, {run.size: results for run, results in read})
-    kernels = (
-        [row._asdict() for row in kernel_rows(found[-1].waves, found[-1].larger)] if options.kernels else []
-    )
-    rows = [each.row() for each in found]
-    results = {
-        "method": METHOD,
-        "runs": [
-            {
-                "size": run.size,
-                "path": run.path,
-                "launches": len(run.id),
-                "cycles": float(run.cycles.sum()),
-                "ipc": run.ipc,
-            }
-            for run in runs
-        ],
-        "predictions": rows,
-        "kernels": kernels,
-    }
+    rows, kernels = [each.row for each in found], []
+    if options.kernels:
+        kernels = [row._asdict() for row in kernel_rows(found[-1].waves, found[-1].run)]
+    simulated = [
+        {
+            "size": run.size,
+            "path": run.path,
+            "launches": len(run.id),
+            "cycles": float(run.cycles.sum()),
+            "ipc": run.ipc,
+        }
+        for run in runs
+    ]
     return Answer(
         "scale predict",
-        results,
-        lambda canvas: runs_text(found, options, canvas),
+        {"method": METHOD, "runs": simulated, "predictions": rows, "kernels": kernels},
         rows=kernels if options.kernels else rows,
         blocks=lambda _: runs_blocks(found, kernels=options.kernels),
     )
@@ -244,130 +205,103 @@ def larger_gpus(
     runs: Sequence[Run],
     targets: Sequence[int],
     plan: PlanFile | None = None,
-    results_of: Mapping[int, SimulatedLaunches | None] = MappingProxyType({}),
+    results_of: Mapping[int, SimulatedLaunches | None] | None = None,
 ) -> list[Larger]:
     """Return the GPU of each target; of a plan the whole run that its launches stand for, in one interval."""
-    return [_larger(runs, target, plan, results_of) for target in targets]
+    found = []
+    for target in targets:
+        waves, run = waves_of(runs, target)
+        off, measured, estimate = waves.half_width, None, None
+        if plan is None:
+            measured = next((float(run.cycles.sum()) for run in runs if run.size == target), None)
+            total = float(waves.cycles.sum())
+            low, high = (None, None) if off is None else (total * (1 - off), total * (1 + off))
+        else:
+            results = (results_of or {})[run.size]
+            caches: tuple[str, ...] = ()
+            if results is not None and results.caches:
+                known = np.isin(results.ids, run.id)
+                caches = tuple(state for state, here in zip(results.caches, known, strict=True) if here)
+            predicted = SimulatedLaunches(run.id, {_CYCLES: waves.cycles}, caches=caches)
+            estimate = estimate_plan(plan, predicted, scale_error=off or 0.0)
+            total = estimate.main.total
+            low, high = (None, None) if off is None else (estimate.main.low, estimate.main.high)
+        parts = None if estimate is None else estimate.parts
+        row = {
+            "target": target,
+            "from": list(waves.sizes),
+            "cycles": total,
+            "low": low,
+            "high": high,
+            "ipc": None if run.instructions is None else run.instructions / total,
+            "scale_error": off,
+            "sampling_error": None if parts is None else parts.sampling,
+            "caches_error": None if parts is None else parts.cold_check,
+            "measured": measured,
+            "error": None if measured is None else total / measured - 1,
+        }
+        found.append(Larger(waves, run, row, estimate))
+    return found
 
 
-def _larger(
-    runs: Sequence[Run],
-    target: int,
-    plan: PlanFile | None,
-    results_of: Mapping[int, SimulatedLaunches | None],
-) -> Larger:
-    waves, larger = waves_of(runs, target)
-    off = waves.half_width
-    if plan is None:
-        truth = next((float(run.cycles.sum()) for run in runs if run.size == target), None)
-        total = float(waves.cycles.sum())
-        low, high = (None, None) if off is None else (total * (1 - off), total * (1 + off))
-        return Larger(waves, larger, total, low, high, truth)
-    results = results_of[larger.size]
-    caches: tuple[str, ...] = ()
-    if results is not None and results.caches:
-        known = np.isin(results.ids, larger.id)
-        caches = tuple(state for state, here in zip(results.caches, known, strict=True) if here)
-    predicted = SimulatedLaunches(larger.id, {_CYCLES: waves.cycles}, caches=caches)
-    estimate = estimate_plan(plan, predicted, scale_error=off or 0.0)
-    low, high = (None, None) if off is None else (estimate.main.low, estimate.main.high)
-    return Larger(waves, larger, estimate.main.total, low, high, None, estimate)
-
-
-def _sentence(found: Larger) -> str:
-    small, large = found.waves.sizes
-    words = f"{found.waves.target} SMs: {found.cycles:,.0f} cycles"
-    if found.low is not None and found.high is not None:
-        words += f", {found.low:,.0f} to {found.high:,.0f}"
-    words += f", launch by launch from {small} and {large} SMs"
-    if found.measured is not None:
-        off = found.cycles / found.measured - 1
-        than = "less" if off > 0 else "more"
-        words += f"; the run there took {found.measured:,.0f}, {share(abs(off))} {than}"
-    return words
-
-
-def _deciding(rows: Sequence[KernelRow], target: int) -> str:
-    """Return which kernels have the most of the predicted cycles."""
-    summed = np.cumsum([row.share for row in rows])
-    count = min(int(np.searchsorted(summed, _DECIDING)) + 1, _MOST_NAMED)
-    named = ", ".join(f"{short_name(row.kernel)} ({share(row.share)}, {row.limit})" for row in rows[:count])
-    which = counted(len(rows), "kernel")
-    return (
-        f"{share(float(summed[count - 1]))} of the cycles at {target} SMs are of {count} of {which}: {named}"
-    )
-
-
-def explained(found: Sequence[Larger]) -> Iterator[str]:
-    """Yield which kernels decide, what limits them, and what the interval is made of."""
-    last = found[-1]
-    yield _deciding(kernel_rows(last.waves, last.larger), last.waves.target)
-    yield f"what the cycles at {last.waves.target} SMs go to: " + ", ".join(
-        f"{share(part)} {limit}" for part, limit in limits(last.waves, last.larger)
-    )
-    said = f"the interval: {share(OFF_A_DOUBLING)} a doubling of SMs, as twelve programs showed"
-    estimate = last.estimate
-    if estimate is not None and estimate.parts is not None:
-        if estimate.parts.sampling is not None:
-            said += f", and {share(estimate.parts.sampling)} for which launches were drawn"
-        if estimate.parts.cold_check:
-            said += f", and {share(estimate.parts.cold_check)} for caches that were cold"
-    if any(each.low is None for each in found):
-        said += "; beyond two doublings nothing was measured, and none is given"
+def runs_blocks(found: Sequence[Larger], *, kernels: bool) -> Iterator[Said]:
+    """Yield the answer, the figures, which kernels decide, what limits them, and if asked a row a kernel."""
+    first, last = found[0].row, found[-1]
+    small, large = first["from"]
+    said = f"{first['target']} SMs: {first['cycles']:,.0f} cycles"
+    if first["low"] is not None:
+        said += f", {first['low']:,.0f} to {first['high']:,.0f}"
+    said += f", launch by launch from {small} and {large} SMs"
+    if first["measured"] is not None:
+        than = "less" if first["error"] > 0 else "more"
+        said += f"; the run there took {first['measured']:,.0f}, {share(abs(first['error']))} {than}"
     yield said
-    if estimate is not None and (caches := estimate.caches.said):
-        yield f"the caches: {caches}"
-
-
-def _columns(found: Sequence[Larger]) -> tuple[Column, ...]:
-    rows = [each.row() for each in found]
+    yield ""
 
     def cells(key: str, form: str) -> list[str]:
-        return ["-" if row[key] is None else format(row[key], form) for row in rows]
+        return ["-" if each.row[key] is None else format(each.row[key], form) for each in found]
 
-    return (
-        Column("SMs", [str(row["target"]) for row in rows]),
+    yield (
+        Column("SMs", cells("target", "")),
         *(Column(key, cells(key, ",.0f")) for key in ("cycles", "low", "high")),
         Column("IPC", cells("ipc", ".4g")),
         Column("measured", cells("measured", ",.0f")),
     )
-
-
-def _kernel_columns(found: Larger) -> tuple[Column, ...]:
-    rows = kernel_rows(found.waves, found.larger)[:_MOST_KERNELS]
-    return (
+    yield ""
+    yield from _explained(last, is_beyond=any(each.row["low"] is None for each in found))
+    if not kernels:
+        yield "next: --kernels gives a row a kernel"
+        return
+    rows = kernel_rows(last.waves, last.run)[:_MOST_KERNELS]
+    yield ""
+    yield (
         Column("share", [share(row.share) for row in rows]),
         Column("cycles", [f"{row.cycles:,.0f}" for row in rows]),
-        Column(f"over {found.waves.sizes[1]} SMs", [f"{row.speedup:.2f}x" for row in rows]),
+        Column(f"over {last.waves.sizes[1]} SMs", [f"{row.speedup:.2f}x" for row in rows]),
         Column("launches", [f"{row.launches:,}" for row in rows]),
         Column("what limits it", [row.limit for row in rows], to_right=False),
         names("kernel", [short_name(row.kernel) for row in rows]),
     )
 
 
-def runs_blocks(found: Sequence[Larger], *, kernels: bool) -> Iterator[Block]:
-    """Yield the answer, the figures, what they go to, and if asked for a row a kernel."""
-    yield _sentence(found[0])
-    yield _columns(found)
-    yield from explained(found)
-    if kernels:
-        yield _kernel_columns(found[-1])
-
-
-def runs_lines(found: Sequence[Larger], width: int, *, kernels: bool = True) -> list[str]:
-    """Return the same in lines of a width."""
-    lines: list[str] = []
-    for block in runs_blocks(found, kernels=kernels):
-        if isinstance(block, str):
-            lines += wrapped(block, width, "  ")
-        else:
-            lines += ["", *table(block).splitlines(), ""]
-    return lines
-
-
-def runs_text(found: Sequence[Larger], options: ScalePredictOptions, canvas: Canvas) -> str:
-    """Return what `scale predict --run` prints with these options, without a line end."""
-    lines = runs_lines(found, options.width or canvas.width, kernels=options.kernels)
-    if not options.kernels:
-        lines.append("next: --kernels gives a row a kernel")
-    return printable_lines("\n".join(lines).rstrip())
+def _explained(found: Larger, *, is_beyond: bool) -> Iterator[str]:
+    """Yield which kernels have most of the predicted cycles, what limits them, what the interval is of."""
+    target, rows = found.waves.target, kernel_rows(found.waves, found.run)
+    summed = np.cumsum([row.share for row in rows])
+    count = min(int(np.searchsorted(summed, _DECIDING)) + 1, _MOST_NAMED)
+    named = ", ".join(f"{short_name(row.kernel)} ({share(row.share)}, {row.limit})" for row in rows[:count])
+    which = f"{count} of {counted(len(rows), 'kernel')}"
+    yield f"{share(float(summed[count - 1]))} of the cycles at {target} SMs are of {which}: {named}"
+    parts_of = ", ".join(f"{share(part)} {limit}" for part, limit in limits(found.waves, found.run))
+    yield f"what the cycles at {target} SMs go to: {parts_of}"
+    said = f"the interval: {share(OFF_A_DOUBLING)} a doubling of SMs, as twelve programs showed"
+    parts = None if found.estimate is None else found.estimate.parts
+    if parts is not None and parts.sampling is not None:
+        said += f", and {share(parts.sampling)} for which launches were drawn"
+    if parts is not None and parts.cold_check:
+        said += f", and {share(parts.cold_check)} for caches that were cold"
+    if is_beyond:
+        said += "; beyond two doublings nothing was measured, and none is given"
+    yield said
+    if found.estimate is not None and (caches := found.estimate.caches.said):
+        yield f"the caches: {caches}"

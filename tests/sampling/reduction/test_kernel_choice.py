@@ -1,4 +1,4 @@
-"""A kernel group is found by the label that a table shows, where that leaves no doubt which one it is."""
+"""A kernel group is found by the label that a table shows, or it is said that several fit."""
 
 from __future__ import annotations
 
@@ -48,27 +48,16 @@ ANY_GROUPS = st.lists(
 
 @settings(max_examples=40)
 @given(ANY_GROUPS, st.sampled_from([None, 28, 32, 48, 64]), st.booleans())
-def test_a_shown_label_finds_its_group_or_is_refused_and_never_finds_another(
+def test_a_shown_label_finds_its_group_or_says_that_it_fits_others(
     groups: list[KernelGroup], room: int | None, ascii_only: bool
 ) -> None:
     shown = labels(groups)
     for index in range(len(groups)):
         label = in_ascii(ascii_only, shown.label, index, room)
         assert choose_kernel(groups, f"#{index + 1} {label}")[0] == index
-        found = meant(groups, label)
-        if isinstance(found, str):
-            # In little room what differs may be left out; several may have what is left then.
-            assert "is the label of several" in found
-        else:
-            assert found[0] == index or found[1]
-
-
-def meant(groups: list[KernelGroup], label: str) -> tuple[int, int] | str:
-    """What a label is taken for, or why it is refused."""
-    try:
-        return choose_kernel(groups, label)
-    except OptionError as error:
-        return str(error)
+        # In little room what differs may be left out; several may have what is left then.
+        found, others = choose_kernel(groups, label)
+        assert found == index or others
 
 
 @pytest.mark.parametrize(
@@ -80,7 +69,6 @@ def meant(groups: list[KernelGroup], label: str) -> tuple[int, int] | str:
         ("#5 vectorized.. CUDAFunctor_add,Half 8x4x3", 5),
         ("#5", 5),
         ("#11 relu", 11),
-        ("relu 8x4x3", 11),
         ("_Z4convILi1EEvPf", 13),
     ],
 )
@@ -89,31 +77,17 @@ def test_examples(wanted: str, rank: int) -> None:
     assert choose_kernel(groups, wanted) == (rank - 1, 0)
 
 
-def test_words_of_a_label_are_whole_unless_letters_are_left_out() -> None:
-    groups = [group(name, 8) for name in ("my_relu", "relu", "relu_backward")]
-    assert choose_kernel(groups, "relu 8x4x3") == (1, 0)
-    assert choose_kernel(groups, "my..relu 8x4x3 [64]") == (0, 0)
-    assert choose_kernel(groups, "relu..ward 8x4x3") == (2, 0)
-
-
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        ("vectorized.. 8x4x3", "is the label of several kernel groups: #4, #5, #6"),
         ("#4 relu", "#4 is void at::native::vectorized_elementwise_kernel"),
+        ("#99", "ranks run from #1 to #"),
         ("volta_sgem_64x32", "no kernel group's key contains it"),
         ("relu 99x4x3", "no kernel group's key contains it"),
         ("..", "no kernel group's key contains it"),
-        ("8x4x4", "no kernel group's key contains it"),
-        ("gpu0", "no kernel group's key contains it"),
-        ("", None),
     ],
 )
-def test_what_is_in_doubt_is_refused(wanted: str, said: str | None) -> None:
-    groups = [group(name, 8) for name in NAMES]
-    if said is None:
-        assert choose_kernel(groups, wanted)[0] == 0
-        return
+def test_what_fits_nothing_is_refused(wanted: str, said: str) -> None:
     with pytest.raises(OptionError) as refused:
-        choose_kernel(groups, wanted)
+        choose_kernel([group(name, 8) for name in NAMES], wanted)
     assert said in f"{refused.value}"
