@@ -429,7 +429,7 @@ def _without_kernels(tables: NsysTables) -> ProfileError:
     elif any(name.startswith("CUPTI_ACTIVITY_KIND_") for name in tables.names):
         what = "has CUDA activities but no kernel launches: kernels were not recorded"
         besides = (
-            ", the profiled range around kernels; if there are still none, set CuptiUseRawGpuTimestamps=false "
+            ", the profiled range around kernels; if none are there, set CuptiUseRawGpuTimestamps=false "
             "in the config.ini of nsys"
         )
     remedy = f"record again with `nsys profile {trace} ...`{besides}"
