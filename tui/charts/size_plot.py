@@ -191,9 +191,9 @@ def size_chart(  # noqa: PLR0913 - what a chart shows, in one place
         if mark.low is not None:
             ends_at = top if mark.high is None else row_of(mark.high), row_of(mark.low)
             _draw_bar(grid, mark, column_of(mark), *ends_at)
-    for mark in marks:
-        if mark.value is not None:
-            put(grid, row_of(mark.value), column_of(mark), mark.symbol, mark.style)
+    # Over the bars of all.
+    for mark in (each for each in marks if each.value is not None):
+        put(grid, row_of(mark.value or 0.0), column_of(mark), mark.symbol, mark.style)
     return grid
 
 
