@@ -42,7 +42,7 @@ from tui.output.blocks import Listing, shortened_to, without_tones, words
 from tui.text.plan import binding_table, option_label, value_text, why_none
 
 _LABEL = 10
-_NEXT_CLAUSE = re.compile(r", | \(|: | of the ")
+_NEXT_CLAUSE = re.compile(r", | \(|: | of the | groups")
 _NOTHING = Listing((), "", lambda *_: "")
 
 Take = Callable[[SampleOptions, str, str], object]
@@ -50,7 +50,7 @@ Take = Callable[[SampleOptions, str, str], object]
 
 
 class PlanFigures(Widget, can_focus=True):
-    """Names and values; of each value the longest wording that has room, else the first clause of the last."""
+    """Names and values; of each the longest wording that has room, else the first clause of the last."""
 
     COMPONENT_CLASSES = {"plan-figures--value", *Line.COMPONENT_CLASSES}  # noqa: RUF012
 
