@@ -62,18 +62,6 @@ def test_it_judges_the_design_that_would_be_planned(method: str, profile: Profil
     assert again.judgement.errors.tolist() == found.judgement.errors.tolist()
 
 
-def test_what_lacks_features_is_not_applicable_and_the_others_still_run(profile: Profile) -> None:
-    compared = comparison_of(profile)
-    found = {method: compared.compare(method, BY_NAME) for method in method_names()}
-    applicable = [method for method, one in found.items() if one.design is not None]
-    assert applicable == list(method_names(random=True))
-    for method in method_names(random=False):
-        assert found[method].judgement is None
-        reason = found[method].reason
-        assert reason is not None
-        assert "`features`" in reason or "single-iteration.range" in reason
-
-
 def test_means_over_profiles() -> None:
     assert mean_figures([2.0, 6.0], [0.01, 0.04], "arithmetic") == pytest.approx((3.0, 0.025))
     assert mean_figures([2.0, 8.0], [0.01, 0.04], "geometric") == pytest.approx((4.0, 0.02))

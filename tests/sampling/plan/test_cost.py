@@ -10,7 +10,6 @@ import pytest
 
 from sampling.api import read_profile
 from sampling.arrays import FloatArray
-from sampling.errors import ProfileError
 from sampling.plan.plan import drawn_plan, locate
 from sampling.plan.study import MethodChoice, Study, study
 from sampling.profile.profile import Profile
@@ -86,17 +85,3 @@ def test_a_plan_by_cost_costs_less_and_keeps_the_same_promise(run: WriteRun) -> 
     for promise in (by_cost.design.bound_with_noise, by_cost.design.expected_half_width):
         assert promise is not None
         assert promise <= 0.02
-
-
-def test_a_feature_file_that_is_none_stops_only_a_plan_that_needs_it(run: WriteRun) -> None:
-    profile = run(by_kernel)
-    choice = MethodChoice(feature_paths=("missing.csv",))
-    found = study(profile, Grouping(GroupBy.NAME), Region(), Target(), choice)
-    assert "missing.csv" in found.unfit
-    assert found.design.cost_share is None
-    for needs in (
-        MethodChoice("sieve", feature_paths=("missing.csv",)),
-        MethodChoice(cost="x", feature_paths=("missing.csv",)),
-    ):
-        with pytest.raises(ProfileError, match=r"missing\.csv"):
-            study(profile, Grouping(GroupBy.NAME), Region(), Target(), needs)

@@ -19,12 +19,9 @@ from sampling.plan.design import Design
 from sampling.plan.plan import drawn_plan, locate, planned_strata
 from sampling.plan.study import MethodChoice, Study, study
 from sampling.profile.profile import Profile
-from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.target import Target
-
-CountsOf = Callable[..., DurationCounts]
 
 LAUNCHES, PROBABILITY = 1000, 0.004
 DURATIONS = np.random.default_rng(3).integers(1, 1000, LAUNCHES)

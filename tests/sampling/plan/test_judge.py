@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sampling.plan.design import make_design
-from sampling.plan.judge import judge_design, judge_plan, planned_design
+from sampling.plan.judge import judge_plan, planned_design
 from sampling.plan.plan import drawn_plan
 from sampling.profile.profile import Profile
 from sampling.readers.registry import read_profile
@@ -26,7 +26,6 @@ from tests.small_plans import plan_of_profile
 from tests.targets import UNPOOLED
 
 Build = Callable[..., Profile]
-CountsOf = Callable[..., DurationCounts]
 Mixture = Callable[..., dict[str, list[int]]]
 
 REPEATS = 1000
@@ -51,18 +50,6 @@ def check_coverage(counts: DurationCounts, method: str) -> None:
 @pytest.mark.parametrize("file", ["resnet50-like.sqlite", "gpt2-like.json.gz"])
 def test_the_bound_covers_the_sample_data(file: str, method: str, sample_data: Path) -> None:
     check_coverage(count_durations(read_profile([str(sample_data / file)]), Grouping()), method)
-
-
-def test_judging_says_how_far_it_is_and_depends_on_the_seed_alone(
-    counts_of: CountsOf, mixture: Mixture
-) -> None:
-    counts = counts_of(mixture(2))
-    design = make_design(counts, "root", Target(), 0)
-    told: list[tuple[int, int, str]] = []
-    judged = judge_design(counts, design, 50, 9, lambda *place: told.append(place))
-    assert told[-1] == (50, 50, "judging root")
-    assert judged.errors.tolist() == judge_design(counts, design, 50, 9).errors.tolist()
-    assert judged.errors.tolist() != judge_design(counts, design, 50, 8).errors.tolist()
 
 
 def table_of(launch_table: Build, groups: dict[str, list[int]], **more: Any) -> Profile:

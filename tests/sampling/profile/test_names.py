@@ -5,8 +5,6 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sampling.parallel import ordered_map
 from sampling.profile.names import (
@@ -17,7 +15,6 @@ from sampling.profile.names import (
     kind_of,
     shares_by_kind,
     short_name,
-    stem_script_name,
 )
 
 ELEMENTWISE = (
@@ -65,12 +62,6 @@ CONCATENATION = (
 )
 def test_the_short_name_is_the_functions_own(full: str, short: str) -> None:
     assert short_name(full) == short
-
-
-def test_the_published_scripts_key_merges_kernels() -> None:
-    names = ["void f<(int)4>(float*)", "void f<(int)8>(float*)"]
-    assert {stem_script_name(name) for name in names} == {"void f<"}
-    assert stem_script_name("gemm") == "gemm"
 
 
 @pytest.mark.parametrize(
@@ -130,21 +121,6 @@ def test_a_name_keeps_its_code_and_learns_its_other_forms() -> None:
     assert (table.short(0), table.mangled(0), len(table)) == ("eff", "_Z1fi", 2)
 
 
-def test_threads_that_intern_at_once_agree() -> None:
-    table = NameTable()
-    names = [f"k{number}" for number in range(300)]
-    with ThreadPoolExecutor(4) as pool:
-        codes = list(pool.map(table.intern, [names[::-1], names, names[::2], names[::3]]))
-    assert len(table) == 300
-    assert [table.full(code) for code in codes[1].tolist()] == names
-    assert codes[0].tolist() == codes[1].tolist()[::-1]
-
-
-@given(items=st.lists(st.integers(), max_size=40))
-def test_results_come_in_the_order_of_the_items(items: list[int]) -> None:
-    assert list(ordered_map(lambda item: item * 2, items)) == [item * 2 for item in items]
-
-
 def test_an_error_in_a_thread_reaches_the_reader() -> None:
     with pytest.raises(ZeroDivisionError):
         list(ordered_map(lambda item: 1 // item, [3, 2, 1, 0, 1, 2]))
@@ -180,3 +156,13 @@ def test_shares_add_up_and_the_largest_is_first() -> None:
     assert shares == {"gemm": 0.4, "other": 0.4, "elementwise": 0.2}
     assert shares_by_kind(["sgemm"], [0]) == {}
     assert set(shares) <= set(KINDS)
+
+
+def test_threads_that_intern_at_once_agree() -> None:
+    table = NameTable()
+    names = [f"k{number}" for number in range(300)]
+    with ThreadPoolExecutor(4) as pool:
+        codes = list(pool.map(table.intern, [names[::-1], names, names[::2], names[::3]]))
+    assert len(table) == 300
+    assert [table.full(code) for code in codes[1].tolist()] == names
+    assert codes[0].tolist() == codes[1].tolist()[::-1]

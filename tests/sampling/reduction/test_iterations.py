@@ -14,7 +14,6 @@ from sampling.reduction.iterations import (
     Iterations,
     Windows,
     find_iterations,
-    stretches_of_period,
     stretches_within,
 )
 
@@ -70,20 +69,6 @@ def test_no_stretch_that_covers_two_blocks_is_missed_and_none_is_made_up(codes: 
     assert {each for each in all_of_them if each[1] - each[0] >= two_blocks} <= found
 
 
-@given(codes=sequences(most=60), period=st.integers(1, 12))
-def test_stretches_of_one_period(codes: Codes, period: int) -> None:
-    period = min(period, len(codes))
-    start, stop = stretches_of_period(np.array(codes), period)
-    longest = []
-    for first in range(len(codes)):
-        last = max(
-            (end for end in range(first, len(codes) + 1) if repeats(codes, first, end, period)), default=0
-        )
-        if last and not (first and repeats(codes, first - 1, last, period)):
-            longest.append((first, last))
-    assert list(zip(start.tolist(), stop.tolist(), strict=True)) == longest
-
-
 #: Launches that occur nowhere else.
 PROLOGUE = list(range(100, 110))
 EPILOGUE = list(range(200, 207))
@@ -100,31 +85,11 @@ def figures(found: Iterations) -> tuple[int, int, int, int, int]:
     return found.launches, len(found.first), found.start, found.stop, found.in_a_row
 
 
-def test_a_loop_between_a_prologue_and_an_epilogue() -> None:
-    found = found_in(PROLOGUE + LAYER * 20 + EPILOGUE)
-    assert figures(found) == (6, 20, 10, 130, 20)
-    assert found.first.tolist() == list(range(10, 130, 6))
-    assert (found.equal_launches, found.repeated) == (120, 120)
-
-
-def test_the_loop_around_other_loops_is_the_one_that_counts() -> None:
-    step = [50, *LAYER * 12, 51, *[6, 7, 8] * 12, 52]
-    assert figures(found_in(PROLOGUE + step * 8)) == (len(step), 8, 10, 10 + 8 * len(step), 8)
-    assert figures(found_in(step * 2 + EPILOGUE)) == (len(step), 2, 0, 2 * len(step), 2)
-
-
 def test_a_loop_that_is_repeated_twice_yields_to_one_within_it_that_is_most_of_it() -> None:
     """Two epochs of fifty steps each, with a few launches after each: a step is the iteration."""
     epoch = LAYER * 50 + EPILOGUE
     assert figures(found_in(epoch * 2)) == (6, 100, 0, 607, 50)
     assert found_in(epoch * 3).launches == len(epoch)
-
-
-def test_parts_of_iterations_at_the_ends_belong_to_the_loop() -> None:
-    found = found_in(LAYER[3:] + LAYER * 9 + LAYER[:2])
-    assert figures(found) == (6, 9, 0, 59, 9)
-    # Where an iteration begins cannot be seen; it is counted from the first launch on.
-    assert found.first[0] == 0
 
 
 def test_iterations_with_a_launch_more_now_and_then_are_counted_apart() -> None:

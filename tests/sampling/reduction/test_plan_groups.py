@@ -17,7 +17,6 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.plan_groups import PlanGroups, is_pool_key, pool_key, pooled
 
 Build = Callable[..., Profile]
-CountsOf = Callable[..., DurationCounts]
 
 # Name, process, device and duration of a launch.
 LAUNCHES = st.lists(
@@ -81,30 +80,6 @@ def test_every_launch_is_in_one_group_and_pools_are_of_one_device(
     own = [group for group, is_in in zip(counts.groups, expected, strict=True) if not is_in]
     assert list(made.groups[: len(own)]) == own
     assert len({group.key for group in made.groups}) == len(made.groups)
-
-
-def test_a_pool_is_one_group_of_all_durations(counts_of: CountsOf) -> None:
-    counts = counts_of({"large": [100] * 9, "a": [5, 7, 7], "b": [7, 9], "c": [1]})
-    groups = pooled(counts, np.array([False, True, True, False]))
-    made = groups.counts
-    assert [group.name for group in made.groups] == ["large", "c", "(pooled kernels)"]
-    assert groups.group_of.tolist() == [0, 2, 2, 1]
-    assert made.offsets.tolist() == [0, 1, 2, 5]
-    assert made.duration_ns.tolist() == [100, 1, 5, 7, 9]
-    assert made.count.tolist() == [9, 1, 1, 3, 1]
-
-
-def test_a_kernel_group_without_company_is_not_pooled(counts_of: CountsOf, launch_table: Build) -> None:
-    counts = counts_of({"large": [100] * 9, "a": [5]})
-    alone = pooled(counts, np.array([False, True]))
-    assert not alone.is_pool.any()
-    assert alone.counts is counts
-    # One small kernel on each of two devices, too.
-    table = launch_table(["l", "l", "a", "b"], [99, 98, 1, 1], process=[0] * 4, device=[0, 1, 0, 1])
-    of_two = count_durations(table, Grouping(GroupBy.NAME))
-    assert not pooled(of_two, of_two.group_duration_ns < 10).is_pool.any()
-    of_one = count_durations(table, Grouping(GroupBy.NAME, pool_devices=True))
-    assert pooled(of_one, of_one.group_duration_ns < 10).group_of.tolist() == [0, 1, 1]
 
 
 @pytest.mark.parametrize(("process", "device"), [(None, None), (0, 0), (4242, 1)])

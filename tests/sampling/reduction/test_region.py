@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
+from sampling.errors import EmptySelectionError, OptionError
 from sampling.plan.drawn_launches import find_drawn_launches
-from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
-from sampling.plan.plan_file import read_plan
-from sampling.plan.study import MethodChoice, study
 from sampling.profile import launch_table as launch_table_module
 from sampling.profile.launch_table import (
     ColumnsInMemory,
@@ -32,7 +28,6 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
 from sampling.reduction.region import LeftOut, Region, selected_parts
 from sampling.strata.draw import Draw
-from sampling.strata.target import Target
 from tests.sampling.conftest import profile_with_ranges
 
 # Two processes with two devices each, three launches on each; the duration is the id.
@@ -76,14 +71,6 @@ def test_what_passes_every_filter_counts(region: Region, ids: list[int], profile
             count_durations(profile, BY_NAME, region)
         return
     assert sorted(count_durations(profile, BY_NAME, region).duration_ns.tolist()) == list(ids)
-
-
-def test_names_are_filtered_as_recorded_and_as_they_read(launch_table: Callable[..., Profile]) -> None:
-    mangled = launch_table(["_Z4convILi1EEvPf", "_Z4convILi2EEvPf"], [1, 2])
-    for pattern in ("conv<1>", "ILi1E"):
-        (group,) = count_durations(mangled, BY_NAME, Region(include=(pattern,))).groups
-        (other,) = count_durations(mangled, BY_NAME, Region(exclude=(pattern,))).groups
-        assert (group.name, other.name) == ("void conv<1>(float*)", "void conv<2>(float*)")
 
 
 @pytest.mark.parametrize(
@@ -201,13 +188,6 @@ def test_times_and_ranges_select_by_rows(region: Region, ids: list[int], timed: 
 def test_the_time_or_range_that_leaves_nothing_is_named(region: Region, message: str, timed: Profile) -> None:
     with pytest.raises(EmptySelectionError, match=message):
         count_durations(timed, BY_NAME, region)
-
-
-def test_what_a_profile_does_not_record_cannot_be_asked_for(profile: Profile) -> None:
-    with pytest.raises(NotApplicableError, match=r"`time_ns` needs the start .* start_ns"):
-        selected_parts(profile, Region(time_ns=(0, 5)))
-    with pytest.raises(NotApplicableError, match=r"format test has none; give an nsys SQLite .*Kineto"):
-        selected_parts(profile, Region(named_range="step"))
 
 
 def test_every_file_has_a_first_launch_of_its_own() -> None:
@@ -332,15 +312,9 @@ def test_it_keeps_what_lasts_as_long_and_counts_the_rest(
     assert {group.name for group in counts.groups} == {rows[place][0] for place, _ in kept}
 
 
-def test_a_plan_file_tells_what_was_left_out(launch_table: Callable[..., Profile], tmp_path: Path) -> None:
-    recording = tmp_path / "x"
-    recording.write_text("")
-    profile = launch_table(["a"] * 9, [1, 2, *[50] * 7], location=recording)
-    studied = study(profile, BY_NAME, Region(min_duration_ns=2), Target(), MethodChoice("root"))
-    plan = drawn_plan(studied.counts, studied.design, 0)
-    path = tmp_path / "plan.json"
-    path.write_text(plan_document(studied, plan, find_planned_launches(studied, plan)).text())
-    read = read_plan(str(path))
-    assert read.profile.left_out == LeftOut(1, 1)
-    assert read.options.region == Region(min_duration_ns=2)
-    assert {launch.id for launch in read.drawn} <= set(range(1, 9))
+def test_names_are_filtered_as_recorded_and_as_they_read(launch_table: Callable[..., Profile]) -> None:
+    mangled = launch_table(["_Z4convILi1EEvPf", "_Z4convILi2EEvPf"], [1, 2])
+    for pattern in ("conv<1>", "ILi1E"):
+        (group,) = count_durations(mangled, BY_NAME, Region(include=(pattern,))).groups
+        (other,) = count_durations(mangled, BY_NAME, Region(exclude=(pattern,))).groups
+        assert (group.name, other.name) == ("void conv<1>(float*)", "void conv<2>(float*)")
