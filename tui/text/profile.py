@@ -372,17 +372,17 @@ def _amounts(study: Study) -> tuple[Words, Words, Words]:
         ),
         (
             Phrase(f"{model}: " if model else ""),
-            *_launches(part, "", of="/"),
+            *_launches(part, ""),
             Phrase(f" {total} {held}"),
         ),
     )
 
 
-def _launches(part: Part, filters: str, of: str = " of ") -> Words:
+def _launches(part: Part, filters: str) -> Words:
     """Return how many launches there are, and where filters leave some out, of how many and why."""
     if part.is_whole:
         return (Phrase(counted(part.launches, "launch", "launches")),)
-    whole = "" if part.of_launches is None else f"{of}{count(part.of_launches)}"
+    whole = "" if part.of_launches is None else f" of {count(part.of_launches)}"
     return Phrase(f"[F] {count(part.launches)}{whole} launches", Tone.PART), Phrase(filters)
 
 
