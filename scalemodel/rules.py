@@ -19,7 +19,7 @@ gains.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -193,7 +193,7 @@ LEAST_BACK_CAST = 0.03
 #: How many times wider an interval is where a cliff lies between the models.
 CLIFF_BETWEEN_MODELS = 2.0
 
-_SIZES: Mapping[Scaling, tuple[int, ...]] = {
+_SIZES = {
     Scaling.STRONG: (8, 16, 32, 64, 128),
     Scaling.WEAK: (8, 16, 32, 64, 128),
     Scaling.CHIPLET: (4, 8, 16),
@@ -244,11 +244,9 @@ def calibration(confidence: float) -> Calibration:
     for level in LEVELS:
         if math.isclose(confidence, level.confidence):
             return level
-        if math.isclose(confidence, 100 * level.confidence):
-            what = f"the confidence is a fraction, not {confidence:g}"
-            raise OptionError(what, remedy=f"give {level.confidence:g}")
+    remedy = "give one of them, as a fraction"
     what = f"the intervals were calibrated at 0.8, 0.9 and 0.95, not at {confidence:g}"
-    raise OptionError(what, remedy="give one of them")
+    raise OptionError(what, remedy=remedy)
 
 
 def calibrated_up_to(scaling: Scaling, models: Sequence[int]) -> int:
@@ -264,7 +262,7 @@ def beyond_benchmarks(scaling: Scaling, correction: float) -> str | None:
     if _LEAST_CORRECTION <= correction <= most:
         return None
     verb, limit = ("falls", 1 - _LEAST_CORRECTION) if correction < 1 else ("rises", most - 1)
-    change = abs(correction - 1)
+    change = min(abs(correction - 1), 10)
     by = f"{100 * change:.0f} %" if change < 10 else "more than 1,000 %"
     one = "a chiplet" if scaling is Scaling.CHIPLET else "an SM"
     return f"IPC of {one} {verb} by {by} a doubling, the benchmarks' by at most {100 * limit:.0f} %"
