@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from sampling.errors import OptionError
+from sampling.errors import OptionError, ProfileError
 from sampling.parallel import Progress
 from sampling.profile.identity import content_sha256, disk_state
 from sampling.profile.profile import KernelTable, Profile, joined_profiles
@@ -35,14 +35,13 @@ if TYPE_CHECKING:
 #: The modules of the readers, in the order in which they are asked
 MODULES = (
     "sampling.readers.launch_parquet",
-    "sampling.readers.rocm_database",
+    "sampling.readers.rocprofv3",
     "sampling.readers.nsys_sqlite",
     "sampling.readers.nsys_folder",
     "sampling.readers.nsys_report",
     "sampling.readers.kineto",
     "sampling.readers.nsys_csv",
     "sampling.readers.pipit_csv",
-    "sampling.readers.rocm_json",
     "sampling.readers.rocm_csv",
     "sampling.readers.nvprof",
     "sampling.readers.gpgpu_sim_output",
@@ -136,10 +135,9 @@ def _profiles_of(
             if (entry.is_file() or entry.is_dir()) and _is_profile(entry, columns):
                 recognised[entry.name] = _recording_and_form(entry.name)
         if not recognised:
-            # Many regular expressions, which no profile needs.
-            from sampling.readers.not_a_profile import folder_error
-
-            raise folder_error(folder)
+            what = "a folder in which nothing is a profile, and no nsys export (CUPTI_ACTIVITY_KIND_KERNEL)"
+            remedy = "give a profile, or the folder that `nsys export --type parquetdir` writes"
+            raise ProfileError(what, path=path, remedy=remedy)
     best: dict[str, str] = {}
     for name, (recording, _) in sorted(recognised.items(), key=lambda each: each[1][1]):
         best.setdefault(recording, name)

@@ -262,17 +262,6 @@ def test_a_large_trace_is_read_piece_by_piece(reading: Any, indent: int | None, 
     assert profile.sequences[0].process == (0 if as_list else 2)
 
 
-def test_pieces_do_not_depend_on_how_the_bytes_arrive() -> None:
-    text = json.dumps(large_trace(1_500)).encode()
-    whole = list(trace_pieces([text]))
-    events = [event for piece in whole[:-1] for event in json.loads(piece)]
-    events += json.loads(whole[-1])["traceEvents"]
-    assert events == json.loads(text)["traceEvents"]
-    for size in (7_000, 100_000, 300_000):
-        blocks = [text[start : start + size] for start in range(0, len(text), size)]
-        assert list(trace_pieces(blocks)) == whole
-
-
 @pytest.mark.parametrize(
     "flaw",
     [

@@ -46,38 +46,23 @@ FILES: list[tuple[str, str | bytes, str, str]] = [
         "--format csv",
     ),
     ("t.json", '[{"Start (ns)":1,"Duration (ns)":2,"Name":"k"}]', "printed as text or JSON, not CSV", "csv"),
-    ("e.json", '{"Type":79,"CudaEvent":{"startNs":"1"}}\n', "such as `nsys export` writes", "--type sqlite"),
     (
         "ncu.csv",
         '==PROF== Connected to process 1\n"ID","Process ID","Process Name","Kernel Name"\n"0","1","a","k"\n',
         "an Nsight Compute CSV",
         "nsys profile",
     ),
-    (
-        "nvprof.txt",
-        "==18148== NVPROF is profiling process 18148, command: ./secret --token x\n",
-        "the output of nvprof without its GPU trace",
-        "nvprof --print-gpu-trace",
-    ),
     ("c.csv", "Dispatch_Id,Kernel_Name,Counter_Name,Counter_Value\n1,k,SQ_WAVES,8\n", _ROCM, _KERNELS),
     ("s.csv", '"Name","Calls","TotalDurationNs","AverageNs"\n"k",2,8,4.0\n', _ROCM, _KERNELS),
     ("r.csv", '"Index","KernelName","gpu-id","queue-id","grd","wgr"\n0,k,0,0,1,1\n', _ROCM, "--timestamp on"),
     ("plan.json", '{"schema": 1, "kind": "plan", "strata": []}', "a plan written by kernelpoint", "profile"),
-    ("kernelslist.g", "MemcpyHtoD,0x7f00,4096\nkernel-1.traceg\n", "what a simulator reads", "nsys profile"),
-    ("sim.log", "GPGPU-Sim uArch: Shader 0\n", "what a simulator reads or prints", "nsys profile"),
+    ("kernelslist.g", "MemcpyHtoD,0x7f00,4096\nkernel-1.traceg\n", "without durations", "nsys profile"),
     (
         "stats.csv",
         "kernel id, kernel mangled name, grid_dimX\nkernel-1.trace, _Z1aPf, 4\n",
-        "counts of instructions or blocks without durations: features of launches, not a profile",
+        "without durations",
         "nsys profile",
     ),
-    (
-        "bb.txt",
-        "kernel 0 - k - #thread-blocks 8,  kernel instructions 5\n",
-        "counts of instructions or blocks without durations",
-        "nsys profile",
-    ),
-    ("export.h5", b"\x89HDF\r\n\x1a\n\0", "a single HDF5, Arrow or JSON file", "nsys export --type sqlite"),
     ("x.zip", b"PK\x03\x04\0", "an archive or packed data", "unpack"),
     ("x.gz.gz", gzip.compress(gzip.compress(b"x")), "an archive or packed data", "unpack"),
     ("a.out", b"\x7fELF\2\1", "a program, not its profile", "nsys profile"),
@@ -111,7 +96,6 @@ def test_files(tmp_path: Path, name: str, content: str | bytes, sentence: str, r
     assert error.remedy is not None
     assert remedy in error.remedy
     assert error.path == str(path)
-    assert "secret" not in str(error)
 
 
 def test_the_remedy_holds_the_path_as_a_shell_takes_it(tmp_path: Path) -> None:

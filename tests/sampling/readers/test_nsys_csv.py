@@ -29,10 +29,6 @@ from tests.sampling.readers.plain_nsys_csv import (
     shapes_told,
 )
 
-HEADER_2020 = (
-    "Start(sec),Duration(nsec),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem,DymSMem,Bytes,Thru(MB/s),"
-    "SrcMemKd,DstMemKd,Device,Ctx,Strm,Name"
-)
 HEADER_2022 = (
     "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),"
     "Bytes (MB),Throughput (MBps),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name"
@@ -119,20 +115,6 @@ class TestGpuTrace:
         assert profile.facts.launch_order == "correlation"
         assert profile.facts.devices == (Device(0, "NVIDIA A100"), Device(1, "NVIDIA A100"))
         assert profile.files[0].launches == profile.launches == 3
-
-    def test_of_2020_seconds_become_nanoseconds(self, tmp_path: Path) -> None:
-        rows = (
-            "0.448410,47648,140,40,1,1,128,1,1,40,8192,0,,,,,Quadro P2000 (0),1,7,sort",
-            "0.4476,542530,118,,,,,,,,,,4194304,77.0,Pageable,Device,P2000 (0),1,7,[CUDA memcpy HtoD]",
-            "12.000001,32,139,1,1,1,128,1,1,40,8192,0,,,,,Quadro P2000 (0),1,7,sort",
-        )
-        before = (
-            "Using r32.sqlite export for stats reports.\n"
-            "Exporting [/opt/reports/gputrace.py r32.sqlite] to console... \n\n"
-        )
-        profile = read(write(tmp_path, text_of(HEADER_2020, rows, before)))
-        assert column(profile, "start_ns") == [12_000_001_000, 448_410_000]
-        assert column(profile, "duration_ns") == [32, 47648]
 
     @pytest.mark.parametrize(
         ("unit", "start", "duration", "nanoseconds"),

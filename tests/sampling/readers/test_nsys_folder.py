@@ -17,7 +17,7 @@ from nsys_files import VERSIONS
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
 from sampling.readers import nsys_folder
-from sampling.readers.input_file import InputFile, open_input
+from sampling.readers.input_file import open_input
 from tests import small_recordings
 from tests.sampling.readers import nsys_exports as exports
 from tests.sampling.readers import plain_nsys_sql as plain_sql
@@ -37,10 +37,6 @@ def columns(profile: Profile) -> list[list[int]]:
     ]
 
 
-def recognised(path: Path) -> bool:
-    return nsys_folder.recognise(InputFile(str(path), path, b"", compressed=False))
-
-
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_small_parquetdir_is_the_same_as_the_sqlite_export(version: str, tmp_path: Path) -> None:
     profile = read(small_recordings.nsys_parquetdir(tmp_path, version))
@@ -51,18 +47,6 @@ def test_a_small_parquetdir_is_the_same_as_the_sqlite_export(version: str, tmp_p
     assert columns(profile) == columns(same)
     assert profile.sequences == same.sequences
     assert profile.facts == same.facts
-
-
-def test_what_is_recognised(tmp_path: Path) -> None:
-    assert not recognised(tmp_path)
-    (tmp_path / "launches.parquet").touch()
-    (tmp_path / "StringIds.csv").touch()
-    assert not recognised(tmp_path)
-    assert not recognised(tmp_path / "launches.parquet")
-    (tmp_path / "CUPTI_ACTIVITY_KIND_KERNEL.arrows").touch()
-    assert recognised(tmp_path)
-    export = exports.export("2023.4", [exports.Launch(1, 2, 1)])
-    assert recognised(export.parquet_folder(tmp_path / "inner"))
 
 
 @pytest.mark.parametrize("table", ["CUPTI_ACTIVITY_KIND_KERNEL", "StringIds", "CUPTI_ACTIVITY_KIND_RUNTIME"])

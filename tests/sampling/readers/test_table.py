@@ -73,13 +73,6 @@ def test_grouped_and_plain_spellings_are_one_number(number: int) -> None:
     assert read(f"{number:,}".replace(",", "."), "de_DE") == number
 
 
-@given(st.decimals(min_value=-(10**9), max_value=10**9, places=2))
-def test_two_decimals_survive_each_locale(number: object) -> None:
-    english = f"{number:,}"
-    german = english.translate(str.maketrans(",.", ".,"))
-    assert read(english) == float(str(number)) == read(german, "de_DE")
-
-
 @pytest.mark.parametrize(
     ("unit", "factor", "base"),
     [
