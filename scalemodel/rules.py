@@ -193,11 +193,8 @@ LEAST_BACK_CAST = 0.03
 #: How many times wider an interval is where a cliff lies between the models.
 CLIFF_BETWEEN_MODELS = 2.0
 
-_SIZES = {
-    Scaling.STRONG: (8, 16, 32, 64, 128),
-    Scaling.WEAK: (8, 16, 32, 64, 128),
-    Scaling.CHIPLET: (4, 8, 16),
-}
+_OF_SMS = (8, 16, 32, 64, 128)
+_SIZES = {Scaling.STRONG: _OF_SMS, Scaling.WEAK: _OF_SMS, Scaling.CHIPLET: (4, 8, 16)}
 _MOST_MODELS = 3
 # C of the benchmarks' models for a doubling: from that of bfs up, under chiplets to that of bs.
 _LEAST_CORRECTION = 0.886
@@ -262,7 +259,7 @@ def beyond_benchmarks(scaling: Scaling, correction: float) -> str | None:
     if _LEAST_CORRECTION <= correction <= most:
         return None
     verb, limit = ("falls", 1 - _LEAST_CORRECTION) if correction < 1 else ("rises", most - 1)
-    change = min(abs(correction - 1), 10)
+    change = abs(correction - 1)
     by = f"{100 * change:.0f} %" if change < 10 else "more than 1,000 %"
     one = "a chiplet" if scaling is Scaling.CHIPLET else "an SM"
     return f"IPC of {one} {verb} by {by} a doubling, the benchmarks' by at most {100 * limit:.0f} %"

@@ -78,7 +78,7 @@ class SplitTree:
 
 
 class Decided(NamedTuple):
-    """What a rule makes of clusters (k,) and of p parts of each: whether to split, and what each way costs."""
+    """What a rule makes of clusters (k,) and of p parts of each: whether to split, and the costs."""
 
     #: (k,) and (k, p), the samples of each part.
     splits: BoolArray
@@ -193,9 +193,8 @@ class TreeGrower:
     def clusters(self) -> tuple[Clusters, IntArray]:
         """The clusters that the decisions so far lead to, decided or not, and the samples each was given."""
         rows = [(node.start, node.stop, node.samples_old) for node in self.tree.leaves]
-        rows += [
-            (int(each.cluster.start[0]), int(each.cluster.stop[0]), each.samples) for each in self._open[-1]
-        ]
+        for cluster, _, given, _ in self._open[-1]:
+            rows.append((int(cluster.start[0]), int(cluster.stop[0]), given))
         start, stop, samples = np.array(sorted(rows), dtype=np.int64).T
         return self._measured(start, stop), samples
 
