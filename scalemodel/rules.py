@@ -241,9 +241,9 @@ def calibration(confidence: float) -> Calibration:
     for level in LEVELS:
         if math.isclose(confidence, level.confidence):
             return level
-    remedy = "give one of them, as a fraction"
-    what = f"the intervals were calibrated at 0.8, 0.9 and 0.95, not at {confidence:g}"
-    raise OptionError(what, remedy=remedy)
+    near = [level.confidence for level in LEVELS if math.isclose(confidence, 100 * level.confidence)]
+    what = f"intervals were calibrated at a confidence of 0.8, 0.9 and 0.95, not at {confidence:g}"
+    raise OptionError(what, remedy=f"give {near[0]:g}" if near else "give one of them")
 
 
 def calibrated_up_to(scaling: Scaling, models: Sequence[int]) -> int:
