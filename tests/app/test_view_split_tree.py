@@ -145,7 +145,6 @@ async def test_group_by_group_and_to_the_ends(gpt: str) -> None:
         await press(app, pilot, "E")
         assert place(app)[0] == last
         assert stop_in(app).ahead is None
-        assert figures(app).startswith("All split")
         running = stop_in(app).running
         whole.finish()
         assert running is not None
