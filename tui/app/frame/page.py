@@ -21,9 +21,10 @@ from sampling.errors import OptionError
 from sampling.plan.study import Study
 from tui.app.actions import Action
 from tui.app.frame.line import PaneTitle
+from tui.app.planning import failure_words
 from tui.app.session_app import SessionApp
 from tui.app.state import KEYS, remedy_keys
-from tui.options.command_line import change_text, error_text
+from tui.options.command_line import change_text
 from tui.output.files import write_text
 from tui.output.writer import Canvas, canvas_text
 from tui.text.profile import MARKS, finding_blocks
@@ -85,7 +86,7 @@ class CopyingScreen(Screen[None]):
         try:
             write_text(text, path)
         except (OSError, OptionError) as error:
-            self.app.say(f"not written: {error_text(error)}", failed=True)
+            self.app.say(f"not written: {failure_words(error)}", failed=True)
         else:
             self.app.say(f"written to {path}")
 

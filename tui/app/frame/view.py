@@ -17,6 +17,7 @@ from tui.app.frame import wording
 from tui.app.frame.line import HeaderLine, KeysLine, Line, PaneTitle
 from tui.app.frame.page import CopyingScreen, FindingsScreen, PaneText
 from tui.app.frame.panes import Rows, Sort, next_in, sorted_by_head
+from tui.app.planning import failure_words
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.options.command_line import error_text
@@ -176,7 +177,7 @@ class ViewScreen(CopyingScreen):
         try:
             line = self.command()
         except OSError as error:
-            self.app.say(f"your split decisions are not written: {error_text(error)}", failed=True)
+            self.app.say(f"your split decisions are not written: {failure_words(error)}", failed=True)
             return
         self.app.copy_to_clipboard(line)
         self.app.say(line)
