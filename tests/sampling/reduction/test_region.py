@@ -20,7 +20,6 @@ from sampling.profile.profile import (
     KernelTable,
     Part,
     Profile,
-    joined_profiles,
 )
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
@@ -140,38 +139,6 @@ def timed() -> Profile:
     return with_ranges(START, API, [0] * 6 + [1] * 6, RANGES)
 
 
-def ids_of(profile: Profile, region: Region) -> list[int]:
-    """Return the ids that a region selects, as every user of selections sees them."""
-    chosen = selected_parts(profile, region)
-    ids = [id_ for part in chosen for id_ in part.ids(np.arange(part.launches)).tolist()]
-    read = [value for part in chosen for value in part.load(["duration_ns"])["duration_ns"].tolist()]
-    assert read == [id_ + 1 for id_ in ids]
-    assert [part.first_id for part in chosen] == [part.ids(np.arange(1)).tolist()[0] for part in chosen]
-    return ids
-
-
-@pytest.mark.parametrize(
-    ("region", "ids"),
-    [
-        (Region(time_ns=(0, None)), range(12)),
-        (Region(time_ns=(0, 50)), [0, 5]),
-        (Region(time_ns=(900, 1151), devices=(1,)), [6, 7, 8, 10]),
-        (Region(time_ns=(0, 51), launches=(1, 5)), [2]),
-        (Region(named_range="step 1"), [0, 1, 6, 7]),
-        (Region(named_range="step"), [0, 1, 2, 3, 6, 7, 8, 9]),
-        (Region(named_range="inner{"), [3, 8]),
-        (Region(named_range="e", devices=(0,)), [0, 1, 2, 3, 5]),
-        (Region(named_range="e", launches=(3, 9)), [3, 5, 6, 7, 8]),
-        (Region(named_range="e", time_ns=(0, 51)), [0, 2, 5]),
-    ],
-)
-def test_times_and_ranges_select_by_rows(region: Region, ids: list[int], timed: Profile) -> None:
-    assert ids_of(timed, region) == list(ids)
-    counts = count_durations(timed, BY_NAME, region)
-    assert sorted(counts.duration_ns.tolist()) == [id_ + 1 for id_ in ids]
-    assert list_launches(timed, counts).id.tolist() == list(ids)
-
-
 @pytest.mark.parametrize(
     ("region", "message"),
     [
@@ -188,18 +155,6 @@ def test_times_and_ranges_select_by_rows(region: Region, ids: list[int], timed: 
 def test_the_time_or_range_that_leaves_nothing_is_named(region: Region, message: str, timed: Profile) -> None:
     with pytest.raises(EmptySelectionError, match=message):
         count_durations(timed, BY_NAME, region)
-
-
-def test_every_file_has_a_first_launch_of_its_own() -> None:
-    kernels = KernelTable()
-    files = [
-        with_ranges([start, start + 40, start + 80], [0, 1, 2], [0] * 3, RANGES, kernels)
-        for start in (7, 5_000)
-    ]
-    workload = joined_profiles(files)
-    chosen = selected_parts(workload, Region(time_ns=(30, 50)))
-    assert [part.ids(np.arange(part.launches)).tolist() for part in chosen] == [[1], [4]]
-    assert [part.first_id for part in selected_parts(workload, Region(named_range="step 1"))] == [0, 3]
 
 
 @given(low=st.integers(0, 11), still=st.lists(st.lists(st.booleans(), min_size=12, max_size=12), max_size=3))

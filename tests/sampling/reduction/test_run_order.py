@@ -64,18 +64,6 @@ def test_the_largest_kernel_that_drifts_is_named_with_the_time_of_all(drift_of: 
     assert drift.middle_id == 301
 
 
-def test_the_region_and_its_ids_are_kept(drift_of: DriftOf) -> None:
-    """Of a rise and a fall the region has the fall alone, and ids stay those of the profile."""
-    durations = [1000 + 10 * step for step in range(100)] + [2000 - 10 * step for step in range(100)]
-    names = [f"k{step % 2}" for step in range(200)]
-    drift = drift_of(names, durations, Region(launches=(100, 200), include=("k0",)))
-    assert drift is not None
-    assert drift.to_ns < drift.from_ns
-    assert 148 <= drift.middle_id <= 152
-    assert drift_of(["k"] * 19, list(range(1000, 20_000, 1000))) is None
-    assert drift_of(["k"] * 20, list(range(1000, 21_000, 1000))) is not None
-
-
 @given(st.lists(st.integers(0, 8), min_size=4, max_size=30))
 def test_the_trend_is_spearmans(values: list[int]) -> None:
     ordered = np.sort(values)
