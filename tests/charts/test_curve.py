@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.drawing import in_ascii
 from tui.charts.axis import value_axis
 from tui.charts.grid import Grid, blank, plain
-from tui.charts.size_plot import Curve, Mark, SizePlot, draw_curve, size_chart
+from tui.charts.size_plot import Mark, draw_curve, size_chart
 
 POINTS = st.lists(st.tuples(st.integers(0, 14), st.integers(0, 59)), min_size=2, max_size=6).map(
     lambda points: sorted(points, key=lambda point: point[1])
@@ -51,10 +51,8 @@ def test_marks_stand_over_their_line() -> None:
     marks = [Mark(2.0**n, float(n), "o", 0) for n in range(5)]
     sizes = [(mark.size, f"{mark.size:g}") for mark in marks]
     for ascii_only in (False, True):
-        bare = in_ascii(ascii_only, size_chart, SizePlot("t", marks, sizes, ""), 60, 12)
-        lined = in_ascii(
-            ascii_only, size_chart, SizePlot("t", marks, sizes, "", curves=[Curve(marks, 0)]), 60, 12
-        )
+        bare = in_ascii(ascii_only, size_chart, "t", marks, sizes, "", 60, 12)
+        lined = in_ascii(ascii_only, size_chart, "t", marks, sizes, "", 60, 12, curves=[(marks, 0)])
         assert (lined.glyph == "o").sum() == (bare.glyph == "o").sum() == 5
         changed = lined.glyph != bare.glyph
         assert changed.sum() > 30

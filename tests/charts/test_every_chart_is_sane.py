@@ -28,7 +28,6 @@ from tui.charts.ipc import IpcCurve, ipc_chart
 from tui.charts.size_plot import (
     Mark,
     Point,
-    SizePlot,
     error_chart,
     prediction_chart,
     scatter,
@@ -110,8 +109,8 @@ def sizes_of(values: list[float | None], **options: object) -> Draw:
         Mark(2.0**n, value, "o", n % 100, low=0 if value is None else value) for n, value in enumerate(values)
     ]
     sizes = [(mark.size, f"{mark.size:g}") for mark in marks]
-    plot = SizePlot("title", marks, sizes or [(1.0, "1")], "SMs", **options)  # type: ignore[arg-type]
-    return lambda width, height, ascii_only: in_ascii(ascii_only, size_chart, plot, width, height)
+    plot = "title", marks, sizes or [(1.0, "1")], "SMs"
+    return lambda width, height, ascii_only: in_ascii(ascii_only, size_chart, *plot, width, height, **options)
 
 
 def trade_off_of(*speedups: float) -> Draw:

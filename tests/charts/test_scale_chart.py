@@ -23,7 +23,6 @@ from tui.charts.size_plot import (
     MEASURED,
     SIMULATED,
     Mark,
-    SizePlot,
     error_chart,
     prediction_chart,
     size_chart,
@@ -112,7 +111,10 @@ def test_sizes_stand_at_their_logarithms() -> None:
     assert len(ticks) == 4
     assert np.ptp(np.diff(ticks)) <= 1, "8, 16, 32 and 64 are as far from each other"
     uneven = size_chart(
-        SizePlot("", [Mark(8, 1, "o", 0), Mark(80, 1, "o", 0)], [(8, "8"), (10, "10"), (80, "80")], "SMs"),
+        "",
+        [Mark(8, 1, "o", 0), Mark(80, 1, "o", 0)],
+        [(8, "8"), (10, "10"), (80, "80")],
+        "SMs",
         80,
         10,
     )
@@ -123,7 +125,7 @@ def test_sizes_stand_at_their_logarithms() -> None:
 def test_values_stand_at_their_rows() -> None:
     """Nine rows from 0 to 8: the padding is less than half a row."""
     marks = [Mark(2**n, float(n), "o", 0) for n in range(9)]
-    grid = size_chart(SizePlot("", marks, [(2**n, str(n)) for n in range(9)], ""), 60, 12)
+    grid = size_chart("", marks, [(2**n, str(n)) for n in range(9)], "", 60, 12)
     rows, columns = np.nonzero(grid.style == 0)
     assert rows.tolist() == list(range(1, 10))
     assert columns.tolist() == sorted(columns.tolist(), reverse=True)

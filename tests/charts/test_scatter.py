@@ -119,16 +119,6 @@ def test_the_legend_names_every_method_by_its_letter() -> None:
     assert all(f"{point.symbol} name" in narrow for point in points), "shortened, but all there"
 
 
-def test_below_twenty_by_four_there_are_numbers_and_what_is_left_out_is_counted() -> None:
-    points = points_of((1, 0.0), (40.2, 0.012), (900, 0.3), (8, 0.1))
-    assert plain(scatter(points, 19, 3)).split("\n") == [
-        "A 0.0 % 1.00x name…",
-        "B 1.2 % 40.2x name…"[:19],
-        "+2 more",
-    ]
-    assert plain(scatter(points, 40, 3)).split("\n")[1] == "B 1.2 % 40.2x name-B"
-
-
 def test_none_are_said_to_be_none_and_what_is_not_finite_is_none() -> None:
     for points in ([], points_of((math.inf, 0.1), (2, math.nan), (0, 0.1))):
         assert plain(scatter(points, 40, 10)).strip() == "no points"

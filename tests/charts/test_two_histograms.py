@@ -43,10 +43,3 @@ def test_only_the_lower_axis_has_labels() -> None:
     assert [number for number, row in enumerate(rows) if "us" in row] == [11]
     assert sum("+-" in row for row in rows) == 2, "two axes where there is room"
     assert sum("+-" in row for row in rows_of({1000: 5}, {9000: 7}, 9)) == 1
-
-
-def test_a_small_one_is_two_sparklines_on_the_same_bins() -> None:
-    before, after, between = rows_of({1000: 5}, {9000: 7}, 3)
-    assert (before, after[:14].strip()) == ("before @", "after")
-    assert after.endswith(" @")
-    assert between == "1.00-9.00 us"

@@ -15,7 +15,7 @@ from sampling.reduction.timeline import GroupLaunches, IdleGaps, TimelineBins
 from sampling.text import counted
 from tui.charts.grid import AXIS, HEADING, LABEL, MARKER, SELECTED, Grid, blank, glyph_set, put
 from tui.charts.quantities import count, duration, duration_range, share
-from tui.charts.timeline import LEFT, RIGHT, Look, Marks, RunAxis, clusters_of, timeline_chart
+from tui.charts.timeline import LEFT, RIGHT, RunAxis, clusters_of, timeline_chart
 from tui.engine.looking import FoundRanges, GroupTimeline
 from tui.options.choices import RangeSort
 from tui.options.look import RangesOptions
@@ -54,7 +54,6 @@ def group_timeline(
     left : columns at its left, see `timeline_chart`.
     """
     gaps = _shown_gaps(timeline)
-    marks = Marks(drift_of(timeline), None if gaps is None else gaps[0])
     return timeline_chart(
         timeline.launches,
         clusters_of_group(timeline.study, timeline.group),
@@ -63,7 +62,11 @@ def group_timeline(
         height,
         by=timeline.by,
         log=log,
-        look=Look(left, dots, marks, timeline.cluster),
+        left=left,
+        dots=dots,
+        cluster=timeline.cluster,
+        has_mean=drift_of(timeline),
+        gaps=None if gaps is None else gaps[0],
     )
 
 

@@ -48,9 +48,7 @@ def group_key(study: Study, index: int, cells: int) -> str:
 def binding_lines(session: Session, study: Study) -> list[str]:
     """Return what binds the plan, or how to learn it, the longest form first."""
     if session.binding is not None:
-        forms = binding_forms(
-            session.binding, study.design, study.counts.total_duration_ns, session.options.slowdown
-        )
+        forms = binding_forms(session.binding, study.design)
         return [*(f"{form}; [3] [b] takes one" for form in forms[:1] if session.binding), *forms]
     if study.counts.launches > MOST_LAUNCHES_UNASKED:
         return ["Faster if: [3] [b] finds out which option makes the plan dear", "Faster if: [3] [b]"]

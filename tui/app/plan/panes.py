@@ -39,7 +39,8 @@ from tui.options.command_line import PLAN_NAME, free_name, typed_value, with_fla
 from tui.options.files import home_expanded, place_for
 from tui.options.plan import SampleOptions
 from tui.output.blocks import Listing, words
-from tui.text.plan import binding_table, option_label, value_text, why_none
+from tui.terminal.printable import table
+from tui.text.plan import binding_columns, option_label, value_text, why_none
 
 _LABEL = 10
 _NOTHING = Listing((), "", lambda *_: "")
@@ -161,7 +162,8 @@ class BindingList(Rows):
         self._lines = ["plans with each option a step looser are being made"]
         if study is not None and found:
             total_ns, slowdown = study.counts.total_duration_ns, session.options.slowdown
-            self._heading, self._lines = binding_table(found, total_ns, slowdown)
+            columns = binding_columns(found, total_ns, slowdown)
+            self._heading, *self._lines = table(columns).split("\n")
         elif study is not None and found is not None:
             self._lines = [why_none(study.design)]
         self.fill(len(self._steps), self.cursor, " ".join(self._lines))
