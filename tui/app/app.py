@@ -169,7 +169,6 @@ class KernelPointApp(SessionApp):
                 self.change(is_problem_read=True)
             if self._until_ready is not None:
                 self._until_ready.stop()
-            self.tell_next_key()
             await self._keys.take(event)
         else:
             await super().on_event(event)

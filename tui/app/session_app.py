@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from textual import on, work
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
-from textual.dom import DOMNode
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widgets import Static
@@ -101,7 +100,6 @@ class SessionApp(App[None]):
         self.opened = session
         self.steps = Steps()
         self._words = ""
-        self._at_next_key: list[tuple[DOMNode, Callable[[], object]]] = []
 
     @abstractmethod
     async def open_first_view(self) -> None:
@@ -286,14 +284,3 @@ class SessionApp(App[None]):
         severity: Literal["error", "information"] = "error" if failed else "information"
         seconds = _FAILED_SECONDS if failed else max(_LEAST_SECONDS, len(shown) / _LETTERS_A_SECOND)
         self.notify(shown, severity=severity, markup=False, timeout=seconds)
-
-    def until_next_key(self, node: DOMNode, take_away: Callable[[], object]) -> None:
-        """Have a refusal that a widget shows taken away at the next key, when it has been read."""
-        self._at_next_key.append((node, take_away))
-
-    def tell_next_key(self) -> None:
-        """Take away what was to stay until this key, where it has not gone with its widget."""
-        waiting, self._at_next_key = self._at_next_key, []
-        for node, take_away in waiting:
-            if not node._pruning:
-                take_away()
