@@ -158,7 +158,7 @@ class KernelPointApp(SessionApp):
 
     def get_default_screen(self) -> Screen[None]:
         """The screen shown before the first view."""
-        return LoadingScreen(self.session)
+        return LoadingScreen(self.session.profiles)
 
     async def on_event(self, event: events.Event) -> None:
         """Take keys in their order; the next key takes away what the last one had to say."""
