@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
-from tui.app.state import Session, Steps, studied, taken_back, undoable
+from tui.app.state import Session, Steps, Undoable, studied, taken_back
 from tui.options.command_line import change_text, changed, error_text
 from tui.options.plan import SampleOptions
 from tui.terminal.printable import is_ascii, printable
@@ -139,8 +139,8 @@ class SessionApp(App[None]):
 
     def decide(self, overrides: Overrides, method: str) -> None:
         """Take the user's split decisions, made in the trees of this method, which plans from now on."""
-        session, shown = self.session, self._shown
-        past = (*session.past_overrides, undoable(session))
+        session, shown, before = self.session, self._shown, self.session.options
+        past = (*session.past_overrides, Undoable(session.overrides, before.method, before.group_by))
         # Views wait for the plan: until then they know only the old decisions.
         self.change(past_overrides=past, doing="planning")
         # The decisions' keys are those of the shown groups, even if the method would group otherwise.

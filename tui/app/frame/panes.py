@@ -266,12 +266,10 @@ class Rows(Widget, can_focus=True):
         self.post_message(self.Resized())
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Go on by a row."""
         event.stop()
         self.move(1)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Go back by a row."""
         event.stop()
         self.move(-1)
 
