@@ -28,7 +28,7 @@ from sampling.plan.judge import (
     judge_plan,
 )
 from sampling.plan.other_recording import align, made_from
-from sampling.plan.plan_file import PlanFile, PlannedFile, read_plan
+from sampling.plan.plan_file import PlanFile, PlannedFile, PlannedLaunch, read_plan
 from sampling.profile.identity import fingerprints
 from sampling.profile.profile import Profile, ProfileFile
 from sampling.readers.registry import read_profile
@@ -318,10 +318,15 @@ def test_a_fingerprint_stays_what_it_is(launch_table: Build) -> None:
     assert asdict(found) == {"process": 0, "device": 0, "launches": 2, "digest": "c4bcffcc6a5d0463"}
 
 
-def recorded(original: Profile) -> PlanFile:
+def recorded(original: Profile, *drawn: PlannedLaunch) -> PlanFile:
     """Return what a plan file knows of a recording."""
-    of_all = stratum("k", original.launches, 1.0, 0.0, ())
+    of_all = stratum("k", original.launches, 1.0, 0.0, drawn)
     return plan_of_strata([of_all], options_of(), sequences=fingerprints(original))
+
+
+def drawn_launch(launch_id: int, name: str) -> PlannedLaunch:
+    """Return a launch of CYCLE as a plan has it: every third launch is the same kernel."""
+    return PlannedLaunch(launch_id, 0, 0, launch_id, name, None, None, launch_id // 3, 1.0, 1)
 
 
 def parting(known: PlanFile, here: Profile, original: Profile | None = None, **how: bool) -> str:
@@ -352,7 +357,8 @@ def test_an_inserted_launch_is_named(launch_table: Build) -> None:
     said = "has 601 launches here, 600 in the plan's recording; "
     named = f"{said}launch 298 is {kernel('new')} here, {kernel(CYCLE[298])} in the plan"
     assert named in parting(recorded(original), longer, original)
-    assert f"{said}where they part, only the recording" in parting(recorded(original), longer)
+    assert f"{said}they part at launches" in parting(recorded(original), longer)
+    assert named in parting(recorded(original, drawn_launch(298, CYCLE[298])), longer)
 
 
 def test_the_sequence_that_parts_is_named(launch_table: Build) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
 from sampling.readers.columns import column_map
-from sampling.readers.launch_parquet import write_launch_parquet
+from sampling.readers.launch_tables import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
