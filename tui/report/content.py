@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from itertools import islice
@@ -216,28 +216,42 @@ def _simulated(study: Study, plan: Plan, options: ReportOptions, progress: Progr
 
 def report_of(facts: Facts, options: ReportOptions) -> Report:
     """Return the report; a section that the profile or the method has nothing for is left out."""
-    study = facts.study
-    name = device_name(study)
-    groups = range(min(options.charts, len(study.counts.groups)))
-    sections: tuple[tuple[str, Iterator[Said | Figure]], ...] = (
+    study, profiles = facts.study, ", ".join(options.profiles)
+    name, keys = device_name(study), [group.key for group in study.counts.groups[: options.top]]
+    titles = [_title(study, index) for index in range(len(keys))]
+    findings = [(each.code, f"{each.message} Remedy: {each.remedy}.") for each in study.findings]
+    sections: tuple[tuple[str, Iterable[Said | Figure]], ...] = (
         ("In short", _in_short(facts)),
-        ("Profile", iter((*heading_lines(part_of_study(study)), info_pairs(info_results(study))))),
-        ("Findings", _findings(study)),
+        ("Profile", (*heading_lines(part_of_study(study)), info_pairs(info_results(study)))),
+        ("Findings", (Pairs(findings) if findings else "There is nothing to watch out for.",)),
         ("Kernel groups", _groups(study, options.top)),
-        ("Durations", (duration_figure(study, group) for group in groups)),
-        ("Over the run", iter((timeline_figure(facts.timeline),))),
+        (
+            "Durations",
+            (duration_figure(study, group) for group in range(min(options.charts, len(study.counts.groups)))),
+        ),
+        ("Over the run", (timeline_figure(facts.timeline),)),
         ("Plan", _plan(facts)),
         ("Simulated", _totals(facts.simulated, options)),
         ("Trade-off", _trade_off(facts.traded)),
         ("Methods compared", _comparison(facts, options)),
-        ("Names in full", _names(study, options.top)),
-        ("To make this again", _making(options)),
+        ("Names in full", ([Column("", titles, to_right=False), names("in full", keys)],)),
+        (
+            "To make this again",
+            (
+                f"KernelPoint {__version__}, seed {options.seed}. The first command writes the plan.",
+                Typed("\n".join(following_commands(options.profiles, options))),
+            ),
+        ),
     )
     return Report(
-        title=f"Kernel launches of {', '.join(options.profiles)}",
+        title=f"Kernel launches of {profiles}",
         about=study.profile.format + ("" if name is None else f", {name}"),
         sections=tuple(Section(title, said) for title, blocks in sections if (said := tuple(blocks))),
     )
+
+
+def _title(study: Study, group: int) -> str:
+    return f"#{group + 1} {_group_name(study, group)}"
 
 
 def _in_short(facts: Facts) -> Iterator[str]:
@@ -258,13 +272,6 @@ def _in_short(facts: Facts) -> Iterator[str]:
     if facts.simulated is not None:
         said += [f"Simulated: {total}." for total in islice(total_lines(facts.simulated.found), 1)]
     yield " ".join(filter(None, said))
-
-
-def _findings(study: Study) -> Iterator[Said]:
-    if study.findings:
-        yield Pairs([(each.code, f"{each.message} Remedy: {each.remedy}.") for each in study.findings])
-    else:
-        yield "There is nothing to watch out for."
 
 
 def _groups(study: Study, top: int) -> Iterator[Said]:
@@ -288,12 +295,6 @@ def _group_name(study: Study, group: int) -> str:
     return group_label(study, group, 48)
 
 
-def _names(study: Study, top: int) -> Iterator[Said]:
-    groups = study.counts.groups[:top]
-    heads = [f"#{index + 1} {_group_name(study, index)}" for index in range(len(groups))]
-    yield [Column("", heads, to_right=False), names("in full", [group.key for group in groups])]
-
-
 def _plan(facts: Facts) -> Iterator[Said]:
     design, total_ns = facts.plan.design, facts.plan.total_duration_ns
     yield f"Method: {design.method} ({method_named(design.method).source}). {METHOD_WORDS[design.method]}"
@@ -312,25 +313,15 @@ def _totals(simulated: SimulatedTotals | None, options: ReportOptions) -> Iterat
         return
     if options.plan is not None:
         yield f"The plan is that of {options.plan}."
-    for block in estimate_blocks(simulated.found, simulated.larger, simulated.asked, ""):
-        if not isinstance(block, Listing):
-            yield block
-            continue
-        yield from _first(block, options.top, "smaller groups are not listed.")
+    blocks = list(estimate_blocks(simulated.found, simulated.larger, simulated.asked, ""))
     if simulated.larger is not None:
-        yield "To simulate next:"
-        yield from _first(
-            next_listing(simulated.larger), options.top, "more: `estimate --top-up` writes them."
-        )
+        blocks += ["To simulate next:", next_listing(simulated.larger)]
     elif simulated.why_no_larger:
-        yield f"{simulated.why_no_larger}."
-
-
-def _first(listing: Listing, most: int, others: str) -> Iterator[Said]:
-    """Yield the first rows of a list, and how many are left."""
-    yield listing.columns(48, most)
-    if (left := len(listing) - most) > 0:
-        yield f"{count(left)} {others}"
+        blocks.append(f"{simulated.why_no_larger}.")
+    for block in blocks:
+        yield block.columns(48, options.top) if isinstance(block, Listing) else block
+        if isinstance(block, Listing) and (left := len(block) - options.top) > 0:
+            yield f"{count(left)} more are not listed."
 
 
 def _trade_off(known: TradeOff | None) -> Iterator[Said | Figure]:
@@ -355,11 +346,6 @@ def _comparison(facts: Facts, options: ReportOptions) -> Iterator[Said | Figure]
     yield from notes
 
 
-def _making(options: ReportOptions) -> Iterator[Said]:
-    yield f"KernelPoint {__version__}, seed {options.seed}. The first command writes the plan."
-    yield Typed("\n".join(following_commands(options.profiles, options)))
-
-
 # Its charts.
 
 _BINS = 80
@@ -376,19 +362,11 @@ def _text_of(draw: Any) -> str:
         return plain(grid)
 
 
-def _is_wide(low_ns: int, high_ns: int) -> bool:
-    return 0 < _WIDE * low_ns < high_ns
-
-
-def _title(study: Study, group: int) -> str:
-    return f"#{group + 1} {_group_name(study, group)}"
-
-
 def duration_figure(study: Study, group: int) -> Figure:
     """Return the histogram of a kernel group's durations, its strata apart."""
     durations_ns, launches = study.counts.group_pairs(group)
     strata = clusters_of_group(study, group)
-    log = _is_wide(int(durations_ns[0]), int(durations_ns[-1]))
+    log = 0 < _WIDE * int(durations_ns[0]) < int(durations_ns[-1])
     data = histogram_data(durations_ns, launches, strata, useful_bins(durations_ns, _BINS, log=log), log=log)
     if len(durations_ns) == 1:
         # Its bin is as wide as a tick of the clock, of which nothing is to be seen.
@@ -414,7 +392,7 @@ def timeline_figure(timeline: GroupTimeline) -> Figure:
     """Return a kernel group's launches over the run, those that the plan draws marked."""
     study, launches = timeline.study, timeline.launches
     strata = clusters_of_group(study, timeline.group)
-    log = _is_wide(int(launches.duration_ns.min()), int(launches.duration_ns.max()))
+    log = 0 < _WIDE * int(launches.duration_ns.min()) < int(launches.duration_ns.max())
     has_drawn = bool(np.isin(launches.id, timeline.drawn_ids).any())
     return Figure(
         "over-the-run",
