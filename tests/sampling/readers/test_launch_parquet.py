@@ -119,21 +119,6 @@ def test_whole_numbers_are_exact(type_: pa.DataType, tmp_path: Path) -> None:
     assert read(written(tmp_path, columns)).load(["start_ns"])["start_ns"].tolist() == starts
 
 
-def test_times_streams_and_metrics(tmp_path: Path) -> None:
-    columns = {
-        "start_ns": [30, 20, 10, 0],
-        "ipc": [0.5, 1.5, None, 2.0],
-        "name": ["a"] * 4,
-        "stream": [7, None, 7, 9],
-        "duration_ns": [1, 2, 3, 4],
-    }
-    profile = read(written(tmp_path, columns))
-    assert profile.columns == {"name", "signature", "duration_ns", "start_ns", "stream"}
-    found = profile.load(["start_ns", "stream"])
-    assert found["start_ns"].tolist() == [30, 20, 10, 0]
-    assert found["stream"].tolist() == [7, 0, 7, 9]
-
-
 @pytest.mark.parametrize("axis", ["grid_x", "block_z"])
 def test_a_column_that_is_constant_in_one_row_group_only(axis: str, tmp_path: Path) -> None:
     shape = {f"{what}_{axis_}": [2] * 6 for what in ("grid", "block") for axis_ in "xyz"}
