@@ -376,6 +376,8 @@ def _weight(text: str, telling: Mapping[str, int], if_telling: float, otherwise:
 
 # Labels of all groups of a list.
 
+ELLIPSIS = "…", ".."
+"""What stands for what is left out; the second in ASCII."""
 _LEAST_NAME, _NO_LIMIT = 6, 1_000_000
 # Labels of so many are made together, so that none is given twice; of more, each by itself.
 _MOST_TOGETHER = 2_000
@@ -452,7 +454,7 @@ class KernelLabels:
         rest = grid + (block if is_needed else "") + device
         left = _NO_LIMIT if room is None else max(room - len(rest), _LEAST_NAME)
         self._words = self._words or words_of_names(self._of_name)
-        name, more = squeezed(self._words[group.name], left, _mark()), grid + block + device
+        name, more = squeezed(self._words[group.name], left, ELLIPSIS[is_ascii()]), grid + block + device
         if len(self._blocks[group.name]) > 1 and (room is None or len(name + more) <= room):
             rest = more
         return name, rest
@@ -460,11 +462,7 @@ class KernelLabels:
 
 def _fitted(parts: tuple[str, str], room: int | None) -> str:
     label = printable("".join(parts))
-    return label if room is None else cut(label, room, _mark())
-
-
-def _mark() -> str:
-    return ".." if is_ascii() else "…"
+    return label if room is None else cut(label, room, ELLIPSIS[is_ascii()])
 
 
 def _numbered(parts: list[tuple[str, str]], room: int | None) -> list[tuple[str, str]]:
