@@ -1,14 +1,31 @@
-"""Every key in every view: where nothing is listed, over a page, and where its words stand."""
+"""Keys, held keys and windows of every size, in every view: nothing fails, nothing is cut off."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import pytest
+from textual.app import App as PlainApp
+from textual.widget import Widget
 from textual.widgets import Input
 
-from tests.app.driving import opened, planned, screen_text, view_of, wait_for
+from tests.app.driving import (
+    App,
+    Running,
+    opened,
+    planned,
+    resized,
+    screen_text,
+    strips_of,
+    view_of,
+    wait_for,
+)
 from tests.fuzzing.keys import press_at_random
-from tui.app.actions import APP, VIEW, actions_of
+from tui.app.actions import ACTIONS, APP, VIEW, actions_of
 from tui.app.frame.page import FindingsScreen, HelpScreen
+from tui.app.frame.panes import Soon
 from tui.app.option_form import OPTION_FIELDS, OptionForm
 from tui.app.plan.details import PlanPane
 from tui.app.plan.screen import PlanScreen
@@ -115,3 +132,97 @@ async def test_the_plans_findings_have_the_keys_of_the_view_and_its_options_two_
 async def test_no_keys_at_random_end_the_app(small: str) -> None:
     """More of them, with other seeds: `python -m tests.fuzzing.keys PROFILE --keys N --seeds ...`."""
     await press_at_random(small, seed=0, presses=60)
+
+
+LONG_ENOUGH_SECONDS = 0.3
+
+
+@asynccontextmanager
+async def asked() -> AsyncIterator[tuple[Soon[int], list[int]]]:
+    """Give a `Soon`, and what it acted on."""
+    acted: list[int] = []
+    app: PlainApp[None] = PlainApp()
+    async with app.run_test():
+        yield Soon(app, acted.append), acted
+
+
+async def test_a_held_key_acts_by_its_first_step_and_its_last() -> None:
+    async with asked() as (soon, acted):
+        for step in range(5):
+            soon.ask(step)
+        assert acted == [0]
+        assert not soon.is_resting
+        await asyncio.sleep(LONG_ENOUGH_SECONDS)
+        assert acted == [0, 4]
+        assert soon.is_resting
+
+
+async def test_what_is_asked_at_once_takes_the_place_of_what_was_put_off() -> None:
+    async with asked() as (soon, acted):
+        soon.ask(1)
+        soon.ask(2)
+        soon.ask(3, at_once=True)
+        assert acted == [1, 3]
+        await asyncio.sleep(LONG_ENOUGH_SECONDS)
+        assert acted == [1, 3]
+
+
+ODD_SIZES = [(1, 1), (20, 6), (300, 4), (60, 15), (200, 60)]
+OVER_A_VIEW = {"?": "help", "f": "the findings", "ctrl+p": "the palette"}
+
+
+def is_idle(app: App) -> bool:
+    """Whether nothing is computed."""
+    return app.session.doing is None and all(worker.is_finished for worker in app.workers)
+
+
+async def check_size(app: App, pilot: Running, width: int, height: int) -> None:
+    """Make the window another size, and look at what is drawn in it."""
+    await resized(app, pilot, width, height)
+    strips = strips_of(app)
+    assert len(strips) == height
+    assert {strip.cell_length for strip in strips} == {width}
+    assert all(strip.text.isascii() for strip in strips)
+    assert app.screen.max_scroll_x == 0, "nothing stands beside the window"
+
+
+def cut_off(app: App) -> list[Widget]:
+    """The widgets that reach out of the window at its right."""
+    width = app.size.width
+    return [
+        widget
+        for widget in app.screen.walk_children(Widget)
+        if widget.display and widget.region.right > width
+    ]
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=[view.name for view in VIEWS])
+async def test_a_view_survives_every_size_and_looks_as_before(small: str, view: View) -> None:
+    titles = {action.title for action in ACTIONS}
+    async with opened(small, view=view.name, ascii_only=True) as (app, pilot):
+        await wait_for(pilot, lambda: is_idle(app), "all is computed")
+        # In a large window all is computed, such as what makes the plan faster.
+        for size in ((160, 40), (81, 25), (80, 24)):
+            await check_size(app, pilot, *size)
+            await wait_for(pilot, lambda: is_idle(app), "all is drawn")
+        before = screen_text(app)
+        for size in ODD_SIZES:
+            await check_size(app, pilot, *size)
+            assert size[0] < 60 or cut_off(app) == []
+        for width in (60, 47):
+            await check_size(app, pilot, width, 15)
+            await wait_for(pilot, lambda: screen_text(app).split()[-1] in titles, f"whole words in {width}")
+        await check_size(app, pilot, 80, 24)
+        await wait_for(pilot, lambda: is_idle(app) and screen_text(app) == before, f"all is back:\n{before}")
+
+
+async def test_so_does_what_stands_over_a_view(small: str) -> None:
+    async with opened(small, ascii_only=True) as (app, pilot):
+        view = app.screen
+        for key, what in OVER_A_VIEW.items():
+            await pilot.press(key)
+            await wait_for(pilot, lambda: app.screen is not view, what)
+            for size in ((20, 6), (60, 15), (80, 24)):
+                await check_size(app, pilot, *size)
+            await pilot.press("escape")
+            await wait_for(pilot, lambda: app.screen is view, "the view again")

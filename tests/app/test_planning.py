@@ -1,4 +1,4 @@
-"""What the session is while plans are made, refused and taken back."""
+"""What the session is while plans are made, refused and taken back, and remedies are applied."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import pytest
 
 from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
-from tests.app.driving import App, opened, planned, printed, study_in, view_of, wait_for
+from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, view_of, wait_for
 from tui.app import planning
 from tui.app.frame import wording
-from tui.app.state import Session
+from tui.app.frame.page import FindingsScreen
+from tui.app.state import Session, remedy_keys
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
 from tui.output.blocks import without_tones
@@ -118,3 +119,41 @@ def test_the_line_of_the_plan_says_launches_speedup_error_and_what_makes_it_fast
         assert all(" + 1 of yours, " in without_tones(line) for line in wording.plan_lines(kept, study))
         faster = without_tones(wording.with_faster(session, lines)[0])
         assert ("   Faster if: " in faster) == bool(session.binding)
+
+
+def _is_page(app: App) -> bool:
+    return isinstance(app.screen, FindingsScreen)
+
+
+async def _page(app: App, pilot: Running) -> None:
+    await pilot.press("f")
+    await wait_for(pilot, lambda: _is_page(app) and "Findings" in screen_text(app), "the page")
+
+
+async def test_a_key_applies_a_remedy_and_u_takes_it_back(resnet: str) -> None:
+    async with opened(resnet, (120, 40)) as (app, pilot):
+        before, study = app.session.options, study_in(app)
+        finding = remedy_keys(study.findings)["a"]
+        assert finding.code == "iterations"
+        ids = finding.changes[0].value
+        await _page(app, pilot)
+        await wait_for(
+            pilot, lambda: f"\n    [a] sets --launches {ids}\n" in screen_text(app), "what it does"
+        )
+        assert "a apply, esc back" in screen_text(app)
+        await pilot.press("b")
+        assert _is_page(app), "no finding has that key"
+        await pilot.press("a")
+        await planned(pilot, app)
+        assert app.session.options == replace(before, launches=ids)
+        assert study_in(app).counts.launches == 56
+        await wait_for(pilot, lambda: "u takes it back" in screen_text(app), "what was done")
+        await _page(app, pilot)
+        await wait_for(pilot, lambda: "u undo, esc back" in screen_text(app), "that it can be undone")
+        await pilot.press("u")
+        await planned(pilot, app)
+        assert app.session.options == before
+        assert study_in(app).counts.launches == study.counts.launches
+        await _page(app, pilot)
+        await pilot.press("u")
+        await wait_for(pilot, lambda: "no change of the plan's" in screen_text(app), "there is no other")

@@ -1,25 +1,44 @@
-"""View 3: what is seen of the plan, at every size and in every terminal."""
+"""View 3: its panes at every size, options edited in place, what is known of it, what leaves the app."""
 
 from __future__ import annotations
 
+import shlex
+import threading
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
-from tests.app.driving import (
-    resized,
-    screen_text,
-    wait_for,
-)
+import numpy as np
+import pytest
+from textual.widgets import Input
+
+from sampling.errors import OptionError
+from sampling.plan.judge import judge_design
+from sampling.simulators.registry import exporter_names
+from tests.app.driving import opened, printed, resized, screen_text, study_in, wait_for
 from tests.app.plan_driving import (
+    chart_text,
+    check_round_trip,
     details_of,
+    details_without_app,
+    focus_on,
     form_of,
+    gated,
+    go_to,
+    retype,
     running,
     screen_of,
     settled,
 )
+from tui.app import planning
 from tui.app.frame.panes import Chart
-from tui.app.option_form import OPTION_FIELDS
-from tui.app.plan.details import DETAILS, PlanPane
+from tui.app.option_form import OPTION_FIELDS, OptionInput
+from tui.app.plan import details as plan_details
+from tui.app.plan.details import DETAILS, PlanPane, plan_figures
 from tui.app.plan.panes import PlanList
+from tui.app.plan.screen import PlanScreen
+from tui.options.look import OpenOptions
+from tui.output.blocks import without_tones
 
 # What is seen.
 
@@ -92,3 +111,183 @@ async def test_t_goes_through_the_details(small: str) -> None:
         assert app.focused is app.screen.query_one(Chart)
         await pilot.press("t")
         await wait_for(pilot, lambda: isinstance(app.focused, PlanList), "the focus goes with the pane")
+
+
+# Options.
+
+
+async def test_a_value_is_typed_and_every_letter_and_digit_of_it_is_text(small: str) -> None:
+    async with running(small) as (app, pilot):
+        await go_to(pilot, app, "set")
+        await pilot.press("enter", *"root.k_max=4 q1?", "escape")
+        await wait_for(pilot, lambda: app.focused is form_of(app), "escape leaves the field")
+        assert app.session.options.set == ()
+        assert not app.screen.query(OptionInput)
+        await retype(pilot, app, "set", "root.k_max=4")
+        await wait_for(pilot, lambda: app.session.options.set == ("root.k_max=4",), "the setting is taken")
+        await retype(pilot, app, "epsilon", "0.0123")
+        await settled(app, pilot)
+        assert study_in(app).design.target.epsilon == 0.0123
+        assert isinstance(app.screen, PlanScreen), "no digit changed the view"
+        await pilot.press("0", *".2", "enter")
+        await settled(app, pilot)
+        assert app.session.options.epsilon == 0.2, "a fraction is begun by its first digit"
+        await retype(pilot, app, "group_epsilon", "none")
+        await settled(app, pilot)
+        assert study_in(app).design.target.group_epsilon is None
+        await pilot.press("enter")
+        await wait_for(pilot, lambda: isinstance(app.focused, Input), "a field")
+        await pilot.press("tab")
+        assert app.screen.query(OptionInput), "tab does not close a field"
+        app.action_focus_next()
+        await wait_for(pilot, lambda: not app.screen.query(OptionInput), "another pane ends the typing")
+        assert app.session.options.group_epsilon == "none"
+
+
+async def test_what_the_engine_refuses_is_said_at_the_field_and_stepped_past(small: str) -> None:
+    """pks needs metrics that the profile has not; the next methods can be chosen all the same."""
+    async with running(small, (120, 40), options=OpenOptions(method="random")) as (app, pilot):
+        before = study_in(app)
+        await pilot.press("right")
+        await wait_for(pilot, lambda: app.session.problem is not None, "the engine says no")
+        await wait_for(pilot, lambda: "pks needs metrics of every launch" in screen_text(app), "in words")
+        assert app.session.study is before
+        assert app.session.options.method == "random"
+        assert "< pks > ?" in screen_text(app)
+        await pilot.press("right")
+        await wait_for(pilot, lambda: "< two-level > ?" in screen_text(app), "the next is refused too")
+        await pilot.press("left", "left", "left")
+        await wait_for(pilot, lambda: app.session.options.method == "allegro", "one that applies")
+        await settled(app, pilot)
+        assert "?" not in "".join(line[:42] for line in screen_text(app).splitlines()[1:12])
+
+
+async def test_nothing_waits_for_a_plan(small: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    release, made = threading.Event(), planning.plan_again
+
+    def slow(*given: Any) -> Any:
+        assert release.wait(20)
+        return made(*given)
+
+    async with running(small) as (app, pilot):
+        monkeypatch.setattr(planning, "plan_again", slow)
+        figures = f"{details_of(app).plan.samples} of 168"
+        await go_to(pilot, app, "epsilon")
+        await pilot.press("minus")
+        await wait_for(pilot, lambda: "─ planning ─" in screen_text(app), "what is being done")
+        await pilot.press("j", "j")
+        assert form_of(app).field.name == "group_epsilon", "the form still answers"
+        assert figures in screen_text(app), "the old figures stay"
+        await pilot.press("S")
+        await wait_for(pilot, lambda: "the plan is being made" in screen_text(app), "not the old one")
+        release.set()
+        await settled(app, pilot)
+        assert study_in(app).design.target.epsilon == 0.03
+        assert "planning" not in screen_text(app)
+
+
+# Figures and details.
+
+
+def test_the_figures_are_the_plans(small: str) -> None:
+    details = details_without_app(small)
+    study, plan = details.study, details.plan
+    judgement = judge_design(study.counts, study.design, 200, 0)
+    shown = dict(plan_figures(details))
+    assert shown["drawn"][1] == f"{plan.samples} of 168"
+    assert without_tones(shown["bound"][0]).startswith(
+        f"{100 * (study.design.bound or 0):.1f} % of the profile, "
+    )
+    promised = f"{100 * (study.design.bound_with_noise or 0):.1f} %"
+    assert without_tones(shown["promise"][0]).startswith(f"{promised} met, of the simulated total")
+    assert f"{100 * judgement.error_mean:.1f} %" in shown["judged"][0]
+    assert f"{100 * (judgement.within_epsilon or 0):.1f} % within" in without_tones(shown["within"][0])
+    assert np.array_equal(details.judgement.errors, judgement.errors)  # type: ignore[union-attr]
+
+
+async def test_the_curve_fills_in_from_the_chosen_epsilon_and_begins_anew(
+    small: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, begun, release = gated(monkeypatch, 0)
+    async with opened(small, view="Plan") as (app, pilot):
+        # The plan itself is the first point, and no other plan is made for it.
+        await wait_for(pilot, lambda: begun == [0.07], "the epsilon nearest to the plan's is begun")
+        await wait_for(pilot, lambda: "1 of 13" in screen_text(app), "one point")
+        # In the plot and in the legend.
+        assert (chart_text(app).count("■"), chart_text(app).count(" o ")) == (2, 1)
+        gate.release(2)
+        await wait_for(pilot, lambda: "3 of 13" in screen_text(app), "three points")
+        await wait_for(pilot, lambda: begun == [0.07, 0.03, 0.1], "the nearest ones first")
+        await pilot.press("j", "plus")
+        await wait_for(pilot, lambda: app.session.options.epsilon == 0.07, "another epsilon")
+        # 0.05 and 0.07 are known already: what was computed is kept where all else is the same.
+        await wait_for(pilot, lambda: begun[3:] == [0.1], "it begins anew, at what is missing")
+        assert "3 of 13" in screen_text(app)
+        await pilot.press("j", "plus")
+        await wait_for(pilot, lambda: begun[4:] == [0.05], "another confidence has other points")
+        release()
+        await settled(app, pilot)
+        assert len(details_of(app).trade_off.points) == 13
+        assert "of 13 ─" not in screen_text(app)
+
+
+# Copies and commands.
+
+
+async def test_the_copied_command_prints_the_copied_text(small: str) -> None:
+    async with running(small) as (app, pilot):
+        for pane, words in (
+            (PlanPane.FIGURES, "sample {} --method joint --details"),
+            (PlanPane.TRADE_OFF, "trade-off {} --method joint --width 80 --height 7"),
+            (PlanPane.STRATA, "sample {} --method joint --list strata"),
+            (PlanPane.LAUNCHES, "sample {} --method joint --list launches"),
+            (PlanPane.FINDINGS, "sample {} --method joint --details"),
+        ):
+            await focus_on(pilot, app, pane)
+            command = await check_round_trip(pilot, app, 80)
+            assert command == f"kernelpoint {words.format(shlex.quote(small))}"
+
+
+# What leaves the app.
+
+
+async def test_the_plan_is_saved_as_sample_writes_it(small: str) -> None:
+    options = OpenOptions(epsilon=0.02, seed=5, method="root", exclude=("layer_norm",))
+    line = "--epsilon 0.02 --seed 5 --method root --exclude layer_norm -o headless.json"
+    printed(f"kernelpoint sample {shlex.quote(small)} {line}", 80, Path.cwd())
+    async with running(small, options=options) as (app, pilot):
+        for size in ((80, 24), (60, 15)):
+            await resized(app, pilot, *size)
+            await pilot.press("S")
+            await wait_for(pilot, lambda: "Save the plan to a new file" in screen_text(app), "it asks")
+            assert "File: plan.json" in screen_text(app)
+            await pilot.press("enter")
+            await wait_for(pilot, Path("plan.json").exists, "the plan is there")
+            await wait_for(pilot, lambda: "plan written to plan.json" in screen_text(app), "and said")
+            assert app.focused is form_of(app)
+            assert Path("plan.json").read_bytes() == Path("headless.json").read_bytes()
+            Path("plan.json").unlink()
+
+
+def test_a_file_that_appears_meanwhile_is_not_overwritten(small: str) -> None:
+    Path("late.json").write_text("mine")
+    with pytest.raises(OptionError, match=r"late\.json exists"):
+        plan_details.save_plan(details_without_app(small), Path("late.json"), lambda *_: None)
+    assert Path("late.json").read_text() == "mine"
+
+
+async def test_every_target_of_export_is_offered(small: str) -> None:
+    async with running(small) as (app, pilot):
+        await pilot.press("e")
+        for name in exporter_names():
+            await wait_for(pilot, lambda name=name: f"Export for {name}" in screen_text(app), name)  # type: ignore[misc]
+            await pilot.press("down")
+        await pilot.press("down", "enter")
+        made = Path("accel-sim-export")
+        await wait_for(pilot, (made / "README.txt").exists, "the folder is there")
+        said = f"written: {len(list(made.iterdir()))} files in accel-sim-export"
+        await wait_for(pilot, lambda: said in " ".join(screen_text(app).split()), "it is said")
+    printed(f"kernelpoint sample {shlex.quote(small)} -o plan.json", 80, Path.cwd())
+    printed("kernelpoint export plan.json --to accel-sim -o headless", 80, Path.cwd())
+    for name in ("kernelslist.g", "manifest.csv", "trace.sh"):
+        assert (made / name).read_bytes() == Path("headless", name).read_bytes()

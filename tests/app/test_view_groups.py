@@ -1,20 +1,76 @@
-"""The columns of view 1's table: what stands in them, which give way, which one a cell belongs to."""
+"""View 1: its columns, their order by keys, clicks, and the third pane of a large window."""
 
 from __future__ import annotations
 
 from itertools import accumulate
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sampling.plan.study import Study
-from tests.app.driving import row_texts
+from tests.app.driving import App, Running, drawn, opened, printed, row_texts, screen_text, view_of, wait_for
 from tests.drawing import in_ascii
-from tui.app.group_table import row_runs, table_columns
+from tui.app.frame.panes import Chart, marked
+from tui.app.group_table import GroupTable, row_runs, table_columns
+from tui.app.groups import RunPane
 from tui.app.planning import load_study
 from tui.charts.quantities import share
 from tui.options.plan import SampleOptions
+from tui.terminal.printable import Column
 from tui.text.groups import clusters_of_group
+
+
+def test_the_first_head_that_is_there_has_the_mark_and_keeps_its_width() -> None:
+    columns = [Column("share", ["1 %"]), Column("kernel group   ", ["k"], to_right=False)]
+
+    def heads(*names: str, falls: bool, ascii_only: bool) -> list[str]:
+        return [each.heading for each in in_ascii(ascii_only, marked, columns, names, falls=falls)]
+
+    assert heads("total", "share", falls=True, ascii_only=False) == ["share↓", "kernel group   "]
+    assert heads("share", falls=False, ascii_only=True) == ["share^", "kernel group   "]
+    assert heads("kernel group", falls=True, ascii_only=True) == ["share", "kernel groupv  "]
+    assert heads("mean", falls=True, ascii_only=True) == ["share", "kernel group   "]
+
+
+async def test_groups_by_the_reverse_key_and_the_next_column(gpt: str, tmp_path: Path) -> None:
+    async with opened(gpt) as (app, pilot):
+        table = app.screen.query_one(GroupTable)
+        assert " total↓" in screen_text(app)
+        await pilot.press("R")
+        await wait_for(pilot, lambda: "by total, smallest first" in screen_text(app), "it is said")
+        await wait_for(pilot, lambda: " total↑" in screen_text(app), "and marked")
+        assert table.listed.groups == tuple(reversed(range(22)))
+        assert (table.highlighted, app.session.selected) == (21, 21), "at the top"
+        view = view_of(app)
+        text, command = view.pane_text().text, view.command()
+        await pilot.press("s")
+        await wait_for(pilot, lambda: "by launches ─" in screen_text(app), "the next column, largest first")
+    assert "--reverse" in command
+    assert printed(command, 80, tmp_path) == text
+
+
+async def test_a_key_in_a_title_is_pressed_by_a_click_on_it_or_its_words(gpt: str) -> None:
+    async with opened(gpt) as (app, pilot):
+        row = next(y for y, text in enumerate(screen_text(app).splitlines()) if "[x] linear" in text)
+        for now, wanted in (("[x] linear", "[x] log"), ("[x] log", "[x] linear")):
+            x = screen_text(app).splitlines()[row].index(now) + len(now) - 1
+            await pilot.click(offset=(x, row))
+            await wait_for(pilot, lambda: wanted in screen_text(app), wanted)  # noqa: B023
+        await pilot.click(offset=(2, row))
+        await wait_for(pilot, lambda: isinstance(app.focused, Chart), "the name goes to its chart")
+
+
+async def test_tabs_take_clicks(gpt: str) -> None:
+    async with opened(gpt) as (app, pilot):
+        for name in ("Timeline", "Plan", "Groups"):
+            x = screen_text(app).splitlines()[0].index(name)
+            await pilot.click("HeaderLine", offset=(x, 0))
+            await wait_for(pilot, lambda: name == view_of(app).NAME, name)  # noqa: B023
+            await wait_for(pilot, lambda: bool(app.screen.query("#plan")), "its panes")
+        await pilot.press("escape")
+        await wait_for(pilot, lambda: view_of(app).NAME == "Plan", "back as from a key")
+
 
 EVERY = [
     "rank",
@@ -115,3 +171,43 @@ def test_the_sparkline_has_the_middle_of_the_launches_bin_by_bin(study: Study) -
         runs = row_runs(group, columns)
         styles = {style for text, style in runs if text and set(text) <= set("▁▂▃▄▅▆▇█") and 0 <= style < 100}
         assert styles <= {0, *range(numbers)}
+
+
+def run_of(app: App) -> RunPane:
+    return app.screen.query_one(RunPane)
+
+
+async def is_read(app: App, pilot: Running, rank: int) -> None:
+    await wait_for(pilot, lambda: f"[6] #{rank} over the run" in screen_text(app), f"the run of #{rank}")
+
+
+async def test_three_panes_fill_a_large_window(gpt: str) -> None:
+    size = (200, 60)
+    async with opened(gpt, size) as (app, pilot):
+        await is_read(app, pilot, 1)
+        table, histogram, run = (
+            app.screen.query_one(f"#{name}-pane").region for name in ("groups", "chart", "run")
+        )
+        assert table.width == size[0]
+        assert histogram.width + run.width == size[0] - 2
+        assert (histogram.y, histogram.height) == (run.y, run.height)
+        rows = app.screen.query_one(GroupTable).row_count
+        assert table.height <= rows + 3, "no blank rows but that of the field"
+        blank = [row for row in screen_text(app).split("\n") if not row.strip()]
+        assert len(blank) <= 2
+        # The run is that of the group under the cursor, once that rests there.
+        await pilot.press("j", "j")
+        await is_read(app, pilot, 3)
+        assert " drawn" in drawn(run_of(app).chart)
+
+
+async def test_the_run_is_copied_as_timeline_prints_it(gpt: str, tmp_path: Path) -> None:
+    async with opened(gpt, (160, 45)) as (app, pilot):
+        await is_read(app, pilot, 1)
+        await pilot.press("tab", "tab")
+        assert app.focused is run_of(app).chart
+        await pilot.press("y")
+        text = app.clipboard
+        command = view_of(app).command()
+    assert command.startswith("kernelpoint timeline ")
+    assert printed(command, 80, tmp_path) == text
