@@ -590,9 +590,8 @@ class ScaleScreen(ViewScreen):
             self._refuse([str(error), str(error.message)])
 
     def _refuse(self, forms: Sequence[str]) -> None:
-        """Say until the next key why a file cannot be used."""
+        """Say why a file cannot be used."""
         self._tell(forms)
-        self.app.until_next_key(self, self._show_status)
 
     def action_findings(self) -> None:
         """Go to the words: all that was found is there."""
