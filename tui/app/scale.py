@@ -24,10 +24,10 @@ from textual.worker import Worker, get_current_worker
 
 from scalemodel.measurements import MpkiUnit, Scaling
 from tui.app.actions import APP, SCALE, SHEET, VIEW, WORDS, bindings
-from tui.app.frame.field import PathInput
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.page import PaneText
 from tui.app.frame.panes import Chart
+from tui.app.frame.prompt import PathInput
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import printed_options
 from tui.app.state import Session
