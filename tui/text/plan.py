@@ -55,22 +55,13 @@ def sure_words(confidence: float) -> str:
 
 
 def simulate_sentence(design: Design, launches: int, total_ns: int, plan: Plan | None = None) -> str:
-    """Return what is simulated of the whole run, and how much less that is.
-
-    Parameters
-    ----------
-    plan : drawn by the design; without one the sentence says what is expected.
-    """
-    drawn, sampled_ns, speedup = (
-        (design.samples, design.sampled_duration_ns, design.speedup)
-        if plan is None
-        else (plan.samples, plan.sampled_duration_ns, plan.speedup)
-    )
-    if drawn == launches:
+    """Return what is simulated of the whole run, and how much less that is; without a plan, as expected."""
+    of = design if plan is None else plan
+    if of.samples == launches:
         return f"Simulate all of {counted(launches, 'launch', 'launches')}: none stands for another."
-    chosen = f"Simulate {count(drawn)} of {counted(launches, 'launch', 'launches')}"
-    time = f"({duration(sampled_ns)} of {duration(total_ns)})"
-    return f"{chosen}: {ratio(speedup)} less GPU time {time}." if speedup else f"{chosen} {time}."
+    chosen = f"Simulate {count(of.samples)} of {counted(launches, 'launch', 'launches')}"
+    time = f"({duration(of.sampled_duration_ns)} of {duration(total_ns)})"
+    return f"{chosen}: {ratio(of.speedup)} less GPU time {time}." if of.speedup else f"{chosen} {time}."
 
 
 def known_sentence(design: Design) -> str:
@@ -196,9 +187,10 @@ def hours_lines(design: Design, costs: PlanCosts) -> Iterator[str]:
         epsilon = f"{design.target.epsilon:g}"
         yield f"epsilon {epsilon}: the smallest that fits {costs.budget.written} of simulation"
     if (taken := costs.hours) is not None:
-        machine = f"{hours(taken.drawn)} of one machine, {hours(taken.expected)} expected"
-        yield f"simulated {costs.slowdown:g} times slower: {machine}"
-        yield f"(the longest launch takes {hours(taken.longest_launch)}: no number of machines is faster)"
+        yield (
+            f"simulated {costs.slowdown:g} times slower: {hours(taken.drawn)} of one machine, "
+            f"{hours(taken.expected)} expected; the longest launch takes {hours(taken.longest_launch)}"
+        )
 
 
 def hours_forms(taken: SimulationHours | None) -> tuple[str, ...]:
