@@ -242,24 +242,18 @@ def exact_misses(line: AddressArray, capacity_lines: IntArray) -> MissCounts:
     return MissCounts(misses, misses, misses, float(cold))
 
 
-def expected_stack_distances(reuse_distance: IntArray, accesses: int) -> FloatArray:
-    """Return StatStack's expected stack distance for each reuse distance from 0 to the largest.
-
-    expected(r) = sum over k = 1 .. r of P(reuse distance >= k): of the r accesses between, the one k places
-    before the end is the last to its line if its own next use is k accesses away or more. Given are the reuse
-    distances of the accesses whose line is used again, and how many accesses there are; others are infinite.
-    """
-    counts = np.bincount(reuse_distance)
-    # At index k - 1: the share of accesses with a reuse distance of k or more.
-    at_least = 1.0 - np.cumsum(counts[:-1]) / max(accesses, 1)
-    return np.concatenate([[0.0], np.cumsum(at_least)])
-
-
 def stat_stack_misses(line: AddressArray, capacity_lines: IntArray) -> MissCounts:
-    """Return the expected misses of fully associative caches with least-recently-used replacement."""
+    """Return the expected misses of such caches by StatStack, from the reuse distances alone.
+
+    The expected stack distance of a reuse distance is expected(r) = sum over k = 1 .. r of P(reuse distance
+    >= k): of the r accesses between, the one k places before the end is the last to its line if its own next
+    use is k accesses away or more; an access whose line is not used again is infinitely far from it.
+    """
     earlier, later = find_reuses(line)
     distance, cold = later - earlier - 1, line.size - later.size
-    first_miss = np.searchsorted(expected_stack_distances(distance, line.size), capacity_lines)
+    # At index k - 1: the share of accesses with a reuse distance of k or more.
+    at_least = 1.0 - np.cumsum(np.bincount(distance)[:-1]) / max(line.size, 1)
+    first_miss = np.searchsorted(np.concatenate([[0.0], np.cumsum(at_least)]), capacity_lines)
     misses = count_at_least(distance, first_miss) + cold
     return MissCounts(misses.astype(np.float64), None, None, float(cold))
 

@@ -179,8 +179,10 @@ def split_lines(text: bytes) -> Lines:
 
 def hex_numbers(words: Words) -> tuple[AddressArray, BoolArray]:
     """Return the value of each word of hexadecimal digits, ``0x`` before or not, and whether it is one."""
-    bare = Words(words.text, words.start + 2 * _has_prefix(words), words.end)
-    return _numbers(bare, 16, _HEX_DIGITS)
+    second = words.text[np.minimum(words.start + 1, words.text.size - 1)] | 0x20
+    has_prefix = (words.text[words.start] == ord("0")) & (second == ord("x"))
+    has_prefix &= words.end - words.start >= 2
+    return _numbers(Words(words.text, words.start + 2 * has_prefix, words.end), 16, _HEX_DIGITS)
 
 
 def decimal_numbers(words: Words) -> tuple[AddressArray, BoolArray]:
@@ -212,12 +214,6 @@ def base_names(words: Words) -> AddressArray:
 def name_code(name: str) -> int:
     """Return what ``base_names`` makes of this name."""
     return int.from_bytes(name.encode()[:8], "little")
-
-
-def _has_prefix(words: Words) -> BoolArray:
-    second = words.text[np.minimum(words.start + 1, words.text.size - 1)] | 0x20
-    has_prefix: BoolArray = (words.text[words.start] == ord("0")) & (second == ord("x"))
-    return has_prefix & (words.end - words.start >= 2)
 
 
 def _numbers(words: Words, base: int, most_digits: int) -> tuple[AddressArray, BoolArray]:

@@ -124,7 +124,7 @@ class Design:
         strata = self.strata
         if self.number is None:
             return bound(strata, self.target.confidence, variance)
-        numbers, chances = self.number.possible()
+        numbers, chances = self.number.possible
         of_launches = sample_variance(strata.launches, strata.std_ns) if variance is None else variance
         # Rounding may leave less than nothing where all launches are drawn.
         left = max(0.0, float(chances @ (1 / numbers)) - 1 / self.number.launches)
@@ -219,7 +219,7 @@ class Design:
         """(s,) how many launches of each stratum a draw is expected to have."""
         if self.number is None:
             return self.strata.samples
-        numbers, chances = self.number.possible()
+        numbers, chances = self.number.possible
         return np.array([chances @ numbers], dtype=np.float64)
 
     @property

@@ -115,14 +115,21 @@ def align(
 
 
 def _parting(plan: PlanFile, here: Profile, original: Profile | None, place: int) -> str:
-    """Return where two sequences first differ, which only the plan's own recording can tell."""
-    if original is None:
-        return "where they part, only the recording the plan was made from could tell"
-    row, _ = _difference(original, here, place)
-    kernels = (_kernel_at(each, _codes(each, place), row) for each in (here, original))
-    one, other = _texts(*kernels)
+    """Return where two sequences first differ; without the plan's recording, where a drawn launch does."""
+    codes = _codes(here, place)
     first_id = sum(sequence.launches for sequence in plan.profile.sequences[:place])
-    return f"launch {first_id + row} is {one} here, {other} in the plan's recording"
+    if original is not None:
+        row, _ = _difference(original, here, place)
+        kernels = _kernel_at(here, codes, row), _kernel_at(original, _codes(original, place), row)
+        one, other = _texts(*kernels)
+        return f"launch {first_id + row} is {one} here, {other} in the plan's recording"
+    stop_id = first_id + plan.profile.sequences[place].launches
+    for launch in plan.drawn:
+        planned = launch.name, launch.grid, launch.block
+        if first_id <= launch.id < stop_id and _kernel_at(here, codes, launch.id - first_id) != planned:
+            one, other = _texts(_kernel_at(here, codes, launch.id - first_id), planned)
+            return f"launch {launch.id} is {one} here, {other} in the plan (they may part before it)"
+    return "they part at launches that the plan does not draw"
 
 
 def _difference(original: Profile, here: Profile, place: int) -> tuple[int, int]:

@@ -212,13 +212,6 @@ def test_no_command_lets_a_name_steer_the_terminal(named: str, command: str) -> 
     assert b"\x1b" not in written
 
 
-def test_nor_does_it_in_a_terminal(named: str) -> None:
-    terminal = Terminal("tree", named, "--color", "always")
-    assert terminal.leave() == 0
-    check_bytes(terminal.output)
-    assert b"\x1b[2J" not in terminal.output
-
-
 def test_ascii_is_ascii_on_stderr_too(named: str) -> None:
     code, written = run_here("tree", named, "--ascii", "--kernel", "\u0627\u0644")
     assert code == 0

@@ -15,7 +15,6 @@ from tests.app.driving import App, Running, opened, printed, screen_text, view_o
 from tests.drawing import in_ascii
 from tui.app import difference
 from tui.app.difference import DifferenceScreen, DifferenceTable, asked_of, kernel_table
-from tui.app.frame.line import tab_texts
 from tui.app.running import session_of
 from tui.engine.looking import found_difference
 from tui.options.choices import DifferenceSort
@@ -173,18 +172,3 @@ async def test_reading_is_cancelled(before: str, after: str, monkeypatch: pytest
         assert "Nothing is compared yet" in screen_text(app)
         await pilot.press("Y")
         assert "nothing is compared yet" in screen_text(app)
-
-
-@pytest.mark.parametrize("width", [10, 40, 60, 76, 80, 84, 120])
-def test_tabs_are_cut_alike_whichever_is_active(width: int) -> None:
-    tabs = [
-        ("1", "Groups"),
-        ("2", "Split tree"),
-        ("5", "Scale model"),
-        ("6", "Timeline"),
-        ("7", "Difference"),
-    ]
-    made = [tab_texts(tabs, name, width) for _, name in tabs]
-    for (_, name), texts in zip(tabs, made, strict=True):
-        assert name in texts[[other for _, other in tabs].index(name)]
-        assert width < 40 or sum(map(len, texts)) <= width + 1

@@ -25,7 +25,6 @@ from tui.terminal.printable import is_ascii, printable
 
 # The engine is imported where it is needed: the first paint does not wait for numpy.
 if TYPE_CHECKING:
-    from sampling.errors import SamplingError
     from sampling.plan.findings import Finding
     from sampling.plan.nearby import Relaxation, SimulationHours
     from sampling.plan.study import Study
@@ -52,7 +51,7 @@ class LoadingScreen(Screen[None]):
         names = ", ".join(Path(profile).name for profile in self._session.profiles)
         with Vertical(id="loading"):
             # Not the widgets of other screens: they import numpy, which the first paint must not wait for.
-            yield Static(self._shown(f"Reading {names}"), id="what", markup=False)
+            yield Static(printable(f"Reading {names}"), id="what", markup=False)
             yield Static(id="bar", markup=False)
             yield Static("q quit, ctrl+c interrupt", id="hint", markup=False)
 
@@ -62,12 +61,9 @@ class LoadingScreen(Screen[None]):
         for profile in self._session.profiles:
             if what.endswith(f" {profile}"):
                 what = what.removesuffix(profile) + (Path(profile).name or profile)
-        self.query_one("#what", Static).update(self._shown(what))
+        self.query_one("#what", Static).update(printable(what))
         # Work of unknown length has no bar: the full bar of the step before would stay.
         self.query_one("#bar", Static).update(self._bar(min(done / total, 1.0)) if total else "")
-
-    def _shown(self, text: str) -> str:
-        return printable(text)
 
     def _bar(self, share: float) -> str:
         full = "#" if is_ascii() else "\N{FULL BLOCK}"
@@ -99,7 +95,6 @@ class SessionApp(App[None]):
         self.tabs = tuple(tabs)
         self.failure: Exception | None = None
         self.is_interrupted = False
-        self._studying: Worker[None] | None = None
         self._binding: Worker[None] | None = None
         self._bound: Study | None = None
         self._shown = session
@@ -127,7 +122,7 @@ class SessionApp(App[None]):
 
     def load(self) -> None:
         """Read the workload anew; reports of an earlier reading are ignored."""
-        self._study_anew(None, self.session)
+        self._study(None, self.session)
 
     def plan(
         self, options: SampleOptions | None = None, overrides: Overrides | None = None, words: str = ""
@@ -149,7 +144,7 @@ class SessionApp(App[None]):
             doing="planning",
             problem=None,
         )
-        self._study_anew(before, self.session)
+        self._study(before, self.session)
 
     def decide(self, overrides: Overrides, method: str) -> None:
         """Take the user's split decisions, made in the trees of this method, which plans from now on."""
@@ -198,12 +193,7 @@ class SessionApp(App[None]):
         else:
             self.plan(undone[0], words=undone[1])
 
-    def _study_anew(self, before: Session | None, wanted: Session) -> None:
-        if self._studying is not None:
-            self._studying.cancel()
-        self._studying = self._study(before, wanted)
-
-    @work(thread=True, exit_on_error=False, group="study")
+    @work(thread=True, exclusive=True, exit_on_error=False, group="study")
     def _study(self, before: Session | None, wanted: Session) -> None:
         from tui.app import planning
 
@@ -271,45 +261,6 @@ class SessionApp(App[None]):
             self.change(beside=(*self.session.beside, *lines))
         for text in lines:
             self.say(text)
-
-    # Files that cannot be written where one is.
-
-    def ask_place(
-        self,
-        what: str,
-        name: str,
-        error: SamplingError | OSError,
-        write: Callable[[Path], object],
-        then: Callable[[Path], object],
-    ) -> None:
-        """Ask for another place for a file, write it there, and go on.
-
-        Parameters
-        ----------
-        what, name, write : see `PlaceScreen`.
-        error : why it could not be written.
-        then : called with the path once it is written.
-        """
-        from tui.app.frame.field import PlaceScreen
-        from tui.app.planning import failure_words
-
-        def go_on(path: Path | None) -> None:
-            if path is not None:
-                then(path)
-
-        screen = PlaceScreen(what, name, failure_words(error), write)
-        self.push_screen(screen, go_on)
-
-    def ask_decisions_place(self, error: OSError, then: Callable[[], object]) -> None:
-        """Ask for another place for the split decisions, which commands name from then on, and go on."""
-        from tui.app.overrides_file import write_decisions
-
-        def keep(path: Path) -> None:
-            self.name_decisions(path)
-            then()
-
-        name = Path(str(error.filename)).name
-        self.ask_place("Your split decisions are", name, error, partial(write_decisions, self.session), keep)
 
     def name_decisions(self, path: Path) -> None:
         """Have commands name this file, which has the split decisions."""

@@ -283,9 +283,7 @@ def _in_short(facts: Facts) -> Iterator[str]:
         known_sentence(plan.design),
     ]
     if facts.simulated is not None:
-        said += [
-            f"Simulated: {name} {total}." for name, total in islice(total_lines(facts.simulated.found), 1)
-        ]
+        said += [f"Simulated: {total}." for total in islice(total_lines(facts.simulated.found), 1)]
     yield " ".join(filter(None, said))
 
 

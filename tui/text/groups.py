@@ -11,9 +11,9 @@ import numpy as np
 
 from sampling.plan.study import Study
 from sampling.reduction.duration_counts import DurationCounts
-from tui.charts.grid import HEADING, LABEL, Grid, bar, blank, cluster_style, cluster_symbol, put, stack
-from tui.charts.histogram import LEFT, DurationAxis, HistogramData, histogram
-from tui.charts.quantities import UNKNOWN, count, duration, duration_range, share
+from tui.charts.grid import Grid, bar
+from tui.charts.histogram import DurationAxis, HistogramData, histogram
+from tui.charts.quantities import count, duration, duration_range, share
 from tui.options.choices import GroupSort
 from tui.output.blocks import Listing, Said
 from tui.output.writer import Canvas
@@ -206,23 +206,7 @@ def of_group(row: Row, what: str) -> str:
     return "-" if row[what] is None else count(row[what])
 
 
-# The strata of one.
-
-
-@dataclass(frozen=True, slots=True)
-class GroupStratum:
-    """The launches of a kernel group in one stratum."""
-
-    low_ns: int
-    high_ns: int
-    launches: int
-    #: Of the group's time.
-    share: float
-    mean_ns: float
-    #: None where the mean is 0.
-    cov: float | None
-    #: Launches that the plan draws; None where they may be of other groups too.
-    drawn: int | None
+# The durations of one.
 
 
 def clusters_of_group(study: Study, group: int) -> list[tuple[int, int]]:
@@ -242,81 +226,14 @@ def clusters_of_group(study: Study, group: int) -> list[tuple[int, int]]:
     return list(found) or whole
 
 
-def group_strata(study: Study, group: int) -> list[GroupStratum]:
-    """Return the strata of a kernel group by duration; one of all its launches where the plan has none."""
-    durations_ns, launches = study.counts.group_pairs(group)
-    clusters = clusters_of_group(study, group)
-    total_ns = float(durations_ns @ launches) or 1.0
-    strata = []
-    for (low_ns, high_ns), samples in zip(clusters, _drawn(study, group, len(clusters)), strict=True):
-        rows = slice(*np.searchsorted(durations_ns, [low_ns, high_ns + 1]).tolist())
-        of_ns, number = durations_ns[rows], launches[rows]
-        mean_ns = float(of_ns @ number) / int(number.sum())
-        std_ns = float(np.sqrt(number @ (of_ns - mean_ns) ** 2 / number.sum()))
-        part, cov = float(of_ns @ number) / total_ns, std_ns / mean_ns if mean_ns else None
-        strata.append(GroupStratum(low_ns, high_ns, int(number.sum()), part, mean_ns, cov, samples))
-    return strata
-
-
-def _drawn(study: Study, group: int, clusters: int) -> list[int | None]:
-    """Return how many launches the plan draws in each stratum of a group."""
-    design, of = study.design, study.groups
-    if not of.pooled[group] and design.groups is not None:
-        rows = np.flatnonzero(design.strata.group == design.groups.group_of[group])
-        if len(rows) == clusters:
-            return list(design.strata.samples[rows].tolist())
-    if not of.pooled[group] and of.samples is not None and clusters == 1:
-        return [int(of.samples[group])]
-    return [None] * clusters
-
-
-def strata_grid(study: Study, group: int, width: int) -> Grid | None:
-    """Return the strata of a kernel group as a table no wider than `width`, or None if it would be wider.
-
-    A stratum has the symbol and the colour of its bars in the histogram.
-    """
-    strata = group_strata(study, group)
-    unknown = POOLED if study.groups.pooled[group] else UNKNOWN
-    columns = {
-        "durations": [duration_range(each.low_ns, each.high_ns) for each in strata],
-        "launches": [count(each.launches) for each in strata],
-        "mean": [duration(each.mean_ns) for each in strata],
-        "CoV": [UNKNOWN if each.cov is None else f"{each.cov:.3f}" for each in strata],
-        "drawn": [unknown if each.drawn is None else str(each.drawn) for each in strata],
-        "of its time": [share(each.share) for each in strata],
-    }
-    widths = [max(map(len, (heading, *cells))) for heading, cells in columns.items()]
-    *starts, end = np.cumsum([2, *(cells + _GAP for cells in widths)]).tolist()
-    if end - _GAP > width:
-        return None
-    grid = blank(width, len(strata) + 1)
-    for (heading, cells), start, room in zip(columns.items(), starts, widths, strict=True):
-        put(grid, 0, start, heading.rjust(room), HEADING)
-        for row, text in enumerate(cells, 1):
-            put(grid, row, start, text.rjust(room), LABEL)
-    for row, stratum in enumerate(strata, 1):
-        style = cluster_style(row - 1)
-        if len(strata) > 1:
-            put(grid, row, 0, cluster_symbol(row - 1), style)
-        put(grid, row, end, bar(stratum.share, max(min(_BAR, width - end), 0)), style)
-    return grid
-
-
-# Its histogram.
-
-
 def group_histogram(
     study: Study, group: int, width: int, height: int, *, log: bool, whole: bool = False
 ) -> Grid:
-    """Return the histogram of a kernel group, its strata as clusters; a table of them where it has room."""
+    """Return the histogram of a kernel group, its strata as clusters."""
     durations_ns, launches = study.counts.group_pairs(group)
     clusters = clusters_of_group(study, group)
-    words = None
-    # At most a third of the rows, with the headings and a blank row above.
-    if len(clusters) + 2 <= height // 3 and (listed := strata_grid(study, group, width - LEFT)):
-        words = stack([blank(width - LEFT, 1), listed])
     axis: DurationAxis = "log" if log else "all" if whole else "linear"
-    return histogram(durations_ns, launches, clusters, width, height, axis=axis, words=words)
+    return histogram(durations_ns, launches, clusters, width, height, axis=axis)
 
 
 def histogram_blocks(

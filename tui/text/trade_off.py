@@ -14,7 +14,7 @@ from sampling.plan.study import Study
 from sampling.strata.target import Target
 from sampling.text import counted
 from tui.charts.grid import Grid
-from tui.charts.quantities import UNKNOWN, count, duration, hours, ratio, share
+from tui.charts.quantities import count, duration, hours, ratio
 from tui.charts.size_plot import trade_off_chart
 from tui.engine.planning import PlanCosts
 from tui.options.command_line import with_flags
@@ -22,7 +22,7 @@ from tui.options.plan import TradeOffOptions
 from tui.output.blocks import Said
 from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import Column
-from tui.text.plan import binding_rows, binding_text
+from tui.text.plan import binding_rows, binding_text, share_or_unknown
 
 _HEIGHT = 16
 
@@ -101,8 +101,8 @@ def trade_off_columns(known: TradeOff) -> list[Column]:
         Column("drawn", [count(point.samples) for point in points]),
         Column("strata", [count(point.strata) for point in points]),
         Column("sampled", [duration(point.sampled_duration_ns) for point in points]),
-        Column("bound", [_share(point.bound) for point in points]),
-        Column("group", [_share(point.group_bound) for point in points]),
+        Column("bound", [share_or_unknown(point.bound) for point in points]),
+        Column("group", [share_or_unknown(point.group_bound) for point in points]),
         Column(
             "",
             ["<- the plan" if point.epsilon == known.target.epsilon else "" for point in points],
@@ -113,10 +113,6 @@ def trade_off_columns(known: TradeOff) -> list[Column]:
         taken = [hours(machine_hours(point.sampled_duration_ns, slowdown)) for point in points]
         columns.insert(2, Column("one machine", taken))
     return columns
-
-
-def _share(bound: float | None) -> str:
-    return UNKNOWN if bound is None else share(bound)
 
 
 def missing_texts(known: TradeOff) -> list[str]:
@@ -135,17 +131,10 @@ def missing_forms(known: TradeOff) -> tuple[str, ...]:
     if not known.missing:
         return ()
     where = _epsilons_text(known, [each.epsilon for each in known.missing])
-    there, problem = f"{len(known.points)} of {known.tried}", known.missing[0].problem
+    there, problem = f"{len(known.points)} of {known.tried} points", known.missing[0].problem
     if problem.path is None or problem.group is None:
-        return f"{there} points: no plan {where}", f"{there} points", there
-    node = f"node {problem.path or 'root'} in #{problem.group + 1}"
-    return (
-        f"{there} points: {where} your decision on {node} fits none",
-        f"{there} points: no {node} {where}",
-        f"{there}: elsewhere no {node}",
-        f"{there} points",
-        there,
-    )
+        return f"{there}: no plan {where}", there
+    return f"{there}: no node {problem.path or 'root'} in #{problem.group + 1} {where}", there
 
 
 def _epsilons_text(known: TradeOff, epsilons: Sequence[float]) -> str:
@@ -177,15 +166,9 @@ def level_text(known: TradeOff) -> str | None:
 
 
 def level_forms(known: TradeOff) -> tuple[str, ...]:
-    """Return the same in few words, the longest wording first; nothing where the plan keeps changing."""
+    """Return the same in few words; nothing where the plan keeps changing."""
     first = _level_from(known)
-    if first is None:
-        return ()
-    forms = f"the same from {first:g} on", f"same from {first:g}"
-    if "group_epsilon" not in method_named(known.method).target_fields:
-        return forms
-    asked = "min-samples" if known.target.group_epsilon is None else "group-epsilon, min-samples"
-    return f"{forms[0]}: {asked}", *forms
+    return () if first is None else (f"same from {first:g}",)
 
 
 def _level_from(known: TradeOff) -> float | None:

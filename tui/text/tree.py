@@ -22,7 +22,6 @@ from tui.text.groups import group_columns
 from tui.text.labels import group_title
 from tui.text.plan import strata_text
 
-ROOT = "root"
 _HISTOGRAM_HEIGHT = 12
 
 
@@ -62,7 +61,7 @@ def stop_of(walk: TreeWalk) -> TreeStop:
 
 def node_name(path: str) -> str:
     """Return a node's path as it is printed and typed, with `root` for the empty path."""
-    return path or ROOT
+    return path or "root"
 
 
 def node_at(nodes: Sequence[SplitNode], name: str) -> SplitNode:
@@ -111,6 +110,10 @@ def stop_histogram(stop: TreeStop, width: int, height: int, *, log: bool = False
         axis=axis,
         split=None if node.threshold_ns is None else (node.threshold_ns, node.verdict is Verdict.SPLIT),
     )
+
+
+def _range_ns(counts: DurationCounts, node: SplitNode) -> tuple[int, int]:
+    return int(counts.duration_ns[node.start]), int(counts.duration_ns[node.stop - 1])
 
 
 def place_line(stop: TreeStop) -> str:
@@ -177,17 +180,13 @@ def running_lines(stop: TreeStop) -> list[str]:
         return []
     speedup, samples = ratio(running.speedup), counted(running.samples, "sample")
     total, worst, here = map(share, (running.bound, running.worst_group_bound, running.group_bound))
-    head, short = ("All groups split", "All split") if stop.is_plan else ("If splitting ended here", "So far")
+    head = "All groups split" if stop.is_plan else "If splitting ended here"
+    brief = f"total {total}, worst {worst}, this {here}"
     cost = f"speedup {speedup}, {samples} in {strata_text(running.strata)}"
     bounds = f"{total} of the total time, {worst} of any kernel group's, {here} of this one's"
-    brief = f"total {total}, worst {worst}, this {here}"
     return [
         f"{head}: {cost}; error bounds: {bounds}",
-        f"{short}: {speedup}, {samples}; bounds: total {total}, worst group {worst}, this group {here}",
-        f"{short}: {speedup}, {samples}; bounds: total {total}, worst {worst}, this group {here}",
-        f"{short}: {speedup}, {samples}; bounds: {brief}",
-        f"{short}: {speedup}; total {total}, worst {worst}, this group {here}",
-        f"{short}: {speedup}; {brief}",
+        f"{speedup}, {samples}; bounds: {brief}",
         f"{speedup}; {brief}",
     ]
 
@@ -232,7 +231,3 @@ def _node_columns(nodes: Sequence[SplitNode]) -> list[Column]:
         Column("split at", [duration(node.threshold_ns) for node in nodes]),
         Column("decision", [f"{node.verdict}: {node.reason}" for node in nodes], to_right=False),
     ]
-
-
-def _range_ns(counts: DurationCounts, node: SplitNode) -> tuple[int, int]:
-    return int(counts.duration_ns[node.start]), int(counts.duration_ns[node.stop - 1])

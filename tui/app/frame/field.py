@@ -1,21 +1,13 @@
-"""Fields of one row to type in, the words over them, and a page that asks for another place for a file."""
+"""Fields of one row to type in, and the words over them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
-from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Horizontal
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from sampling.errors import SamplingError
-from tui.app.frame.line import PaneTitle
-from tui.app.planning import failure_words
-from tui.options.files import completed, home_expanded, is_there, last_completed, place_for
+from tui.options.files import completed, last_completed
 from tui.terminal.printable import printable
 
 _MOST_NAMES = 12
@@ -78,68 +70,3 @@ class FieldWords(Static):
 
     def _write(self, text: str) -> None:
         self.update(printable(text))
-
-
-class ElsewhereInput(PathInput):
-    """The field for the path."""
-
-    BINDINGS = [Binding("escape", "screen.leave", "Leave it", key_display="esc")]  # noqa: RUF012
-
-
-class PlaceScreen(Screen[Path | None]):
-    """Asks for another place for a file that could not be written; dismissed with the path once one is.
-
-    Parameters
-    ----------
-    what : is to be written, as the beginning of a sentence.
-    name : of the file in the current folder.
-    problem : why it could not be written there.
-    write : writes it to a path; SamplingError or OSError says why not.
-    """
-
-    DEFAULT_CSS = """
-    PlaceScreen Horizontal { height: 1; }
-    PlaceScreen Horizontal Static { width: auto; text-style: bold; }
-    """
-
-    def __init__(self, what: str, name: str, problem: str, write: Callable[[Path], object]) -> None:
-        super().__init__()
-        self._what, self._file, self._write = what, name, write
-        self._problem = problem
-
-    def compose(self) -> ComposeResult:
-        """What is wrong over the field."""
-        yield PaneTitle()
-        yield FieldWords()
-        with Horizontal():
-            yield Static("File: ")
-            yield ElsewhereInput(place_for(self._file), compact=True, select_on_focus=False)
-
-    def on_mount(self) -> None:
-        """Say what is wrong."""
-        self.query_one(PaneTitle).show("Another place", "tab completes, enter writes, esc back")
-        self._say(self._problem)
-        self.query_one(ElsewhereInput).focus()
-
-    def _say(self, problem: str) -> None:
-        self.query_one(FieldWords).refuse(f"{self._what} not written: {problem}. Give another place.")
-
-    def action_leave(self) -> None:
-        """Write nothing."""
-        self.dismiss(None)
-
-    @on(Input.Submitted)
-    def _take(self, event: Input.Submitted) -> None:
-        event.stop()
-        path = home_expanded(event.value.strip())
-        if not event.value.strip():
-            self._say("a name is missing")
-        elif is_there(path):
-            self._say(f"{path} exists")
-        else:
-            try:
-                self._write(path)
-            except (SamplingError, OSError) as error:
-                self._say(failure_words(error))
-            else:
-                self.dismiss(path)

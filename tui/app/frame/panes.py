@@ -14,14 +14,14 @@ from typing import Generic, TypeVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Size
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
+from textual.widgets import Static
 
-from tui.charts.grid import Grid, blank, fitted, put, runs, style_name
+from tui.charts.grid import Grid, blank, put, runs, style_name
 from tui.options.choices import SortWord
 from tui.terminal.printable import Column, is_ascii, printable
 
@@ -38,18 +38,11 @@ def mark_of(*, falls: bool) -> str:
 
 
 def marked(columns: Sequence[Column], names: Sequence[str], *, falls: bool) -> list[Column]:
-    """Return the columns with a mark of the order on the first of these heads that is there.
-
-    Parameters
-    ----------
-    names : the heads of the figure that the table is sorted by; one that lacks room may be left out.
-    falls : whether the largest stands first.
-    """
+    """Return the columns with a mark of the order on the first of the heads `names` that is there."""
     headings = [column.heading.rstrip() for column in columns]
     sorted_by = next((name for name in names if name in headings), None)
-    mark = mark_of(falls=falls)
     return [
-        replace(column, heading=f"{heading}{mark}".ljust(len(column.heading)))
+        replace(column, heading=f"{heading}{mark_of(falls=falls)}".ljust(len(column.heading)))
         if heading == sorted_by
         else column
         for column, heading in zip(columns, headings, strict=True)
@@ -91,13 +84,7 @@ Asked = TypeVar("Asked")
 
 
 class Soon(Generic[Asked]):
-    """Acts at once, and where it is asked again in quick steps, once more by the last of them.
-
-    Parameters
-    ----------
-    node : whose timer is used.
-    act : called with what is asked for.
-    """
+    """Acts at once, and where it is asked again in quick steps, once more by the last of them."""
 
     def __init__(self, node: MessagePump, act: Callable[[Asked], object]) -> None:
         self._node, self._act = node, act
@@ -184,42 +171,18 @@ def _draw_words(words: str, width: int, height: int) -> Grid:
     return grid
 
 
-class Words(Widget, can_focus=False):
+class Words(Static):
     """A text in at most `max-height` rows."""
 
-    DEFAULT_CSS = "Words { height: auto; min-height: 1; }"
-
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._text = ""
-
-    @property
-    def text(self) -> str:
-        """The whole text."""
-        return self._text
+        super().__init__(markup=False, id=id)
+        self.text = ""
 
     def show(self, text: str) -> None:
         """Show another text."""
-        text = printable(text)
-        if text != self._text:
-            self._text = text
-            self.refresh(layout=True)
-
-    def _lines(self, width: int) -> list[str]:
-        return wrap(self._text, max(width, 1), break_on_hyphens=False)
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """Rows for all of it."""
-        return max(len(self._lines(width)), 1)
-
-    def render_line(self, y: int) -> Strip:
-        """One row of it; the last one shows if more is left out."""
-        width, height = self.size
-        lines = self._lines(width)
-        text = lines[y] if y < len(lines) else ""
-        if y == height - 1 < len(lines) - 1:
-            text = fitted(" ".join(lines[y:]), width)
-        return Strip([Segment(text, self.rich_style)]).adjust_cell_length(width, self.rich_style)
+        if printable(text) != self.text:
+            self.text = printable(text)
+            self.update(self.text)
 
 
 Runs = list[tuple[str, int]]

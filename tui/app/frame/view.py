@@ -17,6 +17,7 @@ from tui.app.frame import wording
 from tui.app.frame.line import HeaderLine, KeysLine, Line, PaneTitle
 from tui.app.frame.page import CopyingScreen, FindingsScreen, PaneText
 from tui.app.frame.panes import Rows, Sort, next_in, sorted_by_head
+from tui.app.planning import failure_words
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.options.command_line import error_text
@@ -149,9 +150,9 @@ class ViewScreen(CopyingScreen):
     def command(self) -> str:
         """The command line that prints what the pane in focus shows."""
 
-    def entitle(self, name: str, left: str, right: str = "") -> None:
+    def entitle(self, name: str, left: str, *rights: str) -> None:
         """Show a pane's name and, at the right end of its title, what it shows of how much."""
-        self.query_one(f"#{name}-pane PaneTitle", PaneTitle).show(left, right)
+        self.query_one(f"#{name}-pane PaneTitle", PaneTitle).show(left, *rights)
 
     def action_log(self) -> None:
         """Change between logarithmic and linear durations, in all views."""
@@ -176,7 +177,7 @@ class ViewScreen(CopyingScreen):
         try:
             line = self.command()
         except OSError as error:
-            self.app.ask_decisions_place(error, self.action_copy_command)
+            self.app.say(f"your split decisions are not written: {failure_words(error)}", failed=True)
             return
         self.app.copy_to_clipboard(line)
         self.app.say(line)

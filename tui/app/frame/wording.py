@@ -48,9 +48,7 @@ def group_key(study: Study, index: int, cells: int) -> str:
 def binding_lines(session: Session, study: Study) -> list[str]:
     """Return what binds the plan, or how to learn it, the longest form first."""
     if session.binding is not None:
-        forms = binding_forms(
-            session.binding, study.design, study.counts.total_duration_ns, session.options.slowdown
-        )
+        forms = binding_forms(session.binding, study.design)
         return [*(f"{form}; [3] [b] takes one" for form in forms[:1] if session.binding), *forms]
     if study.counts.launches > MOST_LAUNCHES_UNASKED:
         return ["Faster if: [3] [b] finds out which option makes the plan dear", "Faster if: [3] [b]"]
@@ -65,34 +63,22 @@ def plan_lines(session: Session, study: Study) -> list[Words]:
     """
     design, row, taken = study.design, design_row(study), decisions(session.overrides)
     yours = f" + {taken} of yours" if taken else ""
-    drawn, few = _drawn(study), _drawn(study, briefly=True)
     asked = f"{100 * design.target.epsilon:.4g} %"
     bound = row["bound"] if row["bound_with_noise"] is None else row["bound_with_noise"]
-    (_, tone), whose, rest = verdict(design), "", ""
-    if bound is None:
-        error, beside = "no bound on the error", ""
-    else:
+    error, beside, (_, tone) = "no bound on the error", "", verdict(design)
+    if bound is not None:
         error = f"error <= {quantities.share(bound)}"
         beside = f" (asked {asked})" if bound <= design.target.epsilon else f", not the {asked} asked"
-        whose = " of the simulated total" if row["bound_with_noise"] is not None else " of the profile's"
-        if row["bound_with_noise"] is not None:
-            rest = f"; of the profile's {quantities.share(row['bound'])}"
-        if row["group_bound"] is not None:
-            rest += f"; of any group not pooled {quantities.share(row['group_bound'])}"
+    drawn, few = _drawn(study), _drawn(study, briefly=True)
     forms = []
     for hours in hours_forms(session.hours):
         cost = f"{quantities.ratio(row['speedup'])}{hours}"
         forms += [
-            f"Plan: {drawn} by {design.method}{yours}, {cost}, {error}{whose}{beside}{rest}",
             f"Plan: {drawn} by {design.method}{yours}, {cost}, {error}{beside}",
-            f"Plan: {drawn}{yours}, {cost}, {error}{beside}",
             f"{few}{yours}, {cost}, {error}{beside}",
-            f"{few}{yours}, {cost}, {error}",
         ]
-    forms.append(f"{few}{yours}, {quantities.ratio(row['speedup'])}")
-    if session.hours:
-        forms = sorted(dict.fromkeys(forms), key=len, reverse=True)
-    return [toned(form, error, tone) for form in forms]
+    forms.append(f"{few}{yours}, {quantities.ratio(row['speedup'])}, {error}")
+    return [toned(form, error, tone) for form in sorted(forms, key=len, reverse=True)]
 
 
 def with_faster(session: Session, lines: list[Words]) -> list[Words]:
