@@ -154,12 +154,6 @@ def _with_head(file: InputFile) -> InputFile:
     return replace(file, head=head, compressed=True)
 
 
-def place_on_disk(stream: IO[bytes]) -> int:
-    """Return how many bytes on disk an opened input has taken; of gzip data those are compressed."""
-    raw: IO[bytes] = getattr(stream, "fileobj", None) or stream
-    return raw.tell()
-
-
 def pieces(file: InputFile, progress: Progress | None = None) -> Iterator[tuple[int, bytes]]:
     """Yield the file as (offset, whole lines); the next piece is read while one is worked on.
 

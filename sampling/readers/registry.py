@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 #: The modules of the readers, in the order in which they are asked
 MODULES = (
-    "sampling.readers.launch_parquet",
     "sampling.readers.rocprofv3",
     "sampling.readers.nsys_sqlite",
     "sampling.readers.nsys_folder",
@@ -45,7 +44,7 @@ MODULES = (
     "sampling.readers.rocm_csv",
     "sampling.readers.nvprof",
     "sampling.readers.gpgpu_sim_output",
-    "sampling.readers.csv_table",
+    "sampling.readers.launch_tables",
 )
 
 # What tools put behind the name of a recording, and which form of it is read: the first that is there.

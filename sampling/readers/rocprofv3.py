@@ -26,7 +26,7 @@ from sampling.parallel import Progress
 from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, runs_of
 from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
-from sampling.readers.input_file import SQLITE, InputFile, OpenDatabase, open_database, place_on_disk
+from sampling.readers.input_file import SQLITE, InputFile, OpenDatabase, open_database
 from sampling.readers.rocm_csv import bare_name, work_groups
 
 FORMAT = "rocprofv3"
@@ -231,13 +231,10 @@ def _json_recordings(file: InputFile, progress: Progress | None) -> Iterator[Rec
     The text is in memory whole. Its long lists are decoded in pieces, each of which becomes columns at once,
     and only the fields that are used: commands and hosts are not read.
     """
-    total = file.location.stat().st_size
     text = bytearray()
-    with file.open() as stream:
+    with replace(file, progress=progress).open() as stream:
         for block in iter(partial(stream.read, _BLOCK_BYTES), b""):
             text += block
-            if progress is not None:
-                progress(place_on_disk(stream), total, f"reading {file.path}")
     try:
         document: Any = Decoder(_Document).decode(memoryview(text)[text.startswith(_BYTE_ORDER_MARK) * 3 :])
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:

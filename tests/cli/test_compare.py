@@ -323,7 +323,7 @@ def test_order_alone_is_enough_if_asked_for(
     original.unlink()
     run = kernelpoint(*words, "--seed", "1")
     assert run.results["launches_differing"] is None
-    assert "some launches have another name" in run.err
+    assert "some launches of another name" in run.err
 
 
 # -- `methods` says of every option what is taken; every method runs by the commands of the sam -------------

@@ -340,7 +340,7 @@ class TimelineScreen(ViewScreen):
         if tree.forest is None or tree.path is None:
             self.entitle("ranges", "[tab] Ranges and iterations")
         else:
-            name = range_words(tree.forest, tree.path)[0]
+            name = range_words(tree.forest, tree.path)
             self.entitle("ranges", f"[tab] {name}", "enter zooms, space: region")
 
     def _in_part(self, timeline: GroupTimeline) -> GroupTimeline:

@@ -133,7 +133,7 @@ def run_histogram(options: HistogramOptions) -> None:
     answer = Answer(
         "histogram",
         histogram_results(study, group, clusters, data),
-        rows=histogram_rows(clusters, data),
+        rows=histogram_rows(data),
         blocks=blocks,
         warnings=tuple(finding.code for finding in study.findings),
     )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from sampling.plan.study import Study
 from sampling.reduction.duration_counts import DurationCounts
+from sampling.text import finite
 from tui.charts.grid import Grid, bar
 from tui.charts.histogram import DurationAxis, HistogramData, histogram
 from tui.charts.quantities import count, duration, duration_range, share
@@ -25,6 +26,8 @@ Row = dict[str, Any]
 
 #: What stands for the strata and the launches of a kernel group that is pooled with others.
 POOLED = "pool"
+_IDENTITY = ("key", "name", "grid", "block", "process", "device")
+_FIGURES = ("launches", "total_duration_ns", "share", "mean_ns", "std_ns", "cov", "min_ns", "max_ns")
 _BAR = 8
 _GAP = 2
 # A name in fewer columns says little; figures that others tell make room for it, these first.
@@ -77,35 +80,20 @@ def group_row(study: Study, index: int) -> Row:
     """Return one kernel group as the contract's `groups` lists it."""
     group, of = study.counts.groups[index], study.groups
     is_pooled = bool(of.pooled[index])
-    return {
-        "rank": index + 1,
-        "key": group.key,
-        "name": group.name,
-        "grid": None if group.grid is None else list(group.grid),
-        "block": None if group.block is None else list(group.block),
-        "process": group.process,
-        "device": group.device,
-        "launches": int(of.launches[index]),
-        "total_duration_ns": int(of.total_duration_ns[index]),
-        "share": float(of.share[index]),
-        "mean_ns": float(of.mean_ns[index]),
-        "std_ns": float(of.std_ns[index]),
-        "cov": float(of.cov[index]) if of.mean_ns[index] else None,
-        "min_ns": int(of.min_ns[index]),
-        "max_ns": int(of.max_ns[index]),
-        "clusters": None if is_pooled or of.clusters is None else int(of.clusters[index]),
-        "samples": None if is_pooled or of.samples is None else int(of.samples[index]),
-        "pooled": is_pooled,
-    }
+    row = {"rank": index + 1, **{name: finite(getattr(group, name)) for name in _IDENTITY}}
+    row |= {name: getattr(of, name)[index].item() for name in _FIGURES}
+    if not row["mean_ns"]:
+        row["cov"] = None
+    for name in ("clusters", "samples"):
+        values = getattr(of, name)
+        row[name] = None if is_pooled or values is None else int(values[index])
+    return row | {"pooled": is_pooled}
 
 
-@dataclass(frozen=True, slots=True)
-class GroupList:
-    """The listed groups."""
+class GroupList(NamedTuple):
+    """The listed groups: their indices, rank - 1, in order, and how many match the filter in all."""
 
-    #: Their indices, rank - 1, in the order of the list.
     groups: tuple[int, ...]
-    #: How many groups match the filter; the listed ones are the first of them.
     matching: int
 
 
@@ -119,17 +107,7 @@ def list_groups(
     most : list no more than this.
     reverse : the smallest first, or the last name.
     """
-    order = _order(study, sort, reverse=reverse)
-    if wanted:
-        wanted = wanted.casefold()
-        order = [index for index in order if wanted in study.counts.groups[index].key.casefold()]
-    return GroupList(tuple(order[:most]), len(order))
-
-
-def _order(study: Study, sort: GroupSort, *, reverse: bool) -> list[int]:
     groups, of = study.counts.groups, study.groups
-    if sort is GroupSort.NAME:
-        return sorted(range(len(groups)), key=lambda index: groups[index].name, reverse=reverse)
     values = {
         GroupSort.LAUNCHES: of.launches,
         GroupSort.MEAN: of.mean_ns,
@@ -137,13 +115,19 @@ def _order(study: Study, sort: GroupSort, *, reverse: bool) -> list[int]:
         GroupSort.STRATA: of.clusters,
         GroupSort.DRAWN: of.samples,
     }.get(sort)
-    if values is None:
-        return list(range(len(groups)))[:: -1 if reverse else 1]
-    if sort in {GroupSort.STRATA, GroupSort.DRAWN}:
-        # Groups that are pooled have none of their own and stand last.
-        values = np.where(of.pooled, np.inf if reverse else 0, values)
-    order: list[int] = np.argsort(values if reverse else -values, kind="stable").tolist()
-    return order
+    order = list(range(len(groups)))
+    if sort is GroupSort.NAME:
+        order.sort(key=lambda index: groups[index].name, reverse=reverse)
+    elif values is None:
+        order = order[:: -1 if reverse else 1]
+    else:
+        if sort in {GroupSort.STRATA, GroupSort.DRAWN}:
+            # Groups that are pooled have none of their own and stand last.
+            values = np.where(of.pooled, np.inf if reverse else 0, values)
+        order = np.argsort(values if reverse else -values, kind="stable").tolist()
+    wanted = wanted.casefold()
+    order = [index for index in order if wanted in groups[index].key.casefold()] if wanted else order
+    return GroupList(tuple(order[:most]), len(order))
 
 
 def group_blocks(study: Study, rows: list[Row], canvas: Canvas) -> Iterator[Said]:
@@ -246,13 +230,13 @@ def histogram_blocks(
 
 def histogram_page(study: Study, group: int, data: HistogramData) -> list[Said]:
     """Return the group's rank and key, and its bins as a table."""
-    low, high = data.edges_ns[:-1].tolist(), data.edges_ns[1:].tolist()
+    edges, clusters = data.edges_ns.tolist(), data.cluster_counts.tolist()
     columns = [
-        Column("durations", [duration_range(*edges) for edges in zip(low, high, strict=True)]),
+        Column("durations", [duration_range(*ends) for ends in pairwise(edges)]),
         Column("launches", [count(each) for each in data.counts.tolist()]),
     ]
-    for number, counts in enumerate(data.cluster_counts if len(data.cluster_counts) > 1 else ()):
-        columns.append(Column(f"cluster {number}", [count(each) for each in counts.tolist()]))
+    for number, counts in enumerate(clusters if len(clusters) > 1 else ()):
+        columns.append(Column(f"cluster {number}", [count(each) for each in counts]))
     return [group_columns(f"#{group + 1}", study.counts.groups[group].key), columns]
 
 
@@ -272,15 +256,14 @@ def histogram_results(
     }
 
 
-def histogram_rows(clusters: list[tuple[int, int]], data: HistogramData) -> list[dict[str, Any]]:
+def histogram_rows(data: HistogramData) -> list[dict[str, Any]]:
     """Return a row a bin, with the launches of each cluster."""
-    edges, counts, of_clusters = data.edges_ns.tolist(), data.counts.tolist(), data.cluster_counts.tolist()
-    return [
-        {
-            "low_ns": int(edges[index]),
-            "high_ns": int(edges[index + 1]),
-            "count": int(counts[index]),
-            **{f"cluster_{number}": int(of_clusters[number][index]) for number in range(len(clusters))},
-        }
-        for index in range(len(counts))
+    edges = data.edges_ns.astype(np.int64).tolist()
+    names = [
+        "low_ns",
+        "high_ns",
+        "count",
+        *(f"cluster_{number}" for number in range(len(data.cluster_counts))),
     ]
+    columns = (edges[:-1], edges[1:], data.counts.tolist(), *data.cluster_counts.tolist())
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]

@@ -376,6 +376,8 @@ def _weight(text: str, telling: Mapping[str, int], if_telling: float, otherwise:
 
 # Labels of all groups of a list.
 
+ELLIPSIS = "…", ".."
+"""What stands for what is left out; the second in ASCII."""
 _LEAST_NAME, _NO_LIMIT = 6, 1_000_000
 # Labels of so many are made together, so that none is given twice; of more, each by itself.
 _MOST_TOGETHER = 2_000
@@ -414,7 +416,11 @@ class KernelLabels:
         for index, group in enumerate(groups):
             self._of_name.setdefault(group.name, []).append(index)
         self._words: dict[str, tuple[Word, ...]] = {}
-        self._blocks: dict[str, tuple[frozenset[int], bool]] = {}
+        # Of each name, and of each shape of grid of a name in its place.
+        self._blocks: dict[object, set[Dimensions]] = {}
+        for group in groups:
+            for key in (group.name, (group.name, group.grid, group.process, group.device)):
+                self._blocks.setdefault(key, set()).update([group.block] if group.block else [])
         self._together: dict[tuple[int | None, bool], list[str]] = {}
 
     def __len__(self) -> int:
@@ -443,30 +449,20 @@ class KernelLabels:
             block = f" [{'x'.join(map(str, group.block)).removesuffix('x1').removesuffix('x1')}]"
         place = self._places.get((group.process, group.device), "")
         device = f" {place}" if place else ""
-        is_needed, varies = self._blocks_of(group.name)
-        rest = grid + (block if index in is_needed else "") + device
-        left = None if room is None else max(room - len(rest), _LEAST_NAME)
+        # The block stands there where grids are alike, else where other blocks occur and it fits.
+        is_needed = len(self._blocks[group.name, group.grid, group.process, group.device]) > 1
+        rest = grid + (block if is_needed else "") + device
+        left = _NO_LIMIT if room is None else max(room - len(rest), _LEAST_NAME)
         self._words = self._words or words_of_names(self._of_name)
-        name = squeezed(self._words[group.name], left or _NO_LIMIT, _mark())
-        more = grid + block + device
-        if varies and (room is None or len(name + more) <= room):
+        name, more = squeezed(self._words[group.name], left, ELLIPSIS[is_ascii()]), grid + block + device
+        if len(self._blocks[group.name]) > 1 and (room is None or len(name + more) <= room):
             rest = more
         return name, rest
 
-    def _blocks_of(self, name: str) -> tuple[frozenset[int], bool]:
-        """Return which groups of a name differ in the block alone, and whether any have other blocks."""
-        if name not in self._blocks:
-            launched: dict[tuple[object, ...], dict[Dimensions, list[int]]] = {}
-            for index in self._of_name[name]:
-                group = self._groups[index]
-                if group.block is not None:
-                    blocks = launched.setdefault((group.grid, group.process, group.device), {})
-                    blocks.setdefault(group.block, []).append(index)
-            several = [blocks.values() for blocks in launched.values() if len(blocks) > 1]
-            needed = frozenset(index for of_blocks in several for found in of_blocks for index in found)
-            varies = len({block for blocks in launched.values() for block in blocks}) > 1
-            self._blocks[name] = needed, varies
-        return self._blocks[name]
+
+def _fitted(parts: tuple[str, str], room: int | None) -> str:
+    label = printable("".join(parts))
+    return label if room is None else cut(label, room, ELLIPSIS[is_ascii()])
 
 
 def _numbered(parts: list[tuple[str, str]], room: int | None) -> list[tuple[str, str]]:
@@ -486,15 +482,6 @@ def _numbered(parts: list[tuple[str, str]], room: int | None) -> list[tuple[str,
         taken.add((other, rest))
         numbered.append((other, rest))
     return numbered
-
-
-def _fitted(parts: tuple[str, str], room: int | None) -> str:
-    label = printable("".join(parts))
-    return label if room is None else cut(label, room, _mark())
-
-
-def _mark() -> str:
-    return ".." if is_ascii() else "…"
 
 
 def place_names(places: Iterable[Place]) -> dict[Place, str]:
@@ -534,25 +521,17 @@ def labels_of_rows(
 
     def label(number: int, room: int) -> str:
         text, kernel = rows[number]
-        if kernel is not None:
-            text += kernels.label(kernel, max(room - len(text), 1))
-        return shortened(text, room)
+        follows = "" if kernel is None else kernels.label(kernel, max(room - len(text), 1))
+        return shortened(text + follows, room)
 
     return label
 
 
 def labels_of(kernels: Iterable[Labelled], places: Mapping[Place, str]) -> Callable[[int, int], str]:
     """Return what makes the labels of rows that are kernels, the same for equal ones."""
-    index: dict[tuple[object, ...], int] = {}
-    distinct: list[Labelled] = []
-    rows: list[tuple[str, int | None]] = []
-    for kernel in kernels:
-        key = (kernel.name, kernel.grid, kernel.block, kernel.process, kernel.device)
-        if key not in index:
-            index[key] = len(distinct)
-            distinct.append(kernel)
-        rows.append(("", index[key]))
-    return labels_of_rows(KernelLabels(distinct, places), rows)
+    listed = [KeyParts(each.name, each.grid, each.block, each.process, each.device) for each in kernels]
+    index = {key: number for number, key in enumerate(dict.fromkeys(listed))}
+    return labels_of_rows(KernelLabels(list(index), places), [("", index[key]) for key in listed])
 
 
 def group_title(text: str, groups: Sequence[KernelGroup], index: int, width: int) -> str:

@@ -42,18 +42,15 @@ def device_rows(study: Study) -> list[dict[str, Any]]:
     times = {time.sequence: time for time in study.device_times}
     rows = []
     for sequence in study.sequences:
-        device = described.get((sequence.process, sequence.device)) or described.get((None, sequence.device))
-        time = times.get(sequence)
+        place = sequence.process, sequence.device
+        device, time = described.get(place) or described.get((None, sequence.device)), times.get(sequence)
         rows.append(
             {
                 "process": sequence.process,
                 "device": sequence.device,
-                "name": None if device is None else device.name,
-                "sm_count": None if device is None else device.sm_count,
+                **{name: getattr(device, name, None) for name in ("name", "sm_count")},
                 "launches": study.launches_of_sequences[sequence],
-                "kernel_ns": None if time is None else time.kernel_ns,
-                "busy_ns": None if time is None else time.busy_ns,
-                "overlap_share": None if time is None else time.overlap_share,
+                **{name: getattr(time, name, None) for name in ("kernel_ns", "busy_ns", "overlap_share")},
             }
         )
     return rows
@@ -113,24 +110,6 @@ def busy_sentence(study: Study) -> str:
 #: What stands for a finding's severity; it is ASCII and says the same as the tone.
 MARKS = {"warning": "!", "note": "i"}
 _TONES = {"warning": Tone.WARNING, "note": Tone.NOTE}
-
-#: What each code is called where there is room for a word or two.
-BRIEFEST = {
-    "graph-level-trace": "graphs",
-    "api-rows-missing": "no API calls",
-    "communication-kernels": "collectives",
-    "overlap": "overlap",
-    "idle": "idle",
-    "zero-durations": "0 ns",
-    "coarse-clock": "clock",
-    "no-grid": "no grid",
-    "several-devices": "devices",
-    "identical-ranks": "ranks",
-    "drift": "drift",
-    "iterations": "loop",
-    "one-launch-dominates": "one launch",
-    "not-worth-sampling": "small gain",
-}
 
 
 def finding_rows(study: Study) -> list[dict[str, str]]:
@@ -399,7 +378,7 @@ def _findings(findings: tuple[Finding, ...]) -> tuple[Words, Words, Words, Words
     return (
         (key, *joined([_marked(each, each.words) for each in graver], ", ")),
         (key, *_marked(first, first.words), Phrase(f" +{more}" if more else "")),
-        (key, *_marked(first, BRIEFEST.get(first.code, first.code))),
+        (key, *_marked(first, first.code)),
         (key, *joined(marks, " ")),
     )
 

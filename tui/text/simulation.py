@@ -26,38 +26,30 @@ from tui.text.plan import judged_row, strata_text
 
 # A plan judged on a profile.
 
-# The order of the answer's fields; an unknown value is null.
-_FIELDS = (
-    *("profile", "method", "same_files", "aligned_by", "launches_differing", "applicable", "reason"),
-    *("strata", "samples", "speedup", "expected_speedup", "bound", "group_bound"),
-    *("total_duration_ns", "estimate_ns", "error"),
-    *("repeats", "error_mean", "error_p95", "error_max", "within_epsilon"),
-)
 _SHARES = ("error", "error_mean", "error_p95", "error_max", "within_epsilon")
 
 
 def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptions) -> dict[str, Any]:
     """Return the figures; strata, samples and bounds are those on the plan's own profile."""
     redraws, same_files = judged.redraws, judged.alignment is None
-    results = dict.fromkeys(_FIELDS) | {
+    errors = dict.fromkeys(("repeats", "error_mean", "error_p95", "error_max", "within_epsilon"))
+    return {
         "profile": " ".join(options.profiles),
         "method": plan.options.method,
         "same_files": same_files,
         "aligned_by": "same files" if same_files else options.align.value,
         "launches_differing": 0 if judged.alignment is None else judged.alignment.launches_differing,
         "applicable": True,
+        "reason": None,
         "strata": len(plan.strata),
         "samples": len(plan.drawn),
         "speedup": judged.speedup,
-        "bound": judged.bound,
-        "group_bound": judged.group_bound,
+        "expected_speedup": None if redraws is None else judged.expected_speedup,
+        **{name: getattr(judged, name) for name in ("bound", "group_bound")},
         "total_duration_ns": judged.total_ns,
-        "estimate_ns": judged.estimate_ns,
-        "error": judged.error,
+        **{name: getattr(judged, name) for name in ("estimate_ns", "error")},
+        **(errors if redraws is None else judged_row(redraws)),
     }
-    if redraws is not None:
-        results |= judged_row(redraws) | {"expected_speedup": judged.expected_speedup}
-    return results
 
 
 def judgement_warnings(found: PlanJudgement) -> Iterator[str]:
@@ -229,40 +221,29 @@ def what_to_give(lack: Lack, lacking: Sequence[Projection], options: ProjectOpti
 def unrecorded_text(logs: Sequence[IntervalLog]) -> str:
     """Return how many launches have no record, and why; nothing where all have one."""
     number = sum(log.unrecorded_before + log.unrecorded_after for log in logs)
-    if not number:
-        return ""
-    interval = min(int(log.cycle[0]) for log in logs)
-    launches, have = ("launch", "has") if number == 1 else ("launches", "have")
-    return (
-        f"{number:,} {launches} of the output {have} no record: shorter than the {interval:,} cycles between "
-        "records, or after the log's end"
-    )
+    have = counted(number, "launch of the output has", "launches of the output have")
+    interval = min((int(log.cycle[0]) for log in logs), default=0)
+    why = f"shorter than the {interval:,} cycles between records, or after the log's end"
+    return f"{have} no record: {why}" if number else ""
 
 
 def projection_row(number: int, log: IntervalLog, projection: Projection) -> dict[str, Any]:
     """Return one kernel as the contract's `project` lists it."""
-    totals = projection.totals
+    own = ("stopped", "cycle", "projected_cycles", "speedup", "reason")
+    beside = ("error", "ipc", "spread_percent", "ctas_done", "ctas_needed")
     return {
         "kernel": log.name,
-        "stopped": projection.stopped,
-        "cycle": projection.cycle,
-        "projected_cycles": projection.projected_cycles,
-        "speedup": projection.speedup,
-        "reason": projection.reason,
+        **{name: getattr(projection, name) for name in own},
         "number": number,
         "cycles_logged": int(log.cycle[-1]),
         "total_cycles": projection.total_cycles,
         "total_cycles_from": _origin(log, projection),
-        "error": projection.error,
-        "ipc": projection.ipc,
-        "spread_percent": projection.spread_percent,
-        "ctas_done": projection.ctas_done,
-        "ctas_needed": projection.ctas_needed,
-        "wave": totals.wave_ctas,
-        "total_ctas": totals.ctas,
+        **{name: getattr(projection, name) for name in beside},
+        "wave": projection.totals.wave_ctas,
+        "total_ctas": projection.totals.ctas,
         "launches": max(len(log.launches), 1),
         "cut_short": (log.why_cut or _CUT) if log.is_cut_short else None,
-        "total_instructions": totals.instructions,
+        "total_instructions": projection.totals.instructions,
         "projected_by": projection.basis,
     }
 

@@ -23,6 +23,7 @@ from tui.output.blocks import Listing, Said
 from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import Column, is_ascii, names, printable, shortened
 from tui.text.groups import clusters_of_group, group_columns
+from tui.text.labels import ELLIPSIS, cut
 from tui.text.profile import Part, stated
 
 NO_RANGES = "there are no named ranges with launches, and no sequence of kernels that most launches repeat"
@@ -272,7 +273,6 @@ _LEFTS = ((160, 60), (110, 52), (0, 36))
 # Without room for so many cells of a name, there is none for a column.
 _DROPPED_FIRST = (("launches", 20), ("time", 8), ("share", 8))
 _MOST_INDENTS = 6
-_TAIL = 6
 _OPEN, _CLOSED, _IN_FORCE = ("▾", "-"), ("▸", "+"), ("●", "*")
 
 
@@ -396,23 +396,17 @@ def _name(forest: RangeForest, path: int, marks: TreeMarks, width: int) -> str:
     if forest.has_inside(path):
         mark = (_OPEN if path in marks.opened else _CLOSED)[is_ascii()]
     chosen = _IN_FORCE[is_ascii()] if path == marks.in_force else " "
-    name = listed.paths.name(path)
-    if path >= listed.found_from and depth:
-        name = f"iteration {name}"
+    is_iteration = path >= listed.found_from and depth
+    name = printable(f"{'iteration ' if is_iteration else ''}{listed.paths.name(path)}")
     place = f"{chosen}{'  ' * min(depth, _MOST_INDENTS)}{mark} "
-    name, room = printable(name), width - len(place)
-    if room < 1:
-        return place[:width]
-    if len(name) > room:
-        cut = "..." if is_ascii() else "\N{HORIZONTAL ELLIPSIS}"
-        tail = min(_TAIL, max(room - len(cut) - 1, 0))
-        name = f"{name[: room - len(cut) - tail]}{cut}{name[len(name) - tail :]}"
-    return place + name
+    return (
+        place + cut(name, width - len(place), ELLIPSIS[is_ascii()]) if len(place) < width else place[:width]
+    )
 
 
-def range_words(forest: RangeForest, path: int) -> list[str]:
-    """Return a range in a line, the longest form first: its path, launches and share."""
+def range_words(forest: RangeForest, path: int) -> str:
+    """Return a range in a line: its path, launches and share."""
     (row,) = range_rows(forest.listed, [path])
     launches, part = counted(row["launches"], "launch", "launches"), share(row["share"])
     often = f", {counted(row['times'], 'time')}" if row["times"] > 1 else ""
-    return [f"{row['path']}: {launches}, {part}{often}", f"{launches}, {part}", launches]
+    return f"{row['path']}: {launches}, {part}{often}"

@@ -12,7 +12,6 @@ from sampling.plan.nearby import NoPoint, TradeOffPoint
 from sampling.plan.nearby import hours as machine_hours
 from sampling.plan.study import Study
 from sampling.strata.target import Target
-from sampling.text import counted
 from tui.charts.grid import Grid
 from tui.charts.quantities import count, duration, hours, ratio
 from tui.charts.size_plot import trade_off_chart
@@ -154,15 +153,9 @@ def level_text(known: TradeOff) -> str | None:
     first = _level_from(known)
     if first is None:
         return None
-    text = f"From epsilon {first:g} on the plan stays the same"
-    if "group_epsilon" not in method_named(known.method).target_fields:
-        return f"{text}."
-    target = known.target
-    asked = [counted(target.min_samples, "launch", "launches") + " a stratum"]
-    if target.group_epsilon is not None:
-        asked.insert(0, f"the bound of each kernel group, {target.group_epsilon:g}")
-    ask = "asks" if asked == ["1 launch a stratum"] else "ask"
-    return f"{text}: {' and '.join(asked)} {ask} for more than epsilon does."
+    why = ": `--group-epsilon` or `--min-samples` asks for more"
+    has_others = "group_epsilon" in method_named(known.method).target_fields
+    return f"From epsilon {first:g} on the plan stays the same{why if has_others else ''}."
 
 
 def level_forms(known: TradeOff) -> tuple[str, ...]:

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
-from sampling.readers import input_file
 from sampling.readers.columns import column_map
 from sampling.readers.registry import read_profile
 from tests.sampling.readers.launches_told import Told, told
@@ -84,16 +83,6 @@ class TestText:
         profile = read(written(tmp_path, text))
         names = [profile.kernels.names.full(code) for code in range(2)]
         assert (names, durations(profile)) == ([f"a{mark}b", "c"], [5, 6])
-
-    def test_pieces_are_joined(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        rows = [(f"k{row % 3}", row * 10 + 0.5, row, "" if row == 40 else row / 4) for row in range(100)]
-        text = "name,t,process,m\n" + "".join(f"{n},{t},{p % 2},{m}\n" for n, t, p, m in rows)
-        monkeypatch.setattr(input_file, "PIECE_BYTES", 64)
-        profile = read(written(tmp_path, text), "duration_ns=t:us")
-        ordered = [*rows[0::2], *rows[1::2]]
-        assert durations(profile) == [round(t * 1000) for _, t, _, _ in ordered]
-        metric = np.concatenate([span.metrics(["m"])["m"] for span in profile.parts])
-        assert np.array_equal(metric, [m if m != "" else math.nan for *_, m in ordered], equal_nan=True)
 
     def test_launches_of_a_plan_are_no_profile(self, tmp_path: Path) -> None:
         path = written(tmp_path, "id,name,weight,duration_ns\n1,k,2.0,5\n")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
 from sampling.readers.columns import column_map
-from sampling.readers.launch_parquet import write_launch_parquet
+from sampling.readers.launch_tables import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
@@ -117,21 +117,6 @@ def test_whole_numbers_are_exact(type_: pa.DataType, tmp_path: Path) -> None:
     starts = [2**53 + 1, 1_700_000_000_123_456_789]
     columns = {"name": ["a"] * 2, "duration_ns": [1, 2], "start_ns": pa.array(starts, type_)}
     assert read(written(tmp_path, columns)).load(["start_ns"])["start_ns"].tolist() == starts
-
-
-def test_times_streams_and_metrics(tmp_path: Path) -> None:
-    columns = {
-        "start_ns": [30, 20, 10, 0],
-        "ipc": [0.5, 1.5, None, 2.0],
-        "name": ["a"] * 4,
-        "stream": [7, None, 7, 9],
-        "duration_ns": [1, 2, 3, 4],
-    }
-    profile = read(written(tmp_path, columns))
-    assert profile.columns == {"name", "signature", "duration_ns", "start_ns", "stream"}
-    found = profile.load(["start_ns", "stream"])
-    assert found["start_ns"].tolist() == [30, 20, 10, 0]
-    assert found["stream"].tolist() == [7, 0, 7, 9]
 
 
 @pytest.mark.parametrize("axis", ["grid_x", "block_z"])

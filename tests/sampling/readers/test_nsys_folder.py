@@ -20,7 +20,7 @@ from sampling.readers import nsys_folder
 from sampling.readers.input_file import open_input
 from tests import small_recordings
 from tests.sampling.readers import nsys_exports as exports
-from tests.sampling.readers import plain_nsys_sql as plain_sql
+from tests.sampling.readers import test_nsys_sqlite as plain_sql
 
 
 def read(path: Path) -> Profile:
@@ -101,23 +101,6 @@ except ProfileError as error:
     print(error)
 """
 
-READ_WHILE_IT_SHRINKS = """
-import os, sys
-from pathlib import Path
-from sampling.errors import ProfileError
-from sampling.readers import nsys_folder as directory
-folder = Path(sys.argv[1])
-files = directory._table_files(folder)
-tables = directory._FolderTables(str(folder), files)
-parts = tables.integers("CUPTI_ACTIVITY_KIND_KERNEL", ["start", "end"])
-next(parts)
-os.truncate(files["CUPTI_ACTIVITY_KIND_KERNEL"], 5000)
-try:
-    print(sum(int(start.sum()) for start, _ in parts))
-except ProfileError as error:
-    print(error)
-"""
-
 
 def run(script: str, folder: Path) -> str:
     """Return what a script says that another process runs on a folder."""
@@ -159,9 +142,3 @@ def test_texts_beyond_their_bytes_are_damage(stream: bool, offset: int, tmp_path
     assert data.count(ends) == 1
     path.write_bytes(data.replace(ends, offset.to_bytes(4, "little", signed=True) + ends[4:]))
     assert "the table file StringIds" in run(READ, tmp_path / "x")
-
-
-@pytest.mark.parametrize("stream", [True, False])
-def test_a_table_that_shrinks_while_it_is_read_is_damage(stream: bool, tmp_path: Path) -> None:
-    write_folder(tmp_path / "x", stream=stream, rows=200_000)
-    assert f"the table file {KERNEL}" in run(READ_WHILE_IT_SHRINKS, tmp_path / "x")
