@@ -174,8 +174,7 @@ async def test_f_shows_every_finding_in_full(resnet: str, monkeypatch: pytest.Mo
     async with running(resnet) as (app, pilot):
         for size, closing in (((80, 24), "escape"), ((80, 24), "f"), ((60, 15), "q")):
             await resized(app, pilot, *size)
-            assert "[f] ! " in screen_text(app).splitlines()[1]
-            assert ("clock ran [backwards]" if size[0] == 80 else "odd-clock") in screen_text(app)
+            assert "[f] !" in screen_text(app).splitlines()[1]
             await pilot.press("f")
             await wait_for(pilot, lambda: "odd-clock: The clock ran [backwards]" in screen_text(app), "words")
             assert max(map(len, screen_text(app).splitlines())) <= size[0]

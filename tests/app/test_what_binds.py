@@ -74,7 +74,7 @@ async def test_view_1_says_what_binds_beside_the_findings(resnet: str) -> None:
         assert binding
         await wait_for(pilot, lambda: line(app).startswith("Faster if: "), "the line")
         for step in binding:
-            assert f" gives {ratio(step.speedup)}" in line(app)
+            assert f" {ratio(step.speedup)}" in line(app)
         for size in SIZES:
             await resized(app, pilot, *size)
             text = screen_text(app)

@@ -148,7 +148,7 @@ class KernelPointApp(SessionApp):
 
     def get_default_screen(self) -> Screen[None]:
         """The screen shown before the first view."""
-        return LoadingScreen(self.session)
+        return LoadingScreen(self.session.profiles)
 
     async def on_event(self, event: events.Event) -> None:
         """Take keys in their order; the next key takes away what the last one had to say."""
@@ -159,7 +159,6 @@ class KernelPointApp(SessionApp):
                 self.change(is_problem_read=True)
             if self._until_ready is not None:
                 self._until_ready.stop()
-            self.tell_next_key()
             await self._keys.take(event)
         else:
             await super().on_event(event)

@@ -324,8 +324,6 @@ class OptionForm(VerticalScroll, can_focus=True):
         self._options = options
         self._place = 0
         self.attempt: Attempt | None = None
-        # Whether the words on a refused value are read; the value stays, so that one can go on from it.
-        self._is_read = False
 
     def compose(self) -> ComposeResult:
         for field in self.fields:
@@ -366,14 +364,9 @@ class OptionForm(VerticalScroll, can_focus=True):
         self._draw()
 
     def _refuse(self, problem: str) -> None:
-        """Say at its field, until the next key, why the last value was not taken."""
-        if self.attempt is not None and self.attempt.problem != problem:
-            self.attempt, self._is_read = replace(self.attempt, problem=problem), False
-            self.app.until_next_key(self, self._take_as_read)
-
-    def _take_as_read(self) -> None:
-        self._is_read = True
-        self._draw_problem()
+        """Say at its field why the last value was not taken; it stays, so that one can go on from it."""
+        if self.attempt is not None:
+            self.attempt = replace(self.attempt, problem=problem)
 
     def _draw(self) -> None:
         for place, row in enumerate(self.query(OptionRow)):
@@ -390,7 +383,7 @@ class OptionForm(VerticalScroll, can_focus=True):
     def _draw_problem(self) -> None:
         """Say what is wrong in few rows, so that the options stay visible."""
         line, attempt = self.query_one("#option-problem", Static), self.attempt
-        line.display = attempt is not None and self.is_refused and not self._is_read
+        line.display = self.is_refused
         if attempt is None or not line.display:
             return
         most, width = max(self.size.height - len(self.fields), _PROBLEM_ROWS), max(self.size.width - 2, 10)

@@ -93,9 +93,9 @@ class Soon(Generic[Asked]):
 
     def ask(self, asked: Asked, *, at_once: bool = False) -> None:
         """Act now, or once no further step has come for a moment."""
-        is_held = self._timer is not None and not at_once
+        is_held = not (self.is_resting or at_once)
         self._stop()
-        self._put_off = [asked] if is_held else []
+        self._put_off = [asked] * is_held
         self._timer = self._node.set_timer(_DELAY_SECONDS, self.end)
         if not is_held:
             self._act(asked)
@@ -103,9 +103,8 @@ class Soon(Generic[Asked]):
     def end(self) -> None:
         """Act by the last step now, if that was put off."""
         self._stop()
-        put_off, self._put_off = self._put_off, []
-        for asked in put_off:
-            self._act(asked)
+        while self._put_off:
+            self._act(self._put_off.pop())
 
     @property
     def is_resting(self) -> bool:
@@ -267,12 +266,10 @@ class Rows(Widget, can_focus=True):
         self.post_message(self.Resized())
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Go on by a row."""
         event.stop()
         self.move(1)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Go back by a row."""
         event.stop()
         self.move(-1)
 

@@ -57,7 +57,7 @@ class Answer(NamedTuple):
 
 
 class Prompt(Vertical):
-    """Fields to type in; the row above says what is meant, or until the next key what is wrong."""
+    """Fields to type in; the row above says what is meant, or what is wrong with an answer."""
 
     DEFAULT_CSS = """
     Prompt { height: auto; max-height: 8; display: none; }
@@ -119,14 +119,8 @@ class Prompt(Vertical):
         self.query_one(FieldWords).show(forms)
 
     def refuse(self, problem: str) -> None:
-        """Say until the next key why the answers cannot be used."""
+        """Say why the answers cannot be used, until one of them is changed."""
         self._problem = problem
-        self.explain()
-        if problem:
-            self.app.until_next_key(self, self._take_as_read)
-
-    def _take_as_read(self) -> None:
-        self._problem = ""
         self.explain()
 
     def explain(self) -> None:
@@ -137,10 +131,14 @@ class Prompt(Vertical):
             self.say(self.hint(self.asked_now))
 
     @on(events.DescendantFocus)
-    @on(Input.Changed)
-    def _explain_again(self) -> None:
+    def _explain_field(self) -> None:
         if self.display:
             self.explain()
+
+    @on(Input.Changed)
+    def _explain_answer(self) -> None:
+        self._problem = ""
+        self._explain_field()
 
     def turn(self, field: AnswerInput, by: int) -> None:
         """Go to the field so many after this one, the first after the last."""

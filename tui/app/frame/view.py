@@ -94,20 +94,16 @@ class ViewScreen(CopyingScreen):
     def _follow(self, session: Session) -> None:
         if session is self._shown or (self._shown is not None and not self.is_current):
             return
-        shown, self._shown = self._shown, session
-        self._show_frame(shown, session)
-        self.follow(shown, session)
-
-    def _show_frame(self, shown: Session | None, session: Session) -> None:
+        shown, self._shown, study = self._shown, session, session.study
         profile, plan = self.query_one("#profile", Line), self.query_one("#plan", Line)
         profile.display = plan.display = bool(session.profiles)
-        if session.study is None:
-            return
-        # What is in the profile changes with the study alone, and many groups take a moment to add up.
-        if shown is None or shown.study is not session.study:
-            self.query_one(HeaderLine).show(wording.workload_lines(session, session.study))
-            profile.show(header_forms(session.study))
-        plan.show(self.status(session, session.study))
+        if study is not None:
+            # What is in the profile changes with the study alone, and many groups take a moment to add up.
+            if shown is None or shown.study is not study:
+                self.query_one(HeaderLine).show(wording.workload_lines(session, study))
+                profile.show(header_forms(study))
+            plan.show(self.status(session, study))
+        self.follow(shown, session)
 
     def status(self, session: Session, study: Study) -> list[Words]:
         """What is said of the plan, the longest form first."""
@@ -130,17 +126,11 @@ class ViewScreen(CopyingScreen):
             self.app.fail(error)
 
     def pane_text(self) -> PaneText:
-        """The text of the pane that has the focus, as its command prints it."""
-        own = self.own_text()
-        text = own.text and self._heading() + own.text
-        return PaneText(own.name, printable_lines(text))
-
-    def _heading(self) -> str:
-        """Return which launches it is of, as its command says it; "" where it is of all or of no profile."""
-        study = self.session.study
-        if study is None or not self.OF_PROFILE:
-            return ""
-        return heading_text(heading_lines(part_of_study(study)), self.app.size.width)
+        """The text of the pane that has the focus, as its command prints it, under what it is a part of."""
+        own, study, heading = self.own_text(), self.session.study, ""
+        if own.text and study is not None and self.OF_PROFILE:
+            heading = heading_text(heading_lines(part_of_study(study)), self.app.size.width)
+        return PaneText(own.name, printable_lines(heading + own.text))
 
     @abstractmethod
     def own_text(self) -> PaneText:

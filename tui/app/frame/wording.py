@@ -90,13 +90,7 @@ def with_faster(session: Session, lines: list[Words]) -> list[Words]:
     if best.option == "group_by":
         way = f"grouped by {value_text(best.after)}"
     faster = Phrase(f"   Faster if: {way} {quantities.ratio(best.speedup)}")
-    return [*((*line, faster) for line in lines), *lines]
-
-
-def _who(session: Session, study: Study) -> str:
-    """Return the plan's method, and how many split decisions are the user's."""
-    taken = decisions(session.overrides)
-    return f"{study.design.method} + {taken} of yours" if taken else study.design.method
+    return [(*lines[0], faster), *lines]
 
 
 def _drawn(study: Study, *, briefly: bool = False) -> str:
@@ -133,8 +127,10 @@ def farewell(session: Session) -> str | None:
     study = session.study
     speedup = quantities.ratio(study.speedup) + (" expected" if study.design.random else "")
     speedup += hours_forms(session.hours)[0]
-    line = f"{_who(session, study)}, epsilon {study.design.target.epsilon:g}: {_drawn(study)}, {speedup}"
-    options, taken = replace(printed_options(session), overrides=None), decisions(session.overrides)
+    taken = decisions(session.overrides)
+    who = f"{study.design.method} + {taken} of yours" if taken else study.design.method
+    line = f"{who}, epsilon {study.design.target.epsilon:g}: {_drawn(study)}, {speedup}"
+    options = replace(printed_options(session), overrides=None)
     if taken and (saved := decisions_file(session)).exists():
         options = replace(options, overrides=str(saved))
     elif taken:

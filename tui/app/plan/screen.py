@@ -161,11 +161,10 @@ class PlanScreen(ViewScreen):
         if why_no_chart := self._problems.get(PlanPane.TRADE_OFF, details.why_no_trade_off):
             chart.say(why_no_chart)
         else:
-            chart.show(partial(details.trade_off.chart))
-        lists, listings = self.query(PlanList), (details.strata, details.launches)
-        for pane, table, listing in zip((PlanPane.STRATA, PlanPane.LAUNCHES), lists, listings, strict=True):
+            chart.show(details.trade_off.chart)
+        for pane, listing in ((PlanPane.STRATA, details.strata), (PlanPane.LAUNCHES, details.launches)):
             if listing is not None or pane in self._problems:
-                table.show(listing, self._problems.get(pane, ""))
+                self.query_one(f"#{pane}-pane PlanList", PlanList).show(listing, self._problems.get(pane, ""))
         self._show_titles()
 
     def _show_titles_soon(self) -> None:
@@ -203,8 +202,7 @@ class PlanScreen(ViewScreen):
         ]
         # Judging a large plan may take half a minute, so it comes last there.
         is_soon_judged = details.plan.samples * details.session.options.judge <= SOON_JUDGED
-        first = 0 if is_soon_judged else len(jobs)
-        jobs.insert(first, (PlanPane.FIGURES, not details.is_judged, judged))
+        jobs.insert(0 if is_soon_judged else len(jobs), (PlanPane.FIGURES, not details.is_judged, judged))
         for pane, is_missing, job in jobs:
             if is_missing and self.is_in_sight(pane) and pane not in self._problems:
                 self._compute(pane, partial(job, details))
@@ -282,8 +280,8 @@ class PlanScreen(ViewScreen):
 
     def action_budget(self) -> None:
         if self._has_plan() and self.details is not None:
-            if self.details.why_no_trade_off:
-                self.app.say(self.details.why_no_trade_off)
+            if why_not := self.details.why_no_trade_off:
+                self.app.say(why_not)
             else:
                 self.query_one(BudgetPrompt).begin()
 
@@ -305,37 +303,38 @@ class PlanScreen(ViewScreen):
 
     def is_in_sight(self, pane: PlanPane) -> bool:
         """Return whether a pane is shown; the figures count as shown in any case."""
-        if pane is PlanPane.FIGURES:
-            return True
-        return self.query_one("#plan-details").display and self.query_one(f"#{pane}-pane").display
+        is_shown = self.query_one("#plan-details").display
+        return pane is PlanPane.FIGURES or (is_shown and self.query_one(f"#{pane}-pane").display)
 
     @property
     def focused_pane(self) -> PlanPane:
         """The pane that has the focus; options and figures are one."""
-        in_sight = [pane for pane in DETAILS if self.is_in_sight(pane)]
-        return next((pane for pane in in_sight if self.content(pane).has_focus), PlanPane.FIGURES)
+        return next((pane for pane in DETAILS if self.content(pane).has_focus), PlanPane.FIGURES)
 
     def action_next_detail(self) -> None:
+        """Show the next detail; where all are in sight, go to it."""
         focused, are_all_in_sight = self.focused_pane, all(map(self.is_in_sight, DETAILS))
         if self._is_short and not self._details_open:
-            self._details_open = True
-        elif not are_all_in_sight or focused in DETAILS:
+            self._show_detail(self._chosen)
+            return
+        if focused in DETAILS or not are_all_in_sight:
             before = focused if are_all_in_sight else self._chosen
             self._chosen = DETAILS[(DETAILS.index(before) + 1) % len(DETAILS)]
-            if self._is_short and self._chosen is DETAILS[0]:
-                self.action_close_details()
-                return
+        if self._is_short and self._chosen is DETAILS[0]:
+            self.action_close_details()
+        else:
+            takes_focus = self._is_short or focused in DETAILS or are_all_in_sight
+            self._show_detail(self._chosen, takes_focus=takes_focus)
+
+    def _show_detail(self, pane: PlanPane, *, takes_focus: bool = True) -> None:
+        self._chosen, self._details_open = pane, self._details_open or self._is_short
         self._arrange()
-        if self._is_short or focused in DETAILS or are_all_in_sight:
-            self.content(self._chosen).focus()
+        if takes_focus:
+            self.content(pane).focus()
         self.work_on()
 
     def action_binding(self) -> None:
-        self._details_open = self._details_open or self._is_short
-        self._chosen = PlanPane.BINDING
-        self._arrange()
-        self.content(PlanPane.BINDING).focus()
-        self.work_on()
+        self._show_detail(PlanPane.BINDING)
 
     def action_leave_details(self) -> None:
         """Go back to the options; where one is there already, to the view one came from."""

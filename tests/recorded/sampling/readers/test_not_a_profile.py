@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sampling.readers.test_not_a_profile import refused
+from tests.sampling.readers.test_input_file import refused
 
 
 @pytest.mark.parametrize(
