@@ -140,12 +140,7 @@ class _KnownFeatures(Mapping[str, FloatArray]):
         return len(self._parts)
 
     def add(self, features: Features, at: IntArray) -> list[str]:
-        """Add what the rows of a file say; return what the user should know of it.
-
-        Parameters
-        ----------
-        at : (rows,) the place in the list of each row's launch, -1 for a row of none.
-        """
+        """Add what the rows of a file say of the launches at (rows,) places, -1 for none; return notes."""
         rows = np.flatnonzero(at >= 0)
         at = at[rows]
         beyond, other_unit, other_value = list[str](), list[str](), list[str]()

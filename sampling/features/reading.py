@@ -1,10 +1,6 @@
 """Files of per-launch features, recognised by their content: modules of formats, and tables, which are here.
 
-A new format is one new module and one word in ``_MODULES``. A module has::
-
-    def recognise(file: InputFile) -> bool         # from file.head (64 KiB); cheap
-    def read(file: InputFile, locale: NumberLocale, progress: Progress | None) -> FeatureRows
-
+A module, one of ``_MODULES``, has recognise(file), cheap, and read(file, locale, progress) of `FeatureRows`.
 A table (CSV, with semicolons or tabs too, or Parquet) has a column id or name and a column for each metric.
 Row i of an array of NumPy is the launch with id i, every column a number of its vector.
 """
@@ -113,12 +109,10 @@ class FeatureRows:
 def read_features(path: str, *, locale: NumberLocale = "C", progress: Progress | None = None) -> FeatureRows:
     """Read a file of features; "-" is standard input, gzip is read as it is.
 
+    Under the locale "C", thousands apart by commas are read too.
+
     Raises ProfileError: it is missing, damaged, of no known format, or has nothing that says which launch a
     row is.
-
-    Parameters
-    ----------
-    locale : how the file writes its numbers; under "C", thousands apart by commas are read too.
     """
     with open_input(path) as file:
         for name in () if file.is_directory else _MODULES:

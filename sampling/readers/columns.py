@@ -118,15 +118,10 @@ def matched_columns(
 ) -> dict[str, NamedColumn]:
     """Return which column of a table holds what, by what it is of a launch.
 
+    ``cells`` tells whether columns called grid and block hold cells such as 8x1x1 where the user names none.
+
     Raises ProfileError: a column is not there or there twice; a launch has no name or no duration; a grid
     or block of the user's lacks an axis.
-
-    Parameters
-    ----------
-    given : the columns that the user named.
-    present : the table's columns.
-    path : of the table, for messages.
-    cells : whether columns called grid and block hold cells such as 8x1x1 where the user names none.
     """
     named = () if given is None else given.columns
     if given is not None and given.where_present:

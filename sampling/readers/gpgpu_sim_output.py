@@ -135,12 +135,7 @@ class PrintedRun:
 def printed_lines(
     pieces: Iterable[bytes], others: Sequence[bytes] = ()
 ) -> Iterator[tuple[int, bytes, bytes]]:
-    """Yield row, key and text of the lines that say something of a launch, or begin with one of `others`.
-
-    Parameters
-    ----------
-    pieces : of the output, whole lines each.
-    """
+    """Yield row, key and text of the lines that say something of a launch, or begin with one of `others`."""
     keys = sorted({*_KEYS, *others}, key=len, reverse=True)
     first = re.escape(b"".join(sorted({key[:1] for key in keys})))
     # The end of the line before is found much faster than a line's start, and most lines differ in a sign.
@@ -177,14 +172,9 @@ def _number(block: _Lines, key: bytes) -> int | None:
 def printed_run(
     path: str, lines: Iterable[tuple[int, bytes, bytes]], counters: Sequence[bytes] = ()
 ) -> PrintedRun:
-    """Return what an output says of its launches.
+    """Return what the lines of `printed_lines` say of launches, and what each added to counters.
 
     Raises ProfileError: kernels ran concurrently; a counter is not printed, or falls.
-
-    Parameters
-    ----------
-    lines : those of `printed_lines`; they are read once and not kept.
-    counters : what else to return of each launch, by the name that is printed.
     """
     reading = _Reading(path, counters)
     block, announcing = _Lines(), list[tuple[bytes, bytes]]()
@@ -265,8 +255,8 @@ class _Reading:
     def ended(self, name: str, uid: int | None) -> PrintedLaunch:
         """Take away a launch that has ended; one without a name is the first that waits.
 
-        A trace that was announced with another number is not it. Programs are counted from the first launch
-        that is printed, so that their numbers may be others where the beginning is missing.
+        A trace that was announced with another number is not it. Of programs numbers may be others, for they
+        count from the first launch that is printed.
         """
         fitting = [launch for launch in self.run.waiting if name in {"", launch.name}]
         same = [launch for launch in fitting if uid is not None and launch.uid == uid]

@@ -1,15 +1,9 @@
-"""Readers of profiles: one module a format. The content says which it is, never the suffix.
+"""Readers of profiles: one module a format, in ``MODULES``. The content says which it is, never the suffix.
 
-A new format is one new module and one line in ``MODULES``. A reader module has::
-
-    FORMAT: str                                    # e.g. "nsys-sqlite"
-    def recognise(file: InputFile) -> bool         # from file.head (64 KiB) or the folder's listing; cheap
-    def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None
-
-``read`` raises ProfileError, with the remedy, for what is of its format but not a profile; None says that
-what follows the head is of another. A reader of tables, whose columns may have any names, also has::
-
-    def has_columns(file: InputFile) -> bool       # whether those of a launch are there, by file.columns
+A module has FORMAT, a text; recognise(file), cheap, from the head or the folder's listing; and read(file,
+kernels, progress), which raises ProfileError for what is of its format but not a profile, and returns None
+where what follows the head is of another. One of tables, whose columns may have any names, also has
+has_columns(file): whether those of a launch are there, by file.columns.
 """
 
 from __future__ import annotations
@@ -70,15 +64,10 @@ def read_profile(
 ) -> Profile:
     """Read one workload from one or more files; "-" is standard input, gzip is read as it is.
 
-    A folder that is no export is the profiles in it.
+    A folder that is no export is the profiles in it. Columns are of the files that are tables.
 
     Raises ProfileError: a file is missing, damaged, of no known format, or not a profile; OptionError:
-    there are columns and no file is a table.
-
-    Parameters
-    ----------
-    columns : which columns of a table hold what, for the files that are tables.
-    needs_table : whether columns are refused where no file is a table.
+    there are columns and no file is a table, where that is needed.
     """
     kernels = KernelTable()
     profiles: list[Profile] = []
