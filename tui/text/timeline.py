@@ -148,7 +148,9 @@ def course_forms(timeline: GroupTimeline) -> list[str]:
         many = f"{counted(len(gaps), 'gap')} over {over}: {part} of the time"
         said.append(many if len(gaps) else f"no idle gap over {over}")
     launches = counted(len(timeline.launches), "launch", "launches")
-    return ["; ".join((course(timeline.launches), *said)), "; ".join((launches, *said)), launches]
+    words = course(timeline.launches)
+    forms = ([words], [launches, *words.split("; ")[1:]], [launches])
+    return ["; ".join([*form, *said]) for form in forms] + [launches]
 
 
 def course(launches: GroupLaunches) -> str:
