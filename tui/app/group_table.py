@@ -33,12 +33,11 @@ _HEADS = {GroupSort.TOTAL: ("total", "share"), GroupSort.COV: ("CoV",), GroupSor
 
 
 class GroupColumn(NamedTuple):
-    """A column of the table, so many cells wide, and the order of the groups that goes by it."""
+    """A column of the table, so many cells wide."""
 
     name: str
     width: int
     cell: Callable[[int], Runs]
-    sort: GroupSort | None = GroupSort.TOTAL
     to_right: bool = True
 
 
@@ -52,11 +51,6 @@ class TableColumns(NamedTuple):
         """Return the first cell of each column."""
         ends = np.cumsum([column.width + self.gap for column in self.columns])
         return [0, *ends[:-1].tolist()]
-
-    def column_at(self, cell: int) -> GroupColumn | None:
-        """Return the column of a cell of a row, the blanks before it being its own; None beyond the last."""
-        columns = zip(self.starts(), self.columns, strict=True)
-        return next((column for start, column in columns if cell < start + column.width), None)
 
     def head(self, marked: str = "", mark: str = "") -> str:
         """Return the headings over their columns, one of them with a mark in the blank behind it."""
@@ -90,26 +84,26 @@ def table_columns(study: Study, width: int) -> TableColumns:
     def label(group: int) -> Runs:
         return [(group_label(study, group, cells), PLAIN)]
 
-    name = GroupColumn("kernel group", cells, label, GroupSort.NAME, to_right=False)
+    name = GroupColumn("kernel group", cells, label, to_right=False)
     return TableColumns((*columns, name), gap)
 
 
 def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
     of = study.groups
 
-    def figure(name: str, widest: str, text: Callable[[int], str], sort: GroupSort) -> GroupColumn:
-        return GroupColumn(name, max(len(name), len(widest)), lambda group: [(text(group), PLAIN)], sort)
+    def figure(name: str, widest: str, text: Callable[[int], str]) -> GroupColumn:
+        return GroupColumn(name, max(len(name), len(widest)), lambda group: [(text(group), PLAIN)])
 
-    def counts(name: str, values: np.ndarray | None, key: str, sort: GroupSort) -> GroupColumn:
+    def counts(name: str, values: np.ndarray | None, key: str) -> GroupColumn:
         largest = quantities.count(0 if values is None else int(values.max(initial=0)))
-        return figure(name, largest, lambda group: of_group(group_row(study, group), key), sort)
+        return figure(name, largest, lambda group: of_group(group_row(study, group), key))
 
-    def times(name: str, values: np.ndarray, sort: GroupSort) -> GroupColumn:
+    def times(name: str, values: np.ndarray) -> GroupColumn:
         longest = quantities.duration(float(values.max(initial=0))).rjust(7)
-        return figure(name, longest, lambda group: quantities.duration(values[group].item()), sort)
+        return figure(name, longest, lambda group: quantities.duration(values[group].item()))
 
     def shares(name: str, values: np.ndarray, widest: str) -> GroupColumn:
-        return figure(name, widest, lambda group: quantities.share(float(values[group])), GroupSort.TOTAL)
+        return figure(name, widest, lambda group: quantities.share(float(values[group])))
 
     def cov(group: int) -> str:
         value = group_row(study, group)["cov"]
@@ -122,17 +116,17 @@ def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
 
     all_of_time = "100.0 %" if float(of.share.max(initial=0)) > 0.9995 else "99.9 %"
     return [
-        figure("rank", f"#{len(study.counts.groups)}", lambda group: f"#{group + 1}", GroupSort.TOTAL),
+        figure("rank", f"#{len(study.counts.groups)}", lambda group: f"#{group + 1}"),
         shares("share", of.share, all_of_time),
         GroupColumn("bar", bar_cells, bar, to_right=False),
         shares("cum", of.running_share, "100.0 %"),
-        counts("launches", of.launches, "launches", GroupSort.LAUNCHES),
-        times("total", of.total_duration_ns, GroupSort.TOTAL),
-        times("mean", of.mean_ns, GroupSort.MEAN),
-        figure("CoV", f"{float(of.cov.max(initial=0)):.3f}", cov, GroupSort.COV),
-        GroupColumn("durations", _SPARKLINE, partial(_sparkline, study), None, to_right=False),
-        counts("strata", of.clusters, "clusters", GroupSort.STRATA),
-        counts("drawn", of.samples, "samples", GroupSort.DRAWN),
+        counts("launches", of.launches, "launches"),
+        times("total", of.total_duration_ns),
+        times("mean", of.mean_ns),
+        figure("CoV", f"{float(of.cov.max(initial=0)):.3f}", cov),
+        GroupColumn("durations", _SPARKLINE, partial(_sparkline, study), to_right=False),
+        counts("strata", of.clusters, "clusters"),
+        counts("drawn", of.samples, "samples"),
     ]
 
 
@@ -222,11 +216,6 @@ class GroupTable(Rows):
         names = {column.name for column in columns.columns}
         name = next((each for each in _HEADS.get(sort, (sort.value,)) if each in names), "")
         return columns.head(name, mark_of(falls=(sort is GroupSort.NAME) == reverse))
-
-    def head_at(self, cell: int) -> str:
-        """The order that goes by the column there; nothing where none does."""
-        column = self.columns(self.size.width).column_at(cell)
-        return "" if column is None or column.sort is None else column.sort.value
 
     def runs(self, row: int, width: int) -> Runs:
         """One kernel group."""

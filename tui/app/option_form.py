@@ -27,7 +27,7 @@ from sampling.parallel import Stream, generator
 from sampling.reduction import GroupBy
 from sampling.strata.target import Target
 from tui.app.actions import FORM, bindings
-from tui.app.frame.field import PathInput
+from tui.app.frame.prompt import PathInput
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.charts.grid import fitted

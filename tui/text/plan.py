@@ -436,6 +436,15 @@ def stratum_listing(study: Study, plan: Plan) -> Listing:
     """Return the strata: their size, spread and sample, and the kernel group they are of."""
     strata = list(planned_strata(study.counts, plan))
     rank = {group.key: index for index, group in enumerate(study.counts.groups)}
+    rows: list[tuple[str, int | None]] = []
+    for each in strata:
+        text = "all" if each.key == WHOLE_WORKLOAD_KEY else each.key
+        if each.key in rank:
+            text = f"#{rank[each.key] + 1} "
+        elif is_pool_key(each.key):
+            pool = key_parts(each.key)
+            text = f"{pool.name} {places_of(study).get((pool.process, pool.device), '')}".rstrip()
+        rows.append((text, rank.get(each.key)))
     covs = [f"{each.std_ns / each.mean_ns:.3f}" if each.mean_ns else UNKNOWN for each in strata]
     figures = (
         Column("stratum", [str(number) for number in range(len(strata))]),
@@ -445,21 +454,7 @@ def stratum_listing(study: Study, plan: Plan) -> Listing:
         Column("CoV", covs),
         Column("durations", [duration_range(each.low_ns, each.high_ns) for each in strata]),
     )
-    rows = [_group_row(study, each.key, rank) for each in strata]
     return Listing(figures, "kernel group", labels_of_rows(kernel_labels(study), rows))
-
-
-def _group_row(study: Study, key: str, rank: dict[str, int]) -> tuple[str, int | None]:
-    """Return a stratum's kernel group by rank and label; a pick's label is its own."""
-    if key == WHOLE_WORKLOAD_KEY:
-        return "all", None
-    if key in rank:
-        return f"#{rank[key] + 1} ", rank[key]
-    if is_pool_key(key):
-        pool = key_parts(key)
-        place = places_of(study).get((pool.process, pool.device))
-        return (pool.name if place is None else f"{pool.name} {place}"), None
-    return key, None
 
 
 def launch_listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch]) -> Listing:

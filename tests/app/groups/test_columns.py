@@ -13,7 +13,6 @@ from tests.drawing import in_ascii
 from tui.app.group_table import row_runs, table_columns
 from tui.app.planning import load_study
 from tui.charts.quantities import share
-from tui.options.choices import GroupSort
 from tui.options.plan import SampleOptions
 from tui.text.groups import clusters_of_group
 
@@ -70,21 +69,6 @@ def test_every_row_and_the_head_are_as_wide_as_the_table(study: Study, width: in
         for column in columns.columns:
             cell = cells[column.name]
             assert cell[-1 if column.to_right else 0] != " " or column.name in {"bar", "durations"}, cell
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_a_cell_belongs_to_the_column_whose_heading_stands_there(study: Study, width: int) -> None:
-    columns = table_columns(study, width)
-    head = columns.head()
-    for column in columns.columns:
-        if column.name != "bar":
-            at = head.index(column.name[: column.width])
-            assert {columns.column_at(at + cell) for cell in range(len(column.name[: column.width]))} == {
-                column
-            }
-    assert columns.column_at(width) is None
-    sorts = {column.sort for column in table_columns(study, 200).columns}
-    assert set(GroupSort) <= sorts, "every order has a heading to click"
 
 
 def test_the_bar_is_the_share_of_the_largest_and_cum_runs_on_in_order_of_time(study: Study) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from textwrap import wrap
 from typing import Generic, TypeVar
@@ -26,7 +24,6 @@ from tui.options.choices import SortWord
 from tui.terminal.printable import Column, is_ascii, printable
 
 _MARKS = {True: ("↓", "v"), False: ("↑", "^")}
-_WORDS = re.compile(r"\S+")
 
 
 Sort = TypeVar("Sort", bound=SortWord)
@@ -53,28 +50,6 @@ def next_in(orders: Sequence[Sort], sort: Sort) -> Sort:
     """Return the order that follows, the first after the last and after one that is not among them."""
     place = orders.index(sort) + 1 if sort in orders else 0
     return orders[place % len(orders)]
-
-
-def head_at(heading: str, x: int) -> str:
-    """Return the head nearest to a cell of a row of heads, each of one word."""
-    heads = list(_WORDS.finditer(heading))
-    if not heads:
-        return ""
-    nearest = min(heads, key=lambda found: max(found.start() - x, x - found.end() + 1, 0))
-    return nearest.group()
-
-
-def sorted_by_head(heading: str, sort: Sort, *, is_reverse: bool) -> tuple[Sort, bool] | None:
-    """Return the order that a click on a head asks for: by it, and the other way round if it was by it.
-
-    None where the table cannot be sorted by it.
-    """
-    for word in (heading.strip(), heading.strip()[:-1]):
-        # The second is without the mark.
-        with suppress(ValueError):
-            wanted = type(sort)(word)
-            return wanted, wanted is sort and not is_reverse
-    return None
 
 
 _DELAY_SECONDS = 0.08
@@ -209,12 +184,6 @@ class Rows(Widget, can_focus=True):
     class Resized(Message):
         """Other rows are in sight."""
 
-    @dataclass
-    class HeadClicked(Message):
-        """The head of a column was clicked."""
-
-        heading: str
-
     def __init__(self) -> None:
         super().__init__()
         self.row_count = self.cursor = self._first = 0
@@ -274,16 +243,10 @@ class Rows(Widget, can_focus=True):
         self.move(-1)
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor there, or ask for the order of the head there."""
+        """Put the cursor there."""
         row = self._first + event.y - _HEAD
         if event.y >= _HEAD and row < self.row_count:
             self.move(row - self.cursor)
-        elif event.y < _HEAD and self.row_count:
-            self.post_message(self.HeadClicked(self.head_at(event.x)))
-
-    def head_at(self, cell: int) -> str:
-        """The head that is nearest to a cell of the heading."""
-        return head_at(self.heading(self.size.width), cell)
 
     def render_line(self, y: int) -> Strip:
         """The heading, one row, or a row of the text."""

@@ -16,7 +16,7 @@ from scalemodel.errors import ScaleModelError
 from tui.app.frame import wording
 from tui.app.frame.line import HeaderLine, KeysLine, Line, PaneTitle
 from tui.app.frame.page import CopyingScreen, FindingsScreen, PaneText
-from tui.app.frame.panes import Rows, Sort, next_in, sorted_by_head
+from tui.app.frame.panes import Rows, Sort, next_in
 from tui.app.planning import failure_words
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
@@ -184,7 +184,7 @@ class TableScreen(ViewScreen, Generic[Sort]):
     @property
     @abstractmethod
     def orders(self) -> Sequence[Sort]:
-        """What it can be sorted by in turn; clicks on heads may ask for others."""
+        """What it can be sorted by in turn."""
 
     @abstractmethod
     def sort_by(self, sort: Sort, *, reverse: bool) -> None:
@@ -196,13 +196,6 @@ class TableScreen(ViewScreen, Generic[Sort]):
     def action_reverse(self) -> None:
         sort, reverse = self.order
         self.sort_by(sort, reverse=not reverse)
-
-    @on(Rows.HeadClicked)
-    def _sort_by_head(self, event: Rows.HeadClicked) -> None:
-        sort, reverse = self.order
-        wanted = sorted_by_head(event.heading, sort, is_reverse=reverse)
-        if wanted is not None:
-            self.sort_by(wanted[0], reverse=wanted[1])
 
     def action_move(self, rows: int) -> None:
         self.query_one(Rows).move(rows)
