@@ -283,12 +283,6 @@ def test_each_chart_at_any_size(name: str, width: int, height: int, ascii_only: 
     check(CHARTS[name], width, height, ascii_only)
 
 
-@pytest.mark.parametrize("name", [name for name in CHARTS if "none" not in name and "not finite" not in name])
-@pytest.mark.parametrize("size", [(19, 3), (20, 4), (80, 24)])
-def test_where_there_is_something_to_show_something_is_shown(name: str, size: tuple[int, int]) -> None:
-    assert re.search(r"\d", plain(CHARTS[name](*size, False)))
-
-
 def colours_of(grid: Grid) -> set[int]:
     return {style for row in range(grid.height) for _, style in runs(grid, row) if 0 <= style < MARKER}
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.drawing import in_ascii
 from tui.charts.grid import MARKER, PROPOSED, Grid, blank, plain
-from tui.charts.histogram import LEFT, bin_columns, histogram, histogram_data
+from tui.charts.histogram import LEFT, Side, bin_columns, histogram, histogram_data, two_histograms
 
 GOLDEN = Path(__file__).parent / "golden"
 LEVELS = " ▁▂▃▄▅▆▇█"
@@ -128,26 +128,6 @@ def test_a_duration_outside_all_clusters_is_refused() -> None:
 
 
 # The drawing
-
-
-@given(groups(), st.integers(0, 120), st.integers(0, 40), st.booleans(), st.booleans())
-def test_a_grid_has_the_size_asked_for(group, width: int, height: int, log: bool, ascii_only: bool) -> None:
-    values_ns, counts, clusters = group
-    threshold_ns = int(values_ns[values_ns.size // 2])
-    grid = in_ascii(
-        ascii_only,
-        histogram,
-        values_ns,
-        counts,
-        clusters,
-        width,
-        height,
-        axis="log" if log else "linear",
-        split=(threshold_ns, True),
-    )
-    assert grid.glyph.shape == grid.style.shape == (height, width)
-    assert all(len(row) <= width for row in plain(grid).split("\n"))
-    assert plain(grid).isascii() or not ascii_only
 
 
 @given(groups(), st.randoms(use_true_random=False), st.booleans())
@@ -281,14 +261,8 @@ def test_zeros_stand_apart_on_a_logarithmic_axis() -> None:
     assert rows[-2][LEFT] == "0"
 
 
-def test_no_launches_are_said_to_be_none() -> None:
-    none = np.array([], dtype=np.int64)
-    assert plain(histogram(none, none, [], 40, 10)).strip() == "no launches"
-
-
 GOLDENS = {
     "clusters": (*THREE_PEAKS, THREE_CLUSTERS, {}),
-    "proposed": (*THREE_PEAKS, [], {"split": (THREE_CLUSTERS[0][1], True)}),
     "log": (*DECADES, clusters_at(DECADES[0], 1_000_000), {"axis": "log"}),
 }
 
@@ -330,3 +304,41 @@ def test_one_launch_is_no_tower(most: int, rows: int) -> None:
         foot = int(np.flatnonzero(grid.glyph[:, 6] == "└")[0])
         assert foot == min(rows, 43 - (1 if words is None else 2))
         assert (grid.glyph[foot + 4 :] == " ").all()
+
+
+# Two on one axis
+
+
+def side(words: str, durations_ns: dict[int, int]) -> Side:
+    """A side of so many launches a duration."""
+    values = sorted(durations_ns)
+    return Side(words, np.array(values, dtype=np.int64), np.array([durations_ns[ns] for ns in values]))
+
+
+def rows_of(before: dict[int, int], after: dict[int, int], height: int, **options: bool) -> list[str]:
+    sides = side("before: 9", before), side("after: 7", after)
+    return plain(in_ascii(True, two_histograms, sides, 40, height, **options)).split("\n")
+
+
+def columns_of(rows: list[str], mark: str) -> set[int]:
+    return {column for row in rows for column, glyph in enumerate(row) if glyph == mark and column >= 7}
+
+
+@pytest.mark.parametrize("height", [6, 9, 10, 24])
+@pytest.mark.parametrize("log", [False, True])
+def test_a_duration_stands_in_the_same_column_on_both_sides(height: int, log: bool) -> None:
+    rows = rows_of({1000: 5, 9000: 5}, {1000: 7, 5000: 7}, height, log=log)
+    assert len(rows) == height
+    cut = rows.index("o after: 7")
+    assert rows[0] == "# before: 9"
+    upper, lower = columns_of(rows[1:cut], "#"), columns_of(rows[cut + 1 :], "o")
+    assert min(upper) == min(lower)
+    assert max(upper) > max(lower) > min(lower)
+    assert not columns_of(rows[1:cut], "o") | columns_of(rows[cut + 1 :], "#")
+
+
+def test_only_the_lower_axis_has_labels() -> None:
+    rows = rows_of({1000: 5}, {9000: 7}, 12)
+    assert [number for number, row in enumerate(rows) if "us" in row] == [11]
+    assert sum("+-" in row for row in rows) == 2, "two axes where there is room"
+    assert sum("+-" in row for row in rows_of({1000: 5}, {9000: 7}, 9)) == 1

@@ -6,7 +6,6 @@ import math
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -86,18 +85,6 @@ def test_zero_errors_stand_in_a_row_of_their_own_that_says_so() -> None:
     assert places["C"][0] == foot - 2
     assert places["D"][0] == 1, "the highest is at the top, below the title"
     assert plain(grid).split("\n")[foot - 1].strip().startswith("0 ┤")
-
-
-@pytest.mark.parametrize("figures", [(1.0, 0.0), (1.0, 0.02), (31.2, 0.0), (5e6, 3.0)])
-def test_one_method_has_axes_around_it(figures: tuple[float, float]) -> None:
-    grid = scatter(points_of(figures), 50, 12)
-    row, column = places_of(grid)["A"]
-    foot, left = frame_of(grid)
-    assert left + 5 < column < 45
-    assert figures[1] == 0 or 2 <= row <= foot - 2
-    lines = plain(grid).split("\n")
-    assert any(char.isdigit() for char in "".join(lines[:foot]))
-    assert "x" in lines[foot + 1]
 
 
 def test_the_axes_name_what_they_measure() -> None:

@@ -124,24 +124,6 @@ def test_the_axis_is_shaded_where_the_device_is_idle_by_time_alone() -> None:
     assert "~" not in "".join(rows_of(launches, gaps=gap))
 
 
-def test_blocks_and_ascii_have_two_dots_a_cell_and_the_same_launches_as_braille() -> None:
-    launches = falling()
-    charts = {
-        dots: timeline_chart(launches, [], NONE, 60, 20, dots=dots).glyph[:16, 9:58]
-        for dots in ("braille", "blocks", "ascii")
-    }
-    assert set(charts["blocks"].ravel().tolist()) <= set(
-        " \N{UPPER HALF BLOCK}\N{LOWER HALF BLOCK}\N{FULL BLOCK}"
-    )
-    assert set(charts["ascii"].ravel().tolist()) <= set(" '.:")
-    twin = {"'": "\N{UPPER HALF BLOCK}", ".": "\N{LOWER HALF BLOCK}", ":": "\N{FULL BLOCK}", " ": " "}
-    assert [[twin[each] for each in row] for row in charts["ascii"].tolist()] == charts["blocks"].tolist()
-    columns = {
-        dots: set(np.flatnonzero((chart != " ").any(axis=0)).tolist()) for dots, chart in charts.items()
-    }
-    assert columns["braille"] == columns["blocks"]
-
-
 def test_a_wide_margin_holds_the_legend_beside_the_chart() -> None:
     launches = falling()
     clusters = [(100_000, 500_000), (500_001, 1_000_000)]

@@ -25,7 +25,6 @@ from tui.app.session_app import LoadingScreen, SessionApp
 from tui.app.state import Session
 from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
 from tui.options.choices import Theme as ThemeName
-from tui.terminal import tty as terminal
 from tui.terminal.printable import draw_in_ascii, is_ascii
 
 # The screens are imported where they are needed, so that the first paint need not wait for them.
@@ -38,13 +37,8 @@ _MOST_VIEWS_BACK = 16
 class PrintableFilter(LineFilter):
     """Replaces what cannot be printed, without changing widths: the last step before the terminal.
 
-    Widgets escape what they show themselves; Textual's own have glyphs that ASCII lacks. `also`: glyphs that
-    an ASCII terminal shows nevertheless.
+    Widgets escape what they show themselves; Textual's own have glyphs that ASCII lacks.
     """
-
-    def __init__(self, *, also: str = "") -> None:
-        super().__init__()
-        self._also = also
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
         """Return the segments with blanks and question marks in place of what cannot be printed."""
@@ -53,10 +47,7 @@ class PrintableFilter(LineFilter):
         return [Segment("".join(map(self._shown, text)), style, control) for text, style, control in segments]
 
     def _is_harmless(self, text: str) -> bool:
-        is_shown = (
-            not is_ascii() or text.isascii() or all(mark.isascii() or mark in self._also for mark in text)
-        )
-        return is_shown and text.isprintable()
+        return text.isprintable() and (text.isascii() or not is_ascii())
 
     def _shown(self, mark: str) -> str:
         if self._is_harmless(mark):
@@ -149,8 +140,7 @@ class KernelPointApp(SessionApp):
         self.animation_level = "none"
         draw_in_ascii(session.ascii_only)
         self.set_class(session.ascii_only, "-ascii")
-        dots = terminal.app_dots(session.options.ascii)
-        self._filters.append(PrintableFilter(also=terminal.BLOCKS if dots == "blocks" else ""))
+        self._filters.append(PrintableFilter())
         self._view = view
         self._came_from: deque[str] = deque(maxlen=_MOST_VIEWS_BACK)
         self._until_ready: Timer | None = None

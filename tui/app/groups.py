@@ -34,7 +34,6 @@ from tui.options.choices import GroupSort
 from tui.options.command_line import command_line, options_of
 from tui.options.look import GroupsOptions, HistogramOptions, TimelineOptions
 from tui.output.writer import Canvas, canvas_text
-from tui.terminal.tty import app_dots
 from tui.text.groups import (
     GroupList,
     devices_named,
@@ -164,10 +163,10 @@ class RunPane(Vertical):
             self.query_one(PaneTitle).show("[6] Over the run")
             self.chart.say("no kernel group matches")
             return
-        log, dots = session.log, app_dots(session.options.ascii)
+        log = session.log
         scale = f"by {at.by}, {'log' if log else 'linear'}"
         self.query_one(PaneTitle).show(f"[6] #{at.group + 1} over the run", scale)
-        self.chart.show(lambda width, height: group_timeline(at, width, height, log=log, dots=dots))
+        self.chart.show(lambda width, height: group_timeline(at, width, height, log=log))
 
 
 class GroupsScreen(TableScreen[GroupSort]):

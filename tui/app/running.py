@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import os
 import select
 import signal
@@ -149,7 +148,7 @@ def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW, theme: The
     Raises SamplingError: the workload cannot be shown; raised once the terminal is as it was.
     """
     _settle_color(session.options)
-    _settle_encoding(session)
+    draw_in_ascii(session.ascii_only)
     terminal.forget_stale_size(os.environ, sys.__stdout__)
     app = KernelPointApp(session, view=view, theme=theme)
     cause = run(app, mouse=mouse, last=lambda: _kept_decisions(app.session))
@@ -216,14 +215,6 @@ def session_of(profiles: tuple[str, ...], options: MethodOptions) -> Session:
 def ascii_wanted(options: OutputOptions) -> bool:
     """Return whether the app may draw with ASCII alone."""
     return terminal.ascii_only(options.ascii, os.environ, getattr(sys.__stderr__, "encoding", None))
-
-
-def _settle_encoding(session: Session) -> None:
-    """Let blocks through to a terminal that gets ASCII otherwise: Textual writes to stderr."""
-    draw_in_ascii(session.ascii_only)
-    dots = terminal.app_dots(session.options.ascii)
-    if dots == "blocks" and isinstance(sys.__stderr__, io.TextIOWrapper) and sys.__stdout__ is not None:
-        sys.__stderr__.reconfigure(encoding=sys.__stdout__.encoding)
 
 
 def _settle_color(options: OutputOptions) -> None:

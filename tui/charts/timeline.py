@@ -29,7 +29,6 @@ from tui.charts.grid import (
 from tui.charts.legend import Entry, cluster_entries, legend
 from tui.charts.quantities import count, duration
 from tui.terminal.printable import is_ascii
-from tui.terminal.tty import Dots
 
 _COLUMNS_A_TICK = 16
 _BAR = ("━", "=")
@@ -164,17 +163,14 @@ def _braille() -> DotCell:
 
 
 _BRAILLE = _braille()
-_BLOCKS = DotCell(2, 1, (" ", "\N{UPPER HALF BLOCK}", "\N{LOWER HALF BLOCK}", "\N{FULL BLOCK}"))
 _ASCII = DotCell(2, 1, (" ", "'", ".", ":"))
 _SYMBOLS = DotCell(1, 1, (" ", "#"))
 
 
-def _dot_cell(dots: Dots, clusters: int) -> DotCell:
+def _dot_cell(clusters: int) -> DotCell:
     """Return what cells are made of; in ASCII several clusters have a symbol each, and a cell one dot."""
-    if dots == "braille":
+    if not is_ascii():
         return _BRAILLE
-    if dots == "blocks":
-        return _BLOCKS
     return _ASCII if clusters == 1 else _SYMBOLS
 
 
@@ -286,7 +282,6 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     by: By = "launch",
     log: bool = False,
     left: int = LEFT,
-    dots: Dots | None = None,
     cluster: npt.NDArray[np.integer] | None = None,
     has_mean: bool = False,
     gaps: IdleGaps | None = None,
@@ -301,7 +296,6 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     clusters : closed (low, high) ranges of durations, ascending and disjoint; none means one over all.
     drawn_ids : ids of launches that a plan draws, of this group and others.
     left : columns at the left of the dots, 9 at least; where there is room the legend stands there.
-    dots : what dots are made of; None: braille, or ASCII where that is all there is.
     cluster : (n,) the cluster of each launch, where it is known.
     has_mean : whether a line runs through the mean durations: for those that drift.
     gaps : when the device is idle, shown by time alone.
@@ -326,7 +320,7 @@ def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
         rows = height - _AXIS_ROWS - below.height
         copy(below, grid, height - below.height, left)
     axis, run = _Axis.of(durations_ns, log=log), RunAxis(launches, by, columns)
-    of = _dot_cell(dots or ("ascii" if is_ascii() else "braille"), len(clusters))
+    of = _dot_cell(len(clusters))
     # The cell that a launch's dot is in: rounded to whole cells it might be the one beside it.
     dot_row, dot_column = axis.places(durations_ns, of.rows * rows), run.dots(of.columns)
     glyphs, styles = _drawn_dots(dot_row, dot_column, cluster, (rows, columns), of, len(clusters))

@@ -16,7 +16,7 @@ from sampling.plan.design import WHOLE_WORKLOAD_KEY
 from sampling.plan.plan_file import PlannedLaunch
 from sampling.running import Asked, Job, Now, Ran
 from sampling.simulators.measured_run import CYCLES
-from sampling.text import counted
+from sampling.text import counted, finite
 from tui.charts.quantities import UNKNOWN, count, duration, hours, share
 from tui.options.command_line import command_line
 from tui.options.simulate import EstimateOptions
@@ -120,16 +120,13 @@ def _row(total: Estimate) -> dict[str, Any]:
     how = "exact" if nu == math.inf else "declared-times-seen"
     return {
         "metric": total.metric,
-        "total": None if math.isnan(total.total) else total.total,
-        "low": total.low,
-        "high": total.high,
-        "confidence": total.confidence,
+        "total": finite(total.total),
+        **{name: getattr(total, name) for name in ("low", "high", "confidence")},
         # An exact total has no end of them, which JSON cannot say.
-        "degrees_of_freedom": None if nu is None or math.isinf(nu) else nu,
+        "degrees_of_freedom": finite(nu),
         "method": "none" if total.low is None else how,
         "incomplete": total.is_incomplete,
-        "share_missing": total.share_missing,
-        "launches_missing": total.launches_missing,
+        **{name: getattr(total, name) for name in ("share_missing", "launches_missing")},
     }
 
 

@@ -213,18 +213,19 @@ def _mean_row(there: Sequence[Row], workloads: int, mean: Mean) -> Row:
 
 # Their order.
 
-_SORTED_BY = {
-    CompareSort.SPEEDUP: "speedup",
-    CompareSort.MEAN: "error_mean",
-    CompareSort.DRAWN: "samples",
-    CompareSort.STRATA: "strata",
-    CompareSort.SIMULATED: "bound_with_noise",
-    CompareSort.BOUND: "bound",
-    CompareSort.GROUP: "group_bound",
-    CompareSort.P95: "error_p95",
-    CompareSort.MAX: "error_max",
-    CompareSort.WITHIN: "within_epsilon",
-}
+# Heading and figure of each column; a sort is called as its column is.
+_COLUMNS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+    ("strata", "strata", count),
+    ("drawn", "samples", count),
+    ("speedup", "speedup", ratio),
+    ("simulated", "bound_with_noise", share),
+    ("bound", "bound", share),
+    ("group", "group_bound", share),
+    ("mean", "error_mean", share),
+    ("p95", "error_p95", share),
+    ("max", "error_max", share),
+    ("within", "within_epsilon", share),
+)
 
 
 class Merged(NamedTuple):
@@ -289,7 +290,8 @@ def blocks(
     elif sort is CompareSort.METHOD:
         there.sort(key=lambda row: str(row["method"]), reverse=reverse)
     else:
-        name, sign = _SORTED_BY[sort], -1 if falls(sort, reverse=reverse) else 1
+        name = next(name for heading, name, _ in _COLUMNS if heading == sort.value)
+        sign = -1 if falls(sort, reverse=reverse) else 1
         there.sort(key=lambda row: (row[name] is None, sign * (row[name] or 0)))
     return Blocks(merged(there), tuple(row for row in rows if not row["applicable"]))
 
@@ -311,18 +313,6 @@ def merged(rows: Sequence[Row]) -> tuple[Merged, ...]:
 # As tables and scatters.
 
 _HEIGHT = 20
-_COLUMNS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
-    ("strata", "strata", count),
-    ("drawn", "samples", count),
-    ("speedup", "speedup", ratio),
-    ("simulated", "bound_with_noise", share),
-    ("bound", "bound", share),
-    ("group", "group_bound", share),
-    ("mean", "error_mean", share),
-    ("p95", "error_p95", share),
-    ("max", "error_max", share),
-    ("within", "within_epsilon", share),
-)
 _BEST_FIRST = (
     "Best first: bounds of the simulated total that are as asked for, by speedup; then wider ones, the "
     "smallest first; then none, by mean error"

@@ -55,22 +55,13 @@ def sure_words(confidence: float) -> str:
 
 
 def simulate_sentence(design: Design, launches: int, total_ns: int, plan: Plan | None = None) -> str:
-    """Return what is simulated of the whole run, and how much less that is.
-
-    Parameters
-    ----------
-    plan : drawn by the design; without one the sentence says what is expected.
-    """
-    drawn, sampled_ns, speedup = (
-        (design.samples, design.sampled_duration_ns, design.speedup)
-        if plan is None
-        else (plan.samples, plan.sampled_duration_ns, plan.speedup)
-    )
-    if drawn == launches:
+    """Return what is simulated of the whole run, and how much less that is; without a plan, as expected."""
+    of = design if plan is None else plan
+    if of.samples == launches:
         return f"Simulate all of {counted(launches, 'launch', 'launches')}: none stands for another."
-    chosen = f"Simulate {count(drawn)} of {counted(launches, 'launch', 'launches')}"
-    time = f"({duration(sampled_ns)} of {duration(total_ns)})"
-    return f"{chosen}: {ratio(speedup)} less GPU time {time}." if speedup else f"{chosen} {time}."
+    chosen = f"Simulate {count(of.samples)} of {counted(launches, 'launch', 'launches')}"
+    time = f"({duration(of.sampled_duration_ns)} of {duration(total_ns)})"
+    return f"{chosen}: {ratio(of.speedup)} less GPU time {time}." if of.speedup else f"{chosen} {time}."
 
 
 def known_sentence(design: Design) -> str:
@@ -196,9 +187,10 @@ def hours_lines(design: Design, costs: PlanCosts) -> Iterator[str]:
         epsilon = f"{design.target.epsilon:g}"
         yield f"epsilon {epsilon}: the smallest that fits {costs.budget.written} of simulation"
     if (taken := costs.hours) is not None:
-        machine = f"{hours(taken.drawn)} of one machine, {hours(taken.expected)} expected"
-        yield f"simulated {costs.slowdown:g} times slower: {machine}"
-        yield f"(the longest launch takes {hours(taken.longest_launch)}: no number of machines is faster)"
+        yield (
+            f"simulated {costs.slowdown:g} times slower: {hours(taken.drawn)} of one machine, "
+            f"{hours(taken.expected)} expected; the longest launch takes {hours(taken.longest_launch)}"
+        )
 
 
 def hours_forms(taken: SimulationHours | None) -> tuple[str, ...]:
@@ -436,6 +428,15 @@ def stratum_listing(study: Study, plan: Plan) -> Listing:
     """Return the strata: their size, spread and sample, and the kernel group they are of."""
     strata = list(planned_strata(study.counts, plan))
     rank = {group.key: index for index, group in enumerate(study.counts.groups)}
+    rows: list[tuple[str, int | None]] = []
+    for each in strata:
+        text = "all" if each.key == WHOLE_WORKLOAD_KEY else each.key
+        if each.key in rank:
+            text = f"#{rank[each.key] + 1} "
+        elif is_pool_key(each.key):
+            pool = key_parts(each.key)
+            text = f"{pool.name} {places_of(study).get((pool.process, pool.device), '')}".rstrip()
+        rows.append((text, rank.get(each.key)))
     covs = [f"{each.std_ns / each.mean_ns:.3f}" if each.mean_ns else UNKNOWN for each in strata]
     figures = (
         Column("stratum", [str(number) for number in range(len(strata))]),
@@ -445,21 +446,7 @@ def stratum_listing(study: Study, plan: Plan) -> Listing:
         Column("CoV", covs),
         Column("durations", [duration_range(each.low_ns, each.high_ns) for each in strata]),
     )
-    rows = [_group_row(study, each.key, rank) for each in strata]
     return Listing(figures, "kernel group", labels_of_rows(kernel_labels(study), rows))
-
-
-def _group_row(study: Study, key: str, rank: dict[str, int]) -> tuple[str, int | None]:
-    """Return a stratum's kernel group by rank and label; a pick's label is its own."""
-    if key == WHOLE_WORKLOAD_KEY:
-        return "all", None
-    if key in rank:
-        return f"#{rank[key] + 1} ", rank[key]
-    if is_pool_key(key):
-        pool = key_parts(key)
-        place = places_of(study).get((pool.process, pool.device))
-        return (pool.name if place is None else f"{pool.name} {place}"), None
-    return key, None
 
 
 def launch_listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch]) -> Listing:

@@ -321,6 +321,7 @@ def header_forms(study: Study) -> list[Words]:
         (every, long),
         (gravest, long),
         (gravest, on_model),
+        (few, on_model),
         (gravest, short),
         (few, short),
         (marks, short),

@@ -22,7 +22,6 @@ from tui.options.look import RangesOptions
 from tui.output.blocks import Listing, Said
 from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import Column, is_ascii, names, printable, shortened
-from tui.terminal.tty import Dots
 from tui.text.groups import clusters_of_group, group_columns
 from tui.text.labels import ELLIPSIS, cut
 from tui.text.profile import Part, stated
@@ -45,9 +44,7 @@ _LEAST_LABEL = 20
 # A kernel group over the run.
 
 
-def group_timeline(
-    timeline: GroupTimeline, width: int, height: int, *, log: bool, dots: Dots | None = None, left: int = LEFT
-) -> Grid:
+def group_timeline(timeline: GroupTimeline, width: int, height: int, *, log: bool, left: int = LEFT) -> Grid:
     """Return the chart of a timeline, the group's strata as clusters.
 
     Parameters
@@ -64,7 +61,6 @@ def group_timeline(
         by=timeline.by,
         log=log,
         left=left,
-        dots=dots,
         cluster=timeline.cluster,
         has_mean=drift_of(timeline),
         gaps=None if gaps is None else gaps[0],
@@ -121,7 +117,7 @@ def timeline_blocks(
             yield f"and {counted(rest, 'range')} of no more time: `kernelpoint ranges` lists them"
     elif above:
         yield above
-    yield group_timeline(timeline, canvas.width, height, log=log, dots=canvas.dots, left=left)
+    yield group_timeline(timeline, canvas.width, height, log=log, left=left)
 
 
 def timeline_page(timeline: GroupTimeline, bins: TimelineBins) -> list[Said]:
@@ -152,7 +148,9 @@ def course_forms(timeline: GroupTimeline) -> list[str]:
         many = f"{counted(len(gaps), 'gap')} over {over}: {part} of the time"
         said.append(many if len(gaps) else f"no idle gap over {over}")
     launches = counted(len(timeline.launches), "launch", "launches")
-    return ["; ".join((course(timeline.launches), *said)), "; ".join((launches, *said)), launches]
+    words = course(timeline.launches)
+    forms = ([words], [launches, *words.split("; ")[1:]], [launches])
+    return ["; ".join([*form, *said]) for form in forms] + [launches]
 
 
 def course(launches: GroupLaunches) -> str:
