@@ -186,10 +186,10 @@ async def test_tab_completes_every_path_and_leaves_no_field(table: str) -> None:
     fields = (
         ("3", "S", "sub folder/plan-a.json"),
         ("3", "e", "sub folder/plan-a.json"),
-        ("3", "o", "'sub folder/plan-a.json'"),
+        ("3", "o", r"sub\ folder/plan-a.json"),
         ("5", "o", "sub folder/plan-a.json"),
         ("7", "o", "sub folder/plan-a.json"),
-        ("1", "F", "'sub folder/plan-a.json'"),
+        ("1", "F", r"sub\ folder/plan-a.json"),
     )
     async with running(table, options=ROOT) as (app, pilot):
         for view, key, wanted in fields:

@@ -102,15 +102,10 @@ def test_only_its_own_kind_is_replaced_unasked(
         assert "give another name, or --force to replace it" in asked
 
 
-def test_the_plan_that_is_replaced_is_named(
+def test_a_plan_that_was_topped_up_is_kept_unless_forced(
     kernelpoint: Kernelpoint, resnet: Path, products: Path, tmp_path: Path
 ) -> None:
     words = ("sample", resnet, "--method", "random", "--judge", "0", "-o", path := tmp_path / "plan.json")
-    kernelpoint(*words, "--seed", "7")
-    was = "another: random, epsilon 0.05, seed 7, of resnet50-like.sqlite"
-    assert kernelpoint(*words).err.endswith(f"kernelpoint: plan written to {path}, in place of {was}\n")
-    path.write_text('{"kind": "plan"}')
-    assert "in place of another, which cannot be read" in kernelpoint(*words).err
     shutil.copy(products / "larger.json", path)
     assert "was topped up" in kernelpoint(*words).failed(2)
     assert path.read_bytes() == (products / "larger.json").read_bytes()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 
 
@@ -53,15 +52,23 @@ class SortWord(StrEnum):
     """What a table is sorted by: a word of its head, in any case, or another word for it."""
 
     @classmethod
-    def also(cls) -> Mapping[str, str]:
-        """Other words, and what each stands for."""
-        return {}
-
-    @classmethod
     def _missing_(cls, value: object) -> SortWord | None:
         word = str(value).casefold()
-        meant = cls.also().get(word, word)
+        meant = _OTHER_WORDS.get(cls.__name__, {}).get(word, word)
         return next((each for each in cls if each.value == meant), None)
+
+
+# Heads that say the same in other words, and the words of data.
+_OTHER_WORDS: dict[str, dict[str, str]] = {
+    "GroupSort": {
+        **dict.fromkeys(("rank", "share", "cum"), "total"),
+        **dict.fromkeys(("kernel", "kernel group"), "name"),
+        "clusters": "strata",
+        "samples": "drawn",
+    },
+    "CompareSort": {"error": "mean"},
+    "DifferenceSort": {"share": "change", "interval": "mean"},
+}
 
 
 class GroupSort(SortWord):
@@ -75,18 +82,37 @@ class GroupSort(SortWord):
     DRAWN = "drawn"
     NAME = "name"
 
-    @classmethod
-    def also(cls) -> Mapping[str, str]:
-        """The heads that say the same in other words, and the words of earlier versions."""
-        return {
-            "rank": "total",
-            "share": "total",
-            "cum": "total",
-            "kernel": "name",
-            "kernel group": "name",
-            "clusters": "strata",
-            "samples": "drawn",
-        }
+
+class CompareSort(SortWord):
+    """What `compare` is sorted by: the columns of its table, the better figure first.
+
+    ``best``: those that bound the simulated total by epsilon, by speedup; those that bound it by more, by
+    that; those that do not bound it, by mean error.
+    """
+
+    BEST = "best"
+    SPEEDUP = "speedup"
+    MEAN = "mean"
+    DRAWN = "drawn"
+    STRATA = "strata"
+    SIMULATED = "simulated"
+    BOUND = "bound"
+    GROUP = "group"
+    P95 = "p95"
+    MAX = "max"
+    WITHIN = "within"
+    METHOD = "method"
+
+
+class DifferenceSort(SortWord):
+    """What `difference` is sorted by; all but kernel largest first, changes whatever their sign."""
+
+    CHANGE = "change"
+    BEFORE = "before"
+    AFTER = "after"
+    LAUNCHES = "launches"
+    MEAN = "mean"
+    KERNEL = "kernel"
 
 
 class RangeSort(StrEnum):
@@ -111,10 +137,7 @@ class PlanList(StrEnum):
 
 
 class AlignBy(StrEnum):
-    """How the launches of another recording are matched with a plan's.
-
-    ``names``: the same name, grid and block in the same order. ``order``: as many launches, of any kernels.
-    """
+    """How launches of another recording match a plan's: by name, grid and block, or by order alone."""
 
     NAMES = "names"
     ORDER = "order"
@@ -126,48 +149,6 @@ class NumberLocale(StrEnum):
     C = "C"
     EN_US = "en_US"
     DE_DE = "de_DE"
-
-
-class CompareSort(SortWord):
-    """What `compare` is sorted by: the columns of its table, the better figure first.
-
-    ``best``: those that bound the simulated total by epsilon, by speedup; those that bound it by more, by
-    that; those that do not bound it, by mean error.
-    """
-
-    BEST = "best"
-    SPEEDUP = "speedup"
-    MEAN = "mean"
-    DRAWN = "drawn"
-    STRATA = "strata"
-    SIMULATED = "simulated"
-    BOUND = "bound"
-    GROUP = "group"
-    P95 = "p95"
-    MAX = "max"
-    WITHIN = "within"
-    METHOD = "method"
-
-    @classmethod
-    def also(cls) -> Mapping[str, str]:
-        """The word of earlier versions."""
-        return {"error": "mean"}
-
-
-class DifferenceSort(SortWord):
-    """What `difference` is sorted by; all but kernel largest first, changes whatever their sign."""
-
-    CHANGE = "change"
-    BEFORE = "before"
-    AFTER = "after"
-    LAUNCHES = "launches"
-    MEAN = "mean"
-    KERNEL = "kernel"
-
-    @classmethod
-    def also(cls) -> Mapping[str, str]:
-        """The heads that say the same in other words."""
-        return {"share": "change", "interval": "mean"}
 
 
 class ErrorMean(StrEnum):

@@ -91,30 +91,22 @@ def typed_options(kind: type[OutputOptions], text: str, names: Collection[str]) 
         if flag not in known:
             raise OptionError(f"{flag} is no option here", remedy=nearest(flag, tuple(known)))
         option = known[flag]
-        if hints[option.name] is bool:
+        hint = hints[option.name]
+        if hint is bool:
             given[option.name] = True
             continue
-        if not equals:
-            if not words:
-                raise OptionError(f"{flag} needs a value")
-            value = words.pop(0)
-        read = _value(flag, option, hints[option.name], value)
-        is_repeated = get_origin(hints[option.name]) is tuple
-        given[option.name] = (*given.get(option.name, ()), read) if is_repeated else read
+        if not equals and not words:
+            raise OptionError(f"{flag} needs a value")
+        read: Any = value if equals else words.pop(0)
+        if float in {hint, *get_args(hint)}:
+            try:
+                read = float(read)
+            except ValueError as error:
+                raise OptionError(f"{flag}: {why_no_number(read, option.metadata['kind'])}") from error
+            if option.metadata["fraction"] and not 0 <= read < 1:
+                raise OptionError(f"{flag} is a fraction from 0 up to 1, not {read:g}")
+        given[option.name] = (*given.get(option.name, ()), read) if get_origin(hint) is tuple else read
     return given
-
-
-def _value(flag: str, option: Field[Any], hint: Any, text: str) -> Any:
-    kinds = {hint, *get_args(hint)}
-    if float not in kinds:
-        return text
-    try:
-        number = float(text)
-    except ValueError as error:
-        raise OptionError(f"{flag}: {why_no_number(text, option.metadata['kind'])}") from error
-    if option.metadata["fraction"] and not 0 <= number < 1:
-        raise OptionError(f"{flag} is a fraction from 0 up to 1, not {text}")
-    return number
 
 
 Options = TypeVar("Options", bound=OutputOptions)
@@ -150,13 +142,9 @@ def _relaxed(present: object, change: Change) -> object:
 
 
 def command_line(command: str, options: OutputOptions, *, always: Collection[str] = ()) -> str:
-    """Return the line that runs `command` with these options, quoted for a shell.
+    """Return the line that runs a command with the options that differ from their defaults, for a shell.
 
-    Parameters
-    ----------
-    command : its name in the registry.
-    options : written where they differ from their defaults.
-    always : names of fields to write in any case, since their defaults may change.
+    `always`: names of fields to write in any case, since their defaults may change.
     """
     arguments: list[str] = []
     flags: list[str] = []
@@ -187,45 +175,35 @@ def _quoted(word: str) -> str:
     r"""Return a word as a shell reads it; what cannot be shown is ``$'\033'``, which bash and zsh know."""
     if printable(word) == word:
         return shlex.quote(word)
-    return "$'" + "".join(_escaped(mark) for mark in word) + "'"
 
+    def escaped(mark: str) -> str:
+        if mark in {"'", "\\"}:
+            return f"\\{mark}"
+        # An octal escape ends after three digits; in some shells a hexadecimal one takes any that follow.
+        return mark if printable(mark) == mark else "".join(f"\\{byte:03o}" for byte in os.fsencode(mark))
 
-def _escaped(mark: str) -> str:
-    if mark in {"'", "\\"}:
-        return f"\\{mark}"
-    if printable(mark) == mark:
-        return mark
-    # An octal escape ends after three digits; in some shells a hexadecimal one takes any digits that follow.
-    return "".join(f"\\{byte:03o}" for byte in os.fsencode(mark))
+    return f"$'{''.join(map(escaped, word))}'"
 
 
 def options_of(kind: type[Options], given: OutputOptions, **changes: Any) -> Options:
-    """Return another command's options: those that both share are copied, the rest are defaults.
-
-    Parameters
-    ----------
-    changes : values that replace the copied ones."""
+    """Return another command's options: those that both share are copied, unless changed; others default."""
     shared = {option.name for option in fields(given)} & {option.name for option in fields(kind)}
     return kind(**{name: getattr(given, name) for name in shared} | changes)
 
 
 def _words(option: Field[Any], value: Any) -> Iterator[str]:
-    """Yield the words that give one option its value."""
+    """Yield the words that give one option its value; one that would read as another flag joins its own."""
+    flags = option.metadata["flags"]
     if isinstance(value, tuple):
         for item in value:
             yield from _words(option, item)
     elif value is True:
-        yield option.metadata["flags"][0]
+        yield flags[0]
     elif value is not None and value is not False:
-        yield from _flag_and_value(option.metadata["flags"], typed_value(value))
-
-
-def _flag_and_value(flags: tuple[str, ...], text: str) -> list[str]:
-    """Return a flag and its value, as one word where the value would read as another flag."""
-    long = next((flag for flag in flags if flag.startswith("--")), None)
-    if long is not None and text.startswith("-") and text != "-":
-        return [f"{long}={text}"]
-    return [flags[0], text]
+        text = typed_value(value)
+        long = next((flag for flag in flags if flag.startswith("--")), None)
+        is_like_a_flag = long is not None and text.startswith("-") and text != "-"
+        yield from [f"{long}={text}"] if is_like_a_flag else [flags[0], text]
 
 
 PLAN_NAME = "plan.json"
@@ -242,10 +220,7 @@ def printed_plan_name(options: SampleOptions, kept: tuple[str, ...] = ()) -> str
     """Return the file for the ``-o`` of a `sample` command line that is printed for the user to run.
 
     It is plan.json, even if that is a plan, unless `sample` would refuse to replace it, as it does what it
-    reads: as its split decisions, or as a file of the folder that is its recording. Where that takes no file,
-    it lies elsewhere.
-
-    `kept`: files that are not written over either.
+    reads. Where the folder takes no file, it lies elsewhere. `kept`: what is not written over either.
     """
     inputs = (*input_files(options), *kept)
     if not is_writable(Path()):

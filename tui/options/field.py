@@ -27,58 +27,36 @@ def why_no_number(text: str, kind: NumberKind = NumberKind.FRACTION) -> str:
     >>> why_no_number("5%"), why_no_number("five")
     ('fractions are meant, not per cent: 0.05', "'five' is no number")
     """
-    share = None
-    if text.endswith("%"):
+    if text.endswith("%") and kind is not NumberKind.OTHER:
         with suppress(ValueError):
             share = float(text[:-1])
-    if share is not None and kind is NumberKind.FRACTION:
-        return f"fractions are meant, not per cent: {share / 100:g}"
-    if share is not None and kind is NumberKind.PERCENT:
-        return f"per cent are meant without their sign: {share:g}"
+            if kind is NumberKind.PERCENT:
+                return f"per cent are meant without their sign: {share:g}"
+            return f"fractions are meant, not per cent: {share / 100:g}"
     return f"{text!r} is no number"
 
 
 MOST_COLUMNS, MOST_ROWS = 10_000, 1_000
 """What a chart is drawn for at most: larger than any screen, and small beside the memory of a profile."""
+# What stands for a value in the help, where an option does not say it, by its type.
+_METAVARS = {"InputFile": "FILE", "float": "X", "int": "N"}
 
 
-def option(  # noqa: PLR0913 - what an option is, in one place
-    default: Any,
-    text: str,
-    *flags: str,
-    panel: str | None = None,
-    metavar: str | None = None,
-    least: int | None = None,
-    most: int | None = None,
-    fraction: bool = False,
-    kind: NumberKind = NumberKind.FRACTION,
-    parameter: str | None = None,
-    typed: str | None = None,
-) -> Any:
+def option(default: Any, text: str, *flags: str, **about: Any) -> Any:
     """Return a field that is an option: its default, its help, and flags besides `--name-of-the-field`.
 
-    Parameters
-    ----------
-    flags : without a long one among them, the field's own name is the first flag.
-    panel : the heading of the help that it stands below; that of its class if not given.
-    fraction : whether it is from 0 to below 1.
-    kind : what a number with a point counts, for what is said where it is typed in per cent.
-    parameter, typed : the engine's parameter that it sets, and what is typed for it; by default the field's
-        name and its flag.
+    Without a long one among the flags, the field's own name is the first. `about` may say
+
+    - panel: the heading of the help that it stands below; that of its class if not given.
+    - metavar: what stands for the value in the help.
+    - least, most, fraction: its range; a fraction is from 0 to below 1.
+    - kind: what a number with a point counts, for what is said where it is typed in per cent.
+    - parameter, typed: the engine's parameter that it sets, and what is typed for it; by default the field's
+      name and its flag.
     """
-    metadata = {
-        "help": text,
-        "flags": flags,
-        "panel": panel,
-        "metavar": metavar,
-        "least": least,
-        "most": most,
-        "fraction": fraction,
-        "kind": kind,
-        "parameter": parameter,
-        "typed": typed,
-    }
-    return field(default=default, metadata=metadata)
+    unsaid: dict[str, Any] = dict.fromkeys(("panel", "metavar", "least", "most", "parameter", "typed"))
+    unsaid |= {"fraction": False, "kind": NumberKind.FRACTION}
+    return field(default=default, metadata=unsaid | {"help": text, "flags": flags} | about)
 
 
 @dataclass_transform(frozen_default=True)
@@ -86,14 +64,16 @@ def options(panel: str = "Options") -> Callable[[type[Options]], type[Options]]:
     """Make a frozen dataclass of the options of a command, its own ones below this heading of the help."""
 
     def made(cls: type[Options]) -> type[Options]:
-        for name in get_annotations(cls):
+        for name, kind in get_annotations(cls).items():
             given = cls.__dict__.get(name)
             if isinstance(given, Field) and not given.metadata.get("argument"):
-                flags, long = given.metadata["flags"], f"--{name.replace('_', '-')}"
-                if not any(flag.startswith("--") for flag in flags):
-                    flags = (long, *flags)
-                own = {"flags": flags, "panel": given.metadata["panel"] or panel}
-                setattr(cls, name, field(default=given.default, metadata={**given.metadata, **own}))
+                about = dict(given.metadata)
+                if not any(flag.startswith("--") for flag in about["flags"]):
+                    about["flags"] = (f"--{name.replace('_', '-')}", *about["flags"])
+                about["panel"] = about["panel"] or panel
+                shown = next((word for part, word in _METAVARS.items() if part in kind), None)
+                about["metavar"] = about["metavar"] or shown
+                setattr(cls, name, field(default=given.default, metadata=about))
         return dataclass(frozen=True)(cls)
 
     return made
@@ -101,9 +81,8 @@ def options(panel: str = "Options") -> Callable[[type[Options]], type[Options]]:
 
 def argument(default: Any, text: str, metavar: str, *, required: bool = True) -> Any:
     """Return a field that is an argument: its default, its help and the name it has in the help."""
-    return field(
-        default=default, metadata={"help": text, "argument": True, "metavar": metavar, "required": required}
-    )
+    about = {"help": text, "argument": True, "metavar": metavar, "required": required}
+    return field(default=default, metadata=about)
 
 
 def output_option(text: str, metavar: str) -> Any:
@@ -111,15 +90,11 @@ def output_option(text: str, metavar: str) -> Any:
     return option(None, text, "-o", "--output", panel=OUTPUT_PANEL, metavar=metavar)
 
 
-def width_option(text: str, **shown: Any) -> Any:
+def width_option(text: str, **about: Any) -> Any:
     """Return the field of ``--width``; the help says what it counts."""
-    return option(
-        None, f"{text} At most {MOST_COLUMNS:,}.", "--width", metavar="N", least=1, most=MOST_COLUMNS, **shown
-    )
+    return option(None, f"{text} At most {MOST_COLUMNS:,}.", least=1, most=MOST_COLUMNS, **about)
 
 
-def height_option(text: str, **shown: Any) -> Any:
+def height_option(text: str, **about: Any) -> Any:
     """Return the field of ``--height``; the help says what it counts."""
-    return option(
-        None, f"{text} At most {MOST_ROWS:,}.", "--height", metavar="N", least=1, most=MOST_ROWS, **shown
-    )
+    return option(None, f"{text} At most {MOST_ROWS:,}.", least=1, most=MOST_ROWS, **about)

@@ -1,10 +1,9 @@
-"""Files that options name: which are read, where products may go, the sample data."""
+"""Files that options name: which are read, where products may go, the sample data, completion."""
 
 from __future__ import annotations
 
 import os
 import re
-import shlex
 import stat
 import sys
 from collections.abc import Iterable, Iterator
@@ -17,18 +16,17 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from sampling.errors import OptionError, PlanFileError
 
-_SAMPLE = "resnet50-like.sqlite"
-_SCALE_QUESTION = "scale-model-example.toml"
+_STDIN = _STDOUT = "-"
 
 
 def sample_profile() -> Path:
     """Return the path of the sample that `demo` shows."""
-    return _bundled(_SAMPLE)
+    return _bundled("resnet50-like.sqlite")
 
 
 def sample_scale_question() -> Path:
     """Return the path of the made-up numbers that the view of scale models starts with."""
-    return _bundled(_SCALE_QUESTION)
+    return _bundled("scale-model-example.toml")
 
 
 def _bundled(name: str) -> Path:
@@ -37,7 +35,7 @@ def _bundled(name: str) -> Path:
     return next((folder / name for folder in folders if (folder / name).exists()), folders[0] / name)
 
 
-_STDIN = "-"
+# -- what is read -------------------------------------------------------------------------------------------
 
 # One command runs in a process. The app's threads write too, so this is no context variable.
 _being_read: list[str] = []
@@ -45,15 +43,11 @@ _being_read: list[str] = []
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Marks the type of an option or argument whose value names a file to read.
+    """Marks the type of an option or argument whose value names a file to read."""
 
-    Attributes
-    ----------
-    after_equals : whether the file may follow an equals sign, as in NAME=FILE.
-    before_at : whether a part of the file may be named behind an at sign, as in FILE@RANGE.
-    """
-
+    #: Whether the file may follow an equals sign, as in NAME=FILE.
     after_equals: bool = False
+    #: Whether a part of the file may be named behind an at sign, as in FILE@RANGE.
     before_at: bool = False
 
     def paths(self, text: str) -> Iterator[str]:
@@ -78,9 +72,8 @@ def input_files(options: Any) -> tuple[str, ...]:
     for option in fields(options):
         mark, value = reads_of(hints[option.name]), getattr(options, option.name)
         if mark is not None and value is not None:
-            paths += [
-                path for text in ([value] if isinstance(value, str) else value) for path in mark.paths(text)
-            ]
+            named = [value] if isinstance(value, str) else value
+            paths += [path for text in named for path in mark.paths(text)]
     return tuple(paths)
 
 
@@ -119,19 +112,13 @@ def why_not_written(path: Path, inputs: Iterable[str] | None = None) -> str | No
     for given in list(_being_read if inputs is None else inputs):
         if there is not None and there == _identity(given):
             return "is what the command reads"
-        if given and Path(given).is_dir() and _is_within(path, there, Path(given)):
-            return f"is in the folder {given}, which the command reads"
+        if given and Path(given).is_dir():
+            folder = Path(given).resolve()
+            within = {*(path.parent.resolve() / path.name).parents, *path.resolve().parents}
+            # A link in the folder to a file elsewhere, or another name of the same file.
+            if folder in within or (there is not None and there in map(_identity, folder.iterdir())):
+                return f"is in the folder {given}, which the command reads"
     return None
-
-
-def _is_within(path: Path, there: tuple[int, int] | None, folder: Path) -> bool:
-    """Return whether a file is or would be in a folder; `there` is the file's identity, if it exists."""
-    resolved = folder.resolve()
-    named, meant = path.parent.resolve() / path.name, path.resolve()
-    if resolved in named.parents or resolved in meant.parents:
-        return True
-    # A link in the folder to a file elsewhere, or another name of the same file.
-    return there is not None and there in map(_identity, folder.iterdir())
 
 
 def _identity(path: str | Path) -> tuple[int, int] | None:
@@ -144,7 +131,8 @@ def _identity(path: str | Path) -> tuple[int, int] | None:
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
-_STDOUT = "-"
+# -- where products go --------------------------------------------------------------------------------------
+
 _HEAD_BYTES, _FOOTER_BYTES = 1 << 16, 1 << 20
 _KIND = re.compile(rb'\A\s*\{[^{\[]*"kind"\s*:\s*"plan"')
 _MADE_HERE = re.compile(rb'<(meta name="generator" content="|!-- generator: |metadata>)KernelPoint [0-9]')
@@ -163,10 +151,8 @@ class Product(Enum):
 def check_places(options: Any) -> None:
     """Refuse the places that the options name for what is written, before a long work.
 
-    Raises
-    ------
-    OptionError : what lies there is not replaced unasked; or see `check_file` and `check_folder`.
-    OSError : nothing can be written there.
+    Raises OptionError: what lies there is not replaced unasked, or see `check_file` and `check_folder`;
+    OSError: nothing can be written there.
     """
     hints = get_type_hints(type(options), include_extras=True)
     for option in fields(options):
@@ -189,10 +175,8 @@ def check_file(path: Path, named: str | None = None) -> Path:
 
     `named`: what messages call it; the path if not given.
 
-    Raises
-    ------
-    OptionError : the command reads it, or the folder it is in; a recording cannot be made again.
-    OSError : it is a folder or a disk, or nothing can be written there.
+    Raises OptionError: the command reads it, or the folder it is in; a recording cannot be made again.
+    OSError: it is a folder or a disk, or nothing can be written there.
     """
     mode = _mode(path, named or str(path))
     path = path.resolve()
@@ -200,22 +184,18 @@ def check_file(path: Path, named: str | None = None) -> Path:
         raise IsADirectoryError(21, "is a folder, a file is meant", str(path))
     if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
         raise OSError(6, "is a disk or a socket, a file is meant", str(path))
-    if mode and not os.access(path, os.W_OK):
-        raise PermissionError(13, "cannot be written (Permission denied)", str(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(2, "there is no such folder to write in", str(path.parent))
-    if (not mode or stat.S_ISREG(mode)) and not is_writable(path.parent):
-        raise PermissionError(13, "nothing can be written there", str(path.parent))
+    is_new = not mode or stat.S_ISREG(mode)
+    if (mode and not os.access(path, os.W_OK)) or (is_new and not is_writable(path.parent)):
+        raise PermissionError(13, "cannot be written (Permission denied)", str(path))
     return path
 
 
 def check_folder(folder: Path, named: str | None = None) -> None:
     """Refuse a folder that files could not be written into.
 
-    Raises
-    ------
-    OptionError : it is a file, or the command reads it.
-    OSError : nothing can be written there.
+    Raises OptionError: it is a file, or the command reads it; OSError: nothing can be written there.
     """
     _mode(folder, named or str(folder))
     refuse_files([folder, *folder.parents])
@@ -223,7 +203,7 @@ def check_folder(folder: Path, named: str | None = None) -> None:
         raise OptionError(f"{folder} is what the command reads", remedy="give another folder")
     there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
     if not is_writable(there):
-        raise PermissionError(13, "nothing can be written there", str(there))
+        raise PermissionError(13, "cannot be written (Permission denied)", str(there))
 
 
 def refuse_files(folders: Iterable[Path]) -> None:
@@ -241,8 +221,7 @@ def _mode(path: Path, named: str) -> int:
         mode = 0
     except OSError as error:
         raise type(error)(error.errno, f"cannot be written ({error.strerror})", str(path)) from error
-    why_not = why_not_written(path)
-    if why_not is not None:
+    if (why_not := why_not_written(path)) is not None:
         raise OptionError(f"{named} {why_not}", remedy="give another file to write")
     return mode
 
@@ -251,40 +230,20 @@ def why_not_replaced(path: Path, product: Product) -> str | None:
     """Return why a file is not replaced unasked, to follow its name; None where it may be, or is empty."""
     if not path.is_file() or not path.stat().st_size:
         return None
-    plan = _plan_there(path)
-    if plan is not None and plan.get("topped_up") is not None:
-        return "is a plan that was topped up after a simulation"
+    if is_plan(str(path)):
+        from sampling.plan.plan_file import read_json_object
+
+        # One that is cut off is no plan any more.
+        with suppress(PlanFileError):
+            if read_json_object(str(path)).get("topped_up") is not None:
+                return "is a plan that was topped up after a simulation"
+            return None if product is Product.PLAN else "is a plan"
     is_own = {
         Product.RESULTS: lambda: b"\0" not in head_of(path),
         Product.PROFILE: lambda: _is_converted(path),
         Product.REPORT: lambda: is_report(path),
     }
-    if plan is not None:
-        return None if product is Product.PLAN else "is a plan"
     return None if product in is_own and is_own[product]() else f"exists and is no {product.value}"
-
-
-def replaced_plan(path: Path) -> str | None:
-    """Return in words which plan lies there; None where none does."""
-    plan = _plan_there(path) if path.is_file() else None
-    if plan is None:
-        return None
-    # What is read of it may be garbled.
-    with suppress(LookupError, TypeError, AttributeError):
-        files, made_by = plan["profile"]["files"], plan["options"]
-        names = ", ".join(Path(file["path"]).name for file in files)
-        return (
-            f"another: {made_by['method']}, epsilon {made_by['epsilon']}, seed {made_by['seed']}, of {names}"
-        )
-    return "another, which cannot be read"
-
-
-def _plan_there(path: Path) -> dict[str, Any] | None:
-    from sampling.plan.plan_file import read_json_object
-
-    with suppress(PlanFileError):
-        return read_json_object(str(path)) if is_plan(str(path)) else None
-    return None
 
 
 def is_plan(path: str) -> bool:
@@ -309,16 +268,9 @@ def _is_converted(path: Path) -> bool:
 
 
 def head_of(path: Path) -> bytes:
-    """Return the first bytes of a file.
-
-    Raises OSError: it cannot be read.
-    """
+    """Return the first bytes of a file; raise OSError where it cannot be read."""
     with path.open("rb") as stream:
         return stream.read(_HEAD_BYTES)
-
-
-_LAST_WORD = re.compile(r"""(?:[^\s'"\\]|\\.?|'[^']*'?|"(?:[^"\\]|\\.)*"?)*""")
-"""A word as a shell takes it, its last quote perhaps still open; matched wherever one may begin."""
 
 
 def is_writable(folder: Path) -> bool:
@@ -326,60 +278,11 @@ def is_writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK | os.X_OK)
 
 
-def home_expanded(text: str) -> Path:
-    """Return a path with ~ as a shell replaces it; that of nobody stays as it is."""
-    with suppress(RuntimeError):
-        return Path(text).expanduser()
-    return Path(text)
-
-
-def completed(text: str) -> tuple[str, list[str]]:
-    """Return a path as far as the names that are there agree on how it goes on, and these names.
-
-    As in a shell, ~ stays as it is typed, a folder ends in /, and a hidden name is meant by its point alone.
-    """
-    if re.fullmatch("~[^/]*", text) and home_expanded(text).is_dir():
-        return f"{text}/", []
-    folder, slash, begun = text.rpartition("/")
-    names: list[str] = []
-    with suppress(OSError, ValueError):
-        names = sorted(
-            f"{each.name}/" if each.is_dir() else each.name
-            for each in home_expanded(folder + slash).iterdir()
-            if each.name.startswith(begun)
-            and each.name.isprintable()
-            and (begun or not each.name.startswith("."))
-        )
-    agreed = takewhile(lambda letters: len({*letters}) == 1, zip(*names, strict=False))
-    return folder + slash + ("".join(letter for letter, *_ in agreed) or begun), names
-
-
-def last_completed(text: str) -> tuple[str, list[str]]:
-    """Return a text of words quoted as in a shell, the last of them `completed`; of A=B it may be B."""
-    word = next(found for found in _LAST_WORD.finditer(text) if found.end() == len(text))
-    plain = ""
-    for closing in ("", "'", '"'):
-        with suppress(ValueError):
-            plain = "".join(shlex.split(word[0] + closing))
-            break
-    given, equals, path = plain.rpartition("=")
-    whole, names = completed(plain)
-    if equals and not names:
-        path, names = completed(path)
-        whole = given + equals + path
-    if whole == plain:
-        return text, names
-    home = "~/" if whole.startswith("~/") else ""
-    rest = whole.removeprefix(home)
-    return text[: word.start()] + home + (rest and shlex.quote(rest)), names
-
-
 def is_there(path: Path) -> bool:
     """Return whether a file or folder is there; none is under a name that the system does not take."""
-    try:
+    with suppress(OSError):
         return path.exists()
-    except OSError:
-        return False
+    return False
 
 
 def other_folders() -> Iterator[Path]:
@@ -397,3 +300,41 @@ def place_for(name: str) -> str:
     if is_writable(Path()):
         return name
     return next((str(folder / name) for folder in other_folders() if is_writable(folder)), name)
+
+
+# -- paths as they are typed --------------------------------------------------------------------------------
+
+
+def home_expanded(text: str) -> Path:
+    """Return a path with ~ as a shell replaces it; that of nobody stays as it is."""
+    with suppress(RuntimeError):
+        return Path(text).expanduser()
+    return Path(text)
+
+
+def completed(text: str) -> tuple[str, list[str]]:
+    """Return a path as far as the names that are there agree on how it goes on, and these names.
+
+    As in a shell, ~ stays as it is typed, a folder ends in /, and a hidden name is meant by its point alone.
+    """
+    folder, slash, begun = text.rpartition("/")
+    names: list[str] = []
+    with suppress(OSError, ValueError):
+        names = sorted(
+            f"{each.name}/" if each.is_dir() else each.name
+            for each in home_expanded(folder + slash).iterdir()
+            if each.name.startswith(begun)
+            and each.name.isprintable()
+            and (begun or not each.name.startswith("."))
+        )
+    agreed = takewhile(lambda letters: len({*letters}) == 1, zip(*names, strict=False))
+    return folder + slash + ("".join(letter for letter, *_ in agreed) or begun), names
+
+
+def last_completed(text: str) -> tuple[str, list[str]]:
+    r"""Return a text whose last word is `completed`, of A=B the B; a blank in a word is written ``\ ``."""
+    word = re.split(r"(?<!\\)\s", text)[-1]
+    given, equals, path = re.sub(r"\\(.)", r"\1", word).rpartition("=")
+    whole, names = completed(path)
+    escaped = re.sub(r"([\s'\"\\])", r"\\\1", given + equals + whole)
+    return text[: len(text) - len(word)] + escaped, names

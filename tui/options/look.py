@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 from sampling.errors import OptionError
-from tui.options.choices import DifferenceSort, GroupSort, RangeSort, Theme, TimelineBy
+from tui.options.choices import DifferenceSort, GroupSort, RangeSort, TimelineBy
 from tui.options.field import (
     MOST_COLUMNS,
     OUTPUT_PANEL,
@@ -23,6 +23,7 @@ from tui.options.field import (
 from tui.options.files import InputFile, PartOfFile, Product
 from tui.options.shared import (
     PLAN_PANEL,
+    AppOptions,
     BudgetOptions,
     MethodOptions,
     PlanningOptions,
@@ -30,7 +31,8 @@ from tui.options.shared import (
     RegionOptions,
     SlowdownOptions,
     details_option,
-    theme_option,
+    kernel_option,
+    overrides_option,
 )
 from tui.options.simulate import RESULTS_PANEL, ResultsOptions
 
@@ -57,7 +59,7 @@ class SummaryOptions(BudgetOptions, ProfileOptions):
 
 
 @options()
-class OpenOptions(SlowdownOptions, ProfileOptions):
+class OpenOptions(AppOptions, SlowdownOptions, ProfileOptions):
     """`open`."""
 
     profiles: tuple[PartOfFile, ...] = argument(
@@ -73,25 +75,18 @@ class OpenOptions(SlowdownOptions, ProfileOptions):
         panel=PLAN_PANEL,
         metavar="PLAN",
     )
-    app: bool = option(False, "Insist on the app: refuse where there is no terminal.")
-    no_mouse: bool = option(False, "Leave the mouse to the terminal.")
-    theme: Theme = theme_option()
 
 
 @options()
-class DemoOptions(SlowdownOptions):
+class DemoOptions(AppOptions, SlowdownOptions):
     """`demo`."""
-
-    app: bool = option(False, "Insist on the app: refuse where there is no terminal.")
-    no_mouse: bool = option(False, "Leave the mouse to the terminal.")
-    theme: Theme = theme_option()
 
 
 @options()
 class GroupsOptions(MethodOptions, ProfileOptions):
     """`groups`."""
 
-    top: int | None = option(None, "Only the first N.", "-n", metavar="N", least=1)
+    top: int | None = option(None, "Only the first N.", "-n", least=1)
     sort: GroupSort = option(GroupSort.TOTAL, "What to sort by: a word of the table's head.")
     reverse: bool = option(False, "The other way round.")
     filter: str | None = option(None, "Only groups whose key contains this, in any case.", metavar="TEXT")
@@ -102,10 +97,7 @@ class HistogramOptions(MethodOptions, ProfileOptions):
     """`histogram`."""
 
     all: bool = option(False, "A linear axis to the longest launch, whatever room the last few take.")
-
-    kernel: str | None = option(
-        None, "#RANK, or part of the key; the largest group if not given.", "-k", metavar="KERNEL"
-    )
+    kernel: str | None = kernel_option()
     log: bool = option(False, "A logarithmic duration axis.")
     width: int | None = width_option("Columns; bins in data formats.")
     height: int | None = height_option("Rows.")
@@ -115,12 +107,10 @@ class HistogramOptions(MethodOptions, ProfileOptions):
 class TimelineOptions(MethodOptions, ProfileOptions):
     """`timeline`."""
 
-    kernel: str | None = option(
-        None, "#RANK, or part of the key; the largest group if not given.", "-k", metavar="KERNEL"
-    )
+    kernel: str | None = kernel_option()
     by: TimelineBy = option(TimelineBy.LAUNCH, "Go by the order of the launches, or by when they started.")
     window: str | None = option(None, "Show launch ids A up to, not with, B; the plan stays.", metavar="A:B")
-    bins: int | None = option(None, "Bins in data formats (60).", metavar="N", least=1, most=MOST_COLUMNS)
+    bins: int | None = option(None, "Bins in data formats (60).", least=1, most=MOST_COLUMNS)
     log: bool = option(False, "A logarithmic duration axis.")
     width: int | None = width_option("Columns.")
     height: int | None = height_option("Rows.")
@@ -130,17 +120,11 @@ class TimelineOptions(MethodOptions, ProfileOptions):
 class TreeOptions(PlanningOptions, ProfileOptions):
     """`tree`."""
 
-    kernel: str | None = option(
-        None, "#RANK, or part of the key; the largest group if not given.", "-k", metavar="KERNEL"
-    )
+    kernel: str | None = kernel_option()
     method: str = option("root", "Whose rule grows the tree.", "-m")
-    overrides: InputFile | None = option(
-        None, "Split decisions of yours, as JSON.", panel=PLAN_PANEL, metavar="FILE"
-    )
-    max_depth: int | None = option(None, "Draw no deeper than this.", metavar="N", least=0)
-    decisions: int | None = option(
-        None, "Only the first N decisions; the next is proposed.", metavar="N", least=0
-    )
+    overrides: InputFile | None = overrides_option()
+    max_depth: int | None = option(None, "Draw no deeper than this.", least=0)
+    decisions: int | None = option(None, "Only the first N decisions; the next is proposed.", least=0)
     node: str | None = option(None, "Show this node: root, or L or R a step.", metavar="PATH")
     log: bool = option(False, "A logarithmic duration axis.")
 
@@ -150,13 +134,9 @@ class RangesOptions(ProfileOptions):
     """`ranges`."""
 
     top: int | None = option(
-        None,
-        "Only the N of most time; in the table 100 if not given, in data all.",
-        "-n",
-        metavar="N",
-        least=1,
+        None, "Only the N of most time; in the table 100 if not given, in data all.", "-n", least=1
     )
-    depth: int | None = option(None, "No deeper: 0 lists those that lie in no other.", metavar="N", least=0)
+    depth: int | None = option(None, "No deeper: 0 lists those that lie in no other.", least=0)
     sort: RangeSort = option(RangeSort.START, "What those of one level are sorted by.")
 
 
@@ -174,17 +154,12 @@ class ReportOptions(BudgetOptions, ProfileOptions, ResultsOptions):
         panel=OUTPUT_PANEL,
         metavar="FOLDER",
     )
-    top: int = option(20, "List the N largest kernel groups.", "-n", metavar="N", least=1)
-    charts: int = option(
-        4, "Draw the durations of the N largest kernel groups.", metavar="N", least=0, most=100
-    )
+    top: int = option(20, "List the N largest kernel groups.", "-n", least=1)
+    charts: int = option(4, "Draw the durations of the N largest kernel groups.", least=0, most=100)
     judge: int = option(200, "Draw the plan so often to see its error; 0: not.", metavar="R", least=0)
     compare: bool = option(False, "Compare all methods too; that takes longer.")
     results: tuple[InputFile, ...] = option(
-        (),
-        "What a simulator wrote of the plan's launches, as for `estimate` (repeat).",
-        panel=RESULTS_PANEL,
-        metavar="FILE",
+        (), "What a simulator wrote of the plan's launches, as for `estimate` (repeat).", panel=RESULTS_PANEL
     )
     plan: InputFile | None = option(
         None,
@@ -210,22 +185,19 @@ class DifferenceOptions(RegionOptions):
         "Only the first N kernels, those that changed most unless sorted otherwise; tables and Markdown have "
         "20 where it is not given.",
         "-n",
-        metavar="N",
         least=1,
     )
     sort: DifferenceSort = option(DifferenceSort.CHANGE, "What to sort by: a word of the table's head.")
     reverse: bool = option(False, "The other way round.")
-    confidence: float = option(0.95, "Of the intervals of the ratios.", metavar="X", fraction=True)
+    confidence: float = option(0.95, "Of the intervals of the ratios.", fraction=True)
     fail_above: float | None = option(
         None,
         "Exit 4 if the total kernel time of B is above that of A by more than this fraction of A's.",
-        metavar="X",
         fraction=True,
     )
     fail_kernel_above: float | None = option(
         None,
         "Exit 4 if the interval of a kernel's mean duration lies above that of A by more than this fraction.",
-        metavar="X",
         fraction=True,
     )
 

@@ -97,6 +97,6 @@ class JudgeOptions(OutputOptions):
     columns: str | None = columns_option()
     repeats: int = option(100, "Draws.", metavar="R", least=1)
     fail_above: float | None = option(
-        None, "Exit 4 if the plan's error is above this fraction.", metavar="X", fraction=True
+        None, "Exit 4 if the plan's error is above this fraction.", fraction=True
     )
     details: bool = details_option()

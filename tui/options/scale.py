@@ -9,7 +9,6 @@ from typing import Annotated
 
 from scalemodel.errors import OptionError
 from scalemodel.measurements import MpkiUnit, Scaling
-from tui.options.choices import Theme
 from tui.options.field import (
     OUTPUT_PANEL,
     NumberKind,
@@ -21,7 +20,7 @@ from tui.options.field import (
     width_option,
 )
 from tui.options.files import FeatureFile, InputFile, Product
-from tui.options.shared import OutputOptions, theme_option
+from tui.options.shared import OutputOptions, WindowOptions
 
 _MEASURED = "What was measured"
 _RULES = "How to predict"
@@ -89,14 +88,11 @@ class ScalePredictOptions(ScaleOptions):
         (), "MPKI of a size, the targets' too (repeat, or by commas).", metavar="SIZE=VALUE"
     )
     mpki_from: InputFile | None = option(
-        None,
-        "MPKI from the CSV of `scale mrc --capacity SIZE=BYTES`, in which a cliff must be steeper.",
-        metavar="FILE",
+        None, "MPKI from the CSV of `scale mrc --capacity SIZE=BYTES`, in which a cliff must be steeper."
     )
     f_mem: float | None = option(
         None,
         "Share of cycles in which all of an SM wait for memory, of the largest scale model.",
-        metavar="X",
         fraction=True,
     )
     peak_ipc_per_sm: float | None = option(
@@ -108,7 +104,7 @@ class ScalePredictOptions(ScaleOptions):
 
 
 @options()
-class ScaleOpenOptions(OutputOptions):
+class ScaleOpenOptions(WindowOptions):
     """`scale open`."""
 
     files: tuple[InputFile, ...] = argument(
@@ -117,8 +113,6 @@ class ScaleOpenOptions(OutputOptions):
         "FILE",
         required=False,
     )
-    no_mouse: bool = option(False, "Leave the mouse to the terminal.")
-    theme: Theme = theme_option()
 
 
 @options()
@@ -182,20 +176,14 @@ class ScaleMrcOptions(OutputOptions):
         metavar="[SIZE=]BYTES",
     )
     exact: bool = option(False, "Count every miss; so it is without --rate and --statstack.")
-    rate: float | None = option(None, "Look at this share of the cache lines only (SHARDS).", metavar="X")
+    rate: float | None = option(None, "Look at this share of the cache lines only (SHARDS).")
     statstack: bool = option(False, "Estimate from reuse distances, without an error.")
     mpki_unit: MpkiUnit = option(MpkiUnit.THREAD, "Whose thousand instructions to count misses in.")
     instructions: int | None = option(
-        None,
-        "Instructions of that unit; only where the trace does not state them itself.",
-        metavar="N",
-        least=1,
+        None, "Instructions of that unit; only where the trace does not state them itself.", least=1
     )
     line_bytes: int = option(
-        128,
-        "Bytes of a cache line; 32 for the sectors that GPGPU-Sim and Accel-Sim count.",
-        metavar="N",
-        panel=_TRACE,
+        128, "Bytes of a cache line; 32 for the sectors that GPGPU-Sim and Accel-Sim count.", panel=_TRACE
     )
     source: TraceForm | None = option(
         None,

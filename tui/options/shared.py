@@ -33,15 +33,14 @@ def details_option() -> Any:
     return option(False, "Tell every figure, not only the answer.", "--details", panel=OUTPUT_PANEL)
 
 
-def theme_option() -> Any:
-    """Return the field of ``--theme``."""
-    return option(
-        Theme.TERMINAL,
-        "The app's colours: the terminal's own, or nord, gruvbox, solarized-light, ... (a wrong name lists "
-        "all); NO_COLOR wins.",
-        "--theme",
-        metavar="NAME",
-    )
+def kernel_option() -> Any:
+    """Return the field of ``--kernel`` of commands on a profile."""
+    return option(None, "#RANK, or part of the key; the largest group if not given.", "-k", metavar="KERNEL")
+
+
+def overrides_option() -> Any:
+    """Return the field of ``--overrides``."""
+    return option(None, "Split decisions of yours, as JSON.", panel=PLAN_PANEL, metavar="FILE")
 
 
 @options(OUTPUT_PANEL)
@@ -59,6 +58,26 @@ class OutputOptions:
     seed: int = option(0, "Seed of every random draw.")
     ascii: bool = option(False, "Draw with ASCII alone.")
     color: ColorMode = option(ColorMode.AUTO, "When to colour.")
+
+
+@options()
+class WindowOptions(OutputOptions):
+    """How the app looks and is steered."""
+
+    no_mouse: bool = option(False, "Leave the mouse to the terminal.")
+    theme: Theme = option(
+        Theme.TERMINAL,
+        "The app's colours: the terminal's own, or nord, gruvbox, solarized-light, ... (a wrong name lists "
+        "all); NO_COLOR wins.",
+        metavar="NAME",
+    )
+
+
+@options()
+class AppOptions(WindowOptions):
+    """A command that opens the app where it can."""
+
+    app: bool = option(False, "Insist on the app: refuse where there is no terminal.")
 
 
 @options(_REGION)
@@ -111,13 +130,9 @@ class PlanningOptions(RegionOptions):
     epsilon: float = option(0.05, "Bound on the relative error of the total.", "-e")
     confidence: float = option(0.95, "Share of draws that must meet it.")
     group_epsilon: str | None = option(None, "joint: bound of every group, or none (0.25).", metavar="X")
-    min_samples: int | None = option(None, "joint: least samples of a stratum (1).", metavar="N")
-    noise_floor: float | None = option(
-        None, "Declared spread of cycles per ns within a stratum (0.05).", metavar="X"
-    )
-    kernel_spread: float | None = option(
-        None, "Declared spread of cycles per ns between kernels (0.3).", metavar="X"
-    )
+    min_samples: int | None = option(None, "joint: least samples of a stratum (1).")
+    noise_floor: float | None = option(None, "Declared spread of cycles per ns within a stratum (0.05).")
+    kernel_spread: float | None = option(None, "Declared spread of cycles per ns between kernels (0.3).")
     no_pool: bool = option(False, "joint: an own estimate of every kernel group, however small.")
     set: tuple[str, ...] = option(
         (), "An option of one method.", metavar="METHOD.NAME=VALUE", parameter="settings"
@@ -140,7 +155,7 @@ class MethodOptions(PlanningOptions):
         "What simulating a launch costs in place of its time: instructions, or another metric of --features.",
         metavar="METRIC",
     )
-    overrides: InputFile | None = option(None, "Split decisions of yours, as JSON.", metavar="FILE")
+    overrides: InputFile | None = overrides_option()
 
 
 @options(PLAN_PANEL)
@@ -151,7 +166,6 @@ class SlowdownOptions(MethodOptions):
         None,
         "Seconds of simulation for a second on the GPU: the plan in hours of one machine.",
         kind=NumberKind.OTHER,
-        metavar="X",
     )
 
 

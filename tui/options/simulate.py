@@ -16,6 +16,8 @@ from tui.options.field import (
 from tui.options.files import InputFile, Product
 from tui.options.shared import OutputOptions, details_option
 
+RESULTS_PANEL = "Results"
+
 
 @options()
 class AlignOptions(OutputOptions):
@@ -25,12 +27,8 @@ class AlignOptions(OutputOptions):
     trace: InputFile = argument(
         "", "The folder of the traces, or stats.csv, kernelslist or kernel_names.txt.", "TRACE"
     )
-    process: int | None = option(
-        None, "The traced process of the profile; that of the plan if not given.", metavar="N"
-    )
-    device: int | None = option(
-        None, "The traced device of the profile; that of the plan if not given.", metavar="N"
-    )
+    process: int | None = option(None, "The traced process of the profile; that of the plan if not given.")
+    device: int | None = option(None, "The traced device of the profile; that of the plan if not given.")
 
 
 @options()
@@ -41,14 +39,8 @@ class ExportOptions(OutputOptions):
         "The folder to write to; `-` is stdout.", "FOLDER"
     )
     plan: InputFile = argument("", "A plan file.", "PLAN")
-    to: str = option(
-        "csv",
-        "For which simulator or tool: csv, accel-sim, macsim, mgpusim, ncu, nvbit, rocprofv3.",
-        metavar="TARGET",
-    )
-    shards: int = option(
-        1, "Share the launches out over so many machines, by sampled time.", metavar="K", least=1
-    )
+    to: str = option("csv", "accel-sim, csv, macsim, mgpusim, ncu, nvbit or rocprofv3.", metavar="TARGET")
+    shards: int = option(1, "Share the launches out over so many machines, by sampled time.", least=1)
     traces: InputFile | None = option(
         None, "accel-sim, macsim, mgpusim: the traces to check the launches against.", metavar="DIR"
     )
@@ -66,12 +58,8 @@ class ExportOptions(OutputOptions):
         metavar="R",
         least=0,
     )
-    config: InputFile | None = option(
-        None, "accel-sim: the gpgpusim.config, for the size of its L2.", metavar="FILE"
-    )
-    trace_before: int = option(
-        16, "accel-sim: record so many launches before each too.", metavar="N", least=0
-    )
+    config: InputFile | None = option(None, "accel-sim: the gpgpusim.config, for the size of its L2.")
+    trace_before: int = option(16, "accel-sim: record so many launches before each too.", least=0)
     drop_copies: bool = option(False, "accel-sim, mgpusim: leave out the memory copies that the traces list.")
 
 
@@ -83,11 +71,7 @@ class RunOptions(OutputOptions):
         "The folder of the run, gone on with if it is there; PLAN.run if not given.", "FOLDER"
     )
     plan: InputFile = argument("", "A plan file, or the folder of a run.", "PLAN")
-    to: str = option(
-        "accel-sim",
-        "Which simulator it is: accel-sim, macsim, or csv, any that is told an id.",
-        metavar="TARGET",
-    )
+    to: str = option("accel-sim", "accel-sim, macsim, or csv, any that is told an id.", metavar="TARGET")
     simulator: str = option(
         "",
         "Its command line. Of each launch, {list} is what accel-sim runs, {id} its id, {folder} where it "
@@ -96,21 +80,16 @@ class RunOptions(OutputOptions):
     )
     traces: InputFile | None = option(None, "accel-sim, macsim: the traces.", metavar="DIR")
     caches: str | None = option(None, "What launches find in the caches, as for `export`.", metavar="STATE")
-    cold_check: int = option(
-        0, "Launches start cold, and R of them run once more, as for `export`.", metavar="R", least=0
-    )
-    config: InputFile | None = option(None, "accel-sim: gpgpusim.config, for the size of L2.", metavar="FILE")
-    accept_cold: bool = option(
-        False, "Take a total of launches that started cold for one that keeps --target."
-    )
+    cold_check: int = option(0, "So many launches run once more, as for `export`.", metavar="R", least=0)
+    config: InputFile | None = option(None, "accel-sim: gpgpusim.config, for the size of L2.")
+    accept_cold: bool = option(False, "A total of launches that started cold may keep --target.")
     target: float | None = option(
         None,
         "Stop when the total's interval reaches this fraction to either side, draw more until it does; "
         "exit 4 if it cannot.",
-        metavar="X",
         fraction=True,
     )
-    jobs: int = option(1, "So many launches at once.", "-j", metavar="N", least=1)
+    jobs: int = option(1, "So many launches at once.", "-j", least=1)
     timeout: str | None = option(
         None, "Give a launch up after this long: 90m, 24h; another takes its place.", metavar="TIME"
     )
@@ -124,9 +103,7 @@ class ProjectOptions(OutputOptions):
     logs: tuple[InputFile, ...] = argument(
         (), "A log of what happens within kernels; for accel-sim its stdout may be given too.", "LOG"
     )
-    source: str | None = option(
-        None, "accel-sim or csv; recognised if not given.", "--from", metavar="SIMULATOR"
-    )
+    source: str | None = option(None, "accel-sim or csv; by content if not given.", "--from", metavar="NAME")
     stability: float = option(
         0.25,
         "Steady below this deviation of the IPC, in per cent, as published.",
@@ -136,12 +113,10 @@ class ProjectOptions(OutputOptions):
     window: int = option(3000, "Cycles over which it is taken.", metavar="CYCLES", least=1)
     artifact: bool = option(False, "The rule of the published artifact.")
     ctas_per_sm: tuple[str, ...] = option((), "CTAs that an SM holds at once.", metavar="[KERNEL=]N")
-    sms: int | None = option(None, "SMs of the simulated GPU.", metavar="N", least=1)
+    sms: int | None = option(None, "SMs of the simulated GPU.", least=1)
     instructions: tuple[str, ...] = option((), "Instructions of the whole kernel.", metavar="[KERNEL=]N")
     instructions_from: InputFile | None = option(
-        None,
-        "Instructions of the kernels not simulated whole, at most: the tracer's stats.csv.",
-        metavar="FILE",
+        None, "Instructions of kernels not simulated whole, at most: the tracer's stats.csv."
     )
     ctas: tuple[str, ...] = option((), "CTAs of the whole kernel.", metavar="[KERNEL=]N")
     kernel: str | None = option(
@@ -151,18 +126,12 @@ class ProjectOptions(OutputOptions):
     height: int | None = height_option("Rows of the chart.")
 
 
-RESULTS_PANEL = "Results"
-
-
 @options(RESULTS_PANEL)
 class ResultsOptions(OutputOptions):
     """How a simulator's results are read, and what is asked of the total."""
 
     source: str | None = option(
-        None,
-        "Which simulator's they are: accel-sim, gpgpu-sim, macsim, csv; by their content if not given.",
-        "--from",
-        metavar="SIMULATOR",
+        None, "accel-sim, gpgpu-sim, macsim or csv; by content if not given.", "--from", metavar="SIMULATOR"
     )
     metrics: tuple[str, ...] = option(
         (), "A counter to add up, by its printed name or column (repeat).", "--metric", metavar="NAME"
@@ -171,31 +140,22 @@ class ResultsOptions(OutputOptions):
         (), "A ratio of two totals, such as misses over accesses (repeat).", "--ratio", metavar="A/B"
     )
     manifests: tuple[InputFile, ...] = option(
-        (), "The manifest.csv of the export that was run (repeat).", "--manifest", metavar="FILE"
+        (), "The manifest.csv of the export that was run (repeat).", "--manifest"
     )
     against: tuple[InputFile, ...] = option(
-        (), "Results of another configuration: the speedup over it (repeat).", metavar="FILE"
+        (), "Results of another configuration: the speedup over it (repeat)."
     )
-    accept_cold: bool = option(
-        False, "Take a total of launches that started with cold caches for one that keeps --target."
-    )
+    accept_cold: bool = option(False, "A total of launches that started cold may keep --target.")
     projection_error: float | None = option(
         None,
         "The relative error of `projected_cycles`, where fewer than three launches have cycles too.",
-        metavar="X",
         fraction=True,
     )
     scale_error: float | None = option(
-        None,
-        "The half-width of a scale model's interval, where cycles are its predictions.",
-        metavar="X",
-        fraction=True,
+        None, "The half-width of a scale model's interval, where cycles are its predictions.", fraction=True
     )
     target: float | None = option(
-        None,
-        "Exit 4 while the total's interval is wider than this fraction to either side.",
-        metavar="X",
-        fraction=True,
+        None, "Exit 4 while the total's interval is wider than this fraction to either side.", fraction=True
     )
 
 
@@ -205,9 +165,7 @@ class EstimateOptions(ResultsOptions):
 
     plan: InputFile = argument("", "A plan file.", "PLAN")
     results: tuple[InputFile, ...] = argument((), "What a simulator wrote of the plan's launches.", "RESULTS")
-    confidence: float | None = option(
-        None, "Of the intervals; the plan's if not given.", metavar="X", fraction=True
-    )
+    confidence: float | None = option(None, "Of the intervals; the plan's if not given.", fraction=True)
     groups: bool = option(False, "List every kernel group's own total.")
     details: bool = details_option()
     top_up: Annotated[str | None, Product.PLAN] = option(

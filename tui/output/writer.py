@@ -17,7 +17,6 @@ from typing import Any, TextIO
 
 from sampling.text import finite, json_text
 from tui.options.choices import OutputFormat
-from tui.options.files import replaced_plan
 from tui.options.shared import OutputOptions
 from tui.output.blocks import Laid, Said, lines_of, page_text
 from tui.output.files import new_file, write_text
@@ -227,6 +226,5 @@ def write_plan(text: str, place: str, *, quiet: bool) -> None:
     if place == STDOUT:
         write_stdout(text)
         return
-    before = replaced_plan(Path(place))
     write_text(text, Path(place))
-    note(f"plan written to {place}{f', in place of {before}' if before else ''}", quiet=quiet)
+    note(f"plan written to {place}", quiet=quiet)
