@@ -100,20 +100,11 @@ _KEY_BITS = 63
 
 
 def dense_codes(columns: Sequence[AnyIntArray]) -> tuple[IntArray, IntArray]:
-    """Return a code for every row and, for every code, the first row that has it.
+    """Return (n,) a code for every row, 0 <= code < k, and (k,) the first row that has each.
 
-    The columns are packed side by side into 63 bits, each as wide as its largest value needs. Where they do
-    not fit, what is packed so far is replaced by its own dense codes and packing goes on: never a hash, so
-    two different rows never share a code.
-
-    Parameters
-    ----------
-    columns : arrays of shape (n,), integers >= 0, at least one.
-
-    Returns
-    -------
-    codes : (n,) int64, 0 <= code < k
-    first_rows : (k,) int64, ``columns[c][first_rows[code]]`` is the value behind a code.
+    The columns, at least one of (n,) integers >= 0, are packed side by side into 63 bits, each as wide as its
+    largest value needs. Where they do not fit, what is packed so far is replaced by its own dense codes and
+    packing goes on: never a hash, so two different rows never share a code.
     """
     key = np.zeros(len(columns[0]), dtype=np.int64)
     if len(key) == 0:

@@ -21,15 +21,9 @@ class SamplingError(Exception):
 
 
 class ProfileError(SamplingError):
-    """An input file that is not what it has to be, or not whole.
+    """An input file that is not what it has to be, or not whole; row (from 1) and column are to blame.
 
-    Parameters
-    ----------
-    message : what is wrong, without the place.
-    path : the file or folder.
-    row : 1-based line or row number within it, where one is to blame.
-    column : the column's name, where one is to blame.
-    remedy : what the user can do, as an imperative.
+    ``message`` says what is wrong, without the place.
     """
 
     def __init__(
@@ -42,9 +36,8 @@ class ProfileError(SamplingError):
         remedy: str | None = None,
     ) -> None:
         self.path, self.row, self.column = str(path), row, column
-        place = self.path
-        place += "" if row is None else f", row {row}"
-        place += "" if column is None else f", column {column}"
+        parts = (self.path, row and f"row {row}", column and f"column {column}")
+        place = ", ".join(part for part in parts if part)
         super().__init__(joined_texts(": ", (place, message)), remedy=remedy)
 
 
@@ -67,11 +60,7 @@ class OptionError(SamplingError):
 class OverrideError(OptionError):
     """A decision of the user's that fits no node of a split tree; ``in_short`` says what without the key.
 
-    Parameters
-    ----------
-    key : of the kernel group.
-    group : its index, rank - 1; None where no group has the key.
-    path : of the node, where one is to blame.
+    ``group`` is the index of the kernel group, rank - 1; None where no group has the key.
     """
 
     def __init__(
@@ -84,10 +73,10 @@ class OverrideError(OptionError):
         remedy: str | None = None,
     ) -> None:
         self.key, self.group, self.path = key, group, path
-        self.in_short = message if group is None else f"{message} (kernel group #{group + 1})"
+        number = "" if group is None else f"kernel group #{group + 1}"
+        self.in_short = f"{message} ({number})" if number else message
         # A key may be longer than a screen: what matters stands before it.
-        of = repr(key) if group is None else f"kernel group #{group + 1}: {key!r}"
-        super().__init__(f"{message} ({of})", remedy=remedy)
+        super().__init__(f"{message} ({f'{number}: {key!r}' if number else repr(key)})", remedy=remedy)
 
 
 class AnalysisError(SamplingError):

@@ -107,7 +107,7 @@ def duration_text(duration_ns: float) -> str:
         if value < 999.5:
             break
         value, unit = value / 1000, larger
-    digits = 0 if value >= 99.95 or unit == "ns" else 1 if value >= 9.995 else 2
+    digits = 0 if value >= 99.95 or (unit == "ns" and value == int(value)) else 1 if value >= 9.995 else 2
     return f"{value:,.{digits}f} {unit}"
 
 

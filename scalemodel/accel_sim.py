@@ -1,24 +1,19 @@
 """Instruction traces of Accel-Sim, one kernel a file: ``kernel-N.traceg``.
 
-Header lines start with ``-``: read are ``-accelsim tracer version``, ``-enable lineinfo``,
-``-shmem base_addr`` and ``-local mem base_addr``. Then thread block by thread block, between ``#BEGIN_TB``
-and ``#END_TB``: ``thread block = x,y,z``, perhaps lines on its cluster, and for each warp ``warp = w``,
-``insts = n`` and n instructions,
+Header lines start with ``-``. Then thread block by thread block, between ``#BEGIN_TB`` and ``#END_TB``, for
+each warp ``warp = w``, ``insts = n`` and n instructions, numbers decimal but for PC, mask and addresses:
 
     [line] PC mask destinations [names] opcode sources [names] width [form addresses] ...
 
-PC, mask of the active threads and addresses are hexadecimal, the other numbers decimal. The line number is
-there if ``-enable lineinfo`` is 1; before tracer version 3, or without one, x, y, z and warp come first. A
-width of 0 is no memory instruction. Forms: 0, the address of each active thread; 1, that of the first, and a
-stride to each next one of a run of active threads; 2, that of the first, and for each later one the
-difference to the one before. What comes after (immediates, values) is left alone. Written from the tool's
-grammar and public source (tracer_tool.cu, post-traces-processing.cpp, trace_parser.cc).
+The line number is there if ``-enable lineinfo`` is 1; before tracer version 3, or without one, x, y, z and
+warp come first. A width of 0 is no memory instruction. Forms: 0, the address of each active thread; 1, that
+of the first, and a stride to each next one of a run of active threads; 2, that of the first, and for each
+later one the difference to the one before. Written from the tool's grammar and public source (tracer_tool.cu,
+post-traces-processing.cpp, trace_parser.cc).
 
-Counted are the accesses of LDG, STG, ATOMG, REDG and LDGSTS, and of LD, ST, ATOM and RED where the address
-is not in the 16 MiB from the shared or the local base on. Loads of constants and textures have no address
-in a trace. The bulk copies of Hopper's tensor memory accelerator are refused: their grammar is another in
-each version. The warps of all thread blocks take turns: the first instruction of each, in the file's order,
-then the second of each, and so on. Each line that an instruction touches is one access, in ascending order.
+Counted are accesses to global memory, of generic ones those outside the 16 MiB from the shared or the local
+base on. The warps of all thread blocks take turns: the first instruction of each, in the file's order, then
+the second of each, and so on. Each line that an instruction touches is one access, in ascending order.
 """
 
 from __future__ import annotations

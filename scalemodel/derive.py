@@ -12,12 +12,13 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 from scalemodel.errors import InputError, OptionError, Place, listed
-from scalemodel.inputs import parsed_toml, read_text, written_name
+from scalemodel.inputs import parsed_toml, read_text
 
 #: The sizes the paper simulates: SMs of a monolithic GPU, and chiplets.
 PAPER_SIZES = {"SMs": (8, 16), "chiplets": (4, 8)}
@@ -72,8 +73,7 @@ class Note(NamedTuple):
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class ScaledModel:
+class ScaledModel(NamedTuple):
     """A scale model."""
 
     factor: int
@@ -153,15 +153,17 @@ def default_factors(target: Target) -> tuple[int, ...]:
     return tuple(size // each for each in wanted)
 
 
+def _written_name(path: str, of_stdin: str) -> str:
+    return of_stdin if path == "-" else Path(path).name.removesuffix(".gz")
+
+
 # -- a gpgpusim.config ------------------------------------------------------------------------------------
 
 _CLUSTERS, _SMS_PER_CLUSTER = "-gpgpu_n_clusters", "-gpgpu_n_cores_per_cluster"
 _CHANNELS, _SLICES_PER_CHANNEL = "-gpgpu_n_mem", "-gpgpu_n_sub_partition_per_mchannel"
 _LLC, _CHIPLETS, _CLOCKS = "-gpgpu_cache:dl2", "-gpgpu_n_chiplet_partition", "-gpgpu_clock_domains"
-_NETWORK_MODE, _NETWORK_FILE, _FLIT = "-network_mode", "-inter_config_file", "-icnt_flit_size"
 _INDEXING, _MAPPING = "-gpgpu_memory_partition_indexing", "-gpgpu_mem_addr_mapping"
-_CHIPS_PER_CHANNEL, _BUS_BYTES = "-gpgpu_n_mem_per_ctrlr", "-gpgpu_dram_buswidth"
-_DATA_RATE = "-dram_data_command_freq_ratio"
+_FLIT, _BUS_BYTES, _DATA_RATE = "-icnt_flit_size", "-gpgpu_dram_buswidth", "-dram_data_command_freq_ratio"
 _BOOKSIM, _LOCAL_CROSSBAR = "1", "2"
 # What belongs to one SM, and the clocks: shown beside the scaled values as what stays.
 _UNCHANGED = (
@@ -169,8 +171,6 @@ _UNCHANGED = (
     *("-gpgpu_shader_registers", "-gpgpu_num_sched_per_core", "-gpgpu_cache:dl1", "-gpgpu_unified_l1d_size"),
     *("-gpgpu_shmem_size", _LLC, _SLICES_PER_CHANNEL),
 )
-# Of GPGPU-Sim 3; 4.2 and Accel-Sim stop at them.
-_DROPPED = ("-gpuwattch_xml_file", "-smem_latency")
 _NO_INDEXING, _BITWISE, _IPOLY, _IPOLY_MODULO = "0", "1", "2", "6"
 _IPOLY_LEAST_SLICES = 16
 
@@ -184,68 +184,44 @@ _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]*)?", re.ASCII)
 _CACHE = re.compile(r"(?:[A-Z]:)?([1-9][0-9]{0,8}):([1-9][0-9]{0,8}):([1-9][0-9]{0,8}),", re.ASCII)
 
 
-class Option(NamedTuple):
-    """The value of an option that counts, without quotes, and where it starts in the text."""
-
-    value: str
-    start: int
-
-
-class Options(dict[str, Option]):
-    """The options of a configuration by name, with the hyphen, as the simulator takes its text apart.
+class _Options(dict[str, tuple[str, int]]):
+    """The options of a configuration: name, with the hyphen, to value and where that starts in the text.
 
     `#` starts a comment. Everything else is words apart by white space, `-option value`, over line ends too;
-    a word in quotes may hold blanks; of an option given twice the last counts (option_parser.cc). Raises
-    InputError: a word is neither an option nor the value of one, or the file reads another.
+    a word in quotes may hold blanks; of an option given twice the last counts (option_parser.cc).
     """
 
     def __init__(self, text: str, path: str) -> None:
         super().__init__()
-        self.text, self.path = text, path
-        name: str | None = None
+        self.text, self.path, name = text, path, ""
         for word in _WORD.finditer(_COMMENT.sub(lambda comment: " " * len(comment[0]), text)):
+            value, start = word[0].strip('"'), word.start() + word[0].startswith('"')
             if _OPTION_NAME.match(word[0]):
                 name = word[0]
-                self[name] = Option("", word.end())
-                if name == "-config":
-                    raise self.error(name, "-config reads another file", "put all options in one")
-            elif name is None:
-                what = f"{word[0]!r} is neither an option nor the value of one"
-                remedy = "give a gpgpusim.config as the simulator reads it, one -option and one value each"
-                raise InputError(what, Place(path, self._row(word.start())), remedy=remedy)
+                self[name] = ("", word.end())
+            elif name:
+                self[name], name = (value, start), ""
             else:
-                self[name] = Option(word[0].strip('"'), word.start() + word[0].startswith('"'))
-                name = None
+                self[value] = (value, start)
+                what = f"{value!r} is neither an option nor the value of one"
+                raise self.error(value, what, "write one -option and one value each")
+        if "-config" in self:
+            raise self.error("-config", "-config reads another file", "put all options in one")
 
-    def _row(self, start: int) -> int:
-        return self.text.count("\n", 0, start) + 1
+    def error(self, name: str, what: str, remedy: str) -> InputError:
+        row = self.text.count("\n", 0, self[name][1]) + 1 if name in self else None
+        return InputError(what, Place(self.path, row), remedy=remedy)
 
-    def error(self, name: str, message: str, remedy: str) -> InputError:
-        """Return the error that names an option's row."""
-        return InputError(message, Place(self.path, self._row(self[name].start)), remedy=remedy)
+    def stated(self, name: str, default: str = "") -> str:
+        return self[name][0] if name in self else default
 
-    def stated(self, name: str, default: str | None = None) -> str:
-        """Return the value of an option; InputError where it is missing and has no default."""
-        if name in self:
-            return self[name].value
-        if default is None:
-            remedy = "give the whole gpgpusim.config of the target, with no value left to a default"
-            raise InputError(f"{name} is missing", Place(self.path), remedy=remedy)
-        return default
-
-    def whole(self, name: str, default: str | None = None) -> int:
-        """Return an option that is a whole number from 1."""
+    def whole(self, name: str, default: str = "") -> int:
+        """Return an option that is a whole number from 1; InputError where it is not, or is missing."""
         value = self.stated(name, default)
         if not _WHOLE.fullmatch(value):
-            what = f"{name} is {value!r}, not a whole number from 1"
-            raise self.error(name, what, "write it in decimal digits")
+            what = f"{name} is {value!r}, not a whole number from 1" if name in self else f"{name} is missing"
+            raise self.error(name, what, "give the whole gpgpusim.config, its numbers in decimal digits")
         return int(value)
-
-    def clock_mhz(self, domain: int) -> float | None:
-        """Return a clock: 0 the SMs', 1 the network's, 2 the last-level cache's, 3 the memory's."""
-        clocks = self.stated(_CLOCKS, "").split(":")
-        known = len(clocks) == 4 and all(_NUMBER.fullmatch(clock) for clock in clocks)
-        return float(clocks[domain]) if known else None
 
 
 def config_target(text: str, path: str, known_options: Iterable[str] | None = None) -> Target:
@@ -256,10 +232,10 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
     bandwidth of the network is nominal: flits through the narrower side of the crossbar in one direction.
     Written from the tool's grammar and public source (option_parser.cc, addrdec.cc, hashing.cc, gpu-cache.h).
     """
-    options = Options(text, path)
+    options = _Options(text, path)
     clusters, channels = options.whole(_CLUSTERS), options.whole(_CHANNELS)
-    slices = channels * options.whole(_SLICES_PER_CHANNEL)
-    parts = options.whole(_CHIPLETS, "1")
+    slices_of_channel = options.whole(_SLICES_PER_CHANNEL)
+    slices, parts = channels * slices_of_channel, options.whole(_CHIPLETS, "1")
     if clusters % parts or channels % parts:
         what = f"{_CHIPLETS} {parts} does not divide {clusters} clusters and {channels} memory channels"
         raise options.error(_CHIPLETS, what, "give a target whose chiplet partitions are alike")
@@ -268,82 +244,73 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
         what = f"{_LLC} is {options.stated(_LLC)!r}, which does not start with sets:line bytes:ways"
         remedy = "give a target with a last-level cache, as in S:32:128:24,L:B:m:L:P,A:192:4,32:0,32"
         raise options.error(_LLC, what, remedy)
+    # Of the SMs, the network, the last-level cache and the memory.
+    clocks = options.stated(_CLOCKS).split(":")
+    has_clocks = len(clocks) == 4 and all(_NUMBER.fullmatch(clock) for clock in clocks)
+    network = options.stated("-network_mode", _BOOKSIM)
     noc = dram = None
-    network_mhz, memory_mhz = options.clock_mhz(1), options.clock_mhz(3)
-    has_crossbar = options.stated(_NETWORK_MODE, _BOOKSIM) == _LOCAL_CROSSBAR
-    if network_mhz is not None and has_crossbar and _FLIT in options:
-        noc = min(clusters, slices) * options.whole(_FLIT) * network_mhz / 1000
-    if memory_mhz is not None and _BUS_BYTES in options and _DATA_RATE in options:
-        buses = channels * options.whole(_CHIPS_PER_CHANNEL, "1") * options.whole(_BUS_BYTES)
-        dram = buses * options.whole(_DATA_RATE) * memory_mhz / 1000
+    if has_clocks and network == _LOCAL_CROSSBAR and _FLIT in options:
+        noc = min(clusters, slices) * options.whole(_FLIT) * float(clocks[1]) / 1000
+    if has_clocks and _BUS_BYTES in options and _DATA_RATE in options:
+        buses = channels * options.whole("-gpgpu_n_mem_per_ctrlr", "1") * options.whole(_BUS_BYTES)
+        dram = buses * options.whole(_DATA_RATE) * float(clocks[3]) / 1000
     sms, llc = clusters * options.whole(_SMS_PER_CLUSTER), slices * math.prod(map(int, cache.groups()))
     resources = SharedResources(sms, llc, slices, channels, noc, dram)
+    unknown = [] if known_options is None else [name for name in options if name not in set(known_options)]
+
+    def scaled(factor: int) -> ScaledModel:
+        edits, notes = _edits(options, factor) if factor > 1 else ({}, [])
+        if unknown:
+            sentence = f"the simulator that printed its options does not know {listed(unknown)}, and stops"
+            notes.append(Note("options-rejected", f"{sentence} there: take out what it does not know"))
+        name, scaled_text = _written_name(path, "gpgpusim.config"), text
+        # The last of the file first, so that no place shifts.
+        for option, new in sorted(edits.items(), key=lambda edit: -options[edit[0]][1]):
+            value, start = options[option]
+            scaled_text = f"{scaled_text[:start]}{new}{scaled_text[start + len(value) :]}"
+        changes = tuple(Change(name, option, options[option][0], new) for option, new in edits.items())
+        unchanged = tuple((each, options[each][0]) for each in _UNCHANGED if each in options)
+        files = ((name, scaled_text),)
+        return ScaledModel(factor, resources.divided(factor), unchanged, changes, files, tuple(notes))
+
     where = "" if parts == 1 else f" in each of {parts} chiplet partitions"
     whole = (
         (clusters // parts, f"SM clusters{where} ({_CLUSTERS})"),
         (channels // parts, f"memory channels{where} ({_CHANNELS})"),
     )
-    known = None if known_options is None else frozenset(known_options)
-    return Target(resources, whole, lambda factor: _scaled_config(options, resources, known, factor))
+    return Target(resources, whole, scaled)
 
 
-def _scaled_config(
-    options: Options, resources: SharedResources, known: frozenset[str] | None, factor: int
-) -> ScaledModel:
-    """Return the scale model of a configuration, and what to know of it."""
-    name, text, notes = written_name(options.path, of_stdin="gpgpusim.config"), options.text, []
-    edits = _edits(options, factor) if factor > 1 else {}
-    if _INDEXING in edits:
-        how = "bitwise XOR" if edits[_INDEXING] == _BITWISE else "no hash"
-        sentence = f"the simulator's IPOLY hash is for 16 cache slices or more, so {_INDEXING} is"
-        where = f"{edits[_INDEXING]}, {how}, where the target has {options[_INDEXING].value}"
-        notes.append(Note("partition-indexing-changed", f"{sentence} {where}"))
-    if edits and options.stated(_NETWORK_MODE, _BOOKSIM) == _BOOKSIM:
-        file = options.stated(_NETWORK_FILE, "") or "of BookSim"
-        ports = (options.whole(_CLUSTERS) + resources.llc_slices) // factor
-        sentence = f"the network file {file} is not scaled: give its crossbar {ports} ports (k)"
-        notes.append(Note("network-file-not-scaled", sentence))
-    unknown = [option for option in _DROPPED if option in options]
-    whose = "of today's simulators GPGPU-Sim 4.2 does not know"
-    if known is not None:
-        unknown = [option for option in options if option not in known]
-        whose = "the simulator that printed its options does not know"
-    if unknown:
-        them = "it" if len(unknown) == 1 else "them"
-        sentence = f"{whose} {listed(unknown)}, and stops there: take {them} out of the configuration"
-        notes.append(Note("options-rejected", sentence))
-    # The last of the file first, so that no place shifts.
-    for option, new in sorted(edits.items(), key=lambda edit: -options[edit[0]].start):
-        value, start = options[option]
-        text = f"{text[:start]}{new}{text[start + len(value) :]}"
-    changes = tuple(Change(name, option, options[option].value, new) for option, new in edits.items())
-    unchanged = tuple((each, options[each].value) for each in _UNCHANGED if each in options)
-    divided = resources.divided(factor)
-    return ScaledModel(factor, divided, unchanged, changes, ((name, text),), tuple(notes))
-
-
-def _edits(options: Options, factor: int) -> dict[str, str]:
-    """Return the options that change, and their values.
+def _edits(options: _Options, factor: int) -> tuple[dict[str, str], list[Note]]:
+    """Return the options that change, and their values, and what to know of them.
 
     The hash of addresses over slices that most configurations ask for, IPOLY, is for 16 slices or more; below
     it the indexing is changed to bitwise XOR or, where the channels are no power of two, to none.
     """
-    mapping, before = options.stated(_MAPPING, "dramid@"), options.whole(_CHANNELS)
+    mapping, indexing = options.stated(_MAPPING, "dramid@"), options.stated(_INDEXING)
+    clusters, channels = options.whole(_CLUSTERS), options.whole(_CHANNELS)
     if not mapping.startswith("dramid@") and "d" in mapping.lower():
-        what = f"{_MAPPING} names the address bits of {before} memory channels one by one,"
+        what = f"{_MAPPING} names the address bits of {channels} memory channels one by one,"
         remedy = "write it as dramid@FIRST_BIT;MAP, without the letter D"
         raise options.error(_MAPPING, f"{what} so it holds for no other number", remedy)
-    channels = before // factor
-    edits = {_CLUSTERS: str(options.whole(_CLUSTERS) // factor), _CHANNELS: str(channels)}
-    indexing = options.stated(_INDEXING, "")
+    left, slices, notes = channels // factor, options.whole(_SLICES_PER_CHANNEL), []
+    edits = {_CLUSTERS: str(clusters // factor), _CHANNELS: str(left)}
     # Over how many slices the simulator asks its hash to spread addresses.
-    slices = (1 << (channels - 1).bit_length()) * options.whole(_SLICES_PER_CHANNEL)
+    hashed = (1 << (left - 1).bit_length()) * slices
     if indexing == _IPOLY_MODULO:
-        slices = channels * options.whole(_SLICES_PER_CHANNEL)
-        slices &= -slices
-    if indexing in (_IPOLY, _IPOLY_MODULO) and slices < _IPOLY_LEAST_SLICES:
-        edits[_INDEXING] = _BITWISE if channels & (channels - 1) == 0 else _NO_INDEXING
-    return edits
+        hashed = left * slices & -(left * slices)
+    if indexing in (_IPOLY, _IPOLY_MODULO) and hashed < _IPOLY_LEAST_SLICES:
+        new, how = (_BITWISE, "bitwise XOR") if left.bit_count() == 1 else (_NO_INDEXING, "no hash")
+        edits[_INDEXING] = new
+        sentence = f"the simulator's IPOLY hash is for 16 cache slices or more, so {_INDEXING} is"
+        where = f"{new}, {how}, where the target has {indexing}"
+        notes.append(Note("partition-indexing-changed", f"{sentence} {where}"))
+    if options.stated("-network_mode", _BOOKSIM) == _BOOKSIM:
+        ports = (clusters + channels * slices) // factor
+        file = options.stated("-inter_config_file") or "of BookSim"
+        sentence = f"the network file {file} is not scaled: give its crossbar {ports} ports (k)"
+        notes.append(Note("network-file-not-scaled", sentence))
+    return edits, notes
 
 
 # -- a TOML of ours ---------------------------------------------------------------------------------------
@@ -391,59 +358,49 @@ def toml_target(text: str, path: str) -> Target:
     and, optional, inter_chiplet_gb_per_s, the link of one of them. There a factor divides the chiplets and
     nothing else. The scale model is the same text with the values that scale replaced, so comments stay.
     """
-    read = _read_toml(text, path)
+    read = parsed_toml(text, path, _Target, meant=_MEANT)
     gpu, each = read.gpu, read.gpu.chiplets or 1
-    if gpu.inter_chiplet_gb_per_s is not None and gpu.chiplets is None:
-        link = "inter_chiplet_gb_per_s"
-        remedy = "state the number of chiplets"
-        raise InputError(f"{link} is of a GPU of chiplets", Place(path, key=link), remedy=remedy)
-    if not float(gpu.llc_mib * _MIB).is_integer():
-        what = f"{gpu.llc_mib} is not a whole number of bytes"
-        raise InputError(what, Place(path, key="llc_mib"), remedy="state what the target has")
+    for key, what, is_wrong in (
+        (
+            "inter_chiplet_gb_per_s",
+            "is of a GPU of chiplets",
+            gpu.inter_chiplet_gb_per_s and not gpu.chiplets,
+        ),
+        ("llc_mib", f"{gpu.llc_mib} is not a whole number of bytes", gpu.llc_mib * _MIB % 1),
+    ):
+        if is_wrong:
+            raise InputError(what, Place(path, key=key), remedy="state what the target has")
     bandwidths = (gpu.noc_gb_per_s, gpu.dram_gb_per_s, gpu.inter_chiplet_gb_per_s)
     noc, dram, link_of_all = (None if one is None else each * one for one in bandwidths)
     sms, llc, slices = each * gpu.sms, each * int(gpu.llc_mib * _MIB), each * gpu.llc_slices
     controllers = each * gpu.memory_controllers
     resources = SharedResources(sms, llc, slices, controllers, noc, dram, gpu.chiplets, link_of_all)
-    whole: tuple[tuple[int, str], ...] = (
-        (sms, "SMs"),
-        (llc, "bytes of last-level cache"),
-        (slices, "slices of last-level cache"),
-        (controllers, "memory controllers"),
-    )
+    stated = {key: value for key, value in msgspec.structs.asdict(gpu).items() if value is not None}
+
+    def scaled(factor: int) -> ScaledModel:
+        keys = () if factor == 1 else tuple(stated) if gpu.chiplets is None else ("chiplets",)
+        new = {
+            key: value // factor if isinstance(value, int) and value % factor == 0 else value / factor
+            for key, value in ((key, stated[key]) for key in keys)
+        }
+        lines, heading = text.split("\n"), ""
+        for number, line in enumerate(lines):
+            if table := _TABLE_LINE.match(line):
+                heading = table[1].strip()
+            found = _KEY_LINE.match(line)
+            if found and heading == "gpu" and found[1] in new:
+                lines[number] = f"{line[: found.start(2)]}{new[found[1]]}{line[found.end(2) :]}"
+        wanted = _Target(msgspec.structs.replace(gpu, **new), read.per_sm)
+        if parsed_toml("\n".join(lines), path, _Target, meant=_MEANT) != wanted:
+            what = "the values that scale cannot be replaced as they are written"
+            raise InputError(what, Place(path), remedy="write the table [gpu] with one key = value a line")
+        name = _written_name(path, "target.toml")
+        unchanged = tuple((key, str(value)) for key, value in read.per_sm.items())
+        changes = tuple(Change(name, key, str(stated[key]), str(new[key])) for key in keys)
+        files = ((name, "\n".join(lines)),)
+        return ScaledModel(factor, resources.divided(factor), unchanged, changes, files)
+
+    whole = ((sms, "SMs"), (llc, "bytes of last-level cache"), (slices, "slices of last-level cache"))
     if gpu.chiplets is not None:
-        whole = ((gpu.chiplets, "chiplets"),)
-    return Target(resources, whole, lambda factor: _scaled_toml(text, path, read, resources, factor))
-
-
-def _read_toml(text: str, path: str) -> _Target:
-    known = (*_Gpu.__struct_fields__, "gpu", "per_sm")
-    return parsed_toml(text, path, _Target, known, or_else="a gpgpusim.config", meant=_MEANT)
-
-
-def _scaled_toml(
-    text: str, path: str, target: _Target, resources: SharedResources, factor: int
-) -> ScaledModel:
-    """Return the scale model; InputError if a value is written so that it cannot be replaced."""
-    gpu = msgspec.structs.asdict(target.gpu)
-    keys = () if factor == 1 else tuple(gpu) if resources.chiplets is None else ("chiplets",)
-    old = {key: gpu[key] for key in keys if gpu[key] is not None}
-    new = {
-        key: value // factor if isinstance(value, int) and value % factor == 0 else value / factor
-        for key, value in old.items()
-    }
-    lines, table = text.split("\n"), ""
-    for number, line in enumerate(lines):
-        heading, found = _TABLE_LINE.match(line), _KEY_LINE.match(line)
-        table = heading[1].strip() if heading else table
-        if found and table == "gpu" and found[1] in new:
-            lines[number] = f"{line[: found.start(2)]}{new[found[1]]}{line[found.end(2) :]}"
-    scaled = msgspec.structs.replace(target, gpu=msgspec.structs.replace(target.gpu, **new))
-    if _read_toml("\n".join(lines), path) != scaled:
-        what = "the values that scale cannot be replaced as they are written"
-        remedy = "write the table [gpu] with one key = value a line"
-        raise InputError(what, Place(path), remedy=remedy)
-    name = written_name(path, of_stdin="target.toml")
-    unchanged = tuple((key, str(value)) for key, value in target.per_sm.items())
-    changes = tuple(Change(name, key, str(value), str(new[key])) for key, value in old.items())
-    return ScaledModel(factor, resources.divided(factor), unchanged, changes, ((name, "\n".join(lines)),))
+        return Target(resources, ((gpu.chiplets, "chiplets"),), scaled)
+    return Target(resources, (*whole, (controllers, "memory controllers")), scaled)

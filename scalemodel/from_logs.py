@@ -1,14 +1,16 @@
-"""Simulated runs of one program on GPUs of several sizes: whether they belong together, and a larger GPU.
+"""Simulated runs of one program on GPUs of several sizes, and a larger GPU by waves of thread blocks.
 
 From what GPGPU-Sim and Accel-Sim print beside launches come the number of SMs, the clocks, and what one SM
-has, which all runs must share.
+has, which all runs must share. (this project; docs/methods.md, 10 Scale model)
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +21,6 @@ from scalemodel.measurements import Measurements
 from scalemodel.predict import Prediction, Region
 from scalemodel.rules import Bounds
 from scalemodel.trace_file import open_trace
-from scalemodel.waves import ByWaves, predict_by_waves
 
 #: What a prediction launch by launch is called beside those of the scale rules.
 METHOD = "waves"
@@ -105,16 +106,15 @@ def size_of(path: str, given: int | None, printed: Printed) -> int:
     Raises InputError: the log and the user differ, or the run was cut off; OptionError: neither says it.
     """
     if printed.unfinished:
-        count = "its last launch has" if printed.unfinished == 1 else f"{printed.unfinished} launches have"
-        what = f"cut off: {count} begun and not ended"
+        what = f"cut off: {printed.unfinished} of its launches begun and not ended"
         raise InputError(what, Place(path), remedy="give a run that went to its end")
-    if given is None and printed.sms is None:
+    if (size := given or printed.sms) is None:
         what = f"{path} prints no configuration, so its number of SMs is not known"
         raise OptionError(what, remedy=f"say it: SIZE={path}")
-    if None not in {given, printed.sms} and given != printed.sms:
+    if printed.sms not in {None, size}:
         what = f"the configuration it prints has {printed.sms} SMs, not {given}"
         raise InputError(what, Place(path), remedy="give each run its own size, or leave the size out")
-    return given or printed.sms or 0
+    return size
 
 
 def check_runs(runs: Sequence[Run]) -> None:
@@ -161,9 +161,8 @@ def programs_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
     programs: list[list[Run]] = []
     for run in sorted(runs, key=lambda run: run.size):
         same = next((each for each in programs if _unlike(each[0], run) is None), None)
-        if same is None:
-            programs.append([run])
-        else:
+        programs += [[run]] if same is None else []
+        if same is not None:
             same.append(run)
     named: dict[str, list[Run]] = {}
     for program in programs:
@@ -179,6 +178,75 @@ def programs_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
 
 
 # -- a larger GPU -----------------------------------------------------------------------------------------
+
+#: Half-width of the interval a doubling, as a fraction, and how many doublings it was measured for.
+OFF_A_DOUBLING, MOST_DOUBLINGS = 0.10, 2
+# A wave's tail is told where more than this share of the last waves' places is empty.
+_TAIL = 0.1
+
+
+class Limit(StrEnum):
+    """What keeps a launch from getting shorter in proportion to the SMs."""
+
+    NOTHING = "its waves get fewer"
+    FEW_BLOCKS = "too few thread blocks"
+    NO_GAIN = "does not scale"
+    SUPERLINEAR = "superlinear"
+    TAIL = "a tail of a wave"
+
+
+class ByWaves(NamedTuple):
+    """The launches of a run on a larger GPU."""
+
+    #: SMs of the two runs that were simulated, and of the larger GPU.
+    sizes: tuple[int, int]
+    target: int
+    #: (n,) cycles of each launch, and what limits it, of type `Limit`.
+    cycles: FloatArray
+    limit: np.ndarray[tuple[int, ...], np.dtype[np.object_]]
+
+    @property
+    def half_width(self) -> float | None:
+        """How far a total may be off, as a fraction; None beyond the doublings that were measured."""
+        doublings = math.log2(self.target / self.sizes[1])
+        return OFF_A_DOUBLING * doublings if doublings <= MOST_DOUBLINGS else None
+
+
+def predict_by_waves(
+    ctas: IntArray, smaller: FloatArray, larger: FloatArray, sizes: tuple[int, int], target: int
+) -> ByWaves:
+    """Return the cycles of every launch on a larger GPU, with nothing fitted.
+
+    The thread blocks of a launch run in waves: one more than the SMs hold begins another. With m(n) the waves
+    on n SMs, its cycles go as T(n) = a + b m(n), through the two sizes that were simulated:
+
+        m(n) = ceil(CTAs / n)
+        T_T  = T_L                                                           where T_L >= T_S or m_S = m_L
+               max(T_L - (T_S - T_L) / (m_S - m_L) (m_L - m_T),  T_L m_T / m_L)        elsewhere
+
+    What does not get shorter from the smaller to the larger does not on from there; no launch gains more than
+    its waves: a cliff between the two sizes is not gained a second time. The interval is what was measured on
+    twelve real programs: 4.2 % off in the mean, 14.8 % at worst.
+
+    Given are (n,) the thread blocks of each launch, and its cycles on the smaller and on the larger of two
+    GPUs, whose sizes in SMs ascend to the target. Raises OptionError: they do not, or a grid is not known.
+    """
+    small, large = sizes
+    if not 0 < small < large < target:
+        what = f"{target} SMs are not predicted from {small} and {large}"
+        raise OptionError(what, remedy="give runs of two sizes and a target above both")
+    if (ctas < 1).any():
+        what = "the grid of a launch is not known"
+        raise OptionError(what, remedy="give logs that print it, or a table that has it")
+    waves_small, waves_large, waves = (-(-ctas // size) for size in (small, large, target))
+    gain = (smaller - larger) / np.maximum(waves_small - waves_large, 1)
+    by_line, least = larger - gain * (waves_large - waves), larger * waves / waves_large
+    no_gain, few = larger >= smaller, (waves_small == waves_large) | (waves == waves_large)
+    cycles = np.where(no_gain | (waves_small == waves_large), larger, np.maximum(by_line, least))
+    tail = ctas < (1 - _TAIL) * waves * target
+    limits = np.array(list(Limit), dtype=object)
+    limit = limits[np.select([few, no_gain, by_line < least, tail], [1, 2, 3, 4], 0)]
+    return ByWaves(sizes, target, cycles, limit)
 
 
 def waves_of(runs: Sequence[Run], target: int) -> tuple[ByWaves, Run]:

@@ -51,17 +51,15 @@ NUMBER_REMEDY = "write it with a decimal point, without units"
 
 def wrong_size(size: float) -> str | None:
     """Return what is wrong with a size, None where nothing is; so do the three below."""
-    if size % 1 != 0:
-        return f"a size is a whole number, not {size:g}"
-    if 1 <= size <= LARGEST_SIZE:
+    if size % 1 == 0 and 1 <= size <= LARGEST_SIZE:
         return None
-    return f"a size is a whole number from 1 to {LARGEST_SIZE:,}, not {int(size)}"
+    return f"a size is a whole number from 1 to {LARGEST_SIZE:,}, not {size:.12g}"
 
 
 def wrong_ipc(ipc: float) -> str | None:
     """Return what is wrong with an IPC."""
-    at_most = f" and at most {_MOST_IPC:g}" if ipc > _MOST_IPC else ""
-    return None if _LEAST_IPC <= ipc <= _MOST_IPC else f"an IPC is a number above 0{at_most}, not {ipc:g}"
+    within = f"a number above 0 and at most {_MOST_IPC:g}"
+    return None if _LEAST_IPC <= ipc <= _MOST_IPC else f"an IPC is {within}, not {ipc:g}"
 
 
 def wrong_mpki(mpki: float) -> str | None:
@@ -71,10 +69,8 @@ def wrong_mpki(mpki: float) -> str | None:
 
 def wrong_f_mem(f_mem: float) -> str | None:
     """Return what is wrong with an f_mem."""
-    if 0 <= f_mem < 1:
-        return None
     hint = f"; as a fraction {f_mem:g} % is {f_mem / 100:g}" if 1 < f_mem < 100 else ""
-    return f"f_mem is a fraction from 0 to below 1, not {f_mem:g}{hint}"
+    return None if 0 <= f_mem < 1 else f"f_mem is a fraction from 0 to below 1, not {f_mem:g}{hint}"
 
 
 #: What may be measured at a size, and the function that says what is wrong with a value of it.
@@ -121,13 +117,10 @@ class Measurements:
         if self.scaling is Scaling.CHIPLET:
             raise OptionError("a peak IPC per SM bounds nothing where sizes are chiplets", remedy="drop it")
         if wrong := wrong_ipc(peak):
-            what = f"the peak IPC per SM: {wrong}"
-            raise OptionError(what, remedy="give the most instructions that an SM can do in a cycle")
-        for size in self.simulated_sizes:
-            if self.ipc[size] > peak * size:
-                what = (
-                    f"the IPC at size {size} is {self.ipc[size] / size:g} per SM, above the peak of {peak:g}"
-                )
+            raise OptionError(f"the peak IPC per SM: {wrong}", remedy="give what an SM can do in a cycle")
+        for size, ipc in sorted(self.ipc.items()):
+            if ipc > peak * size:
+                what = f"the IPC at size {size} is {ipc / size:g} per SM, above the peak of {peak:g}"
                 raise OptionError(what, remedy="give both in the same instructions, of threads or of warps")
 
     @property
@@ -160,14 +153,11 @@ def measurements_of(
     scaling: Scaling = Scaling.STRONG,
 ) -> Measurements:
     """Return the measurements of (size, value) pairs, in any order; OptionError as of `Measurements`."""
-    columns = (_by_size("IPC", ipc), _by_size("MPKI", mpki), _by_size("f_mem", f_mem))
-    return Measurements(name, *columns, peak_ipc_per_sm, mpki_unit, scaling)
-
-
-def _by_size(kind: str, pairs: Pairs) -> dict[int, float]:
-    values: dict[int, float] = {}
-    for size, value in pairs:
-        if size in values:
-            raise OptionError(f"the {kind} at size {size} is given twice", remedy="give each size once")
-        values[size] = value
-    return values
+    columns: dict[str, dict[int, float]] = {"IPC": {}, "MPKI": {}, "f_mem": {}}
+    for (kind, values), pairs in zip(columns.items(), (ipc, mpki, f_mem), strict=True):
+        for size, value in pairs:
+            if size in values:
+                raise OptionError(f"the {kind} at size {size} is given twice", remedy="give each size once")
+            values[size] = value
+    three = (columns["IPC"], columns["MPKI"], columns["f_mem"])
+    return Measurements(name, *three, peak_ipc_per_sm, mpki_unit, scaling)

@@ -110,8 +110,8 @@ def miss_rate_curve(
     if None not in {stated, options.instructions} and stated != options.instructions:
         given = f"{options.instructions:,} {options.unit} instructions are given"
         raise OptionError(f"{given}, but the trace states {stated:,}", remedy="leave their number out")
-    lines = capacities // trace.line_bytes
-    if is_sampled := options.method is Method.SHARDS:
+    lines, is_sampled = capacities // trace.line_bytes, options.method is Method.SHARDS
+    if is_sampled:
         counts = shards_misses(trace.line, lines, options.rate, rng, confidence=options.confidence)
     else:
         count = stat_stack_misses if options.method is Method.STAT_STACK else exact_misses
@@ -121,20 +121,10 @@ def miss_rate_curve(
         None if misses is None or instructions is None else 1000 * misses / instructions
         for misses in (counts.misses, counts.low, counts.high)
     )
-    return MissRateCurve(
-        capacity_bytes=capacities,
-        counts=counts,
-        mpki=mpki,
-        low=low,
-        high=high,
-        accesses=trace.line.size,
-        instructions=instructions,
-        unit=options.unit,
-        method=options.method,
-        rate=options.rate if is_sampled else 1.0,
-        confidence=options.confidence if is_sampled else None,
-        line_bytes=trace.line_bytes,
-    )
+    accesses, method = trace.line.size, options.method
+    sampling = (options.rate, options.confidence) if is_sampled else (1.0, None)
+    known = (accesses, instructions, options.unit, method, *sampling, trace.line_bytes)
+    return MissRateCurve(capacities, counts, mpki, low, high, *known)
 
 
 # -- stack distances ----------------------------------------------------------------------------------------
@@ -195,8 +185,6 @@ def stack_distances(line: AddressArray) -> IntArray:
     return distances
 
 
-# Groups this small are compared pair by pair: 255 larger values at most, which a byte can count.
-_SMALL = 256
 # So many values and their counts stay in the second-level cache while their groups are halved further.
 _CACHED = 1 << 18
 
@@ -208,57 +196,32 @@ def larger_before(permutation: Int32Array) -> Int32Array:
     order of their places, is halved into its lower and its upper values, and each lower one counts the upper
     ones before it. Pairs that stay together are counted in a later halving. O(n log n).
     """
-    size = permutation.size
-    values = np.concatenate([permutation, np.arange(size, size + -size % _SMALL, dtype=np.int32)])
-    counts = np.zeros_like(values)
-    half = 1 << max(values.size - 1, 1).bit_length() - 1
-    while 2 * half > _CACHED:
-        values, counts = _halved(values, counts, half)
+    whole = 1 << max(permutation.size - 1, 0).bit_length()
+    values = np.concatenate([permutation, np.arange(permutation.size, whole, dtype=np.int32)])
+    part = min(whole, _CACHED)
+    values, counts = _halved(values, np.zeros_like(values), whole // 2, part)
+    for start in range(0, permutation.size, part):
+        here = slice(start, start + part)
+        counts[here] = _halved(values[here], counts[here], part // 2, 1)[1]
+    return counts[: permutation.size]
+
+
+def _halved(values: Int32Array, counts: Int32Array, half: int, least: int) -> tuple[Int32Array, Int32Array]:
+    """Split groups of twice ``half`` values into lower, then upper half, down to halves of the least size."""
+    while half >= least:
+        is_upper = (values & half) != 0
+        upper, lower = np.flatnonzero(is_upper), np.flatnonzero(~is_upper)
+        # Of the places before the k-th lower value, k are lower ones, and each whole group before had `half`
+        # upper ones: what is left is the upper ones before it within its group.
+        rank = np.arange(lower.size, dtype=np.int32)
+        lower_counts = counts[lower]
+        lower_counts += (lower - rank - (rank & -half)).astype(np.int32)
+        values, counts = (
+            np.concatenate([low.reshape(-1, half), high.reshape(-1, half)], axis=1).reshape(-1)
+            for low, high in ((values[lower], values[upper]), (lower_counts, counts[upper]))
+        )
         half //= 2
-    for start in range(0, values.size, _CACHED):
-        part = slice(start, start + _CACHED)
-        some, their_counts, their_half = values[part], counts[part], half
-        while their_half >= _SMALL:
-            some, their_counts = _halved(some, their_counts, their_half)
-            their_half //= 2
-        within = some & (_SMALL - 1)
-        # In the order of the values.
-        at = np.arange(some.size) // _SMALL * _SMALL + within
-        counts[start + at] = their_counts + _larger_before_within(within)
-    return counts[:size]
-
-
-def _halved(values: Int32Array, counts: Int32Array, half: int) -> tuple[Int32Array, Int32Array]:
-    """Split each group of twice ``half`` values into lower, then upper half; only the last may be smaller."""
-    is_upper = (values & half) != 0
-    upper, lower = np.flatnonzero(is_upper), np.flatnonzero(~is_upper)
-    # Of the places before the k-th lower value, k are lower ones, and each whole group before had `half`
-    # upper ones: what is left is the upper ones before it within its group.
-    rank = np.arange(lower.size)
-    lower_counts = counts[lower]
-    lower_counts += (lower - rank - (rank & -half)).astype(np.int32)
-    whole = values.size // (2 * half) * half
-
-    def joined(lower: Int32Array, upper: Int32Array) -> Int32Array:
-        joined = np.empty(lower.size + upper.size, dtype=np.int32)
-        groups = joined[: 2 * whole].reshape(-1, 2, half)
-        groups[:, 0] = lower[:whole].reshape(-1, half)
-        groups[:, 1] = upper[:whole].reshape(-1, half)
-        joined[2 * whole :] = np.concatenate([lower[whole:], upper[whole:]])
-        return joined
-
-    return joined(values[lower], values[upper]), joined(lower_counts, counts[upper])
-
-
-def _larger_before_within(values: Int32Array) -> Int32Array:
-    """Compare every pair within groups of 256: one row for each place, a column for each group."""
-    places = np.ascontiguousarray(values.astype(np.uint8).reshape(-1, _SMALL).T)
-    counts = np.zeros_like(places)
-    is_larger = np.empty(places.shape, dtype=np.bool_)
-    for place in range(1, _SMALL):
-        before = np.greater(places[:place], places[place], out=is_larger[:place])
-        np.add.reduce(before.view(np.uint8), axis=0, dtype=np.uint8, out=counts[place])
-    return counts.T.reshape(-1).astype(np.int32)
+    return values, counts
 
 
 # -- misses: (n,) lines of the accesses in their order, (c,) lines that each cache holds, above 0 ----------
@@ -279,46 +242,31 @@ def exact_misses(line: AddressArray, capacity_lines: IntArray) -> MissCounts:
     return MissCounts(misses, misses, misses, float(cold))
 
 
-def expected_stack_distances(reuse_distance: IntArray, accesses: int) -> FloatArray:
-    """Return StatStack's expected stack distance for each reuse distance from 0 to the largest.
-
-    expected(r) = sum over k = 1 .. r of P(reuse distance >= k): of the r accesses between, the one k places
-    before the end is the last to its line if its own next use is k accesses away or more. Given are the reuse
-    distances of the accesses whose line is used again, and how many accesses there are; others are infinite.
-    """
-    counts = np.bincount(reuse_distance)
-    # At index k - 1: the share of accesses with a reuse distance of k or more.
-    at_least = 1.0 - np.cumsum(counts[:-1]) / max(accesses, 1)
-    return np.concatenate([[0.0], np.cumsum(at_least)])
-
-
 def stat_stack_misses(line: AddressArray, capacity_lines: IntArray) -> MissCounts:
-    """Return the expected misses of fully associative caches with least-recently-used replacement."""
+    """Return the expected misses of such caches by StatStack, from the reuse distances alone.
+
+    The expected stack distance of a reuse distance is expected(r) = sum over k = 1 .. r of P(reuse distance
+    >= k): of the r accesses between, the one k places before the end is the last to its line if its own next
+    use is k accesses away or more; an access whose line is not used again is infinitely far from it.
+    """
     earlier, later = find_reuses(line)
     distance, cold = later - earlier - 1, line.size - later.size
-    first_miss = np.searchsorted(expected_stack_distances(distance, line.size), capacity_lines)
+    # At index k - 1: the share of accesses with a reuse distance of k or more.
+    at_least = 1.0 - np.cumsum(np.bincount(distance)[:-1]) / max(line.size, 1)
+    first_miss = np.searchsorted(np.concatenate([[0.0], np.cumsum(at_least)]), capacity_lines)
     misses = count_at_least(distance, first_miss) + cold
     return MissCounts(misses.astype(np.float64), None, None, float(cold))
 
 
-_HASHED_AT_ONCE = 1 << 16
-
-
 def draw_lines(line: AddressArray, rate: float, rng: np.random.Generator) -> AddressArray:
     """Return the (s,) accesses to a share of the lines, chosen by a seeded hash, in their order."""
-    seed = rng.integers(2**64, dtype=np.uint64)
-    highest = np.uint64(max(int(rate * 2**64) - 1, 0))
-    kept = [line[:0]]
-    for start in range(0, line.size, _HASHED_AT_ONCE):
-        piece = line[start : start + _HASHED_AT_ONCE]
-        # Mixed to 64 even bits (the finaliser of SplitMix64, by Stafford).
-        mixed = piece ^ seed
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            mixed ^= mixed >> np.uint64(shift)
-            mixed *= np.uint64(factor)
-        mixed ^= mixed >> np.uint64(31)
-        kept.append(piece[mixed <= highest])
-    return np.concatenate(kept)
+    # Mixed to 64 even bits (the finaliser of SplitMix64, by Stafford).
+    mixed = line ^ rng.integers(2**64, dtype=np.uint64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed ^= mixed >> np.uint64(shift)
+        mixed *= np.uint64(factor)
+    mixed ^= mixed >> np.uint64(31)
+    return line[mixed <= np.uint64(max(int(rate * 2**64) - 1, 0))]
 
 
 def shards_misses(

@@ -16,7 +16,7 @@ on without it (on real runs both together were 480 and 810 % too much, the trend
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -34,7 +34,6 @@ from scalemodel.rules import (
     Calibration,
     ModelPair,
     Rule,
-    Trend,
     beyond_benchmarks,
     calibrated_up_to,
     calibration,
@@ -157,48 +156,44 @@ def predict(
     Raises OptionError: fewer than two scale models, one without IPC, a target below the largest, an unknown
     rule or level, f_mem out of range, or a cliff asked for where there is none.
     """
-    scaling = measurements.scaling
-    points = _checked_models(measurements, simulated)
-    _check_targets(targets, points[-1][0], scaling.unit)
-    if f_mem is not None and (wrong := wrong_f_mem(f_mem)):
+    if wrong := f_mem is not None and wrong_f_mem(f_mem):
         raise OptionError(wrong)
-    if not scaling.has_cliffs and (assume_f_mem or curve_is_modelled or f_mem is not None):
-        growing = f"under {scaling} scaling there is no cliff: the working set grows with the system"
+    if not measurements.scaling.has_cliffs and (assume_f_mem or curve_is_modelled or f_mem is not None):
+        growing = f"under {measurements.scaling} scaling there is no cliff: the working set grows with it"
         raise OptionError(growing, remedy="leave f_mem and the curve's options out, or say strong scaling")
-    level = calibration(confidence)
-    if not rules:
-        raise OptionError("no scale rule is given", remedy=f"give {DEFAULT_RULE}")
-    chosen = [rule_named(name) for name in dict.fromkeys(rules)]
-    models, wanted = [size for size, _ in points], list(dict.fromkeys(targets))
+    level, chosen = calibration(confidence), [rule_named(name) for name in dict.fromkeys(rules)]
+    models, wanted = _checked(measurements, simulated, targets), list(dict.fromkeys(targets))
+    points = [(size, measurements.ipc[size]) for size in models]
     reading = read_curve(measurements, models, sorted(wanted), curve_is_modelled=curve_is_modelled)
     is_inside = reading.inside is not None
     ends = ModelPair(*points[0], *points[-1])
-    correction = 1.0 if is_inside else ends.correction
     has_gain = not is_inside and ends.correction_per_doubling > 1 + _LINEAR_WITHIN
     stalls = f_mem if f_mem is not None else measurements.f_mem.get(models[-1])
     cliff = None if has_gain else reading.cliff
     asked = _Asked(measurements, points, cliff, is_inside, stalls, assume_f_mem, level)
     pairs_of = {rule.name: _pairs(rule, points, is_cliff_inside=is_inside) for rule in chosen}
     back_casts = {name: back for name, (_, back) in pairs_of.items() if len(points) > 2 and not is_inside}
-    gain = _gain_findings(reading.cliff, stalls, has_gain=has_gain, is_given=f_mem is not None)
+    gain = _gain_finding(reading.cliff, stalls, has_gain=has_gain, is_given=f_mem is not None)
     return Outcome(
         name=measurements.name,
-        models=tuple(models),
+        models=models,
         confidence=level.confidence,
         predictions=tuple(
             _predicted(asked, rule, *pairs_of[rule.name], target) for target in wanted for rule in chosen
         ),
         cliff=cliff,
-        correction=correction,
+        correction=1.0 if is_inside else ends.correction,
         back_cast={name: None if back == math.inf else back for name, back in back_casts.items()},
         classification=_classify(measurements, ends, reading),
-        findings=(*reading.findings, *gain),
+        findings=reading.findings if gain is None else (*reading.findings, gain),
     )
 
 
-def _checked_models(measurements: Measurements, simulated: Sequence[int] | None) -> list[tuple[int, float]]:
-    """Return size and IPC of each scale model, ascending."""
-    of = f"{measurements.name}: " if measurements.name else ""
+def _checked(
+    measurements: Measurements, simulated: Sequence[int] | None, targets: Sequence[int]
+) -> tuple[int, ...]:
+    """Return the sizes of the scale models, ascending; OptionError where they, or the targets, are wrong."""
+    of, unit = f"{measurements.name}: " if measurements.name else "", measurements.scaling.unit
     models = measurements.simulated_sizes if simulated is None else tuple(sorted(simulated))
     if len(set(models)) < len(models):
         raise OptionError("a simulated size is named twice", remedy="name each once")
@@ -208,18 +203,16 @@ def _checked_models(measurements: Measurements, simulated: Sequence[int] | None)
     if missing := [size for size in models if size not in measurements.ipc]:
         what = f"{of}there is no IPC at size {missing[0]}"
         raise OptionError(what, remedy="simulate it, or name another size")
-    return [(size, measurements.ipc[size]) for size in models]
-
-
-def _check_targets(targets: Sequence[int], largest: int, unit: str) -> None:
     if not targets:
         raise OptionError("no target is given", remedy="give the size of the system to predict")
     for target in targets:
-        if wrong := wrong_size(target):
-            raise OptionError(f"the target: {wrong}")
-        if target < largest:
-            what = f"the target of {target} {unit} is below the largest scale model, {largest} {unit}"
-            raise OptionError(what, remedy="give larger targets, or name the simulated sizes")
+        wrong = wrong_size(target)
+        if wrong is None and target < models[-1]:
+            wrong = f"{target} {unit} are below the largest scale model, {models[-1]} {unit}"
+        if wrong is not None:
+            remedy = "give larger targets, or name the simulated sizes"
+            raise OptionError(f"the target: {wrong}", remedy=remedy)
+    return models
 
 
 def _pairs(
@@ -240,67 +233,49 @@ def _pairs(
     return neighbours, back_cast
 
 
-def _trend(rule: Rule, pairs: Sequence[ModelPair], target: int, cliff: int | None) -> Trend:
-    """Return the geometric mean over the pairs; no IPC where one of them gives none."""
-    trends = [rule.trend(pair, target, cliff) for pair in pairs]
-    remark = "; ".join(dict.fromkeys(trend.remark for trend in trends if trend.remark))
-    known = [trend.ipc for trend in trends if trend.ipc is not None]
-    if len(known) < len(trends):
-        return Trend(None, remark)
-    if len(known) == 1:
-        return Trend(known[0], remark)
-    return Trend(math.exp(math.fsum(map(math.log, known)) / len(known)), remark)
-
-
-def _region(cliff: CurveStep | None, target: int, largest: int) -> Region:
-    if target == largest:
-        return Region.LARGEST
-    if cliff is None or target <= cliff.smaller:
-        return Region.TREND
-    if target < cliff.larger:
-        return Region.BETWEEN
-    return Region.AT if target == cliff.larger else Region.BEYOND
-
-
 def _predicted(
     asked: _Asked, rule: Rule, pairs: Sequence[ModelPair], back_cast: float | None, target: int
 ) -> Prediction:
     """Return what a rule says of a target, by the formulas above."""
     largest, largest_ipc = asked.points[-1]
-    cliff, region = asked.cliff, _region(asked.cliff, target, largest)
-    if region is Region.LARGEST:
-        at_it = largest_ipc
-        return Prediction(target, rule.name, at_it, at_it, at_it, region, "as simulated", Bounds.SIMULATED)
+    cliff, region = asked.cliff, Region.TREND
+    if target == largest:
+        numbers = (largest_ipc,) * 3
+        return Prediction(target, rule.name, *numbers, Region.LARGEST, "as simulated", Bounds.SIMULATED)
+    if cliff is not None and target > cliff.smaller:
+        region = Region.BETWEEN if target < cliff.larger else Region.BEYOND
+        region = Region.AT if target == cliff.larger else region
     passed = cliff.larger if cliff is not None and region in {Region.AT, Region.BEYOND} else None
-    trend = _trend(rule, pairs, target, passed)
-    if trend.ipc is None:
-        return Prediction(target, rule.name, None, None, None, region, trend.remark)
+    trends = [rule.trend(pair, target, passed) for pair in pairs]
+    remarks = list(dict.fromkeys(trend.remark for trend in trends if trend.remark))
+    known = [trend.ipc for trend in trends if trend.ipc is not None]
+    if len(known) < len(trends):
+        return Prediction(target, rule.name, None, None, None, region, "; ".join(remarks))
+    # The geometric mean over the pairs; of one its own digits.
+    trend = known[0] if len(known) == 1 else math.exp(math.fsum(map(math.log, known)) / len(known))
+    ipc: float | None = trend
+    low = high = None
+    bounds, is_beyond = Bounds.NONE, False
     if rule.is_baseline:
-        found = _Found(trend.ipc, remarks=() if region is Region.TREND else ("knows no cliff",))
-    elif cliff is not None and region is not Region.TREND and asked.f_mem is None:
-        found = _unknown_gain(asked, cliff, region, target, trend.ipc)
+        remarks += [] if region is Region.TREND else ["knows no cliff"]
+    elif region is Region.TREND or asked.f_mem is not None:
+        ipc, low, high, bounds, said = _known_gain(asked, region, pairs, back_cast, target, trend)
+        is_beyond = any(each.startswith(_BEYOND) for each in said)
+        remarks += said
     else:
-        found = _known_gain(asked, region, pairs, back_cast, target, trend.ipc)
-    peak, unit, ipc = asked.measurements.peak_ipc_per_sm, asked.measurements.scaling.unit, found.ipc
-    remarks = [trend.remark, *found.remarks]
+        ipc, high, said = _unknown_gain(asked, region, target, trend)
+        low, bounds = trend, Bounds.BRACKET
+        remarks += said
+    peak = asked.measurements.peak_ipc_per_sm
     if ipc is not None and ipc < largest_ipc:
-        remarks.append(f"below the IPC of {largest} {unit}")
+        remarks.append(f"below the IPC of {largest} {asked.measurements.scaling.unit}")
     if ipc is not None and peak is not None and ipc > peak * target:
         remarks.append(f"above the peak of {peak * target:.6g}")
-    note = "; ".join(filter(None, remarks))
-    numbers = (ipc, found.low, found.high)
-    return Prediction(target, rule.name, *numbers, region, note, found.bounds, found.is_beyond)
+    return Prediction(target, rule.name, ipc, low, high, region, "; ".join(remarks), bounds, is_beyond)
 
 
-class _Found(NamedTuple):
-    """A point with low and high, what these are, and what is to be said."""
-
-    ipc: float | None
-    low: float | None = None
-    high: float | None = None
-    bounds: Bounds = Bounds.NONE
-    remarks: tuple[str, ...] = ()
-    is_beyond: bool = False
+_BEYOND = "beyond the calibrated range"
+_NOT_PLACED = "where the cliff lies between its sizes is not known"
 
 
 def _known_gain(
@@ -310,100 +285,85 @@ def _known_gain(
     back_cast: float | None,
     target: int,
     trend: float,
-) -> _Found:
-    """Return what is known where f_mem is, or is not needed."""
+) -> tuple[float | None, float | None, float | None, Bounds, list[str]]:
+    """Return IPC, low, high, what these are and remarks, where f_mem is known or not needed."""
     ipc: float | None = trend
-    low, high, remarks = trend, trend, []
+    low, high, said = trend, trend, []
     if asked.cliff is not None and region is not Region.TREND and asked.f_mem is not None:
         ipc = high = trend * (1 / (1 - asked.f_mem))
         low = trend * (1 / (1 - asked.f_mem * (1 - asked.cliff.left)))
     if region is Region.BETWEEN:
         ipc, low = None, trend
-        remarks.append("bracket, no point: where the cliff lies between its sizes is not known")
-    width, bounds, said = _width(asked, pairs, back_cast, target, trend)
-    if width > _MOST_HALF_WIDTH:
-        failed = back_cast is not None and math.isinf(back_cast)
-        how = "cannot predict a model" if failed else "is too far off at a model that it predicts"
-        return _Found(ipc, remarks=(*remarks, f"no interval: the rule {how} from those before it"))
-    remarks += [said] if said else []
-    is_beyond = bounds is not Bounds.NOT_CALIBRATED and bool(said)
-    bounds = Bounds.BRACKET if ipc is None else bounds
-    return _Found(ipc, low / math.exp(width), high * math.exp(width), bounds, tuple(remarks), is_beyond)
-
-
-def _width(
-    asked: _Asked, pairs: Sequence[ModelPair], back_cast: float | None, target: int, trend: float
-) -> tuple[float, Bounds, str]:
-    """Return the half-width in ln IPC, infinite for none, what set it, and what of it was not calibrated."""
-    scaling, level = asked.measurements.scaling, asked.level
-    models = [size for size, _ in asked.points]
-    doublings = math.log2(target / models[-1])
+        said.append(f"bracket, no point: {_NOT_PLACED}")
+    scaling, level, models = asked.measurements.scaling, asked.level, [size for size, _ in asked.points]
+    doublings, bounds = math.log2(target / models[-1]), Bounds.INTERVAL
     width = level.per_doubling * doublings
+    beyond = _BEYOND if target > calibrated_up_to(scaling, models) else None
     if asked.has_cliff_inside:
-        return CLIFF_BETWEEN_MODELS * width, Bounds.NOT_CALIBRATED, "interval not calibrated"
-    beyond = "beyond the calibrated range"
-    said = beyond if target > calibrated_up_to(scaling, models) else ""
-    if back_cast is not None:
-        return level.per_back_cast * doublings * max(LEAST_BACK_CAST, back_cast), Bounds.BACK_CAST, said
-    if change := beyond_benchmarks(scaling, pairs[-1].correction_per_doubling):
+        width, bounds, beyond = CLIFF_BETWEEN_MODELS * width, Bounds.NOT_CALIBRATED, "interval not calibrated"
+    elif back_cast is not None:
+        width = level.per_back_cast * doublings * max(LEAST_BACK_CAST, back_cast)
+        bounds = Bounds.BACK_CAST
+    elif change := beyond_benchmarks(scaling, pairs[-1].correction_per_doubling):
         lost = abs(math.log(trend / pairs[-1].proportional_ipc(target)))
-        width, said = max(width, min(lost, _MOST_HALF_WIDTH)), f"{beyond}: {change}"
-    return width, Bounds.INTERVAL, said
+        width, beyond = max(width, min(lost, _MOST_HALF_WIDTH)), f"{_BEYOND}: {change}"
+    if width > _MOST_HALF_WIDTH:
+        how = (
+            "cannot predict a model"
+            if back_cast == math.inf
+            else "is too far off at a model that it predicts"
+        )
+        return ipc, None, None, Bounds.NONE, [*said, f"no interval: the rule {how} from those before it"]
+    bounds = Bounds.BRACKET if ipc is None else bounds
+    said += [beyond] if beyond else []
+    return ipc, low / math.exp(width), high * math.exp(width), bounds, said
 
 
-def _unknown_gain(asked: _Asked, cliff: CurveStep, region: Region, target: int, trend: float) -> _Found:
-    """Bracket the gain by the misses that go and by the peak."""
-    peak, ipc = asked.measurements.peak_ipc_per_sm, None
-    most = (cliff.ratio, None if peak is None else peak * target / trend)
+def _unknown_gain(
+    asked: _Asked, region: Region, target: int, trend: float
+) -> tuple[float | None, float | None, list[str]]:
+    """Return IPC, high and remarks: the gain is bracketed by the misses that go and by the peak."""
+    peak, ratio = asked.measurements.peak_ipc_per_sm, None if asked.cliff is None else asked.cliff.ratio
+    most = (ratio, None if peak is None else peak * target / trend)
     gain = min((max(1.0, each) for each in most if each is not None), default=None)
     high = None if gain is None else trend * gain
     kind = "bracket open at the top" if high is None else "bracket, no interval"
     if region is Region.BETWEEN:
-        remarks: tuple[str, ...] = (
-            f"{kind}: where the cliff lies between its sizes is not known, nor is f_mem",
-        )
-    elif not asked.assume_f_mem:
-        remarks = (f"{kind}: f_mem is not known",)
-    elif gain is not None and 1 - 1 / gain < _ASSUMED_F_MEM:
-        ipc = high
-        remarks = (f"f_mem assumed, {1 - 1 / gain:.3g}, the most the bracket allows", kind)
-    else:
-        ipc = trend / (1 - _ASSUMED_F_MEM)
-        remarks = (f"f_mem assumed, {_ASSUMED_F_MEM:.3g}", kind)
-    return _Found(ipc, trend, high, Bounds.BRACKET, remarks)
+        return None, high, [f"{kind}: {_NOT_PLACED}, nor is f_mem"]
+    if not asked.assume_f_mem:
+        return None, high, [f"{kind}: f_mem is not known"]
+    if gain is not None and 1 - 1 / gain < _ASSUMED_F_MEM:
+        return high, high, [f"f_mem assumed, {1 - 1 / gain:.3g}, the most the bracket allows", kind]
+    return trend / (1 - _ASSUMED_F_MEM), high, [f"f_mem assumed, {_ASSUMED_F_MEM:.3g}", kind]
 
 
-def _gain_findings(
+def _gain_finding(
     cliff: CurveStep | None, f_mem: float | None, *, has_gain: bool, is_given: bool
-) -> Iterator[Finding]:
-    """Yield what is to be said of f_mem, and of a cliff whose gain the models have already."""
-    if cliff is not None and has_gain:
-        yield Finding(
-            "superlinear-already",
-            "warning",
-            "There is a cliff on the way, but IPC grows faster than size from model to model already: the "
-            "trend goes on without 1/(1 - f_mem), which would count the gain twice.",
-            "go launch by launch, from what the simulator printed, or simulate a size beyond the cliff",
-        )
-    elif cliff is None and is_given:
+) -> Finding | None:
+    """Return what is to be said of f_mem, or of a cliff whose gain the models have already."""
+    if cliff is None:
         message = "There is no cliff on the way to the targets, so f_mem is not used."
-        yield Finding("f-mem-unused", "note", message, "leave it out")
-    elif cliff is not None and f_mem is None:
-        yield Finding(
-            "f-mem-missing",
-            "warning",
+        return Finding("f-mem-unused", "note", message, "leave it out") if is_given else None
+    if has_gain:
+        message = (
+            "There is a cliff on the way, but IPC grows faster than size from model to model already: the "
+            "trend goes on without 1/(1 - f_mem), which would count the gain twice."
+        )
+        remedy = "go launch by launch, from what the simulator printed, or simulate a size beyond the cliff"
+        return Finding("superlinear-already", "warning", message, remedy)
+    if f_mem is None:
+        message = (
             "There is a cliff on the way, and what it gains follows from f_mem of the largest model, "
-            "which is not known; a bracket is given.",
-            "count the cycles in which no SM can fetch for memory, or ask for an assumed f_mem",
+            "which is not known; a bracket is given."
         )
-    elif cliff is not None and f_mem == 0:
-        yield Finding(
-            "f-mem-zero",
-            "warning",
-            "There is a cliff on the way, yet f_mem is 0: if warps never wait for memory, there is nothing "
-            "to gain where the misses go. One of the two is likely wrong, and no gain is applied.",
-            "check f_mem of the largest model, or leave it out for a bracket",
-        )
+        remedy = "count the cycles in which no SM can fetch for memory, or ask for an assumed f_mem"
+        return Finding("f-mem-missing", "warning", message, remedy)
+    message = (
+        "There is a cliff on the way, yet f_mem is 0: if warps never wait for memory, there is nothing "
+        "to gain where the misses go. One of the two is likely wrong, and no gain is applied."
+    )
+    remedy = "check f_mem of the largest model, or leave it out for a bracket"
+    return Finding("f-mem-zero", "warning", message, remedy) if f_mem == 0 else None
 
 
 def _classify(measurements: Measurements, ends: ModelPair, reading: CurveReading) -> Classification:

@@ -19,7 +19,7 @@ gains.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -193,11 +193,8 @@ LEAST_BACK_CAST = 0.03
 #: How many times wider an interval is where a cliff lies between the models.
 CLIFF_BETWEEN_MODELS = 2.0
 
-_SIZES: Mapping[Scaling, tuple[int, ...]] = {
-    Scaling.STRONG: (8, 16, 32, 64, 128),
-    Scaling.WEAK: (8, 16, 32, 64, 128),
-    Scaling.CHIPLET: (4, 8, 16),
-}
+_OF_SMS = (8, 16, 32, 64, 128)
+_SIZES = {Scaling.STRONG: _OF_SMS, Scaling.WEAK: _OF_SMS, Scaling.CHIPLET: (4, 8, 16)}
 _MOST_MODELS = 3
 # C of the benchmarks' models for a doubling: from that of bfs up, under chiplets to that of bs.
 _LEAST_CORRECTION = 0.886
@@ -244,11 +241,9 @@ def calibration(confidence: float) -> Calibration:
     for level in LEVELS:
         if math.isclose(confidence, level.confidence):
             return level
-        if math.isclose(confidence, 100 * level.confidence):
-            what = f"the confidence is a fraction, not {confidence:g}"
-            raise OptionError(what, remedy=f"give {level.confidence:g}")
-    what = f"the intervals were calibrated at 0.8, 0.9 and 0.95, not at {confidence:g}"
-    raise OptionError(what, remedy="give one of them")
+    near = [level.confidence for level in LEVELS if math.isclose(confidence, 100 * level.confidence)]
+    what = f"intervals were calibrated at a confidence of 0.8, 0.9 and 0.95, not at {confidence:g}"
+    raise OptionError(what, remedy=f"give {near[0]:g}" if near else "give one of them")
 
 
 def calibrated_up_to(scaling: Scaling, models: Sequence[int]) -> int:

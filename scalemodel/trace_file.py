@@ -179,8 +179,10 @@ def split_lines(text: bytes) -> Lines:
 
 def hex_numbers(words: Words) -> tuple[AddressArray, BoolArray]:
     """Return the value of each word of hexadecimal digits, ``0x`` before or not, and whether it is one."""
-    bare = Words(words.text, words.start + 2 * _has_prefix(words), words.end)
-    return _numbers(bare, 16, _HEX_DIGITS)
+    second = words.text[np.minimum(words.start + 1, words.text.size - 1)] | 0x20
+    has_prefix = (words.text[words.start] == ord("0")) & (second == ord("x"))
+    has_prefix &= words.end - words.start >= 2
+    return _numbers(Words(words.text, words.start + 2 * has_prefix, words.end), 16, _HEX_DIGITS)
 
 
 def decimal_numbers(words: Words) -> tuple[AddressArray, BoolArray]:
@@ -195,16 +197,6 @@ def signed_numbers(words: Words) -> tuple[IntArray, BoolArray]:
     is_number &= value < 1 << 63
     signed = value.view(np.int64)
     return np.where(is_negative, -signed, signed), is_number
-
-
-def address_numbers(words: Words) -> tuple[AddressArray, BoolArray]:
-    """Return the value of each word: hexadecimal after ``0x``, else decimal; and whether it is a number."""
-    is_hex = _has_prefix(words)
-    value = np.zeros(words.start.size, dtype=np.uint64)
-    is_number = np.zeros(words.start.size, dtype=np.bool_)
-    value[is_hex], is_number[is_hex] = hex_numbers(words[is_hex])
-    value[~is_hex], is_number[~is_hex] = decimal_numbers(words[~is_hex])
-    return value, is_number
 
 
 def base_names(words: Words) -> AddressArray:
@@ -222,12 +214,6 @@ def base_names(words: Words) -> AddressArray:
 def name_code(name: str) -> int:
     """Return what ``base_names`` makes of this name."""
     return int.from_bytes(name.encode()[:8], "little")
-
-
-def _has_prefix(words: Words) -> BoolArray:
-    second = words.text[np.minimum(words.start + 1, words.text.size - 1)] | 0x20
-    has_prefix: BoolArray = (words.text[words.start] == ord("0")) & (second == ord("x"))
-    return has_prefix & (words.end - words.start >= 2)
 
 
 def _numbers(words: Words, base: int, most_digits: int) -> tuple[AddressArray, BoolArray]:

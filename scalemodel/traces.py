@@ -9,33 +9,18 @@ given, stands for its kernels.
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from scalemodel import accel_sim
 from scalemodel.errors import InputError, OptionError, Place
-from scalemodel.trace_file import (
-    AddressArray,
-    AddressTrace,
-    TraceFile,
-    Words,
-    address_numbers,
-    damage_reported,
-    decimal_numbers,
-    lines_of,
-    lines_touched,
-    open_trace,
-    split_lines,
-)
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from scalemodel.trace_file import AddressArray, AddressTrace, TraceFile, lines_of, lines_touched, open_trace
 
 
 class TraceFormat(StrEnum):
@@ -56,11 +41,11 @@ _REMEDY = (
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _LIST_STARTS = (b"kernel-", b"Memcpy")
 _KERNEL = re.compile(r"kernel-(\d+).*\.traceg(\.xz|\.gz)?$")
-_COMMENT = re.compile(rb"#[^\n]*")
+# Of a text: a comment with the blanks before it, or a line of blanks.
+_COMMENT = re.compile(rb"[ \t\r]*#[^\n]*|^[ \t\r]+$", re.MULTILINE)
 _ADDRESS_LINE = re.compile(rb"\s*(0[xX][0-9a-fA-F]+|[0-9]+)\s*")
-# What Arrow says: of a file that ends with its header, and of a row with too few or too many cells.
-_HEADER_ALONE = "Could not skip initial"
-_ROW = re.compile(r"Row #(\d+): (Expected \d+ columns, got \d+)")
+# What Arrow says of a row with too few or too many cells, and of a cell that is no such number.
+_ROW = re.compile(r"(?:column #(\d+): )?Row #(\d+): (.*)", re.DOTALL)
 
 
 def read_address_trace(
@@ -164,27 +149,6 @@ def _of_binary(file: TraceFile, line_bytes: int, width: int) -> AddressTrace:
     return AddressTrace(lines_of(address, line_bytes), line_bytes)
 
 
-def _of_text(file: TraceFile, line_bytes: int) -> AddressTrace:
-    """Read the lines of addresses, one a row; raise InputError where a line is not one of at most 64 bits."""
-    lines = [np.zeros(0, dtype=np.uint64)]
-    rows_before = 0
-    for piece in file.line_pieces():
-        found = split_lines(_COMMENT.sub(b"", piece) if b"#" in piece else piece)
-        words = found.words[found.first[:-1]]
-        address, is_address = address_numbers(words)
-        is_address &= np.diff(found.first) == 1
-        if not is_address.all():
-            wrong = int(np.argmin(is_address))
-            raise InputError(
-                f"a line that begins with {words.word(wrong)!r} is no address of at most 64 bits",
-                Place(file.path, rows_before + int(found.row[wrong]) + 1),
-                remedy="write one address a line, decimal (at most 19 digits) or hexadecimal after 0x",
-            )
-        lines.append(lines_of(address, line_bytes))
-        rows_before += found.rows
-    return AddressTrace(np.concatenate(lines), line_bytes)
-
-
 def _header(head: bytes) -> list[str]:
     """Return the names in the first line, in small letters, without blanks around them."""
     line = head.partition(b"\n")[0].decode("utf-8-sig", "replace")
@@ -195,73 +159,68 @@ def _header(head: bytes) -> list[str]:
     return [cell.strip().lower() for cell in cells]
 
 
-def _of_csv(file: TraceFile, line_bytes: int) -> AddressTrace:
-    from pyarrow import ArrowInvalid
-    from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, open_csv
-
-    header = _header(file.head)
+def _of_rows(file: TraceFile, line_bytes: int, *, is_text: bool) -> AddressTrace:
+    """Read a CSV, or a text as a CSV of one column whose empty rows are left out."""
+    header = [_ADDRESS] if is_text else _header(file.head)
     if _ADDRESS not in header:
         raise InputError("no column address", Place(file.path, 1))
-    wanted = [str(header.index(name)) for name in (_ADDRESS, _SIZE) if name in header]
-    strings = dict.fromkeys(wanted, "string")
-    lines, row = [np.zeros(0, dtype=np.uint64)], 2
-    with damage_reported(file.path):
-        try:
-            batches = open_csv(
-                file.stream,
-                # Rows are numbered only where they are parsed one after the other.
-                ReadOptions(use_threads=False, skip_rows=1, column_names=list(map(str, range(len(header))))),
-                ParseOptions(ignore_empty_lines=False),
-                ConvertOptions(include_columns=wanted, column_types=strings, strings_can_be_null=False),
-            )
-            for batch in batches:
-                lines.append(_of_batch(file.path, row, batch, line_bytes))
-                row += batch.num_rows
-        except ArrowInvalid as error:
-            if _HEADER_ALONE not in str(error):
-                found = _ROW.search(str(error))
-                number, what = (int(found[1]), found[2]) if found else (None, str(error))
-                raise InputError(f"is no row of the table ({what})", Place(file.path, number)) from error
+    lines, row = [np.zeros(0, dtype=np.uint64)], 1
+    for piece in file.line_pieces():
+        text = _COMMENT.sub(b"", piece) if is_text else piece
+        first = row
+        if row == 1 and not is_text:
+            text, first = text.partition(b"\n")[2], 2
+        if text.strip() or (text and not is_text):
+            lines.append(_lines_in(text, Place(file.path, first), header, line_bytes, is_text=is_text))
+        row += piece.count(b"\n")
     return AddressTrace(np.concatenate(lines), line_bytes)
 
 
-def _of_batch(path: str, first_row: int, batch: pa.RecordBatch, line_bytes: int) -> AddressArray:
-    """Return the lines that the rows of a batch touch."""
-    words = [_cells(column) for column in batch.columns]
-    address, is_address = address_numbers(words[0])
-    size, is_size = np.ones_like(address), np.ones(address.size, dtype=np.bool_)
-    if len(words) > 1:
-        size, is_size = decimal_numbers(words[1])
-    wraps = address + (size - np.uint64(1)) < address
-    for wrong, column, what in (
-        (~is_address, 0, "is not an address of at most 64 bits"),
-        (~is_size | (size == 0), 1, "is not a number of bytes above 0"),
-        (wraps, 1, "reaches beyond the last address of 64 bits"),
-    ):
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            place = Place(path, first_row + at, column=(_ADDRESS, _SIZE)[column])
-            raise InputError(f"{words[column].word(at)!r} {what}", place)
-    return lines_touched(address, size, line_bytes)[0]
+def _lines_in(
+    text: bytes, first: Place, header: list[str], line_bytes: int, *, is_text: bool
+) -> AddressArray:
+    """Return the lines that rows touch, the first of them at a place; InputError where one is wrong."""
+    import pyarrow as pa
+    from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
 
-
-def _cells(column: pa.StringArray) -> Words:
-    """Return the cells as words, without blanks around them."""
-    import pyarrow.compute as pc
-
-    trimmed = pc.ascii_trim_whitespace(column)
-    _, offsets, content = trimmed.buffers()
-    edges = np.frombuffer(offsets, dtype=np.int32).astype(np.int64)
-    edges = edges[trimmed.offset : trimmed.offset + len(trimmed) + 1]
-    # One byte more, so that an empty cell at the end has a place to be looked at.
-    text = np.frombuffer((b"" if content is None else content.to_pybytes()) + b"\n", dtype=np.uint8)
-    return Words(text, edges[:-1], edges[1:])
+    wanted = {name: str(header.index(name)) for name in (_ADDRESS, _SIZE) if name in header}
+    wrong, column = None, None
+    try:
+        table = read_csv(
+            io.BytesIO(text),
+            # Rows are numbered only where they are parsed one after the other.
+            ReadOptions(use_threads=False, column_names=list(map(str, range(len(header))))),
+            ParseOptions(ignore_empty_lines=False),
+            ConvertOptions(
+                include_columns=list(wanted.values()),
+                column_types=dict.fromkeys(wanted.values(), pa.uint64()),
+                null_values=[""],
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        if (found := _ROW.search(str(error))) is None:
+            raise InputError(f"is no table ({error})", first._replace(row=None)) from error
+        wrong, what, column = int(found[2]) - 1, found[3], found[1] and header[int(found[1])]
+    else:
+        table = table.drop_null() if is_text else table
+        address, *sizes = (each.fill_null(0).to_numpy() for each in table.columns)
+        size = sizes[0] if sizes else np.ones_like(address)
+        is_wrong = (size == 0) | (address + (size - np.uint64(1)) < address)
+        column, what = _SIZE, "is no number of bytes above 0 that ends within 64 bits"
+        if table.column(0).null_count:
+            is_wrong, column, what = table.column(0).is_null().to_numpy(), _ADDRESS, "is empty"
+        if not is_wrong.any():
+            return lines_touched(address, size, line_bytes)[0]
+        wrong = int(np.argmax(is_wrong))
+    place = first._replace(row=(first.row or 1) + wrong, column=column)
+    remedy = "write addresses below 2^64, decimal or hexadecimal after 0x, in a CSV bytes of 1 or more"
+    raise InputError(what, place, remedy=remedy)
 
 
 _READERS: dict[TraceFormat, Callable[[TraceFile, int], AddressTrace]] = {
     TraceFormat.ACCEL_SIM: accel_sim.read,
-    TraceFormat.CSV: _of_csv,
-    TraceFormat.TEXT: _of_text,
+    TraceFormat.CSV: partial(_of_rows, is_text=False),
+    TraceFormat.TEXT: partial(_of_rows, is_text=True),
     TraceFormat.BINARY: partial(_of_binary, width=8),
     TraceFormat.BINARY_32: partial(_of_binary, width=4),
 }

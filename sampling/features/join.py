@@ -48,27 +48,20 @@ def with_features(
     locale: NumberLocale = "C",
     strict: bool = True,
 ) -> tuple[LaunchList, tuple[JoinReport, ...]]:
-    """Return the list with the features that the profile and the files have of its launches.
+    """Return the list with the features that its profile and the files have of its launches.
 
     Where several sources have one metric, the first counts and later ones fill its gaps; a note says where
-    they disagree. ``features`` is None where there is neither a metric nor a file.
+    they disagree. ``features`` is None where there is neither a metric nor a file. With ``strict`` a file of
+    which nothing can be joined is an error, else its report says so: files may be given for several profiles
+    at once, and each fits one.
 
     Raises ProfileError: a file is no file of features. With ``strict``, its processes are not the
     profile's, or none of its rows matches a launch.
-
-    Parameters
-    ----------
-    profile : the profile that the list was made from.
-    paths : files of features, in the order given; "-" is standard input.
-    locale : how the files write their numbers.
-    strict : whether a file of which nothing can be joined is an error. If not, its report says so: files may
-        be given for several profiles at once, and each fits one.
     """
     if not paths and not profile.metric_names:
         return replace(launches, features=None), ()
     known = _KnownFeatures(len(launches))
-    if profile.metric_names:
-        known.add(_own_metrics(profile, launches, progress), np.arange(len(launches)))
+    known.add(_own_metrics(profile, launches, progress), np.arange(len(launches)))
     if not paths:
         return replace(launches, features=known.features()), ()
     signature = profile.load(("signature",))["signature"].astype(np.int32, copy=False)
@@ -97,8 +90,8 @@ def with_features(
                 raise
             # The message has the file's name before it, as the sentence has.
             why = error.message.removeprefix(f"{error.path}: ")
-            sentence = joined_texts("; ", [_head(rows, 0), why, *rows.notes])
-            reports.append(JoinReport(rows.path, "", len(rows), 0, sentence))
+            nothing = np.full(len(rows), -1)
+            reports.append(_report(rows, nothing, nothing, launches, "", [why, *rows.notes]))
             continue
         at = np.minimum(np.searchsorted(launches.id, ids), len(launches) - 1)
         at = np.where(launches.id[at] == ids, at, -1)
@@ -109,7 +102,7 @@ def with_features(
 
 def _own_metrics(profile: Profile, launches: LaunchList, progress: Progress | None) -> Features:
     values = {name: np.full(len(launches), np.nan) for name in profile.metric_names}
-    for number, part in enumerate(profile.parts):
+    for number, part in enumerate(profile.parts if values else ()):
         start, stop = np.searchsorted(launches.id, [part.first_id, part.stop_id])
         if start < stop:
             for name, column in part.metrics(profile.metric_names).items():
@@ -147,12 +140,7 @@ class _KnownFeatures(Mapping[str, FloatArray]):
         return len(self._parts)
 
     def add(self, features: Features, at: IntArray) -> list[str]:
-        """Add what the rows of a file say; return what the user should know of it.
-
-        Parameters
-        ----------
-        at : (rows,) the place in the list of each row's launch, -1 for a row of none.
-        """
+        """Add what the rows of a file say of the launches at (rows,) places, -1 for none; return notes."""
         rows = np.flatnonzero(at >= 0)
         at = at[rows]
         beyond, other_unit, other_value = list[str](), list[str](), list[str]()
@@ -198,22 +186,21 @@ class _KnownFeatures(Mapping[str, FloatArray]):
         return Features(metrics=self, units=self._units, block_vectors=vectors)
 
 
-def _head(rows: FeatureRows, matched: int) -> str:
-    return f"{rows.path} ({rows.format}): {matched:,} of {counted(len(rows), 'row')} joined"
-
-
 def _report(
     rows: FeatureRows, ids: IntArray, at: IntArray, launches: LaunchList, joined_by: str, notes: Sequence[str]
 ) -> JoinReport:
     """Return the report of a file; ``ids`` and ``at`` are the launches of its rows and their places."""
     matched = int(np.count_nonzero(at >= 0))
-    has_row = np.zeros(len(launches), dtype=np.bool_)
-    has_row[at[at >= 0]] = True
-    without, unmatched = np.flatnonzero(~has_row), np.flatnonzero(ids < 0)
+    head = f"{rows.path} ({rows.format}): {matched:,} of {counted(len(rows), 'row')} joined"
+    if not joined_by:
+        return JoinReport(rows.path, "", len(rows), 0, joined_texts("; ", [head, *notes]))
+    is_without = np.ones(len(launches), dtype=np.bool_)
+    is_without[at[at >= 0]] = False
+    without, unmatched = np.flatnonzero(is_without), np.flatnonzero(ids < 0)
     have = "has" if len(without) == 1 else "have"
     said = f"{len(without):,} of {counted(len(launches), 'launch', 'launches')} {have} none"
     said += f", such as launch {launches.id[without[0]]}" if len(without) else ""
-    parts = [f"{_head(rows, matched)} by {joined_by}", said]
+    parts = [f"{head} by {joined_by}", said]
     if others := len(rows) - matched - len(unmatched):
         parts.append(f"{counted(others, 'row')} of launches that are not selected")
     if len(unmatched):

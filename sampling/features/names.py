@@ -50,15 +50,8 @@ def reconcile_names(
     demanglers differ in whether they write parameters of templates as T1 or in full. A spelling is taken only
     where one kernel alone has it on either side; nothing is guessed.
 
-    Parameters
-    ----------
-    names : the profile's names.
-    used : (names,) which of them have launches.
-    others : the n distinct names of the file.
-
-    Returns
-    -------
-    (n,) codes of the profile's names, -1 where none or not one alone fits; names that fit several kernels.
+    Returns (n,) codes of the profile's names for n distinct names of the file, -1 where none or not one alone
+    fits, and the names that fit several kernels. ``used``, (names,), tells which have launches.
     """
     codes = np.flatnonzero(used).tolist()
     known = {mangled: code for code in codes if (mangled := names.mangled(code))}

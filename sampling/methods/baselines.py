@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class Options:
             raise OptionError(f"{' and '.join(several)} exclude each other")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NumberDrawn:
     """The number of launches drawn of N, each with a probability, given that a draw of none is made again.
 
@@ -67,42 +67,35 @@ class NumberDrawn:
         """The share of the draws that are made again, (1 - p)^N."""
         return (1 - self.probability) ** self.launches
 
+    @cached_property
     def possible(self) -> tuple[IntArray, FloatArray]:
-        """Return the numbers that may come, ascending, and the chance of each; the chances sum to 1."""
-        return _possible(self)
+        """The numbers that may come, ascending, and the chance of each; the chances sum to 1."""
+        from scipy.stats import binom
+
+        mean = self.launches * self.probability
+        reach = _DEVIATIONS * np.sqrt(mean * (1 - self.probability)) + _LAUNCHES
+        numbers = np.arange(max(1, int(mean - reach)), min(self.launches, int(mean + reach) + 1) + 1)
+        chances = np.asarray(binom.pmf(numbers, self.launches, self.probability), dtype=np.float64)
+        return numbers, chances / chances.sum()
 
     def draw(self, times: int, rng: np.random.Generator) -> IntArray:
         """Return (times,) numbers, each at least 1."""
-        numbers, chances = self.possible()
+        numbers, chances = self.possible
         return rng.choice(numbers, size=times, p=chances)
-
-
-# Every figure of a design asks for the same few numbers.
-@lru_cache(maxsize=4)
-def _possible(number: NumberDrawn) -> tuple[IntArray, FloatArray]:
-    from scipy.stats import binom
-
-    mean = number.launches * number.probability
-    reach = _DEVIATIONS * np.sqrt(mean * (1 - number.probability)) + _LAUNCHES
-    numbers = np.arange(max(1, int(mean - reach)), min(number.launches, int(mean + reach) + 1) + 1)
-    chances = np.asarray(binom.pmf(numbers, number.launches, number.probability), dtype=np.float64)
-    return numbers, chances / chances.sum()
 
 
 def stratify(request: StrataRequest) -> Strata:
     """Return one stratum of all launches; the n of them drawn weigh N/n each.
 
     With a probability, n is binomial, given that it is not 0. A plan has its n; where the method is judged, n
-    is drawn anew for every draw (`BernoulliDesign`). Like another plan, n is its sampled time over the mean
-    duration: drawing until the time is used up would stop sooner after long launches.
+    is drawn anew for every draw. Like another plan, n is its sampled time over the mean duration.
     """
     counts, options, chance = request.counts, request.options, None
     if options.launches is not None:
         samples, note = options.launches, ""
     elif options.like is not None:
         mean_ns = max(counts.total_duration_ns / counts.launches, 1e-300)
-        wanted = min(_sampled_ns(options.like, request) / mean_ns, float(counts.launches))
-        samples = max(1, round(wanted))
+        samples = max(1, round(min(_sampled_ns(options.like, request) / mean_ns, float(counts.launches))))
         drawn = counted(samples, "launch", "launches")
         note = f"random.like={options.like}: {drawn}, as many as take its sampled time on average"
     else:
@@ -111,10 +104,8 @@ def stratify(request: StrataRequest) -> Strata:
             never = f"never draws one of {counts.launches} launches"
             raise OptionError(f"random.probability {chance:g} {never}")
         samples = int(NumberDrawn(counts.launches, chance).draw(1, request.rng)[0])
-        drawn = counted(samples, "launch", "launches")
-        note = (
-            f"each launch is drawn with probability {chance:g}, {drawn} this time; bounds are of that number"
-        )
+        drawn = f"{counted(samples, 'launch', 'launches')} this time"
+        note = f"each launch is drawn with probability {chance:g}, {drawn}; bounds are of that number"
     if samples > counts.launches:
         note = f"there are {counts.launches:,} launches; all are drawn, not {samples:,}"
         samples = counts.launches

@@ -14,7 +14,7 @@ import numpy as np
 
 from sampling.errors import NotApplicableError
 from sampling.features.metric_names import COSTS, is_cost
-from sampling.features.tables import VECTOR_PREFIX
+from sampling.features.reading import VECTOR_PREFIX
 from sampling.methods.clusters import (
     DistinctRows,
     Groups,

@@ -145,10 +145,7 @@ def _rows_at_once(columns: int) -> int:
 
 
 def _distinct_vectors(vectors: BlockVectors) -> tuple[IntArray, IntArray]:
-    """Return (n,) the code of each launch's vector and (d,) the first launch of each, in order of appearance.
-
-    Vectors that differ in trailing zeros alone may have two codes.
-    """
+    """Return (n,) the code of each vector and (d,) the first launch of each, in order of appearance."""
     import pyarrow as pa
 
     offsets = np.ascontiguousarray(vectors.offsets * vectors.counts.dtype.itemsize)

@@ -89,7 +89,9 @@ def pick(launches: LaunchList, options: Options, _: np.random.Generator, progres
         weight = np.divide(total, own, out=weight, where=own > 0)
     ends, is_part, labels = np.append(np.flatnonzero(opens), len(opens)), np.bincount(of_stratum) > 1, []
     for index, kernel in enumerate(of_stratum.tolist()):
-        least, most = (_exactly(float(executed[at])) for at in (ends[index], ends[index + 1] - 1))
+        values = (float(executed[at]) for at in (ends[index], ends[index + 1] - 1))
+        # In the fewest digits that tell a count from every other.
+        least, most = (f"{int(one) if one.is_integer() else one:,}" for one in values)
         counted = f", {least if least == most else f'{least} to {most}'} instructions"
         labels.append(launches.groups[kernel].key + (counted if is_part[kernel] else ""))
     of_tier = {"kernel_groups": np.unique(of_stratum), "launches": launches.group, "strata": of_stratum}
@@ -135,11 +137,6 @@ def _representatives(launches: LaunchList, stratum: IntArray, tier: IntArray) ->
     found, at = np.unique(of_stratum[order], return_index=True)
     row[found] = first_row[order[at]]
     return np.asarray(row)
-
-
-def _exactly(value: float) -> str:
-    """Return a count in the fewest digits that tell it from every other."""
-    return f"{int(value):,}" if value.is_integer() else f"{value:,}"
 
 
 def _valleys(values: FloatArray, count: IntArray) -> FloatArray:

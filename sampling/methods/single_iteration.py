@@ -67,7 +67,7 @@ class _Iteration(NamedTuple):
     stop: int
     iterations: float
     #: Rows of the launches it stands for; what it is in words; how many of its launches are not selected.
-    stands_for: IntArray | slice
+    stands_for: IntArray
     label: str
     missing: int = 0
 
@@ -116,7 +116,7 @@ def _of_launch_ids(launches: LaunchList, options: Options) -> _Iteration:
             remedy=f"the ids selected lie between {launches.id[0]} and {launches.id[-1]}",
         )
     label, missing = f"all launches, by those from {first} to {last}", last + 1 - first - (stop - start)
-    return _Iteration(start, stop, iterations, slice(None), label, missing)
+    return _Iteration(start, stop, iterations, np.arange(len(launches)), label, missing)
 
 
 def _of_loops(launches: LaunchList, options: Options) -> tuple[list[_Iteration], list[str], dict[str, Any]]:
@@ -126,7 +126,7 @@ def _of_loops(launches: LaunchList, options: Options) -> tuple[list[_Iteration],
     """
     edges = np.flatnonzero(np.diff(launches.sequence, prepend=-1, append=-1)).tolist()
     chosen = _SECOND if options.occurrence is None else options.occurrence
-    names, in_loops = launches.kernels.signature_names()[launches.signature].astype(np.int64), 0
+    names = launches.kernels.signature_names()[launches.signature].astype(np.int64)
     found, found_by, numbers = list[_Iteration](), list[str](), list[int]()
     inside = np.zeros(len(launches), dtype=np.bool_)
     for row, stop in pairwise(edges):
@@ -140,16 +140,13 @@ def _of_loops(launches: LaunchList, options: Options) -> tuple[list[_Iteration],
                     f"no iteration {chosen} is found{of}",
                     remedy=f"{NAME}.occurrence counts from 0, and there are {len(loop.first):,}",
                 )
-            start, in_loop = row + int(loop.first[chosen]), loop.stop - loop.start
-            iterations = options.iterations or in_loop / loop.launches
-            stands_for = np.arange(row + loop.start, row + loop.stop)
-            found.append(
-                _Iteration(start, start + loop.launches, iterations, stands_for, f"the loop found{of}")
-            )
+            start, rows = row + int(loop.first[chosen]), np.arange(row + loop.start, row + loop.stop)
+            iterations = options.iterations or len(rows) / loop.launches
+            label = f"the loop found{of}"
+            found.append(_Iteration(start, start + loop.launches, iterations, rows, label))
             found_by.append(by)
             numbers.append(len(loop.first))
             inside[(row + loop.first)[:, np.newaxis] + np.arange(loop.launches)] = True
-            in_loops += in_loop
             break
     if not found:
         raise NotApplicableError(
@@ -161,7 +158,7 @@ def _of_loops(launches: LaunchList, options: Options) -> tuple[list[_Iteration],
     first, last = launches.id[[found[0].start, found[0].stop - 1]].tolist()
     of_these = f"{numbers[0]} iterations, {100 * share:.3g} % of the launches"
     notes = [f"found by the order of the launches: {first} to {last} are one of {of_these}"]
-    if outside := len(launches) - in_loops:
+    if outside := len(launches) - sum(len(each.stands_for) for each in found):
         notes.append(f"{counted(outside, 'launch', 'launches')} before and after the loop: not counted")
     details = {"found": numbers, "found_by": found_by, "share": share, "share_of_time": share_of_time}
     return found, notes, details

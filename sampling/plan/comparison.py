@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sampling.arrays import FloatArray
 from sampling.errors import AnalysisError
 from sampling.features.join import JoinReport, with_features
 from sampling.methods.registry import method_named
@@ -133,13 +132,12 @@ def mean_figures(
     """
     known, off = np.array(speedups, dtype=np.float64), np.array(errors)
     if mean == "geometric":
-        return _geometric(known), _geometric(off)
+        speedup, error = (
+            float(np.exp(np.log(each).mean())) if (each > 0).all() else None for each in (known, off)
+        )
+        return speedup, error
     speedup = None if np.isnan(known).any() else len(known) / float((1 / known).sum())
     return speedup, float(off.mean())
-
-
-def _geometric(values: FloatArray) -> float | None:
-    return float(np.exp(np.log(values).mean())) if (values > 0).all() else None
 
 
 def plan_key(design: Design) -> bytes:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
@@ -63,6 +62,9 @@ class Design:
     #: random; without, the picks are the plan.
     launches: LaunchList | None = None
     picks: Picks | None = None
+    #: Where each draw has another number of launches, as each is drawn with the same probability: a method is
+    #: judged so, and the figures are means over all numbers. A plan has one. [STEM+ROOT section V-A]
+    number: NumberDrawn | None = None
 
     @property
     def random(self) -> bool:
@@ -87,7 +89,16 @@ class Design:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know of how it came about."""
-        return self.strata.notes
+        number = self.number
+        if number is None:
+            return self.strata.notes
+        none = f"random.probability {number.probability:g} draws none of {number.launches:,} launches"
+        share = number.share_empty
+        return (
+            (f"{none} in {100 * share:.1f} % of the draws; these are made again",)
+            if share >= _EMPTY_WORTH_SAYING
+            else ()
+        )
 
     @cached_property
     def bound(self) -> float | None:
@@ -105,8 +116,20 @@ class Design:
         return max(self._normal_bound(self.cycles.of(self.strata)), self.bound, self._reach(with_noise=True))
 
     def _normal_bound(self, variance: FloatArray | None = None) -> float:
-        """Return the bound of normal errors; ``variance`` is (s,) S^2 of the strata, None: of durations."""
-        return bound(self.strata, self.target.confidence, variance)
+        """Return the bound of normal errors; ``variance`` is (s,) S^2 of the strata, None: of durations.
+
+        Over all numbers of launches the variance is the mean of that of each, N^2 (1/n - 1/N) S^2.
+        (docs/methods.md, 2 STEM: the error model)
+        """
+        strata = self.strata
+        if self.number is None:
+            return bound(strata, self.target.confidence, variance)
+        numbers, chances = self.number.possible
+        of_launches = sample_variance(strata.launches, strata.std_ns) if variance is None else variance
+        # Rounding may leave less than nothing where all launches are drawn.
+        left = max(0.0, float(chances @ (1 / numbers)) - 1 / self.number.launches)
+        deviation_ns = float(np.sqrt(float(self.number.launches) ** 2 * float(of_launches[0]) * left))
+        return self.target.z * deviation_ns / self.total_duration_ns if self.total_duration_ns else 0.0
 
     @cached_property
     def group_bound(self) -> float | None:
@@ -144,16 +167,15 @@ class Design:
     @cached_property
     def expected_half_width(self) -> float | None:
         """The half-width, over the total, expected of the interval from simulated values, as declared."""
-        if self.cycles is None:
-            return None
-        return expected_half_width(self.strata, self.cycles, self.target.confidence)
+        known = self.cycles
+        return None if known is None else expected_half_width(self.strata, known, self.target.confidence)
 
-    @cached_property
+    @property
     def share_within_epsilon(self) -> float | None:
         """The share of other draws than the bounds are from whose error is at most epsilon; None: of none."""
         return self._share_within_epsilon(with_noise=False)
 
-    @cached_property
+    @property
     def simulated_share_within_epsilon(self) -> float | None:
         """The same of the simulated total, if simulated time varies as is declared."""
         return self._share_within_epsilon(with_noise=True)
@@ -166,16 +188,16 @@ class Design:
 
     @cached_property
     def _draws(self) -> Judged | None:
-        return self._drawn_with(Stream.CALIBRATE)
+        # Draws of one size show nothing of those of another.
+        return None if self.number is not None else self._drawn_with(Stream.CALIBRATE)
 
     @cached_property
     def _other_draws(self) -> Judged | None:
         return self._drawn_with(Stream.CONFIRM)
 
     def _drawn_with(self, stream: Stream) -> Judged | None:
-        if self.counts is None:
-            return None
-        return judged(self.counts, self.strata, self.cycles, generator(0, stream))
+        rng = generator(0, stream)
+        return None if self.counts is None else judged(self.counts, self.strata, self.cycles, rng)
 
     def _reach(self, *, with_noise: bool = False, group: int | None = None) -> float:
         """Return how far the draws reach, over the total that they are of; 0 where there are none."""
@@ -195,7 +217,10 @@ class Design:
     @cached_property
     def _expected(self) -> IntArray | FloatArray:
         """(s,) how many launches of each stratum a draw is expected to have."""
-        return self.strata.samples
+        if self.number is None:
+            return self.strata.samples
+        numbers, chances = self.number.possible
+        return np.array([chances @ numbers], dtype=np.float64)
 
     @property
     def samples(self) -> int:
@@ -273,57 +298,12 @@ class Design:
         return np.lexsort((self.launches.duration_ns, self.picks.stratum))
 
 
-class BernoulliDesign(Design):
-    """A design that draws each launch of one stratum with the same probability, as a method is judged.
-
-    A plan has one number of launches, and its figures are those for that number; here each draw has another,
-    and the figures are means over it. [STEM+ROOT section V-A]
-    """
-
-    @cached_property
-    def number(self) -> NumberDrawn:
-        """How many launches a draw has."""
-        assert self.strata.chance is not None
-        return NumberDrawn(int(self.strata.launches[0]), self.strata.chance)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """That some draws have no launch and are made again, where that happens often."""
-        number = self.number
-        if number.share_empty < _EMPTY_WORTH_SAYING:
-            return ()
-        none = f"random.probability {number.probability:g} draws none of {number.launches:,} launches"
-        return (f"{none} in {100 * number.share_empty:.1f} % of the draws; these are made again",)
-
-    @cached_property
-    def _expected(self) -> FloatArray:
-        numbers, chances = self.number.possible()
-        return np.array([chances @ numbers], dtype=np.float64)
-
-    def _normal_bound(self, variance: FloatArray | None = None) -> float:
-        """Return the bound from the variance over all draws: the mean of that of each number of launches.
-
-        Each is N^2 (1/n - 1/N) S^2. (docs/methods.md, 2 STEM: the error model)
-        """
-        strata, (numbers, chances) = self.strata, self.number.possible()
-        launches, total_ns = float(strata.launches[0]), self.total_duration_ns
-        of_launches = sample_variance(strata.launches, strata.std_ns) if variance is None else variance
-        # Rounding may leave less than nothing where all launches are drawn.
-        left = max(0.0, float(chances @ (1 / numbers)) - 1 / launches)
-        deviation_ns = float(np.sqrt(launches**2 * float(of_launches[0]) * left))
-        return self.target.z * deviation_ns / total_ns if total_ns else 0.0
-
-    @cached_property
-    def _draws(self) -> Judged | None:
-        """None: draws of one size show nothing of those of another."""
-        return None
-
-
 def design_of_method(design: Design) -> Design:
     """Return the design of the method behind a plan's; it is the same where its sizes are fixed."""
-    if design.strata.chance is None:
+    chance = design.strata.chance
+    if chance is None:
         return design
-    return BernoulliDesign(**{each.name: getattr(design, each.name) for each in fields(design)})
+    return replace(design, number=NumberDrawn(int(design.strata.launches[0]), chance))
 
 
 def make_design(
@@ -343,20 +323,17 @@ def make_design(
     chosen, options = method_named(method), method_options(method, settings)
     if chosen.stratify is None:
         raise OptionError(f"the method {method} looks at single launches, not at durations alone")
-    rng = generator(seed, Stream.DESIGN)
-    strata = chosen.stratify(
-        StrataRequest(
-            counts=counts,
-            target=target,
-            options=options,
-            overrides=overrides or {},
-            progress=progress,
-            rng=rng,
-            settings=settings,
-        )
+    request = StrataRequest(
+        counts=counts,
+        target=target,
+        options=options,
+        overrides=overrides or {},
+        progress=progress,
+        rng=generator(seed, Stream.DESIGN),
+        settings=settings,
     )
-    groups = strata.groups or unpooled(counts)
-    return Design(method, target, strata, groups)
+    strata = chosen.stratify(request)
+    return Design(method, target, strata, strata.groups or unpooled(counts))
 
 
 def make_design_by_launches(
@@ -379,29 +356,27 @@ def make_design_by_launches(
     picks = chosen.pick(launches, options, generator(seed, Stream.DESIGN), progress)
     least = launches_drawn_within(method, settings)
     if least is not None:
-        return _drawn_design(method, target, launches, picks, least)
-    strata = picked_strata(launches, picks)
-    return Design(method, target, strata, launches=launches, picks=picks)
-
-
-def picked_strata(launches: LaunchList, picks: Picks) -> Strata:
-    """Return the sets of launches that picks stand for."""
-    order, nowhere = np.argsort(picks.stratum, kind="stable"), np.zeros(len(picks.labels), dtype=np.int64)
-    ends = np.searchsorted(picks.stratum[order], np.arange(len(picks.labels) + 1))
-    parts = [launches.duration_ns[order[first:stop]] for first, stop in pairwise(ends.tolist())]
-    return Strata(
-        group=np.full(len(parts), WHOLE_WORKLOAD),
-        start=nowhere,
-        stop=nowhere,
+        return _drawn_within_clusters(method, target, launches, picks, least)
+    clusters = len(picks.labels)
+    order = np.argsort(picks.stratum, kind="stable")
+    ends = np.searchsorted(picks.stratum[order], np.arange(clusters + 1))
+    parts = np.split(launches.duration_ns[order], ends[1:-1])
+    strata = Strata(
+        group=np.full(clusters, WHOLE_WORKLOAD),
+        start=np.zeros(clusters, dtype=np.int64),
+        stop=np.zeros(clusters, dtype=np.int64),
         launches=np.diff(ends),
         mean_ns=np.array([part.mean() for part in parts]),
         std_ns=np.array([part.std() for part in parts]),
-        samples=np.bincount(picks.stratum[picks.row], minlength=len(parts)),
+        samples=np.bincount(picks.stratum[picks.row], minlength=clusters),
         notes=picks.notes,
     )
+    return Design(method, target, strata, launches=launches, picks=picks)
 
 
-def _drawn_design(method: str, target: Target, launches: LaunchList, picks: Picks, least: int) -> Design:
+def _drawn_within_clusters(
+    method: str, target: Target, launches: LaunchList, picks: Picks, least: int
+) -> Design:
     """Return the design that draws at random within the clusters of picks, which hold every launch.
 
     The launches are counted anew, by cluster and duration; bounds and draws are then as of any random plan.
@@ -409,12 +384,13 @@ def _drawn_design(method: str, target: Target, launches: LaunchList, picks: Pick
     all it has. (docs/methods.md, 8 Sieve, Photon, embedding, random)
     """
     cluster, duration_ns, count = reduced(picks.stratum, launches.duration_ns)
+    clusters = len(picks.labels)
     counts = DurationCounts(
         grouping=Grouping(),
         region=Region(),
         selected=(),
         groups=tuple(KernelGroup(label, label, None, None, None, None) for label in picks.labels),
-        offsets=np.searchsorted(cluster, np.arange(len(picks.labels) + 1)),
+        offsets=np.searchsorted(cluster, np.arange(clusters + 1)),
         duration_ns=duration_ns,
         count=count,
         group_of_raw=np.zeros(0, dtype=np.int64),
@@ -422,14 +398,12 @@ def _drawn_design(method: str, target: Target, launches: LaunchList, picks: Pick
     )
     if launches.cost is not None:
         counts = counts.with_cost(picks.stratum, launches.duration_ns, launches.cost)
-    everywhere = np.full(len(counts.groups), WHOLE_WORKLOAD)
-    clusters = measured_clusters(counts, everywhere, counts.offsets[:-1], counts.offsets[1:])
-    columns = clusters.launches, clusters.mean_ns, clusters.std_ns
-    whole = np.array([0, len(everywhere)])
+    everywhere = np.full(clusters, WHOLE_WORKLOAD)
+    found = measured_clusters(counts, everywhere, counts.offsets[:-1], counts.offsets[1:])
+    columns, whole = (found.launches, found.mean_ns, found.std_ns), np.array([0, clusters])
     sizes = water_filled_sample_sizes(*columns, whole, target.epsilon, target.z, floor=least)
-    strata: Strata = replace(clusters.with_samples(sizes, notes=picks.notes), least_samples=least)
+    strata: Strata = replace(found.with_samples(sizes, notes=picks.notes), least_samples=least)
     kernel_ns = np.bincount(launches.group, launches.duration_ns, len(launches.groups)).astype(np.int64)
     # Every cluster may hold launches of any kernel group.
-    is_pool = np.ones(len(everywhere), dtype=np.bool_)
-    groups = PlanGroups(counts, np.zeros(len(kernel_ns), dtype=np.int64), is_pool, kernel_ns)
-    return Design(method, target, strata, groups, launches, picks)
+    is_pool, of_kernel = np.ones(clusters, dtype=np.bool_), np.zeros(len(kernel_ns), dtype=np.int64)
+    return Design(method, target, strata, PlanGroups(counts, of_kernel, is_pool, kernel_ns), launches, picks)

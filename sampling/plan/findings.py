@@ -1,6 +1,6 @@
 """What a person should know of a profile before believing a plan of it: findings, each a check of its own.
 
-A new one is one function and its name in ``_CHECKS``. (docs/methods.md, 13 The order of the run)
+A new one is one function in ``_CHECKS``, whose name is its code. (docs/methods.md, 13 The order of the run)
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ _DRIFT_FROM_SHARE = 0.02
 _DOMINATES_FROM = 0.1
 _UNLIKE_FROM = 2.0
 _WORTHWHILE_SPEEDUP = 2.0
+_SEVERE = {"graph-level-trace", "communication-kernels", "overlap", "one-launch-dominates"}
 
 
 class Change(NamedTuple):
@@ -56,8 +57,7 @@ class Finding:
 
     def as_json(self) -> dict[str, str]:
         """Return it as commands print it and plan files keep it."""
-        names = ("code", "severity", "message", "remedy")
-        return {name: str(getattr(self, name)) for name in names}
+        return {name: str(getattr(self, name)) for name in ("code", "severity", "message", "remedy")}
 
 
 # Two are the same only if they are one object: comparing would compare arrays.
@@ -71,21 +71,35 @@ class Evidence:
     order: RunOrder
     design: Design
 
+    @property
+    def sequences(self) -> tuple[LaunchSequence, ...]:
+        """The processes and devices that have launches in the region, whatever their names."""
+        return selected_sequences(self.profile, self.counts.selected)
+
+    def durations(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the distinct durations over all groups, ascending, and their launches."""
+        durations, inverse = np.unique(self.counts.duration_ns, return_inverse=True)
+        return durations, np.bincount(inverse, weights=self.counts.count).astype(np.int64)
+
+    def kernel(self, group: int) -> str:
+        """Return a kernel group as findings name it."""
+        return f"#{group + 1} {short_name(self.counts.groups[group].name)}"
+
+
+#: Words, message, remedy, and the changes that do it.
+_Said = tuple[str, str, str] | tuple[str, str, str, tuple[Change, ...]]
+
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:
     """Return what is found in a profile and the design of its plan, in a fixed order."""
-    return tuple(found for check in _CHECKS if (found := check(evidence)) is not None)
-
-
-def _durations(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the distinct durations over all groups, ascending, and their launches."""
-    durations, inverse = np.unique(evidence.counts.duration_ns, return_inverse=True)
-    return durations, np.bincount(inverse, weights=evidence.counts.count).astype(np.int64)
-
-
-def _sequences(evidence: Evidence) -> tuple[LaunchSequence, ...]:
-    """Return the processes and devices that have launches in the region, whatever their names."""
-    return selected_sequences(evidence.profile, evidence.counts.selected)
+    found = []
+    for check in _CHECKS:
+        said: _Said | None = check(evidence)
+        if said is not None:
+            code = check.__name__.strip("_").replace("_", "-")
+            is_severe = code in _SEVERE or (code == "drift" and not evidence.design.random)
+            found.append(Finding(code, "warning" if is_severe else "note", *said))
+    return tuple(found)
 
 
 def _percent(share: float) -> str:
@@ -97,17 +111,16 @@ def _launches(number: int) -> str:
     return counted(number, "launch", "launches")
 
 
-def _graph_level_trace(evidence: Evidence) -> Finding | None:
+def _graph_level_trace(evidence: Evidence) -> _Said | None:
     replays = evidence.profile.facts.hidden_graph_replays
     if not replays:
         return None
-    words = f"kernels of {counted(replays, 'graph replay')} missing"
     why = "CUDA-graph replays were recorded as a whole: total and bounds leave their kernels out."
     remedy = "record again with `nsys profile --cuda-graph-trace=node`"
-    return Finding("graph-level-trace", "warning", words, f"{replays:,} {why}", remedy)
+    return f"kernels of {counted(replays, 'graph replay')} missing", f"{replays:,} {why}", remedy
 
 
-def _api_rows_missing(evidence: Evidence) -> Finding | None:
+def _api_rows_missing(evidence: Evidence) -> _Said | None:
     facts, launches = evidence.profile.facts, evidence.profile.launches
     missing = facts.api_rows_missing
     if not missing:
@@ -119,10 +132,10 @@ def _api_rows_missing(evidence: Evidence) -> Finding | None:
         f"{bases.get(facts.launch_order, 'the file')}."
     )
     remedy = "start the capture before the work is queued; check ids against the trace's own list"
-    return Finding("api-rows-missing", "note", f"{_launches(missing)} without API call", message, remedy)
+    return f"{_launches(missing)} without API call", message, remedy
 
 
-def _communication_kernels(evidence: Evidence) -> Finding | None:
+def _communication_kernels(evidence: Evidence) -> _Said | None:
     counts = evidence.counts
     # Every name once: there may be a group of each for every process.
     names = {name for name in {group.name for group in counts.groups} if is_communication(name)}
@@ -137,12 +150,10 @@ def _communication_kernels(evidence: Evidence) -> Finding | None:
         "GPUs, which a one-GPU simulator cannot do."
     )
     remedy = Wording("leave them out with `exclude=communication` and account for them separately")
-    changes = (Change("exclude", COMMUNICATION),)
-    words = f"communication takes {share}"
-    return Finding("communication-kernels", "warning", words, message, remedy, changes)
+    return f"communication takes {share}", message, remedy, (Change("exclude", COMMUNICATION),)
 
 
-def _overlap(evidence: Evidence) -> Finding | None:
+def _overlap(evidence: Evidence) -> _Said | None:
     times = [time for time in evidence.device_times if time.overlap_share >= _OVERLAP_WORTH_SAYING]
     if not times:
         return None
@@ -155,10 +166,10 @@ def _overlap(evidence: Evidence) -> Finding | None:
     where = ", ".join(places)
     message = f"Kernels run side by side: {where} is hidden behind others; totals and bounds are of the sum."
     remedy = "read totals as kernel time, not as elapsed time; record with one stream to compare the two"
-    return Finding("overlap", "warning", most, message, remedy)
+    return most, message, remedy
 
 
-def _idle(evidence: Evidence) -> Finding | None:
+def _idle(evidence: Evidence) -> _Said | None:
     worst = min(evidence.device_times, key=attrgetter("busy_share"), default=None)
     if worst is None or worst.busy_share >= _IDLE_FROM:
         return None
@@ -170,11 +181,11 @@ def _idle(evidence: Evidence) -> Finding | None:
         "kernel time is not run time."
     )
     remedy = "look at what the program does on the host between these launches"
-    return Finding("idle", "note", f"idle {share} of the time", message, remedy)
+    return f"idle {share} of the time", message, remedy
 
 
-def _zero_durations(evidence: Evidence) -> Finding | None:
-    durations, launches = _durations(evidence)
+def _zero_durations(evidence: Evidence) -> _Said | None:
+    durations, launches = evidence.durations()
     zeros = int(launches[durations == 0].sum())
     if not zeros:
         return None
@@ -184,11 +195,11 @@ def _zero_durations(evidence: Evidence) -> Finding | None:
         "the clock shows, and nothing to total, spread or bound."
     )
     remedy = "record with a finer clock (Nsight Systems, or a newer PyTorch) if these kernels matter"
-    return Finding("zero-durations", "note", f"{_launches(zeros)} {last} 0 ns", message, remedy)
+    return f"{_launches(zeros)} {last} 0 ns", message, remedy
 
 
-def _coarse_clock(evidence: Evidence) -> Finding | None:
-    durations, launches = _durations(evidence)
+def _coarse_clock(evidence: Evidence) -> _Said | None:
+    durations, launches = evidence.durations()
     step_ns = clock_step_ns(durations, launches)
     share = int(launches[durations < _STEPS_FOR_A_SPREAD * step_ns].sum()) / evidence.counts.launches
     # One duration may be a multiple of a step by chance, and 0 is one of every step.
@@ -199,8 +210,7 @@ def _coarse_clock(evidence: Evidence) -> Finding | None:
         f"{_STEPS_FOR_A_SPREAD} steps: part of their spread is rounding."
     )
     remedy = "read bounds of short kernels with that in mind, or record with a finer clock"
-    words = f"clock ticks of {'1 us' if step_ns == 1000 else f'{step_ns} ns'}"
-    return Finding("coarse-clock", "note", words, message, remedy)
+    return f"clock ticks of {'1 us' if step_ns == 1000 else f'{step_ns} ns'}", message, remedy
 
 
 def clock_step_ns(durations_ns: np.ndarray, launches: np.ndarray) -> int:
@@ -215,7 +225,7 @@ def clock_step_ns(durations_ns: np.ndarray, launches: np.ndarray) -> int:
     return 1
 
 
-def _no_grid(evidence: Evidence) -> Finding | None:
+def _no_grid(evidence: Evidence) -> _Said | None:
     counts = evidence.counts
     missing = np.array([group.grid is None for group in counts.groups])
     launches = int(counts.group_launches[missing].sum())
@@ -227,24 +237,22 @@ def _no_grid(evidence: Evidence) -> Finding | None:
         "widens its spread."
     )
     remedy = Wording("group all by `group_by=name`, or record with a profiler that stores launch shapes")
-    changes = (Change("group_by", "name"),)
-    return Finding("no-grid", "note", f"{_launches(launches)} without grid", message, remedy, changes)
+    return f"{_launches(launches)} without grid", message, remedy, (Change("group_by", "name"),)
 
 
-def _several_devices(evidence: Evidence) -> Finding | None:
-    sequences = _sequences(evidence)
+def _several_devices(evidence: Evidence) -> _Said | None:
+    sequences = evidence.sequences
     if len(sequences) < 2 or evidence.counts.grouping.pool_devices:
         return None
     processes = counted(len({each.process for each in sequences}), "process", "processes")
     devices = counted(len({each.device for each in sequences}), "device number")
     why = "are sampled apart: a larger plan, with a bound of their sum."
-    message = f"Launches of {processes} and {devices} {why}"
     remedy = Wording("pool them with `pool_devices`, or choose one with `devices` or `processes`")
     words, changes = f"{len(sequences)} devices sampled apart", (Change("pool_devices"),)
-    return Finding("several-devices", "note", words, message, remedy, changes)
+    return words, f"Launches of {processes} and {devices} {why}", remedy, changes
 
 
-def _identical_ranks(evidence: Evidence) -> Finding | None:
+def _identical_ranks(evidence: Evidence) -> _Said | None:
     twins = evidence.order.twins
     if twins is None:
         return None
@@ -260,7 +268,7 @@ def _identical_ranks(evidence: Evidence) -> Finding | None:
         f"bound then covers it alone; {slowest}."
     )
     words = f"{ranks} ranks issue {almost}the same launches"
-    return Finding("identical-ranks", "note", words, message, *_one_of(evidence.profile.sequences, twins))
+    return words, message, *_one_of(evidence.profile.sequences, twins)
 
 
 def _one_of(sequences: Sequence[LaunchSequence], twins: Twins) -> tuple[str, tuple[Change, ...]]:
@@ -281,39 +289,34 @@ def _one_of(sequences: Sequence[LaunchSequence], twins: Twins) -> tuple[str, tup
     return pooled, (Change("pool_devices"),)
 
 
-def _drift(evidence: Evidence) -> Finding | None:
+def _drift(evidence: Evidence) -> _Said | None:
     found, plan = evidence.order.drift, evidence.design
     share = 0.0 if found is None else found.time_ns / max(evidence.counts.total_duration_ns, 1)
     if found is None or share < _DRIFT_FROM_SHARE:
         return None
-    verb = "falls" if found.to_ns < found.from_ns else "grows"
-    others = len(found.groups) - 1
+    verb, others = "falls" if found.to_ns < found.from_ns else "grows", len(found.groups) - 1
     more = f"; with {counted(others, 'other kernel group')}," if others else ","
     words = f"{_percent(share)} of the time drifts"
     message = (
-        f"{_kernel(evidence.counts, found.group)} {verb} from {duration_text(found.from_ns)} to "
+        f"{evidence.kernel(found.group)} {verb} from {duration_text(found.from_ns)} to "
         f"{duration_text(found.to_ns)} over the run{more} {words} (rank correlation {found.trend:.2f}): "
     )
     later = Wording("plan the later half apart by `launches={}:`", found.middle_id)
     if plan.random:
         message += "launches drawn at random stand for the whole run all the same, the first ones do not."
         remedy = Wording("keep to a method that draws at random; to look closer, {}", later)
-        return Finding("drift", "note", words, message, remedy, (Change("launches", f"{found.middle_id}:"),))
+        return words, message, remedy, (Change("launches", f"{found.middle_id}:"),)
     message += f"the {plan.method} plan takes launches that last otherwise, and no bound covers that."
     remedy = Wording("take `method=joint`, which draws at random, or {}", later)
-    return Finding("drift", "warning", words, message, remedy, (Change("method", "joint"),))
+    return words, message, remedy, (Change("method", "joint"),)
 
 
-def _kernel(counts: DurationCounts, group: int) -> str:
-    return f"#{group + 1} {short_name(counts.groups[group].name)}"
-
-
-def _iterations(evidence: Evidence) -> Finding | None:
+def _iterations(evidence: Evidence) -> _Said | None:
     loop = evidence.order.loop
     if loop is None:
         return None
     place, where, off = evidence.profile.sequences[loop.sequence], "", ""
-    if len(_sequences(evidence)) > 1:
+    if len(evidence.sequences) > 1:
         where = f" of process {place.process} on device {place.device}"
     if loop.most_off is not None:
         off = f"; one iteration alone may be off by {_percent(loop.most_off)}"
@@ -321,16 +324,12 @@ def _iterations(evidence: Evidence) -> Finding | None:
         f"Launches {loop.first_id:,} to {loop.stop_id - 1:,}{where} are {loop.iterations:,} times the same "
         f"{loop.launches:,} launches ({_percent(loop.share)} of all){off}."
     )
-    first, stop = loop.one
     one = "plan one of them by `launches={}:{}`, or compare `method=single-iteration` with this plan"
-    words, changes = (
-        f"a loop of {counted(loop.iterations, 'iteration')}",
-        (Change("launches", f"{first}:{stop}"),),
-    )
-    return Finding("iterations", "note", words, message, Wording(one, first, stop), changes)
+    changes = (Change("launches", "{}:{}".format(*loop.one)),)
+    return f"a loop of {counted(loop.iterations, 'iteration')}", message, Wording(one, *loop.one), changes
 
 
-def _one_launch_dominates(evidence: Evidence) -> Finding | None:
+def _one_launch_dominates(evidence: Evidence) -> _Said | None:
     counts = evidence.counts
     longest = int(np.argmax(counts.duration_ns))
     share = int(counts.duration_ns[longest]) / max(counts.total_duration_ns, 1)
@@ -340,63 +339,48 @@ def _one_launch_dominates(evidence: Evidence) -> Finding | None:
     mean_ns = counts.group_duration_ns[group] / counts.group_launches[group]
     unlike = counts.group_launches[group] > 1 and counts.duration_ns[longest] > _UNLIKE_FROM * mean_ns
     message = (
-        f"One launch of {_kernel(counts, group)} takes {_percent(share)} of the time: no plan that simulates "
+        f"One launch of {evidence.kernel(group)} takes {_percent(share)} of the time: no plan that simulates "
         f"it whole is faster than {1 / share:.1f}x"
         f"{', and being unlike its group, the bound rests on drawing it' if unlike else ''}."
     )
     words = f"one launch is {_percent(share)} of the time"
-    return Finding(
-        "one-launch-dominates", "warning", words, message, "sample inside that launch, or shorten it"
-    )
+    return words, message, "sample inside that launch, or shorten it"
 
 
-def _simulated_whole(design: Design) -> tuple[int, float]:
-    """Return how many groups are simulated whole though not small, and their share of the time.
-
-    Of a method that looks at a noise floor: of others a group has as many samples as its durations ask for.
-    """
-    if design.groups is None or "noise_floor" not in method_named(design.method).target_fields:
-        return 0, 0.0
-    strata, counts = design.strata, design.groups.counts
-    left_out = np.bincount(strata.group, strata.launches - strata.samples, minlength=len(counts.groups))
-    whole = (left_out == 0) & (counts.group_launches > strata.least_samples)
-    share = float(counts.group_duration_ns[whole].sum()) / max(counts.total_duration_ns, 1)
-    return int(whole.sum()), share
-
-
-def _not_worth_sampling(evidence: Evidence) -> Finding | None:
-    plan, launches = evidence.design, evidence.counts.launches
-    groups, share = _simulated_whole(plan)
-    is_slow = plan.speedup is not None and plan.speedup < _WORTHWHILE_SPEEDUP
+def _not_worth_sampling(evidence: Evidence) -> _Said | None:
+    plan, counts, launches = evidence.design, evidence.counts, evidence.counts.launches
+    groups, share = 0, 0.0
+    # Groups that are simulated whole though not small: where no noise floor is looked at, a group has as many
+    # samples as its durations ask for.
+    if plan.groups is not None and "noise_floor" in method_named(plan.method).target_fields:
+        strata, of = plan.strata, plan.groups.counts
+        left_out = np.bincount(strata.group, strata.launches - strata.samples, minlength=len(of.groups))
+        is_whole = (left_out == 0) & (of.group_launches > strata.least_samples)
+        groups = int(is_whole.sum())
+        share = float(of.group_duration_ns[is_whole].sum()) / max(of.total_duration_ns, 1)
     are, them = ("are", "them") if groups > 1 else ("is", "it")
     whole = (
         f"{counted(groups, 'kernel group')} ({_percent(share)} of the time) {are} simulated whole: under the "
         f"bounds asked for, sampling {them} saves nothing"
     )
-    looser = "accept a larger `epsilon`"
-    if plan.target.group_epsilon is not None:
-        looser = "accept a larger `group_epsilon`, or none"
-    if is_slow and launches == 1:
-        words, message = "there is one launch", "There is one launch, so nothing can be left out."
-        remedy = "simulate it"
-    elif is_slow and launches == len(evidence.counts.groups):
-        words = "each launch is a group"
+    is_asked = plan.target.group_epsilon is not None
+    looser = "accept a larger `group_epsilon`, or none" if is_asked else "accept a larger `epsilon`"
+    if plan.speedup is None or plan.speedup >= _WORTHWHILE_SPEEDUP:
+        found = f"{counted(groups, 'group')} simulated whole", f"{whole}.", Wording(looser)
+        return found if groups else None
+    if launches == 1:
+        return "there is one launch", "There is one launch, so nothing can be left out.", "simulate it"
+    if launches == len(counts.groups):
         message = f"Each of the {launches:,} launches is a kernel group of its own: none stands for another."
         remedy = "simulate everything, group by `group_by=name`, or record more of the program"
-    elif is_slow:
-        words = f"sampling gains only {plan.speedup:.2f}x"
-        message = (
-            f"The {plan.method} plan simulates {plan.samples:,} of {launches:,} launches and is only "
-            f"{plan.speedup:.2f}x faster than simulating them all{f'; {whole}' if groups else ''}."
-        )
-        epsilon = "accept a larger `epsilon`, " if plan.random else ""
-        remedy = f"simulate everything, {epsilon}or compare other methods"
-        remedy += f"; or {looser}" if groups else ""
-    elif groups:
-        words, message, remedy = f"{counted(groups, 'group')} simulated whole", f"{whole}.", looser
-    else:
-        return None
-    return Finding("not-worth-sampling", "note", words, message, Wording(remedy))
+        return "each launch is a group", message, Wording(remedy)
+    message = (
+        f"The {plan.method} plan simulates {plan.samples:,} of {launches:,} launches and is only "
+        f"{plan.speedup:.2f}x faster than simulating them all{f'; {whole}' if groups else ''}."
+    )
+    epsilon = "accept a larger `epsilon`, " if plan.random else ""
+    remedy = f"simulate everything, {epsilon}or compare other methods{f'; or {looser}' if groups else ''}"
+    return f"sampling gains only {plan.speedup:.2f}x", message, Wording(remedy)
 
 
 _CHECKS = (

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.errors import AnalysisError, ProfileError
+from sampling.errors import AnalysisError
 from sampling.methods.registry import method_named
 from sampling.parallel import Progress, Stream, generator, ordered_map
-from sampling.plan.design import WHOLE_WORKLOAD_KEY, BernoulliDesign, Design, speedup_of
+from sampling.plan.design import WHOLE_WORKLOAD_KEY, Design, speedup_of
 from sampling.plan.drawn_launches import pair_finder
 from sampling.plan.other_recording import (
     Alignment,
@@ -27,18 +27,19 @@ from sampling.plan.other_recording import (
 )
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import Profile
-from sampling.reduction.duration_counts import DurationCounts, count_durations, counted_launches
+from sampling.reduction.duration_counts import (
+    DurationCounts,
+    count_durations,
+    counted_launches,
+    refuse_endless,
+)
 from sampling.reduction.plan_groups import is_pool_key, pooled, unpooled
 from sampling.strata.draw import errors_of_draws
-from sampling.strata.strata import (
-    WHOLE_WORKLOAD,
-    measured_clusters,
-)
+from sampling.strata.strata import WHOLE_WORKLOAD, measured_clusters
 from sampling.text import shortened
 
 _NOT_RANDOM = "its launches were not drawn at random"
 _BY_FEATURES = "its clusters are told by features, which the plan does not hold"
-_MOST_TOTAL_NS = 2.0**62
 # Draws are made so many launches at a time.
 _LAUNCHES_AT_ONCE = 1 << 18
 
@@ -95,7 +96,7 @@ def judge_design(
     counts, strata = design.counts or counts, design.strata
     total_ns = max(counts.total_duration_ns if by_rank is None else int(by_rank.sum()), 1)
     # The number of launches may be random itself.
-    numbers = design.number.draw(repeats, rng)[:, np.newaxis] if isinstance(design, BernoulliDesign) else None
+    numbers = None if design.number is None else design.number.draw(repeats, rng)[:, np.newaxis]
     errors = np.zeros(repeats)
     at_once = 1 + _LAUNCHES_AT_ONCE // max(design.samples, len(strata))
     for start in range(0, repeats, at_once):
@@ -161,8 +162,8 @@ def judge_plan(
     by_durations = method_named(plan.options.method).draws_at_random
     original: Profile | None = profile
     why_not, alignment, by_rank, design = None, None, None, None
+    refuse_other_order(profile, plan)
     if not made_from(profile, plan):
-        refuse_other_order(profile, plan)
         original, why_not = find_original(plan, progress)
         alignment = align(plan, profile, original, names_may_differ=names_may_differ, progress=progress)
     if original is not None:
@@ -193,7 +194,12 @@ def judge_plan(
     redraws, expected_speedup = None, None
     if design is not None:
         redraws = judge_design(counts, design, repeats, seed, progress, by_rank)
-        expected_speedup = _expected_speedup(counts, design, by_rank)
+        expected_speedup = design.speedup
+        if by_rank is not None:
+            before, strata = np.append(0, np.cumsum(by_rank)), design.strata
+            first, last = (counts.launches_before[pairs] for pairs in (strata.start, strata.stop))
+            mean_ns = (before[last] - before[first]) / strata.launches
+            expected_speedup = speedup_of(total_ns, float(np.dot(strata.samples, mean_ns)))
     elif not by_durations:
         # Picked launches do not vary: they are the one draw.
         errors = np.array([abs(total_ns - estimate_ns) / total_ns])
@@ -213,15 +219,6 @@ def judge_plan(
     )
 
 
-def _expected_speedup(counts: DurationCounts, design: Design, by_rank: IntArray | None) -> float | None:
-    if by_rank is None:
-        return design.speedup
-    before, strata = np.append(0, np.cumsum(by_rank)), design.strata
-    first, last = (counts.launches_before[pairs] for pairs in (strata.start, strata.stop))
-    mean_ns = (before[last] - before[first]) / strata.launches
-    return speedup_of(float(before[-1]), float(np.dot(strata.samples, mean_ns)))
-
-
 def _all_durations_ns(profile: Profile, progress: Progress | None) -> IntArray:
     """Return (launches,) all durations of a profile, in id order."""
     durations_ns = np.empty(profile.launches, dtype=np.int64)
@@ -230,13 +227,7 @@ def _all_durations_ns(profile: Profile, progress: Progress | None) -> IntArray:
         durations_ns[part.first_id : part.stop_id] = table["duration_ns"]
         if progress is not None:
             progress(part.stop_id, profile.launches, "reading durations")
-    if durations_ns.sum(dtype=np.float64) >= _MOST_TOTAL_NS:
-        raise ProfileError(
-            "the durations add up to more than any recording lasts",
-            path=", ".join(file.path for file in profile.files),
-            column="duration_ns",
-            remedy="check the unit: durations are nanoseconds",
-        )
+    refuse_endless(profile, float(durations_ns.sum(dtype=np.float64)))
     return durations_ns
 
 
@@ -287,12 +278,10 @@ def planned_design(counts: DurationCounts, plan: PlanFile) -> Design:
             )
         ranges[number] = group, first, last
     strata = replace(
-        measured_clusters(counts, *ranges.T).with_samples(_samples(plan)),
+        measured_clusters(counts, *ranges.T).with_samples(
+            np.array([stratum.samples for stratum in plan.strata])
+        ),
         least_samples=plan.options.min_samples or 1,
         groups=groups if groups.is_pool.any() else None,
     )
     return Design(plan.options.method, plan.options.target, strata, groups)
-
-
-def _samples(plan: PlanFile) -> IntArray:
-    return np.array([stratum.samples for stratum in plan.strata], dtype=np.int64)

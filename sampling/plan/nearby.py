@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -169,12 +171,17 @@ def what_binds(
     for done, (option, was, becomes, asked, method, kernels) in enumerate(steps):
         _tell(progress, done, len(steps), f"a plan with another {option}")
         grouping = method_grouping(method, kernels, pool_devices=counts.grouping.pool_devices)
-        if grouping not in reductions:
+        anew = reductions.get(grouping)
+        if anew is None:
             if by_cost:
                 # What launches cost is known by the plan's own kernel groups.
                 continue
-            reductions[grouping] = _reduced(studied, grouping)
-        anew = reductions[grouping]
+            if (counts.grouping, grouping) == (Grouping(GroupBy.LAUNCH), Grouping(GroupBy.NAME)):
+                # The profile need not be read again.
+                anew = counts_by_name(studied.profile, counts)
+            else:
+                anew = count_durations(studied.profile, grouping, counts.region, selected=counts.selected)
+            reductions[grouping] = anew
         if not by_cost and _most_speedup(anew, asked, method) <= before * (1 + WORTH_TELLING):
             continue
         try:
@@ -211,14 +218,6 @@ def _steps(target: Target, method: str, by: GroupBy) -> Iterator[_Step]:
         yield "group_by", by.value, GroupBy.NAME.value, target, method, GroupBy.NAME
     if method != _PUBLISHED and splits_groups(method):
         yield "method", method, _PUBLISHED, target, _PUBLISHED, by
-
-
-def _reduced(studied: Study, grouping: Grouping) -> DurationCounts:
-    """Return the launches of the plan by other kernel groups; the profile is read again only if needed."""
-    profile, counts = studied.profile, studied.counts
-    if counts.grouping == Grouping(GroupBy.LAUNCH) and grouping == Grouping(GroupBy.NAME):
-        return counts_by_name(profile, counts)
-    return count_durations(profile, grouping, counts.region, selected=counts.selected)
 
 
 def _most_speedup(counts: DurationCounts, target: Target, method: str) -> float:
@@ -309,25 +308,27 @@ def study_within(read: Study, target: Target, budget: Budget, progress: Progress
         remedy = Wording("find the epsilon without them, then give it as `epsilon`")
         raise OptionError(message, remedy=remedy)
     most_ns = budget.hours * _NS_PER_HOUR / budget.slowdown
-    # Plans fit from one index on: that at ``above`` does, that at ``below`` does not.
-    below, above, tried, fitting = -1, _IN_A_DECADE * _DECADES, 0, read
-    while above - below > 1:
-        # The loosest first.
-        middle = above - 1 if tried == 0 else (below + above) // 2
-        at = replace(target, epsilon=nth_epsilon(middle))
-        _tell(progress, tried, _MOST_TRIED, f"a plan at epsilon {at.epsilon:g}")
-        found, tried = study_again(read, at, read.choice), tried + 1
-        if found.design.paid_ns <= most_ns:
-            above, fitting = middle, found
-            continue
-        if tried == 1:
-            taken = _rounded_up(hours(found.design.paid_ns, budget.slowdown))
-            more = Wording("more than `budget={}` at a slowdown of {:g}", budget.written, budget.slowdown)
-            message = Wording(
-                "even at epsilon {:g} a plan takes {} of simulation, {}", at.epsilon, taken, more
-            )
-            raise BudgetError(message, remedy=Wording("give `budget={}`", taken))
-        below = middle
+    made, fitting = count(), read
+
+    def fits(index: int) -> bool:
+        nonlocal fitting
+        epsilon = nth_epsilon(index)
+        _tell(progress, next(made), _MOST_TRIED, f"a plan at epsilon {epsilon:g}")
+        found = study_again(read, replace(target, epsilon=epsilon), read.choice)
+        does_fit = found.design.paid_ns <= most_ns
+        # The loosest is looked at first, and taken for what a plan takes at least.
+        fitting = found if does_fit or index == loosest else fitting
+        return does_fit
+
+    loosest = _IN_A_DECADE * _DECADES - 1
+    if not fits(loosest):
+        taken = _rounded_up(hours(fitting.design.paid_ns, budget.slowdown))
+        more = Wording("more than `budget={}` at a slowdown of {:g}", budget.written, budget.slowdown)
+        at = fitting.design.target.epsilon
+        message = Wording("even at epsilon {:g} a plan takes {} of simulation, {}", at, taken, more)
+        raise BudgetError(message, remedy=Wording("give `budget={}`", taken))
+    # Plans fit from one index on: the last that was seen to fit is the one at which they begin to.
+    bisect_left(range(loosest), True, key=fits)
     return fitting
 
 

@@ -6,10 +6,8 @@ their order. Where the number of launches of each agrees, a launch has the same 
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -41,34 +39,24 @@ def made_from(profile: Profile, plan: PlanFile) -> bool:
 
 def refuse_other_order(profile: Profile, plan: PlanFile) -> None:
     """Raise AnalysisError for the plan's own files in another order: ids run through them as given."""
-    there = [file.sha256 for file in plan.profile.files]
-    here = [sha256_as_read(file) for file in profile.files]
-    if here != there and Counter(here) == Counter(there):
+    here = sorted(sha256_as_read(file) for file in profile.files)
+    if here == sorted(file.sha256 for file in plan.profile.files) and not made_from(profile, plan):
         remedy = f"give them as {' '.join(file.path for file in plan.profile.files)}"
         raise AnalysisError("the files are those of the plan, in another order", remedy=remedy)
 
 
-class Original(NamedTuple):
-    """The recording a plan was made from, or why it is not there to be read."""
-
-    profile: Profile | None
-    why_not: str | None = None
-
-
-def find_original(plan: PlanFile, progress: Progress | None = None) -> Original:
-    """Return the recording a plan was made from, if it lies where it lay and has not changed."""
+def find_original(plan: PlanFile, progress: Progress | None = None) -> tuple[Profile | None, str | None]:
+    """Return the recording a plan was made from, if it lies where it lay and has not changed, or why not."""
     paths = [file.path for file in plan.profile.files]
-    named = ", ".join(paths) or "its file"
+    named = f"{', '.join(paths) or 'its file'}, which it was made from,"
     # A pipe or a device may never end.
     if not paths or not all(Path(path).is_file() or Path(path).is_dir() for path in paths):
-        return Original(None, f"{named}, which it was made from, is not there")
+        return None, f"{named} is not there"
     try:
         profile = read_profile(paths, progress, plan.options.column_map, needs_table=False)
     except ProfileError as error:
-        return Original(None, f"{named}, which it was made from, cannot be read ({error})")
-    if not made_from(profile, plan):
-        return Original(None, f"{named}, which it was made from, has changed since")
-    return Original(profile)
+        return None, f"{named} cannot be read ({error})"
+    return (profile, None) if made_from(profile, plan) else (None, f"{named} has changed since")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,17 +168,10 @@ def _texts(one: _Kernel | None, other: _Kernel | None) -> tuple[str, ...]:
 
 
 def shortened_names(one: str, other: str) -> tuple[str, str]:
-    """Return two names short enough for one message, and still different where they differ.
-
-    Names that differ in the middle alone are shown from their start, and around the first difference.
-    """
+    """Return two names short enough for one message, whole where they would look the same otherwise."""
     # Two thirds of what is kept from the start, which tells more.
-    ends = [name if len(name) <= 96 else f"{name[:62]}...{name[-31:]}" for name in (one, other)]
-    if one == other or ends[0] != ends[1]:
-        return ends[0], ends[1]
-    same = next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
-    around_one, around_other = (f"{name[:42]}...{name[same - 20 : same + 28]}..." for name in (one, other))
-    return around_one, around_other
+    short = [name if len(name) <= 96 else f"{name[:62]}...{name[-31:]}" for name in (one, other)]
+    return (short[0], short[1]) if one == other or short[0] != short[1] else (one, other)
 
 
 def drawn_durations_ns(profile: Profile, plan: PlanFile, *, names_may_differ: bool = False) -> IntArray:

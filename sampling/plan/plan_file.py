@@ -258,10 +258,9 @@ def read_json_object(path: str) -> dict[str, Any]:
         message = f"cannot be read ({error.strerror})"
         raise PlanFileError(message, path=path, remedy="check the path") from error
     except (ValueError, RecursionError) as error:
-        document = error
+        raise PlanFileError(f"not a JSON object ({error})", path=path, remedy=_REMEDY) from error
     if not isinstance(document, dict):
-        why = f" ({document})" if isinstance(document, Exception) else ""
-        raise PlanFileError(f"not a JSON object{why}", path=path, remedy=_REMEDY)
+        raise PlanFileError("not a JSON object", path=path, remedy=_REMEDY)
     return document
 
 

@@ -69,10 +69,8 @@ def joined_columns(parts: Sequence[LaunchColumns]) -> LaunchColumns:
 
 def _stacked(values: Sequence[Any]) -> Any:
     """Return the same column of several parts, an array or three, as one; None where a part lacks it."""
-    if any(each is None for each in values):
-        return None
-    if len(values) == 1:
-        return values[0]
+    if len(values) == 1 or any(each is None for each in values):
+        return values[0] if len(values) == 1 else None
     if isinstance(values[0], np.ndarray):
         return np.concatenate(values)
     return [np.concatenate(axis) for axis in zip(*values, strict=True)]
@@ -120,11 +118,8 @@ class LaunchTableBuilder:
     ) -> Profile:
         """Return the launches, sequence by sequence, in API order; `ProfileError` where there is not one.
 
-        Parameters
-        ----------
-        ranges : makes the named ranges from the sequences and the API start of every launch in id order;
-            None where the format has none.
-        metrics : (launches,) each, in the order in which the launches were added.
+        ``ranges`` makes the named ranges from the sequences and the API start of every launch in id order;
+        None where the format has none. ``metrics`` are in the order in which the launches were added.
         """
         if self._rows == 0:
             raise ProfileError("the file holds no kernel launch", path=self._path)
@@ -166,10 +161,8 @@ def in_sequences(
 ) -> tuple[IntArray | None, tuple[LaunchSequence, ...]]:
     """Return the permutation of some launches into id order (None: they are in it) and their sequences.
 
-    Parameters
-    ----------
-    process, device : (rows,) each; None where all are 0.
-    by_time : the keys that order the launches of one sequence, first key first; None is left out.
+    All are (rows,); a process or device of None is 0. ``by_time`` are the keys that order the launches of one
+    sequence, first key first; None is left out.
     """
     by_place = [key for key in (process, device) if key is not None and key.min() != key.max()]
     keys = [*by_place, *(key for key in by_time if key is not None)]
@@ -235,13 +228,9 @@ def runs_of(
 ) -> RangeRuns:
     """Return the launches of every range.
 
-    Parameters
-    ----------
-    texts : names; several ranges may share one.
-    events : (4, r) ranges in any order: the index of the name, the process as in the sequences, start and end
-        on the clock of the API calls; ``STILL_OPEN`` for an end that was not recorded.
-    api_start_ns : (launches,) when the call behind each launch began, in id order; ``NO_CALL`` where it was
-        not recorded; None where no call was.
+    ``events`` are (4, r) ranges in any order: the index of the name, the process as in the sequences, start
+    and end on the clock of the API calls, ``STILL_OPEN`` for an end that was not recorded. ``api_start_ns``
+    says in id order when the call behind each launch began, ``NO_CALL`` where it was not recorded.
     """
     if api_start_ns is None:
         return replace(NO_RANGES, texts=texts)

@@ -116,18 +116,15 @@ class KernelTable:
     def intern(
         self, name: AnyIntArray, grid: Sequence[AnyIntArray] | None, block: Sequence[AnyIntArray] | None
     ) -> NDArray[np.int32]:
-        """Return the signature code of every row, adding new signatures.
+        """Return the signature code of every row (n,), adding new signatures.
 
-        Parameters
-        ----------
-        name : (n,) name codes of ``names``.
-        grid, block : three (n,) arrays x, y, z each; all zero in a row whose dimensions are unknown.
+        Grid and block are x, y, z each; all zero in a row whose dimensions are unknown.
         """
-        codes, first_rows = dense_codes([name, *(grid or ()), *(block or ())])
+        known = {0: name, **dict(enumerate(grid or (), 1)), **dict(enumerate(block or (), 4))}
+        codes, first_rows = dense_codes(list(known.values()))
         distinct = np.zeros((len(first_rows), 7), dtype=np.int64)
-        for first, columns in ((0, [name]), (1, grid or ()), (4, block or ())):
-            for place, column in enumerate(columns, first):
-                distinct[:, place] = column[first_rows]
+        for place, column in known.items():
+            distinct[:, place] = column[first_rows]
         with self._lock:
             found = [self._codes.setdefault(row, len(self._codes)) for row in map(tuple, distinct.tolist())]
         return np.array(found, dtype=np.int32).take(codes)
@@ -282,12 +279,10 @@ class Profile:
 
     def range_names(self, most: int) -> tuple[str, ...]:
         """Return the first distinct names of ranges."""
-        runs = None if self.ranges is None else self.ranges.holding("")
-        return (
-            ()
-            if runs is None
-            else tuple(runs.texts[code] for code in dict.fromkeys(runs.text.tolist()))[:most]
-        )
+        if self.ranges is None:
+            return ()
+        runs = self.ranges.holding("")
+        return tuple(runs.texts[code] for code in dict.fromkeys(runs.text.tolist()))[:most]
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the launches as a table, a row each, whose index is their id.

@@ -42,9 +42,9 @@ _ENDS_LIKE_A_UNIT = re.compile(rf"{_UNIT_BEHIND}\s*\Z")
 _HOW = "write name=COLUMN,duration_ns=COLUMN:us, a column with a comma or a quote in double quotes"
 _MOST_LISTED = 12
 
-# What people call the two columns that every launch has, the likeliest first.
-_NAME_LIKE = (r"kernel.?name", r"demangled", r"^kernel$", r"^name$", r"kernel", r"name", r"op(eration)?$")
-_DURATION_LIKE = (r"^dur", r"dur", r"elapsed", r"kernel.?time", r"gpu.?time", r"^time", r"time|latency")
+# What people call the two columns that every launch has.
+_NAME_LIKE = re.compile("kernel|name|op$|operation", re.IGNORECASE)
+_DURATION_LIKE = re.compile("dur|elapsed|time|latency", re.IGNORECASE)
 _NO_DURATION = re.compile(r"start|begin|end|stamp|%|avg|mean|min|max|median|std", re.IGNORECASE)
 _UNIT = re.compile(r"(?:^|[^a-z])(ns|us|ms|s)(?:ec)?(?:[^a-z]*)$", re.IGNORECASE)
 
@@ -118,15 +118,10 @@ def matched_columns(
 ) -> dict[str, NamedColumn]:
     """Return which column of a table holds what, by what it is of a launch.
 
+    ``cells`` tells whether columns called grid and block hold cells such as 8x1x1 where the user names none.
+
     Raises ProfileError: a column is not there or there twice; a launch has no name or no duration; a grid
     or block of the user's lacks an axis.
-
-    Parameters
-    ----------
-    given : the columns that the user named.
-    present : the table's columns.
-    path : of the table, for messages.
-    cells : whether columns called grid and block hold cells such as 8x1x1 where the user names none.
     """
     named = () if given is None else given.columns
     if given is not None and given.where_present:
@@ -182,13 +177,9 @@ def shown_columns(present: Sequence[str]) -> str:
 def columns_remedy(present: Sequence[str]) -> str:
     """Return what to type for a table of these columns, guessed from what they are called."""
 
-    def likeliest(patterns: Sequence[str], names: Sequence[str]) -> str | None:
-        fitting = (each for like in patterns for each in names if re.search(like, each, re.IGNORECASE))
-        return next(fitting, None)
-
-    name = likeliest(_NAME_LIKE, present) or "KERNEL"
+    name = next(filter(_NAME_LIKE.search, present), "KERNEL")
     others = [each for each in present if each != name and not _NO_DURATION.search(each)]
-    duration = likeliest(_DURATION_LIKE, others) or "DURATION"
+    duration = next(filter(_DURATION_LIKE.search, others), "DURATION")
     unit = _UNIT.search(duration)
     unit_ns = 1 if unit is None else UNITS_NS[unit[1].lower()]
     guessed = ColumnMap((NamedColumn("name", name), NamedColumn("duration_ns", duration, unit_ns)))

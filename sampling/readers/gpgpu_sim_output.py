@@ -135,12 +135,7 @@ class PrintedRun:
 def printed_lines(
     pieces: Iterable[bytes], others: Sequence[bytes] = ()
 ) -> Iterator[tuple[int, bytes, bytes]]:
-    """Yield row, key and text of the lines that say something of a launch, or begin with one of `others`.
-
-    Parameters
-    ----------
-    pieces : of the output, whole lines each.
-    """
+    """Yield row, key and text of the lines that say something of a launch, or begin with one of `others`."""
     keys = sorted({*_KEYS, *others}, key=len, reverse=True)
     first = re.escape(b"".join(sorted({key[:1] for key in keys})))
     # The end of the line before is found much faster than a line's start, and most lines differ in a sign.
@@ -164,58 +159,6 @@ def printed_lines(
         row += text.count(b"\n", counted_to)
 
 
-class _Announced:
-    """The launches that are announced and have not ended."""
-
-    def __init__(self) -> None:
-        self.waiting: list[PrintedLaunch] = []
-        self._pushed = 0
-        self._are_numbered = self._has_copy = False
-        self._trace_file: int | None = None
-
-    def take(self, key: bytes, text: bytes) -> None:
-        """Take a line that is printed before its launch runs."""
-        if key == _COPY:
-            self._has_copy |= _LOW_COPY.match(text) is not None
-        elif key == _TRACE_FILE:
-            found = _NUMBERED_FILE.match(text.strip())
-            self._trace_file = int(found[1]) if found else None
-        elif key == _TRACED:
-            launch = PrintedLaunch(_text(text), trace_id=self._trace_file, by="trace")
-            launch.is_filled = self._has_copy
-            self.waiting.append(launch)
-            self._trace_file, self._has_copy = None, False
-        elif key == _PUSHED and (push := _PUSH.match(text)):
-            self._pushed += 1
-            grid, block = (_dimensions(size or b"") for size in push.groups()[1:])
-            self.waiting.append(PrintedLaunch(_text(push[1]), grid, block, uid=self._pushed, by="program"))
-        elif key == _LAUNCHED and (launched := _LAUNCH.match(text)):
-            self._are_numbered = True
-            name = _text(launched[1])
-            # The last one: the line with the number of an earlier one may be missing.
-            for launch in [each for each in self.waiting if each.uid is None and each.name == name][-1:]:
-                launch.uid = int(launched[2])
-        elif self.waiting and key in {_GRID, _BLOCK}:
-            setattr(self.waiting[-1], "grid" if key == _GRID else "block", _dimensions(text))
-        elif self.waiting and key == _TRACE_ID and (number := _NUMBER.match(text)):
-            self.waiting[-1].trace_id = int(number[0])
-
-    def ended(self, name: str, uid: int | None) -> PrintedLaunch:
-        """Take away a launch that has ended; one without a name is the first that waits.
-
-        A trace that was announced with another number is not it. Programs are counted from the first launch
-        that is printed, so that their numbers may be others where the beginning is missing.
-        """
-        fitting = [launch for launch in self.waiting if name in {"", launch.name}]
-        same = [launch for launch in fitting if uid is not None and launch.uid == uid]
-        for launch in same or fitting:
-            is_open = launch.uid is None and not self._are_numbered
-            if same or uid is None or launch.by == "program" or is_open:
-                self.waiting.remove(launch)
-                return launch
-        return PrintedLaunch(name, uid=uid)
-
-
 # Row and text of each line of a block and of what stands behind it, by its key.
 _Lines = dict[bytes, list[tuple[int, bytes]]]
 
@@ -229,14 +172,9 @@ def _number(block: _Lines, key: bytes) -> int | None:
 def printed_run(
     path: str, lines: Iterable[tuple[int, bytes, bytes]], counters: Sequence[bytes] = ()
 ) -> PrintedRun:
-    """Return what an output says of its launches.
+    """Return what the lines of `printed_lines` say of launches, and what each added to counters.
 
     Raises ProfileError: kernels ran concurrently; a counter is not printed, or falls.
-
-    Parameters
-    ----------
-    lines : those of `printed_lines`; they are read once and not kept.
-    counters : what else to return of each launch, by the name that is printed.
     """
     reading = _Reading(path, counters)
     block, announcing = _Lines(), list[tuple[bytes, bytes]]()
@@ -260,10 +198,14 @@ class _Reading:
 
     def __init__(self, path: str, counters: Sequence[bytes]) -> None:
         self.path, self.counters = path, counters
-        self.run, self.announced = PrintedRun(), _Announced()
+        self.run = PrintedRun()
         self.options: dict[bytes, int] = {}
         self.are_uids_printed = False
         self.stream, self.begins, self.total_cycles = b"", "run", 0
+        # Of the launches that are announced
+        self.pushed = 0
+        self.are_numbered = self.has_copy = False
+        self.trace_file: int | None = None
 
     def take(self, block: _Lines, announcing: Sequence[tuple[bytes, bytes]]) -> None:
         """Take a block: its kernel, what it says of the run, and the launches announced behind it."""
@@ -281,7 +223,49 @@ class _Reading:
         if _BREAK in block and not (self.run.kernels and self.run.kernels[-1].why_cut):
             self.cut(_BROKEN_OFF, block[_BREAK][0][0])
         for key, text in announcing:
-            self.announced.take(key, text)
+            self.announce(key, text)
+
+    def announce(self, key: bytes, text: bytes) -> None:
+        """Take a line that is printed before its launch runs."""
+        if key == _COPY:
+            self.has_copy |= _LOW_COPY.match(text) is not None
+        elif key == _TRACE_FILE:
+            found = _NUMBERED_FILE.match(text.strip())
+            self.trace_file = int(found[1]) if found else None
+        elif key == _TRACED:
+            launch = PrintedLaunch(_text(text), trace_id=self.trace_file, by="trace")
+            launch.is_filled = self.has_copy
+            self.run.waiting.append(launch)
+            self.trace_file, self.has_copy = None, False
+        elif key == _PUSHED and (push := _PUSH.match(text)):
+            self.pushed += 1
+            grid, block = (_dimensions(size or b"") for size in push.groups()[1:])
+            self.run.waiting.append(PrintedLaunch(_text(push[1]), grid, block, uid=self.pushed, by="program"))
+        elif key == _LAUNCHED and (launched := _LAUNCH.match(text)):
+            self.are_numbered = True
+            name = _text(launched[1])
+            # The last one: the line with the number of an earlier one may be missing.
+            for launch in [each for each in self.run.waiting if each.uid is None and each.name == name][-1:]:
+                launch.uid = int(launched[2])
+        elif self.run.waiting and key in {_GRID, _BLOCK}:
+            setattr(self.run.waiting[-1], "grid" if key == _GRID else "block", _dimensions(text))
+        elif self.run.waiting and key == _TRACE_ID and (number := _NUMBER.match(text)):
+            self.run.waiting[-1].trace_id = int(number[0])
+
+    def ended(self, name: str, uid: int | None) -> PrintedLaunch:
+        """Take away a launch that has ended; one without a name is the first that waits.
+
+        A trace that was announced with another number is not it. Of programs numbers may be others, for they
+        count from the first launch that is printed.
+        """
+        fitting = [launch for launch in self.run.waiting if name in {"", launch.name}]
+        same = [launch for launch in fitting if uid is not None and launch.uid == uid]
+        for launch in same or fitting:
+            is_open = launch.uid is None and not self.are_numbered
+            if same or uid is None or launch.by == "program" or is_open:
+                self.run.waiting.remove(launch)
+                return launch
+        return PrintedLaunch(name, uid=uid)
 
     def kernel_of(self, block: _Lines) -> PrintedKernel:
         """Add the kernel, or the kernels, of a block."""
@@ -299,8 +283,8 @@ class _Reading:
             launches = [PrintedLaunch(name)]
         else:
             own = uids if len(uids) == len(names) else (None,) * len(names)
-            launches = [self.announced.ended(*each) for each in zip(names, own, strict=True)]
-        if not launches[0].by and {each.name for each in self.announced.waiting} & set(name.split()):
+            launches = [self.ended(*each) for each in zip(names, own, strict=True)]
+        if not launches[0].by and {each.name for each in self.run.waiting} & set(name.split()):
             raise self.refused(row, "a block has the names of several")
         kernel = self.add(launches, row, uids)
         kernel.cycles, kernel.instructions = _number(block, CYCLES), _number(block, INSTRUCTIONS)
@@ -359,7 +343,7 @@ class _Reading:
             if has_limit and not run.kernels[-1].why_cut and not _TOTAL_OF_LIMIT.values() & block.keys():
                 # Whether a limit ended it stands in the lines that are missing.
                 self.cut(STILL_RUNNING, row)
-        run.has_ended, run.waiting = _EXIT in block, self.announced.waiting
+        run.has_ended = _EXIT in block
         for launch in run.waiting[:1]:
             self.add([launch], row)
             self.cut(STILL_RUNNING, row)

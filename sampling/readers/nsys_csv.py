@@ -7,11 +7,8 @@ API call was not recorded. Two traces of the same kind are refused: they may be 
 
 from __future__ import annotations
 
-import os
 import re
-from collections import deque
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Literal
 
 import numpy as np
@@ -66,7 +63,6 @@ _TITLE = re.compile(r"\s*(.*?)\s*(?:\(([^()]*)\))?\s*")
 _NEWLINE, _QUOTE = b'\n"'
 # Which bytes begin a row, or are all of an empty line, which may stand between rows.
 _BEGINS_ROW = np.isin(np.arange(256), list(b"0123456789.-\r\n"))
-_PARSED_AHEAD = min(4, os.cpu_count() or 1)
 
 
 def recognise(file: InputFile) -> bool:
@@ -86,17 +82,8 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     lists no kernel launch.
     """
     reports = _Reports(file, kernels)
-    waiting = deque[tuple[int, bytes, _Trace | None, Future[Rows | None] | None]]()
-    with ThreadPoolExecutor(_PARSED_AHEAD) as workers:
-        for offset, text in pieces(file, progress):
-            # Most pieces are rows of a trace from their first line to their last.
-            trace = reports.open
-            rows = None if trace is None else workers.submit(parse_plain, file, trace.layout, offset, text)
-            waiting.append((offset, text, trace, rows))
-            while len(waiting) > (0 if reports.open is None else _PARSED_AHEAD):
-                reports.take(*waiting.popleft())
-        for piece in waiting:
-            reports.take(*piece)
+    for offset, text in pieces(file, progress):
+        reports.take(offset, text)
     traces = reports.traces.values()
     if not traces:
         return None
@@ -113,12 +100,13 @@ class _Reports:
         # How many cells the last trace has, and the last line that is none of its rows.
         self._width = self._other_width = 0
 
-    def take(self, offset: int, text: bytes, trace: _Trace | None, rows: Future[Rows | None] | None) -> None:
-        """Take the next whole lines, and what they are if all are rows of a trace.
+    def take(self, offset: int, text: bytes) -> None:
+        """Take the next whole lines.
 
         Raises ProfileError: a second trace of one kind, or rows that go on after a line that is none of them.
         """
-        plain = rows.result() if rows is not None and trace is self.open else None
+        # Most pieces are rows of a trace from their first line to their last.
+        plain = None if self.open is None else parse_plain(self._file, self.open.layout, offset, text)
         if plain is not None and self.open is not None:
             self.open.add(plain)
             return

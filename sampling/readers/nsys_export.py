@@ -328,30 +328,19 @@ def _put_in_order(parts: Sequence[_Part], numbers: IntArray) -> tuple[LaunchOrde
 # --- NVTX ranges -------------------------------------------------------------------------------------------
 
 
-class _NvtxRanges:
-    """The ranges of an export, which may be more than launches: they are read when they are asked for.
+class _NvtxRanges(NamedTuple):
+    """The ranges of an export, which may be more than launches: they are read when they are asked for."""
 
-    Parameters
-    ----------
-    opened : opens the export.
-    numbers : the number of a process by its globalPid.
-    """
-
-    def __init__(
-        self,
-        opened: Callable[[], AbstractContextManager[NsysTables]],
-        numbers: Mapping[int, int],
-        sequences: tuple[LaunchSequence, ...],
-        api_start_ns: AnyIntArray | None,
-    ) -> None:
-        self._opened, self._numbers = opened, numbers
-        self._sequences, self._api_start_ns = sequences, api_start_ns
+    opened: Callable[[], AbstractContextManager[NsysTables]]
+    numbers: Mapping[int, int]  #: the number of a process by its globalPid
+    sequences: tuple[LaunchSequence, ...]
+    api_start_ns: AnyIntArray | None
 
     def holding(self, text: str) -> RangeRuns:
         """Return the ranges whose names contain a text, of which "" is part of every one."""
         codes: dict[str, int] = {}
         parts = [np.zeros((0, 4), dtype=np.int64)]
-        with self._opened() as tables:
+        with self.opened() as tables:
             rows = _range_rows(tables, text)
             while some := list(islice(rows, _ROWS_AT_ONCE)):
                 try:
@@ -362,9 +351,9 @@ class _NvtxRanges:
         code, thread, start_ns, end_ns = np.concatenate(parts).T
         recorded, place = np.unique(thread & ~_THREAD_BITS, return_inverse=True)
         # A process without launches has no number; no sequence has the number -1.
-        number = np.array([self._numbers.get(each, -1) for each in recorded.tolist()], dtype=np.int64)
+        number = np.array([self.numbers.get(each, -1) for each in recorded.tolist()], dtype=np.int64)
         events = np.stack([code, number[place], start_ns, end_ns])
-        return runs_of(tuple(codes), events, self._sequences, self._api_start_ns)
+        return runs_of(tuple(codes), events, self.sequences, self.api_start_ns)
 
 
 def _range_rows(tables: NsysTables, text: str) -> Iterator[tuple[Any, ...]]:
@@ -433,18 +422,15 @@ def _without_kernels(tables: NsysTables) -> ProfileError:
     """Return the error for an nsys export without kernel launches: why it has none, and what to do."""
     mode = _settings(tables, "META_DATA_CAPTURE").get("CUDA_GRAPH_TRACE_OPTIONS:MODE")
     texts = tables.rows(STRINGS, ("value",)) if mode == "Graph" else ()
+    what, trace, besides = "has no CUDA tables at all: CUDA was not traced", "--trace=cuda", ""
     if any("GraphLaunch" in str(text) for (text,) in texts) or tables.most_rows(_GRAPH_TRACE):
-        what = (
-            "was recorded with graph-level tracing: it has replays of graphs but none of the kernels inside"
-        )
-        remedy = "record again with `nsys profile --trace=cuda --cuda-graph-trace=node ...`"
+        what = "was recorded with graph-level tracing: it has replays but none of the kernels inside"
+        trace += " --cuda-graph-trace=node"
     elif any(name.startswith("CUPTI_ACTIVITY_KIND_") for name in tables.names):
         what = "has CUDA activities but no kernel launches: kernels were not recorded"
-        remedy = (
-            "check that the profiled range launches kernels; record with `nsys profile --trace=cuda ...`; "
-            "if there are still none, set CuptiUseRawGpuTimestamps=false in the config.ini of nsys"
+        besides = (
+            ", the profiled range around kernels; if none are there, set CuptiUseRawGpuTimestamps=false "
+            "in the config.ini of nsys"
         )
-    else:
-        what = "has no CUDA tables at all: CUDA was not traced"
-        remedy = "record again with `nsys profile --trace=cuda ...`"
+    remedy = f"record again with `nsys profile {trace} ...`{besides}"
     return ProfileError(f"this nsys export {what}", path=tables.path, remedy=remedy)

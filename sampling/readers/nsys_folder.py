@@ -166,7 +166,5 @@ def _checked(array: pa.Array) -> pa.Array:
 
 def _cells(array: pa.Array) -> list[object]:
     """Return the values, texts decoded whatever their bytes; nsys writes no nested ones."""
-    import pyarrow as pa
-
-    cells: list[object] = [None] * len(array) if pa.types.is_nested(array.type) else array.to_pylist()
+    cells: list[object] = [None] * len(array) if array.type.num_fields else array.to_pylist()
     return [cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell for cell in cells]

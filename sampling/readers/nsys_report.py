@@ -14,11 +14,9 @@ import signal
 import subprocess
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
 
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
@@ -45,17 +43,15 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     Raises ProfileError: nsys fails; the cache cannot be written to; the report has no kernel launches.
     """
     is_lasting = file.lasting and not file.compressed
-    export = cache_folder() / _names(file.location)[1]
+    export = _kept_export(file.location)
     if not is_lasting or not export.is_file():
         nsys = shutil.which("nsys")
         if nsys is None:
             return None
         if not is_lasting:
-            raise ProfileError(
-                "a report of Nsight Systems that is compressed or comes from a pipe",
-                path=file.path,
-                remedy="give the report as a file of its own, for nsys to export",
-            )
+            message = "a report of Nsight Systems that is compressed or comes from a pipe"
+            remedy = "give the report as a file of its own, for nsys to export"
+            raise ProfileError(message, path=file.path, remedy=remedy)
         export = new_export(nsys, file.path, file.location, progress)
     with replace(file, location=export).damage_reported(), export.open("rb") as stream:
         # Messages call it by the report's name.
@@ -66,20 +62,15 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     return profile
 
 
-def cache_folder() -> Path:
-    """Return where exports are kept: in $XDG_CACHE_HOME, which is ~/.cache where it is not set."""
+def _kept_export(report: Path) -> Path:
+    """Return where the export of a report, as it is now, is kept: in $XDG_CACHE_HOME or ~/.cache."""
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     # A relative one is invalid and is to be ignored, says the XDG base directory specification.
-    return (base if base.is_absolute() else Path("~/.cache").expanduser()) / "kernelpoint"
-
-
-def _names(report: Path) -> tuple[str, str]:
-    """Return what the exports of one report begin with, and the name of that of its present state."""
+    base = base if base.is_absolute() else Path("~/.cache").expanduser()
     report = report.resolve()
     state, place = report.stat(), os.fsencode(report)
     now = hashlib.sha256(b"%s\0%d\0%d" % (place, state.st_size, state.st_mtime_ns)).hexdigest()
-    same_report = hashlib.sha256(place).hexdigest()[:16]
-    return same_report, f"{same_report}-{now}.sqlite"
+    return base / "kernelpoint" / f"{hashlib.sha256(place).hexdigest()[:16]}-{now}.sqlite"
 
 
 def new_export(nsys: str, path: str, report: Path, progress: Progress | None) -> Path:
@@ -88,8 +79,8 @@ def new_export(nsys: str, path: str, report: Path, progress: Progress | None) ->
     Raises ProfileError: the program ``nsys`` fails, takes too long or writes nothing; the cache cannot be
     written to.
     """
-    same_report, export = _names(report)
-    folder = cache_folder()
+    export = _kept_export(report)
+    folder = export.parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # What is left unfinished for longer than an export takes is of a program that was killed.
@@ -100,72 +91,49 @@ def new_export(nsys: str, path: str, report: Path, progress: Progress | None) ->
         with tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=folder) as unfinished:
             made = Path(unfinished) / "export.sqlite"
             _run(nsys, path, report.resolve(), made, progress)
-            for older in folder.glob(f"{same_report}-*.sqlite"):
-                if older.name != export:
+            for older in folder.glob(f"{export.name.partition('-')[0]}-*.sqlite"):
+                if older != export:
                     older.unlink(missing_ok=True)
-            made.replace(folder / export)
+            made.replace(export)
     except OSError as error:
-        raise ProfileError(
-            f"its export cannot be made in {folder} ({error.strerror or error})",
-            path=path,
-            remedy="set XDG_CACHE_HOME to a folder that can be written to, with room for the export",
-        ) from error
-    return folder / export
+        message = f"its export cannot be made in {folder} ({error.strerror or error})"
+        remedy = "set XDG_CACHE_HOME to a folder that can be written to, with room for the export"
+        raise ProfileError(message, path=path, remedy=remedy) from error
+    return export
 
 
 def _run(nsys: str, path: str, report: Path, made: Path, progress: Progress | None) -> None:
     """Have the program write an export; it is ended with all that it started where that fails."""
     command = [nsys, "export", "--type", "sqlite", "--output", str(made), str(report)]
-
-    def started() -> subprocess.Popen[bytes]:
+    until, code = time.monotonic() + LONGEST_EXPORT_SECONDS, None
+    with tempfile.TemporaryFile() as said:
         # No shell, and the path is absolute.
-        return subprocess.Popen(  # noqa: S603
+        program = subprocess.Popen(  # noqa: S603
             command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
         )
-
-    with tempfile.TemporaryFile() as said, ThreadPoolExecutor(1) as starter:
-        # By another thread: an interruption of this one cannot lose the program before it has a name.
-        starting = starter.submit(started)
         try:
-            code = _waited_for(starting.result(), path, progress)
+            while code is None and time.monotonic() < until:
+                with suppress(subprocess.TimeoutExpired):
+                    code = program.wait(_ASKED_EVERY_SECONDS)
+                # By this the work can be cancelled, too.
+                if progress is not None:
+                    progress(0, 0, f"exporting {path} with nsys")
         finally:
-            if (program := starting.result()).poll() is None:
+            if program.poll() is None:
                 with suppress(ProcessLookupError):
                     os.killpg(program.pid, signal.SIGKILL)
                 program.wait()
         if code == 0 and made.is_file() and made.stat().st_size:
             return
-        if code is None:
-            what = f"has not ended after {LONGEST_EXPORT_SECONDS / 3600:g} h"
-        elif code == 0:
-            what = "wrote nothing"
-        else:
-            what = f"fails with exit code {code}" if code > 0 else f"fails with signal {-code}"
-        what += _words(said)
-    by_hand = f"`nsys export --type sqlite {shlex.quote(str(report))}`"
+        said.seek(0)
+        # A progress bar is written over itself: what counts is the end of each line.
+        lines = said.read().decode("utf-8", "replace").split("\n")
+        words = " ".join(filter(None, (line.rpartition("\r")[2].strip() for line in lines)))[-_MOST_QUOTED:]
+    what = "has not ended in time" if code is None else f"fails with exit code {code}"
+    what = what if code != 0 else "wrote nothing"
     raise ProfileError(
-        f"a report that could not be exported: `nsys export` {what}",
+        f"a report that could not be exported: `nsys export` {what}" + (f": {words}" if words else ""),
         path=path,
-        remedy=f"try {by_hand} with the nsys that recorded it, or a later one, and give the .sqlite file",
+        remedy=f"try `nsys export --type sqlite {shlex.quote(str(report))}` with the nsys that recorded it, "
+        "or a later one, and give the .sqlite file",
     )
-
-
-def _waited_for(program: subprocess.Popen[bytes], path: str, progress: Progress | None) -> int | None:
-    """Return the program's exit code; None where it takes too long."""
-    until = time.monotonic() + LONGEST_EXPORT_SECONDS
-    while time.monotonic() < until:
-        with suppress(subprocess.TimeoutExpired):
-            return program.wait(_ASKED_EVERY_SECONDS)
-        # By this the work can be cancelled, too.
-        if progress is not None:
-            progress(0, 0, f"exporting {path} with nsys")
-    return None
-
-
-def _words(said: IO[bytes]) -> str:
-    """Return the end of what the program said, to follow a message."""
-    said.seek(max(0, said.seek(0, os.SEEK_END) - 4 * _MOST_QUOTED))
-    # A progress bar is written over itself: what counts is the end of each line.
-    lines = [line.rpartition("\r")[2].strip() for line in said.read().decode("utf-8", "replace").split("\n")]
-    words = " ".join(filter(None, lines))
-    return f": {words[-_MOST_QUOTED:]}" if words else ""

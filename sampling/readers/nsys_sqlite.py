@@ -18,9 +18,8 @@ from sampling.arrays import IntArray, to_numpy
 from sampling.errors import ProfileError
 from sampling.parallel import Progress, ordered_map
 from sampling.profile.profile import KernelTable, Profile
-from sampling.readers.input_file import InputFile
+from sampling.readers.input_file import SQLITE, InputFile, OpenDatabase, damaged, open_database, uri
 from sampling.readers.nsys_export import NULL, STRINGS, NsysTables, read_export
-from sampling.readers.sqlite_file import MAGIC, OpenDatabase, damaged, open_database, uri
 
 FORMAT = "nsys-sqlite"
 
@@ -43,7 +42,7 @@ _OF_NSYS = re.compile(r"CUPTI_ACTIVITY_KIND_\w+|StringIds|TARGET_INFO_\w+")
 
 def recognise(file: InputFile) -> bool:
     """Return whether this is a SQLite database; ``read`` refuses those that nsys did not write."""
-    return file.head.startswith(MAGIC)
+    return file.head.startswith(SQLITE)
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:

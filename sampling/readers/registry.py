@@ -1,15 +1,9 @@
-"""Readers of profiles: one module a format. The content says which it is, never the suffix.
+"""Readers of profiles: one module a format, in ``MODULES``. The content says which it is, never the suffix.
 
-A new format is one new module and one line in ``MODULES``. A reader module has::
-
-    FORMAT: str                                    # e.g. "nsys-sqlite"
-    def recognise(file: InputFile) -> bool         # from file.head (64 KiB) or the folder's listing; cheap
-    def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile | None
-
-``read`` raises ProfileError, with the remedy, for what is of its format but not a profile; None says that
-what follows the head is of another. A reader of tables, whose columns may have any names, also has::
-
-    def has_columns(file: InputFile) -> bool       # whether those of a launch are there, by file.columns
+A module has FORMAT, a text; recognise(file), cheap, from the head or the folder's listing; and read(file,
+kernels, progress), which raises ProfileError for what is of its format but not a profile, and returns None
+where what follows the head is of another. One of tables, whose columns may have any names, also has
+has_columns(file): whether those of a launch are there, by file.columns.
 """
 
 from __future__ import annotations
@@ -22,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from sampling.errors import OptionError
+from sampling.errors import OptionError, ProfileError
 from sampling.parallel import Progress
 from sampling.profile.identity import content_sha256, disk_state
 from sampling.profile.profile import KernelTable, Profile, joined_profiles
@@ -34,19 +28,17 @@ if TYPE_CHECKING:
 
 #: The modules of the readers, in the order in which they are asked
 MODULES = (
-    "sampling.readers.launch_parquet",
-    "sampling.readers.rocm_database",
+    "sampling.readers.rocprofv3",
     "sampling.readers.nsys_sqlite",
     "sampling.readers.nsys_folder",
     "sampling.readers.nsys_report",
     "sampling.readers.kineto",
     "sampling.readers.nsys_csv",
     "sampling.readers.pipit_csv",
-    "sampling.readers.rocm_json",
     "sampling.readers.rocm_csv",
     "sampling.readers.nvprof",
     "sampling.readers.gpgpu_sim_output",
-    "sampling.readers.csv_table",
+    "sampling.readers.launch_tables",
 )
 
 # What tools put behind the name of a recording, and which form of it is read: the first that is there.
@@ -72,15 +64,10 @@ def read_profile(
 ) -> Profile:
     """Read one workload from one or more files; "-" is standard input, gzip is read as it is.
 
-    A folder that is no export is the profiles in it.
+    A folder that is no export is the profiles in it. Columns are of the files that are tables.
 
     Raises ProfileError: a file is missing, damaged, of no known format, or not a profile; OptionError:
-    there are columns and no file is a table.
-
-    Parameters
-    ----------
-    columns : which columns of a table hold what, for the files that are tables.
-    needs_table : whether columns are refused where no file is a table.
+    there are columns and no file is a table, where that is needed.
     """
     kernels = KernelTable()
     profiles: list[Profile] = []
@@ -136,10 +123,9 @@ def _profiles_of(
             if (entry.is_file() or entry.is_dir()) and _is_profile(entry, columns):
                 recognised[entry.name] = _recording_and_form(entry.name)
         if not recognised:
-            # Many regular expressions, which no profile needs.
-            from sampling.readers.not_a_profile import folder_error
-
-            raise folder_error(folder)
+            what = "a folder in which nothing is a profile, and no nsys export (CUPTI_ACTIVITY_KIND_KERNEL)"
+            remedy = "give a profile, or the folder that `nsys export --type parquetdir` writes"
+            raise ProfileError(what, path=path, remedy=remedy)
     best: dict[str, str] = {}
     for name, (recording, _) in sorted(recognised.items(), key=lambda each: each[1][1]):
         best.setdefault(recording, name)

@@ -193,10 +193,10 @@ def count_durations(
     for part, reduction in zip(selected, ordered_map(reduced_part, selected), strict=True):
         waiting.append(reduction)
         if sum(len(each[0]) for each in waiting) > max(_MERGED_FROM, 2 * len(waiting[0][0])):
-            waiting = [merged(waiting)]
+            waiting = [_merged(waiting)]
         if progress is not None:
             progress(part.stop_id, profile.launches, "reading")
-    return _grouped(profile, grouping, region, selected, merged(waiting))
+    return _grouped(profile, grouping, region, selected, _merged(waiting))
 
 
 def counts_by_name(profile: Profile, counts: DurationCounts) -> DurationCounts:
@@ -218,14 +218,7 @@ def _grouped(
 ) -> DurationCounts:
     """Name the groups, drop what names and durations filter out, and order what is left."""
     raw, duration_ns, count = reduction
-    total_ns = float(np.dot(count.astype(np.float64), duration_ns.astype(np.float64)))
-    if total_ns >= 2.0**62:
-        raise ProfileError(
-            f"the durations add up to {total_ns / 1e9:.3g} seconds, which no recording lasts",
-            path=", ".join(file.path for file in profile.files),
-            column="duration_ns",
-            remedy="check the unit: durations are nanoseconds",
-        )
+    refuse_endless(profile, float(np.dot(count.astype(np.float64), duration_ns.astype(np.float64))))
     name_of: AnyIntArray = np.arange(int(raw[-1]) + 1) // len(profile.sequences)
     if grouping.needs_shape:
         name_of = profile.kernels.signature_names()[name_of]
@@ -264,15 +257,22 @@ def _grouped(
     )
 
 
+def refuse_endless(profile: Profile, total_ns: float) -> None:
+    """Raise ProfileError for a total that 64-bit integers could not hold."""
+    if total_ns >= 2.0**62:
+        raise ProfileError(
+            f"the durations add up to {total_ns / 1e9:.3g} seconds, which no recording lasts",
+            path=", ".join(file.path for file in profile.files),
+            column="duration_ns",
+            remedy="check the unit: durations are nanoseconds",
+        )
+
+
 def reduced(code: AnyIntArray, duration_ns: AnyIntArray, count: IntArray | None = None) -> Reduction:
     """Return the distinct (code, duration), and how many launches have each.
 
-    They are packed into one number and sorted: ten times as fast as by two keys.
-
-    Parameters
-    ----------
-    code, duration_ns : (n,) at least 0.
-    count : (n,) how many launches each stands for; None: one.
+    They are packed into one number and sorted: ten times as fast as by two keys. All are (n,) and at least 0;
+    ``count`` says how many launches each stands for, None: one.
     """
     bits = int(duration_ns.max(initial=0)).bit_length()
     width = int(code.max(initial=0)).bit_length() + bits
@@ -305,12 +305,10 @@ def reduced(code: AnyIntArray, duration_ns: AnyIntArray, count: IntArray | None 
     return (distinct >> np.uint64(bits)).astype(np.int64), of_duration.astype(np.int64), launches
 
 
-def merged(reductions: Sequence[Reduction]) -> Reduction:
-    """Return the reduction of all that the given ones reduce."""
+def _merged(reductions: Sequence[Reduction]) -> Reduction:
     if len(reductions) == 1:
         return reductions[0]
-    code, duration_ns, count = map(np.concatenate, zip(*reductions, strict=True))
-    return reduced(code, duration_ns, count)
+    return reduced(*map(np.concatenate, zip(*reductions, strict=True)))
 
 
 def group_of_label(profile: Profile, counts: DurationCounts) -> list[IntArray]:

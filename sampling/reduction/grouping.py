@@ -14,14 +14,12 @@ from sampling.errors import OptionError
 from sampling.profile.names import readable_name, stem_script_name
 from sampling.profile.profile import Dimensions, KernelTable, Profile
 from sampling.reduction import GroupBy
-from sampling.text import Wording, listed, shortened
+from sampling.text import Wording, shortened
 
 _RANKED = re.compile(r"#(\d+)(?:\s+(.+))?", re.DOTALL)
-# Words of a label that are no part of the name: grid, block, device and process.
-_SIZES = re.compile(r"\d+x\d+x\d+")
-_BLOCK = re.compile(r"\[(\d+)(?:x(\d+))?(?:x(\d+))?\]")
-_PLACE = re.compile(r"(gpu|p)(\d+)")
-# What stands in a label for letters that are left out.
+# Where a label tells a device and a process, and what stands in it for letters that are left out.
+_PLACE = re.compile(r"\b(gpu|p)(\d+)\b")
+_PLACES = {"gpu": "device", "p": "process"}
 _LEFT_OUT = re.compile(r"\u2026|\.{2,}|\.*~\d+$")
 
 
@@ -55,10 +53,8 @@ def group_table(
 ) -> tuple[list[KernelGroup], IntArray]:
     """Return the groups of a reduction, and (raw codes,) the index of each one's; -1 where not selected.
 
-    Parameters
-    ----------
-    raw_selected : (raw codes,) which raw codes count; raw code = label * sequences + sequence, label the
-        signature code if the grouping needs shapes, else the name code.
+    ``raw_selected`` says which raw codes count. One is label * sequences + sequence, label the signature code
+    if the grouping needs shapes, else the name code.
     """
     # Raw codes go by label first, so one label serves all its sequences.
     shared = lru_cache(maxsize=1)(partial(_shared, profile.kernels, grouping.by))
@@ -115,14 +111,10 @@ def _dimensions(dimensions: Dimensions | None) -> str:
 def choose_kernel(groups: Sequence[KernelGroup], kernel: str | None) -> tuple[int, int]:
     """Return the group of "#3" (rank), or the largest whose key contains the text; the largest if None.
 
-    With it, how many others the text fits as well.
+    With it, how many others the text fits as well. Where no key contains it as it is written, case does not
+    count; where none does then, it is taken for a label as tables show it: all its words are in the key.
 
-    Where no key contains it as it is written, case does not count. Where none does then, it is taken for a
-    label as tables show it, with a mark for what is left out, which has to fit one group alone.
-
-    Raises
-    ------
-    OptionError : no group has that rank, or contains that text; or a label fits none, or several.
+    Raises OptionError: no group has that rank, or contains that text.
     """
     if kernel is None:
         return 0, 0
@@ -130,59 +122,22 @@ def choose_kernel(groups: Sequence[KernelGroup], kernel: str | None) -> tuple[in
         rank, label = int(ranked[1]), ranked[2]
         if not 1 <= rank <= len(groups):
             raise OptionError(Wording("`kernel={}`: ranks run from #1 to #{}", kernel, len(groups)))
-        group = groups[rank - 1]
-        if label and label.casefold() not in group.key.casefold() and not _fits(label, group):
-            raise OptionError(Wording("`kernel={!r}`: #{} is {}", kernel, rank, shortened(group.key)))
+        key = groups[rank - 1].key
+        if label and label.casefold() not in key.casefold() and not _in_words(key, label):
+            raise OptionError(Wording("`kernel={!r}`: #{} is {}", kernel, rank, shortened(key)))
         return rank - 1, 0
     # A mangled name is looked for as keys have it.
     text = readable_name(kernel)
-    folded = text.casefold()
-    found = [index for index, group in enumerate(groups) if text in group.key]
-    found = found or [index for index, group in enumerate(groups) if folded in group.key.casefold()]
-    if found:
-        return found[0], len(found) - 1
-    found = [index for index, group in enumerate(groups) if _fits(kernel, group)]
-    if not found:
-        raise OptionError(
-            Wording("`kernel={!r}`: no kernel group's key contains it", kernel),
-            remedy="`kernelpoint groups` lists them",
-        )
-    if len(found) > 1:
-        ranks = listed([f"#{index + 1}" for index in found])
-        raise OptionError(
-            Wording("`kernel={!r}` is the label of several kernel groups: {}", kernel, ranks),
-            remedy="give the rank of the one that is meant",
-        )
-    return found[0], 0
+    for fits in (str.__contains__, lambda key, text: text.casefold() in key.casefold(), _in_words):
+        found = [index for index, group in enumerate(groups) if fits(group.key, text)]
+        if found:
+            return found[0], len(found) - 1
+    message = Wording("`kernel={!r}`: no kernel group's key contains it", kernel)
+    raise OptionError(message, remedy="`kernelpoint groups` lists them")
 
 
-def _fits(label: str, group: KernelGroup) -> bool:
-    """Return whether a text may be the label of a group: words of its name, its grid, block and place."""
-    has_name = False
-    for word in label.split():
-        place = _PLACE.fullmatch(word) if has_name else None
-        if has_name and _SIZES.fullmatch(word):
-            fits = group.grid == tuple(map(int, word.split("x")))
-        elif block := _BLOCK.fullmatch(word):
-            fits = group.block == tuple(int(size or 1) for size in block.groups())
-        elif place:
-            fits = int(place[2]) == (group.process if place[1] == "p" else group.device)
-        else:
-            # Template arguments follow the function's name in an order of the label's own.
-            patterns = [pattern for part in word.split(",") if (pattern := _pattern(part))]
-            fits = all(re.search(pattern, group.name, re.DOTALL) for pattern in patterns)
-            has_name = has_name or bool(patterns)
-        if not fits:
-            return False
-    return has_name
-
-
-def _pattern(part: str) -> str:
-    """Return what finds a part of a label in a name: its words in order, whole where nothing is left out."""
-    pieces, words = _LEFT_OUT.split(part), []
-    for place, piece in enumerate(pieces):
-        for word in re.finditer(r"\w+", piece):
-            begins = "" if place and word.start() == 0 else r"(?<![A-Za-z0-9_])"
-            ends = "" if place + 1 < len(pieces) and word.end() == len(piece) else r"(?![A-Za-z0-9_])"
-            words.append(begins + re.escape(word[0]) + ends)
-    return ".*?".join(words)
+def _in_words(key: str, label: str) -> bool:
+    """Return whether all words of a label are in a key; letters are left out at a mark."""
+    text = _PLACE.sub(lambda place: f"{_PLACES[place[1]]} {place[2]}", _LEFT_OUT.sub(" ", label))
+    words = re.findall(r"(?:device|process) \d+|\w+", text)
+    return bool(words) and all(word in key for word in words)

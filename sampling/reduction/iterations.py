@@ -27,8 +27,6 @@ _SCALE = 16
 _SMALLEST = 64
 #: How many launches in a row are looked for elsewhere, where a block has twice as many: one is too common.
 _WINDOW = 16
-#: After so many places in vain, those that repeat are told from the others at once.
-_TRIES = 32
 #: Odd, so that it has an inverse: the powers of a polynomial modulo 2^64.
 _BASE = 0x9E3779B97F4A7C15
 _MODULUS = 1 << 64
@@ -82,17 +80,6 @@ class Windows:
         """Return (n - launches + 1,) the codes of all windows of one length."""
         sums = self._sums[launches:] - self._sums[:-launches]
         return np.asarray(sums * self._inverse_powers[: len(sums)])
-
-    def same(self, low: IntArray, high: IntArray, *, before: bool) -> IntArray:
-        """Return (k,) how many values from two places on, or before them, are the same; low before high."""
-        most = low if before else len(self._inverse_powers) - high
-        length = np.zeros(len(most), dtype=np.int64)
-        for bit in reversed(range(int(most.max(initial=0)).bit_length())):
-            chosen = np.flatnonzero(length + (1 << bit) <= most)
-            size = length[chosen] + (1 << bit)
-            one, other = (place[chosen] - (size if before else 0) for place in (low, high))
-            length[chosen[self.codes(one, size) == self.codes(other, size)]] += 1 << bit
-        return length
 
 
 def find_iterations(codes: AnyIntArray) -> Iterations | None:
@@ -254,7 +241,6 @@ def _through(
     kept = np.flatnonzero(same)
     kept = kept[np.argsort(distance[kept], kind="stable")]
     other, low, distance = other[kept], low[kept], distance[kept]
-    in_vain = 0
     while len(other):
         here, period = int(low[0]), int(distance[0])
         there = here + period
@@ -266,14 +252,6 @@ def _through(
                 yield Stretch(start, stop, period)
             # Within it, multiples of the period say nothing new.
             left &= (distance % period > 0) | (other < start) | (other >= stop)
-        else:
-            in_vain += 1
-            if in_vain == _TRIES:
-                high = low + distance
-                same = (
-                    windows.same(low, high, before=True) + windows.same(low, high, before=False) >= distance
-                )
-                left &= same
         other, low, distance = other[left], low[left], distance[left]
 
 

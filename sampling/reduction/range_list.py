@@ -56,12 +56,8 @@ class RangeList:
     ) -> list[int]:
         """Return the paths to list, each before those inside it; those named before those found.
 
-        Parameters
-        ----------
-        by_time : sort those of one level by their time, largest first, not by where they begin.
-        depth : list no deeper ones; None: all.
-        most : list only so many, those of the most time. What a listed one lies in takes as long, so it is
-            listed too.
+        Those of one level go by where they begin, or by their time, largest first; no deeper ones than
+        ``depth``; only the ``most`` of the most time. What a listed one lies in takes as long, so it is too.
         """
         shown = np.flatnonzero(self.launches > 0)
         if depth is not None:
@@ -85,13 +81,7 @@ def list_ranges(profile: Profile, region: Region, progress: Progress | None = No
     """Return the ranges of a region; without any the list is empty. It holds 50 bytes a launch.
 
     The iterations of a process and device, where most of its launches are some, lie in a range that stands
-    for all of them.
-
-    Raises
-    ------
-    EmptySelectionError : the region leaves no launch, says which filter emptied it; or the profile has ranges
-        and the region none of their launches.
-    NotApplicableError : the profile lacks what the region asks for.
+    for all of them. Raises EmptySelectionError also where the region has no launch of the profile's ranges.
     """
     kept = count_durations(profile, Grouping(GroupBy.NAME), region, progress)
     columns = counted_at_once(profile, kept, ("signature", "duration_ns"), progress)

@@ -132,10 +132,8 @@ def nothing_left(parameter: str, value: object, remedy: str) -> EmptySelectionEr
 def selected_parts(profile: Profile, region: Region) -> tuple[Part, ...]:
     """Return what to load for a region, in id order; names and durations are filtered after the reduction.
 
-    Raises
-    ------
-    EmptySelectionError : the device, process, launch, range or time filter leaves nothing.
-    NotApplicableError : the profile has no ranges, or no starts, to filter by.
+    Raises EmptySelectionError: the device, process, launch, range or time filter leaves nothing;
+    NotApplicableError: the profile has no ranges, or no starts, to filter by.
     """
     left = list(range(len(profile.sequences)))
     for parameter, numbers, wanted in (
@@ -245,31 +243,24 @@ def selected_sequences(profile: Profile, chosen: Sequence[Part]) -> tuple[Launch
     return tuple(profile.sequences[index] for index in dict.fromkeys(part.sequence for part in chosen))
 
 
-def names_passing(profile: Profile, region: Region, present: BoolArray | None = None) -> BoolArray:
-    """Return (names,) whether a kernel name read so far passes the region's name filters.
+def names_passing(profile: Profile, region: Region, present: BoolArray) -> BoolArray:
+    """Return (names,) which of the names that launches selected so far have pass the region's name filters.
 
-    Parameters
-    ----------
-    present : (names,) whether a name has launches among those selected so far; None: nothing is known.
-
-    Raises
-    ------
-    EmptySelectionError : a filter leaves none of the names that are present.
+    Raises EmptySelectionError: a filter leaves none of them.
     """
-    kept = np.ones(len(profile.kernels.names), dtype=np.bool_) if present is None else present.copy()
+    kept = present.copy()
     filters = [("include", region.include, True)] if region.include else []
     filters += [("exclude", (pattern,), False) for pattern in region.exclude]
     for parameter, patterns, wanted in filters:
         found = profile.kernels.names.matching(partial(_finds_any, patterns))
         kept &= found[: len(kept)] == wanted
-        if present is not None and not kept.any():
+        if not kept.any():
             remedy = "`kernelpoint groups` lists the kernel names"
             raise nothing_left(parameter, " ".join(map(repr, patterns)), remedy)
     return kept
 
 
 def _finds_any(patterns: tuple[str, ...], name: str) -> bool:
-    """Return whether one of the patterns finds something in a name."""
     if patterns == (COMMUNICATION,):
         return is_communication(name)
     return any(re.search(pattern, name) for pattern in patterns)

@@ -236,11 +236,7 @@ def timeline_bins(
 ) -> TimelineBins:
     """Return the launches in bins: of as many launches each, as near as may be, or of the same time each.
 
-    Parameters
-    ----------
-    launches : at least one; with starts where the bins are of time.
-    bins : how many; by launch no more than there are launches.
-    drawn_ids : ids of launches that a plan draws, of this group and others.
+    By launch there are no more bins than launches. ``drawn_ids`` are of this group and others.
     """
     order, begin_ns = np.arange(len(launches)), launches.start_ns
     if by == "time":

@@ -35,35 +35,32 @@ Overrides = Mapping[str, Mapping[str, Verdict]]
 
 @dataclass(frozen=True, slots=True)
 class SplitNode:
-    """One decision."""
+    """One decision, on the pairs ``start:stop`` of the reduction.
 
-    #: Its place in the pre-order tuple.
+    ``index`` is its place in the pre-order tuple, as are ``left`` and ``right`` of its children; ``path`` the
+    way down from the root, e.g. "LRL". Kept whole it costs ``samples_old``, in parts ``samples_new``: None
+    where no split was looked at. Of more than two parts the first is the left child, and the others are split
+    off one by one down the right; ``threshold_ns`` is the largest duration of the left part.
+    """
+
     index: int
     depth: int
-    #: The way down from the root, e.g. "LRL"; "" is the root.
     path: str
-    #: Its pairs in the reduction.
     start: int
     stop: int
     launches: int
     mean_ns: float
     std_ns: float
-    #: Largest duration of the proposed left part; None where no split was looked at.
     threshold_ns: int | None
-    #: Cost of keeping it whole.
     samples_old: int
     tau_old_ns: float
-    #: Cost of its parts; None where no split was looked at. Of more than two the first is the left child, and
-    #: the others are split off one by one down the right.
     samples_new: tuple[int, ...] | None
     tau_new_ns: float | None
-    #: What was decided, and why in words and numbers.
     verdict: Verdict
+    #: Why, in words and numbers; and whether the user decided.
     reason: str
-    #: Places of the children.
     left: int | None = None
     right: int | None = None
-    #: Whether the user decided.
     overridden: bool = False
 
 
@@ -81,11 +78,10 @@ class SplitTree:
 
 
 class Decided(NamedTuple):
-    """What a rule makes of clusters (k,) and of p parts of each."""
+    """What a rule makes of clusters (k,) and of p parts of each: whether to split, and the costs."""
 
-    #: (k,) whether to split.
+    #: (k,) and (k, p), the samples of each part.
     splits: BoolArray
-    #: (k, p) the samples that each part would cost.
     samples_new: IntArray
     #: (k,) sampled time, whole and in parts.
     tau_old_ns: FloatArray
@@ -178,12 +174,12 @@ class TreeGrower:
     def tree(self) -> SplitTree:
         """The decisions so far."""
         place = {node.path: node.index for node in self._nodes}
-        linked = (
-            node
-            if node.verdict is Verdict.KEEP
-            else replace(node, left=node.index + 1, right=place.get(node.path + "R"))
+        linked = [
+            replace(node, left=node.index + 1, right=place.get(node.path + "R"))
+            if node.verdict is Verdict.SPLIT
+            else node
             for node in self._nodes
-        )
+        ]
         return SplitTree(self._group, tuple(linked))
 
     @property
@@ -196,11 +192,9 @@ class TreeGrower:
     @property
     def clusters(self) -> tuple[Clusters, IntArray]:
         """The clusters that the decisions so far lead to, decided or not, and the samples each was given."""
-        kept = [node for node in self._nodes if node.verdict is Verdict.KEEP]
-        rows = [(node.start, node.stop, node.samples_old) for node in kept]
-        rows += [
-            (each.cluster.start.item(), each.cluster.stop.item(), each.samples) for each in self._open[-1]
-        ]
+        rows = [(node.start, node.stop, node.samples_old) for node in self.tree.leaves]
+        for cluster, _, given, _ in self._open[-1]:
+            rows.append((int(cluster.start[0]), int(cluster.stop[0]), given))
         start, stop, samples = np.array(sorted(rows), dtype=np.int64).T
         return self._measured(start, stop), samples
 
@@ -224,16 +218,14 @@ class TreeGrower:
         """Take all decisions that are left; OverrideError where an override fits no node."""
         while self.step() is not None:
             pass
-        unused = set(self._overrides) - {node.path for node in self._nodes}
-        if unused:
-            raise OverrideError(
-                f"the tree has no node {min(unused)!r} to override",
-                key=self._counts.groups[self._group].key,
-                group=self._group,
-                path=min(unused),
-                remedy='a path is "" for the root, then L or R a step, as `kernelpoint tree` prints it',
-            )
+        if unused := set(self._overrides) - {node.path for node in self._nodes}:
+            remedy = 'a path is "" for the root, then L or R a step, as `kernelpoint tree` prints it'
+            raise self._error(f"the tree has no node {min(unused)!r} to override", min(unused), remedy)
         return self.tree
+
+    def _error(self, message: str, path: str, remedy: str | None = None) -> OverrideError:
+        key = self._counts.groups[self._group].key
+        return OverrideError(message, key=key, group=self._group, path=path, remedy=remedy)
 
     def _measured(self, start: IntArray, stop: IntArray) -> Clusters:
         return measured_clusters(self._counts, np.full(start.shape, self._group), start, stop)
@@ -295,12 +287,7 @@ class TreeGrower:
         """Return what the rule makes of the partition that costs least, of the best into 2, 3, ... parts."""
         counts, rule, (start, stop) = self._counts, self._rule, (int(cluster.start[0]), int(cluster.stop[0]))
         if stop - start == 1:
-            raise OverrideError(
-                f"node {path!r} cannot be split: all its durations are equal",
-                key=counts.groups[self._group].key,
-                group=self._group,
-                path=path,
-            )
+            raise self._error(f"node {path!r} cannot be split: all its durations are equal", path)
         before, found = (counts.launches_before, counts.time_before_ns), []
         for inner in best_partitions(*before, start, stop, rule.most_parts):
             bounds = np.array([[start, *inner, stop]])
@@ -371,11 +358,8 @@ def _split_at_once(
 def groups_overridden(counts: DurationCounts, overrides: Overrides) -> IntArray:
     """Return the kernel groups that the user decided on, ascending; OverrideError where one is not there."""
     index_of_key = {group.key: index for index, group in enumerate(counts.groups)} if overrides else {}
-    for key in overrides:
-        if key not in index_of_key:
-            raise OverrideError(
-                "an override names a kernel group that is not in this profile",
-                key=key,
-                remedy=Wording("keys are of one `group_by`; `kernelpoint groups --format json` lists them"),
-            )
+    if unknown := [key for key in overrides if key not in index_of_key]:
+        what = "an override names a kernel group that is not in this profile"
+        remedy = Wording("keys are of one `group_by`; `kernelpoint groups --format json` lists them")
+        raise OverrideError(what, key=unknown[0], remedy=remedy)
     return np.array(sorted(index_of_key[key] for key in overrides), dtype=np.int64)

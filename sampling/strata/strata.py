@@ -166,12 +166,6 @@ class CycleSpread:
 
 
 def declared_spread(groups: PlanGroups, target: Target) -> CycleSpread:
-    """Return what a target declares, for the groups of a plan."""
-    share = groups.kernel_duration_ns / max(groups.counts.total_duration_ns, 1)
-    return cycle_spread(target, share, groups.group_of, groups.is_pool)
-
-
-def cycle_spread(target: Target, share: FloatArray, group_of: IntArray, is_pool: BoolArray) -> CycleSpread:
     """Return what a target declares, from each kernel group's share of the time and the plan's group of each.
 
     With c_g the cycles per nanosecond of kernel group g, mean 1 and coefficient of variation k, w_g its share
@@ -179,6 +173,8 @@ def cycle_spread(target: Target, share: FloatArray, group_of: IntArray, is_pool:
     To second order its mean is sum V_g (1 + k^2 (1 - 4 w_g + 3 sum_h w_h^2)); never less than 1 is used, and
     w_g of a pool's kernels is next to nothing.
     """
+    share = groups.kernel_duration_ns / max(groups.counts.total_duration_ns, 1)
+    group_of, is_pool = groups.group_of, groups.is_pool
     squared = target.kernel_spread**2
     of_all = 1 + 3 * squared * float(np.dot(share, share))
     scale = np.full(len(is_pool) + 1, of_all)

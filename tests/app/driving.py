@@ -182,6 +182,6 @@ def assert_golden(name: str, text: str) -> None:
 
 def row_texts(study: Study, group: int, columns: TableColumns) -> dict[str, str]:
     """What stands in each column of a kernel group's row in view 1, by the column's name."""
-    row = "".join(text for text, _ in row_runs(study, group, columns))
+    row = "".join(text for text, _ in row_runs(group, columns))
     placed = zip(columns.starts(), columns.columns, strict=True)
     return {column.name: row[start : start + column.width] for start, column in placed}

@@ -10,24 +10,13 @@ import pytest
 from tests.app.driving import opened, planned, printed, view_of, wait_for
 from tui.app.compare import CompareScreen
 from tui.app.difference import DifferenceScreen
-from tui.app.overrides_file import printed_options
 from tui.app.plan.screen import PlanScreen
 from tui.app.split_tree import SplitTreeScreen
-from tui.app.state import Session
-from tui.app.tree_walk import WalkQueue
 from tui.app.views import VIEWS
 from tui.options.choices import ColorMode, OutputFormat
 from tui.options.look import OpenOptions
-from tui.options.plan import SampleOptions
 
 GIVEN = OpenOptions(format=OutputFormat.JSON, output="somewhere.txt", color=ColorMode.ALWAYS)
-
-
-@pytest.mark.parametrize("name", ["format", "output", "color"])
-def test_an_option_of_the_apps_own_output_is_not_printed(name: str) -> None:
-    options = replace(SampleOptions(), **{name: getattr(GIVEN, name)})
-    assert options != SampleOptions()
-    assert printed_options(Session(options)) == SampleOptions()
 
 
 def is_ready(screen: object) -> bool:
@@ -62,7 +51,7 @@ async def test_a_tree_that_lags_behind_the_session_is_copied_as_it_stands(
     async with opened(gpt, view="Split tree") as (app, pilot):
         screen = view_of(app)
         await wait_for(pilot, lambda: is_ready(screen), "the tree is there")
-        monkeypatch.setattr(WalkQueue, "work", lambda *_: None)
+        monkeypatch.setattr(SplitTreeScreen, "_make_changes", lambda *_: None)
         app.plan(replace(app.session.options, epsilon=0.002, seed=3))
         await planned(pilot, app)
         text, command = screen.pane_text().text, screen.command()

@@ -28,7 +28,7 @@ from tests.app.driving import (
     view_of,
     wait_for,
 )
-from tests.cli.test_privacy import SECRET, nsys
+from tests.cli.test_hostile_inputs import SECRET, nsys
 from tests.drawing import in_ascii
 from tests.terminal.pseudo_terminal import PROJECT, Terminal
 from tui import cli
@@ -210,13 +210,6 @@ def test_no_command_lets_a_name_steer_the_terminal(named: str, command: str) -> 
     assert (code == 0) is (command != "no such"), written
     check_bytes(written)
     assert b"\x1b" not in written
-
-
-def test_nor_does_it_in_a_terminal(named: str) -> None:
-    terminal = Terminal("tree", named, "--color", "always")
-    assert terminal.leave() == 0
-    check_bytes(terminal.output)
-    assert b"\x1b[2J" not in terminal.output
 
 
 def test_ascii_is_ascii_on_stderr_too(named: str) -> None:

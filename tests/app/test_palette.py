@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.app import SystemCommand
 from textual.command import CommandList
 
 from sampling.methods.registry import method_names
@@ -14,7 +13,7 @@ from tests.app.driving import App, Running, opened, planned, screen_text, view_o
 from tui.app.actions import ACTIONS, APP, COMPARING, SCALE, VIEW
 from tui.app.app import KernelPointApp
 from tui.app.option_form import OPTION_FIELDS, OptionForm
-from tui.app.palette import entries, found
+from tui.app.palette import entries
 from tui.app.views import VIEWS, View, view_named
 from tui.options.look import OpenOptions
 
@@ -23,13 +22,6 @@ def titles(here: str | None, *, has_profile: bool = True) -> list[str]:
     """What the palette lists in a view."""
     scopes = next((view.screen.SCOPES for view in VIEWS if view.name == here), (APP,))
     return [entry.title for entry in entries(here, scopes, has_profile=has_profile)]
-
-
-def commands(here: str) -> list[SystemCommand]:
-    """The same with their explanations."""
-    scopes = next(view.screen.SCOPES for view in VIEWS if view.name == here)
-    found = entries(here, scopes, has_profile=True)
-    return [SystemCommand(entry.title, entry.help, lambda: None) for entry in found]
 
 
 @pytest.mark.parametrize("here", [view.name for view in VIEWS])
@@ -47,26 +39,6 @@ def test_every_action_of_every_view_is_there_once_with_its_view_and_key(here: st
     assert listed[0].startswith(f"{here}: "), "what can be done here comes first"
 
 
-@pytest.mark.parametrize("here", ["Groups", "Compare", "Timeline"])
-@pytest.mark.parametrize(
-    ("typed", "first"),
-    [
-        ("save", "Plan: Save  S"),
-        ("export", "Plan: Export  e"),
-        ("epsilon", "Option: epsilon"),
-        ("method", "Option: method"),
-        ("accel", "Export: accel-sim"),
-        ("method root", "Method: root"),
-        ("view 6", "View 6: Timeline  6"),
-        ("timeline", "View 6: Timeline  6"),
-        ("whole drop a decision", ""),
-    ],
-)
-def test_what_one_types_is_found_from_any_view(here: str, typed: str, first: str) -> None:
-    hits = [each.title for each in found(commands(here), typed)]
-    assert (hits or [""])[0] == first
-
-
 @pytest.mark.parametrize("view", VIEWS, ids=[view.name for view in VIEWS])
 def test_whatever_is_listed_can_be_run(view: View) -> None:
     listed = list(entries(view.name, view.screen.SCOPES, has_profile=True))
@@ -75,16 +47,6 @@ def test_whatever_is_listed_can_be_run(view: View) -> None:
         name = entry.action.partition("(")[0]
         of = KernelPointApp if name.startswith("app.") else screen
         assert hasattr(of, f"action_{name.rpartition('.')[2]}"), entry
-
-
-def test_method_finds_the_option_the_trees_of_another_and_every_method() -> None:
-    hits = [each.title for each in found(commands("Groups"), "method")]
-    assert hits[:3] == ["Option: method", "Split tree: Method  m", "Method: joint"]
-    assert {
-        "Option: method",
-        "Split tree: Method  m",
-        *(f"Method: {name}" for name in method_names()),
-    } <= set(hits)
 
 
 def test_without_a_profile_only_what_works_is_listed() -> None:

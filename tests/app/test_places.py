@@ -13,17 +13,13 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from sampling.plan.plan_file import read_overrides
 from sampling.splitting.tree import Verdict
 from tests.app.driving import App, Running, opened, planned, printed, screen_text, study_in, wait_for
 from tests.app.plan_driving import form_of, running
 from tui.app import overrides_file
 from tui.app.frame import page, wording
-from tui.app.frame.field import ElsewhereInput
 from tui.app.option_form import OptionForm
 from tui.app.plan import details as plan_details
-from tui.app.state import same_overrides
-from tui.options import command_line
 from tui.options import files as places
 from tui.options.look import OpenOptions
 
@@ -55,17 +51,13 @@ def read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         refused(path)
         written(text, path)
 
-    def new_file(path: Path) -> Any:
-        refused(path)
-        return real_new_file(path)
-
     def access(path: Any, mode: int) -> bool:
         return Path(path).absolute() != here and real_access(path, mode)
 
-    real_new_file, real_access = page.new_file, os.access
+    real_access = os.access
     monkeypatch.setattr(overrides_file, "write_text", write_text)
     monkeypatch.setattr(plan_details, "write_text", write_text)
-    monkeypatch.setattr(page, "new_file", new_file)
+    monkeypatch.setattr(page, "write_text", write_text)
     monkeypatch.setattr(places.os, "access", access)
     monkeypatch.setenv("HOME", str(home))
     return home
@@ -73,12 +65,6 @@ def read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def words_of(app: App) -> str:
     return " ".join(screen_text(app).split())
-
-
-async def is_asked(pilot: Running, app: App) -> ElsewhereInput:
-    await wait_for(pilot, lambda: isinstance(app.focused, ElsewhereInput), "it asks for another place")
-    assert isinstance(app.focused, ElsewhereInput)
-    return app.focused
 
 
 async def decide(pilot: Running, app: App) -> None:
@@ -104,34 +90,18 @@ async def test_a_plan_is_proposed_elsewhere_and_a_refused_place_stays_to_be_edit
         await wait_for(pilot, lambda: app.focused is form_of(app), "the prompt is gone")
 
 
-async def test_the_text_of_a_pane_is_written_elsewhere(table: str, read_only: Path) -> None:
-    async with opened(table, options=ROOT) as (app, pilot):
-        await pilot.press("w")
-        field = await is_asked(pilot, app)
-        assert "Permission denied" in words_of(app)
-        assert field.value == f"{read_only}/kernelpoint-groups.txt"
-        await typed(pilot, "no/where.txt")
-        await wait_for(pilot, lambda: "no such folder" in words_of(app), "why not there either")
-        await typed(pilot, f"{read_only}/mine.txt")
-        await wait_for(pilot, (read_only / "mine.txt").exists, "it is there")
-        await wait_for(pilot, lambda: "written to" in words_of(app), "it says where")
-
-
-async def test_decisions_are_written_elsewhere_before_the_command_that_names_them_is_copied(
+async def test_where_the_folder_takes_no_file_that_is_said_and_decisions_are_kept(
     table: str, read_only: Path
 ) -> None:
     async with opened(table, options=ROOT) as (app, pilot):
+        await pilot.press("w")
+        await wait_for(pilot, lambda: "not written: " in words_of(app), "the pane's text is not")
         await decide(pilot, app)
         await pilot.press("Y")
-        await is_asked(pilot, app)
-        assert "Your split decisions are not written" in words_of(app)
-        await typed(pilot, "~/mine.json")
-        await wait_for(pilot, lambda: "--overrides" in app.clipboard, "the command is copied")
-        assert f"--overrides {read_only}/mine.json" in app.clipboard
-        found = read_overrides(str(read_only / "mine.json")).overrides
-        assert same_overrides(found, app.session.overrides)
-        await pilot.press("q")
-        assert app.return_code == 0, "they are kept: nothing is asked again"
+        await wait_for(pilot, lambda: "split decisions are not written" in words_of(app), "nor are they")
+        assert app.clipboard == ""
+        kept = overrides_file.kept_decisions(app.session)
+        assert kept.startswith(f"your split decisions are in {read_only}")
 
 
 async def test_quitting_writes_no_file_and_says_what_was_not_saved(table: str, tmp_path: Path) -> None:
@@ -174,10 +144,6 @@ async def test_the_line_at_quitting_is_a_command_that_makes_the_same_plan(
     assert ours["strata"] == theirs["strata"]
     assert ours["overrides"] == theirs["overrides"]
     assert ours["overrides"]
-
-
-def test_a_command_names_a_place_that_takes_the_plan(read_only: Path, table: str) -> None:
-    assert command_line.printed_plan_name(OpenOptions(profiles=(table,))) == f"{read_only}/plan.json"  # type: ignore[arg-type]
 
 
 async def test_tab_completes_every_path_and_leaves_no_field(table: str) -> None:

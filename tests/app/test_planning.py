@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-import tempfile
 import threading
 from dataclasses import replace
-from errno import EACCES
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sampling.plan.plan_file import read_overrides
 from sampling.reduction import GroupBy
 from sampling.splitting.tree import Verdict
-from tests.app.driving import App, opened, planned, printed, screen_text, study_in, view_of, wait_for
-from tui.app import overrides_file, planning
+from tests.app.driving import App, opened, planned, printed, study_in, view_of, wait_for
+from tui.app import planning
 from tui.app.frame import wording
-from tui.app.state import Session, same_overrides
+from tui.app.state import Session
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
 from tui.output.blocks import without_tones
@@ -38,47 +34,6 @@ async def test_what_cannot_be_planned_is_said_and_all_stays(gpt: str) -> None:
         app.plan(replace(app.session.options, epsilon=0.1))
         await planned(pilot, app)
         assert app.session.problem is None
-
-
-async def test_a_refusal_goes_with_the_next_key_in_every_view(gpt: str) -> None:
-    async with opened(gpt, (120, 40)) as (app, pilot):
-        for key in ("2", "3", "4", "1"):
-            app.plan(replace(app.session.options, method="pks"))
-            await wait_for(pilot, lambda: "Plan unchanged: pks needs metrics" in screen_text(app), "why not")
-            await pilot.press(key)
-            await wait_for(pilot, lambda: "launches by joint, " in screen_text(app), "the plan again")
-            assert "Plan unchanged" not in screen_text(app)
-
-
-async def test_decisions_are_kept_where_the_folder_takes_no_file(
-    gpt: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home, temporary = tmp_path / "home", tmp_path / "temporary"
-    home.mkdir()
-    temporary.mkdir()
-    refused: list[Path] = [Path()]
-    written = overrides_file.write_text
-
-    def write_text(text: str, path: Path) -> None:
-        if path.parent in refused:
-            raise PermissionError(EACCES, "Permission denied", str(path))
-        written(text, path)
-
-    monkeypatch.setattr(overrides_file, "write_text", write_text)
-    monkeypatch.setattr(Path, "home", lambda: home)
-    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(temporary))
-    async with opened(gpt) as (app, pilot):
-        app.decide(keep_largest(app), "root")
-        await planned(pilot, app)
-    for folder in (home, temporary):
-        kept = overrides_file.kept_decisions(app.session)
-        (file,) = folder.iterdir()
-        assert kept == f"your split decisions are in {file}"
-        assert same_overrides(read_overrides(str(file)).overrides, app.session.overrides)
-        refused.append(folder)
-        file.unlink()
-    kept = overrides_file.kept_decisions(app.session)
-    assert kept.startswith("your split decisions are not written: kernelpoint-overrides-")
 
 
 async def test_undo_brings_the_method_back(gpt: str) -> None:
@@ -163,23 +118,3 @@ def test_the_line_of_the_plan_says_launches_speedup_error_and_what_makes_it_fast
         assert all(" + 1 of yours, " in without_tones(line) for line in wording.plan_lines(kept, study))
         faster = without_tones(wording.with_faster(session, lines)[0])
         assert ("   Faster if: " in faster) == bool(session.binding)
-
-
-async def test_what_is_wrong_with_a_decision_fits_the_line_of_the_plan(gpt: str) -> None:
-    """The groups' names are longer than the screen."""
-    async with opened(gpt) as (app, pilot):
-        app.decide(keep_largest(app), "root")
-        await planned(pilot, app)
-        app.plan(replace(app.session.options, group_by=GroupBy.NAME))
-        await wait_for(pilot, lambda: app.session.problem is not None, "the reason")
-        assert app.session.problem == (
-            "your split decision is of groups by launch, not by name; [u] in Split tree takes it back"
-        )
-        await wait_for(
-            pilot,
-            lambda: (
-                "Plan unchanged: your split decision is of groups by launch, not by name\n"
-                in screen_text(app) + "\n"
-            ),
-            "it is said whole",
-        )

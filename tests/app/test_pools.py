@@ -12,18 +12,13 @@ from tests.app.driving import (
     App,
     opened,
     printed,
-    row_texts,
-    screen_text,
     study_in,
     view_of,
     wait_for,
 )
 from tests.app.test_view_split_tree import press, settled, stop_in
-from tui.app.group_table import GroupTable, table_columns
 from tui.app.split_tree import SplitTreeScreen
-from tui.charts.quantities import share
 
-POOL_BELOW = 0.01
 """The default: kernel groups of less of the time may be pooled."""
 
 
@@ -45,33 +40,6 @@ def pooled(app: App) -> list[int]:
 
 
 # View 1.
-
-
-async def test_pooled_kernel_groups_are_marked_in_view_1(gpt: str) -> None:
-    async with opened(gpt) as (app, pilot):
-        study, marked = study_in(app), pooled(app)
-        assert len(marked) > 1, "a pool of one is none"
-        assert all(study.groups.share[group] < POOL_BELOW for group in marked)
-        listed = app.screen.query_one(GroupTable).listed.groups
-        columns = table_columns(study, 80)
-        rows = [row_texts(study, group, columns) for group in listed]
-        for heading in {"strata", "drawn"} & rows[0].keys():
-            for group, cell in zip(listed, (row[heading].strip() for row in rows), strict=True):
-                assert (cell == "pool") == (group in marked), (heading, group)
-                assert cell == "pool" or int(cell) > 0, "every other kernel group has its own"
-        await pilot.press("G")
-        await wait_for(pilot, lambda: app.session.selected == listed[-1], "the last one")
-        row = next(row for row in screen_text(app).splitlines() if row.lstrip().startswith(share_of(app)))
-        assert " pool " in row or not {"strata", "drawn"} & rows[0].keys()
-
-
-def share_of(app: App) -> str:
-    """How the selected group's row begins: its rank, or where that has no room its share."""
-    selected = app.session.selected
-    assert selected is not None
-    rank = f"#{selected + 1} "
-    is_ranked = any(row.lstrip().startswith(rank) for row in screen_text(app).splitlines())
-    return rank if is_ranked else share(float(study_in(app).groups.share[selected]))
 
 
 # View 2.

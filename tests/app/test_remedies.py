@@ -45,19 +45,3 @@ async def test_a_key_applies_a_remedy_and_u_takes_it_back(resnet: str) -> None:
         await _page(app, pilot)
         await pilot.press("u")
         await wait_for(pilot, lambda: "no change of the plan's" in screen_text(app), "there is no other")
-
-
-async def test_a_remedy_whose_option_was_changed_since_is_left_alone(resnet: str) -> None:
-    async with opened(resnet) as (app, _):
-        finding = remedy_keys(study_in(app).findings)["a"]
-        steps, options = app.steps, app.session.options
-        app.apply_remedy(finding)
-        after = app.session.options
-        other = replace(after, epsilon=0.1)
-        assert steps.undo(other) == (
-            replace(options, epsilon=0.1),
-            f"--launches {after.launches} is taken back",
-        )
-        steps.note(options, after, "")
-        assert steps.undo(replace(after, launches="0:9")) is None
-        assert len(steps) == 0

@@ -150,18 +150,6 @@ def test_a_pane_has_the_command_that_prints_it() -> None:
     assert pane_text(ResultsPane.TOTALS, None, CANVAS) == ""
 
 
-def test_titles_say_what_is_done() -> None:
-    reading = pane_title(ResultsPane.TOTALS, None, "reading results")
-    assert reading == ("[o] Results", "reading results; esc cancels")
-    assert pane_title(ResultsPane.TOTALS, known(), place="j more") == ("[o] Results of plan.json", "j more")
-    assert pane_title(ResultsPane.TOTALS, known(doing="drawing"))[1] == "drawing; esc cancels"
-    asked = replace(known().asked, target=0.5)
-    assert pane_title(ResultsPane.TOTALS, known(asked=asked))[1] == "within 50.0 %"
-    asked = replace(asked, target=0.0001)
-    said = pane_title(ResultsPane.TOTALS, known(asked=asked, larger=LARGER), place="tab j more")[1]
-    assert said == "not within <0.1 %, t what is next; tab j more"
-
-
 # What is typed.
 
 

@@ -33,13 +33,6 @@ async def test_a_held_key_acts_by_its_first_step_and_its_last() -> None:
         assert soon.is_resting
 
 
-async def test_a_single_step_acts_once() -> None:
-    async with asked() as (soon, acted):
-        soon.ask(7)
-        await asyncio.sleep(LONG_ENOUGH_SECONDS)
-        assert acted == [7]
-
-
 async def test_what_is_asked_at_once_takes_the_place_of_what_was_put_off() -> None:
     async with asked() as (soon, acted):
         soon.ask(1)
@@ -48,12 +41,3 @@ async def test_what_is_asked_at_once_takes_the_place_of_what_was_put_off() -> No
         assert acted == [1, 3]
         await asyncio.sleep(LONG_ENOUGH_SECONDS)
         assert acted == [1, 3]
-
-
-async def test_ending_acts_on_what_was_put_off() -> None:
-    async with asked() as (soon, acted):
-        soon.ask(1)
-        soon.ask(2)
-        soon.end()
-        assert acted == [1, 2]
-        assert soon.is_resting

@@ -1,30 +1,19 @@
-"""Sorting by keys and by clicks on heads: the order, the mark of its direction, the same in a command."""
+"""Sorting by keys, and clicks: the order, the mark of its direction, the same in a command."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from textual import events
-from textual.widget import Widget
-
 from tests.app.driving import (
-    App,
-    Running,
     opened,
     printed,
     screen_text,
-    strips_of,
-    study_in,
     view_of,
     wait_for,
 )
 from tests.drawing import in_ascii
-from tui.app.compare import CompareTable, order_words
-from tui.app.difference import DifferenceTable
-from tui.app.frame.panes import Chart, head_at, marked, sorted_by_head
+from tui.app.frame.panes import Chart, marked
 from tui.app.group_table import GroupTable
-from tui.options.choices import CompareSort, DifferenceSort, GroupSort
-from tui.options.look import OpenOptions
 from tui.terminal.printable import Column
 
 
@@ -40,41 +29,7 @@ def test_the_first_head_that_is_there_has_the_mark_and_keeps_its_width() -> None
     assert heads("mean", falls=True, ascii_only=True) == ["share", "kernel group   "]
 
 
-def test_a_click_means_the_nearest_head() -> None:
-    heading = "   method  speedup↓  mean"
-    assert [head_at(heading, x) for x in (0, 8, 10, 11, 18, 19, 20, 24, 70)] == [
-        *["method"] * 2,
-        *["speedup↓"] * 4,
-        *["mean"] * 3,
-    ]
-    assert head_at("", 3) == ""
-
-
-def test_a_second_click_on_a_head_is_the_other_way_round() -> None:
-    assert sorted_by_head("CoV", GroupSort.TOTAL, is_reverse=True) == (GroupSort.COV, False)
-    assert sorted_by_head("CoV↓", GroupSort.COV, is_reverse=False) == (GroupSort.COV, True)
-    assert sorted_by_head("covv", GroupSort.COV, is_reverse=False) == (GroupSort.COV, True)
-    assert sorted_by_head("share^", GroupSort.TOTAL, is_reverse=True) == (GroupSort.TOTAL, False)
-    assert sorted_by_head("kernel group", GroupSort.TOTAL, is_reverse=False) == (GroupSort.NAME, False)
-    assert sorted_by_head("status", DifferenceSort.MEAN, is_reverse=False) is None
-
-
-def test_the_orders_of_methods_in_words() -> None:
-    assert order_words(CompareSort.BEST, reverse=False) == ", best first"
-    assert order_words(CompareSort.BEST, reverse=True) == ", worst first"
-    assert order_words(CompareSort.SPEEDUP, reverse=True) == " by speedup, smallest first"
-    assert order_words(CompareSort.MEAN, reverse=True) == " by mean error, largest first"
-    assert order_words(CompareSort.METHOD, reverse=True) == " by method, Z to A"
-
-
-async def click_head(app: App, pilot: Running, table: type[Widget], head: str) -> None:
-    """Click on a head of a table."""
-    region = app.screen.query_one(table).region
-    x = strips_of(app)[region.y].text[region.x :].index(head) + 1
-    await pilot.click(table, offset=(x, 0))
-
-
-async def test_groups_by_the_reverse_key_and_by_clicks(gpt: str, tmp_path: Path) -> None:
+async def test_groups_by_the_reverse_key_and_the_next_column(gpt: str, tmp_path: Path) -> None:
     async with opened(gpt) as (app, pilot):
         table = app.screen.query_one(GroupTable)
         assert " total↓" in screen_text(app)
@@ -85,56 +40,10 @@ async def test_groups_by_the_reverse_key_and_by_clicks(gpt: str, tmp_path: Path)
         assert (table.highlighted, app.session.selected) == (21, 21), "at the top"
         view = view_of(app)
         text, command = view.pane_text().text, view.command()
-        await click_head(app, pilot, GroupTable, "launches")
-        await wait_for(pilot, lambda: "launches↓" in screen_text(app), "the other column, largest first")
-        await click_head(app, pilot, GroupTable, "launches")
-        await wait_for(pilot, lambda: "launches↑" in screen_text(app), "the other way round")
-        launches = study_in(app).groups.launches
-        listed = [int(launches[group]) for group in table.listed.groups]
-        assert listed == sorted(listed)
         await pilot.press("s")
-        await wait_for(pilot, lambda: "by mean ─" in screen_text(app), "the next column, largest first")
+        await wait_for(pilot, lambda: "by launches ─" in screen_text(app), "the next column, largest first")
     assert "--reverse" in command
     assert printed(command, 80, tmp_path) == text
-
-
-async def test_methods_by_clicks_and_rows_by_the_mouse(gpt: str, tmp_path: Path) -> None:
-    async with opened(gpt, view="Compare") as (app, pilot):
-        table = app.screen.query_one(CompareTable)
-        await wait_for(pilot, lambda: "draws each, [r] again" in screen_text(app), "all are compared")
-        await click_head(app, pilot, CompareTable, "mean")
-        await wait_for(pilot, lambda: " mean↑" in screen_text(app), "the least wrong first")
-        await pilot.press("R")
-        await wait_for(pilot, lambda: " mean↓" in screen_text(app), "the most wrong first")
-        assert "[4] Methods by mean error, largest first" in screen_text(app)
-        assert table.methods[-1] == "", "what cannot run stays last"
-        await pilot.click(CompareTable, offset=(4, 3))
-        await wait_for(pilot, lambda: table.highlighted == table.methods[2], "a row is chosen")
-        wheel = events.MouseScrollDown(table, 4, 3, 0, 1, 0, False, False, False)
-        table.post_message(wheel)
-        await wait_for(pilot, lambda: table.highlighted == table.methods[3], "the wheel goes on")
-        view = view_of(app)
-        text, command = view.pane_text().text, view.command()
-    assert command.endswith("--sort mean --reverse")
-    assert printed(command, 80, tmp_path) == text
-
-
-async def test_kernels_of_a_difference_by_keys_and_clicks(gpt: str, tmp_path: Path) -> None:
-    options = OpenOptions(launches="1000:")
-    async with opened(gpt, (120, 40), view="Difference", options=options, before="@:1000") as (app, pilot):
-        await wait_for(pilot, lambda: "change↓" in screen_text(app), "they are compared")
-        await pilot.press("j", "s")
-        await wait_for(pilot, lambda: "before↓" in screen_text(app), "by the next column")
-        assert app.screen.query_one(DifferenceTable).cursor == 0, "at the top"
-        await click_head(app, pilot, DifferenceTable, "before")
-        await wait_for(pilot, lambda: "before↑" in screen_text(app), "the other way round")
-        assert "Kernels by before, smallest first" in screen_text(app)
-        first = screen_text(app).splitlines()[app.screen.query_one(DifferenceTable).region.y + 1]
-        assert first.split()[-2][:12] in app.screen.query_one("#two-pane PaneTitle").render_line(0).text
-        view = view_of(app)
-        text, command = view.pane_text().text, view.command()
-    assert command.endswith("--sort before --reverse")
-    assert printed(command, 120, tmp_path) == text
 
 
 async def test_a_key_in_a_title_is_pressed_by_a_click_on_it_or_its_words(gpt: str) -> None:

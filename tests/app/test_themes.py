@@ -57,15 +57,6 @@ async def test_a_theme_is_chosen_while_the_app_runs(resnet: str) -> None:
         await wait_for(pilot, lambda: colours(app) == own, "the terminal's again")
 
 
-async def test_the_palette_leads_to_the_themes(resnet: str) -> None:
-    async with opened(resnet) as (app, pilot):
-        (change,) = (each for each in app.get_system_commands(app.screen) if each.title == "Theme")
-        change.callback()
-        await wait_for(pilot, lambda: "atom-one-dark" in screen_text(app), "the names")
-        await pilot.press(*"gruv", "enter")
-        await wait_for(pilot, lambda: app.theme == "gruvbox", "it is taken")
-
-
 async def test_no_color_wins_and_what_is_marked_is_still_seen_in_every_view(
     gpt: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

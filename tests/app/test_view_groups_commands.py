@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from tests.app.driving import App, Running, drawn, opened, printed, screen_text, wait_for
-from tui.app import groups
+from tests.app.driving import App, Running, drawn, opened, printed, wait_for
 from tui.app.frame.panes import Chart
-from tui.app.group_table import GroupTable
 from tui.options.look import OpenOptions
 
 
@@ -35,17 +31,6 @@ async def test_the_table_as_filtered_and_sorted(gpt: str, tmp_path: Path) -> Non
         text, command = await copied(app, pilot)
     assert "--filter SGEMM" in command
     assert 1 < text.count("\n") < 20
-    assert printed(command, 80, tmp_path) == text
-
-
-async def test_a_table_that_is_cut(gpt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(groups, "MOST_ROWS", 3)
-    async with opened(gpt) as (app, pilot):
-        assert "showing 3 of 22" in screen_text(app)
-        assert app.screen.query_one(GroupTable).row_count == 3
-        text, command = await copied(app, pilot)
-    assert command.endswith("--top 3")
-    assert text.count("\n") == 6
     assert printed(command, 80, tmp_path) == text
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 from tests.app.driving import (
@@ -12,19 +11,15 @@ from tests.app.driving import (
 )
 from tests.app.plan_driving import (
     details_of,
-    focus_on,
     form_of,
-    pane_rows,
     running,
     screen_of,
     settled,
-    shows_findings,
 )
 from tui.app.frame.panes import Chart
 from tui.app.option_form import OPTION_FIELDS
 from tui.app.plan.details import DETAILS, PlanPane
 from tui.app.plan.panes import PlanList
-from tui.options.look import OpenOptions
 
 # What is seen.
 
@@ -97,54 +92,3 @@ async def test_t_goes_through_the_details(small: str) -> None:
         assert app.focused is app.screen.query_one(Chart)
         await pilot.press("t")
         await wait_for(pilot, lambda: isinstance(app.focused, PlanList), "the focus goes with the pane")
-
-
-async def test_findings_are_there_as_soon_as_they_are_shown(small: str) -> None:
-    options = OpenOptions(launches="0:100", epsilon=0.001)
-    async with running(small, options=options) as (app, pilot):
-        for size, epsilon in (((80, 24), 0.002), ((200, 60), 0.005)):
-            await resized(app, pilot, *size)
-            await focus_on(pilot, app, PlanPane.FINDINGS)
-            await wait_for(pilot, lambda: shows_findings(app), "the findings")
-            samples = f"{details_of(app).plan.samples} of 100"
-            assert samples in " ".join(pane_rows(app, PlanPane.FINDINGS))
-            # Those of the next plan come while the pane is hidden where there is no room for all.
-            await pilot.press("t")
-            app.plan(replace(app.session.options, epsilon=epsilon))
-            await settled(app, pilot)
-            await focus_on(pilot, app, PlanPane.FINDINGS)
-            await wait_for(pilot, lambda: shows_findings(app), "those of the other plan")
-            assert f"{details_of(app).plan.samples} of 100" in " ".join(pane_rows(app, PlanPane.FINDINGS))
-
-
-async def test_where_rows_are_few_the_details_take_the_place_of_the_options(small: str) -> None:
-    async with running(small, (60, 15)) as (app, pilot):
-        assert screen_text(app).splitlines()[2].endswith("─ [tab] Costs ─ t more ─")
-        for name in ("Trade-off", "Strata", "Launches", "Findings", "What binds"):
-            await pilot.press("t")
-            await wait_for(pilot, lambda name=name: f"] {name}" in screen_text(app), f"the pane {name}")  # type: ignore[misc]
-            assert "[3] Options" not in screen_text(app)
-        await pilot.press("t")
-        await wait_for(pilot, lambda: "[3] Options" in screen_text(app), "the options again")
-        assert app.focused is form_of(app)
-        await pilot.press("t")
-        await wait_for(pilot, lambda: app.focused is app.screen.query_one(Chart), "the chart has the focus")
-        await pilot.press("escape")
-        await wait_for(pilot, lambda: app.focused is form_of(app), "escape leads back")
-        await pilot.press("t")
-        await pilot.resize_terminal(80, 24)
-        await wait_for(pilot, lambda: "[3] Options" in screen_text(app), "both have room at another size")
-
-
-async def test_tables_scroll_and_say_where_they_are(small: str) -> None:
-    async with running(small, (80, 24)) as (app, pilot):
-        await pilot.press("t")
-        strata = details_of(app).plan.design.strata_count
-        await wait_for(pilot, lambda: f"1-6 of {strata}" in screen_text(app), "the first rows")
-        await pilot.press("tab", "tab", "j")
-        await wait_for(pilot, lambda: f"2-7 of {strata}" in screen_text(app), "one row on")
-        await pilot.press("G")
-        await wait_for(pilot, lambda: f"{strata - 5}-{strata} of {strata}" in screen_text(app), "the last")
-        assert "stratum  launches" in screen_text(app), "the headings stay"
-        await pilot.press("g")
-        await wait_for(pilot, lambda: f"1-6 of {strata}" in screen_text(app), "the first rows again")

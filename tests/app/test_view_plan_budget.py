@@ -12,19 +12,14 @@ from typing import Any
 import pytest
 
 from sampling.errors import OptionError
-from sampling.plan.nearby import SimulationHours
 from tests.app.driving import App, Running, printed, screen_text, study_in, wait_for
 from tests.app.plan_driving import check_round_trip, details_of, form_of, running, settled
 from tui.app.frame.prompt import AnswerInput
 from tui.app.plan import panes
 from tui.app.plan.panes import (
     BudgetPrompt,
-    Fitted,
-    fitted_words,
     options_asked,
-    taken_words,
 )
-from tui.app.planning import load_study
 from tui.options.look import OpenOptions
 from tui.options.plan import SampleOptions
 
@@ -93,38 +88,6 @@ async def test_a_budget_finds_the_epsilon_that_sample_finds_a_key_takes_it_and_u
         assert app.session.options == before
 
 
-async def test_what_was_found_for_another_plan_is_not_taken(table: str) -> None:
-    async with running(table, options=ROOT) as (app, pilot):
-        await ask(pilot, app, BUDGET, "1e6")
-        await wait_for(pilot, lambda: "enter takes it" in words_of(app), "it is found")
-        app.plan(options=replace(app.session.options, confidence=0.9))
-        await wait_for(pilot, lambda: study_in(app).design.target.confidence == 0.9, "another plan is made")
-        await settled(app, pilot)
-        await pilot.press("enter")
-        await wait_for(pilot, lambda: "the plan has changed since" in words_of(app), "why not")
-        assert (app.session.options.confidence, app.session.options.slowdown) == (0.9, None)
-
-
-async def test_what_is_refused_is_said_at_the_field(table: str) -> None:
-    async with running(table, options=ROOT) as (app, pilot):
-        await ask(pilot, app, "soon", "1e6")
-        await wait_for(pilot, lambda: "'soon'" in words_of(app), "no time")
-        assert "budget is a duration above 0" in words_of(app)
-        await pilot.press("escape")
-        await ask(pilot, app, BUDGET, "")
-        await wait_for(
-            pilot, lambda: "how slow the simulation is is not known" in words_of(app), "no slowdown"
-        )
-        assert app.focused is app.screen.query_one("#slowdown"), "the cursor is where it is missing"
-        await pilot.press(*"1e6", "tab", "ctrl+a", "ctrl+k", *"10s", "enter")
-        await wait_for(pilot, lambda: "more than --budget 10s" in words_of(app), "too small")
-        await wait_for(pilot, lambda: "give --budget " in words_of(app), "the least that is possible")
-        assert app.screen.query_one(BudgetPrompt).answers == typed("10s", "1e6"), "to be edited"
-        await pilot.press("escape")
-        assert not app.screen.query_one(BudgetPrompt).display
-        assert app.focused is form_of(app)
-
-
 async def test_looking_for_it_can_be_cancelled(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = threading.Event()
 
@@ -160,19 +123,3 @@ def test_answers_mean_what_the_flags_mean() -> None:
         with pytest.raises(OptionError) as error:
             options_asked(answers, options)
         assert error.value.text.startswith(words)
-
-
-def test_what_is_found_and_taken_in_words(table: str) -> None:
-    before = SampleOptions(profiles=(table,))
-    study = load_study(before, {}, lambda *_: None)
-    after = replace(before, epsilon=0.0123, slowdown=1e6)
-    fitted = Fitted(study, typed("8h", "1e6"), after, 45.0, SimulationHours(7.5, 7.9, 0.2), 0.011)
-    assert fitted_words(fitted) == (
-        "epsilon 0.0123 fits 8h: 45.0x, the total within 1.1 %; 7.90 h of one machine expected, 7.50 h for "
-        "this draw, 12.0 min for the longest launch"
-    )
-    assert taken_words(before, after) == (
-        "epsilon is 0.0123 now, not 0.05; u takes it back",
-        "epsilon is 0.05 again",
-    )
-    assert taken_words(before, replace(before, slowdown=10.0))[1] == "no slowdown is assumed again"

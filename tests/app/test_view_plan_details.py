@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import shlex
-import threading
-from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
-from sampling.errors import ProfileError
 from sampling.plan.judge import judge_design
 from tests.app.driving import (
     opened,
@@ -21,17 +16,13 @@ from tests.app.driving import (
 from tests.app.plan_driving import (
     chart_text,
     check_round_trip,
-    content_of,
     details_of,
     details_without_app,
     focus_on,
     gated,
-    go_to,
     running,
     settled,
 )
-from tui.app import planning
-from tui.app.plan import details as plan_details
 from tui.app.plan.details import PlanPane, plan_figures
 from tui.output.blocks import without_tones
 
@@ -80,69 +71,6 @@ async def test_the_curve_fills_in_from_the_chosen_epsilon_and_begins_anew(
         assert "of 13 ─" not in screen_text(app)
 
 
-async def test_launches_are_looked_for_only_where_they_are_asked_for(
-    small: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked, real = [], plan_details.find_planned_launches
-
-    def counted(*given: Any) -> Any:
-        looked.append(given)
-        return real(*given)
-
-    monkeypatch.setattr(plan_details, "find_planned_launches", counted)
-    async with running(small) as (app, pilot):
-        await pilot.press("t")
-        await settled(app, pilot)
-        assert looked == []
-        await pilot.press("t")
-        await wait_for(pilot, lambda: "1-6 of" in screen_text(app), "the launches")
-        assert len(looked) == 1
-        first = sorted(launch.id for launch in details_of(app).located or ())
-        await go_to(pilot, app, "seed")
-        await pilot.press("plus")
-        await wait_for(pilot, lambda: app.session.options.seed == 1, "another seed")
-        await settled(app, pilot)
-        assert len(looked) == 2
-        assert sorted(launch.id for launch in details_of(app).located or ()) != first
-
-
-async def test_why_launches_are_not_found_is_said_in_their_pane(
-    small: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def gone(*_: Any) -> Any:
-        raise ProfileError("has changed since it was read", path="run.sqlite", remedy="open it again")
-
-    monkeypatch.setattr(plan_details, "find_planned_launches", gone)
-    async with running(small) as (app, pilot):
-        await pilot.press("t", "t")
-        await wait_for(pilot, lambda: "run.sqlite: has changed since it was read" in screen_text(app), "why")
-        await pilot.press("S", "enter")
-        await wait_for(pilot, lambda: "not written: run.sqlite" in screen_text(app), "said again")
-        assert not Path("plan.json").exists()
-
-
-async def test_a_defect_in_a_worker_ends_the_app(small: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: Any) -> Any:
-        raise RuntimeError("a defect")
-
-    monkeypatch.setattr(plan_details, "judge_design", broken)
-    async with opened(small, view="Plan") as (app, pilot):
-        await wait_for(pilot, lambda: app.failure is not None, "the app notices")
-    assert isinstance(app.failure, RuntimeError)
-    assert app.return_code == 1
-
-
-def test_what_a_cancelled_worker_found_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    worker, waiting, told = SimpleNamespace(is_cancelled=False), [], []
-    monkeypatch.setattr("textual.worker.get_current_worker", lambda: worker)
-    screen: Any = SimpleNamespace(call_later=lambda *call: waiting.append(call))
-    planning.tell(screen, lambda _: iter(["first", "second"]), told.append, told.append)
-    for call, *given in waiting:
-        call(*given)
-        worker.is_cancelled = True
-    assert told == ["first"]
-
-
 # Copies and commands.
 
 
@@ -158,26 +86,3 @@ async def test_the_copied_command_prints_the_copied_text(small: str) -> None:
             await focus_on(pilot, app, pane)
             command = await check_round_trip(pilot, app, 80)
             assert command == f"kernelpoint {words.format(shlex.quote(small))}"
-
-
-async def test_what_is_not_there_yet_is_not_in_the_command(
-    small: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, begun, release = gated(monkeypatch, 2)
-    held, real = threading.Event(), plan_details.judge_design
-
-    def later(*given: Any) -> Any:
-        while not held.wait(0.01):
-            given[-1](0, 1, "waiting")
-        return real(*given)
-
-    monkeypatch.setattr(plan_details, "judge_design", later)
-    async with opened(small, view="Plan") as (app, pilot):
-        await wait_for(pilot, lambda: "not yet, by 200 draws" in screen_text(app), "the figures, not judged")
-        assert (await check_round_trip(pilot, app, 80)).endswith("--method joint --judge 0 --details")
-        held.set()
-        await wait_for(pilot, lambda: len(begun) == 3, "three points of the curve")
-        await wait_for(pilot, lambda: "3 of 13" in screen_text(app), "are shown")
-        content_of(app, PlanPane.TRADE_OFF).focus()
-        assert "--epsilons 0.05,0.07,0.03 " in await check_round_trip(pilot, app, 80)
-        release()

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sampling.errors import OptionError
 from sampling.simulators.registry import exporter_names
-from sampling.splitting.tree import Verdict
 from tests.app.driving import (
     printed,
     resized,
     screen_text,
-    study_in,
     wait_for,
 )
 from tests.app.plan_driving import (
     details_without_app,
     form_of,
     running,
-    settled,
 )
 from tui.app.plan import details as plan_details
-from tui.app.plan.panes import PlanPrompt
 from tui.options.look import OpenOptions
 
 # What leaves the app.
@@ -48,43 +42,6 @@ async def test_the_plan_is_saved_as_sample_writes_it(small: str) -> None:
             assert app.focused is form_of(app)
             assert Path("plan.json").read_bytes() == Path("headless.json").read_bytes()
             Path("plan.json").unlink()
-
-
-async def test_a_plan_with_split_decisions_is_saved_with_them(small: str) -> None:
-    async with running(small) as (app, pilot):
-        kept = {study_in(app).counts.groups[0].key: {"": Verdict.KEEP}}
-        app.plan(replace(app.session.options, method="root"), kept)
-        await settled(app, pilot)
-        await pilot.press("Y", "S", "enter")
-        await wait_for(pilot, Path("plan.json").exists, "the plan is there")
-        command = app.clipboard
-    printed(f"{command} -o headless.json", 80, Path.cwd())
-    (decided,) = json.loads(Path("plan.json").read_text())["overrides"]
-    assert (decided["path"], decided["decision"]) == ("", "keep")
-    assert Path("plan.json").read_bytes() == Path("headless.json").read_bytes()
-
-
-async def test_free_names_are_proposed_nothing_is_overwritten_and_a_name_is_asked_for_again(
-    small: str,
-) -> None:
-    Path("plan.json").write_text("mine")
-    Path("csv-export").mkdir()
-    async with running(small) as (app, pilot):
-        await pilot.press("e")
-        await wait_for(pilot, lambda: "Folder: csv-export-2" in screen_text(app), "a free folder")
-        await pilot.press("escape", "S")
-        await wait_for(pilot, lambda: "File: plan-2.json" in screen_text(app), "a free file")
-        await pilot.press("ctrl+a", "ctrl+k", *"plan.json", "enter")
-        await wait_for(pilot, lambda: "plan.json exists; give another name" in screen_text(app), "why not")
-        for text, words in (("", "a name is missing"), ("no/where.json", "there is no such folder")):
-            await pilot.press("ctrl+a", "ctrl+k", *text, "enter")
-            await wait_for(pilot, lambda words=words: words in screen_text(app), words)  # type: ignore[misc]
-        await pilot.press("ctrl+a", "ctrl+k", *"q1.json", "enter")
-        await wait_for(pilot, Path("q1.json").exists, "another file")
-        assert Path("plan.json").read_text() == "mine"
-        await pilot.press("S", "escape")
-        await wait_for(pilot, lambda: not app.screen.query_one(PlanPrompt).display, "escape leaves it")
-        assert app.focused is form_of(app)
 
 
 def test_a_file_that_appears_meanwhile_is_not_overwritten(small: str) -> None:
@@ -109,18 +66,3 @@ async def test_every_target_of_export_is_offered(small: str) -> None:
     printed("kernelpoint export plan.json --to accel-sim -o headless", 80, Path.cwd())
     for name in ("kernelslist.g", "manifest.csv", "trace.sh"):
         assert (made / name).read_bytes() == Path("headless", name).read_bytes()
-
-
-async def test_a_profile_replaced_since_it_was_read_is_not_named_by_its_new_hash(
-    small: str, resnet: str, tmp_path: Path
-) -> None:
-    copy = tmp_path / "profile"
-    copy.write_bytes(Path(small).read_bytes())
-    async with running(str(copy)) as (app, pilot):
-        copy.write_bytes(Path(resnet).read_bytes())
-        await pilot.press("S", *["backspace"] * 9, *"late.json", "enter")
-        await wait_for(
-            pilot, lambda: "has changed on disk" in " ".join(screen_text(app).split()), "it is said"
-        )
-        assert "open it again" in " ".join(screen_text(app).split())
-    assert not Path("late.json").exists()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.app.driving import App, Running, printed, resized, screen_text, wait_for
-from tests.app.plan_driving import check_round_trip, form_of, running, settled
+from tests.app.plan_driving import check_round_trip, running, settled
 from tui import cli
 from tui.app.frame.prompt import AnswerInput
 from tui.app.plan import results
@@ -125,22 +125,6 @@ async def test_what_to_run_next_is_the_larger_plan_of_estimate(small: str) -> No
     assert Path("plan-2.json").read_bytes() == Path("larger.json").read_bytes()
 
 
-async def test_what_cannot_be_used_is_said_and_can_be_corrected(small: str) -> None:
-    headless_plan(small, "plan.json")
-    Path("other.csv").write_text("id,cycles\n999999,5\n")
-    async with running(small) as (app, pilot):
-        await ask(pilot, app)
-        await pilot.press("enter")
-        await wait_for(pilot, lambda: "no file of results is named" in screen_text(app), "nothing is named")
-        for name, why in (("none.csv", "no such file"), ("other.csv", "it has a launch 999999")):
-            await pilot.press("ctrl+a", "ctrl+k", *name, "enter")
-            await wait_for(pilot, lambda why=why: why in " ".join(screen_text(app).split()), why)  # type: ignore[misc]
-            await wait_for(pilot, lambda: isinstance(app.focused, AnswerInput), "asked again")
-        assert results_of(app).known is None
-        await pilot.press("escape")
-        await wait_for(pilot, lambda: app.focused is form_of(app), "back at the options")
-
-
 async def test_what_was_read_stays_when_the_rest_is_cancelled(
     small: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,13 +149,3 @@ async def test_what_was_read_stays_when_the_rest_is_cancelled(
         await wait_for(pilot, lambda: all(worker.is_finished for worker in app.workers), "no worker is left")
         await pilot.press("escape")
         await settled(app, pilot)
-
-
-async def test_a_plan_saved_in_view_3_is_the_one_that_is_proposed(small: str) -> None:
-    async with running(small) as (app, pilot):
-        await pilot.press("S", "ctrl+a", "ctrl+k", *"mine.json", "enter")
-        await wait_for(pilot, lambda: "plan written to mine.json" in screen_text(app), "it is saved")
-        await ask(pilot, app)
-        assert "Plan:     mine.json" in screen_text(app)
-        assert "Target:   0.05" in screen_text(app)
-        await pilot.press("escape")

@@ -29,7 +29,7 @@ from tests.app.driving import (
 )
 from tui.app.frame.line import Line
 from tui.app.frame.panes import Chart
-from tui.app.split_tree import SplitCard, SplitTreeScreen
+from tui.app.split_tree import SplitTreeScreen
 from tui.options.look import OpenOptions
 from tui.text.tree import TreeStop
 
@@ -102,11 +102,6 @@ def figures(app: App) -> str:
     return app.screen.query_one("#running", Line).text
 
 
-def card(app: App) -> str:
-    widget = app.screen.query_one(SplitCard)
-    return "\n".join(widget.render_line(row).text.rstrip() for row in range(widget.size.height)).rstrip()
-
-
 def branches(app: App) -> list[str]:
     return drawn(app.screen.query_one("#branches", Chart)).split("\n")
 
@@ -150,41 +145,12 @@ async def test_group_by_group_and_to_the_ends(gpt: str) -> None:
         await press(app, pilot, "E")
         assert place(app)[0] == last
         assert stop_in(app).ahead is None
-        assert figures(app).startswith("All split")
         running = stop_in(app).running
         whole.finish()
         assert running is not None
         assert (running.speedup, running.bound) == (whole.design.speedup, whole.design.bound)
         await press(app, pilot, "right_square_bracket", "right_curly_bracket")
         assert place(app)[0] == last
-
-
-async def test_the_cursor_looks_at_decisions_that_are_taken(gpt: str) -> None:
-    async with walking(gpt, options=RICH) as (app, pilot):
-        await press(app, pilot, *["right"] * 4)
-        nodes = stop_in(app).nodes
-        for index in (3, 2, 1, 0, 0):
-            await press(app, pilot, "k")
-            assert stop_in(app).node == nodes[index]
-            assert f"decision {index + 1} of 4 so far" in screen_text(app)
-            assert card(app).startswith(f"{nodes[index].path or 'root'}: ")
-            assert (
-                next(row for row in branches(app) if row.startswith(">"))[2:]
-                .strip(" └├─│")
-                .startswith(nodes[index].path or "root")
-            )
-        await press(app, pilot, "j", "j")
-        assert stop_in(app).node == nodes[2]
-        await press(app, pilot, "down", "down", "down")
-        assert stop_in(app).node == stop_in(app).ahead
-        await press(app, pilot, "k", "right")
-        assert stop_in(app).node == stop_in(app).ahead, "a step goes back to what comes next"
-        await press(app, pilot, "e")
-        await wait_for(pilot, lambda: stop_in(app).ahead is None, "the end")
-        await press(app, pilot, "k")
-        assert stop_in(app).node == stop_in(app).nodes[-1]
-        await press(app, pilot, "j")
-        assert stop_in(app).node is None
 
 
 async def test_splitting_what_would_be_kept_and_taking_it_back(gpt: str) -> None:
@@ -220,34 +186,6 @@ async def test_decisions_in_a_hurry_are_all_taken(gpt: str) -> None:
         assert view(app).method == "root"
 
 
-async def test_what_cannot_be_done_is_said(resnet: str) -> None:
-    async with walking(resnet, selected=8) as (app, pilot):
-        await press(app, pilot, "e")
-        await wait_for(pilot, lambda: stop_in(app).ahead is None, "the end")
-        await press(app, pilot, "k")
-        node = stop_in(app).node
-        assert node is not None
-        assert node.launches == 1
-        await press(app, pilot, "plus")
-        await wait_for(pilot, lambda: "all its durations are equal" in screen_text(app), "why not")
-        await press(app, pilot, "e", "minus")
-        await wait_for(pilot, lambda: "split to its end; [ or k" in screen_text(app), "why not")
-        assert app.session.overrides == {}
-        assert place(app) == (8, 3)
-
-
-async def test_the_trees_are_the_plans_and_others_are_for_study(gpt: str) -> None:
-    async with walking(gpt, options=OpenOptions(method="random")) as (app, pilot):
-        for method in ("root", "stem", "allegro", "root"):
-            assert view(app).method == method
-            assert f"[m] {method}, for study" in screen_text(app)
-            await press(app, pilot, "m")
-        assert app.session.options.method == study_in(app).design.method == "random"
-        app.plan(replace(app.session.options, method="allegro"))
-        await settled(app, pilot)
-        assert view(app).method == "allegro", "the plan's own again"
-
-
 async def test_a_decision_in_trees_for_study_makes_the_plan_one_by_their_method(
     gpt: str, tmp_path: Path
 ) -> None:
@@ -270,23 +208,6 @@ async def test_a_decision_in_trees_for_study_makes_the_plan_one_by_their_method(
         assert app.session.options.method == study_in(app).design.method == "random"
         assert "[m] root, for study" in screen_text(app)
         assert not list(tmp_path.glob("*.json")), "no file is written that was not asked for"
-
-
-async def test_the_selected_group_is_that_of_view_1(gpt: str) -> None:
-    async with walking(gpt) as (app, pilot):
-        await press(app, pilot, "right_curly_bracket", "right_curly_bracket", "right_square_bracket")
-        await pilot.press("1")
-        await wait_for(pilot, lambda: app.screen.NAME == "Groups", "view 1")  # type: ignore[attr-defined]
-        assert app.session.selected == 2
-        await pilot.press("2")
-        await settled(app, pilot)
-        assert place(app) == (2, 1), "where it was left"
-        await pilot.press("1")
-        await wait_for(pilot, lambda: app.screen.NAME == "Groups", "view 1")  # type: ignore[attr-defined]
-        app.change(selected=3)
-        await pilot.press("2")
-        await settled(app, pilot)
-        assert place(app) == (3, 0)
 
 
 Steps = list[tuple[list[str], tuple[int, int]]]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.charts.axis import linear_time_ticks, log_time_ticks, place, round_steps, time_labels
+from tui.charts.axis import fitting, round_step, time_labels, time_ticks
 
 
 def test_steps_are_one_two_two_and_a_half_and_five_times_powers_of_ten() -> None:
-    assert list(islice(round_steps(), 11)) == [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500]
+    steps = dict.fromkeys(round_step(0, high, 1) for high in range(500))
+    assert list(steps) == [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500]
 
 
 @pytest.mark.parametrize(
@@ -31,13 +30,14 @@ def test_labels_are_exact_and_share_a_unit(ticks_ns: list[int], step_ns: int, la
 
 
 def test_a_label_is_centred_below_its_tick_and_stays_within_the_axis() -> None:
-    ticks = place([0, 10, 19], ["100", "200", "300 us"], 0, 19)
+    ticks = fitting([([0, 10, 19], ["100", "200", "300 us"])], 0, 19)
     assert [(tick.column, tick.text_column) for tick in ticks] == [(0, 0), (10, 9), (19, 14)]
 
 
 def test_labels_that_would_touch_are_not_placed() -> None:
-    assert place([4, 8], ["100", "200"], 0, 19) == []
-    assert len(place([4, 9], ["100", "200"], 0, 19)) == 2
+    close, apart = (([4, last], ["100", "200"]) for last in (8, 9))
+    assert fitting([close], 0, 19) == []
+    assert [tick.column for tick in fitting([close, apart], 0, 19)] == [4, 9]
 
 
 @given(st.integers(0, 10**18), st.integers(0, 10**18), st.integers(20, 200), st.booleans())
@@ -49,7 +49,7 @@ def test_labels_never_touch_and_their_ticks_are_in_their_places(
     def column_of(ns: int) -> int:
         return (ns - low_ns) * (width - 1) // max(span_ns, 1)
 
-    ticks = (log_time_ticks if log else linear_time_ticks)(low_ns, high_ns, column_of, 0, width - 1)
+    ticks = time_ticks(low_ns, high_ns, column_of, 0, width - 1, log=log)
     assert [tick.column for tick in ticks] == sorted({tick.column for tick in ticks})
     assert len(ticks) >= 1 or len(str(high_ns)) > 10
     row = [" "] * width

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import unicodedata
 
 import numpy as np
 import pytest
@@ -86,13 +85,6 @@ def test_neighbouring_clusters_differ_in_colour_and_in_symbol() -> None:
     assert len(set(LETTERS)) == len(LETTERS)
     assert len(set(ASCII_FILLS)) == len(ASCII_FILLS)
     assert len({code for _, code in CLUSTER_COLOURS}) == len(CLUSTER_COLOURS)
-
-
-def test_glyphs_are_one_cell_wide_and_the_ascii_ones_ascii() -> None:
-    fields = [str(getattr(UNICODE, name)) for name in UNICODE.__slots__]
-    assert all(unicodedata.east_asian_width(glyph) in "NAH" or glyph.isascii() for glyph in "".join(fields))
-    assert all(str(getattr(ASCII, name)).isascii() for name in ASCII.__slots__)
-    assert ASCII_FILLS.isascii()
 
 
 @given(st.text("ab ", max_size=20), st.integers(0, 20), st.booleans())

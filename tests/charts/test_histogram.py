@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.drawing import in_ascii
-from tui.charts.grid import LABEL, MARKER, PROPOSED, Grid, blank, plain
-from tui.charts.histogram import LEFT, histogram, histogram_data, lay_out
+from tui.charts.grid import MARKER, PROPOSED, Grid, blank, plain
+from tui.charts.histogram import LEFT, Side, bin_columns, histogram, histogram_data, two_histograms
 
 GOLDEN = Path(__file__).parent / "golden"
 LEVELS = " ▁▂▃▄▅▆▇█"
@@ -123,31 +123,11 @@ def test_a_coarse_clock_makes_no_pattern(tick_ns: int) -> None:
 
 
 def test_a_duration_outside_all_clusters_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"`clusters` must cover every duration, but not 15 ns"):
+    with pytest.raises(ValueError, match=r"`clusters` must cover every duration"):
         histogram_data(np.array([10, 15, 20]), np.array([1, 1, 1]), [(10, 14), (16, 20)], 4)
 
 
 # The drawing
-
-
-@given(groups(), st.integers(0, 120), st.integers(0, 40), st.booleans(), st.booleans())
-def test_a_grid_has_the_size_asked_for(group, width: int, height: int, log: bool, ascii_only: bool) -> None:
-    values_ns, counts, clusters = group
-    threshold_ns = int(values_ns[values_ns.size // 2])
-    grid = in_ascii(
-        ascii_only,
-        histogram,
-        values_ns,
-        counts,
-        clusters,
-        width,
-        height,
-        axis="log" if log else "linear",
-        split=(threshold_ns, True),
-    )
-    assert grid.glyph.shape == grid.style.shape == (height, width)
-    assert all(len(row) <= width for row in plain(grid).split("\n"))
-    assert plain(grid).isascii() or not ascii_only
 
 
 @given(groups(), st.randoms(use_true_random=False), st.booleans())
@@ -170,13 +150,14 @@ def test_bars_are_as_high_as_the_numbers_say(group, width: int, height: int, log
     values_ns, counts, _ = group
     log = log and values_ns.size > 2
     grid = histogram(values_ns, counts, [], width, height, axis="log" if log else "all")
-    layout = lay_out(values_ns, width, height, int(counts.sum()), log=log)
-    data = histogram_data(values_ns, counts, [], layout.bins, log=log)
+    bin_at = bin_columns(values_ns, width, int(counts.sum()), log=log)
+    bins = int(bin_at.max()) + 1
+    data = histogram_data(values_ns, counts, [], bins, log=log)
     deserved = max(3, 2 * int(data.counts.max()))
     foot = min(height - 2 - (height >= 5 or height - 2 > deserved), deserved)
-    launches = np.where(layout.bin_of_column >= 0, data.counts[layout.bin_of_column], 0)
+    launches = np.where(bin_at >= 0, data.counts[bin_at], 0)
     heights = np.array(bar_heights(grid, foot))
-    assert set(layout.bin_of_column[layout.bin_of_column >= 0].tolist()) == set(range(layout.bins))
+    assert set(bin_at[bin_at >= 0].tolist()) == set(range(bins))
     assert (np.diff(heights[np.argsort(launches)]) >= 0).all()
     assert ((heights > 0) == (launches > 0)).all()
     assert heights.max() == 8 * foot
@@ -270,7 +251,7 @@ def test_a_linear_axis_ends_before_a_few_launches_far_beyond(ascii_only: bool) -
 @pytest.mark.parametrize(("launches", "most"), [(15, 8), (100, 20), (400, 40), (14, 66)])
 def test_bins_are_no_more_than_about_two_roots_of_the_launches(launches: int, most: int) -> None:
     values_ns = np.arange(launches) * 1_009 + 10_000
-    assert lay_out(values_ns, 73, 10, launches, log=False).bins == most
+    assert bin_columns(values_ns, 73, launches, log=False).max() + 1 == most
 
 
 def test_zeros_stand_apart_on_a_logarithmic_axis() -> None:
@@ -280,22 +261,8 @@ def test_zeros_stand_apart_on_a_logarithmic_axis() -> None:
     assert rows[-2][LEFT] == "0"
 
 
-def test_no_launches_are_said_to_be_none() -> None:
-    none = np.array([], dtype=np.int64)
-    assert plain(histogram(none, none, [], 40, 10)).strip() == "no launches"
-
-
-def test_below_twenty_by_four_there_are_numbers_instead_of_axes() -> None:
-    grid = histogram(*THREE_PEAKS, THREE_CLUSTERS, 19, 3)
-    rows = plain(grid).split("\n")
-    assert set(rows[0]) <= set(LEVELS)
-    assert rows[1:] == ["1,991 launches", "56.4-126 us"]
-    assert (grid.style[1:] == LABEL).any()
-
-
 GOLDENS = {
     "clusters": (*THREE_PEAKS, THREE_CLUSTERS, {}),
-    "proposed": (*THREE_PEAKS, [], {"split": (THREE_CLUSTERS[0][1], True)}),
     "log": (*DECADES, clusters_at(DECADES[0], 1_000_000), {"axis": "log"}),
 }
 
@@ -318,7 +285,6 @@ def test_one_launch_is_one_launch_and_one_duration_has_one_form() -> None:
     assert "5.00 us  1 launch\n" in drawn + "\n"
     assert drawn.count("5.00 us") == 2, "the axis and the legend"
     assert "5.000" not in drawn
-    assert plain(histogram(*one, [], 12, 3)).split("\n")[1:] == ["1 launch", "5.00 us"]
 
 
 def test_counts_in_the_legend_end_in_one_column() -> None:
@@ -338,3 +304,41 @@ def test_one_launch_is_no_tower(most: int, rows: int) -> None:
         foot = int(np.flatnonzero(grid.glyph[:, 6] == "└")[0])
         assert foot == min(rows, 43 - (1 if words is None else 2))
         assert (grid.glyph[foot + 4 :] == " ").all()
+
+
+# Two on one axis
+
+
+def side(words: str, durations_ns: dict[int, int]) -> Side:
+    """A side of so many launches a duration."""
+    values = sorted(durations_ns)
+    return Side(words, np.array(values, dtype=np.int64), np.array([durations_ns[ns] for ns in values]))
+
+
+def rows_of(before: dict[int, int], after: dict[int, int], height: int, **options: bool) -> list[str]:
+    sides = side("before: 9", before), side("after: 7", after)
+    return plain(in_ascii(True, two_histograms, sides, 40, height, **options)).split("\n")
+
+
+def columns_of(rows: list[str], mark: str) -> set[int]:
+    return {column for row in rows for column, glyph in enumerate(row) if glyph == mark and column >= 7}
+
+
+@pytest.mark.parametrize("height", [6, 9, 10, 24])
+@pytest.mark.parametrize("log", [False, True])
+def test_a_duration_stands_in_the_same_column_on_both_sides(height: int, log: bool) -> None:
+    rows = rows_of({1000: 5, 9000: 5}, {1000: 7, 5000: 7}, height, log=log)
+    assert len(rows) == height
+    cut = rows.index("o after: 7")
+    assert rows[0] == "# before: 9"
+    upper, lower = columns_of(rows[1:cut], "#"), columns_of(rows[cut + 1 :], "o")
+    assert min(upper) == min(lower)
+    assert max(upper) > max(lower) > min(lower)
+    assert not columns_of(rows[1:cut], "o") | columns_of(rows[cut + 1 :], "#")
+
+
+def test_only_the_lower_axis_has_labels() -> None:
+    rows = rows_of({1000: 5}, {9000: 7}, 12)
+    assert [number for number, row in enumerate(rows) if "us" in row] == [11]
+    assert sum("+-" in row for row in rows) == 2, "two axes where there is room"
+    assert sum("+-" in row for row in rows_of({1000: 5}, {9000: 7}, 9)) == 1

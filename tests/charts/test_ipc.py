@@ -133,7 +133,7 @@ def test_the_parts_differ_in_colour_and_without_it() -> None:
     assert glyphs == {BEFORE: {"#"}, AFTER: {"."}, PROPOSED: {"-"}, MARKER: {"|"}}
 
 
-GOLDENS = {"stopped": ramp(), "running": ramp(stop=None), "cut": ramp(40, 30, 180_000)}
+GOLDENS = {"stopped": ramp(), "cut": ramp(40, 30, 180_000)}
 
 
 @pytest.mark.parametrize(("size", "ascii_only"), [((80, 20), False), ((40, 10), True)])

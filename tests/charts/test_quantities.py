@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from tui.charts.quantities import (
     TIME_UNITS,
-    count,
     duration,
     duration_range,
     hours,
@@ -75,13 +74,6 @@ def test_duration_range(low_ns: int, high_ns: int, text: str) -> None:
 def test_the_ends_of_a_range_are_told_apart(low_ns: int, width_ns: int) -> None:
     low, high = duration_range(low_ns, low_ns + width_ns).split("-")
     assert low != high.split(" ")[0] or " " in low
-
-
-@pytest.mark.parametrize(
-    ("n", "text"), [(0, "0"), (999, "999"), (1_952, "1,952"), (50_000_000, "50,000,000")]
-)
-def test_count(n: int, text: str) -> None:
-    assert count(n) == text
 
 
 @pytest.mark.parametrize(

@@ -18,12 +18,12 @@ from scalemodel.rules import RULES
 from scalemodel.validate import validate
 from tests.drawing import in_ascii
 from tui.charts.axis import value_axis
-from tui.charts.grid import AXIS, Grid, plain
+from tui.charts.grid import AXIS, Grid, blank, plain
 from tui.charts.size_plot import (
     MEASURED,
     SIMULATED,
     Mark,
-    SizePlot,
+    draw_curve,
     error_chart,
     prediction_chart,
     size_chart,
@@ -83,15 +83,6 @@ def pictures(draw: st.DrawFn) -> tuple[Measurements, Outcome]:
     return measurements, predict(measurements, sizes[len(models) :], rules=rules, simulated=models)
 
 
-@given(pictures(), st.integers(0, 120), st.integers(0, 40), st.booleans())
-def test_a_grid_has_the_size_asked_for(
-    picture: tuple[Measurements, Outcome], width: int, height: int, ascii_only: bool
-) -> None:
-    grid = in_ascii(ascii_only, prediction_chart, *picture, width, height)
-    assert grid.glyph.shape == grid.style.shape == (height, width)
-    assert plain(grid).isascii() or not ascii_only
-
-
 @given(pictures(), st.integers(60, 120), st.integers(10, 40))
 def test_the_first_rule_is_seen_wherever_it_has_a_point(
     picture: tuple[Measurements, Outcome], width: int, height: int
@@ -112,7 +103,10 @@ def test_sizes_stand_at_their_logarithms() -> None:
     assert len(ticks) == 4
     assert np.ptp(np.diff(ticks)) <= 1, "8, 16, 32 and 64 are as far from each other"
     uneven = size_chart(
-        SizePlot("", [Mark(8, 1, "o", 0), Mark(80, 1, "o", 0)], [(8, "8"), (10, "10"), (80, "80")], "SMs"),
+        "",
+        [Mark(8, 1, "o", 0), Mark(80, 1, "o", 0)],
+        [(8, "8"), (10, "10"), (80, "80")],
+        "SMs",
         80,
         10,
     )
@@ -123,7 +117,7 @@ def test_sizes_stand_at_their_logarithms() -> None:
 def test_values_stand_at_their_rows() -> None:
     """Nine rows from 0 to 8: the padding is less than half a row."""
     marks = [Mark(2**n, float(n), "o", 0) for n in range(9)]
-    grid = size_chart(SizePlot("", marks, [(2**n, str(n)) for n in range(9)], ""), 60, 12)
+    grid = size_chart("", marks, [(2**n, str(n)) for n in range(9)], "", 60, 12)
     rows, columns = np.nonzero(grid.style == 0)
     assert rows.tolist() == list(range(1, 10))
     assert columns.tolist() == sorted(columns.tolist(), reverse=True)
@@ -231,10 +225,7 @@ def test_no_label_is_below_zero_where_no_value_is(values: list[float], rows: int
 GOLDENS = {
     "cliff": lambda *size: prediction_chart(*fits(), *size),
     "bracket": lambda *size: prediction_chart(*without_f_mem(), *size),
-    "rules": lambda *size: prediction_chart(*fits(*RULES), *size),
-    "errors": lambda *size: error_chart(validate([FITS, FITS_TOO]), "SMs", *size),
 }
-FITS_TOO = measurements_of([(8, 50), (16, 99), (32, 190), (64, 340)], [(8, 1), (64, 1)], name="flat")
 
 
 @pytest.mark.parametrize(("size", "ascii_only"), [((80, 16), False), ((40, 10), True)])
@@ -246,3 +237,63 @@ def test_golden(name: str, size: tuple[int, int], ascii_only: bool) -> None:
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(text, encoding="utf-8", newline="\n")
     assert text == path.read_text(encoding="utf-8")
+
+
+# Lines between points
+
+POINTS = st.lists(st.tuples(st.integers(0, 14), st.integers(0, 59)), min_size=2, max_size=6).map(
+    lambda points: sorted(points, key=lambda point: point[1])
+)
+
+
+def curve_of(points: list[tuple[int, int]], *, ascii_only: bool) -> Grid:
+    grid = blank(60, 15)
+    in_ascii(ascii_only, draw_curve, grid, points, 3)
+    return grid
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+@given(points=POINTS)
+def test_a_line_fills_every_column_between_its_points_near_the_straight_line(
+    ascii_only: bool, points: list[tuple[int, int]]
+) -> None:
+    grid = curve_of(points, ascii_only=ascii_only)
+    marked = {column for _, column in points}
+    for (top, left), (bottom, right) in pairwise(points):
+        for column in range(left + 1, right):
+            rows = np.flatnonzero(grid.glyph[:, column] != " ")
+            at = top + (bottom - top) * (column - left) / (right - left)
+            slope = abs(bottom - top) / (right - left)
+            assert rows.size, f"a gap in column {column}"
+            assert np.abs(rows - at).max() <= slope + 1
+    for column in range(60):
+        inside = points[0][1] < column < points[-1][1]
+        if not inside or column in marked:
+            assert (grid.glyph[:, column] == " ").all(), "points and what lies beyond are left to others"
+    assert set(np.unique(grid.style).tolist()) <= {-1, 3}
+    assert plain(grid).isascii() or not ascii_only
+
+
+def test_marks_stand_over_their_line() -> None:
+    marks = [Mark(2.0**n, float(n), "o", 0) for n in range(5)]
+    sizes = [(mark.size, f"{mark.size:g}") for mark in marks]
+    for ascii_only in (False, True):
+        bare = in_ascii(ascii_only, size_chart, "t", marks, sizes, "", 60, 12)
+        lined = in_ascii(ascii_only, size_chart, "t", marks, sizes, "", 60, 12, curves=[(marks, 0)])
+        assert (lined.glyph == "o").sum() == (bare.glyph == "o").sum() == 5
+        changed = lined.glyph != bare.glyph
+        assert changed.sum() > 30
+        assert (bare.glyph[changed] == " ").all()
+
+
+@given(st.lists(st.floats(1e-9, 1e12), min_size=1, max_size=6), st.integers(4, 40), st.booleans())
+def test_every_axis_has_two_labels_at_least(values: list[float], rows: int, log: bool) -> None:
+    assert len(value_axis(values, rows, log=log, percent=False).ticks) >= 2
+
+
+@pytest.mark.parametrize("rows", [5, 6, 10, 17, 30])
+def test_a_logarithmic_axis_is_labelled_from_end_to_end(rows: int) -> None:
+    """As the trade-off of 16x to 471x: its largest speedups stood above the highest number."""
+    ticks = value_axis([16.0, 70.0, 433.0, 471.0], rows, log=True, percent=False).ticks
+    assert ticks[0] == (rows - 1, "10")
+    assert ticks[-1] == (0, "500")

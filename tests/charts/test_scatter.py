@@ -6,7 +6,6 @@ import math
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -88,18 +87,6 @@ def test_zero_errors_stand_in_a_row_of_their_own_that_says_so() -> None:
     assert plain(grid).split("\n")[foot - 1].strip().startswith("0 ┤")
 
 
-@pytest.mark.parametrize("figures", [(1.0, 0.0), (1.0, 0.02), (31.2, 0.0), (5e6, 3.0)])
-def test_one_method_has_axes_around_it(figures: tuple[float, float]) -> None:
-    grid = scatter(points_of(figures), 50, 12)
-    row, column = places_of(grid)["A"]
-    foot, left = frame_of(grid)
-    assert left + 5 < column < 45
-    assert figures[1] == 0 or 2 <= row <= foot - 2
-    lines = plain(grid).split("\n")
-    assert any(char.isdigit() for char in "".join(lines[:foot]))
-    assert "x" in lines[foot + 1]
-
-
 def test_the_axes_name_what_they_measure() -> None:
     lines = plain(scatter(points_of((1, 0.001), (500, 0.2)), 80, 20)).split("\n")
     assert lines[0] == "mean error over speedup"
@@ -117,16 +104,6 @@ def test_the_legend_names_every_method_by_its_letter() -> None:
         )
     narrow = plain(scatter(points, 40, 10))
     assert all(f"{point.symbol} name" in narrow for point in points), "shortened, but all there"
-
-
-def test_below_twenty_by_four_there_are_numbers_and_what_is_left_out_is_counted() -> None:
-    points = points_of((1, 0.0), (40.2, 0.012), (900, 0.3), (8, 0.1))
-    assert plain(scatter(points, 19, 3)).split("\n") == [
-        "A 0.0 % 1.00x name…",
-        "B 1.2 % 40.2x name…"[:19],
-        "+2 more",
-    ]
-    assert plain(scatter(points, 40, 3)).split("\n")[1] == "B 1.2 % 40.2x name-B"
 
 
 def test_none_are_said_to_be_none_and_what_is_not_finite_is_none() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sampling.reduction.timeline import By, GroupLaunches, IdleGaps
 from tests.drawing import in_ascii
 from tui.charts.grid import MARKER, plain
-from tui.charts.timeline import Look, Marks, RunAxis, timeline_chart
+from tui.charts.timeline import RunAxis, timeline_chart
 
 NONE = np.zeros(0, dtype=np.int64)
 
@@ -100,7 +100,7 @@ def test_no_launch_has_two_ticks_and_each_stands_under_its_launch() -> None:
 
 
 def test_the_line_of_means_follows_a_drift_and_is_named() -> None:
-    chart = in_ascii(True, timeline_chart, falling(), [], NONE, 60, 20, look=Look(marks=Marks(mean=True)))
+    chart = in_ascii(True, timeline_chart, falling(), [], NONE, 60, 20, has_mean=True)
     rows = plain(chart).splitlines()
     assert any("= mean, which drifts" in row for row in rows)
     foot = next(place for place, row in enumerate(rows) if "--" in row)
@@ -115,38 +115,19 @@ def test_the_line_of_means_follows_a_drift_and_is_named() -> None:
 def test_the_axis_is_shaded_where_the_device_is_idle_by_time_alone() -> None:
     launches = falling()
     gap = IdleGaps(np.array([200_000_000]), np.array([900_000_000]))
-    look = Look(marks=Marks(gaps=gap))
-    axis = next(row for row in rows_of(launches, by="time", look=look) if "--" in row)
+    axis = next(row for row in rows_of(launches, by="time", gaps=gap) if "--" in row)
     idle = [at - 9 for at, glyph in enumerate(axis) if glyph == "~"]
     # Some columns are under a tick.
     assert min(idle) >= 0.2 * 49 - 1
     assert max(idle) <= 0.9 * 49 + 1
     assert len(idle) > 0.5 * 49
-    assert "~" not in "".join(rows_of(launches, look=look))
-
-
-def test_blocks_and_ascii_have_two_dots_a_cell_and_the_same_launches_as_braille() -> None:
-    launches = falling()
-    charts = {
-        dots: timeline_chart(launches, [], NONE, 60, 20, look=Look(dots=dots)).glyph[:16, 9:58]
-        for dots in ("braille", "blocks", "ascii")
-    }
-    assert set(charts["blocks"].ravel().tolist()) <= set(
-        " \N{UPPER HALF BLOCK}\N{LOWER HALF BLOCK}\N{FULL BLOCK}"
-    )
-    assert set(charts["ascii"].ravel().tolist()) <= set(" '.:")
-    twin = {"'": "\N{UPPER HALF BLOCK}", ".": "\N{LOWER HALF BLOCK}", ":": "\N{FULL BLOCK}", " ": " "}
-    assert [[twin[each] for each in row] for row in charts["ascii"].tolist()] == charts["blocks"].tolist()
-    columns = {
-        dots: set(np.flatnonzero((chart != " ").any(axis=0)).tolist()) for dots, chart in charts.items()
-    }
-    assert columns["braille"] == columns["blocks"]
+    assert "~" not in "".join(rows_of(launches, gaps=gap))
 
 
 def test_a_wide_margin_holds_the_legend_beside_the_chart() -> None:
     launches = falling()
     clusters = [(100_000, 500_000), (500_001, 1_000_000)]
-    chart = timeline_chart(launches, clusters, launches.id[[10]], 90, 20, look=Look(left=40))
+    chart = timeline_chart(launches, clusters, launches.id[[10]], 90, 20, left=40)
     rows = plain(chart).splitlines()
     assert [row[:15] for row in rows[1:3]] == ["A 100-500 us   ", "B 500 us-1.00 m"]
     assert {row[39] for row in rows[:18]} <= set("│┤"), "the axis stands at the margin, over all rows"

@@ -30,7 +30,7 @@ ROWS_OF_THEIR_OWN = {
     *("scale open", "scale predict", "scale validate", "scale mrc"),
 }
 # Their table form is sentences.
-SAID_IN_WORDS = {"estimate", "run", "sample", "judge", "report", "export", "convert"}
+SAID_IN_WORDS = {"estimate", "run", "sample", "judge", "methods", "report", "export", "convert"}
 DRAWN = ("histogram", "timeline", "tree", "trade-off", "scale predict", "scale validate")
 TIMED = "seconds"
 

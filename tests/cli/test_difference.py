@@ -73,7 +73,7 @@ def test_what_changed_stands_first(kernelpoint: Kernelpoint, before: Path, after
     assert (norm["key"], norm["matched_by"], norm["change_ns"]) == ("norm", "name", 0)
     assert run.json["warnings"] == [
         "processes or devices differ, so kernels are matched without them",
-        "1 kernel has other grids or blocks after than before, and is matched by name alone",
+        "1 kernel is matched by name alone, for grids or blocks differ after from before",
     ]
     assert all(text in run.err for text in run.json["warnings"])
 

@@ -22,7 +22,6 @@ from sampling.methods.registry import method_names, method_options
 from sampling.simulators.registry import exporter_names
 from tests.cli.conftest import JSON, PROJECT, Kernelpoint, environment
 from tui import cli, completion
-from tui.output import files
 from tui.version import __version__
 
 
@@ -235,38 +234,6 @@ def test_another_signal_leaves_nothing_half_made(name: str, resnet: Path, tmp_pa
     assert ended.returncode in {-getattr(signal, name), 128 + getattr(signal, name)}
     assert "Traceback" not in ended.stderr
     assert list(tmp_path.iterdir()) == []
-
-
-def test_what_a_killed_process_left_goes_with_the_next_start(resnet: Path, tmp_path: Path) -> None:
-    killed = ended_by(_WRITING.format(code=sent("SIGKILL")), "sample", resnet, "-o", tmp_path / "plan.json")
-    assert killed.returncode == -signal.SIGKILL
-    (left,) = tmp_path.iterdir()
-    _, number, machine, _ = left.name.rsplit("-", 3)
-    # In use, elsewhere, or somebody else's: none of these is surely stale.
-    kept = {
-        f".kernelpoint-{os.getpid()}-{machine}-00000000",
-        f".kernelpoint-1-{machine}-00000000",
-        f".kernelpoint-{number}-{'f' * 12}-00000000",
-        f".kernelpoint-{number}-{'0' * 12}-00000000",
-        f".kernelpoint-{number}-{machine}-00000000.bak",
-        ".plan.json.ab12cd34",
-    }
-    for name in kept:
-        (tmp_path / name).write_text("not to be removed")
-    done = ended_by("from tui.cli import main; main()", "sample", resnet, "-o", tmp_path / "plan.json")
-    assert done.returncode == 0, done.stderr
-    assert {path.name for path in tmp_path.iterdir()} == {"plan.json", *kept}
-
-
-def test_where_nothing_says_which_machine_it_is_nothing_is_stale(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "_machine", lambda: "0" * 12)
-    left = tmp_path / f".kernelpoint-4194305-{'0' * 12}-00000000"
-    left.touch()
-    with files.temporary_file(tmp_path) as made:
-        assert made.stat().st_mode & 0o777 == 0o600
-    assert list(tmp_path.iterdir()) == [left]
 
 
 def asked(**environ: str) -> list[str]:

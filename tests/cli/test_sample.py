@@ -327,7 +327,7 @@ def test_a_decision_that_fits_no_node_leaves_the_other_points(
     assert rows[0]["no_plan"] is None
     assert f"has no node '{deep['path']}' to override (kernel group #1" in rows[1]["no_plan"]
     text = " ".join(kernelpoint(*words, "0.01,0.2,0.3").out.split())
-    said = f"No plan from epsilon 0.2 on, 2 of 3 points: the tree has no node '{deep['path']}' to override"
+    said = f"No plan at epsilon 0.2, 0.3, 2 of 3 points: the tree has no node '{deep['path']}' to override"
     assert said in text
     assert f"no node '{deep['path']}'" in kernelpoint(*words, "0.2").failed(2)
 

@@ -462,7 +462,7 @@ def test_runs_that_do_not_belong_together_are_refused_by_name(
     assert said in kernelpoint(*words).failed(3)
     printed[16].write_text(text[: text.rindex("kernel_name")])
     cut = kernelpoint(*words, "--seed", "1").failed(3)
-    assert "cut off: its last launch has begun and not ended" in cut
+    assert "cut off: 1 of its launches begun and not ended" in cut
 
 
 def test_sizes_are_read_from_the_configuration(kernelpoint: Kernelpoint, printed: dict[int, Path]) -> None:

@@ -17,7 +17,6 @@ from sampling.arrays import (
     first_true,
     nulls_as,
     to_arrow,
-    to_arrow_texts,
     to_numpy,
 )
 
@@ -33,32 +32,6 @@ def test_numbers_come_back_as_they_were(dtype: str, numbers: list[int], offset: 
     back = to_numpy(array.slice(offset))
     assert back.dtype == values.dtype
     assert back.tolist() == values[offset:].tolist()
-
-
-@given(st.lists(st.lists(st.integers(-5, 5), max_size=4), max_size=4))
-def test_chunks_follow_each_other(chunks: list[list[int]]) -> None:
-    values = to_numpy(pa.chunked_array(chunks, type=pa.int32()))
-    assert values.dtype == np.int32
-    assert values.tolist() == [number for chunk in chunks for number in chunk]
-
-
-@given(st.lists(st.booleans(), max_size=40), st.integers(0, 20))
-def test_truth_values_are_unpacked_from_their_bits(truths: list[bool], offset: int) -> None:
-    values = to_numpy(pa.array(truths, pa.bool_()).slice(offset))
-    assert values.dtype == np.bool_
-    assert values.tolist() == truths[offset:]
-
-
-@given(st.lists(st.text()))
-def test_texts_come_back_as_they_were(texts: list[str]) -> None:
-    array = to_arrow_texts(texts)
-    assert array.type == pa.string()
-    assert array.to_pylist() == texts
-
-
-def test_numbers_with_a_null_are_refused() -> None:
-    with pytest.raises(ValueError, match="nulls"):
-        to_numpy(pa.array([1, None]))
 
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.uint8(), pa.float64()])
@@ -112,20 +85,3 @@ def test_equal_rows_and_only_equal_rows_share_a_code(table: list[tuple[int, ...]
 @given(table=rows(2**57))
 def test_columns_too_wide_for_one_key_together_still_get_exact_codes(table: list[tuple[int, ...]]) -> None:
     check_codes(table)
-
-
-@pytest.mark.usefixtures("path_taken")
-def test_columns_that_fill_an_int64_each_still_get_exact_codes() -> None:
-    top = 2**63 - 1
-    check_codes([(0, top), (1, top), (2, top), (3, top), (4, top), (0, 0), (4, 0), (2, top)])
-
-
-def test_a_column_of_one_value_separates_nothing() -> None:
-    same = np.broadcast_to(np.int64(7), 4)
-    codes, first_rows = dense_codes([same, np.array([3, 3, 5, 3]), same])
-    assert first_rows[codes].tolist() == [0, 0, 2, 0]
-
-    for several in (5, 0):
-        codes, first_rows = dense_codes([np.zeros(several, dtype=np.int32)])
-        assert codes.tolist() == [0] * several
-        assert first_rows.tolist() == [0] * bool(several)

@@ -322,17 +322,6 @@ def test_a_job_array_is_written_collected_and_written_again(
     assert ran(asked).found is not None
 
 
-def test_a_task_that_was_begun_is_left_alone(asking: Asking, tmp_path: Path, plan: PlanFile) -> None:
-    came = write_job_array(asking(), lambda _: None)
-    place = next((tmp_path / "run" / "launches").iterdir())
-    (place / "run.log").touch()
-    again = write_job_array(asking(), lambda _: None)
-    assert came.job_array is not None
-    assert again.job_array is not None
-    assert again.job_array[1] == came.job_array[1] - 1
-    assert again.begun == (place,)
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_children_and_keeps_what_is_finished(
     asking: Asking, tmp_path: Path, number: signal.Signals

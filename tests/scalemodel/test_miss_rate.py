@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.typing import NDArray
 
-from scalemodel.errors import OptionError
 from scalemodel.measurements import MpkiUnit
 from scalemodel.miss_rate import (
     COLD,
@@ -19,10 +18,7 @@ from scalemodel.miss_rate import (
     Method,
     MissCounts,
     MissRateCurve,
-    draw_lines,
     exact_misses,
-    expected_stack_distances,
-    larger_before,
     miss_rate_curve,
     shards_misses,
     stack_distances,
@@ -119,15 +115,6 @@ def skewed(rng: np.random.Generator, accesses: int, distinct: int) -> np.ndarray
     return (distinct * rng.beta(1, 3, accesses)).astype(np.uint64)
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 255, 256, 257, 1000])
-def test_larger_before_counts_every_pair(size: int) -> None:
-    permutation = np.random.default_rng(size).permutation(size).astype(np.int32)
-    expected = np.zeros(size, dtype=np.int64)
-    for place, value in enumerate(permutation.tolist()):
-        expected[value] = np.count_nonzero(permutation[:place] > value)
-    assert larger_before(permutation).tolist() == expected.tolist()
-
-
 @given(traces)
 def test_stack_distances_are_those_of_a_list(trace: np.ndarray) -> None:
     assert stack_distances(trace).tolist() == distances_by_a_list(trace)
@@ -151,17 +138,6 @@ def test_a_long_trace_of_far_lines_is_sorted_either_way() -> None:
         before = np.flatnonzero(near[:place] == near[place])
         expected = np.unique(near[before[-1] + 1 : place]).size if before.size else COLD
         assert distances[place] == expected
-
-
-def test_the_sample_has_all_accesses_to_its_lines_and_none_else() -> None:
-    rng = np.random.default_rng(2)
-    trace = rng.integers(0, 20_000, 200_000).astype(np.uint64)
-    sample = draw_lines(trace, 0.1, rng)
-    chosen = np.unique(sample)
-    assert np.array_equal(sample, trace[np.isin(trace, chosen)])
-    # 2000 lines expected, with a standard deviation of 42.
-    assert abs(chosen.size - 2000) < 5 * 42
-    assert draw_lines(trace, 1.0, rng).size == trace.size
 
 
 def over_seeds(trace: np.ndarray, capacity: np.ndarray, rate: float, seeds: int) -> list[MissCounts]:
@@ -198,19 +174,6 @@ def test_the_bounds_hold_at_a_cliff() -> None:
     assert np.mean(high[:, 1] - low[:, 1] > 30_000) >= 0.8
     assert (high[:, 4] < 10_000).all()
     assert (low[:, 0] > 25_000).all()
-
-
-def test_a_sample_without_a_line_is_refused() -> None:
-    with pytest.raises(OptionError, match="no line of the trace is chosen") as refused:
-        shards_misses(lines(1, 1, 1), np.array([1]), 1e-12, np.random.default_rng(0))
-    assert refused.value.remedy is not None
-
-
-def test_expected_stack_distances_by_hand() -> None:
-    # Reuse distances 0, 2, 2 and two accesses that are not used again:
-    # P(>= 1) = 4/5, P(>= 2) = 4/5, so 0, 4/5, 8/5 are expected for 0, 1, 2.
-    expected = expected_stack_distances(np.array([0, 2, 2]), 5)
-    assert expected.tolist() == pytest.approx([0, 0.8, 1.6])
 
 
 def test_stat_stack_is_close_where_accesses_are_random() -> None:

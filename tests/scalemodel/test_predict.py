@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scalemodel.cliff import CurveReading, curve_steps, read_curve
 from scalemodel.errors import OptionError
 from scalemodel.measurements import Measurements, MpkiUnit, Scaling, measurements_of
-from scalemodel.predict import Outcome, Prediction, Region, ScalingClass, predict
+from scalemodel.predict import Outcome, Prediction, ScalingClass, predict
 from scalemodel.rules import RULES, ModelPair, additive, published
 
 # C = 0.9; the cliff lies between 32 and 64, r = 0.1.
@@ -66,25 +66,7 @@ def test_the_default_is_additive_at_90_per_cent() -> None:
     assert outcome.warnings == ()
 
 
-@pytest.mark.parametrize("rule", ["proportional", "linear", "power-law", "logarithmic"])
-def test_baselines_have_no_interval_and_know_no_cliff(rule: str) -> None:
-    measured = measurements_of(IPC, CLIFF, [(16, 0.5)])
-    before, beyond = one(measured, 32, rules=[rule]), one(measured, 128, rules=[rule])
-    assert (before.low, before.high, beyond.low, beyond.high) == (None,) * 4
-    assert "knows no cliff" not in before.note
-    assert "knows no cliff" in beyond.note
-    flat = one(measurements_of(IPC, FLAT), 128, rules=[rule])
-    assert flat.ipc == beyond.ipc
-
-
 # -- the cliff ------------------------------------------------------------------------------------------
-
-
-def test_regions_of_the_cliff() -> None:
-    targets = (17, 32, 33, 63, 64, 65, 256)
-    regions = [one.region for one in predict(measurements_of(IPC, CLIFF), targets).predictions]
-    between, beyond = [Region.BETWEEN] * 2, [Region.BEYOND] * 2
-    assert regions == [Region.TREND, Region.TREND, *between, Region.AT, *beyond]
 
 
 @pytest.mark.parametrize("target", [64, 100, 256])
@@ -222,17 +204,6 @@ def test_a_cliff_asked_for_where_there_is_none(scaling: Scaling, option: dict[st
         predict(measurements_of(IPC, scaling=scaling), [32], **option)
 
 
-@pytest.mark.parametrize("scaling", [Scaling.WEAK, Scaling.CHIPLET])
-def test_without_cliffs_the_trend_goes_on(scaling: Scaling) -> None:
-    outcome = predict(measurements_of(IPC, CLIFF, [(16, 0.6)], scaling=scaling), [64, 128])
-    assert {prediction.region for prediction in outcome.predictions} == {Region.TREND}
-    assert [prediction.ipc for prediction in outcome.predictions] == pytest.approx(
-        [trend_of(64), trend_of(128)]
-    )
-    assert codes(outcome) == ["curve-ignored"]
-    assert outcome.warnings == ()
-
-
 # -- classification -------------------------------------------------------------------------------------
 
 
@@ -346,25 +317,6 @@ def test_the_drop_must_be_worth_it(unit: MpkiUnit, drop: float) -> None:
     assert not fired(1.09 * drop, 0.1 * drop, unit=unit)
     # 1.4 - 0.4 is 0.9999999999999999 in doubles, and a drop of 1 all the same.
     assert fired(1.4 * drop, 0.4 * drop, unit=unit)
-
-
-@pytest.mark.parametrize(
-    ("after", "near", "cliff"),
-    [
-        (6.7, False, False),
-        (6.6, True, False),
-        (5.1, True, False),
-        (4.9, True, True),
-        (4.01, True, True),
-        (3.99, False, True),
-    ],
-)
-def test_near_cliffs_are_said_whether_they_fired_or_not(after: float, near: bool, cliff: bool) -> None:
-    reading = reading_of(with_curve((16, 10.0), (32, after)), 32)
-    assert ("near-cliff" in codes(reading)) is near
-    assert (reading.cliff is not None) is cliff
-    verdict = "taken as a cliff" if cliff else "taken as no cliff"
-    assert all(verdict in finding.message for finding in reading.findings)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import lzma
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalemodel import trace_file, traces
+from scalemodel import trace_file
 from scalemodel.errors import InputError, OptionError
 from scalemodel.trace_file import AddressTrace
 from scalemodel.traces import TraceFormat, read_address_trace
@@ -48,13 +47,6 @@ def test_text_is_decimal_or_hexadecimal_with_comments(tmp_path: Path) -> None:
     assert lines_in(tmp_path, content.replace("18446744073709551615\n", "")) == expected
     assert lines_in(tmp_path, "0xffffffffffffffff") == [(2**64 - 1) // LINE]
     assert lines_in(tmp_path, "9999999999999999999") == [9999999999999999999 // LINE]
-
-
-@given(st.lists(st.tuples(st.integers(0, 2**63), st.booleans()), min_size=1, max_size=50))
-def test_any_addresses_as_text(addresses: list[tuple[int, bool]]) -> None:
-    content = "\n".join(hex(address) if is_hex else str(address) for address, is_hex in addresses)
-    file = trace_file.TraceFile("t", b"", io.BytesIO(content.encode()))
-    assert traces._of_text(file, LINE).line.tolist() == [address // LINE for address, _ in addresses]
 
 
 @pytest.mark.parametrize(
@@ -159,24 +151,6 @@ MOVE = "0000 ffffffff 1 R1 MOV 0 0 0"
 
 def trace_in(folder: Path, content: str, **options: object) -> AddressTrace:
     return read_address_trace([written(folder, content)], **options)  # type: ignore[arg-type]
-
-
-def test_a_trace_by_hand_takes_turns_and_counts_instructions(tmp_path: Path) -> None:
-    first = [MOVE, load(0x1000), "0020 0000000f 0 STG.E 2 R1 R2 8 0 0x2000 0x2008 0x3000 0x2010 0"]
-    second = ["0000 00000001 1 R2 LDG.E 1 R4 4 2 0x4000 0", load(0x5000, mask=0x0000FF00, stride=-128)]
-    third = [MOVE]
-    trace = trace_in(tmp_path, kernel([first, second], [third]))
-    # In turns: (MOVE, the load of 0x4000, MOVE), (0x1000, eight lines down from 0x5000), (0x2000, 0x3000).
-    eight = [0x5000 // LINE - step for step in range(7, -1, -1)]
-    assert trace.line.tolist() == [
-        0x4000 // LINE,
-        0x1000 // LINE,
-        *eight,
-        0x2000 // LINE,
-        0x3000 // LINE,
-    ]
-    assert trace.thread_instructions == 32 + 32 + 4 + 1 + 8 + 32
-    assert trace.warp_instructions == 6
 
 
 def test_only_global_memory_counts(tmp_path: Path) -> None:
@@ -344,15 +318,6 @@ def test_what_breaks_the_grammar_is_refused_with_its_row(
 
 
 # --------------------------------------------------------------------------------------- files of all kinds
-
-
-@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
-def test_compressed_files_are_read_as_they_are(tmp_path: Path, compress: object) -> None:
-    assert callable(compress)
-    for content, expected in (("0x80\n", [1]), ("address\n256\n", [2]), (GOOD, [1])):
-        assert lines_in(tmp_path, compress(content.encode())) == expected
-    packed = compress(np.arange(8, dtype="<u8").tobytes())
-    assert lines_in(tmp_path, packed, trace_format=TraceFormat.BINARY) == [0] * 8
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])

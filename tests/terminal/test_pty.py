@@ -273,7 +273,7 @@ def test_the_first_paint_waits_for_neither_engine_nor_numpy_nor_views() -> None:
 
 
 def test_words_and_walks_bring_no_textual() -> None:
-    assert "textual" not in imported_with("tui.app.plan.details", "tui.app.tree_walk", "tui.program")
+    assert "textual" not in imported_with("tui.app.plan.details", "tui.program")
 
 
 def test_keys_in_one_packet_are_taken_in_their_order(gpt: str) -> None:

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tui.terminal.tty import ascii_only, dots, is_interactive, is_terminal, use_color, width
+from tui.terminal.tty import ascii_only, is_interactive, is_terminal, use_color, width
 
 
 class FakeStream:
@@ -51,27 +51,6 @@ TTY, PIPE = FakeStream(tty=True), FakeStream(tty=False)
 )
 def test_ascii_only(flag: bool, environ: dict[str, str], encoding: str | None, expected: bool) -> None:
     assert ascii_only(flag, environ, encoding) is expected
-
-
-@pytest.mark.parametrize(
-    ("flag", "environ", "encoding", "expected"),
-    [
-        (False, {"TERM": "xterm-256color", "LANG": "en_US.UTF-8"}, "utf-8", "braille"),
-        (False, {"TERM": "linux", "LANG": "en_US.UTF-8"}, "utf-8", "blocks"),
-        (False, {"TERM": "putty", "LANG": "en_US.UTF-8"}, "utf-8", "blocks"),
-        (False, {"TERM": "linux", "LANG": "en_US.UTF-8"}, "cp437", "blocks"),
-        (False, {"TERM": "linux", "LANG": "C"}, "utf-8", "ascii"),
-        (False, {"TERM": "linux", "LANG": "en_US.UTF-8"}, "latin-1", "ascii"),
-        (True, {"TERM": "linux", "LANG": "en_US.UTF-8"}, "utf-8", "ascii"),
-        (True, {"TERM": "xterm", "LANG": "en_US.UTF-8"}, "utf-8", "ascii"),
-        (False, {"TERM": "vt100"}, "utf-8", "ascii"),
-        (False, {}, None, "braille"),
-    ],
-)
-def test_dots_are_braille_where_the_terminal_has_it_else_blocks_else_ascii(
-    flag: bool, environ: dict[str, str], encoding: str | None, expected: str
-) -> None:
-    assert dots(flag, environ, encoding) == expected
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import numpy as np
 import pytest
 
 from sampling.plan.study import Study
 from tests.drawing import in_ascii
-from tui.app.planning import load_study
-from tui.charts.grid import cluster_symbol, plain
 from tui.engine.studies import study_as_asked
 from tui.options.look import GroupsOptions
-from tui.options.plan import SampleOptions
 from tui.output.writer import Canvas, canvas_text
-from tui.text.groups import group_blocks, group_histogram, group_row, group_strata, strata_grid
+from tui.text.groups import group_blocks, group_row
 
 LONG = (
     "void tensorflow::functor::{}<Eigen::half, (int)16, Eigen::TensorMap<Eigen::Tensor<Eigen::half, {}>>>(T1)"
@@ -64,43 +58,3 @@ def test_keys_are_whole_where_they_have_room(long_names: Study) -> None:
     assert all(heading in lines[0] for heading in HEADINGS)
     assert all("Eigen::TensorMap<Eigen::Tensor<Eigen::half" in line for line in lines[1:7])
     assert "names in full" not in lines[-1]
-
-
-@pytest.fixture(scope="module", params=["joint", "root", "random", "single-iteration"])
-def study(request: pytest.FixtureRequest, sample_data: Path) -> Study:
-    options = SampleOptions(profiles=(str(sample_data / "gpt2-like.json.gz"),), method=request.param)
-    return load_study(options, {}, lambda *_: None)
-
-
-def test_strata_have_all_launches_of_their_group_and_the_figures_of_those(study: Study) -> None:
-    of = study.groups
-    for group in range(len(study.counts.groups)):
-        launches = np.repeat(*study.counts.group_pairs(group))
-        strata = group_strata(study, group)
-        assert sum(each.launches for each in strata) == len(launches)
-        for each in strata:
-            its = launches[(launches >= each.low_ns) & (launches <= each.high_ns)]
-            assert each.launches == len(its)
-            assert each.mean_ns == pytest.approx(its.mean())
-            assert each.cov == pytest.approx(its.std() / its.mean())
-            assert each.share == pytest.approx(its.sum() / launches.sum())
-        counted = [each.drawn for each in strata]
-        if of.samples is not None and not of.pooled[group]:
-            assert sum(filter(None, counted)) == of.samples[group]
-        else:
-            assert set(counted) == {None}
-
-
-def test_a_high_histogram_has_a_table_of_the_strata_and_a_low_or_narrow_one_none(study: Study) -> None:
-    for ascii_only in (False, True):
-        head, *rows = plain(in_ascii(ascii_only, strata_grid, study, 0, 80)).split("\n")
-        strata = group_strata(study, 0)
-        assert head.split() == ["durations", "launches", "mean", "CoV", "drawn", "of", "its", "time"]
-        symbols = [in_ascii(ascii_only, cluster_symbol, place) for place in range(len(strata))]
-        assert len(rows) == len(strata)
-        assert len(strata) == 1 or [row[0] for row in rows] == symbols
-    high, low, narrow = (
-        plain(group_histogram(study, 0, width, height, log=False))
-        for width, height in ((80, 30), (80, 8), (40, 30))
-    )
-    assert ("of its time" in high, "of its time" in low, "of its time" in narrow) == (True, False, False)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from sampling.reduction.grouping import KernelGroup
 from tests.drawing import in_ascii
-from tui.text import short_names
 from tui.text.labels import KernelLabels, key_parts, place_lines, place_names
 
 ELEMENTWISE = (
@@ -217,19 +216,3 @@ def test_labels_fit_and_differ(names: list[str], room: int, ascii_only: bool) ->
     whole = labels(names)
     if all(name.isascii() and name.isprintable() for name in names):
         assert len(set(whole)) == len(names)
-
-
-def test_each_of_many_names_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared: list[str] = []
-
-    def tell_apart(names, stages):
-        if stages is short_names._STAGES:
-            compared.extend(names)
-        return found(names, stages)
-
-    found = short_names.tell_apart
-    monkeypatch.setattr(short_names, "tell_apart", tell_apart)
-    monkeypatch.setattr(short_names, "_MOST_COMPARED", 10)
-    names = [f"void f_g<float, A{number}>(int)" for number in range(95)]
-    assert labels(names) == [f"f_g A{number}" for number in range(95)]
-    assert sorted(compared) == sorted(names)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from sampling.readers.registry import read_profile
 from sampling.reduction.range_list import RangeList, list_ranges
 from sampling.reduction.region import Region
-from sampling.reduction.timeline import IdleGaps
 from tests.drawing import in_ascii
 from tui.charts.grid import plain
 from tui.text.timeline import (
@@ -19,22 +17,9 @@ from tui.text.timeline import (
     RangeForest,
     TreeMarks,
     above_chart,
-    gap_words,
     left_of,
-    round_down,
     tree_grid,
 )
-
-MS = 1_000_000
-
-
-def test_gaps_are_counted_with_their_share_of_the_time() -> None:
-    gaps = IdleGaps(np.array([0, 10, 50]) * MS, np.array([2, 15, 55]) * MS)
-    assert gap_words(gaps, MS, 100 * MS) == "3 gaps over 1.00 ms: 12.0 % of the time"
-    assert gap_words(gaps.within(0, 100 * MS, 20 * MS), 20 * MS, 100 * MS) == "no idle gap over 20.0 ms"
-    assert gap_words(gaps.within(0, 3 * MS), MS, 100 * MS).startswith("1 gap over 1.00 ms: 2")
-    rounded = [round_down(ns) for ns in (0.3, 1, 4.9, 5, 99, 1000, 6e9)]
-    assert rounded == [1, 1, 2, 5, 50, 1000, 5 * 10**9]
 
 
 @pytest.fixture(scope="module")

@@ -87,12 +87,9 @@ fp decide('keep') | minus | - | Keep | keep the node in focus whole
 -p method | m | m | Method | the trees of another method, for study
 -p log | x | x | Log | logarithmic or linear durations
 [sheet]
--- move(0, 1) | j,down | j down | Down | the next size
--- move(0, -1) | k,up | k up | Up | the size before
--- move(-1, 0) | h,left | h left | Left | the cell before
--- move(1, 0) | l,right | l right | Right | the next cell
--- edge(-1) | g,home | g home | First | the first size
--- edge(1) | G,end | G end | Last | the last size
++ moves size
+-- across(-1) | h,left | h left | Left | the cell before
+-- across(1) | l,right | l right | Right | the next cell
 f- edit | enter | enter | Edit | type in the cell; tab goes on, esc leaves
 f- begin('{key}') | 0,1,2,3,4,5,6,7,8,9,full_stop | 0-9 . | Type | type in the cell, where no profile is open
 -- clear_cell | backspace | bksp | Clear | empty the cell

@@ -25,7 +25,6 @@ from tui.app.session_app import LoadingScreen, SessionApp
 from tui.app.state import Session
 from tui.app.views import FIRST_VIEW, VIEWS, view_named, views_that_open
 from tui.options.choices import Theme as ThemeName
-from tui.terminal import tty as terminal
 from tui.terminal.printable import draw_in_ascii, is_ascii
 
 # The screens are imported where they are needed, so that the first paint need not wait for them.
@@ -36,15 +35,10 @@ _MOST_VIEWS_BACK = 16
 
 
 class PrintableFilter(LineFilter):
-    """Replaces what cannot be printed, without changing widths.
+    """Replaces what cannot be printed, without changing widths: the last step before the terminal.
 
-    Widgets escape what they show themselves, as they know how wide it becomes. This filter is the last step
-    before the terminal, in case a widget does not.
+    Widgets escape what they show themselves; Textual's own have glyphs that ASCII lacks.
     """
-
-    def __init__(self, *, also: str = "") -> None:
-        super().__init__()
-        self._also = frozenset(also)
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
         """Return the segments with blanks and question marks in place of what cannot be printed."""
@@ -53,18 +47,12 @@ class PrintableFilter(LineFilter):
         return [Segment("".join(map(self._shown, text)), style, control) for text, style, control in segments]
 
     def _is_harmless(self, text: str) -> bool:
-        if not text.isprintable():
-            return False
-        return not is_ascii() or text.isascii() or all(map(self._is_shown, text))
-
-    def _is_shown(self, mark: str) -> bool:
-        return mark.isascii() or mark in self._also
+        return text.isprintable() and (text.isascii() or not is_ascii())
 
     def _shown(self, mark: str) -> str:
         if self._is_harmless(mark):
             return mark
-        cells = get_character_cell_size(mark)
-        return ("?" if mark.isprintable() else " ") * cells
+        return ("?" if mark.isprintable() else " ") * get_character_cell_size(mark)
 
 
 _LONGEST_SECONDS = 1.5
@@ -152,9 +140,7 @@ class KernelPointApp(SessionApp):
         self.animation_level = "none"
         draw_in_ascii(session.ascii_only)
         self.set_class(session.ascii_only, "-ascii")
-        dots = terminal.app_dots(session.options.ascii)
-        also = terminal.BLOCKS if dots == "blocks" else ""
-        self._filters.append(PrintableFilter(also=also))
+        self._filters.append(PrintableFilter())
         self._view = view
         self._came_from: deque[str] = deque(maxlen=_MOST_VIEWS_BACK)
         self._until_ready: Timer | None = None
@@ -162,7 +148,7 @@ class KernelPointApp(SessionApp):
 
     def get_default_screen(self) -> Screen[None]:
         """The screen shown before the first view."""
-        return LoadingScreen(self.session)
+        return LoadingScreen(self.session.profiles)
 
     async def on_event(self, event: events.Event) -> None:
         """Take keys in their order; the next key takes away what the last one had to say."""
@@ -173,7 +159,6 @@ class KernelPointApp(SessionApp):
                 self.change(is_problem_read=True)
             if self._until_ready is not None:
                 self._until_ready.stop()
-            self.tell_next_key()
             await self._keys.take(event)
         else:
             await super().on_event(event)
@@ -221,12 +206,11 @@ class KernelPointApp(SessionApp):
 
         screen = self.screen
         if isinstance(screen, ViewScreen):
-            used = {key for action in actions_of(*screen.SCOPES) for key in action.keys.split(",")}
-            has_plan = bool(self.session.profiles) and not screen.TAB
-            planned = [each for each in actions_of(PLANNED) if has_plan and each.keys not in used]
-            self.push_screen(
-                HelpScreen(screen.NAME, screen.ABOUT, (*actions_of(*screen.SCOPES), *planned), self.tabs)
-            )
+            actions = [*actions_of(*screen.SCOPES)]
+            used = {key for action in actions for key in action.keys.split(",")}
+            if self.session.profiles and not screen.TAB:
+                actions += [each for each in actions_of(PLANNED) if each.keys not in used]
+            self.push_screen(HelpScreen(screen.NAME, screen.ABOUT, actions, self.tabs))
 
     def action_command_palette(self) -> None:
         """Open the palette; its own placeholder ends in a glyph that ASCII lacks."""
@@ -281,11 +265,8 @@ class KernelPointApp(SessionApp):
         """Choose a theme by name; where colours are off, say so."""
         if self.no_color:
             self.say("colours are off (NO_COLOR or --color never), so all themes look the same")
-            return
-        from textual.command import CommandPalette
-        from textual.theme import ThemeProvider
-
-        self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder="Search for themes"))
+        else:
+            super().search_themes()
 
     def action_help_quit(self) -> None:
         """Say how to quit, since ctrl+c does not do it."""

@@ -38,8 +38,9 @@ from tui.options.choices import DifferenceSort
 from tui.options.command_line import command_line, options_of
 from tui.options.files import home_expanded
 from tui.options.look import DifferenceOptions, file_and_part, part_in_name
+from tui.output.blocks import Listing
 from tui.output.writer import Canvas
-from tui.terminal.printable import Column, table
+from tui.terminal.printable import Column
 from tui.text.difference import (
     compared_parts,
     difference_answer,
@@ -59,7 +60,6 @@ _INVITATION = (
     "Nothing is compared yet. [o] asks for the recording before: a file, a range or launch ids of it "
     "(run.sqlite@step 3, run.sqlite@0:5000), or with @step 3 a part of the open one. What is open is after."
 )
-_GAP = 2
 _MARK = 2
 _LEAST_LABEL = 20
 _DROPPED_FIRST = ("launches", "change", "interval", "before", "status", "after", "share")
@@ -98,8 +98,8 @@ def asked_of(session: Session, before: str) -> DifferenceOptions:
     return options_of(DifferenceOptions, options, after=after)
 
 
-def kernel_table(found: Difference, width: int, sort: DifferenceSort, *, reverse: bool = False) -> list[str]:
-    """Return the heading and the first kernels, with the columns that have room, the sorted one marked."""
+def kernel_table(found: Difference, sort: DifferenceSort, *, reverse: bool = False) -> Listing:
+    """Return the first kernels, the sorted column marked where it is shown."""
     kernels = found.kernels[:MOST_ROWS]
     # Each kernel's change is a share of all changes without their signs.
     whole = max(int(np.abs(found.change_ns).sum()), 1)
@@ -109,22 +109,13 @@ def kernel_table(found: Difference, width: int, sort: DifferenceSort, *, reverse
         Column("status", [_STATUSES[kernel.status][0] for kernel in kernels], to_right=False),
         *(named[name] for name in ("before", "after", "launches", "mean", "interval", "change")),
         Column("share", shares[: len(kernels)]),
+        Column("kernel", ()),
     ]
-    # The mark of the order may take a cell.
-    room = width - _MARK - 1
-    widths = {each.heading: max(map(len, [each.heading, *each.cells])) + _GAP for each in columns}
-    for name in _DROPPED_FIRST:
-        if sum(widths.values()) + _LEAST_LABEL <= room:
-            break
-        del widths[name]
-    columns = [column for column in columns if column.heading in widths]
-    room = max(room + 1 - sum(widths.values()), _LEAST_LABEL)
-    label = kernel_labels(found, place_names((kernel.process, kernel.device) for kernel in found.kernels))
-    columns.append(Column("kernel", [label(row, room) for row in range(len(kernels))], to_right=False))
     falls = (sort is DifferenceSort.KERNEL) == reverse
-    lines = table(marked(columns, _HEADS.get(sort, (sort.value,)), falls=falls)).split("\n")
-    marks = [" ", *(_STATUSES[kernel.status][1] for kernel in kernels)]
-    return [f"{mark} {line}" for mark, line in zip(marks, lines, strict=True)]
+    *figures, kernel = marked(columns, _HEADS.get(sort, (sort.value,)), falls=falls)
+    label = kernel_labels(found, place_names((kernel.process, kernel.device) for kernel in found.kernels))
+    dropped = [each.heading for name in _DROPPED_FIRST for each in figures if each.heading.startswith(name)]
+    return Listing(figures, kernel.heading, label, dropped, _LEAST_LABEL)
 
 
 def sides_lines(asked: DifferenceOptions) -> list[str]:
@@ -157,31 +148,27 @@ class DifferenceTable(Rows):
         super().__init__()
         self._found: Difference | None = None
         self._order = DifferenceSort.CHANGE, False
-        self._written: tuple[int, list[str]] = 0, [""]
+        self._listing: Listing | None = None
 
     def show(self, found: Difference, order: tuple[DifferenceSort, bool]) -> None:
         """Show other kernels; the cursor stays on its kernel if it is there, in another order at the top."""
         key = None
         if self._found is not None and order == self._order:
             key = self._found.kernels[self.cursor].key
-        self._found, self._order, self._written = found, order, (0, [""])
+        self._found, self._order = found, order
+        self._listing = kernel_table(found, order[0], reverse=order[1])
         keys = [kernel.key for kernel in found.kernels[:MOST_ROWS]]
         self.fill(len(keys), keys.index(key) if key in keys else 0)
 
-    def _lines(self, width: int) -> list[str]:
-        """Return the heading and the rows, made once a width."""
-        if self._found is not None and self._written[0] != width:
-            sort, reverse = self._order
-            self._written = width, kernel_table(self._found, width, sort, reverse=reverse)
-        return self._written[1]
-
     def heading(self, width: int) -> str:
-        return self._lines(width)[0]
+        return "" if self._listing is None else f"  {self._listing.head(width - _MARK)}"
 
     def runs(self, row: int, width: int) -> Runs:
         """One kernel, in the colour of its side if it is on one alone."""
-        style = PLAIN if self._found is None else _STATUSES[self._found.kernels[row].status][2]
-        return [(self._lines(width)[row + 1], style)]
+        if self._found is None or self._listing is None:
+            return []
+        _, mark, style = _STATUSES[self._found.kernels[row].status]
+        return [(f"{mark} {self._listing.row(row, width - _MARK)}", style)]
 
 
 class BeforePrompt(Prompt):

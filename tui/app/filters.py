@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from textual import on, work
+from textual import work
 from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widgets import Static
 
-from sampling.errors import OptionError, SamplingError
+from sampling.errors import SamplingError
 from sampling.methods.registry import method_named
 from sampling.plan.study import Study
 from sampling.profile.profile import Profile
@@ -23,21 +23,12 @@ from sampling.text import counted, listed
 from tui.app.frame.line import Line, PaneTitle
 from tui.app.frame.panes import Soon
 from tui.app.frame.wording import status_lines
-from tui.app.option_form import (
-    NOT_USED,
-    Choice,
-    FieldReached,
-    OptionField,
-    OptionForm,
-    OptionsChanged,
-    Typed,
-    changed,
-)
+from tui.app.option_form import NOT_USED, OptionField, OptionForm, choice, round_and_round
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.charts import quantities
-from tui.engine.studies import workload_features
 from tui.options.command_line import error_text
+from tui.options.files import is_there
 from tui.options.plan import SampleOptions
 from tui.text.profile import left_out_words, part_of_study
 
@@ -54,37 +45,62 @@ def filters_of(profile: Profile, names: list[str | None]) -> tuple[tuple[OptionF
     processes = sorted({sequence.process for sequence in profile.sequences})
     here = [listed(list(map(str, numbers))) for numbers in (devices, processes)]
     ranges = "this NVTX or annotation range, or of those that contain the text; + and - go through names."
-    group_by = Choice("group_by", tuple(GroupBy), tuple(GroupBy))
-    pooled = Choice("pool_devices", (False, True), ("no", "yes"))
-    include = Patterns("include", _patterns, _as_words)
-    exclude = Patterns("exclude", _patterns, _as_words, offered=COMMUNICATION)
-    least = LeastDuration("min_duration", _nanoseconds, lambda value: "" if value is None else f"{value}")
-    features = Features("features", lambda text: tuple(shlex.split(text)), shlex.join)
     patterns = "a regular expression; several with blanks between."
-    ids = f"as A:B, A: or :B. Here: 0 to {profile.launches - 1:,}."
     metrics = (
         "Files with metrics of the launches, for methods that look at them; several with blanks between."
     )
-    no_ranges = "This profile has no named ranges."
     return (
-        (group_by, "What launches of a kernel group share; launch: full name, grid and block."),
-        (pooled, "Whether a kernel group spans processes and devices."),
+        (
+            choice("group_by", tuple(GroupBy), tuple(GroupBy)),
+            "What launches of a kernel group share; launch: full name, grid and block.",
+        ),
+        (
+            choice("pool_devices", (False, True), ("no", "yes")),
+            "Whether a kernel group spans processes and devices.",
+        ),
         (_numbers("device", devices), f"Only these devices, as 0,1. Here: {here[0]}."),
         (_numbers("process", processes), f"Only these processes, as 7,8. Here: {here[1]}."),
-        (include, f"Only kernels whose full name matches {patterns}"),
-        (exclude, f"Not the kernels that match. + adds {COMMUNICATION} (collectives); - takes it out."),
-        (_words("launches"), f"Only launch ids A up to, not with, B, {ids}"),
+        (
+            OptionField("include", _patterns, _as_words),
+            f"Only kernels whose full name matches {patterns}",
+        ),
+        (
+            OptionField("exclude", _patterns, _as_words, _with_communication),
+            f"Not the kernels that match. + adds {COMMUNICATION} (collectives); - takes it out.",
+        ),
+        (
+            _words("launches"),
+            f"Only launch ids A up to, not with, B, as A:B, A: or :B. Here: 0 to {profile.launches - 1:,}.",
+        ),
         (
             _words("time"),
             "Only launches that start A up to, not with, B ns after the first, as A:B, A: or :B.",
         ),
-        (_words("range", names), no_ranges if profile.ranges is None else f"Only launches of {ranges}"),
-        (least, "Only launches that last so many nanoseconds or more."),
-        (features, metrics),
+        (
+            _words("range", names),
+            "This profile has no named ranges." if profile.ranges is None else f"Only launches of {ranges}",
+        ),
+        (
+            OptionField("min_duration", _nanoseconds, lambda value: f"{value or ''}", _next_least),
+            "Only launches that last so many nanoseconds or more.",
+        ),
+        (
+            OptionField(
+                "features",
+                _files,
+                shlex.join,
+                # Methods that draw at random look at durations alone.
+                unused=lambda options: (
+                    NOT_USED if options.features and method_named(options.method).draws_at_random else ""
+                ),
+                is_path=True,
+            ),
+            metrics,
+        ),
     )
 
 
-def _numbers(name: str, there: list[int]) -> Typed:
+def _numbers(name: str, there: list[int]) -> OptionField:
     """Return a field for numbers, commas between; steps go through each of those that are there, and all."""
 
     def read(text: str) -> tuple[str, ...]:
@@ -92,12 +108,14 @@ def _numbers(name: str, there: list[int]) -> Typed:
         return (",".join(words),) if words else ()
 
     each = [(str(number),) for number in there]
-    return Typed(name, read, ",".join, ((), *each) if len(each) > 1 else ())
+    return OptionField(name, read, ",".join, round_and_round(((), *each) if len(each) > 1 else ()))
 
 
-def _words(name: str, names: Sequence[str | None] = ()) -> Typed:
+def _words(name: str, names: Sequence[str | None] = ()) -> OptionField:
     """Return a field for a text as it is typed."""
-    return Typed(name, lambda text: text.strip() or None, lambda value: value or "", names)
+    return OptionField(
+        name, lambda text: text.strip() or None, lambda value: value or "", round_and_round(names)
+    )
 
 
 def _patterns(text: str) -> tuple[str, ...]:
@@ -107,7 +125,7 @@ def _patterns(text: str) -> tuple[str, ...]:
     try:
         return tuple(words)
     except ValueError as error:
-        raise ValueError('a quotation mark has no second one; write it as "\'"') from error
+        raise ValueError('has a quotation mark without a second one; write it as "\'"') from error
 
 
 def _as_words(patterns: tuple[str, ...]) -> str:
@@ -118,56 +136,35 @@ def _as_words(patterns: tuple[str, ...]) -> str:
     )
 
 
+def _with_communication(patterns: tuple[str, ...], by: int) -> tuple[str, ...]:
+    """Return the patterns with that of collectives, or without it."""
+    others = tuple(pattern for pattern in patterns if pattern != COMMUNICATION)
+    if by < 0:
+        return others
+    return patterns if COMMUNICATION in patterns else (*patterns, COMMUNICATION)
+
+
 def _nanoseconds(text: str) -> int | None:
-    word = text.strip()
     try:
-        return int(word) if word else None
+        return int(text) if text.strip() else None
     except ValueError as error:
-        raise ValueError("this is no whole number; give nanoseconds, as 5000") from error
+        raise ValueError("is no whole number; give nanoseconds, as 5000") from error
 
 
-@dataclass(frozen=True, slots=True)
-class Patterns(Typed):
-    """Regular expressions, blanks between; steps add and take out the one that is `offered`."""
-
-    offered: str = ""
-
-    def stepped(self, options: SampleOptions, by: int) -> SampleOptions | None:
-        given = getattr(options, self.name)
-        if not self.offered or (self.offered in given) is (by > 0):
-            return None
-        others = tuple(pattern for pattern in given if pattern != self.offered)
-        return changed(options, self.name, (*given, self.offered) if by > 0 else others)
+def _next_least(value: int | None, by: int) -> int | None:
+    """Return the next round number of nanoseconds; None is the least."""
+    beyond = [step for step in (0, *_LEAST_DURATIONS_NS) if (step - (value or 0)) * by > 0]
+    return (beyond[0 if by > 0 else -1] or None) if beyond else value
 
 
-@dataclass(frozen=True, slots=True)
-class LeastDuration(Typed):
-    """Nanoseconds, or none; steps go along round numbers."""
-
-    def stepped(self, options: SampleOptions, by: int) -> SampleOptions | None:
-        value = getattr(options, self.name) or 0
-        beyond = [step for step in (0, *_LEAST_DURATIONS_NS) if (step - value) * by > 0]
-        if not beyond:
-            return None
-        return changed(options, self.name, (beyond[0] if by > 0 else beyond[-1]) or None)
-
-
-@dataclass(frozen=True, slots=True)
-class Features(Typed):
-    """Files with metrics; each must be there, as methods that look at none would not miss it."""
-
-    is_path = True
-
-    def taken(self, options: SampleOptions, text: str) -> SampleOptions:
-        taken = Typed.taken(self, options, text)
-        for path in workload_features(taken.features, options.profiles):
-            if not Path(path).exists():
-                raise OptionError(f"{self.label} {path}: there is no such file")
-        return taken
-
-    def unused(self, options: SampleOptions) -> str:
-        """Methods that draw at random look at durations alone."""
-        return NOT_USED if options.features and method_named(options.method).draws_at_random else ""
+def _files(text: str) -> tuple[str, ...]:
+    """Split as a shell does; each file must be there, as methods that look at none would not miss it."""
+    paths = tuple(shlex.split(text))
+    for path in paths:
+        # One of several workloads may be named before its file.
+        if not (is_there(Path(path)) or is_there(Path(path.partition("=")[2] or path))):
+            raise ValueError("is no file that is there")
+    return paths
 
 
 def kept_lines(session: Session, study: Study) -> list[str]:
@@ -207,8 +204,9 @@ class FiltersScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield PaneTitle()
-        yield OptionForm(self._options, tuple(field for field, _ in self._filters))
-        yield Static(self._filters[0][1], id="filter-help", markup=False)
+        fields = [field for field, _ in self._filters]
+        yield OptionForm(self._options, self._soon.ask, self._explain, fields)
+        yield Static(id="filter-help", markup=False)
         yield Line(id="kept")
         yield Line(id="plan")
 
@@ -218,17 +216,16 @@ class FiltersScreen(Screen[None]):
         if self._profile.ranges is not None:
             self._read_names()
 
+    def _explain(self, field: OptionField) -> None:
+        words = next(words for each, words in self._filters if each is field)
+        self.query_one("#filter-help", Static).update(words)
+
     def _follow(self, session: Session) -> None:
         """Show the filters of the session, and what they keep."""
         if session.study is not None:
             self.query_one(OptionForm).follow(session, self._asked)
             self.query_one("#kept", Line).show(kept_lines(session, session.study))
             self.query_one("#plan", Line).show(status_lines(session, session.study))
-
-    @on(FieldReached)
-    def _explain_field(self, event: FieldReached) -> None:
-        event.stop()
-        self.query_one("#filter-help", Static).update(self._filters[event.place][1])
 
     @work(thread=True, group="ranges")
     def _read_names(self) -> None:
@@ -240,11 +237,6 @@ class FiltersScreen(Screen[None]):
             self.call_later(partial(self.app.say, words, failed=True))
         else:
             self.call_later(self.names.extend, names)
-
-    @on(OptionsChanged)
-    def _plan_soon(self, event: OptionsChanged) -> None:
-        event.stop()
-        self._soon.ask(event.options, at_once=event.at_once)
 
     def _plan(self, options: SampleOptions) -> None:
         self._asked = options

@@ -1,13 +1,9 @@
-"""The table of view 1: which columns have room, what stands in a row, which one a cell belongs to.
-
-The name of a kernel group has at least 24 cells. Columns that have no room beside it go one after the other:
-the durations, the running share, the strata, the bar, the drawn launches, the total, the CoV, the mean, the
-rank, the launches; the share stays. At 80 cells the first three are gone.
-"""
+"""The table of view 1: which columns have room, what stands in a row, which one a cell belongs to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -37,18 +33,12 @@ _HEADS = {GroupSort.TOTAL: ("total", "share"), GroupSort.COV: ("CoV",), GroupSor
 
 
 class GroupColumn(NamedTuple):
-    """A column of the table, so many cells wide; the heading of the bar is that of the share before it."""
+    """A column of the table, so many cells wide."""
 
     name: str
     width: int
-    cell: Callable[[Study, int, int], Runs]
-    #: The order of the groups that goes by it; None where none does.
-    sort: GroupSort | None = None
+    cell: Callable[[int], Runs]
     to_right: bool = True
-
-    @property
-    def heading(self) -> str:
-        return "" if self.name == "bar" else self.name[: self.width]
 
 
 class TableColumns(NamedTuple):
@@ -62,115 +52,105 @@ class TableColumns(NamedTuple):
         ends = np.cumsum([column.width + self.gap for column in self.columns])
         return [0, *ends[:-1].tolist()]
 
-    def column_at(self, cell: int) -> GroupColumn | None:
-        """Return the column of a cell of a row, the blanks before it being its own; None beyond the last."""
-        columns = zip(self.starts(), self.columns, strict=True)
-        return next((column for start, column in columns if cell < start + column.width), None)
-
     def head(self, marked: str = "", mark: str = "") -> str:
         """Return the headings over their columns, one of them with a mark in the blank behind it."""
-        head = (" " * self.gap).join(
-            column.heading.rjust(column.width) if column.to_right else column.heading.ljust(column.width)
-            for column in self.columns
-        )
+        head = ""
         for start, column in zip(self.starts(), self.columns, strict=True):
-            if column.name == marked:
-                end = start + (column.width if column.to_right else len(column.heading))
-                return head[:end] + mark + head[end + 1 :]
-        return head
+            # The bar belongs to the share before it.
+            heading = "" if column.name == "bar" else column.name[: column.width]
+            heading = heading.rjust(column.width) if column.to_right else heading
+            head = head.ljust(start) + heading + (mark if column.name == marked else "")
+        return head.ljust(start + column.width) if self.columns else ""
 
 
 def table_columns(study: Study, width: int) -> TableColumns:
     """Return the columns that fit in `width` cells beside the name, which takes what is left.
 
-    They are as wide as the widest cell of any kernel group may be, so that none moves while rows do.
+    The name has at least 24 cells; columns that have no room beside it go one after the other. They are as
+    wide as the widest cell of any kernel group may be, so that none moves while rows do.
     """
     columns = _figures(study, next(cells for least, cells in _BAR_FROM_WIDTH if width >= least))
+
+    def room(gap: int) -> int:
+        return width - sum(column.width + gap for column in columns)
+
     for dropped in _DROPPED_FIRST:
-        if width - _taken(columns, 1) >= _LEAST_LABEL:
+        if room(1) >= _LEAST_LABEL:
             break
         columns = [column for column in columns if column.name != dropped]
-    gap = 2 if width - _taken(columns, 2) >= _ROOMY_LABEL else 1
-    room = max(width - _taken(columns, gap), 8)
+    gap = 2 if room(2) >= _ROOMY_LABEL else 1
+    cells = max(room(gap), 8)
 
-    def label(study: Study, group: int, cells: int) -> Runs:
+    def label(group: int) -> Runs:
         return [(group_label(study, group, cells), PLAIN)]
 
-    name = GroupColumn("kernel group", room, label, GroupSort.NAME, to_right=False)
+    name = GroupColumn("kernel group", cells, label, to_right=False)
     return TableColumns((*columns, name), gap)
-
-
-def _taken(columns: Sequence[GroupColumn], gap: int) -> int:
-    return sum(column.width + gap for column in columns)
 
 
 def _figures(study: Study, bar_cells: int) -> list[GroupColumn]:
     of = study.groups
 
-    def figure(name: str, text: Callable[[int], str], widest: str, sort: GroupSort) -> GroupColumn:
-        width = max(len(name), len(widest))
-        return GroupColumn(name, width, lambda _, group, __: [(text(group), PLAIN)], sort)
+    def figure(name: str, widest: str, text: Callable[[int], str]) -> GroupColumn:
+        return GroupColumn(name, max(len(name), len(widest)), lambda group: [(text(group), PLAIN)])
 
-    def counts(name: str, values: np.ndarray | None, key: str, sort: GroupSort) -> GroupColumn:
+    def counts(name: str, values: np.ndarray | None, key: str) -> GroupColumn:
         largest = quantities.count(0 if values is None else int(values.max(initial=0)))
-        return figure(name, lambda group: of_group(group_row(study, group), key), largest, sort)
+        return figure(name, largest, lambda group: of_group(group_row(study, group), key))
 
-    def times(name: str, values: np.ndarray, sort: GroupSort) -> GroupColumn:
-        longest = quantities.duration(float(values.max(initial=0)))
-        return figure(name, lambda group: quantities.duration(values[group].item()), longest.rjust(7), sort)
+    def times(name: str, values: np.ndarray) -> GroupColumn:
+        longest = quantities.duration(float(values.max(initial=0))).rjust(7)
+        return figure(name, longest, lambda group: quantities.duration(values[group].item()))
 
     def shares(name: str, values: np.ndarray, widest: str) -> GroupColumn:
-        return figure(name, lambda group: quantities.share(float(values[group])), widest, GroupSort.TOTAL)
+        return figure(name, widest, lambda group: quantities.share(float(values[group])))
 
     def cov(group: int) -> str:
         value = group_row(study, group)["cov"]
         return quantities.UNKNOWN if value is None else f"{value:.3f}"
 
-    def bar(study: Study, group: int, cells: int) -> Runs:
+    def bar(group: int) -> Runs:
         # In colour where it is one of those that take most; the group that reaches it is one of them.
         is_of_most = float(of.running_share[group] - of.share[group]) < MOST
-        return [(share_bar(study, group, cells), cluster_style(0) if is_of_most else AXIS)]
+        return [(share_bar(study, group, bar_cells), cluster_style(0) if is_of_most else AXIS)]
 
-    rank = f"#{len(study.counts.groups)}"
     all_of_time = "100.0 %" if float(of.share.max(initial=0)) > 0.9995 else "99.9 %"
     return [
-        figure("rank", lambda group: f"#{group + 1}", rank, GroupSort.TOTAL),
+        figure("rank", f"#{len(study.counts.groups)}", lambda group: f"#{group + 1}"),
         shares("share", of.share, all_of_time),
-        GroupColumn("bar", bar_cells, bar, GroupSort.TOTAL, to_right=False),
+        GroupColumn("bar", bar_cells, bar, to_right=False),
         shares("cum", of.running_share, "100.0 %"),
-        counts("launches", of.launches, "launches", GroupSort.LAUNCHES),
-        times("total", of.total_duration_ns, GroupSort.TOTAL),
-        times("mean", of.mean_ns, GroupSort.MEAN),
-        figure("CoV", cov, f"{float(of.cov.max(initial=0)):.3f}", GroupSort.COV),
-        GroupColumn("durations", _SPARKLINE, _sparkline, to_right=False),
-        counts("strata", of.clusters, "clusters", GroupSort.STRATA),
-        counts("drawn", of.samples, "samples", GroupSort.DRAWN),
+        counts("launches", of.launches, "launches"),
+        times("total", of.total_duration_ns),
+        times("mean", of.mean_ns),
+        figure("CoV", f"{float(of.cov.max(initial=0)):.3f}", cov),
+        GroupColumn("durations", _SPARKLINE, partial(_sparkline, study), to_right=False),
+        counts("strata", of.clusters, "clusters"),
+        counts("drawn", of.samples, "samples"),
     ]
 
 
-def row_runs(study: Study, group: int, columns: TableColumns) -> Runs:
+def row_runs(group: int, columns: TableColumns) -> Runs:
     """Return a kernel group's row, every column as wide as it is."""
     runs: Runs = []
     for place, column in enumerate(columns.columns):
-        cell = column.cell(study, group, column.width)
+        cell = column.cell(group)
         blanks = " " * max(column.width - sum(len(text) for text, _ in cell), 0)
-        before = " " * columns.gap if place else ""
-        runs.append((before + (blanks if column.to_right else ""), PLAIN))
-        runs += cell
-        if not column.to_right:
-            runs.append((blanks, PLAIN))
+        before = " " * columns.gap * (place > 0)
+        padded = [(blanks, PLAIN), *cell] if column.to_right else [*cell, (blanks, PLAIN)]
+        runs += [(before, PLAIN), *padded]
     return runs
 
 
-_SPARKLINES: WeakKeyDictionary[Study, dict[tuple[int, int, bool], Runs]] = WeakKeyDictionary()
+_SPARKLINES: WeakKeyDictionary[Study, dict[tuple[int, bool], Runs]] = WeakKeyDictionary()
 
 
-def _sparkline(study: Study, group: int, cells: int) -> Runs:
+def _sparkline(study: Study, group: int) -> Runs:
     """Return the durations of a group as a small histogram, made once: a glyph a bin, in its stratum's style.
 
     Only the middle 98 % of the launches: a single one far away would leave all others one bin.
     """
-    kept, key = _SPARKLINES.setdefault(study, {}), (group, cells, is_ascii())
+    kept, key = _SPARKLINES.setdefault(study, {}), (group, is_ascii())
     if key in kept:
         return kept[key]
     if len(kept) >= _SPARKLINES_KEPT:
@@ -185,11 +165,11 @@ def _sparkline(study: Study, group: int, cells: int) -> Runs:
         for cluster, (low, high) in enumerate(clusters_of_group(study, group))
         if high >= values_ns[0] and low <= values_ns[-1]
     }
-    data = histogram_data(values_ns, launches, list(clusters.values()), useful_bins(values_ns, cells))
-    glyphs = sparkline(data.counts, cells)
+    data = histogram_data(values_ns, launches, list(clusters.values()), useful_bins(values_ns, _SPARKLINE))
+    glyphs = sparkline(data.counts, _SPARKLINE)
     numbers = list(clusters)
     styles = [cluster_style(numbers[place]) for place in data.cluster_counts.argmax(axis=0).tolist()]
-    kept[key] = [(" " * ((cells - len(glyphs)) // 2), PLAIN), *zip(glyphs, styles, strict=True)]
+    kept[key] = [(" " * ((_SPARKLINE - len(glyphs)) // 2), PLAIN), *zip(glyphs, styles, strict=True)]
     return kept[key]
 
 
@@ -237,14 +217,6 @@ class GroupTable(Rows):
         name = next((each for each in _HEADS.get(sort, (sort.value,)) if each in names), "")
         return columns.head(name, mark_of(falls=(sort is GroupSort.NAME) == reverse))
 
-    def head_at(self, cell: int) -> str:
-        """The order that goes by the column there; nothing where none does."""
-        column = self.columns(self.size.width).column_at(cell)
-        return "" if column is None or column.sort is None else column.sort.value
-
     def runs(self, row: int, width: int) -> Runs:
         """One kernel group."""
-        if self._study is None:
-            return []
-        group, columns = self.listed.groups[row], self.columns(width)
-        return row_runs(self._study, group, columns)
+        return row_runs(self.listed.groups[row], self.columns(width))

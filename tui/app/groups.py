@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from operator import attrgetter
 from typing import ClassVar
 
-from rich.cells import set_cell_size
-from rich.segment import Segment
 from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Container, Horizontal, Vertical
-from textual.geometry import Size
-from textual.strip import Strip
 from textual.timer import Timer
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from sampling.parallel import Progress
 from sampling.plan.study import Study
-from sampling.reduction.duration_counts import DurationCounts
 from tui.app.actions import APP, COMPARING, GROUPS, TABLE, VIEW, bindings
-from tui.app.frame import wording
 from tui.app.frame.line import Line, PaneTitle, titled
 from tui.app.frame.page import PaneText
 from tui.app.frame.panes import Chart, Rows, Soon
 from tui.app.frame.view import TableScreen
+from tui.app.frame.wording import MOST_LAUNCHES_UNASKED, binding_lines, group_key
 from tui.app.group_table import GroupTable
 from tui.app.overrides_file import options_with_overrides
 from tui.app.planning import start
@@ -41,7 +34,6 @@ from tui.options.choices import GroupSort
 from tui.options.command_line import command_line, options_of
 from tui.options.look import GroupsOptions, HistogramOptions, TimelineOptions
 from tui.output.writer import Canvas, canvas_text
-from tui.terminal.tty import app_dots
 from tui.text.groups import (
     GroupList,
     devices_named,
@@ -98,34 +90,6 @@ class SearchInput(Input):
     ]
 
 
-class Wrapped(Widget, can_focus=False):
-    """Rows broken wherever they are full; `max-height` says how many there may be."""
-
-    DEFAULT_CSS = "Wrapped { height: auto; min-height: 1; }"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._shorten: Callable[[int], str] = lambda _: ""
-
-    def show(self, shorten: Callable[[int], str]) -> None:
-        """Show another text; `shorten` returns it in at most the given number of cells."""
-        width = self.size.width
-        before = self.get_content_height(self.size, self.size, width)
-        self._shorten = shorten
-        # A new layout redraws the whole screen, so only when needed.
-        self.refresh(layout=self.get_content_height(self.size, self.size, width) != before)
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        most = self.styles.max_height
-        rows = -(-len(self._shorten(sys.maxsize)) // max(width, 1))
-        return rows if most is None else min(rows, int(most.value))
-
-    def render_line(self, y: int) -> Strip:
-        width, height = self.size
-        row = self._shorten(width * height)[y * width : (y + 1) * width]
-        return Strip([Segment(set_cell_size(row, width), self.rich_style)], width)
-
-
 class RunPane(Vertical):
     """A kernel group's durations over the run; nothing is read while the pane is hidden."""
 
@@ -134,7 +98,7 @@ class RunPane(Vertical):
     def __init__(self) -> None:
         super().__init__(PaneTitle(), Chart(id="run"), id="run-pane", classes="pane")
         self._timeline: GroupTimeline | None = None
-        self._above: tuple[DurationCounts, RangeForest | str] | None = None
+        self._above: RangeForest | str = ""
         self._timer: Timer | None = None
 
     def on_show(self) -> None:
@@ -150,12 +114,11 @@ class RunPane(Vertical):
     def text(self) -> str:
         """What `timeline` prints of it, with the ranges above; nothing while it is read."""
         at = self.timeline
-        if at is None or self._above is None:
+        if at is None:
             return ""
         width, height = self.chart.printed_size
         canvas, log = Canvas(width, color=False), self.app.session.log
-        blocks = timeline_blocks(at, canvas, height, log=log, above=self._above[1])
-        return canvas_text(blocks, canvas) + "\n"
+        return canvas_text(timeline_blocks(at, canvas, height, log=log, above=self._above), canvas) + "\n"
 
     @property
     def chart(self) -> Chart:
@@ -180,18 +143,18 @@ class RunPane(Vertical):
         self, study: Study, group: int, seed: int, _: Progress
     ) -> Iterator[tuple[GroupTimeline, RangeForest | str]]:
         """Read a group's launches, and the ranges of the run or why they are not looked for."""
-        above = self._above[1] if self._above is not None and self._above[0] is study.counts else None
-        if above is None:
+        before, above = self._timeline, self._above
+        if before is None or before.study.counts is not study.counts:
             is_looked_for = is_quickly_listed(study)
             ranges = ranges_in(study.profile, study.counts.region) if is_looked_for else None
             above = above_chart(ranges, is_looked_for=is_looked_for)
-        yield with_clusters(timeline_of_group(study, group, seed, before=self._timeline)), above
+        yield with_clusters(timeline_of_group(study, group, seed, before=before)), above
 
     def _take(self, read: tuple[GroupTimeline, RangeForest | str]) -> None:
         session, (at, above) = self.app.session, read
         # Else the cursor has gone on.
         if (at.study, at.group) == (session.study, session.selected):
-            self._timeline, self._above = at, (at.study.counts, above)
+            self._timeline, self._above = at, above
             self._show()
 
     def _show(self) -> None:
@@ -200,10 +163,10 @@ class RunPane(Vertical):
             self.query_one(PaneTitle).show("[6] Over the run")
             self.chart.say("no kernel group matches")
             return
-        log, dots = session.log, app_dots(session.options.ascii)
+        log = session.log
         scale = f"by {at.by}, {'log' if log else 'linear'}"
         self.query_one(PaneTitle).show(f"[6] #{at.group + 1} over the run", scale)
-        self.chart.show(lambda width, height: group_timeline(at, width, height, log=log, dots=dots))
+        self.chart.show(lambda width, height: group_timeline(at, width, height, log=log))
 
 
 class GroupsScreen(TableScreen[GroupSort]):
@@ -232,7 +195,11 @@ class GroupsScreen(TableScreen[GroupSort]):
     def compose_panes(self) -> ComposeResult:
         field = SearchInput(placeholder="part of the kernel group's key", compact=True)
         search = Horizontal(Static("/ "), field, id="search")
-        charts = Container(titled("chart", Wrapped(), Chart(id="histogram")), RunPane(), id="group-charts")
+        charts = Container(
+            titled("chart", Static(id="group-key", markup=False), Chart(id="histogram")),
+            RunPane(),
+            id="group-charts",
+        )
         yield Container(titled("groups", GroupTable(), search), charts, id="group-panes")
         yield Line(id="devices")
         yield Line(id="binding")
@@ -240,6 +207,9 @@ class GroupsScreen(TableScreen[GroupSort]):
     def on_mount(self) -> None:
         self.query_one("#search").display = False
         self.query_one("#devices").display = False
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show_chart)
 
     def on_screen_resume(self) -> None:
         # Only now: while this view is open, the cursor may be further on than the session.
@@ -258,9 +228,9 @@ class GroupsScreen(TableScreen[GroupSort]):
             forms, line = devices_lines(study), self.query_one("#devices", Line)
             line.display = bool(forms)
             line.show(forms or [""])
-        if study.counts.launches <= wording.MOST_LAUNCHES_UNASKED:
+        if study.counts.launches <= MOST_LAUNCHES_UNASKED:
             self.app.find_binding()
-        self.query_one("#binding", Line).show(wording.binding_lines(session, study))
+        self.query_one("#binding", Line).show(binding_lines(session, study))
         listed_by = attrgetter("study", "sort", "reverse", "search")
         if shown is None or listed_by(shown) != listed_by(session):
             self._show_groups(session, study)
@@ -286,12 +256,14 @@ class GroupsScreen(TableScreen[GroupSort]):
         session, study, selected = self.session, self.session.study, self.session.selected
         if study is None:
             return
-        name, shorten = "no kernel group", lambda _: ""
+        name, key = "no kernel group", self.query_one("#group-key", Static)
         if selected is not None:
             name = f"#{selected + 1} {group_label(study, selected, _MOST_TITLE)}"
-            shorten = partial(wording.group_key, study, selected)
         self.entitle("chart", f"[tab] {name}", f"[x] {'log' if session.log else 'linear'}")
-        self.query_one(Wrapped).show(shorten)
+        # As many rows as there are for it, broken wherever they are full.
+        width, most = max(self._histogram.size.width, 1), key.styles.max_height
+        whole = "" if selected is None else group_key(study, selected, int(most.value if most else 1) * width)
+        key.update("\n".join(whole[at : at + width] for at in range(0, len(whole), width)))
         if selected is None:
             self._histogram.say("no kernel group matches")
         else:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import textwrap
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -16,7 +16,6 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
-from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -28,7 +27,7 @@ from sampling.parallel import Stream, generator
 from sampling.reduction import GroupBy
 from sampling.strata.target import Target
 from tui.app.actions import FORM, bindings
-from tui.app.frame.field import PathInput
+from tui.app.frame.prompt import PathInput
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.charts.grid import fitted
@@ -45,7 +44,7 @@ _SPREADS = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
 _NONE = "none"
 NOT_USED = "not used"
 _LABEL = 19
-_PROBLEM_ROWS, _TYPED_ROWS = 2, 4
+_PROBLEM_ROWS = 4
 
 
 def checked(options: SampleOptions) -> SampleOptions:
@@ -70,13 +69,20 @@ def changed(options: SampleOptions, name: str, value: Any) -> SampleOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class OptionField(ABC):
+class OptionField:
     """One option of the form, named as the field of `SampleOptions`."""
 
     name: str
-
+    #: From a text to a value, with ValueError where it means none; and back.
+    read: Callable[[str], Any]
+    write: Callable[[Any], str]
+    #: From a value to the next, or with -1 to the one before; the same value where there is none.
+    step: Callable[[Any, int], Any] = lambda value, _: value
+    #: Which part of the value has no effect on the plan, in words; "" if all of it has.
+    unused: Callable[[SampleOptions], str] = lambda _: ""
     #: Whether its value is typed, not chosen; whether it is paths, quoted as in a shell.
-    is_typed, is_path = True, False
+    is_typed: bool = True
+    is_path: bool = False
 
     @property
     def label(self) -> str:
@@ -88,183 +94,139 @@ class OptionField(ABC):
         """What it is, in the words of the command line's own help."""
         return str(_OPTIONS[self.name].get("help", ""))
 
-    @abstractmethod
     def text(self, options: SampleOptions) -> str:
         """The value as it is typed and shown."""
-
-    @abstractmethod
-    def taken(self, options: SampleOptions, text: str) -> SampleOptions:
-        """The options with the value that a text means; OptionError where it means none that is accepted."""
-
-    @abstractmethod
-    def stepped(self, options: SampleOptions, by: int) -> SampleOptions | None:
-        """The options with the next value, or with `by` = -1 the one before; None where there is none."""
-
-    def unused(self, options: SampleOptions) -> str:  # noqa: ARG002 - most are used, whatever the others
-        """Which part of the value has no effect on the plan, in words; "" if all of it has."""
-        return ""
-
-
-@dataclass(frozen=True, slots=True)
-class Choice(OptionField):
-    """One of a few values, each with its text; after the last comes the first."""
-
-    values: tuple[Any, ...]
-    texts: tuple[str, ...]
-
-    is_typed = False
-
-    def text(self, options: SampleOptions) -> str:
-        return self.texts[self.values.index(getattr(options, self.name))]
-
-    def taken(self, options: SampleOptions, text: str) -> SampleOptions:
-        if text not in self.texts:
-            raise OptionError(f"{self.label}: {text!r} is not one of {', '.join(self.texts)}")
-        return changed(options, self.name, self.values[self.texts.index(text)])
-
-    def stepped(self, options: SampleOptions, by: int) -> SampleOptions:
-        place = self.values.index(getattr(options, self.name)) + by
-        return changed(options, self.name, self.values[place % len(self.values)])
-
-
-@dataclass(frozen=True, slots=True)
-class Typed(OptionField):
-    """A text that a function reads, with ValueError where it means nothing."""
-
-    read: Callable[[str], Any]
-    write: Callable[[Any], str]
-    #: Values that steps go through, after the last the first again.
-    rounds: Sequence[Any] = ()
-
-    def text(self, options: SampleOptions) -> str:
         return self.write(getattr(options, self.name))
 
     def taken(self, options: SampleOptions, text: str) -> SampleOptions:
+        """The options with the value that a text means; OptionError where it means none that is accepted."""
         try:
             value = self.read(text)
         except ValueError as error:
-            raise OptionError(f"{self.label} {text}: {error}") from error
+            raise OptionError(f"{self.label}: {text.strip()!r} {error}") from error
         return checked(changed(options, self.name, value))
 
     def stepped(self, options: SampleOptions, by: int) -> SampleOptions | None:
-        if len(self.rounds) < 2:
+        """The options with the next value, or with `by` = -1 the one before; None where there is none."""
+        value = getattr(options, self.name)
+        following = self.step(value, by)
+        try:
+            return None if following == value else checked(changed(options, self.name, following))
+        except OptionError:
             return None
-        given = getattr(options, self.name)
-        place = self.rounds.index(given) if given in self.rounds else 0
-        return changed(options, self.name, self.rounds[(place + by) % len(self.rounds)])
+
+
+def round_and_round(values: Sequence[Any]) -> Callable[[Any, int], Any]:
+    """Return the steps through these values, after the last the first again."""
+
+    def step(value: Any, by: int) -> Any:
+        place = values.index(value) if value in values else 0
+        return values[(place + by) % len(values)] if values else value
+
+    return step
+
+
+def choice(name: str, values: Sequence[Any], texts: Sequence[str]) -> OptionField:
+    """Return the field of an option that is one of a few values, each with its text."""
+
+    def read(text: str) -> Any:
+        if text not in texts:
+            raise ValueError(f"is not one of {', '.join(texts)}")
+        return values[texts.index(text)]
+
+    write = dict(zip(values, texts, strict=True)).__getitem__
+    return OptionField(name, read, write, round_and_round(values), is_typed=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Number(OptionField):
-    """A number, or for some options none."""
+class Number:
+    """An option that is a number, or where it may be none, none above all numbers.
 
-    #: The values to step along; none for whole numbers, which go up and down by one.
+    It steps along a ladder; without one it is a whole number. A default is not given, so that commands stay
+    short.
+    """
+
+    name: str
     ladder: tuple[float, ...] = ()
-    #: What it is where it is not given; None where the options' own default says it.
     default: float | None = None
-    #: Whether "none" is a value too, after the last step.
     may_be_none: bool = False
-    of_some_methods: bool = False
 
-    def _value(self, options: SampleOptions) -> float | None:
-        given = getattr(options, self.name)
+    @property
+    def field(self) -> OptionField:
+        """Its field of the form."""
+        return OptionField(self.name, self._read, self._write, self._step, self._unused)
+
+    def _value(self, given: Any) -> Any:
         if given is None:
             return self.default
-        return None if given == _NONE else float(given)
-
-    def _put(self, options: SampleOptions, value: float | None) -> SampleOptions:
-        """Return the options with this number; the default is not given, so that commands stay short."""
-        if self.default is not None and value == self.default:
-            return changed(options, self.name, None)
         if self.may_be_none:
-            return changed(options, self.name, _NONE if value is None else f"{value!r}")
-        return changed(options, self.name, value)
+            return math.inf if given == _NONE else float(given)
+        return given
 
-    def text(self, options: SampleOptions) -> str:
-        value = self._value(options)
-        if value is None:
+    def _given(self, value: float) -> Any:
+        if value == self.default:
+            return None
+        if self.may_be_none:
+            return _NONE if value == math.inf else repr(value)
+        return value
+
+    def _read(self, text: str) -> Any:
+        if self.may_be_none and text.strip() == _NONE:
             return _NONE
-        if not self.ladder:
-            return f"{int(value)}"
-        short = f"{value:.12g}"
-        return short if float(short) == value else repr(value)
-
-    def taken(self, options: SampleOptions, text: str) -> SampleOptions:
-        word = text.strip()
-        if self.may_be_none and word == _NONE:
-            return checked(self._put(options, None))
         try:
-            value = float(word) if self.ladder else int(word)
+            return self._given(float(text) if self.ladder else int(text))
         except ValueError as error:
-            kind = "number" if self.ladder else "whole number"
-            remedy = f"give one, as {self.text(SampleOptions())}" + (", or none" if self.may_be_none else "")
-            raise OptionError(f"{self.label}: {word!r} is no {kind}", remedy=remedy) from error
-        return checked(self._put(options, value))
+            kind, also = "" if self.ladder else "whole ", ", or none" if self.may_be_none else ""
+            example = self._write(getattr(SampleOptions(), self.name))
+            raise ValueError(f"is no {kind}number; give one, as {example}{also}") from error
 
-    def stepped(self, options: SampleOptions, by: int) -> SampleOptions | None:
-        value = self._value(options)
+    def _write(self, given: Any) -> str:
+        value = self._value(given)
+        if value == math.inf:
+            return _NONE
+        short = f"{value:.12g}"
+        return short if self.ladder and float(short) == value else repr(value)
+
+    def _step(self, given: Any, by: int) -> Any:
+        value = self._value(given)
         if not self.ladder:
-            try:
-                return checked(self._put(options, int(value or 0) + by))
-            except OptionError:
-                return None
-        place = float("inf") if value is None else value
-        beyond = [step for step in self.ladder if (step - place) * by > 0]
-        if beyond:
-            return self._put(options, beyond[0] if by > 0 else beyond[-1])
-        return self._put(options, None) if self.may_be_none and by > 0 and value is not None else None
+            return self._given(value + by)
+        steps = (*self.ladder, math.inf) if self.may_be_none else self.ladder
+        beyond = [step for step in steps if (step - value) * by > 0]
+        return self._given(beyond[0 if by > 0 else -1]) if beyond else given
 
-    def unused(self, options: SampleOptions) -> str:
-        if not self.of_some_methods or self.name in method_named(options.method).target_fields:
+    def _unused(self, options: SampleOptions) -> str:
+        if self.default is None or self.name in method_named(options.method).target_fields:
             return ""
-        is_declared = self.name in DECLARED and draws_at_random(options.method, options.set)
-        return "" if is_declared else NOT_USED
+        return "" if self.name in DECLARED and draws_at_random(options.method, options.set) else NOT_USED
 
 
-class Settings(Typed):
-    """Options of single methods, METHOD.NAME=VALUE, blanks between, quoted as in a shell."""
-
-    def unused(self, options: SampleOptions) -> str:
-        unused = unused_settings([options.method], options.set)
-        if len(unused) == len(options.set):
-            return NOT_USED if unused else ""
-        return f"{len(unused)} {NOT_USED}" if unused else ""
+def _unused_settings(options: SampleOptions) -> str:
+    unused = len(unused_settings([options.method], options.set))
+    if unused == len(options.set):
+        return NOT_USED if unused else ""
+    return f"{unused} {NOT_USED}" if unused else ""
 
 
 _DEFAULT = Target()
 _GROUP_FRACTIONS = tuple(sorted({*_FRACTIONS, _DEFAULT.group_epsilon or 0.25}))
 
 OPTION_FIELDS: tuple[OptionField, ...] = (
-    Choice("method", method_names(), method_names()),
-    Number("epsilon", _FRACTIONS),
-    Number("confidence", _CONFIDENCES),
-    Number("group_epsilon", _GROUP_FRACTIONS, _DEFAULT.group_epsilon, may_be_none=True, of_some_methods=True),
-    Number("min_samples", default=_DEFAULT.min_samples, of_some_methods=True),
-    Number("noise_floor", _SPREADS, _DEFAULT.noise_floor, of_some_methods=True),
-    Number("kernel_spread", _SPREADS, _DEFAULT.kernel_spread, of_some_methods=True),
-    Choice("no_pool", (False, True), ("no", "yes")),
-    Choice("group_by", tuple(GroupBy), tuple(GroupBy)),
-    Number("seed"),
-    Settings("set", lambda text: tuple(shlex.split(text)), shlex.join),
+    choice("method", method_names(), method_names()),
+    Number("epsilon", _FRACTIONS).field,
+    Number("confidence", _CONFIDENCES).field,
+    Number("group_epsilon", _GROUP_FRACTIONS, _DEFAULT.group_epsilon, may_be_none=True).field,
+    Number("min_samples", default=_DEFAULT.min_samples).field,
+    Number("noise_floor", _SPREADS, _DEFAULT.noise_floor).field,
+    Number("kernel_spread", _SPREADS, _DEFAULT.kernel_spread).field,
+    choice("no_pool", (False, True), ("no", "yes")),
+    choice("group_by", tuple(GroupBy), tuple(GroupBy)),
+    Number("seed").field,
+    OptionField("set", lambda text: tuple(shlex.split(text)), shlex.join, unused=_unused_settings),
 )
 
 
 # The form.
-
-
-@dataclass
-class OptionsChanged(Message):
-    """The user wants these options; not `at_once` where they were stepped to, and more steps may follow."""
-
-    options: SampleOptions
-    at_once: bool
-
-
-@dataclass
-class FieldReached(Message):
-    """The cursor is at this option, counted from 0."""
-
-    place: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,8 +239,6 @@ class Attempt:
     options: SampleOptions | None
     #: Why it was not taken; "" while that is not known.
     problem: str = ""
-    #: Whether a key was pressed since that was said.
-    is_read: bool = False
 
 
 class OptionInput(PathInput):
@@ -292,7 +252,6 @@ class OptionInput(PathInput):
 
     def __init__(self, value: str, form: OptionForm) -> None:
         super().__init__(value, compact=True, select_on_focus=False)
-        self.cursor_blink = False
         self.completes = form.field.is_path
         self._form = form
 
@@ -326,8 +285,7 @@ class OptionRow(Widget):
         room = max(width - _LABEL, 0)
         if is_current and not self.field.is_typed and len(text) + 4 <= room:
             text = f"< {text} >"
-        if is_refused:
-            text += " ?"
+        text += " ?" * is_refused
         if unused:
             # Shown even if the value is too long for the row.
             unused = f" ({unused})"
@@ -341,15 +299,28 @@ class OptionRow(Widget):
 
 
 class OptionForm(VerticalScroll, can_focus=True):
-    """The options of a plan, a row each, moved through with the cursor, changed in place."""
+    """The options of a plan, a row each, moved through with the cursor, changed in place.
+
+    Parameters
+    ----------
+    change : is called with the options wanted, and whether `at_once`: not where more steps may follow.
+    explain : is called with the option that the cursor comes to.
+    """
 
     BINDINGS = bindings(FORM)
 
     app: SessionApp
 
-    def __init__(self, options: SampleOptions, fields: tuple[OptionField, ...] = OPTION_FIELDS) -> None:
+    def __init__(
+        self,
+        options: SampleOptions,
+        change: Callable[..., object],
+        explain: Callable[[OptionField], object],
+        fields: Sequence[OptionField] = OPTION_FIELDS,
+    ) -> None:
         super().__init__()
-        self.fields = fields
+        self.fields = tuple(fields)
+        self._change, self._explain = change, explain
         self._options = options
         self._place = 0
         self.attempt: Attempt | None = None
@@ -361,6 +332,7 @@ class OptionForm(VerticalScroll, can_focus=True):
 
     def on_mount(self) -> None:
         self._draw()
+        self._explain(self.field)
 
     @property
     def field(self) -> OptionField:
@@ -392,16 +364,9 @@ class OptionForm(VerticalScroll, can_focus=True):
         self._draw()
 
     def _refuse(self, problem: str) -> None:
-        """Say at its field, until the next key, why the last value was not taken."""
-        if self.attempt is not None and self.attempt.problem != problem:
-            self.attempt = replace(self.attempt, problem=problem, is_read=False)
-            self.app.until_next_key(self, self._take_as_read)
-
-    def _take_as_read(self) -> None:
-        # The value stays, so that one can go on from it.
-        if self.attempt is not None and self.is_refused:
-            self.attempt = replace(self.attempt, is_read=True)
-            self._draw_problem()
+        """Say at its field why the last value was not taken; it stays, so that one can go on from it."""
+        if self.attempt is not None:
+            self.attempt = replace(self.attempt, problem=problem)
 
     def _draw(self) -> None:
         for place, row in enumerate(self.query(OptionRow)):
@@ -416,18 +381,13 @@ class OptionForm(VerticalScroll, can_focus=True):
         self._draw_problem()
 
     def _draw_problem(self) -> None:
-        """Say what is wrong in few rows, so that the options stay visible; without the remedy if too long."""
+        """Say what is wrong in few rows, so that the options stay visible."""
         line, attempt = self.query_one("#option-problem", Static), self.attempt
-        line.display = attempt is not None and bool(attempt.problem) and not attempt.is_read
+        line.display = self.is_refused
         if attempt is None or not line.display:
             return
-        problem, width = printable(attempt.problem), max(self.size.width - 2, 10)
-        # Of a typed text, the remedy says what to type.
-        few = _TYPED_ROWS if attempt.options is None else _PROBLEM_ROWS
-        most = max(self.size.height - len(self.fields), few)
-        rows = textwrap.wrap(problem, width)
-        if len(rows) > most:
-            rows = textwrap.wrap(problem.partition("; ")[0], width, max_lines=most, placeholder="...")
+        most, width = max(self.size.height - len(self.fields), _PROBLEM_ROWS), max(self.size.width - 2, 10)
+        rows = textwrap.wrap(printable(attempt.problem), width, max_lines=most, placeholder="...")
         line.update("\n".join(f"  {row}" for row in rows))
         self.move_child(line, after=self.query(OptionRow)[self.fields.index(attempt.field)])
         self.call_after_refresh(line.scroll_visible, animate=False)
@@ -440,18 +400,15 @@ class OptionForm(VerticalScroll, can_focus=True):
     def _base(self) -> SampleOptions:
         """Return the options that a step starts from: those tried last, unless refused at another field."""
         attempt = self.attempt
-        if (
-            attempt is None
-            or attempt.options is None
-            or (attempt.problem and attempt.field is not self.field)
-        ):
+        if attempt is None or attempt.options is None:
             return self._options
-        return attempt.options
+        is_elsewhere = bool(attempt.problem) and attempt.field is not self.field
+        return self._options if is_elsewhere else attempt.options
 
     def _try(self, options: SampleOptions, *, at_once: bool) -> None:
         self.attempt = Attempt(self.field, self.field.text(options) or "-", options)
         self._draw()
-        self.post_message(OptionsChanged(options, at_once))
+        self._change(options, at_once=at_once)
 
     def action_move(self, rows: int) -> None:
         self._go(self._place + rows)
@@ -467,12 +424,11 @@ class OptionForm(VerticalScroll, can_focus=True):
             self.attempt = None
         self._draw()
         self.query(OptionRow)[self._place].scroll_visible(animate=False)
-        self.post_message(FieldReached(self._place))
+        self._explain(self.field)
 
     def on_click(self, event: events.Click) -> None:
-        for place, row in enumerate(self.query(OptionRow)):
-            if row is event.widget:
-                self._go(place)
+        if isinstance(event.widget, OptionRow):
+            self._go(self.fields.index(event.widget.field))
 
     def action_step(self, by: int) -> None:
         options = self.field.stepped(self._base(), by)

@@ -1,10 +1,9 @@
-"""The palette: actions of all views with their keys, views, options, exporters, methods, found by words."""
+"""The palette: actions of all views with their keys, views, options, exporters, methods, found by name."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
@@ -12,11 +11,7 @@ from textual.content import Content
 from tui.app.actions import APP, COMPARING, VIEW, actions_of
 from tui.app.views import views_that_open
 
-if TYPE_CHECKING:
-    from textual.app import SystemCommand
-
 _EVERYWHERE = frozenset({APP, VIEW, COMPARING})
-_PLAN = "Plan"
 
 
 class Entry(NamedTuple):
@@ -68,48 +63,26 @@ def _of_plan() -> Iterator[Entry]:
     from tui.app.option_form import OPTION_FIELDS
 
     for field in OPTION_FIELDS:
-        yield Entry(f"Option: {field.label}", field.help, f"option({field.name!r})", _PLAN)
+        yield Entry(f"Option: {field.label}", field.help, f"option({field.name!r})", "Plan")
     for name in exporter_names():
-        yield Entry(f"Export: {name}", f"hand the plan to {name}", f"export_to({name!r})", _PLAN)
+        yield Entry(f"Export: {name}", f"hand the plan to {name}", f"export_to({name!r})", "Plan")
     for name in method_names():
-        explained = f"plan by {name}: {method_named(name).source}"
-        yield Entry(f"Method: {name}", explained, f"app.method({name!r})")
-
-
-def found(commands: Sequence[SystemCommand], typed: str) -> list[SystemCommand]:
-    """Return the commands that have all the words typed, in any order; those of such titles first."""
-    tokens = typed.casefold().split()
-
-    def distance(command: SystemCommand) -> int:
-        title = command.title.casefold()
-        # "Plan: Save  S" is called Save.
-        if title.partition(": ")[2].partition("  ")[0] == " ".join(tokens):
-            return 0
-        words = [word for word in re.split(r"[^a-z0-9]+", title) if word.startswith(tuple(tokens))]
-        if all(any(word.startswith(token) for word in words) for token in tokens):
-            return 1
-        return 2 if all(token in f"{title} {command.help.casefold()}" for token in tokens) else 3
-
-    return [each for each in sorted(commands, key=distance) if distance(each) < 3]
+        yield Entry(
+            f"Method: {name}", f"plan by {name}: {method_named(name).source}", f"app.method({name!r})"
+        )
 
 
 class EntryProvider(Provider):
     """The app's own commands, in its order; Textual's own provider sorts them by name."""
 
     async def discover(self) -> Hits:
-        """All of them, before anything is typed."""
         for title, explanation, callback, _ in self.app.get_system_commands(self.screen):
             # Textual's markup is to show brackets as they are.
             yield DiscoveryHit(Content(title), callback, text=title, help=explanation.replace("[", r"\["))
 
     async def search(self, query: str) -> Hits:
-        """Those that fit what is typed, what was typed marked; the palette sorts by score."""
-        commands = list(self.app.get_system_commands(self.screen))
-        for place, (title, explanation, callback, _) in enumerate(found(commands, query)):
-            shown = Content(title)
-            for token in query.casefold().split():
-                start = title.casefold().find(token)
-                if start >= 0 and self.match_style is not None:
-                    shown = shown.stylize(self.match_style, start, start + len(token))
-            help_ = explanation.replace("[", r"\[")
-            yield Hit(1 / (1 + place), shown, callback, text=title, help=help_)
+        matcher = self.matcher(query)
+        for title, explanation, callback, _ in self.app.get_system_commands(self.screen):
+            if (score := matcher.match(title)) > 0:
+                shown = matcher.highlight(title.replace("[", r"\["))
+                yield Hit(score, shown, callback, text=title, help=explanation.replace("[", r"\["))

@@ -14,7 +14,7 @@ from sampling.parallel import Progress
 from sampling.plan.nearby import Relaxation, SimulationHours
 from sampling.plan.study import Study, study, study_again
 from sampling.profile.profile import Profile
-from sampling.splitting.tree import Overrides, Verdict
+from sampling.splitting.tree import Overrides
 from tui.app.state import Session, decisions
 from tui.engine.plan_files import plan_notes, profile_check
 from tui.engine.planning import binding_of, budget_of, hours_of
@@ -63,7 +63,7 @@ def study_of(
     except OverrideError as error:
         if before is None or before.study is None:
             raise
-        raise _why_not_planned(error, before, before.study, wanted) from error
+        raise decision_error(error, wanted.overrides) from error
     yield made, hours, notes
 
 
@@ -180,41 +180,13 @@ def failure_words(error: SamplingError | OSError) -> str:
     return error_text(error)
 
 
-# Why a plan could not be changed, in few enough words for a pane and the line of the plan.
-
-
-def _why_not_planned(error: OverrideError, before: Session, read: Study, wanted: Session) -> SamplingError:
-    """Return why the user's decisions do not fit what is wanted in place of `read`, the study of `before`."""
-    options, was = wanted.options, read.counts.grouping
-    grouping = grouping_of(options, options.method)
-    if error.group is None and (was, read.counts.region) != (grouping, region_of(options)):
-        number = decisions(wanted.overrides)
-        yours = "your split decision is" if number == 1 else "your split decisions are"
-        why = f"of groups by {was.by}, not by {grouping.by}"
-        if was.by == grouping.by:
-            why = "of groups that these filters leave out"
-        return OptionError(f"{yours} {why}", remedy=_way_back(number))
-    where = "with these options"
-    if options.method != before.options.method:
-        where = f"in the trees of {options.method}"
-    elif options.epsilon != before.options.epsilon:
-        where = f"at epsilon {options.epsilon:g}"
-    return in_few_words(error, wanted.overrides, where)
-
-
-def in_few_words(error: SamplingError, overrides: Overrides, where: str) -> SamplingError:
-    """Return an error of the user's decisions in few words, others as they are; `where`: in which trees."""
+def decision_error(error: SamplingError, overrides: Overrides) -> SamplingError:
+    """Return an error of the user's decisions in few enough words for a line, others as they are."""
     if not isinstance(error, OverrideError):
         return error
-    remedy = _way_back(decisions(overrides))
+    number = decisions(overrides)
+    remedy = f"[u] in Split tree takes {'it' if number == 1 else 'them'} back"
     if error.group is None or error.path is None:
         return OptionError(error.in_short, remedy=remedy)
-    verdict = overrides.get(error.key, {}).get(error.path)
-    what = {Verdict.SPLIT: "split of", Verdict.KEEP: "keeping of", None: "decision on"}[verdict]
-    return OptionError(
-        f"your {what} {error.path or 'root'} in #{error.group + 1} fits no node {where}", remedy=remedy
-    )
-
-
-def _way_back(number: int) -> str:
-    return f"[u] in Split tree takes {'it' if number == 1 else 'them'} back"
+    node = f"{error.path or 'root'} in #{error.group + 1}"
+    return OptionError(f"your decision on {node} fits no node with these options", remedy=remedy)

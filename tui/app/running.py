@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import os
 import select
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -50,75 +50,44 @@ class _Loop(asyncio.SelectorEventLoop):
         """Leave the threads to `is_busy`."""
 
 
-class Ending:
-    """Why the app ends, where it is not the user's wish.
+def run(app: App[Any], *, mouse: bool, last: Callable[[], object]) -> signal.Signals | None:
+    """Show the app until it is left, and return the signal that made it end; None where the user did.
 
-    Attributes
-    ----------
-    cause : the signal that came, SIGHUP too where the terminal went away without one; None if none did.
-
-    `last`: what to do, in another thread, before the process is ended by force.
+    SIGHUP stands for a terminal that went away, too. `last`: what is to be done, in another thread, where
+    the app cannot be left, for the terminal takes no more.
     """
-
-    def __init__(self, last: Callable[[], object]) -> None:
-        self._last = last
-        self.cause: signal.Signals | None = None
-
-    @contextmanager
-    def watched(self, leave: Callable[[], object]) -> Iterator[None]:
-        """Call `leave` in the running event loop once there is a cause; a second later, end the process."""
-        loop = asyncio.get_running_loop()
-
-        def end(cause: signal.Signals) -> None:
-            if self.cause is None:
-                self.cause = cause
-                # Not a call of the event loop: that may be waiting for the terminal.
-                _end_after(_LONGEST_LEAVING_SECONDS, 128 + cause, self._last)
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(leave)
-
-        def take(number: int, _: FrameType | None) -> None:
-            end(signal.Signals(number))
-
-        # What is ignored stays ignored: `nohup` asks for that.
-        wanted = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-        before = {number: signal.signal(number, take) for number in wanted}
-        _watch_terminal(lambda: end(signal.SIGHUP))
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def die(self) -> None:
-        """End the process by the signal that came, if one did, as if nobody had listened for it."""
-        if self.cause is not None:
-            interruption.remove_leftovers()
-            signal.signal(self.cause, signal.SIG_DFL)
-            os.kill(os.getpid(), self.cause)
-
-
-def run(app: App[Any], *, mouse: bool, last: Callable[[], object]) -> Ending:
-    """Show the app until it is left, and return what made it end.
-
-    `last`: what is to be done where the app cannot be left, for the terminal takes no more.
-    """
-    ending = Ending(last)
+    causes: list[signal.Signals] = []
 
     async def show() -> None:
         loop = asyncio.get_running_loop()
         loop.set_default_executor(ThreadPoolExecutor(thread_name_prefix=_WORKERS))
-        with ending.watched(app.exit):
+
+        def end(number: int, _: FrameType | None = None) -> None:
+            causes.append(signal.Signals(number))
+            if len(causes) == 1:
+                # Not a call of the event loop: that may be waiting for the terminal.
+                _end_after(_LONGEST_LEAVING_SECONDS, 128 + number, last)
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(app.exit)
+
+        # What is ignored stays ignored: `nohup` asks for that.
+        wanted = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, end) for number in wanted}
+        _watch_terminal(partial(end, signal.SIGHUP))
+        try:
             await app.run_async(mouse=mouse)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     try:
         with asyncio.Runner(loop_factory=_Loop) as runner:
             runner.run(show())
     except OSError:
         # A terminal that has gone cannot be given back.
-        if ending.cause is None:
+        if not causes:
             raise
-    return ending
+    return causes[0] if causes else None
 
 
 def is_busy() -> bool:
@@ -179,13 +148,18 @@ def run_app(session: Session, *, mouse: bool, view: str = FIRST_VIEW, theme: The
     Raises SamplingError: the workload cannot be shown; raised once the terminal is as it was.
     """
     _settle_color(session.options)
-    _settle_encoding(session)
+    draw_in_ascii(session.ascii_only)
     terminal.forget_stale_size(os.environ, sys.__stdout__)
     app = KernelPointApp(session, view=view, theme=theme)
-    ending = run(app, mouse=mouse, last=lambda: _kept_decisions(app.session))
-    if ending.cause is not None:
-        _tell_of_decisions(app.session)
-        ending.die()
+    cause = run(app, mouse=mouse, last=lambda: _kept_decisions(app.session))
+    if cause is not None:
+        if (kept := _kept_decisions(app.session)) is not None:
+            with suppress(OSError):
+                note(kept)
+        # By the signal that came, as if nobody had listened for it.
+        interruption.remove_leftovers()
+        signal.signal(cause, signal.SIG_DFL)
+        os.kill(os.getpid(), cause)
     if app.is_interrupted:
         # What a worker began is undone if it notices in time.
         is_busy()
@@ -208,14 +182,6 @@ def _kept_decisions(session: Session) -> str | None:
     from tui.app.overrides_file import kept_decisions
 
     return kept_decisions(session)
-
-
-def _tell_of_decisions(session: Session) -> None:
-    """Write the split decisions, and say so if anybody is there to read it."""
-    kept = _kept_decisions(session)
-    if kept is not None:
-        with suppress(OSError):
-            note(kept)
 
 
 def _take_leave(session: Session) -> None:
@@ -249,14 +215,6 @@ def session_of(profiles: tuple[str, ...], options: MethodOptions) -> Session:
 def ascii_wanted(options: OutputOptions) -> bool:
     """Return whether the app may draw with ASCII alone."""
     return terminal.ascii_only(options.ascii, os.environ, getattr(sys.__stderr__, "encoding", None))
-
-
-def _settle_encoding(session: Session) -> None:
-    """Let blocks through to a terminal that gets ASCII otherwise: Textual writes to stderr."""
-    draw_in_ascii(session.ascii_only)
-    dots = terminal.app_dots(session.options.ascii)
-    if dots == "blocks" and isinstance(sys.__stderr__, io.TextIOWrapper) and sys.__stdout__ is not None:
-        sys.__stderr__.reconfigure(encoding=sys.__stdout__.encoding)
 
 
 def _settle_color(options: OutputOptions) -> None:

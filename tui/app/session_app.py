@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,20 +12,18 @@ from typing import TYPE_CHECKING, Any, Literal
 from textual import on, work
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
-from textual.dom import DOMNode
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
-from tui.app.state import Session, Steps, studied, taken_back, undoable
+from tui.app.state import Session, Steps, Undoable, studied, taken_back
 from tui.options.command_line import change_text, changed, error_text
 from tui.options.plan import SampleOptions
 from tui.terminal.printable import is_ascii, printable
 
 # The engine is imported where it is needed: the first paint does not wait for numpy.
 if TYPE_CHECKING:
-    from sampling.errors import SamplingError
     from sampling.plan.findings import Finding
     from sampling.plan.nearby import Relaxation, SimulationHours
     from sampling.plan.study import Study
@@ -43,50 +41,37 @@ class LoadingScreen(Screen[None]):
     DEFAULT_CSS = "LoadingScreen Static { height: 1; text-wrap: nowrap; text-overflow: clip; }"
     BINDINGS = [("escape", "app.quit", "Quit"), ("ctrl+c", "app.interrupt", "Interrupt")]  # noqa: RUF012
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, profiles: Sequence[str]) -> None:
         super().__init__()
-        self._session = session
+        self._profiles = profiles
 
     def compose(self) -> ComposeResult:
         """A title, a line, a bar, a hint."""
-        names = ", ".join(Path(profile).name for profile in self._session.profiles)
+        names = ", ".join(Path(profile).name for profile in self._profiles)
         with Vertical(id="loading"):
             # Not the widgets of other screens: they import numpy, which the first paint must not wait for.
-            yield Static(self._shown(f"Reading {names}"), id="what", markup=False)
+            yield Static(printable(f"Reading {names}"), id="what", markup=False)
             yield Static(id="bar", markup=False)
             yield Static("q quit, ctrl+c interrupt", id="hint", markup=False)
 
     def report(self, done: int, total: int, what: str) -> None:
         """Show how far the work is."""
         # A whole path would push its own name out of the line.
-        for profile in self._session.profiles:
+        for profile in self._profiles:
             if what.endswith(f" {profile}"):
                 what = what.removesuffix(profile) + (Path(profile).name or profile)
-        self.query_one("#what", Static).update(self._shown(what))
+        self.query_one("#what", Static).update(printable(what))
         # Work of unknown length has no bar: the full bar of the step before would stay.
-        self.query_one("#bar", Static).update(self._bar(min(done / total, 1.0)) if total else "")
-
-    def _shown(self, text: str) -> str:
-        return printable(text)
-
-    def _bar(self, share: float) -> str:
+        share, cells = done / total if total else 0.0, max(min(self.size.width - 10, _WIDEST_BAR), 0)
         full = "#" if is_ascii() else "\N{FULL BLOCK}"
-        cells = max(min(self.size.width - 10, _WIDEST_BAR), 0)
-        return f"{full * round(share * cells):{cells}} {100 * share:.0f} %"
+        bar = f"{full * round(min(share, 1) * cells):{cells}} {100 * share:.0f} %"
+        self.query_one("#bar", Static).update(bar if total else "")
 
 
 class SessionApp(App[None]):
     """What the screens know of the app: its session, how to change it, and how to tell the user.
 
     `tabs`: the key and the name of each view that can be opened.
-
-    Attributes
-    ----------
-    session : what is shown; see `change`, `plan` and `decide`.
-    opened : the session that the app was opened with.
-    steps : the changes of the plan's options that can be taken back.
-    failure : why the app ended, if the user did not end it.
-    is_interrupted : whether the user interrupted the reading.
     """
 
     # Each view redraws only what changed.
@@ -97,16 +82,17 @@ class SessionApp(App[None]):
         super().__init__(ansi_color=True)
         self.set_reactive(SessionApp.session, session)
         self.tabs = tuple(tabs)
+        #: Why the app ended, if the user did not end it; whether the user interrupted the reading.
         self.failure: Exception | None = None
         self.is_interrupted = False
-        self._studying: Worker[None] | None = None
-        self._binding: Worker[None] | None = None
-        self._bound: Study | None = None
-        self._shown = session
+        #: The session that the app was opened with, and the changes of its plan that can be taken back.
         self.opened = session
         self.steps = Steps()
+        # That of the study shown, whose options may be others than those asked for since.
+        self._shown = session
         self._words = ""
-        self._at_next_key: list[tuple[DOMNode, Callable[[], object]]] = []
+        self._binding: Worker[None] | None = None
+        self._bound: Study | None = None
 
     @abstractmethod
     async def open_first_view(self) -> None:
@@ -127,7 +113,7 @@ class SessionApp(App[None]):
 
     def load(self) -> None:
         """Read the workload anew; reports of an earlier reading are ignored."""
-        self._study_anew(None, self.session)
+        self._study(None, self.session)
 
     def plan(
         self, options: SampleOptions | None = None, overrides: Overrides | None = None, words: str = ""
@@ -149,12 +135,12 @@ class SessionApp(App[None]):
             doing="planning",
             problem=None,
         )
-        self._study_anew(before, self.session)
+        self._study(before, self.session)
 
     def decide(self, overrides: Overrides, method: str) -> None:
         """Take the user's split decisions, made in the trees of this method, which plans from now on."""
-        session, shown = self.session, self._shown
-        past = (*session.past_overrides, undoable(session))
+        session, shown, before = self.session, self._shown, self.session.options
+        past = (*session.past_overrides, Undoable(session.overrides, before.method, before.group_by))
         # Views wait for the plan: until then they know only the old decisions.
         self.change(past_overrides=past, doing="planning")
         # The decisions' keys are those of the shown groups, even if the method would group otherwise.
@@ -198,12 +184,7 @@ class SessionApp(App[None]):
         else:
             self.plan(undone[0], words=undone[1])
 
-    def _study_anew(self, before: Session | None, wanted: Session) -> None:
-        if self._studying is not None:
-            self._studying.cancel()
-        self._studying = self._study(before, wanted)
-
-    @work(thread=True, exit_on_error=False, group="study")
+    @work(thread=True, exclusive=True, exit_on_error=False, group="study")
     def _study(self, before: Session | None, wanted: Session) -> None:
         from tui.app import planning
 
@@ -261,55 +242,10 @@ class SessionApp(App[None]):
             self.say(self._words)
         if is_first:
             await self.open_first_view()
-            for text in study.profile.notes:
+            # In what the plan shown is not that of its file; the findings say it again.
+            self.change(beside=notes)
+            for text in (*study.profile.notes, *notes):
                 self.say(text)
-            self._say_beside(notes)
-
-    def _say_beside(self, lines: Sequence[str]) -> None:
-        """Say in what the plan shown is not that of its file; the findings say it again."""
-        if lines:
-            self.change(beside=(*self.session.beside, *lines))
-        for text in lines:
-            self.say(text)
-
-    # Files that cannot be written where one is.
-
-    def ask_place(
-        self,
-        what: str,
-        name: str,
-        error: SamplingError | OSError,
-        write: Callable[[Path], object],
-        then: Callable[[Path], object],
-    ) -> None:
-        """Ask for another place for a file, write it there, and go on.
-
-        Parameters
-        ----------
-        what, name, write : see `PlaceScreen`.
-        error : why it could not be written.
-        then : called with the path once it is written.
-        """
-        from tui.app.frame.field import PlaceScreen
-        from tui.app.planning import failure_words
-
-        def go_on(path: Path | None) -> None:
-            if path is not None:
-                then(path)
-
-        screen = PlaceScreen(what, name, failure_words(error), write)
-        self.push_screen(screen, go_on)
-
-    def ask_decisions_place(self, error: OSError, then: Callable[[], object]) -> None:
-        """Ask for another place for the split decisions, which commands name from then on, and go on."""
-        from tui.app.overrides_file import write_decisions
-
-        def keep(path: Path) -> None:
-            self.name_decisions(path)
-            then()
-
-        name = Path(str(error.filename)).name
-        self.ask_place("Your split decisions are", name, error, partial(write_decisions, self.session), keep)
 
     def name_decisions(self, path: Path) -> None:
         """Have commands name this file, which has the split decisions."""
@@ -335,14 +271,3 @@ class SessionApp(App[None]):
         severity: Literal["error", "information"] = "error" if failed else "information"
         seconds = _FAILED_SECONDS if failed else max(_LEAST_SECONDS, len(shown) / _LETTERS_A_SECOND)
         self.notify(shown, severity=severity, markup=False, timeout=seconds)
-
-    def until_next_key(self, node: DOMNode, take_away: Callable[[], object]) -> None:
-        """Have a refusal that a widget shows taken away at the next key, when it has been read."""
-        self._at_next_key.append((node, take_away))
-
-    def tell_next_key(self) -> None:
-        """Take away what was to stay until this key, where it has not gone with its widget."""
-        waiting, self._at_next_key = self._at_next_key, []
-        for node, take_away in waiting:
-            if not node._pruning:
-                take_away()

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import textwrap
+import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import methodcaller
 from typing import ClassVar
 
-from rich.cells import set_cell_size
-from rich.segment import Segment
 from textual import work
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
-from textual.strip import Strip
-from textual.widget import Widget
+from textual.widgets import Static
 from textual.worker import get_current_worker
 
-from sampling.errors import SamplingError
-from sampling.methods.registry import splits_groups
+from sampling.errors import OptionError, SamplingError
+from sampling.methods.registry import method_named, splits_groups
+from sampling.parallel import Progress
 from sampling.plan.study import Study
 from sampling.plan.walk import TreeWalk
 from sampling.reduction import GroupBy
-from sampling.splitting.tree import Verdict
+from sampling.reduction.duration_counts import DurationCounts
+from sampling.splitting.tree import Overrides, Verdict
 from sampling.text import counted
 from tui.app.actions import APP, COMPARING, TREE, VIEW, bindings
 from tui.app.frame.line import Line, PaneTitle, titled
@@ -31,14 +31,15 @@ from tui.app.frame.page import PaneText
 from tui.app.frame.panes import Chart, Soon
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import options_with_overrides
-from tui.app.planning import in_few_words
-from tui.app.state import Session, decisions
-from tui.app.tree_walk import Change, WalkQueue, WalkSpec, begin, decide, methods_in_turn, move
+from tui.app.planning import CancelledError, decision_error, silent, throttled
+from tui.app.state import Session, decisions, same_overrides
 from tui.charts import quantities
-from tui.charts.grid import Grid, blank, fitted
+from tui.charts.grid import Grid, blank
 from tui.charts.tree import tree
+from tui.engine.studies import target_of
 from tui.options.command_line import command_line, error_text, options_of
 from tui.options.look import TreeOptions
+from tui.options.plan import SampleOptions
 from tui.output.writer import Canvas, canvas_text
 from tui.terminal.printable import printable
 from tui.text.groups import group_label
@@ -48,8 +49,51 @@ from tui.text.tree import (
     node_name,
     running_lines,
     stop_histogram,
+    stop_of,
     tree_blocks,
 )
+
+_FOR_STUDY = ("root", "stem", "allegro")
+
+
+def methods_in_turn(of_plan: str) -> tuple[str, ...]:
+    """Return the methods whose trees are shown in turn, that of the plan first if it splits groups."""
+    first = () if method_named(of_plan).trees is None else (of_plan,)
+    return tuple(dict.fromkeys((*first, *_FOR_STUDY)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WalkSpec:
+    """What a walk is made from: whose trees it goes through may be another method than the plan's."""
+
+    counts: DurationCounts
+    method: str
+    options: SampleOptions
+    overrides: Overrides
+
+    def is_like(self, other: WalkSpec | None) -> bool:
+        """Return whether a walk made from the other goes the same way."""
+        if other is None or self.counts is not other.counts:
+            return False
+        mine, theirs = (
+            (spec.method, target_of(spec.options), spec.options.seed, spec.options.set)
+            for spec in (self, other)
+        )
+        return mine == theirs and same_overrides(self.overrides, other.overrides)
+
+    def walk(self, progress: Progress) -> TreeWalk:
+        """Return a new walk by it, at no group yet."""
+        settings, target = self.options.set, target_of(self.options)
+        return TreeWalk(
+            self.counts, self.method, target, settings=settings, overrides=self.overrides, progress=progress
+        )
+
+
+Walked = tuple[WalkSpec, TreeWalk]
+"""A walk, and what it was made from."""
+
+Change = Callable[[Walked | None, Progress], Walked | None]
+"""Moves a walk on, or makes another; raises SamplingError where it cannot."""
 
 
 def node_title(stop: TreeStop, study: Study | None) -> str:
@@ -78,25 +122,12 @@ def draw_branches(stop: TreeStop, width: int, height: int) -> Grid:
     return tree(stop.nodes, width, proposed=stop.ahead, marked=marked, rows=(first, first + room))
 
 
-class SplitCard(Widget, can_focus=False):
+class SplitCard(Static):
     """Lines broken between words; where there are too few rows, the last ones are not shown."""
-
-    lines: Sequence[str] = ()
 
     def show(self, lines: Sequence[str]) -> None:
         """Show other lines."""
-        self.lines = [printable(line) for line in lines]
-        self.refresh()
-
-    def render_line(self, y: int) -> Strip:
-        width = self.size.width
-        rows = [
-            fitted(row, width)
-            for line in self.lines
-            for row in textwrap.wrap(line, max(width, 4), subsequent_indent="  ")
-        ]
-        text = set_cell_size(rows[y] if y < len(rows) else "", width)
-        return Strip([Segment(text, self.rich_style)], width)
+        self.update("\n".join(map(printable, lines)))
 
 
 class SplitTreeScreen(ViewScreen):
@@ -126,12 +157,13 @@ class SplitTreeScreen(ViewScreen):
         self._stop: TreeStop | None = None
         self._cursor: str | None = None
         self._histogram = Soon[None](self, lambda _: self._draw_histogram())
-        self._walk = WalkQueue(
-            partial(self.call_later, self._show_walk), partial(self.call_later, self._say_why_not)
-        )
+        # The walk, which a worker moves, and the changes of it that are not made yet.
+        self._walked: Walked | None = None
+        self._waiting: deque[Change] = deque()
+        self._is_moving = False
 
     def compose_panes(self) -> ComposeResult:
-        card = Vertical(PaneTitle(), SplitCard(), id="card-pane")
+        card = Vertical(PaneTitle(), SplitCard(markup=False), id="card-pane")
         histogram, branches = Chart(id="split-histogram"), Chart(id="branches")
         yield Container(titled("split", histogram), card, titled("tree", branches), id="split-panes")
         yield Line(id="running")
@@ -172,22 +204,61 @@ class SplitTreeScreen(ViewScreen):
         self._spec = self._spec_of(session)
         if self._stop is None:
             self.query_one(SplitCard).show(["splitting"])
-        if self._spec is not None:
-            self._change(begin(self._spec, session.selected or 0))
+        spec, group = self._spec, session.selected or 0
+        if spec is None:
+            return
+
+        def begin(walked: Walked | None, progress: Progress) -> Walked:
+            walk = spec.walk(progress)
+            if walked is not None and walked[0].counts is spec.counts:
+                walk.resume(walked[1].place)
+            else:
+                walk.enter(group)
+            return spec, walk
+
+        self._add(begin)
 
     def _go(self, how: Callable[[TreeWalk], object]) -> None:
         """Move on, and look at the decision that comes next there."""
-        self._cursor = None
-        self._change(move(how))
 
-    def _change(self, change: Change) -> None:
-        if self._walk.add(change):
+        def move(walked: Walked | None, _: Progress) -> Walked | None:
+            if walked is not None:
+                how(walked[1])
+            return walked
+
+        self._cursor = None
+        self._add(move)
+
+    def _add(self, change: Change) -> None:
+        """Make a change of the walk once those asked for before are made."""
+        self._waiting.append(change)
+        if not self._is_moving:
+            self._is_moving = True
             self._make_changes()
 
-    @work(thread=True, exit_on_error=False, group="tree")
-    def _make_changes(self) -> None:
+    @work(exit_on_error=False, group="tree")
+    async def _make_changes(self) -> None:
         worker = get_current_worker()
-        self._walk.work(lambda: worker.is_cancelled)
+        # The line of the plan already shows what is being done.
+        progress = throttled(silent, lambda: worker.is_cancelled)
+
+        def made(change: Change) -> tuple[Walked | None, TreeStop | None]:
+            walked = change(self._walked, progress)
+            return walked, None if walked is None else stop_of(walked[1])
+
+        try:
+            while self._waiting:
+                try:
+                    self._walked, stop = await asyncio.to_thread(made, self._waiting.popleft())
+                except SamplingError as error:
+                    self._say_why_not(error)
+                except CancelledError:
+                    return
+                else:
+                    if self._walked is not None and stop is not None:
+                        self._show_walk(self._walked[0], stop)
+        finally:
+            self._is_moving = False
 
     def _show_walk(self, spec: WalkSpec, at: TreeStop) -> None:
         study = self.session.study
@@ -202,7 +273,7 @@ class SplitTreeScreen(ViewScreen):
 
     def _say_why_not(self, error: SamplingError) -> None:
         wanted = self._method_wanted(self.session)
-        words = error_text(in_few_words(error, self.session.overrides, f"in the trees of {wanted}"))
+        words = error_text(decision_error(error, self.session.overrides))
         if self._shown_spec is None:
             self.query_one(SplitCard).show([words])
             return
@@ -238,7 +309,7 @@ class SplitTreeScreen(ViewScreen):
     @property
     def is_settled(self) -> bool:
         """Whether the walk is up to date with the session, and nothing is pending."""
-        is_still = self._walk.is_done and self._histogram.is_resting
+        is_still = not self._is_moving and self._histogram.is_resting
         return is_still and not self._is_outdated(self.session)
 
     @property
@@ -295,13 +366,37 @@ class SplitTreeScreen(ViewScreen):
 
     def action_decide(self, verdict: str) -> None:
         """Decide on the node in focus; the one ahead is then taken."""
-        stop, cursor = self._stop, self._cursor
-        node = None if stop is None or cursor is None else (stop.group, cursor)
-        self._change(decide(node, Verdict(verdict), partial(self.call_later, self._plan_by_decision)))
+        node = None if self._stop is None or self._cursor is None else (self._stop.group, self._cursor)
+        wanted = Verdict(verdict)
+
+        def decide(walked: Walked | None, progress: Progress) -> Walked | None:
+            if walked is None:
+                return None
+            before, place = walked[1], walked[1].place
+            group, path = (place.group, place.path) if node is None else node
+            if group != place.group:
+                # The user is at another node by now.
+                return walked
+            if path is None:
+                raise OptionError("the group is split to its end", remedy="[ or k goes back to a decision")
+            spec = replace(walked[0], overrides=before.overridden(path, wanted))
+            walk = spec.walk(progress)
+            walk.resume(place)
+            if path == place.path:
+                walk.step()
+            self.call_later(self._plan_by_decision, spec, f"#{group + 1}", path, wanted)
+            return spec, walk
+
+        self._add(decide)
 
     def action_undo_decision(self) -> None:
         """Take the last decision back; decisions queued before it are made first."""
-        self._change(move(lambda _: self.call_later(self._undo)))
+
+        def undo(walked: Walked | None, _: Progress) -> Walked | None:
+            self.call_later(self._undo)
+            return walked
+
+        self._add(undo)
 
     def action_method(self) -> None:
         """Show the trees of the next method; those of the plan's are not for study."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sampling.reduction import GroupBy
 from tui.options.choices import GroupSort
@@ -95,20 +95,8 @@ def studied(session: Session, study: Study, hours: SimulationHours | None) -> Se
 
 def taken_back(session: Session, shown: Session, problem: str) -> Session:
     """Return the session with the options of the plan `shown` again, and why the new ones failed."""
-    return replace(
-        session,
-        options=shown.options,
-        overrides=shown.overrides,
-        past_overrides=shown.past_overrides,
-        doing=None,
-        problem=problem,
-        is_problem_read=False,
-    )
-
-
-def undoable(session: Session) -> Undoable:
-    """Return what a decision now would change."""
-    return Undoable(session.overrides, session.options.method, session.options.group_by)
+    before = {name: getattr(shown, name) for name in ("options", "overrides", "past_overrides")}
+    return replace(session, **before, doing=None, problem=problem, is_problem_read=False)
 
 
 def decisions(overrides: Overrides) -> int:
@@ -135,7 +123,7 @@ def remedy_keys(findings: tuple[Finding, ...]) -> dict[str, Finding]:
 
 
 class Steps:
-    """The steps taken so far, the latest last."""
+    """The changes of the plan's options that can be taken back: before, after, and what to say then."""
 
     def __init__(self) -> None:
         self._taken: list[tuple[SampleOptions, SampleOptions, str]] = []
@@ -155,8 +143,9 @@ class Steps:
         while self._taken:
             before, after, words = self._taken.pop()
             names = [each.name for each in fields(options)]
-            stepped = [name for name in names if getattr(before, name) != getattr(after, name)]
-            if stepped and all(getattr(options, name) == getattr(after, name) for name in stepped):
-                given: dict[str, Any] = {name: getattr(before, name) for name in stepped}
-                return replace(options, **given), words
+            was = {
+                name: getattr(before, name) for name in names if getattr(before, name) != getattr(after, name)
+            }
+            if was and all(getattr(options, name) == getattr(after, name) for name in was):
+                return replace(options, **was), words
         return None

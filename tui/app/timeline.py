@@ -40,7 +40,6 @@ from tui.options.command_line import command_line, options_of
 from tui.options.look import TimelineOptions
 from tui.options.plan import SampleOptions
 from tui.output.writer import Canvas, canvas_text
-from tui.terminal import tty as terminal
 from tui.text.groups import group_label
 from tui.text.timeline import (
     RangeForest,
@@ -341,7 +340,7 @@ class TimelineScreen(ViewScreen):
         if tree.forest is None or tree.path is None:
             self.entitle("ranges", "[tab] Ranges and iterations")
         else:
-            name = range_words(tree.forest, tree.path)[0]
+            name = range_words(tree.forest, tree.path)
             self.entitle("ranges", f"[tab] {name}", "enter zooms, space: region")
 
     def _in_part(self, timeline: GroupTimeline) -> GroupTimeline:
@@ -365,11 +364,10 @@ class TimelineScreen(ViewScreen):
         axes = f"[t] by {part.by}, [x] {'log' if session.log else 'linear'}"
         self.entitle("timeline", f"[6] {share}{group}", axes)
         has_ranges = isinstance(self._shown_above, RangeForest)
-        dots = terminal.app_dots(session.options.ascii)
 
         def draw(width: int, height: int) -> Grid:
             left = left_of(width, has_ranges=has_ranges)
-            return group_timeline(part, width, height, log=session.log, dots=dots, left=left)
+            return group_timeline(part, width, height, log=session.log, left=left)
 
         self.query_one(Chart).show(draw)
         self.query_one("#course", Line).show(course_forms(part))

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import count, pairwise
 
-from tui.charts.grid import AXIS, LABEL, GlyphSet, Grid, glyph_set, put
+from tui.charts.grid import AXIS, LABEL, Grid, glyph_set, put
 from tui.charts.quantities import decimal, duration, si, si_tick, time_unit
 
 _LABEL_GAP = 2
+_ROWS_A_TICK = 3
+_ROWS_A_BAR_TICK = 4
+# Values closer than this share of the largest are not drawn further apart than they are.
+_LEAST_SPAN = 0.2
+_PAD = 0.04
+# A fraction this small is a rounding error, and counts as 0 on a logarithmic axis.
+_ROUNDING = 1e-9
+# Values whose logarithms are closer have an axis of other numbers than powers of ten, twice and five times.
+_SHORT = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,21 +31,30 @@ class Tick:
     text_column: int
 
 
-def round_steps() -> Iterator[int]:
-    """The whole numbers that are 1, 2, 2.5 or 5 times a power of ten, ascending: 1, 2, 5, 10, 20, 25, ..."""
-    power = 1
-    while True:
-        yield power
-        yield 2 * power
-        if power > 1:
-            yield 5 * power // 2
-        yield 5 * power
-        power *= 10
+def fitting(candidates: Iterable[tuple[Sequence[int], Sequence[str]]], left: int, right: int) -> list[Tick]:
+    """The first of several (columns, labels) whose labels do not touch in columns left..right; none if none.
+
+    A label is centred below its column, its unit apart from it.
+    """
+    for columns, texts in candidates:
+        ticks = []
+        free = left
+        for column, text in zip(columns, texts, strict=True):
+            start = min(max(column - len(text.split(" ")[0]) // 2, left), right + 1 - len(text))
+            if start < free:
+                break
+            ticks.append(Tick(column, text, start))
+            free = start + len(text) + _LABEL_GAP
+        else:
+            if ticks:
+                return ticks
+    return []
 
 
 def round_step(low: int, high: int, most: int) -> int:
-    """The smallest round step with at most `most` of its multiples (at least one) in low..high."""
-    return next(step for step in round_steps() if len(multiples(low, high, step)) <= max(most, 1))
+    """The smallest of 1, 2, 5, 10, 20, 25, 50, ... with at most `most` multiples in low..high, or one."""
+    steps = (int(digit * 10**power) for power in count() for digit in (1, 2, 2.5, 5) if power or digit != 2.5)
+    return next(step for step in steps if len(multiples(low, high, step)) <= max(most, 1))
 
 
 def multiples(low: int, high: int, step: int) -> range:
@@ -54,71 +72,29 @@ def time_labels(ticks_ns: Sequence[int], step_ns: int) -> list[str]:
     return [*texts[:-1], f"{texts[-1]} {name}"]
 
 
-def linear_time_ticks(
-    low_ns: int, high_ns: int, column_of: Callable[[int], int], left: int, right: int
+def time_ticks(
+    low_ns: int, high_ns: int, column_of: Callable[[int], int], left: int, right: int, *, log: bool = False
 ) -> list[Tick]:
-    """As many ticks at round durations in low..high as have room for their labels in columns left..right."""
-    if low_ns == high_ns:
-        # As in the legend: a single tick needs no digits to differ from others.
-        return _one_tick(low_ns, column_of, left, right)
-    for most in range(max((right - left) // 6, 1), 0, -1):
+    """As many ticks at round durations in low..high as have room for their labels in columns left..right.
+
+    On a logarithmic axis at 1, 2 and 5 times the powers of ten, or at the powers alone, each with its unit.
+    """
+    candidates: list[tuple[list[int], list[str]]] = []
+    if log:
+        decades = [10**power for power in range(19)]
+        for numbers in ([n * ten for ten in decades for n in (1, 2, 5)], decades, decades[::2], decades[::3]):
+            ticks = [tick for tick in numbers if low_ns <= tick <= high_ns]
+            if len(ticks) > 1:
+                named = ((time_unit(tick), tick) for tick in ticks)
+                labels = [f"{tick // factor:,} {name}" for (name, factor), tick in named]
+                candidates.append(([*map(column_of, ticks)], labels))
+    # Of a single duration one tick says all, in as many digits as the legend.
+    for most in range(max((right - left) // 6, 1) if low_ns < high_ns else 0, 0, -1):
         step = round_step(low_ns, high_ns, most)
-        ticks = multiples(low_ns, high_ns, step)
-        placed = place([column_of(tick) for tick in ticks], time_labels(ticks, step), left, right)
-        if placed:
-            return placed
-    return _one_tick(low_ns, column_of, left, right)
-
-
-def log_time_ticks(
-    low_ns: int, high_ns: int, column_of: Callable[[int], int], left: int, right: int
-) -> list[Tick]:
-    """Ticks at 1, 2 and 5 times the powers of ten, or at the powers alone, each label with its own unit."""
-    decades = [10**power for power in range(19) if 10**power <= high_ns]
-    thirds = [digit * decade for decade in decades for digit in (1, 2, 5)]
-    for candidates in (thirds, decades, decades[::2], decades[::3]):
-        ticks = [tick for tick in candidates if low_ns <= tick <= high_ns]
-        placed = place([column_of(tick) for tick in ticks], [_short(tick) for tick in ticks], left, right)
-        if len(placed) > 1:
-            return placed
-    return linear_time_ticks(low_ns, high_ns, column_of, left, right)
-
-
-def place(columns: Sequence[int], texts: Sequence[str], left: int, right: int) -> list[Tick]:
-    """Each label centred below its column within left..right; no tick at all if any two would touch."""
-    ticks = []
-    free = left
-    for column, text in zip(columns, texts, strict=True):
-        number = text.split(" ")[0]
-        start = min(max(column - len(number) // 2, left), right + 1 - len(text))
-        if start < free:
-            return []
-        ticks.append(Tick(column, text, start))
-        free = start + len(text) + _LABEL_GAP
-    return ticks
-
-
-def _one_tick(ns: int, column_of: Callable[[int], int], left: int, right: int) -> list[Tick]:
-    return place([column_of(ns)], [duration(ns)], left, right)
-
-
-def _short(ns: int) -> str:
-    name, factor = time_unit(ns)
-    return f"{ns // factor:,} {name}"
-
-
-_ROWS_A_TICK = 3
-_ROWS_A_BAR_TICK = 4
-# Where so few round numbers are that far apart, they may be closer.
-_LEAST_LABELS = 2
-# Values closer than this share of the largest are not drawn further apart than they are.
-_LEAST_SPAN = 0.2
-_PAD = 0.04
-# A fraction this small is a rounding error, and counts as 0 on a logarithmic axis.
-_ROUNDING = 1e-9
-# Values whose logarithms are closer have an axis of other numbers than powers of ten, twice and five times.
-_SHORT = 0.3
-_ROUND = (1.0, 2.0, 2.5, 5.0)
+        round_ns = multiples(low_ns, high_ns, step)
+        candidates.append(([*map(column_of, round_ns)], time_labels(round_ns, step)))
+    candidates.append(([column_of(low_ns)], [duration(low_ns)]))
+    return fitting(candidates, left, right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +123,9 @@ class ValueAxis:
         """The row of a value, 0 at the top; values beyond the ends are put at the ends."""
         if self.has_zero and _is_zero(value, percent=self.percent):
             return self.rows - 1
-        place = _log(value, self.low) if self.log else value
+        place = value
+        if self.log:
+            place = math.log10(value) if value > 0 else self.low
         share = (place - self.low) / (self.high - self.low)
         return round((1 - min(max(share, 0.0), 1.0)) * (max(self.rows - self.has_zero, 1) - 1))
 
@@ -159,22 +137,42 @@ class ValueAxis:
             return f"{value:.1e}"
         return si(value) if abs(value) >= 1000 else f"{value:.3g}"
 
+    def value(self, place: float) -> float:
+        """The number at a place between `low` and `high`."""
+        return 10**place if self.log else max(place, self.least)
+
 
 def value_axis(values: Sequence[float], rows: int, *, log: bool, percent: bool) -> ValueAxis:
-    """An axis with room for the values.
+    """An axis with room for the values, labelled with the most round numbers that stand apart, or its ends.
 
     Parameters
     ----------
     values : finite; an axis from 0 to 1 where there are none.
     rows : of the plot.
     """
+    rows = max(rows, 1)
     positive = [value for value in values if not _is_zero(value, percent=percent)]
-    low, high = _log_ends(positive) if log else _ends(values)
     has_zero = log and len(positive) < len(values)
+    low, high = _log_ends(positive) if log else _ends(values)
     least = 0.0 if min(values, default=0.0) >= 0 else -math.inf
-    axis = ValueAxis(low, high, max(rows, 1), log, percent, least, has_zero)
-    # Where all is 0 there is nothing to measure above it.
-    return replace(axis, ticks=_placed(axis, _candidates(axis) if positive or not has_zero else []))
+    axis = ValueAxis(low, high, rows, log, percent, least, has_zero)
+    zero = ((rows - 1, "0"),) if has_zero else ()
+    if has_zero and not positive:
+        # Where all is 0 there is nothing to measure above it.
+        return replace(axis, ticks=zero)
+    placed = [
+        (*zero, *((axis.row_of(tick), axis.label(tick)) for tick in ticks)) for ticks in _candidates(axis)
+    ]
+    apart = (ticks for ticks in placed if all(one - 1 > other for (one, _), (other, _) in pairwise(ticks)))
+    ticks = max(apart, key=len, default=())
+    if len(ticks) < 2:
+        foot = axis.value(low)
+        top = axis.value(high)
+        ends = (*(zero or ((axis.row_of(foot), axis.label(foot)),)), (0, axis.label(top)))
+        middle = axis.value((low + high) / 2)
+        alone = zero or ((axis.row_of(middle), axis.label(middle)),)
+        ticks = ends if rows > 2 - has_zero else alone
+    return replace(axis, ticks=ticks)
 
 
 def ticks_across(axis: ValueAxis, label: Callable[[float], str], right: int) -> list[Tick]:
@@ -184,30 +182,22 @@ def ticks_across(axis: ValueAxis, label: Callable[[float], str], right: int) -> 
     ----------
     label : a number in words.
     """
-    candidates = _candidates(axis)
-    alone = [[value] for values in candidates for value in values]
-    placed = [
-        place([right - axis.row_of(value) for value in values], [label(value) for value in values], 0, right)
-        for values in (*candidates, *alone, [_middle(axis)])
-    ]
-    return max(placed, key=len)
-
-
-def _ends(values: Sequence[float]) -> tuple[float, float]:
-    if not values:
-        return 0.0, 1.0
-    low, high = min(values), max(values)
-    missing = _LEAST_SPAN * max(abs(low), abs(high)) - (high - low)
-    if missing > 0:
-        low, high = low - missing / 2, high + missing / 2
-    if low == high:
-        return 0.0, 1.0
-    pad = _PAD * (high - low)
-    return low - pad, high + pad
+    numbers = [*sorted(_candidates(axis), key=len, reverse=True), [axis.value((axis.low + axis.high) / 2)]]
+    placed = (([right - axis.row_of(each) for each in ticks], [*map(label, ticks)]) for ticks in numbers)
+    return fitting(placed, 0, right)
 
 
 def _is_zero(value: float, *, percent: bool) -> bool:
     return value <= (_ROUNDING if percent else 0)
+
+
+def _ends(values: Sequence[float]) -> tuple[float, float]:
+    if not any(values):
+        return 0.0, 1.0
+    low, high = min(values), max(values)
+    missing = max(_LEAST_SPAN * max(abs(low), abs(high)) - (high - low), 0.0)
+    pad = missing / 2 or _PAD * (high - low)
+    return low - pad, high + pad
 
 
 def _log_ends(positive: Sequence[float]) -> tuple[float, float]:
@@ -217,114 +207,34 @@ def _log_ends(positive: Sequence[float]) -> tuple[float, float]:
     low, high = math.log10(min(positive)), math.log10(max(positive))
     if high - low < _SHORT:
         return low - 0.1, high + 0.1
-    rounded = [
-        digit * 10.0**power for power in (math.floor(low), math.floor(high)) for digit in (1, 2, 5, 10)
-    ]
-    # A power of ten may be rounded in its logarithm.
-    below = max(math.log10(value) for value in rounded if math.log10(value) <= low + _ROUNDING)
-    above = min(math.log10(value) for value in rounded if math.log10(value) >= high - _ROUNDING)
-    return below, above
-
-
-def _log(value: float, floor: float) -> float:
-    return math.log10(value) if value > 0 else floor
+    powers = range(math.floor(low), math.floor(high) + 2)
+    places = [power + math.log10(digit) for power in powers for digit in (1, 2, 5)]
+    below = max(place for place in places if place <= low + _ROUNDING)
+    return below, min(place for place in places if place >= high - _ROUNDING)
 
 
 def _candidates(axis: ValueAxis) -> list[list[float]]:
-    """Sets of round numbers on the axis, the preferred ones first."""
-    low, high, rows = axis.low, axis.high, axis.rows
-    if not axis.log:
-        ticks = _linear_ticks(low, high, rows)
-        if max(map(len, ticks)) < _LEAST_LABELS:
-            ticks = _linear_ticks(low, high, rows * _ROWS_A_TICK // 2)
-        return [[value for value in values if value >= axis.least] for values in ticks]
-    candidates = _log_ticks(low, high)
-    # A range this short may contain no 1, 2 or 5 times a power of ten; there the axis is nearly linear.
-    return candidates if len(candidates[0]) > 1 else _linear_ticks(10**low, 10**high, rows)
-
-
-def _linear_ticks(low: float, high: float, rows: int) -> list[list[float]]:
-    """Sets of round numbers from low to high, each with fewer of them."""
-    least = (high - low) / max(rows // _ROWS_A_TICK, 1)
+    """Sets of round numbers on the axis; on a logarithmic one with both of its ends where these are round."""
+    low, high = axis.low, axis.high
+    if axis.log:
+        decades = [10.0**power for power in range(math.floor(low), math.ceil(high) + 1)]
+        thirds = [
+            tick
+            for tick in (digit * decade for decade in decades for digit in (1, 2, 5))
+            if low - _ROUNDING <= math.log10(tick) <= high + _ROUNDING
+        ]
+        if len(thirds) > 1:
+            ends = {thirds[0], thirds[-1]}
+            between = [tick for tick in decades if thirds[0] < tick < thirds[-1]]
+            chosen = (between[start::step] for step in (1, 2, 3) for start in range(step))
+            return [thirds, *(sorted(ends.union(ticks)) for ticks in chosen), sorted(ends), decades[1:-1]]
+        # So short a range is nearly linear.
+        low, high = 10**low, 10**high
+    least = (high - low) / max(axis.rows // _ROWS_A_TICK, 1)
     power = 10.0 ** math.floor(math.log10(least))
-    steps = [digit * power * scale for scale in (1, 10, 100) for digit in _ROUND]
-    return [
-        [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
-        for step in steps
-        if step >= least
-    ]
-
-
-def _log_ticks(low: float, high: float) -> list[list[float]]:
-    decades = [10.0**power for power in range(math.floor(low), math.ceil(high) + 1)]
-    thirds = [digit * decade for decade in decades for digit in (1, 2, 5)]
-    kept = [
-        [tick for tick in ticks if low - _ROUNDING <= math.log10(tick) <= high + _ROUNDING]
-        for ticks in (thirds, decades)
-    ]
-    ends = [kept[0][0], kept[0][-1]] if len(kept[0]) > 1 else []
-    between = [tick for tick in kept[1] if tick not in ends]
-    # With both ends rather than with as many others.
-    from_end_to_end = [sorted([*ends, *between[start::step]]) for step in (1, 2, 3) for start in range(step)]
-    return [
-        kept[0],
-        *(from_end_to_end if ends else ()),
-        ends,
-        kept[1],
-        *(kept[1][::step] for step in (2, 3, 4)),
-        *(kept[0][start::3] for start in (1, 2)),
-    ]
-
-
-def _rounded(value: float, digits: int, to: Callable[[float], int]) -> float:
-    """A number rounded up or down to this many digits."""
-    if value == 0:
-        return 0.0
-    unit = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
-    return to(value / unit) * unit
-
-
-def _middle(axis: ValueAxis) -> float:
-    return _value(axis, (axis.low + axis.high) / 2)
-
-
-def _value(axis: ValueAxis, place: float) -> float:
-    return 10**place if axis.log else place
-
-
-def _placed(axis: ValueAxis, candidates: Sequence[Sequence[float]]) -> tuple[tuple[int, str], ...]:
-    """The most ticks of which no two stand in rows side by side, two at least: else one at each end."""
-    if axis.has_zero:
-        return _placed_above_zero(axis, candidates)
-    placed = [_labelled(axis, ticks, axis.rows) for ticks in candidates]
-    most = max(filter(_are_apart, placed), key=len, default=())
-    if len(most) > 1:
-        return most
-    low, high = max(_value(axis, axis.low), axis.least), _value(axis, axis.high)
-    for digits in (1, 2, 3):
-        ends = _labelled(
-            axis, [_rounded(low, digits, math.ceil), _rounded(high, digits, math.floor)], axis.rows
-        )
-        if _are_apart(ends):
-            return ends
-    return most or _labelled(axis, [_middle(axis)], axis.rows)
-
-
-def _placed_above_zero(axis: ValueAxis, candidates: Sequence[Sequence[float]]) -> tuple[tuple[int, str], ...]:
-    """The most ticks apart from each other and from the row of 0; else the highest, if it is in another."""
-    zero = (axis.rows - 1, "0")
-    placed = [_labelled(axis, ticks, axis.rows - 2) for ticks in candidates]
-    highest = [_labelled(axis, ticks[-1:], axis.rows - 1) for ticks in candidates if ticks]
-    return (zero, *max((*filter(_are_apart, placed), *highest[:1]), key=len, default=()))
-
-
-def _labelled(axis: ValueAxis, ticks: Sequence[float], rows: int) -> tuple[tuple[int, str], ...]:
-    """The (row, label) of each tick in the first `rows` rows."""
-    return tuple((axis.row_of(tick), axis.label(tick)) for tick in ticks if axis.row_of(tick) < rows)
-
-
-def _are_apart(placed: Sequence[tuple[int, str]]) -> bool:
-    return all(above + 1 < below for (below, _), (above, _) in pairwise(placed))
+    steps = [digit * power * scale for scale in (1, 10, 100) for digit in (1.0, 2.0, 2.5, 5.0)]
+    ranges = [(step, math.ceil(max(low, axis.least) / step), math.floor(high / step)) for step in steps]
+    return [[n * step for n in range(first, last + 1)] for step, first, last in ranges if step >= least]
 
 
 def left_of(axis: ValueAxis) -> int:
@@ -350,7 +260,7 @@ def ticks_up(most: float, foot: int, *, top: str) -> list[tuple[int, str]]:
     return [(foot, "0"), *ticks, (0, top)]
 
 
-def draw_up(grid: Grid, ticks: Sequence[tuple[int, str]], foot: int, left: int, top: int = 0) -> None:
+def draw_up(grid: Grid, ticks: Iterable[tuple[int, str]], foot: int, left: int, top: int = 0) -> None:
     """An axis before column `left`, from the row `top` down to the corner in the row `foot`.
 
     Parameters
@@ -367,12 +277,16 @@ def draw_up(grid: Grid, ticks: Sequence[tuple[int, str]], foot: int, left: int, 
             put(grid, row, at, glyphs.tick_left, AXIS)
 
 
-def draw_across(
-    grid: Grid, foot: int, left: int, columns: Iterable[int], labels: Sequence[Tick], glyphs: GlyphSet
-) -> None:
-    """An axis in the row `foot` from column `left` on, ticks in these columns, labels in the row below."""
+def draw_across(grid: Grid, foot: int, left: int, ticks: Sequence[Tick], columns: Iterable[int] = ()) -> None:
+    """An axis in the row `foot` from column `left` on, its labels in the row below.
+
+    Parameters
+    ----------
+    columns : of ticks without a label.
+    """
+    glyphs = glyph_set()
     put(grid, foot, left, glyphs.horizontal * (grid.width - left), AXIS)
-    for column in columns:
+    for column in (*columns, *(tick.column for tick in ticks)):
         put(grid, foot, column, glyphs.tick_down, AXIS)
-    for label in labels:
-        put(grid, foot + 1, label.text_column, label.text, LABEL)
+    for tick in ticks:
+        put(grid, foot + 1, tick.text_column, tick.text, LABEL)

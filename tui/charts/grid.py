@@ -27,6 +27,9 @@ HEADING = 104
 SELECTED = 105
 """What the cursor is on."""
 
+SMALLEST_WIDTH = 20
+"""The columns that a chart with axes needs."""
+
 GlyphArray = npt.NDArray[np.str_]
 StyleArray = npt.NDArray[np.int8]
 
@@ -114,6 +117,13 @@ def lines(rows: Sequence[str], width: int, height: int) -> Grid:
     for row, text in enumerate(rows):
         put(grid, row, 0, fitted(text, grid.width), LABEL)
     return grid
+
+
+def too_small(width: int, height: int, least_height: int = 4) -> Grid | None:
+    """The sentence that stands for a chart without room for axes; None where there is room."""
+    if width >= SMALLEST_WIDTH and height >= least_height:
+        return None
+    return lines([f"needs {SMALLEST_WIDTH}x{least_height} cells"], width, height)
 
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from tui.charts.axis import Tick, draw_across, draw_up, multiples, place, round_step, ticks_up
-from tui.charts.grid import MARKER, PROPOSED, Grid, blank, copy, glyph_set, lines, put, sparkline
+from tui.charts.axis import Tick, draw_across, draw_up, fitting, multiples, round_step, ticks_up
+from tui.charts.grid import MARKER, PROPOSED, Grid, blank, copy, glyph_set, lines, put, too_small
 from tui.charts.legend import Entry, legend
 from tui.charts.quantities import si, si_tick
 from tui.terminal.printable import is_ascii
 
-SMALLEST_WIDTH = 20
-SMALLEST_HEIGHT = 4
 BEFORE, AFTER = 0, 1
 """The styles of what was simulated before the stop, and of what the log has after it."""
 
@@ -54,10 +53,11 @@ def ipc_chart(curve: IpcCurve, width: int, height: int) -> Grid:
     """A (height, width) grid: IPC since the kernel's start, upwards, over cycles.
 
     Bars up to the stop, paler ones after it, and a broken line at the IPC that the rest is projected at.
-    Below 20x4 cells it is a sparkline and numbers.
     """
-    if curve.cycle.size == 0 or width < SMALLEST_WIDTH or height < SMALLEST_HEIGHT:
-        return _numbers(curve, width, height)
+    if curve.cycle.size == 0:
+        return lines(["no cycles"], width, height)
+    if (sentence := too_small(width, height)) is not None:
+        return sentence
     glyphs, grid, columns = glyph_set(), blank(width, height), width - _LEFT
     full, pale, dash = ("#", ".", "-") if is_ascii() else ("█", "░", glyphs.gap)
     entries = _entries(curve, full, pale, dash)
@@ -69,8 +69,7 @@ def ipc_chart(curve: IpcCurve, width: int, height: int) -> Grid:
     by_column = _by_column(curve, columns)
     most = max(float(np.nanmax(by_column)), curve.stop_ipc) or 1.0
     draw_up(grid, ticks_up(most, foot, top=si(most) if most >= 0.01 else f"{most:.0e}"), foot, _LEFT)
-    ticks = _cycle_ticks(curve.last_cycle, width)
-    draw_across(grid, foot, _LEFT, [tick.column for tick in ticks], ticks, glyphs)
+    draw_across(grid, foot, _LEFT, _cycle_ticks(curve.last_cycle, width))
 
     def column_of(cycle: float) -> int:
         return min(int(cycle / curve.last_cycle * columns), columns - 1)
@@ -136,25 +135,12 @@ def _cycle_ticks(last_cycle: int, width: int) -> list[Tick]:
     def column_of(cycle: int) -> int:
         return _LEFT + min(int(cycle / last_cycle * columns), columns - 1)
 
-    for most in range(max(columns // _COLUMNS_A_TICK, 1), 0, -1):
-        steps = multiples(0, last_cycle, round_step(0, last_cycle, most + 1))
-        ticks = [cycle for cycle in steps if si_tick(cycle) != end]
-        for unit, kept in product((" cycles", ""), (ticks, ticks[:-1])):
-            at = [column_of(cycle) for cycle in (*kept, last_cycle)]
-            placed = place(at, [*map(si_tick, kept), end + unit], 0, width - 1)
-            if placed:
-                return placed
-    return []
+    def candidates() -> Iterator[tuple[list[int], list[str]]]:
+        for most in range(max(columns // _COLUMNS_A_TICK, 1), 0, -1):
+            steps = multiples(0, last_cycle, round_step(0, last_cycle, most + 1))
+            ticks = [cycle for cycle in steps if si_tick(cycle) != end]
+            for unit, kept in product((" cycles", ""), (ticks, ticks[:-1])):
+                columns_of = [column_of(cycle) for cycle in (*kept, last_cycle)]
+                yield columns_of, [*map(si_tick, kept), end + unit]
 
-
-def _numbers(curve: IpcCurve, width: int, height: int) -> Grid:
-    if curve.cycle.size == 0:
-        return lines(["no cycles"], width, height)
-    is_cut = curve.stop_cycle is not None
-    rows = [
-        sparkline(np.nan_to_num(_by_column(curve, max(width, 1))), width),
-        f"IPC {si(curve.stop_ipc if is_cut else float(curve.ipc[-1]))}",
-        f"stop at {si(curve.stop_cycle)}" if curve.stop_cycle is not None else "no stop",
-        "" if curve.projected_cycles is None else f"of {si(curve.projected_cycles)} cycles",
-    ]
-    return lines(rows, width, height)
+    return fitting(candidates(), 0, width - 1)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from sampling.text import duration_text
+
 TIME_UNITS = (("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000))
 UNKNOWN = "-"
 
@@ -24,12 +26,7 @@ def duration(ns: float | None) -> str:
     """A duration in the unit that suits it, to three digits: ``"12.5 us"``; ``"-"`` if none or not finite."""
     if ns is None or not math.isfinite(ns):
         return UNKNOWN
-    if ns < 0:
-        return "-" + duration(-ns)
-    name, factor = time_unit(ns)
-    if factor == 1 and ns == int(ns):
-        return f"{int(ns)} ns"
-    return f"{_three_digits(ns / factor)} {name}"
+    return f"-{duration_text(-ns)}" if ns < 0 else duration_text(ns)
 
 
 def hours(value: float) -> str:

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sampling.arrays import AnyIntArray, IntArray
-from sampling.reduction.timeline import By, GroupLaunches, IdleGaps, timeline_bins
+from sampling.reduction.timeline import By, GroupLaunches, IdleGaps
 from sampling.text import counted
-from tui.charts.axis import Tick, draw_across, draw_up, linear_time_ticks, place
+from tui.charts.axis import Tick, draw_across, draw_up, fitting, time_ticks
 from tui.charts.grid import (
     MARKER,
     PLAIN,
@@ -23,15 +23,12 @@ from tui.charts.grid import (
     cluster_style,
     cluster_symbol,
     copy,
-    glyph_set,
-    lines,
     put,
-    sparkline,
+    too_small,
 )
 from tui.charts.legend import Entry, cluster_entries, legend
-from tui.charts.quantities import count, duration, duration_range
+from tui.charts.quantities import count, duration
 from tui.terminal.printable import is_ascii
-from tui.terminal.tty import Dots
 
 _COLUMNS_A_TICK = 16
 _BAR = ("━", "=")
@@ -130,7 +127,7 @@ class RunAxis:
         if self.by == "time":
             low, high = self.times_ns
             step = max(high - low, 1)
-            return linear_time_ticks(
+            return time_ticks(
                 low, high, lambda ns: left + (ns - low) * (self.columns - 1) // step, left, right
             )
         # Whole launches from tick to tick: of a few launches not every tick would have its own.
@@ -141,7 +138,7 @@ class RunAxis:
         shown = range(0, len(launches), step)
         at = [left - -row * self.columns // len(launches) for row in shown]
         labels = [first, *(count(int(launches.id[row])) for row in shown[1:])]
-        return place(at, labels, left, right) or place(at[:1], labels[:1], left, right)
+        return fitting([(at, labels), (at[:1], labels[:1])], left, right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,21 +163,18 @@ def _braille() -> DotCell:
 
 
 _BRAILLE = _braille()
-_BLOCKS = DotCell(2, 1, (" ", "\N{UPPER HALF BLOCK}", "\N{LOWER HALF BLOCK}", "\N{FULL BLOCK}"))
 _ASCII = DotCell(2, 1, (" ", "'", ".", ":"))
 _SYMBOLS = DotCell(1, 1, (" ", "#"))
 
 
-def dot_cell(dots: Dots, clusters: int) -> DotCell:
+def _dot_cell(clusters: int) -> DotCell:
     """Return what cells are made of; in ASCII several clusters have a symbol each, and a cell one dot."""
-    if dots == "braille":
+    if not is_ascii():
         return _BRAILLE
-    if dots == "blocks":
-        return _BLOCKS
     return _ASCII if clusters == 1 else _SYMBOLS
 
 
-def drawn_dots(
+def _drawn_dots(
     row: Places,
     column: Places,
     cluster: npt.NDArray[np.integer],
@@ -222,8 +216,6 @@ def _most_common(
     return np.asarray(counted.reshape(rows, columns, clusters).argmax(axis=2))
 
 
-SMALLEST_WIDTH = 24
-SMALLEST_HEIGHT = 5
 LEFT = 9
 """Columns at the left of the dots: the durations."""
 
@@ -231,46 +223,13 @@ RIGHT = 2
 """Columns at their right: the letters of clusters."""
 
 _AXIS_ROWS = 2
+_LEAST_ROWS = 5
 _ROWS_A_TICK = 4
 _ROWS_A_LEGEND_ROW = 5
 _LEAST_LEGEND = 16
 _DRAWN = ("\N{BLACK DIAMOND}", "X")
 _MEAN = ("━", "=")
 _IDLE = ("░", "~")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Marks:
-    """What else stands in a timeline.
-
-    Attributes
-    ----------
-    mean : whether a line runs through the mean durations: for those that drift.
-    gaps : when the device is idle, for a timeline by time.
-    """
-
-    mean: bool = False
-    gaps: IdleGaps | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Look:
-    """How a timeline is drawn.
-
-    Attributes
-    ----------
-    left : columns at the left of the dots, 9 at least; where there is room the legend stands there.
-    dots : what dots are made of; None: braille, or ASCII where that is all there is.
-    cluster : (n,) the cluster of each launch, where it is known.
-    """
-
-    left: int = LEFT
-    dots: Dots | None = None
-    marks: Marks = Marks()
-    cluster: npt.NDArray[np.integer] | None = None
-
-
-PLAIN_LOOK = Look()
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +241,7 @@ class _Axis:
     log: bool
 
     @classmethod
-    def of(cls, durations_ns: npt.NDArray[np.integer], *, log: bool) -> _Axis:
+    def of(cls, durations_ns: AnyIntArray, *, log: bool) -> _Axis:
         low, high = float(durations_ns.min()), float(durations_ns.max())
         if log:
             # A duration of 0 stands at the foot, with the shortest of the others.
@@ -313,7 +272,7 @@ class _Axis:
         return self.low + share * (self.high - self.low)
 
 
-def timeline_chart(
+def timeline_chart(  # noqa: PLR0913 - what a chart shows, in one place
     launches: GroupLaunches,
     clusters: Sequence[tuple[int, int]],
     drawn_ids: IntArray,
@@ -322,58 +281,91 @@ def timeline_chart(
     *,
     by: By = "launch",
     log: bool = False,
-    look: Look = PLAIN_LOOK,
+    left: int = LEFT,
+    cluster: npt.NDArray[np.integer] | None = None,
+    has_mean: bool = False,
+    gaps: IdleGaps | None = None,
 ) -> Grid:
     """A (height, width) grid: duration over launch index or over time, drawn launches marked.
 
-    A cell has the style of the cluster with most launches in it; in ASCII its symbol too. Below 24x5 cells
-    it is a sparkline of means and numbers.
+    A cell has the style of the cluster with most launches in it; in ASCII its symbol too.
 
     Parameters
     ----------
     launches : at least one; with starts where it goes by time.
     clusters : closed (low, high) ranges of durations, ascending and disjoint; none means one over all.
     drawn_ids : ids of launches that a plan draws, of this group and others.
+    left : columns at the left of the dots, 9 at least; where there is room the legend stands there.
+    cluster : (n,) the cluster of each launch, where it is known.
+    has_mean : whether a line runs through the mean durations: for those that drift.
+    gaps : when the device is idle, shown by time alone.
     """
-    left, marks, cluster = look.left, look.marks, look.cluster
     columns = width - left - RIGHT
-    if columns < SMALLEST_WIDTH - LEFT - RIGHT or height < SMALLEST_HEIGHT:
-        return _numbers(launches, width, height, by=by)
+    if (sentence := too_small(width - left + LEFT, height, _LEAST_ROWS)) is not None:
+        return sentence
     durations_ns = launches.duration_ns
     clusters = clusters or [(int(durations_ns.min()), int(durations_ns.max()))]
     if cluster is None:
         cluster = clusters_of(durations_ns, clusters)
-    number = np.bincount(cluster, minlength=len(clusters))
     drawn = launches.places_of(drawn_ids)
-    run = RunAxis(launches, by, columns)
-    entries = cluster_entries(clusters, number.tolist())
-    entries[:0] = _mark_entries(len(drawn), marks, by)
-    has_room = left - LEFT >= _LEAST_LEGEND
-    if has_room:
-        words = legend(entries, left - LEFT - 1, height - _AXIS_ROWS)
-    else:
-        most_rows = max(height // _ROWS_A_LEGEND_ROW, 1)
-        words = legend(entries, width - left, most_rows)
-    rows = height - _AXIS_ROWS - (0 if has_room else words.height)
-    axis = _Axis.of(durations_ns, log=log)
+    is_idle = by == "time" and gaps is not None and len(gaps) > 0
+    entries = _mark_entries(len(drawn), has_mean=has_mean, is_idle=is_idle)
+    entries += cluster_entries(clusters, np.bincount(cluster, minlength=len(clusters)).tolist())
     grid = blank(width, height)
-    of = dot_cell(look.dots or ("ascii" if is_ascii() else "braille"), len(clusters))
+    if left - LEFT >= _LEAST_LEGEND:
+        rows = height - _AXIS_ROWS
+        copy(legend(entries, left - LEFT - 1, rows), grid, 0, 0)
+    else:
+        below = legend(entries, width - left, max(height // _ROWS_A_LEGEND_ROW, 1))
+        rows = height - _AXIS_ROWS - below.height
+        copy(below, grid, height - below.height, left)
+    axis, run = _Axis.of(durations_ns, log=log), RunAxis(launches, by, columns)
+    of = _dot_cell(len(clusters))
     # The cell that a launch's dot is in: rounded to whole cells it might be the one beside it.
     dot_row, dot_column = axis.places(durations_ns, of.rows * rows), run.dots(of.columns)
-    glyphs, styles = drawn_dots(dot_row, dot_column, cluster, (rows, columns), of, len(clusters))
+    glyphs, styles = _drawn_dots(dot_row, dot_column, cluster, (rows, columns), of, len(clusters))
     grid.glyph[:rows, left : left + columns], grid.style[:rows, left : left + columns] = glyphs, styles
-    _draw_axes(grid, rows, axis, run, left)
-    _draw_marks(grid, rows, run, left, marks)
-    if marks.mean:
+    marked = sorted({*range(0, max(rows - _ROWS_A_TICK // 2, 1), _ROWS_A_TICK), rows - 1})
+    draw_up(grid, [(row, f"{duration(axis.value(row, rows)):>{LEFT - 2}}") for row in marked], rows, left)
+    draw_across(grid, rows, left, run.ticks(left, left + columns - 1))
+    # The last column is that of the letters.
+    put(grid, rows, width - 1, " ", PLAIN)
+    if is_idle and gaps is not None:
+        for begin, end in run.stretches(gaps.begin_ns, gaps.end_ns):
+            put(grid, rows, left + begin, _IDLE[is_ascii()] * (end - begin), MARKER)
+    if has_mean:
         column = dot_column // of.columns
-        _draw_means(grid, rows, axis, column, durations_ns, left)
-    for row, column in set(
-        zip((dot_row[drawn] // of.rows).tolist(), (dot_column[drawn] // of.columns).tolist(), strict=True)
-    ):
-        put(grid, row, left + column, _DRAWN[is_ascii()], MARKER)
-    _draw_letters(grid, rows, axis, clusters, of)
-    copy(words, grid, 0 if has_room else height - words.height, 0 if has_room else left)
+        number = np.bincount(column)
+        there = np.flatnonzero(number)
+        means_ns = np.bincount(column, weights=durations_ns)[there] / number[there]
+        _put_each(grid, axis.places(means_ns, rows), left + there, _MEAN)
+    _put_each(grid, dot_row[drawn] // of.rows, left + dot_column[drawn] // of.columns, _DRAWN)
+    if len(clusters) > 1:
+        # Each cluster's letter beside the middle of its durations, where that row is still free.
+        middles_ns = np.array(clusters, dtype=np.float64).mean(axis=1)
+        for letter, row in enumerate((axis.places(middles_ns, of.rows * rows) // of.rows).tolist()):
+            if grid.glyph[row, -1] == " ":
+                put(grid, row, width - 1, cluster_symbol(letter), cluster_style(letter))
     return grid
+
+
+def _mark_entries(drawn: int, *, has_mean: bool, is_idle: bool) -> list[Entry]:
+    """Return the entries of what stands in the chart beside the dots."""
+    entries = []
+    if drawn:
+        words = (f"{counted(drawn, 'launch', 'launches')} drawn", f"{drawn} drawn", "drawn")
+        entries.append(Entry(_DRAWN[is_ascii()], MARKER, words))
+    if has_mean:
+        entries.append(Entry(_MEAN[is_ascii()], MARKER, ("mean, which drifts", "mean drifts", "mean")))
+    if is_idle:
+        entries.append(Entry(_IDLE[is_ascii()], MARKER, ("device idle", "device idle", "idle")))
+    return entries
+
+
+def _put_each(grid: Grid, rows: AnyIntArray, columns: AnyIntArray, glyphs: tuple[str, str]) -> None:
+    """Draw a mark in each of these cells."""
+    grid.glyph[rows, columns] = glyphs[is_ascii()]
+    grid.style[rows, columns] = MARKER
 
 
 def clusters_of(
@@ -384,81 +376,3 @@ def clusters_of(
         return np.zeros(len(durations_ns), dtype=np.int8)
     found = np.searchsorted(np.array([high for _, high in clusters[:-1]]), durations_ns)
     return found.astype(np.min_scalar_type(len(clusters)))
-
-
-def _draw_axes(grid: Grid, rows: int, axis: _Axis, run: RunAxis, left: int) -> None:
-    marked = sorted({*range(0, max(rows - _ROWS_A_TICK // 2, 1), _ROWS_A_TICK), rows - 1})
-    draw_up(grid, [(row, f"{duration(axis.value(row, rows)):>{LEFT - 2}}") for row in marked], rows, left)
-    ticks = run.ticks(left, grid.width - 1)
-    draw_across(grid, rows, left, [tick.column for tick in ticks], ticks, glyph_set())
-    # The last column is that of the letters.
-    if all(tick.column < grid.width - 1 for tick in ticks):
-        put(grid, rows, grid.width - 1, " ", PLAIN)
-
-
-def _draw_marks(grid: Grid, rows: int, run: RunAxis, left: int, marks: Marks) -> None:
-    """Draw on the axis where the device is idle."""
-    if marks.gaps is not None and run.by == "time":
-        for begin, end in run.stretches(marks.gaps.begin_ns, marks.gaps.end_ns):
-            put(grid, rows, left + begin, _IDLE[is_ascii()] * (end - begin), MARKER)
-
-
-def _draw_means(
-    grid: Grid,
-    rows: int,
-    axis: _Axis,
-    column: Places,
-    durations_ns: AnyIntArray,
-    left: int,
-) -> None:
-    """Draw the line of mean durations: a cell a column that has launches."""
-    number = np.bincount(column)
-    there = np.flatnonzero(number)
-    means_ns = np.bincount(column, weights=durations_ns)[there] / number[there]
-    for row, at in zip(axis.places(means_ns, rows).tolist(), there.tolist(), strict=True):
-        put(grid, row, left + at, _MEAN[is_ascii()], MARKER)
-
-
-def _draw_letters(
-    grid: Grid, rows: int, axis: _Axis, clusters: Sequence[tuple[int, int]], of: DotCell
-) -> None:
-    """Write each cluster's letter beside the middle of its durations, where that row is still free."""
-    if len(clusters) < 2:
-        return
-    middles_ns = np.array([(low + high) / 2 for low, high in clusters])
-    middles = (axis.places(middles_ns, of.rows * rows) // of.rows).tolist()
-    for cluster, row in enumerate(middles):
-        if grid.glyph[row, -1] == " ":
-            put(
-                grid,
-                row,
-                grid.width - 1,
-                cluster_symbol(cluster),
-                cluster_style(cluster),
-            )
-
-
-def _mark_entries(drawn: int, marks: Marks, by: By) -> list[Entry]:
-    """Return the entries of what stands in the chart beside the dots."""
-    entries = []
-    if drawn:
-        words = (f"{counted(drawn, 'launch', 'launches')} drawn", f"{drawn} drawn", "drawn")
-        entries.append(Entry(_DRAWN[is_ascii()], MARKER, words))
-    if marks.mean:
-        entries.append(Entry(_MEAN[is_ascii()], MARKER, ("mean, which drifts", "mean drifts", "mean")))
-    if by == "time" and marks.gaps is not None and len(marks.gaps):
-        entries.append(Entry(_IDLE[is_ascii()], MARKER, ("device idle", "device idle", "idle")))
-    return entries
-
-
-def _numbers(launches: GroupLaunches, width: int, height: int, *, by: By) -> Grid:
-    """The chart for too small a grid for axes."""
-    bins = timeline_bins(launches, max(width, 1), by)
-    means = np.nan_to_num(bins.mean_ns).astype(np.int64)
-    durations_ns = launches.duration_ns
-    texts = [
-        sparkline(means, width),
-        counted(len(launches), "launch", "launches"),
-        duration_range(int(durations_ns.min()), int(durations_ns.max())),
-    ]
-    return lines(texts, width, height)

@@ -41,7 +41,7 @@ from tui.text.groups import (
     histogram_rows,
     list_groups,
 )
-from tui.text.profile import info_blocks, info_results, part_of_study, stated
+from tui.text.profile import finding_blocks, info_pairs, info_results, part_of_study, stated
 
 # What splits, compares or draws over time is imported by the command that does so alone: who looks at a
 # profile must not wait for it.
@@ -79,7 +79,7 @@ def run_info(options: InfoOptions) -> None:
     answer = Answer(
         "info",
         results,
-        blocks=lambda _: info_blocks(study, results),
+        blocks=lambda _: (info_pairs(results), "", *finding_blocks(study)),
         warnings=codes,
     )
     emit(stated(answer, part_of_study(study)), options)
@@ -133,7 +133,7 @@ def run_histogram(options: HistogramOptions) -> None:
     answer = Answer(
         "histogram",
         histogram_results(study, group, clusters, data),
-        rows=histogram_rows(clusters, data),
+        rows=histogram_rows(data),
         blocks=blocks,
         warnings=tuple(finding.code for finding in study.findings),
     )

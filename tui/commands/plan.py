@@ -151,4 +151,4 @@ def run_methods(options: OutputOptions) -> None:
     from tui.text.methods import method_rows, methods_blocks
 
     rows = method_rows()
-    emit(Answer("methods", rows, blocks=lambda canvas: methods_blocks(rows, canvas)), options)
+    emit(Answer("methods", rows, blocks=lambda _: methods_blocks(rows)), options)

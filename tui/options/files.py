@@ -259,7 +259,7 @@ def is_report(path: Path) -> bool:
 
 
 def _is_converted(path: Path) -> bool:
-    from sampling.readers.launch_parquet import METADATA_KEY
+    from sampling.readers.launch_tables import METADATA_KEY
 
     with path.open("rb") as stream:
         stream.seek(max(0, path.stat().st_size - _FOOTER_BYTES))

@@ -1,27 +1,19 @@
-"""Files that are written whole or not at all, and what is left of interrupted ones."""
+"""Files that are written whole or not at all."""
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
 import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import IO
 
 from sampling.errors import OptionError
 from tui.options.files import check_file, refuse_files, why_not_written
 from tui.terminal import interruption
-
-_NAME = re.compile(r"\.kernelpoint-(?P<process>[1-9]\d{0,9})-(?P<machine>[0-9a-f]{12})-[0-9a-f]{8}")
-_UNKNOWN_MACHINE = "0" * 12
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
-_PROCESS_NUMBERS = Path("/proc/self/ns/pid")
 
 _open_new: set[Path] = set()
 
@@ -32,8 +24,7 @@ def temporary_file(folder: Path) -> Iterator[Path]:
 
     Raises OSError: it cannot be made in that folder.
     """
-    _remove_stale(folder)
-    path = folder / f".kernelpoint-{os.getpid()}-{_machine()}-{secrets.token_hex(4)}"
+    path = folder / f".kernelpoint-{os.getpid()}-{secrets.token_hex(4)}"
     # Noted before it is there: a signal may come between the two.
     _open_new.add(path)
     try:
@@ -57,41 +48,6 @@ interruption.at_the_end(remove_all)
 def _remove_temporary(path: Path) -> None:
     path.unlink(missing_ok=True)
     _open_new.discard(path)
-
-
-@cache
-def _machine() -> str:
-    """Return which start of which machine and numbering of processes this is; zeros where nothing says it."""
-    try:
-        said = f"{_BOOT.read_text().strip()} {_PROCESS_NUMBERS.stat().st_ino}"
-    except OSError:
-        return _UNKNOWN_MACHINE
-    return hashlib.sha256(said.encode()).hexdigest()[:12]
-
-
-@cache
-def _remove_stale(folder: Path) -> None:
-    """Remove what dead processes left in a folder; it is looked through once a process."""
-    # What may be in use, or cannot be looked at or removed, stays.
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            found = _NAME.fullmatch(entry.name)
-            if found is not None and _is_stale(found["machine"], int(found["process"])):
-                with suppress(OSError):
-                    Path(entry.path).unlink()
-
-
-def _is_stale(machine: str, process: int) -> bool:
-    if machine != _machine() or machine == _UNKNOWN_MACHINE:
-        return False
-    try:
-        # Signal 0 is none: it asks whether the process is there.
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return False
 
 
 @contextmanager

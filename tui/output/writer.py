@@ -29,8 +29,6 @@ SCHEMA = 1
 STDOUT = "-"
 _HEADING: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
 _COLOR = re.compile(r"(\x1b\[[0-9;]*m)")
-_BLOCKS = re.compile(f"([{terminal.BLOCKS}]+)")
-_COLOR_OR_BLOCKS = re.compile(rf"(\x1b\[[0-9;]*m|[{terminal.BLOCKS}]+)")
 Row = Mapping[str, Any]
 
 
@@ -40,13 +38,11 @@ class Canvas:
 
     Attributes
     ----------
-    dots : what dots of charts are made of; None: braille, or ASCII where all is.
     is_page : whether it is Markdown, which has room for names in full and none for charts.
     """
 
     width: int
     color: bool
-    dots: terminal.Dots | None = None
     is_page: bool = False
 
 
@@ -145,10 +141,7 @@ def _text(answer: Answer, options: OutputOptions, stream: TextIO) -> str:
 
 def shown_text(text: str, canvas: Canvas) -> str:
     """Return text with all that is not printable escaped, except colour codes if the canvas has colour."""
-    kept = _COLOR if canvas.color else None
-    if canvas.dots == "blocks":
-        kept = _COLOR_OR_BLOCKS if canvas.color else _BLOCKS
-    pieces = [text] if kept is None else kept.split(text)
+    pieces = _COLOR.split(text) if canvas.color else [text]
     pieces[::2] = [printable_lines(piece) for piece in pieces[::2]]
     return "".join(pieces)
 
@@ -158,7 +151,6 @@ def canvas_for(options: OutputOptions, stream: TextIO) -> Canvas:
     return Canvas(
         width=terminal.width(os.environ, stream),
         color=terminal.use_color(options.color.value, stream, os.environ),
-        dots=terminal.dots(options.ascii, os.environ, stream.encoding),
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,7 @@ from tui.report.pictures import (
     cells_of,
     curve_legend,
     curve_of,
+    letter_mark,
     points_of,
     strata_legend,
 )
@@ -55,7 +57,7 @@ from tui.text.groups import (
     group_label,
     group_row,
 )
-from tui.text.methods import Row, comparison_blocks, comparison_scatter, merged, workload_rows
+from tui.text.methods import Row, comparison_blocks, comparison_scatter, merged, method_mark, workload_rows
 from tui.text.plan import (
     binding_columns,
     detail_sentences,
@@ -82,40 +84,27 @@ from tui.version import __version__
 if TYPE_CHECKING:
     from sampling.estimation.top_up import ToppedUp
 
-_WORDS = {
-    "joint": "The durations of each kernel group are split into strata of similar launches, and launches are "
-    "drawn at random from each. How many is solved for all strata together: the total is to be within "
-    "epsilon at the confidence, each kernel group's own total within a looser bound, at the least time to "
-    "simulate. Kernel groups with a small share of the time are pooled where that takes less time.",
-    "root": "The durations of each kernel group are split in two, and each part again, for as long as "
-    "a split makes the plan cheaper. Launches are drawn at random from each part, as many as the error model "
-    "STEM asks for.",
-    "stem": "Launches are drawn at random from each kernel group, as many as the error model STEM asks for "
-    "given the spread of the group's durations.",
-    "allegro": "The durations of each kernel group are split by k-means until those of a part are alike. "
-    "Launches are drawn at random from each part, as many as the central limit theorem asks for.",
-    "random": "Launches are drawn at random from all launches alike, whatever kernel they are of.",
-    "pks": "Launches are clustered by their metrics after a principal component analysis, and one launch "
-    "stands for each cluster.",
-    "two-level": "The first launches are clustered by their metrics, and the others are assigned to these "
-    "clusters by what is known of them without metrics. One launch stands for each cluster.",
-    "sieve": "Launches of a kernel are put into strata by how many instructions they execute, and one launch "
-    "stands for each stratum.",
-    "photon": "A launch stands for later launches of its kernel that execute nearly the same blocks of code.",
-    "tbpoint": "Launches are clustered by their metrics, from the bottom up, and one launch stands for each "
-    "cluster.",
-    "first-instructions": "The first launches of the run are taken, up to a number of instructions, and "
-    "stand for all others.",
-    "single-iteration": "The launches of one iteration of the program's loop are taken and stand for all "
-    "iterations.",
-    "embedding": "Launches are clustered by vectors that are given for them, and launches of each cluster "
-    "stand for the others of it.",
+METHOD_WORDS = {
+    "joint": "Each kernel group is split into strata of similar durations, and launches are drawn at random "
+    "from each: as many, of all strata together, as keep the total within epsilon at the least time to "
+    "simulate, and each group's own total within a looser bound. Small groups are pooled where that pays.",
+    "root": "Each kernel group is split in two, and each part again, while a split makes the plan cheaper. "
+    "Launches are drawn at random from each part, as many as the error model STEM asks for.",
+    "stem": "Launches are drawn at random from each kernel group, as many as the error model STEM asks for.",
+    "allegro": "Each kernel group is split by k-means until the durations of a part are alike. Launches are "
+    "drawn at random from each part, as many as the central limit theorem asks for.",
+    "random": "Launches are drawn at random from all alike, whatever kernel they are of.",
+    "pks": "Launches are clustered by the principal components of their metrics; one stands for each.",
+    "two-level": "The first launches are clustered by their metrics, the others are assigned to the clusters "
+    "by what is known of them without metrics; one launch stands for each cluster.",
+    "sieve": "Launches of a kernel are put into strata by their instructions; one stands for each stratum.",
+    "photon": "A launch stands for later ones of its kernel that execute nearly the same blocks of code.",
+    "tbpoint": "Launches are clustered by their metrics, from the bottom up; one stands for each cluster.",
+    "first-instructions": "The first launches, up to a number of instructions, stand for all others.",
+    "single-iteration": "The launches of one iteration of the program's loop stand for all iterations.",
+    "embedding": "Launches are clustered by vectors that are given for them, and some of each cluster stand "
+    "for its others.",
 }
-
-
-def method_words(method: str) -> str:
-    """Return what a method does."""
-    return _WORDS[method]
 
 
 # What there is to say.
@@ -163,42 +152,29 @@ def facts_of(options: ReportOptions, progress: Progress) -> Facts:
     plan = drawn_plan(study.counts, study.design, options.seed)
     # First of all: of wrong files one hears before the long work.
     simulated = _simulated(study, plan, options, progress) if options.results else None
-    judgement = None
+    judgement = known = compared = None
     if options.judge:
         judgement = judge_design(study.counts, plan.design, options.judge, options.seed, progress)
     costs = plan_costs(options, study, plan, binding=False)
+    timeline = timeline_of_group(study, 0, options.seed, progress)
+    if method_named(options.method).draws_at_random:
+        # Of a plan within a budget the epsilon is the one that was found.
+        target = replace(target_of(options), epsilon=study.design.target.epsilon)
+        epsilons = default_epsilons(target.epsilon)
+        others = [epsilon for epsilon in epsilons if epsilon != target.epsilon]
+        points, missing = traded(study, options, target, others, progress)
+        points = (point_of(study.design, target.epsilon), *points)
+        known = TradeOff(options.method, target, epsilons, points, missing, costs)
+    if options.compare:
+        asked = _compare_options(options)
+        comparison = comparison_of(study.profile, options.profiles, asked, progress)
+        compared = workload_rows(options.profiles, comparison, method_names(), asked)
     costs = replace(costs, binding=binding_of(options, study, progress))
-    return Facts(
-        study,
-        plan,
-        costs,
-        judgement,
-        timeline_of_group(study, 0, options.seed, progress),
-        _traded(study, options, costs, progress) if method_named(options.method).draws_at_random else None,
-        _compared(study, options, progress) if options.compare else None,
-        simulated,
-    )
-
-
-def _traded(study: Study, options: ReportOptions, costs: PlanCosts, progress: Progress) -> TradeOff:
-    """Return what a plan costs around the plan's own epsilon, the plan itself among them."""
-    # Of a plan within a budget the epsilon is the one that was found.
-    target = replace(target_of(options), epsilon=study.design.target.epsilon)
-    epsilons = default_epsilons(target.epsilon)
-    others = [epsilon for epsilon in epsilons if epsilon != target.epsilon]
-    points, missing = traded(study, options, target, others, progress)
-    points = (point_of(study.design, target.epsilon), *points)
-    return TradeOff(options.method, target, epsilons, points, missing, replace(costs, binding=None))
+    return Facts(study, plan, costs, judgement, timeline, known, compared, simulated)
 
 
 def _compare_options(options: ReportOptions) -> CompareOptions:
     return options_of(CompareOptions, options, output=None, one_workload=True)
-
-
-def _compared(study: Study, options: ReportOptions, progress: Progress) -> tuple[list[Row], list[str]]:
-    asked = _compare_options(options)
-    comparison = comparison_of(study.profile, options.profiles, asked, progress)
-    return workload_rows(options.profiles, comparison, method_names(), asked)
 
 
 def _check_results_options(options: ReportOptions) -> None:
@@ -214,28 +190,25 @@ def _check_results_options(options: ReportOptions) -> None:
 
 def _simulated(study: Study, plan: Plan, options: ReportOptions, progress: Progress) -> SimulatedTotals:
     """Read results of the plan, or of the plan file that is named, and estimate the whole run's totals."""
-    if options.plan is not None:
-        found = _estimated(options.plan, options, progress)
-        if not made_from(study.profile, found.found.plan):
+    shared: dict[str, Any] = {each.name: getattr(options, each.name) for each in fields(ResultsOptions)}
+    with ExitStack() as opened:
+        path = options.plan
+        if path is None:
+            file = opened.enter_context(scratch_file())
+            text = plan_document(study, plan, find_planned_launches(study, plan, progress)).text()
+            file.write_text(text, encoding="utf-8", errors="backslashreplace")
+            path = str(file)
+        asked = EstimateOptions(**shared, plan=path, results=options.results, groups=True, details=True)
+        found = estimated(asked, progress)
+        if not made_from(study.profile, found.plan):
             raise AnalysisError(
                 f"--plan {options.plan}: it was made from another profile",
                 remedy="give the profile that it was made from",
             )
-        return found
-    with scratch_file() as path:
-        text = plan_document(study, plan, find_planned_launches(study, plan, progress)).text()
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
-        return _estimated(str(path), options, progress)
-
-
-def _estimated(plan: str, options: ReportOptions, progress: Progress) -> SimulatedTotals:
-    shared: dict[str, Any] = {each.name: getattr(options, each.name) for each in fields(ResultsOptions)}
-    asked = EstimateOptions(**shared, plan=plan, results=options.results, groups=True, details=True)
-    found = estimated(asked, progress)
-    try:
-        return SimulatedTotals(asked, found, missing_to_target(found, asked, progress), "")
-    except SamplingError as error:
-        return SimulatedTotals(asked, found, None, error_text(error))
+        try:
+            return SimulatedTotals(asked, found, missing_to_target(found, asked, progress), "")
+        except SamplingError as error:
+            return SimulatedTotals(asked, found, None, error_text(error))
 
 
 # How it is said.
@@ -243,28 +216,42 @@ def _estimated(plan: str, options: ReportOptions, progress: Progress) -> Simulat
 
 def report_of(facts: Facts, options: ReportOptions) -> Report:
     """Return the report; a section that the profile or the method has nothing for is left out."""
-    study = facts.study
-    name = device_name(study)
-    groups = range(min(options.charts, len(study.counts.groups)))
-    sections: tuple[tuple[str, Iterator[Said | Figure]], ...] = (
+    study, profiles = facts.study, ", ".join(options.profiles)
+    name, keys = device_name(study), [group.key for group in study.counts.groups[: options.top]]
+    titles = [_title(study, index) for index in range(len(keys))]
+    findings = [(each.code, f"{each.message} Remedy: {each.remedy}.") for each in study.findings]
+    sections: tuple[tuple[str, Iterable[Said | Figure]], ...] = (
         ("In short", _in_short(facts)),
-        ("Profile", iter((*heading_lines(part_of_study(study)), info_pairs(info_results(study))))),
-        ("Findings", _findings(study)),
+        ("Profile", (*heading_lines(part_of_study(study)), info_pairs(info_results(study)))),
+        ("Findings", (Pairs(findings) if findings else "There is nothing to watch out for.",)),
         ("Kernel groups", _groups(study, options.top)),
-        ("Durations", (duration_figure(study, group) for group in groups)),
-        ("Over the run", iter((timeline_figure(facts.timeline),))),
+        (
+            "Durations",
+            (duration_figure(study, group) for group in range(min(options.charts, len(study.counts.groups)))),
+        ),
+        ("Over the run", (timeline_figure(facts.timeline),)),
         ("Plan", _plan(facts)),
         ("Simulated", _totals(facts.simulated, options)),
         ("Trade-off", _trade_off(facts.traded)),
         ("Methods compared", _comparison(facts, options)),
-        ("Names in full", _names(study, options.top)),
-        ("To make this again", _making(options)),
+        ("Names in full", ([Column("", titles, to_right=False), names("in full", keys)],)),
+        (
+            "To make this again",
+            (
+                f"KernelPoint {__version__}, seed {options.seed}. The first command writes the plan.",
+                Typed("\n".join(following_commands(options.profiles, options))),
+            ),
+        ),
     )
     return Report(
-        title=f"Kernel launches of {', '.join(options.profiles)}",
+        title=f"Kernel launches of {profiles}",
         about=study.profile.format + ("" if name is None else f", {name}"),
         sections=tuple(Section(title, said) for title, blocks in sections if (said := tuple(blocks))),
     )
+
+
+def _title(study: Study, group: int) -> str:
+    return f"#{group + 1} {_group_name(study, group)}"
 
 
 def _in_short(facts: Facts) -> Iterator[str]:
@@ -283,17 +270,8 @@ def _in_short(facts: Facts) -> Iterator[str]:
         known_sentence(plan.design),
     ]
     if facts.simulated is not None:
-        said += [
-            f"Simulated: {name} {total}." for name, total in islice(total_lines(facts.simulated.found), 1)
-        ]
+        said += [f"Simulated: {total}." for total in islice(total_lines(facts.simulated.found), 1)]
     yield " ".join(filter(None, said))
-
-
-def _findings(study: Study) -> Iterator[Said]:
-    if study.findings:
-        yield Pairs([(each.code, f"{each.message} Remedy: {each.remedy}.") for each in study.findings])
-    else:
-        yield "There is nothing to watch out for."
 
 
 def _groups(study: Study, top: int) -> Iterator[Said]:
@@ -317,15 +295,9 @@ def _group_name(study: Study, group: int) -> str:
     return group_label(study, group, 48)
 
 
-def _names(study: Study, top: int) -> Iterator[Said]:
-    groups = study.counts.groups[:top]
-    heads = [f"#{index + 1} {_group_name(study, index)}" for index in range(len(groups))]
-    yield [Column("", heads, to_right=False), names("in full", [group.key for group in groups])]
-
-
 def _plan(facts: Facts) -> Iterator[Said]:
     design, total_ns = facts.plan.design, facts.plan.total_duration_ns
-    yield f"Method: {design.method} ({method_named(design.method).source}). {method_words(design.method)}"
+    yield f"Method: {design.method} ({method_named(design.method).source}). {METHOD_WORDS[design.method]}"
     yield from detail_sentences(facts.study, facts.plan, facts.judgement)
     yield from hours_lines(design, facts.costs)
     yield from map(with_flags, design.notes)
@@ -341,25 +313,15 @@ def _totals(simulated: SimulatedTotals | None, options: ReportOptions) -> Iterat
         return
     if options.plan is not None:
         yield f"The plan is that of {options.plan}."
-    for block in estimate_blocks(simulated.found, simulated.larger, simulated.asked, ""):
-        if not isinstance(block, Listing):
-            yield block
-            continue
-        yield from _first(block, options.top, "smaller groups are not listed.")
+    blocks = list(estimate_blocks(simulated.found, simulated.larger, simulated.asked, ""))
     if simulated.larger is not None:
-        yield "To simulate next:"
-        yield from _first(
-            next_listing(simulated.larger), options.top, "more: `estimate --top-up` writes them."
-        )
+        blocks += ["To simulate next:", next_listing(simulated.larger)]
     elif simulated.why_no_larger:
-        yield f"{simulated.why_no_larger}."
-
-
-def _first(listing: Listing, most: int, others: str) -> Iterator[Said]:
-    """Yield the first rows of a list, and how many are left."""
-    yield listing.columns(48, most)
-    if (left := len(listing) - most) > 0:
-        yield f"{count(left)} {others}"
+        blocks.append(f"{simulated.why_no_larger}.")
+    for block in blocks:
+        yield block.columns(48, options.top) if isinstance(block, Listing) else block
+        if isinstance(block, Listing) and (left := len(block) - options.top) > 0:
+            yield f"{count(left)} more are not listed."
 
 
 def _trade_off(known: TradeOff | None) -> Iterator[Said | Figure]:
@@ -384,11 +346,6 @@ def _comparison(facts: Facts, options: ReportOptions) -> Iterator[Said | Figure]
     yield from notes
 
 
-def _making(options: ReportOptions) -> Iterator[Said]:
-    yield f"KernelPoint {__version__}, seed {options.seed}. The first command writes the plan."
-    yield Typed("\n".join(following_commands(options.profiles, options)))
-
-
 # Its charts.
 
 _BINS = 80
@@ -405,19 +362,11 @@ def _text_of(draw: Any) -> str:
         return plain(grid)
 
 
-def _is_wide(low_ns: int, high_ns: int) -> bool:
-    return 0 < _WIDE * low_ns < high_ns
-
-
-def _title(study: Study, group: int) -> str:
-    return f"#{group + 1} {_group_name(study, group)}"
-
-
 def duration_figure(study: Study, group: int) -> Figure:
     """Return the histogram of a kernel group's durations, its strata apart."""
     durations_ns, launches = study.counts.group_pairs(group)
     strata = clusters_of_group(study, group)
-    log = _is_wide(int(durations_ns[0]), int(durations_ns[-1]))
+    log = 0 < _WIDE * int(durations_ns[0]) < int(durations_ns[-1])
     data = histogram_data(durations_ns, launches, strata, useful_bins(durations_ns, _BINS, log=log), log=log)
     if len(durations_ns) == 1:
         # Its bin is as wide as a tick of the clock, of which nothing is to be seen.
@@ -443,7 +392,7 @@ def timeline_figure(timeline: GroupTimeline) -> Figure:
     """Return a kernel group's launches over the run, those that the plan draws marked."""
     study, launches = timeline.study, timeline.launches
     strata = clusters_of_group(study, timeline.group)
-    log = _is_wide(int(launches.duration_ns.min()), int(launches.duration_ns.max()))
+    log = 0 < _WIDE * int(launches.duration_ns.min()) < int(launches.duration_ns.max())
     has_drawn = bool(np.isin(launches.id, timeline.drawn_ids).any())
     return Figure(
         "over-the-run",
@@ -485,13 +434,14 @@ def comparison_figure(rows: Sequence[Row]) -> Figure | None:
         np.array([each.row[name] for each in there], dtype=np.float64) for name in ("speedup", "error_mean")
     )
     best = max(there, key=lambda each: float(each.row["speedup"]))
+    letters = [method_mark(each.methods[0])[0] for each in there]
     return Figure(
         "comparison",
         "Speedup against error",
         "Mean error of the total over repeated draws, by the speedup of each method's plan; further down and "
         f"to the right is better. The largest speedup, {ratio(best.row['speedup'])}, has {best.label}.",
-        tuple(points_of(speedup, error, [each.label for each in there])),
-        [],
+        tuple(points_of(speedup, error, letters)),
+        [(letter_mark(letter), each.label) for letter, each in zip(letters, there, strict=True)],
         _text_of(lambda width, height: comparison_scatter(rows, width, height)),
     )
 

@@ -95,20 +95,21 @@ def html_text(report: Report, _: Mapping[str, str]) -> str:
 
 def _lines(report: Report) -> Iterator[str]:
     title = in_html(report.title)
-    yield "<!DOCTYPE html>"
-    yield '<html lang="en">'
-    yield "<head>"
-    yield '<meta charset="utf-8">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield '<meta name="color-scheme" content="light dark">'
-    yield f'<meta name="generator" content="KernelPoint {in_html(__version__)}">'
-    yield f"<title>{title}</title>"
-    yield f"<style>\n{STYLE}</style>"
-    yield "</head>"
-    yield "<body>"
-    yield f"<header><h1>{title}</h1><p>{in_html(report.about)}</p></header>"
-    yield "<main>"
+    yield f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="KernelPoint {in_html(__version__)}">
+<title>{title}</title>
+<style>
+{STYLE}</style>
+</head>
+<body>
+<header><h1>{title}</h1><p>{in_html(report.about)}</p></header>
+<main>"""
     figures = 0
     for number, section in enumerate(report.sections, 1):
         yield f'<section aria-labelledby="section-{number}">'
@@ -129,9 +130,7 @@ def _lines(report: Report) -> Iterator[str]:
                 case [*columns]:
                     yield from _table(section.title, columns)
         yield "</section>"
-    yield "</main>"
-    yield "</body>"
-    yield "</html>"
+    yield "</main>\n</body>\n</html>"
 
 
 def prose_in_html(text: str) -> str:
@@ -154,24 +153,21 @@ def _table(label: str, columns: tuple[Column, ...] | list[Column]) -> Iterator[s
     for first, *row in zip(*(map(in_html, column.cells) for column in columns), strict=True):
         cells = "".join(f"<td{css}>{text}</td>" for css, text in zip(aligned[1:], row, strict=True))
         yield f'<tr><th scope="row"{aligned[0]}>{first}</th>{cells}</tr>'
-    yield "</tbody>"
-    yield "</table>"
-    yield "</div>"
+    yield "</tbody>\n</table>\n</div>"
 
 
 def _figure(figure: Figure, number: int) -> Iterator[str]:
     """Yield the lines of a chart; it has its number in the names of its parts."""
     title, about = in_html(figure.title), in_html(figure.description)
-    yield "<figure>"
-    yield f"<figcaption><strong>{title}</strong><br>{about}</figcaption>"
-    yield f'<div class="wide" role="region" tabindex="0" aria-label="Chart {number}">'
     named = f'role="img" aria-labelledby="title-{number} about-{number}"'
-    yield f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" {named}>'
-    yield f'<title id="title-{number}">{title}</title>'
-    yield f'<desc id="about-{number}">{about}</desc>'
+    yield f"""<figure>
+<figcaption><strong>{title}</strong><br>{about}</figcaption>
+<div class="wide" role="region" tabindex="0" aria-label="Chart {number}">
+<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" {named}>
+<title id="title-{number}">{title}</title>
+<desc id="about-{number}">{about}</desc>"""
     yield from figure.svg
-    yield "</svg>"
-    yield "</div>"
+    yield "</svg>\n</div>"
     items = []
     for mark, text in figure.legend:
         symbol = f'<svg viewBox="0 0 12 12" aria-hidden="true">{mark}</svg> ' if mark else ""
@@ -213,11 +209,10 @@ def report_files(options: ReportOptions) -> Iterator[Callable[[Report], Written]
         )
     suffix = "" if output is None else Path(output).suffix.lower()
     if output is not None and suffix not in _WRITERS:
-        given = f"not {suffix}" if suffix else "and this has no suffix"
-        charts = ", or --svg FOLDER for each chart as a file" if suffix == ".svg" else ""
         raise OptionError(
-            f"-o {output}: a report ends in .html or .md, {given}",
-            remedy=f"give -o FILE.html for drawn charts, or -o FILE.md for charts as text{charts}",
+            f"-o {output}: a report ends in .html or .md",
+            remedy="give -o FILE.html for drawn charts, -o FILE.md for charts as text, or --svg FOLDER for "
+            "each chart as a file",
         )
     with ExitStack() as opened:
         path = None if output is None else opened.enter_context(new_file(Path(output)))

@@ -251,16 +251,19 @@ def curve_of(epsilon: FloatArray, speedup: FloatArray, chosen: float) -> Iterato
         yield f'<circle {mark} cx="{left:.1f}" cy="{top:.1f}"/>'
 
 
-# Methods by speedup and error, each with its name beside it.
+# Methods by speedup and error, each with its letter in its point.
 
 # An error this small, and none at all, stands at the foot of a logarithmic axis.
 _LEAST_ERROR = 1e-4
-_GAP, _LINE = 9, 14
-
-Box = tuple[float, float, float, float]
 
 
-def points_of(speedup: FloatArray, mean_error: FloatArray, names: Sequence[str]) -> Iterator[str]:
+def letter_mark(letter: str, x: float = 6, y: float = 6) -> str:
+    """Return a point with a letter in it; as a legend's mark where no place is given."""
+    text = f'<text x="{x:.1f}" y="{y + 3:.1f}" font-size="9" text-anchor="middle">{in_html(letter)}</text>'
+    return f'<circle class="letter" r="6" cx="{x:.1f}" cy="{y:.1f}"/>{text}'
+
+
+def points_of(speedup: FloatArray, mean_error: FloatArray, letters: Sequence[str]) -> Iterator[str]:
     """Yield methods by the speedups of their plans and the mean errors of repeated draws; both (n,)."""
     error = np.maximum(mean_error, _LEAST_ERROR)
     across = Axis(float(speedup.min()) / 1.4, float(speedup.max()) * 1.4, LEFT, RIGHT, log=True)
@@ -268,47 +271,8 @@ def points_of(speedup: FloatArray, mean_error: FloatArray, names: Sequence[str])
     x_ticks = digit_ticks(across.low, across.high, ratio)
     y_ticks = digit_ticks(up.low, up.high, share)
     yield from axes(across, up, x_ticks, y_ticks, "speedup", "mean error")
-    places = list(zip(across.at(speedup).tolist(), up.at(error).tolist(), strict=True))
-    boxes = name_boxes(places, names)
-    for (x, y), (left, foot, right, _), name in zip(places, boxes, names, strict=True):
-        if abs(foot - 4 - y) > 1:
-            # The name is not beside its point, but leads to it.
-            near = left - 2 if left > x else right + 2
-            yield f'<path class="axis" d="M{x:.1f} {y:.1f}L{near:.1f} {foot - 4:.1f}"/>'
-        yield f'<circle class="fill0" r="4.5" cx="{x:.1f}" cy="{y:.1f}"/>'
-        yield f'<text x="{left:.1f}" y="{foot:.1f}">{in_html(name)}</text>'
-
-
-def name_boxes(places: Sequence[tuple[float, float]], names: Sequence[str]) -> list[Box]:
-    """Return (left, foot, right, top) of each name: beside its point, where no other name or point is.
-
-    Where all such places are taken, it is the last one tried, furthest away.
-    """
-    taken: list[Box] = [(x - 6, y + 6, x + 6, y - 6) for x, y in places]
-    boxes: list[Box] = []
-    for (x, y), name in zip(places, names, strict=True):
-        width = len(name) * _LETTER
-        tried = [
-            (left, foot, left + width, foot - 10)
-            for away in range(8)
-            for foot in dict.fromkeys((y + 4 + away * _LINE, y + 4 - away * _LINE))
-            for left in (x + _GAP, x - _GAP - width)
-            if left >= LEFT and left + width <= RIGHT and TOP + 10 <= foot <= BOTTOM - 2
-        ]
-        if not tried:
-            # Wider than the picture to either side of its point.
-            left, foot = max(min(x - width / 2, RIGHT - width), LEFT), max(y - _GAP, TOP + 10)
-            tried = [(left, foot, left + width, foot - 10)]
-        free = (each for each in tried if not any(_overlap(each, other) for other in taken))
-        box = next(free, tried[-1])
-        taken.append(box)
-        boxes.append(box)
-    return boxes
-
-
-def _overlap(one: Box, other: Box) -> bool:
-    """Whether two boxes, whose tops have the smaller number, share a place."""
-    return one[0] < other[2] and other[0] < one[2] and one[3] < other[1] and other[3] < one[1]
+    for letter, x, y in zip(letters, across.at(speedup).tolist(), up.at(error).tolist(), strict=True):
+        yield letter_mark(letter, x, y)
 
 
 # A chart as a file of its own.
@@ -326,6 +290,7 @@ _CHART = """\
 .fill3 { fill: var(--c3); } .fill4 { fill: var(--c4); } .fill5 { fill: var(--c5); }
 .curve { stroke: var(--c0); stroke-width: 2; fill: none; }
 .drawn { stroke: var(--text); stroke-width: 1.5; fill: none; }
+.letter { fill: var(--page); stroke: var(--c0); stroke-width: 1.5; }
 .chosen { fill: var(--c1); stroke: var(--text); stroke-width: 1.5; }
 """
 STYLE = f"""\
@@ -373,6 +338,7 @@ figcaption strong {{ color: var(--text); }}
 {_CHART}.legend {{ display: flex; flex-wrap: wrap; gap: 0.2rem 1.2rem; }}
 .legend {{ list-style: none; margin: 0.3rem 0 0; padding: 0; }}
 .legend li {{ font-size: 0.85rem; }}
+.legend text {{ fill: var(--text); }}
 .legend svg {{ width: 0.75rem; height: 0.75rem; vertical-align: -0.05rem; }}
 @media print {{
   :root {{

@@ -22,6 +22,8 @@ from sampling.simulators.results import SimulatedLaunches, read_result_files
 from sampling.text import counted
 from scalemodel.from_logs import (
     METHOD,
+    OFF_A_DOUBLING,
+    ByWaves,
     Printed,
     Run,
     check_runs,
@@ -31,7 +33,6 @@ from scalemodel.from_logs import (
     size_of,
     waves_of,
 )
-from scalemodel.waves import OFF_A_DOUBLING, ByWaves
 from tui.charts.quantities import share
 from tui.options.scale import ScalePredictOptions, sizes_of
 from tui.output.blocks import Said

@@ -7,11 +7,7 @@ import sys
 from collections.abc import Mapping, MutableMapping
 from typing import Literal, Protocol
 
-from tui.terminal.printable import is_ascii
-
 ColorMode = Literal["auto", "always", "never"]
-Dots = Literal["braille", "blocks", "ascii"]
-"""What the dots of a chart are made of."""
 
 DEFAULT_WIDTH = 100
 _MOST_WIDTH, _MOST_DIGITS = 10_000, 9
@@ -20,12 +16,6 @@ _MOST_WIDTH, _MOST_DIGITS = 10_000, 9
 _TERMS_WITHOUT_UNICODE = frozenset({"linux", "dumb", "vt100"})
 # They place no cursor: Emacs shells and consoles of editors.
 _TERMS_WITHOUT_SCREEN = frozenset({"dumb", "unknown"})
-# Their fonts have the blocks of the old PC character set, and no braille.
-_TERMS_WITH_BLOCKS = frozenset(
-    {"linux", "cygwin", "putty", "putty-256color", "eterm", "eterm-color", "fbterm"}
-)
-BLOCKS = "▀▄█"
-"""What the dots of a terminal without braille are made of."""
 _LOCALES_WITHOUT_UNICODE = frozenset({"C", "POSIX"})
 # What Python itself sets LC_CTYPE to when it finds the C locale (PEP 538): the user did not ask for it.
 _COERCED_LOCALES = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
@@ -56,27 +46,8 @@ def ascii_only(flag: bool, environ: Mapping[str, str], encoding: str | None) -> 
         flag
         or environ.get("TERM", "") in _TERMS_WITHOUT_UNICODE
         or not _is_unicode_locale(environ)
-        or not _can_encode(_GLYPHS_TO_ENCODE, encoding)
+        or not _can_encode(encoding)
     )
-
-
-def dots(flag: bool, environ: Mapping[str, str], encoding: str | None) -> Dots:
-    """What to draw dots with: braille where the terminal has it, else half blocks, else ASCII.
-
-    Parameters
-    ----------
-    flag, environ, encoding : as for `ascii_only`. The Linux console has half blocks, and few other glyphs.
-    """
-    has_blocks = environ.get("TERM", "") in _TERMS_WITH_BLOCKS
-    if has_blocks and not flag and _is_unicode_locale(environ) and _can_encode(BLOCKS, encoding):
-        return "blocks"
-    return "ascii" if ascii_only(flag, environ, encoding) else "braille"
-
-
-def app_dots(flag: bool) -> Dots:
-    """What the app draws dots with; the encoding is stdout's, as its own stream may be put to ASCII."""
-    wanted = dots(flag, os.environ, getattr(sys.__stdout__, "encoding", None))
-    return "ascii" if is_ascii() and wanted == "braille" else wanted
 
 
 def _is_unicode_locale(environ: Mapping[str, str]) -> bool:
@@ -88,11 +59,11 @@ def _is_unicode_locale(environ: Mapping[str, str]) -> bool:
     return not locale or "utf8" in locale.lower().replace("-", "")
 
 
-def _can_encode(glyphs: str, encoding: str | None) -> bool:
+def _can_encode(encoding: str | None) -> bool:
     if encoding is None:
         return True
     try:
-        glyphs.encode(encoding)
+        _GLYPHS_TO_ENCODE.encode(encoding)
     except (UnicodeEncodeError, LookupError):
         return False
     return True

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sampling.arrays import FloatArray, IntArray
-from sampling.difference import LEAST_LAUNCHES, Difference, Durations, MatchedKernel, Status
+from sampling.difference import LEAST_LAUNCHES, Difference, MatchedKernel, Status
 from sampling.text import counted, finite
 from tui.charts.grid import fitted
 from tui.charts.quantities import UNKNOWN, count, duration, ratio, share, share_above, si
@@ -28,6 +28,7 @@ _LEAST_LABEL = 12
 _EXACT_COUNT_BELOW = 100_000
 _GONE = {Status.APPEARED: "new", Status.VANISHED: "gone"}
 _KERNEL_FIELDS = ("launches", "total_ns", "mean_ns", "share")
+_IDENTITY = ("key", "name", "grid", "block", "process", "device")
 _FLAT_FIELDS = dict(
     zip(_KERNEL_FIELDS, ("launches_{}", "total_{}_ns", "mean_{}_ns", "share_{}"), strict=True)
 )
@@ -97,17 +98,12 @@ def slower_text(found: Difference, allowed: float) -> str:
     )
 
 
-def _warnings(found: Difference) -> list[str]:
-    said = []
+def _warnings(found: Difference) -> Iterator[str]:
     if found.without_places:
-        said.append("processes or devices differ, so kernels are matched without them")
-    by_name = sum(_changed_shape(found, kernel) for kernel in found.kernels)
-    if by_name:
-        have, are = ("kernel has", "is") if by_name == 1 else ("kernels have", "are")
-        said.append(
-            f"{by_name:,} {have} other grids or blocks after than before, and {are} matched by name alone"
-        )
-    return said
+        yield "processes or devices differ, so kernels are matched without them"
+    if by_name := sum(_changed_shape(found, kernel) for kernel in found.kernels):
+        matched = counted(by_name, "kernel is", "kernels are")
+        yield f"{matched} matched by name alone, for grids or blocks differ after from before"
 
 
 def _changed_shape(found: Difference, kernel: MatchedKernel) -> bool:
@@ -117,18 +113,19 @@ def _changed_shape(found: Difference, kernel: MatchedKernel) -> bool:
 
 def kernel_rows(found: Difference, most: int | None = None) -> list[dict[str, Any]]:
     """Return the kernels that changed most, as JSON lists them; what is not known is None."""
-    before, after = _side_rows(found.before), _side_rows(found.after)
+    before, after = (
+        [
+            {name: finite(value) for name, value in zip(_KERNEL_FIELDS, values, strict=True)}
+            for values in zip(*(getattr(side, name).tolist() for name in _KERNEL_FIELDS), strict=True)
+        ]
+        for side in (found.before, found.after)
+    )
     of = found.ratios
     ratios = np.stack((of.ratio, of.low, of.high), axis=1).tolist()
     change_ns = found.change_ns.tolist()
     return [
         {
-            "key": kernel.key,
-            "name": kernel.name,
-            "grid": None if kernel.grid is None else list(kernel.grid),
-            "block": None if kernel.block is None else list(kernel.block),
-            "process": kernel.process,
-            "device": kernel.device,
+            **{name: finite(getattr(kernel, name)) for name in _IDENTITY},
             "status": kernel.status.value,
             "matched_by": None if kernel.matched_by is None else kernel.matched_by.value,
             "shapes_before": kernel.shapes_before,
@@ -139,14 +136,6 @@ def kernel_rows(found: Difference, most: int | None = None) -> list[dict[str, An
             **dict(zip(("ratio", "low", "high"), finite(ratios[index]), strict=True)),
         }
         for index, kernel in enumerate(found.kernels[:most])
-    ]
-
-
-def _side_rows(side: Durations) -> list[dict[str, Any]]:
-    columns = (side.launches, side.total_ns, side.mean_ns, side.share)
-    return [
-        {name: finite(value) for name, value in zip(_KERNEL_FIELDS, values, strict=True)}
-        for values in zip(*(column.tolist() for column in columns), strict=True)
     ]
 
 
@@ -172,10 +161,8 @@ def _shapes(found: Difference, kernel: MatchedKernel) -> str:
 def difference_blocks(found: Difference, options: DifferenceOptions, canvas: Canvas) -> Iterator[Said]:
     """Yield whether the total grew, and the kernels that changed most; on a page with their whole keys."""
     most = options.top or MOST_ROWS
-    kernels, figures = found.kernels[:most], figure_columns(found, most)
     places = place_names((kernel.process, kernel.device) for kernel in found.kernels)
-    label = kernel_labels(found, places)
-    keys = [kernel.key + _shapes(found, kernel) for kernel in kernels]
+    keys = [kernel.key + _shapes(found, kernel) for kernel in found.kernels[:most]]
     yield changed_sentence(found)
     sides = []
     for word, side in (("before: ", found.before), ("after:  ", found.after)):
@@ -184,7 +171,8 @@ def difference_blocks(found: Difference, options: DifferenceOptions, canvas: Can
     room = max(canvas.width - max(map(len, sides)), _LEAST_LABEL)
     yield from (side + path for side, path in zip(sides, paths_apart(options, room), strict=True))
     yield ""
-    yield Listing(figures, "kernel", label, dropped_first=(), whole=keys)
+    figures = figure_columns(found, most)
+    yield Listing(figures, "kernel", kernel_labels(found, places), dropped_first=(), whole=keys)
     left = found.change_ns[most:]
     if len(left):
         yield f"and {counted(len(left), 'more kernel')}, {_signed(int(left.sum()))} together"
@@ -232,31 +220,33 @@ def figure_columns(found: Difference, most: int | None) -> list[Column]:
     """
     before, after, ratios = found.before, found.after, found.ratios
     kernels = found.kernels[:most]
-    shown = range(len(kernels))
-    means = [
-        _GONE.get(kernel.status) or _ratio(float(ratios.ratio[index])) for index, kernel in enumerate(kernels)
+    totals = [
+        [
+            duration(ns) if launches else UNKNOWN
+            for ns, launches in zip(side.total_ns[:most].tolist(), side.launches.tolist(), strict=False)
+        ]
+        for side in (before, after)
     ]
-    intervals = [_interval(float(ratios.low[index]), float(ratios.high[index])) for index in shown]
+    # Once where they are as many or on one side alone.
+    launches = [
+        "->".join(
+            count(each) if each < _EXACT_COUNT_BELOW else si(each) for each in dict.fromkeys(both) if each
+        )
+        for both in zip(before.launches[:most].tolist(), after.launches.tolist(), strict=False)
+    ]
+    means = [
+        _GONE.get(kernel.status) or _ratio(value)
+        for kernel, value in zip(kernels, ratios.ratio.tolist(), strict=False)
+    ]
+    ends = zip(ratios.low[:most].tolist(), ratios.high.tolist(), strict=False)
     return [
         Column("change", [_signed(ns) for ns in found.change_ns[:most].tolist()]),
-        Column("before", [_total(before, index) for index in shown]),
-        Column("after", [_total(after, index) for index in shown]),
-        Column(
-            "launches", [_counts(int(before.launches[each]), int(after.launches[each])) for each in shown]
-        ),
+        Column("before", totals[0]),
+        Column("after", totals[1]),
+        Column("launches", launches),
         Column("mean", means),
-        Column("interval", intervals),
+        Column("interval", [_interval(low, high) for low, high in ends]),
     ]
-
-
-def _total(side: Durations, index: int) -> str:
-    return duration(int(side.total_ns[index])) if side.launches[index] else UNKNOWN
-
-
-def _counts(before: int, after: int) -> str:
-    """Return the launches of the two sides, once where they are as many or on one side alone."""
-    both = dict.fromkeys((before or after, after or before))
-    return "->".join(count(each) if each < _EXACT_COUNT_BELOW else si(each) for each in both)
 
 
 def _signed(ns: int) -> str:

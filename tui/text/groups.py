@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from sampling.plan.study import Study
 from sampling.reduction.duration_counts import DurationCounts
-from tui.charts.grid import HEADING, LABEL, Grid, bar, blank, cluster_style, cluster_symbol, put, stack
-from tui.charts.histogram import LEFT, DurationAxis, HistogramData, histogram
-from tui.charts.quantities import UNKNOWN, count, duration, duration_range, share
+from sampling.text import finite
+from tui.charts.grid import Grid, bar
+from tui.charts.histogram import DurationAxis, HistogramData, histogram
+from tui.charts.quantities import count, duration, duration_range, share
 from tui.options.choices import GroupSort
 from tui.output.blocks import Listing, Said
 from tui.output.writer import Canvas
@@ -25,6 +26,8 @@ Row = dict[str, Any]
 
 #: What stands for the strata and the launches of a kernel group that is pooled with others.
 POOLED = "pool"
+_IDENTITY = ("key", "name", "grid", "block", "process", "device")
+_FIGURES = ("launches", "total_duration_ns", "share", "mean_ns", "std_ns", "cov", "min_ns", "max_ns")
 _BAR = 8
 _GAP = 2
 # A name in fewer columns says little; figures that others tell make room for it, these first.
@@ -77,35 +80,20 @@ def group_row(study: Study, index: int) -> Row:
     """Return one kernel group as the contract's `groups` lists it."""
     group, of = study.counts.groups[index], study.groups
     is_pooled = bool(of.pooled[index])
-    return {
-        "rank": index + 1,
-        "key": group.key,
-        "name": group.name,
-        "grid": None if group.grid is None else list(group.grid),
-        "block": None if group.block is None else list(group.block),
-        "process": group.process,
-        "device": group.device,
-        "launches": int(of.launches[index]),
-        "total_duration_ns": int(of.total_duration_ns[index]),
-        "share": float(of.share[index]),
-        "mean_ns": float(of.mean_ns[index]),
-        "std_ns": float(of.std_ns[index]),
-        "cov": float(of.cov[index]) if of.mean_ns[index] else None,
-        "min_ns": int(of.min_ns[index]),
-        "max_ns": int(of.max_ns[index]),
-        "clusters": None if is_pooled or of.clusters is None else int(of.clusters[index]),
-        "samples": None if is_pooled or of.samples is None else int(of.samples[index]),
-        "pooled": is_pooled,
-    }
+    row = {"rank": index + 1, **{name: finite(getattr(group, name)) for name in _IDENTITY}}
+    row |= {name: getattr(of, name)[index].item() for name in _FIGURES}
+    if not row["mean_ns"]:
+        row["cov"] = None
+    for name in ("clusters", "samples"):
+        values = getattr(of, name)
+        row[name] = None if is_pooled or values is None else int(values[index])
+    return row | {"pooled": is_pooled}
 
 
-@dataclass(frozen=True, slots=True)
-class GroupList:
-    """The listed groups."""
+class GroupList(NamedTuple):
+    """The listed groups: their indices, rank - 1, in order, and how many match the filter in all."""
 
-    #: Their indices, rank - 1, in the order of the list.
     groups: tuple[int, ...]
-    #: How many groups match the filter; the listed ones are the first of them.
     matching: int
 
 
@@ -119,17 +107,7 @@ def list_groups(
     most : list no more than this.
     reverse : the smallest first, or the last name.
     """
-    order = _order(study, sort, reverse=reverse)
-    if wanted:
-        wanted = wanted.casefold()
-        order = [index for index in order if wanted in study.counts.groups[index].key.casefold()]
-    return GroupList(tuple(order[:most]), len(order))
-
-
-def _order(study: Study, sort: GroupSort, *, reverse: bool) -> list[int]:
     groups, of = study.counts.groups, study.groups
-    if sort is GroupSort.NAME:
-        return sorted(range(len(groups)), key=lambda index: groups[index].name, reverse=reverse)
     values = {
         GroupSort.LAUNCHES: of.launches,
         GroupSort.MEAN: of.mean_ns,
@@ -137,13 +115,19 @@ def _order(study: Study, sort: GroupSort, *, reverse: bool) -> list[int]:
         GroupSort.STRATA: of.clusters,
         GroupSort.DRAWN: of.samples,
     }.get(sort)
-    if values is None:
-        return list(range(len(groups)))[:: -1 if reverse else 1]
-    if sort in {GroupSort.STRATA, GroupSort.DRAWN}:
-        # Groups that are pooled have none of their own and stand last.
-        values = np.where(of.pooled, np.inf if reverse else 0, values)
-    order: list[int] = np.argsort(values if reverse else -values, kind="stable").tolist()
-    return order
+    order = list(range(len(groups)))
+    if sort is GroupSort.NAME:
+        order.sort(key=lambda index: groups[index].name, reverse=reverse)
+    elif values is None:
+        order = order[:: -1 if reverse else 1]
+    else:
+        if sort in {GroupSort.STRATA, GroupSort.DRAWN}:
+            # Groups that are pooled have none of their own and stand last.
+            values = np.where(of.pooled, np.inf if reverse else 0, values)
+        order = np.argsort(values if reverse else -values, kind="stable").tolist()
+    wanted = wanted.casefold()
+    order = [index for index in order if wanted in groups[index].key.casefold()] if wanted else order
+    return GroupList(tuple(order[:most]), len(order))
 
 
 def group_blocks(study: Study, rows: list[Row], canvas: Canvas) -> Iterator[Said]:
@@ -206,23 +190,7 @@ def of_group(row: Row, what: str) -> str:
     return "-" if row[what] is None else count(row[what])
 
 
-# The strata of one.
-
-
-@dataclass(frozen=True, slots=True)
-class GroupStratum:
-    """The launches of a kernel group in one stratum."""
-
-    low_ns: int
-    high_ns: int
-    launches: int
-    #: Of the group's time.
-    share: float
-    mean_ns: float
-    #: None where the mean is 0.
-    cov: float | None
-    #: Launches that the plan draws; None where they may be of other groups too.
-    drawn: int | None
+# The durations of one.
 
 
 def clusters_of_group(study: Study, group: int) -> list[tuple[int, int]]:
@@ -242,81 +210,14 @@ def clusters_of_group(study: Study, group: int) -> list[tuple[int, int]]:
     return list(found) or whole
 
 
-def group_strata(study: Study, group: int) -> list[GroupStratum]:
-    """Return the strata of a kernel group by duration; one of all its launches where the plan has none."""
-    durations_ns, launches = study.counts.group_pairs(group)
-    clusters = clusters_of_group(study, group)
-    total_ns = float(durations_ns @ launches) or 1.0
-    strata = []
-    for (low_ns, high_ns), samples in zip(clusters, _drawn(study, group, len(clusters)), strict=True):
-        rows = slice(*np.searchsorted(durations_ns, [low_ns, high_ns + 1]).tolist())
-        of_ns, number = durations_ns[rows], launches[rows]
-        mean_ns = float(of_ns @ number) / int(number.sum())
-        std_ns = float(np.sqrt(number @ (of_ns - mean_ns) ** 2 / number.sum()))
-        part, cov = float(of_ns @ number) / total_ns, std_ns / mean_ns if mean_ns else None
-        strata.append(GroupStratum(low_ns, high_ns, int(number.sum()), part, mean_ns, cov, samples))
-    return strata
-
-
-def _drawn(study: Study, group: int, clusters: int) -> list[int | None]:
-    """Return how many launches the plan draws in each stratum of a group."""
-    design, of = study.design, study.groups
-    if not of.pooled[group] and design.groups is not None:
-        rows = np.flatnonzero(design.strata.group == design.groups.group_of[group])
-        if len(rows) == clusters:
-            return list(design.strata.samples[rows].tolist())
-    if not of.pooled[group] and of.samples is not None and clusters == 1:
-        return [int(of.samples[group])]
-    return [None] * clusters
-
-
-def strata_grid(study: Study, group: int, width: int) -> Grid | None:
-    """Return the strata of a kernel group as a table no wider than `width`, or None if it would be wider.
-
-    A stratum has the symbol and the colour of its bars in the histogram.
-    """
-    strata = group_strata(study, group)
-    unknown = POOLED if study.groups.pooled[group] else UNKNOWN
-    columns = {
-        "durations": [duration_range(each.low_ns, each.high_ns) for each in strata],
-        "launches": [count(each.launches) for each in strata],
-        "mean": [duration(each.mean_ns) for each in strata],
-        "CoV": [UNKNOWN if each.cov is None else f"{each.cov:.3f}" for each in strata],
-        "drawn": [unknown if each.drawn is None else str(each.drawn) for each in strata],
-        "of its time": [share(each.share) for each in strata],
-    }
-    widths = [max(map(len, (heading, *cells))) for heading, cells in columns.items()]
-    *starts, end = np.cumsum([2, *(cells + _GAP for cells in widths)]).tolist()
-    if end - _GAP > width:
-        return None
-    grid = blank(width, len(strata) + 1)
-    for (heading, cells), start, room in zip(columns.items(), starts, widths, strict=True):
-        put(grid, 0, start, heading.rjust(room), HEADING)
-        for row, text in enumerate(cells, 1):
-            put(grid, row, start, text.rjust(room), LABEL)
-    for row, stratum in enumerate(strata, 1):
-        style = cluster_style(row - 1)
-        if len(strata) > 1:
-            put(grid, row, 0, cluster_symbol(row - 1), style)
-        put(grid, row, end, bar(stratum.share, max(min(_BAR, width - end), 0)), style)
-    return grid
-
-
-# Its histogram.
-
-
 def group_histogram(
     study: Study, group: int, width: int, height: int, *, log: bool, whole: bool = False
 ) -> Grid:
-    """Return the histogram of a kernel group, its strata as clusters; a table of them where it has room."""
+    """Return the histogram of a kernel group, its strata as clusters."""
     durations_ns, launches = study.counts.group_pairs(group)
     clusters = clusters_of_group(study, group)
-    words = None
-    # At most a third of the rows, with the headings and a blank row above.
-    if len(clusters) + 2 <= height // 3 and (listed := strata_grid(study, group, width - LEFT)):
-        words = stack([blank(width - LEFT, 1), listed])
     axis: DurationAxis = "log" if log else "all" if whole else "linear"
-    return histogram(durations_ns, launches, clusters, width, height, axis=axis, words=words)
+    return histogram(durations_ns, launches, clusters, width, height, axis=axis)
 
 
 def histogram_blocks(
@@ -329,13 +230,13 @@ def histogram_blocks(
 
 def histogram_page(study: Study, group: int, data: HistogramData) -> list[Said]:
     """Return the group's rank and key, and its bins as a table."""
-    low, high = data.edges_ns[:-1].tolist(), data.edges_ns[1:].tolist()
+    edges, clusters = data.edges_ns.tolist(), data.cluster_counts.tolist()
     columns = [
-        Column("durations", [duration_range(*edges) for edges in zip(low, high, strict=True)]),
+        Column("durations", [duration_range(*ends) for ends in pairwise(edges)]),
         Column("launches", [count(each) for each in data.counts.tolist()]),
     ]
-    for number, counts in enumerate(data.cluster_counts if len(data.cluster_counts) > 1 else ()):
-        columns.append(Column(f"cluster {number}", [count(each) for each in counts.tolist()]))
+    for number, counts in enumerate(clusters if len(clusters) > 1 else ()):
+        columns.append(Column(f"cluster {number}", [count(each) for each in counts]))
     return [group_columns(f"#{group + 1}", study.counts.groups[group].key), columns]
 
 
@@ -355,15 +256,14 @@ def histogram_results(
     }
 
 
-def histogram_rows(clusters: list[tuple[int, int]], data: HistogramData) -> list[dict[str, Any]]:
+def histogram_rows(data: HistogramData) -> list[dict[str, Any]]:
     """Return a row a bin, with the launches of each cluster."""
-    edges, counts, of_clusters = data.edges_ns.tolist(), data.counts.tolist(), data.cluster_counts.tolist()
-    return [
-        {
-            "low_ns": int(edges[index]),
-            "high_ns": int(edges[index + 1]),
-            "count": int(counts[index]),
-            **{f"cluster_{number}": int(of_clusters[number][index]) for number in range(len(clusters))},
-        }
-        for index in range(len(counts))
+    edges = data.edges_ns.astype(np.int64).tolist()
+    names = [
+        "low_ns",
+        "high_ns",
+        "count",
+        *(f"cluster_{number}" for number in range(len(data.cluster_counts))),
     ]
+    columns = (edges[:-1], edges[1:], data.counts.tolist(), *data.cluster_counts.tolist())
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -25,12 +25,10 @@ from tui.options.plan import CompareOptions
 from tui.output.blocks import Laid, Said, Typed
 from tui.output.writer import Canvas
 from tui.terminal.diagnostics import note
-from tui.terminal.printable import Column, names, shortened, table
+from tui.terminal.printable import Column, shortened, table
 from tui.text.profile import Part, part_of
 
 Row = dict[str, Any]
-
-_RECORDING = "to record the metrics of Nsight Compute that they need:"
 
 
 # What they are.
@@ -55,37 +53,18 @@ def method_rows() -> list[Row]:
     return rows
 
 
-def methods_blocks(rows: list[Row], canvas: Canvas) -> Iterator[Said]:
+def methods_blocks(rows: list[Row]) -> Iterator[Said]:
     """Yield each method with its source, what it needs and its options."""
-    if canvas.is_page:
-        options = [(f"{row['name']}.{each['name']}", each) for row in rows for each in row["about_options"]]
-        yield [
-            names("method", [row["name"] for row in rows]),
-            Column("source", [row["source"] for row in rows], to_right=False),
-            Column("needs", [", ".join(row["needs"]) for row in rows], to_right=False),
-        ]
-        yield f"{DEFAULT_METHOD} is the default; options are set by `--set METHOD.NAME=VALUE`:"
-        yield [
-            names("option", [name for name, _ in options]),
-            Column("default", [_default(each) for _, each in options]),
-            Column("values", [each["values"] for _, each in options], to_right=False),
-            Column("meaning", [each["meaning"] for _, each in options], to_right=False),
-        ]
-    else:
-        for row in rows:
-            yield f"{row['name']}{'*' if row['default'] else ''}: {row['source']}"
-            yield from [f"  needs {', '.join(row['needs'])}"] if row["needs"] else []
-            for each in row["about_options"]:
-                name = f"{row['name']}.{each['name']}={_default(each)}"
-                yield f"  {name} [{each['values']}] {each['meaning']}"
-        yield from ("", "* the default; options are set by --set METHOD.NAME=VALUE", "")
-    yield _RECORDING
+    for row in rows:
+        yield f"{row['name']}{'*' if row['default'] else ''}: {row['source']}"
+        yield from [f"  needs {', '.join(row['needs'])}"] if row["needs"] else []
+        for each in row["about_options"]:
+            value = each["default"]
+            default = "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+            yield f"  {row['name']}.{each['name']}={default} [{each['values']}] {each['meaning']}"
+    yield from ("", "* the default; options are set by `--set METHOD.NAME=VALUE`", "")
+    yield "to record the metrics of Nsight Compute that they need:"
     yield Typed(f"{NCU_COMMAND} ./program", "")
-
-
-def _default(option: Row) -> str:
-    value = option["default"]
-    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 # All of them on profiles, as rows.
@@ -162,22 +141,24 @@ def workload_rows(
 def comparison_row(profile: str, comparison: Comparison) -> Row:
     """Return one method on one profile as the contract's `compare` lists it."""
     design, judgement = comparison.design, comparison.judgement
-    row = {
-        "profile": profile,
-        "method": comparison.method,
+    row = _empty_row(profile, comparison.method) | {
         "applicable": design is not None,
         "reason": None if comparison.reason is None else with_flags(comparison.reason),
-        **dict.fromkeys((*FIGURES, *ERRORS)),
         "seconds": comparison.seconds,
-        "bound_with_noise": None,
         "same_as": comparison.same_as,
     }
     if design is not None:
-        same = {name: getattr(design, name) for name in (*FIGURES[1:], "bound_with_noise")}
-        row |= {"strata": design.strata_count} | same
+        row["strata"] = design.strata_count
+        row |= {name: getattr(design, name) for name in (*FIGURES[1:], "bound_with_noise")}
     if judgement is not None:
         row |= {name: getattr(judgement, name) for name in ERRORS}
     return row
+
+
+def _empty_row(profile: str, method: str) -> Row:
+    """Return the fields in their order; of a method that can run, with nothing known of its plan."""
+    first = {"profile": profile, "method": method, "applicable": True}
+    return first | dict.fromkeys(("reason", *FIGURES, *ERRORS, "seconds", "bound_with_noise", "same_as"))
 
 
 def mean_rows(workloads: Sequence[Sequence[Row]], mean: Mean) -> NotedRows:
@@ -196,70 +177,55 @@ def mean_rows(workloads: Sequence[Sequence[Row]], mean: Mean) -> NotedRows:
     }
     everywhere = frozenset(range(len(workloads)))
     partial = sorted({places for places in applies.values() if places} - {everywhere}, key=sorted)
-    summed = [
-        (method, places)
-        for places in (everywhere, *partial)
-        for method, of_method in applies.items()
-        if of_method == places or (of_method > places and len(places) > 1)
-    ]
     means = NotedRows([], [])
-    for method, places in summed:
-        there = [row for place in sorted(places) for row in workloads[place] if row["method"] == method]
-        means.rows.append(row := _mean_row(there, len(workloads), mean))
-        is_one_of_several = sum(each == method for each, _ in summed) > 1
-        which = f" over {len(there)}" if is_one_of_several else ""
-        if row["error_mean"] is None:
-            exact = next(each["profile"] for each in there if each["error_mean"] == 0)
-            means.notes.append(
-                f"{method}: its error is 0 on {exact}, so a geometric mean{which} would be 0 whatever the "
-                "others are; not given"
-            )
-        if row["speedup"] is None:
-            endless = next(each["profile"] for each in there if each["speedup"] is None)
-            means.notes.append(
-                f"{method}: it samples no time on {endless}, so a mean speedup{which} is not known"
+    for places in (everywhere, *partial):
+        for method, of_method in applies.items():
+            if of_method != places and not (of_method > places and len(places) > 1):
+                continue
+            there = [row for place in sorted(places) for row in workloads[place] if row["method"] == method]
+            means.rows.append(row := _mean_row(there, len(workloads), mean))
+            lacking = {
+                "error_mean": "its error is 0 on some, so there is no geometric mean",
+                "speedup": "it samples no time on some, so there is no mean speedup",
+            }
+            means.notes.extend(
+                f"{method}, {row['profile']}: {why}" for name, why in lacking.items() if row[name] is None
             )
     return means
 
 
 def _mean_row(there: Sequence[Row], workloads: int, mean: Mean) -> Row:
-    method, same_as = there[0]["method"], {row["same_as"] for row in there}
     speedup, error = mean_figures(
         [row["speedup"] for row in there], [row["error_mean"] for row in there], mean
     )
     means = f"({'geometric' if mean == 'geometric' else 'harmonic'} speedup, {mean} error)"
     over = f"{MEAN_OF}{len(there)} {means}"
     if len(there) < workloads:
-        among = ", ".join(row["profile"] for row in there)
-        over = f"{MEAN_OF}{len(there)} of {workloads} {means}: {among}"
-    return {
-        "profile": over,
-        "method": method,
-        "applicable": True,
-        "reason": None,
-        **dict.fromkeys((*FIGURES, *ERRORS)),
+        over = f"{MEAN_OF}{len(there)} of {workloads} {means}: {', '.join(row['profile'] for row in there)}"
+    same_as = {row["same_as"] for row in there}
+    return _empty_row(over, there[0]["method"]) | {
         "speedup": speedup,
         "error_mean": error,
         "seconds": sum(row["seconds"] for row in there),
-        "bound_with_noise": None,
         "same_as": same_as.pop() if len(same_as) == 1 else None,
     }
 
 
 # Their order.
 
-_SORTED_BY = {
-    CompareSort.SPEEDUP: "speedup",
-    CompareSort.MEAN: "error_mean",
-    CompareSort.DRAWN: "samples",
-    CompareSort.STRATA: "strata",
-    CompareSort.SIMULATED: "bound_with_noise",
-    CompareSort.BOUND: "bound",
-    CompareSort.GROUP: "group_bound",
-    CompareSort.P95: "error_p95",
-    CompareSort.MAX: "error_max",
-    CompareSort.WITHIN: "within_epsilon",
-}
+# Heading and figure of each column; a sort is called as its column is.
+_COLUMNS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+    ("strata", "strata", count),
+    ("drawn", "samples", count),
+    ("speedup", "speedup", ratio),
+    ("simulated", "bound_with_noise", share),
+    ("bound", "bound", share),
+    ("group", "group_bound", share),
+    ("mean", "error_mean", share),
+    ("p95", "error_p95", share),
+    ("max", "error_max", share),
+    ("within", "within_epsilon", share),
+)
 
 
 class Merged(NamedTuple):
@@ -324,7 +290,8 @@ def blocks(
     elif sort is CompareSort.METHOD:
         there.sort(key=lambda row: str(row["method"]), reverse=reverse)
     else:
-        name, sign = _SORTED_BY[sort], -1 if falls(sort, reverse=reverse) else 1
+        name = next(name for heading, name, _ in _COLUMNS if heading == sort.value)
+        sign = -1 if falls(sort, reverse=reverse) else 1
         there.sort(key=lambda row: (row[name] is None, sign * (row[name] or 0)))
     return Blocks(merged(there), tuple(row for row in rows if not row["applicable"]))
 
@@ -345,7 +312,11 @@ def merged(rows: Sequence[Row]) -> tuple[Merged, ...]:
 
 # As tables and scatters.
 
-HEIGHT = 20
+_HEIGHT = 20
+_BEST_FIRST = (
+    "Best first: bounds of the simulated total that are as asked for, by speedup; then wider ones, the "
+    "smallest first; then none, by mean error"
+)
 _DROPPED_FIRST = ("p95", "strata", "group", "max", "within", "drawn", "bound")
 
 
@@ -359,38 +330,21 @@ def comparison_blocks(rows: Sequence[Row], options: CompareOptions, canvas: Canv
             is_whole = canvas.is_page or profile.startswith(MEAN_OF)
             yield from ["", profile if is_whole else shortened(profile, canvas.width), ""][not number :]
         if options.scatter and not canvas.is_page:
-            width, height = options.width or canvas.width, options.height or HEIGHT
-            yield comparison_scatter(of_profile, width, height)
+            yield comparison_scatter(of_profile, options.width or canvas.width, options.height or _HEIGHT)
             continue
         found = blocks(of_profile, options.sort, promise, reverse=options.reverse)
-        yield from _table(found, options, canvas)
-
-
-def _table(found: Blocks, options: CompareOptions, canvas: Canvas) -> Iterator[Said]:
-    if found.can_run:
-        columns = comparison_columns(found.can_run, canvas.width)
-        yield columns if canvas.is_page else Laid(table(columns, gap=" "))
-        has_promise = any(each.row["bound_with_noise"] is not None for each in found.can_run)
-        if has_promise and options.sort is CompareSort.BEST and not options.reverse:
-            yield from ("", best_first_words(options.epsilon))
-    if not found.cannot_run:
-        return
-    yield from [""] if found.can_run else []
-    if canvas.is_page:
-        yield "cannot run:"
-        yield cannot_run_columns(found.cannot_run)
-    elif options.reasons:
-        yield from ("cannot run:", *(f"- {row['reason']}" for row in found.cannot_run))
-    else:
-        yield from (cannot_run_text(found.cannot_run), "(--reasons says why)")
-
-
-def best_first_words(epsilon: float) -> str:
-    """Return what makes a method better than another."""
-    return (
-        f"Best first: the simulated total bounded by {share(epsilon)} (column simulated), and the draws "
-        "within it, by speedup; then wider bounds, the smallest first; then none, by mean error"
-    )
+        if found.can_run:
+            columns = comparison_columns(found.can_run, canvas.width)
+            yield columns if canvas.is_page else Laid(table(columns, gap=" "))
+            if options.sort is CompareSort.BEST and not options.reverse:
+                yield from ("", _BEST_FIRST)
+        if found.cannot_run:
+            yield from [""] if found.can_run else []
+            is_explained = options.reasons or canvas.is_page
+            yield (
+                "cannot run:" if is_explained else f"{cannot_run_text(found.cannot_run)} (--reasons says why)"
+            )
+            yield from (f"- {row['reason']}" for row in found.cannot_run if is_explained)
 
 
 def cannot_run_text(rows: Sequence[Row]) -> str:
@@ -398,45 +352,17 @@ def cannot_run_text(rows: Sequence[Row]) -> str:
     return f"cannot run: {', '.join(row['method'] for row in rows)}"
 
 
-def cannot_run_columns(rows: Sequence[Row]) -> list[Column]:
-    """Return the methods that cannot run, and why."""
-    return [
-        Column("method", [row["method"] for row in rows], to_right=False),
-        Column("reason", [row["reason"] for row in rows], to_right=False),
-    ]
-
-
-def comparison_columns(methods: Sequence[Merged], width: int, *, gap: str = " ") -> list[Column]:
-    """Return the columns of methods that can run; if too wide, without the least important figures.
-
-    Parameters
-    ----------
-    width : of the table, with `gap` between its columns.
-    """
+def comparison_columns(methods: Sequence[Merged], width: int) -> list[Column]:
+    """Return the columns of methods that can run; if too wide, without the least important figures."""
     rows = [each.row for each in methods]
-
-    def shown(heading: str, name: str, form: Any) -> list[Column]:
+    columns = [Column("method", [each.label for each in methods], to_right=False)]
+    for heading, name, form in _COLUMNS:
         # Rows of means have few of the figures.
-        if all(row[name] is None for row in rows):
-            return []
-        return [Column(heading, ["-" if row[name] is None else form(row[name]) for row in rows])]
-
-    columns = [
-        Column("method", [each.label for each in methods], to_right=False),
-        *shown("strata", "strata", count),
-        *shown("drawn", "samples", count),
-        *shown("speedup", "speedup", ratio),
-        *shown("simulated", "bound_with_noise", share),
-        *shown("bound", "bound", share),
-        *shown("group", "group_bound", share),
-        *shown("mean", "error_mean", share),
-        *shown("p95", "error_p95", share),
-        *shown("max", "error_max", share),
-        *shown("within", "within_epsilon", share),
-    ]
+        if any(row[name] is not None for row in rows):
+            columns.append(Column(heading, ["-" if row[name] is None else form(row[name]) for row in rows]))
     # CSV and the other data formats have all of them.
     for heading in _DROPPED_FIRST:
-        if len(table(columns, gap=gap).partition("\n")[0]) > width:
+        if len(table(columns, gap=" ").partition("\n")[0]) > width:
             columns = [column for column in columns if column.heading != heading]
     return columns
 

@@ -23,7 +23,7 @@ from tui.options.choices import PlanList
 from tui.options.command_line import flags_of_parameters, with_flags
 from tui.output.blocks import Listing, Said, Tone, Typed
 from tui.output.writer import Answer
-from tui.terminal.printable import Column, table
+from tui.terminal.printable import Column
 from tui.text.groups import kernel_labels, places_of
 from tui.text.labels import key_parts, labels_of, labels_of_rows
 from tui.text.profile import finding_sentences
@@ -44,28 +44,24 @@ def verdict(design: Design) -> tuple[str, Tone]:
     return ("met", Tone.GOOD) if bound <= design.target.epsilon else ("not met", Tone.BAD)
 
 
+def share_or_unknown(fraction: float | None) -> str:
+    """Return a share, or that there is none."""
+    return UNKNOWN if fraction is None else share(fraction)
+
+
 def sure_words(confidence: float) -> str:
     """Return a confidence as people say it."""
     return f"{100 * confidence:.4g} % sure"
 
 
 def simulate_sentence(design: Design, launches: int, total_ns: int, plan: Plan | None = None) -> str:
-    """Return what is simulated of the whole run, and how much less that is.
-
-    Parameters
-    ----------
-    plan : drawn by the design; without one the sentence says what is expected.
-    """
-    drawn, sampled_ns, speedup = (
-        (design.samples, design.sampled_duration_ns, design.speedup)
-        if plan is None
-        else (plan.samples, plan.sampled_duration_ns, plan.speedup)
-    )
-    if drawn == launches:
+    """Return what is simulated of the whole run, and how much less that is; without a plan, as expected."""
+    of = design if plan is None else plan
+    if of.samples == launches:
         return f"Simulate all of {counted(launches, 'launch', 'launches')}: none stands for another."
-    chosen = f"Simulate {count(drawn)} of {counted(launches, 'launch', 'launches')}"
-    time = f"({duration(sampled_ns)} of {duration(total_ns)})"
-    return f"{chosen}: {ratio(speedup)} less GPU time {time}." if speedup else f"{chosen} {time}."
+    chosen = f"Simulate {count(of.samples)} of {counted(launches, 'launch', 'launches')}"
+    time = f"({duration(of.sampled_duration_ns)} of {duration(total_ns)})"
+    return f"{chosen}: {ratio(of.speedup)} less GPU time {time}." if of.speedup else f"{chosen} {time}."
 
 
 def known_sentence(design: Design) -> str:
@@ -122,11 +118,9 @@ def bound_sentences(design: Design, judgement: Judgement | None) -> Iterator[str
     yield text
     if design.share_within_epsilon is not None:
         own, simulated = design.share_within_epsilon, design.simulated_share_within_epsilon
-        within = f"{share(own)} of {draws_text(DRAWS)} within epsilon of the profile's total"
-        if simulated is not None:
-            within = f"{share(simulated)} of {draws_text(DRAWS)} within epsilon of the simulated total as "
-            within += f"declared, {share(own)} of the profile's"
-        yield f"{within}; {share(design.target.confidence)} stated"
+        within = "" if simulated is None else f"{share(simulated)} within epsilon of the simulated total, "
+        stated = share(design.target.confidence)
+        yield f"of {draws_text(DRAWS)} {within}{share(own)} of the profile's; {stated} stated"
     if judgement is not None:
         mean, p95 = share(judgement.error_mean), share(judgement.error_p95)
         yield f"{draws_text(judgement.repeats)}: mean error {mean}, 95th percentile {p95}"
@@ -193,21 +187,18 @@ def hours_lines(design: Design, costs: PlanCosts) -> Iterator[str]:
         epsilon = f"{design.target.epsilon:g}"
         yield f"epsilon {epsilon}: the smallest that fits {costs.budget.written} of simulation"
     if (taken := costs.hours) is not None:
-        machine = f"{hours(taken.drawn)} of one machine, {hours(taken.expected)} expected"
-        yield f"simulated {costs.slowdown:g} times slower: {machine}"
-        yield f"(the longest launch takes {hours(taken.longest_launch)}: no number of machines is faster)"
+        yield (
+            f"simulated {costs.slowdown:g} times slower: {hours(taken.drawn)} of one machine, "
+            f"{hours(taken.expected)} expected; the longest launch takes {hours(taken.longest_launch)}"
+        )
 
 
 def hours_forms(taken: SimulationHours | None) -> tuple[str, ...]:
     """Return what goes behind an expected speedup where a slowdown is known, the longest wording first."""
     if taken is None:
         return ("",)
-    expected, longest = hours(taken.expected), hours(taken.longest_launch)
-    return (
-        f", {expected} of one machine, the longest launch {longest}",
-        f", {expected}, longest {longest}",
-        f", {expected}",
-    )
+    expected = hours(taken.expected)
+    return f", {expected} of one machine, the longest launch {hours(taken.longest_launch)}", f", {expected}"
 
 
 def binding_text(found: Sequence[Relaxation], design: Design, total_ns: int, slowdown: float | None) -> str:
@@ -215,20 +206,12 @@ def binding_text(found: Sequence[Relaxation], design: Design, total_ns: int, slo
     if not found:
         return why_none(design)
     ways = []
-    for step, given in zip(found, _given(found, total_ns, slowdown, ", "), strict=True):
+    for step in found:
         flag = flags_of_parameters()[step.option]
         way = f"without {flag}" if step.after is False else f"{flag} {value_text(step.after)}"
-        ways.append(f"{way} ({given})")
+        taken = "" if slowdown is None else f", {hours(machine_hours(total_ns / step.speedup, slowdown))}"
+        ways.append(f"{way} ({ratio(step.speedup)}{taken})")
     return f"Faster: {', '.join(ways)}"
-
-
-def _given(found: Sequence[Relaxation], total_ns: int, slowdown: float | None, before: str) -> list[str]:
-    """Return the speedup of each step, and what the plan then takes of one machine where that is known."""
-    return [
-        ratio(step.speedup)
-        + ("" if slowdown is None else before + hours(machine_hours(total_ns / step.speedup, slowdown)))
-        for step in found
-    ]
 
 
 def why_none(design: Design) -> str:
@@ -252,28 +235,12 @@ def option_label(step: Relaxation) -> str:
     return flags_of_parameters()[step.option].removeprefix("--")
 
 
-def binding_forms(
-    found: Sequence[Relaxation], design: Design, total_ns: int = 0, slowdown: float | None = None
-) -> list[str]:
+def binding_forms(found: Sequence[Relaxation], design: Design) -> list[str]:
     """Return what binds in a line, the longest wording first: all options, or the first few."""
     if not found:
         return [why_none(design), "Faster if: nothing"]
-    ways = [f"{option_label(each)} {value_text(each.after)}" for each in found]
-    given = [each if slowdown is None else f"{each})" for each in _given(found, total_ns, slowdown, " (")]
-    forms = []
-    for number in range(len(found), 0, -1):
-        shown = list(zip(ways, given, strict=True))[:number]
-        forms.append("Faster if: " + ", ".join(f"{way} gives {speedup}" for way, speedup in shown))
-        forms.append("Faster: " + ", ".join(f"{way} {speedup}" for way, speedup in shown))
-    return forms
-
-
-def binding_table(
-    found: Sequence[Relaxation], total_ns: int, slowdown: float | None
-) -> tuple[str, list[str]]:
-    """Return a heading and a line for each option: its value, the one a step looser, what that gives."""
-    heading, *lines = table(binding_columns(found, total_ns, slowdown)).split("\n")
-    return heading, lines
+    ways = [f"{option_label(each)} {value_text(each.after)} {ratio(each.speedup)}" for each in found]
+    return [f"Faster if: {', '.join(ways[:number])}" for number in range(len(ways), 0, -1)]
 
 
 def binding_columns(found: Sequence[Relaxation], total_ns: int, slowdown: float | None) -> list[Column]:
@@ -302,12 +269,9 @@ def design_row(study: Study) -> dict[str, Any]:
         "epsilon": design.target.epsilon,
         "confidence": design.target.confidence,
         "strata": design.strata_count,
-        "samples": design.samples,
-        "sampled_duration_ns": design.sampled_duration_ns,
+        **{name: getattr(design, name) for name in ("samples", "sampled_duration_ns")},
         "speedup": study.speedup,
-        "bound": design.bound,
-        "group_bound": design.group_bound,
-        "bound_with_noise": design.bound_with_noise,
+        **{name: getattr(design, name) for name in ("bound", "group_bound", "bound_with_noise")},
     }
 
 
@@ -320,6 +284,7 @@ def judged_row(judgement: Judgement) -> dict[str, Any]:
 def _results(study: Study, plan: Plan, judgement: Judgement | None, costs: PlanCosts) -> dict[str, Any]:
     design = plan.design
     cost = plan.cost and {"metric": plan.cost.metric, "share": plan.cost_share, "decides": plan.cost.decides}
+    bounds = ("bound", "group_bound", "bound_with_noise", "group_bound_with_noise")
     calibrated = {
         "draws": DRAWS,
         "within_epsilon": design.share_within_epsilon,
@@ -334,17 +299,12 @@ def _results(study: Study, plan: Plan, judgement: Judgement | None, costs: PlanC
         "sampled_duration_ns": plan.sampled_duration_ns,
         "speedup": plan.speedup,
         "cost": cost,
-        "bound": design.bound,
-        "group_bound": design.group_bound,
-        "bound_with_noise": design.bound_with_noise,
-        "group_bound_with_noise": design.group_bound_with_noise,
+        **{name: getattr(design, name) for name in bounds},
         "promise": promise_words(design),
         "pooled": pooled_row(study),
         "expected_interval": design.expected_half_width,
         "calibrated": None if design.share_within_epsilon is None else calibrated,
-        "estimate_ns": plan.estimate_ns,
-        "error": plan.error,
-        "floor_ns": plan.floor_ns,
+        **{name: getattr(plan, name) for name in ("estimate_ns", "error", "floor_ns")},
         "judged": None if judgement is None else judged_row(judgement),
         "epsilon": design.target.epsilon if design.random else None,
         **cost_rows(plan.total_duration_ns, costs),
@@ -377,17 +337,14 @@ def plan_answer(
             *plan_blocks(study, plan, costs, judgement, details=details),
             Typed(following),
         ),
-        warnings=plan_warnings(study, plan),
+        warnings=_warnings(study, plan),
     )
 
 
-def plan_warnings(study: Study, plan: Plan) -> tuple[str, ...]:
+def _warnings(study: Study, plan: Plan) -> tuple[str, ...]:
     """Return the warnings for scripts: findings, notes of the method, how feature files matched."""
-    return (
-        *(finding.code for finding in study.findings),
-        *map(with_flags, plan.design.notes),
-        *(with_flags(report.sentence) for report in study.reports),
-    )
+    engine = (*plan.design.notes, *(report.sentence for report in study.reports))
+    return (*(finding.code for finding in study.findings), *map(with_flags, engine))
 
 
 def plan_blocks(
@@ -451,7 +408,7 @@ def list_answer(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], lis
         blocks=lambda _: [
             stratum_listing(study, plan) if of_strata else launch_listing(study, plan, launches)
         ],
-        warnings=plan_warnings(study, plan),
+        warnings=_warnings(study, plan),
     )
 
 
@@ -471,6 +428,15 @@ def stratum_listing(study: Study, plan: Plan) -> Listing:
     """Return the strata: their size, spread and sample, and the kernel group they are of."""
     strata = list(planned_strata(study.counts, plan))
     rank = {group.key: index for index, group in enumerate(study.counts.groups)}
+    rows: list[tuple[str, int | None]] = []
+    for each in strata:
+        text = "all" if each.key == WHOLE_WORKLOAD_KEY else each.key
+        if each.key in rank:
+            text = f"#{rank[each.key] + 1} "
+        elif is_pool_key(each.key):
+            pool = key_parts(each.key)
+            text = f"{pool.name} {places_of(study).get((pool.process, pool.device), '')}".rstrip()
+        rows.append((text, rank.get(each.key)))
     covs = [f"{each.std_ns / each.mean_ns:.3f}" if each.mean_ns else UNKNOWN for each in strata]
     figures = (
         Column("stratum", [str(number) for number in range(len(strata))]),
@@ -480,21 +446,7 @@ def stratum_listing(study: Study, plan: Plan) -> Listing:
         Column("CoV", covs),
         Column("durations", [duration_range(each.low_ns, each.high_ns) for each in strata]),
     )
-    rows = [_group_row(study, each.key, rank) for each in strata]
     return Listing(figures, "kernel group", labels_of_rows(kernel_labels(study), rows))
-
-
-def _group_row(study: Study, key: str, rank: dict[str, int]) -> tuple[str, int | None]:
-    """Return a stratum's kernel group by rank and label; a pick's label is its own."""
-    if key == WHOLE_WORKLOAD_KEY:
-        return "all", None
-    if key in rank:
-        return f"#{rank[key] + 1} ", rank[key]
-    if is_pool_key(key):
-        pool = key_parts(key)
-        place = places_of(study).get((pool.process, pool.device))
-        return (pool.name if place is None else f"{pool.name} {place}"), None
-    return key, None
 
 
 def launch_listing(study: Study, plan: Plan, launches: Sequence[PlannedLaunch]) -> Listing:

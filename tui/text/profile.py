@@ -20,7 +20,7 @@ from sampling.reduction.duration_counts import MOST, DurationCounts
 from sampling.reduction.region import LeftOut, Region, as_given
 from sampling.text import counted
 from tui.charts.quantities import count, duration, share
-from tui.output.blocks import Pairs, Phrase, Said, Tone, Words, joined, without_tones
+from tui.output.blocks import Pairs, Phrase, Tone, Words, joined, without_tones
 from tui.output.writer import Answer
 
 _MAKER = re.compile(r"\b(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Instinct|Graphics)\b")
@@ -42,18 +42,15 @@ def device_rows(study: Study) -> list[dict[str, Any]]:
     times = {time.sequence: time for time in study.device_times}
     rows = []
     for sequence in study.sequences:
-        device = described.get((sequence.process, sequence.device)) or described.get((None, sequence.device))
-        time = times.get(sequence)
+        place = sequence.process, sequence.device
+        device, time = described.get(place) or described.get((None, sequence.device)), times.get(sequence)
         rows.append(
             {
                 "process": sequence.process,
                 "device": sequence.device,
-                "name": None if device is None else device.name,
-                "sm_count": None if device is None else device.sm_count,
+                **{name: getattr(device, name, None) for name in ("name", "sm_count")},
                 "launches": study.launches_of_sequences[sequence],
-                "kernel_ns": None if time is None else time.kernel_ns,
-                "busy_ns": None if time is None else time.busy_ns,
-                "overlap_share": None if time is None else time.overlap_share,
+                **{name: getattr(time, name, None) for name in ("kernel_ns", "busy_ns", "overlap_share")},
             }
         )
     return rows
@@ -103,19 +100,9 @@ def busy_sentence(study: Study) -> str:
     shares = busy_shares(study)
     if not shares:
         return ""
-    least, most = share(min(shares)), share(max(shares))
-    if least == most:
-        who = "The GPU is" if len(shares) == 1 else f"Each of {len(shares)} GPUs is"
-        return f"{who} busy {most} of the time from the first launch to the last"
-    return f"{len(shares)} GPUs are busy {least} to {most} of the time from their first launch to their last"
-
-
-def _busy_words(study: Study) -> str:
-    """Return the same in two words."""
-    shares = [f"{100 * each:.0f}" for each in sorted(busy_shares(study))]
-    if not shares:
-        return ""
-    return f"busy {shares[0]} %" if shares[0] == shares[-1] else f"busy {shares[0]} to {shares[-1]} %"
+    who = "The GPU is" if len(shares) == 1 else f"{len(shares)} GPUs are"
+    ends = " to ".join(dict.fromkeys((share(min(shares)), share(max(shares)))))
+    return f"{who} busy {ends} of the time from the first launch to the last"
 
 
 # Findings.
@@ -123,24 +110,6 @@ def _busy_words(study: Study) -> str:
 #: What stands for a finding's severity; it is ASCII and says the same as the tone.
 MARKS = {"warning": "!", "note": "i"}
 _TONES = {"warning": Tone.WARNING, "note": Tone.NOTE}
-
-#: What each code is called where there is room for a word or two.
-BRIEFEST = {
-    "graph-level-trace": "graphs",
-    "api-rows-missing": "no API calls",
-    "communication-kernels": "collectives",
-    "overlap": "overlap",
-    "idle": "idle",
-    "zero-durations": "0 ns",
-    "coarse-clock": "clock",
-    "no-grid": "no grid",
-    "several-devices": "devices",
-    "identical-ranks": "ranks",
-    "drift": "drift",
-    "iterations": "loop",
-    "one-launch-dominates": "one launch",
-    "not-worth-sampling": "small gain",
-}
 
 
 def finding_rows(study: Study) -> list[dict[str, str]]:
@@ -198,21 +167,16 @@ def info_results(study: Study) -> dict[str, Any]:
     }
 
 
-def info_blocks(study: Study, results: dict[str, Any]) -> Iterator[Said]:
-    """Yield the same as labelled lines, and the findings.
-
-    Parameters
-    ----------
-    results : as `info_results` returns them.
-    """
-    yield info_pairs(results)
-    yield ""
-    yield from finding_blocks(study)
-
-
 def info_pairs(results: dict[str, Any]) -> Pairs:
-    """Return what the lines are about, and what they say."""
+    """Return the same as labelled lines."""
     unknown, span, streams = "not recorded", results["span_ns"], results["streams"]
+    devices = []
+    for row in results["devices"]:
+        said = f"{row['device']} of process {row['process']}: {count(row['launches'])} launches"
+        said += "" if row["name"] is None else f", {row['name']}"
+        said += "" if row["sm_count"] is None else f", {row['sm_count']} SMs"
+        said += "" if row["overlap_share"] is None else f", busy {duration(row['busy_ns'])}"
+        devices.append(("device", said))
     return Pairs(
         [
             ("format", results["format"] + (f" ({results['product']})" if results["product"] else "")),
@@ -224,16 +188,9 @@ def info_pairs(results: dict[str, Any]) -> Pairs:
             ("processes", str(results["processes"])),
             ("streams", unknown if streams is None else str(streams)),
             ("launch order", results["launch_order"]),
-            *(("device", _device(row)) for row in results["devices"]),
+            *devices,
         ]
     )
-
-
-def _device(row: dict[str, Any]) -> str:
-    text = f"{row['device']} of process {row['process']}: {count(row['launches'])} launches"
-    text += "" if row["name"] is None else f", {row['name']}"
-    text += "" if row["sm_count"] is None else f", {row['sm_count']} SMs"
-    return text + ("" if row["overlap_share"] is None else f", busy {duration(row['busy_ns'])}")
 
 
 # Which launches results are of, where filters leave some out.
@@ -276,16 +233,14 @@ def part_of_plan(plan: PlanFile) -> Part:
 def stated(answer: Answer, part: Part | Mapping[str, Part]) -> Answer:
     """Return the answer with what it is of, of one profile or by name; as it is where no filter is set."""
     if isinstance(part, Part):
-        if part.is_whole:
-            return answer
-        return replace(answer, selection=selection_row(part), heading=heading_lines(part))
+        selection, heading = selection_row(part), heading_lines(part)
+        return answer if part.is_whole else replace(answer, selection=selection, heading=heading)
     parts = {name: each for name, each in part.items() if not each.is_whole}
     if not parts:
         return answer
+    lines = tuple(_selection_line(each, f" of {name}") for name, each in parts.items())
     return replace(
-        answer,
-        selection={name: selection_row(each) for name, each in parts.items()},
-        heading=tuple(_selection_line(each, f" of {name}") for name, each in parts.items()),
+        answer, selection={name: selection_row(each) for name, each in parts.items()}, heading=lines
     )
 
 
@@ -360,66 +315,73 @@ def header_forms(study: Study) -> list[Words]:
     Launches, total, groups and the gravest finding stand in all but the shortest ones; where filters are set,
     so does how many launches they keep. `[F]` and `[f]` are the keys that lead to both.
     """
-    amounts, found = list(_amounts(study)), list(_findings(study.findings))
+    long, on_model, short = _amounts(study)
+    every, gravest, few, marks = _findings(study.findings)
     levels = (
-        *((said, amount) for said in found[:2] for amount in amounts[:3]),
-        *((said, amount) for said in found[1:4] for amount in amounts[2:5]),
-        *((found[3], amount) for amount in amounts[5:]),
-        (found[4], amounts[-1]),
+        (every, long),
+        (gravest, long),
+        (gravest, on_model),
+        (few, on_model),
+        (gravest, short),
+        (few, short),
+        (marks, short),
     )
     rows = ((*amount, Phrase("  "), *said) for said, amount in levels)
     forms = dict.fromkeys(tuple(phrase for phrase in row if phrase.text) for row in rows)
     return sorted(forms, key=lambda form: len(without_tones(form)), reverse=True)
 
 
-def _amounts(study: Study) -> Iterator[Words]:
-    """Yield how much there is in forms: whole, model alone, short, without filters, fewest; without model."""
+def _amounts(study: Study) -> tuple[Words, Words, Words]:
+    """Return how much there is: with all that is known, by the GPU's model, in few words."""
     counts, part = study.counts, part_of_study(study)
-    total, number = duration(counts.total_duration_ns), len(counts.groups)
-    holding = counts.groups_of_most
+    total, number, holding = duration(counts.total_duration_ns), len(counts.groups), counts.groups_of_most
     is_held = holding and number > 1
     hold = f", {count(holding)} {'holds' if holding == 1 else 'hold'} {MOST_SHARE}" if is_held else ""
+    shares = [f"{100 * each:.0f}" for each in sorted(busy_shares(study))]
+    busy = f", busy {' to '.join(dict.fromkeys((shares[0], shares[-1])))} %" if shares else ""
     device, model = device_name(study), short_device(study)
-    busy = f", {words}" if (words := _busy_words(study)) else ""
-    of_time = f"{hold} of the time" if hold else ""
-    long = Phrase(f", {total}{busy}, {counted(number, 'kernel group')}{of_time}")
-    some, few = (Phrase(f", {total}{said}, {counted(number, 'group')}{hold}") for said in (busy, ""))
+    filters = f" ({_filter_words(part.region)}){left_out_words(part)}"
+    long = f", {total}{busy}, {counted(number, 'kernel group')}{hold}{' of the time' if hold else ''}"
     held = f"{count(holding)}/{count(number)} groups {MOST_SHARE}" if is_held else counted(number, "group")
-    fewest = Phrase(f" {total} {held}")
-    by_filters, full = f" ({_filter_words(part.region)})", left_out_words(part)
-    on_model = Phrase(f"{model}: " if model else "")
-    yield (Phrase("" if device is None else f"{device}: "), *_launches(part, by_filters + full), long)
-    yield (on_model, *_launches(part, by_filters), long)
-    yield (on_model, *_launches(part, by_filters), some)
-    yield (on_model, *_launches(part, ""), few)
-    yield (on_model, *_launches(part, "", of="/"), fewest)
-    yield (*_launches(part, ""), few)
-    yield (*_launches(part, "", of="/"), fewest)
+    return (
+        (Phrase("" if device is None else f"{device}: "), *_launches(part, filters), Phrase(long)),
+        (
+            Phrase(f"{model}: " if model else ""),
+            *_launches(part, f" ({_filter_words(part.region)})"),
+            Phrase(f", {total}, {counted(number, 'group')}{hold}"),
+        ),
+        (
+            Phrase(f"{model}: " if model else ""),
+            *_launches(part, ""),
+            Phrase(f" {total} {held}"),
+        ),
+    )
 
 
-def _launches(part: Part, filters: str, of: str = " of ") -> Words:
+def _launches(part: Part, filters: str) -> Words:
     """Return how many launches there are, and where filters leave some out, of how many and why."""
     if part.is_whole:
         return (Phrase(counted(part.launches, "launch", "launches")),)
-    whole = "" if part.of_launches is None else f"{of}{count(part.of_launches)}"
+    whole = "" if part.of_launches is None else f" of {count(part.of_launches)}"
     return Phrase(f"[F] {count(part.launches)}{whole} launches", Tone.PART), Phrase(filters)
 
 
-def _findings(findings: tuple[Finding, ...]) -> Iterator[Words]:
-    """Yield what was found in five forms: all, the gravest and how many more, twice, a word, marks."""
+def _findings(findings: tuple[Finding, ...]) -> tuple[Words, Words, Words, Words]:
+    """Return what was found: all, the gravest and how many more, it in a word, marks."""
     key = Phrase("[f] ")
     if not findings:
-        yield from ((key, Phrase("no findings")),) * 5
-        return
+        none = (key, Phrase("no findings"))
+        return none, none, none, none
     graver = sorted(findings, key=lambda finding: finding.severity != "warning")
     first, more = graver[0], len(graver) - 1
-    yield (key, *joined([_marked(each, each.words) for each in graver], ", "))
-    yield (key, *_marked(first, first.words), Phrase(f", {more} more" if more else ""))
-    yield (key, *_marked(first, first.words), Phrase(f" +{more}" if more else ""))
-    yield (key, *_marked(first, BRIEFEST.get(first.code, first.code)))
     numbers = Counter(finding.severity for finding in graver)
     marks = [(Phrase(f"{MARKS[each]}{number}", _TONES[each]),) for each, number in numbers.items()]
-    yield (key, *joined(marks, " "))
+    return (
+        (key, *joined([_marked(each, each.words) for each in graver], ", ")),
+        (key, *_marked(first, first.words), Phrase(f" +{more}" if more else "")),
+        (key, *_marked(first, first.code)),
+        (key, *joined(marks, " ")),
+    )
 
 
 def _marked(finding: Finding, words: str) -> Words:

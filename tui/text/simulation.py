@@ -21,61 +21,50 @@ from tui.options.plan import JudgeOptions
 from tui.options.simulate import ProjectOptions
 from tui.output.blocks import Listing, Said
 from tui.output.writer import Answer, Canvas
-from tui.terminal.printable import Column, names, printable, shortened, table
+from tui.terminal.printable import Column, names, shortened, table
 from tui.text.plan import judged_row, strata_text
 
 # A plan judged on a profile.
 
-# The order of the answer's fields; an unknown value is null.
-_FIELDS = (
-    *("profile", "method", "same_files", "aligned_by", "launches_differing", "applicable", "reason"),
-    *("strata", "samples", "speedup", "expected_speedup", "bound", "group_bound"),
-    *("total_duration_ns", "estimate_ns", "error"),
-    *("repeats", "error_mean", "error_p95", "error_max", "within_epsilon"),
-)
-_SHOWN_BY = "`kernelpoint difference` shows the two kernel by kernel"
 _SHARES = ("error", "error_mean", "error_p95", "error_max", "within_epsilon")
 
 
 def judgement_results(plan: PlanFile, judged: PlanJudgement, options: JudgeOptions) -> dict[str, Any]:
     """Return the figures; strata, samples and bounds are those on the plan's own profile."""
     redraws, same_files = judged.redraws, judged.alignment is None
-    results = dict.fromkeys(_FIELDS) | {
+    errors = dict.fromkeys(("repeats", "error_mean", "error_p95", "error_max", "within_epsilon"))
+    return {
         "profile": " ".join(options.profiles),
         "method": plan.options.method,
         "same_files": same_files,
         "aligned_by": "same files" if same_files else options.align.value,
         "launches_differing": 0 if judged.alignment is None else judged.alignment.launches_differing,
         "applicable": True,
+        "reason": None,
         "strata": len(plan.strata),
         "samples": len(plan.drawn),
         "speedup": judged.speedup,
-        "bound": judged.bound,
-        "group_bound": judged.group_bound,
+        "expected_speedup": None if redraws is None else judged.expected_speedup,
+        **{name: getattr(judged, name) for name in ("bound", "group_bound")},
         "total_duration_ns": judged.total_ns,
-        "estimate_ns": judged.estimate_ns,
-        "error": judged.error,
+        **{name: getattr(judged, name) for name in ("estimate_ns", "error")},
+        **(errors if redraws is None else judged_row(redraws)),
     }
-    if redraws is not None:
-        results |= judged_row(redraws) | {"expected_speedup": judged.expected_speedup}
-    return results
 
 
 def judgement_warnings(found: PlanJudgement) -> Iterator[str]:
     """Yield what to know of a judgement on another recording."""
     if found.alignment is not None:
-        differing, matched = found.alignment.launches_differing, "matched by its order alone"
-        if differing == 0:
-            words = "all launches of the two have the same name, grid and block in the same order"
-        elif differing == 1:
-            words = f"1 launch has another name, grid or block here, and was {matched}; {_SHOWN_BY}"
-        else:
-            many = "some" if differing is None else count(differing)
-            matched = "and were matched by their order alone"
-            words = f"{many} launches have another name, grid or block here, {matched}; {_SHOWN_BY}"
+        differing = found.alignment.launches_differing
+        words = "all launches of the two have the same name, grid and block in the same order"
+        if differing != 0:
+            many = "some launches" if differing is None else counted(differing, "launch", "launches")
+            words = (
+                f"{many} of another name, grid or block here, matched by order alone; "
+                "`kernelpoint difference` shows the two kernel by kernel"
+            )
         yield f"the plan was made from other files; {words}"
-        if found.alignment.renumbered:
-            there_process, there_device, process, device = found.alignment.renumbered[0]
+        for there_process, there_device, process, device in found.alignment.renumbered[:1]:
             more = len(found.alignment.renumbered) - 1
             yield (
                 f"process {there_process} device {there_device} of the plan is process {process} device "
@@ -116,36 +105,31 @@ _NAME_WIDTH = 48
 
 def alignment_answer(found: TraceAlignment, form: OutputFormat) -> Answer:
     """Return the answer in one form; launches are listed one by one only where it shows them."""
-    has_rows = form in {OutputFormat.CSV, OutputFormat.JSONL}
-    return Answer(
-        "align",
-        _alignment_results(found) if form is OutputFormat.JSON else {},
-        rows=_alignment_rows(found) if has_rows else None,
-        blocks=lambda canvas: alignment_blocks(found, canvas),
-        warnings=found.notes,
-    )
-
-
-def _alignment_results(found: TraceAlignment) -> dict[str, Any]:
-    """Return what is matched, and every launch that is missing on either side."""
-    first = None
-    if found.first_difference is not None:
-        here, there = found.first_difference
+    results: dict[str, Any] = {}
+    if form is OutputFormat.JSON:
+        here, there = found.first_difference or (None, None)
         first = {
             "profile": None if here is None else _row(here, "id"),
             "trace": None if there is None else _row(there, "number"),
         }
-    return {
-        "matched": len(found.ids),
-        "missing_in_trace": [_row(found.here(each), "id") for each in found.missing_in_trace.tolist()],
-        "missing_in_profile": [
-            _row(found.there(each), "number") for each in found.missing_in_profile.tolist()
-        ],
-        "first_difference": first,
-        "matched_by": found.by,
-        "drawn": found.drawn,
-        "drawn_missing": list(found.drawn_missing),
-    }
+        in_profile = found.missing_in_profile.tolist()
+        results = {
+            "matched": len(found.ids),
+            "missing_in_trace": [_row(found.here(each), "id") for each in found.missing_in_trace.tolist()],
+            "missing_in_profile": [_row(found.there(each), "number") for each in in_profile],
+            "first_difference": None if found.first_difference is None else first,
+            "matched_by": found.by,
+            "drawn": found.drawn,
+            "drawn_missing": list(found.drawn_missing),
+        }
+    has_rows = form in {OutputFormat.CSV, OutputFormat.JSONL}
+    return Answer(
+        "align",
+        results,
+        rows=_alignment_rows(found) if has_rows else None,
+        blocks=lambda canvas: alignment_blocks(found, canvas),
+        warnings=found.notes,
+    )
 
 
 def _alignment_rows(found: TraceAlignment) -> list[dict[str, Any]]:
@@ -171,60 +155,37 @@ def alignment_blocks(found: TraceAlignment, canvas: Canvas) -> Iterator[Said]:
     yield f"{counted(len(found.ids), 'launch is', 'launches are')} in both, {by}"
     if found.drawn:
         drawn, missing = counted(found.drawn, "launch", "launches"), len(found.drawn_missing)
-        yield (
-            f"of the {drawn} that the plan draws the trace lacks {missing:,}"
-            if missing
-            else f"the trace has the {drawn} that the plan draws"
-        )
+        lacks = f"of the {drawn} that the plan draws the trace lacks {missing:,}"
+        yield lacks if missing else f"the trace has the {drawn} that the plan draws"
     if found.first_difference is not None:
         yield "where they part first:"
-        parts = [readable_name(each.kernel.name) if each else "" for each in found.first_difference]
-        yield from _launches(
-            found.first_difference,
-            ("launch", "number"),
-            canvas,
-            shortened_names(*parts),
-            ("profile", "trace"),
-        )
+        yield from _launches(found.first_difference, "launch or number", canvas, ("profile", "trace"))
     for what, numbers, launch_of, called in (
         ("missing in the trace", found.missing_in_trace, found.here, "launch"),
         ("missing in the profile", found.missing_in_profile, found.there, "number"),
     ):
         if len(numbers):
             yield f"{what}: {counted(len(numbers), 'launch', 'launches')}"
-            first = list(map(launch_of, numbers[:_SHOWN].tolist()))
-            short = [shortened(readable_name(each.kernel.name), _NAME_WIDTH) for each in first]
-            yield from _launches(first, [called] * len(first), canvas, short)
-            yield from [f"  and {len(numbers) - _SHOWN:,} more"] if len(numbers) > _SHOWN else []
+            yield from _launches(list(map(launch_of, numbers[:_SHOWN].tolist())), called, canvas)
+            yield from [f"and {len(numbers) - _SHOWN:,} more"] if len(numbers) > _SHOWN else []
 
 
 def _launches(
-    launches: Sequence[ListedLaunch | None],
-    called: Sequence[str],
-    canvas: Canvas,
-    short: Sequence[str],
-    sides: Sequence[str] = (),
+    launches: Sequence[ListedLaunch | None], called: str, canvas: Canvas, sides: Sequence[str] = ()
 ) -> Iterator[Said]:
-    """Yield launches one a line, or on a page as a table."""
-    if canvas.is_page:
-        kernels = [None if each is None else each.kernel for each in launches]
-        yield [
-            *([Column("", sides, to_right=False)] if sides else []),
-            Column(
-                " or ".join(dict.fromkeys(called)),
-                ["the end" if each is None else str(each.number) for each in launches],
-            ),
-            names("kernel", ["" if each is None else each.name for each in kernels]),
-            Column("grid", ["" if each is None else _sizes(each.grid) for each in kernels]),
-            Column("block", ["" if each is None else _sizes(each.block) for each in kernels]),
-        ]
-        return
-    for place, (launch, name) in enumerate(zip(launches, short, strict=True)):
-        words = "the end"
-        if launch is not None:
-            shape = f"{_sizes(launch.kernel.grid)} {_sizes(launch.kernel.block)}"
-            words = f"{called[place]} {launch.number} {printable(name)} {shape}"
-        yield f"  {f'{sides[place]}: ' if sides else ''}{words}"
+    """Yield launches as a table; on a terminal names are shortened where they are alike."""
+    kernels = [None if each is None else each.kernel for each in launches]
+    whole = ["" if each is None else each.name for each in kernels]
+    short = [shortened(readable_name(name), _NAME_WIDTH) for name in whole]
+    if len(sides) == 2:
+        short = list(shortened_names(*map(readable_name, whole)))
+    yield [
+        *([Column("", sides, to_right=False)] if sides else []),
+        Column(called, ["the end" if each is None else str(each.number) for each in launches]),
+        names("kernel", whole if canvas.is_page else short),
+        Column("grid", ["" if each is None else _sizes(each.grid) for each in kernels]),
+        Column("block", ["" if each is None else _sizes(each.block) for each in kernels]),
+    ]
 
 
 def _sizes(dimensions: Dimensions | None) -> str:
@@ -240,15 +201,13 @@ _CUT = "the log ends before it does"
 
 def what_to_give(lack: Lack, lacking: Sequence[Projection], options: ProjectOptions) -> str:
     """Return what a log lacks, what was done instead, and what to give."""
-    unknown = {
-        "--ctas-per-sm": any(projection.totals.ctas_per_core is None for projection in lacking),
-        "--sms": any(projection.totals.cores is None for projection in lacking),
-    }
-    flags = " and ".join(flag for flag, is_so in unknown.items() if is_so)
+    unknown = ["--ctas-per-sm"] if any(found.totals.ctas_per_core is None for found in lacking) else []
+    unknown += ["--sms"] if any(found.totals.cores is None for found in lacking) else []
+    work = "--ctas" if options.artifact else "--instructions or --ctas"
     return {
-        Lack.WAVE: f"how many CTAs fill the GPU is not known, 0.3 of the grid is waited for; give {flags}",
-        Lack.TOTAL: "how much work is left at the stop is not known; give "
-        + ("--ctas" if options.artifact else "--instructions or --ctas"),
+        Lack.WAVE: "how many CTAs fill the GPU is not known, 0.3 of the grid is waited for; give "
+        + " and ".join(unknown),
+        Lack.TOTAL: f"how much work is left at the stop is not known; give {work}",
         Lack.CTAS: "no CTA finishes in the log; a log that counts them, or runs on longer, is needed",
         Lack.COARSE: f"the records are too far apart for a window of {options.window:,} cycles; "
         "log more often (-gpgpu_runtime_stat 500), or give a wider --window",
@@ -262,40 +221,29 @@ def what_to_give(lack: Lack, lacking: Sequence[Projection], options: ProjectOpti
 def unrecorded_text(logs: Sequence[IntervalLog]) -> str:
     """Return how many launches have no record, and why; nothing where all have one."""
     number = sum(log.unrecorded_before + log.unrecorded_after for log in logs)
-    if not number:
-        return ""
-    interval = min(int(log.cycle[0]) for log in logs)
-    launches, have = ("launch", "has") if number == 1 else ("launches", "have")
-    return (
-        f"{number:,} {launches} of the output {have} no record: shorter than the {interval:,} cycles between "
-        "records, or after the log's end"
-    )
+    have = counted(number, "launch of the output has", "launches of the output have")
+    interval = min((int(log.cycle[0]) for log in logs), default=0)
+    why = f"shorter than the {interval:,} cycles between records, or after the log's end"
+    return f"{have} no record: {why}" if number else ""
 
 
 def projection_row(number: int, log: IntervalLog, projection: Projection) -> dict[str, Any]:
     """Return one kernel as the contract's `project` lists it."""
-    totals = projection.totals
+    own = ("stopped", "cycle", "projected_cycles", "speedup", "reason")
+    beside = ("error", "ipc", "spread_percent", "ctas_done", "ctas_needed")
     return {
         "kernel": log.name,
-        "stopped": projection.stopped,
-        "cycle": projection.cycle,
-        "projected_cycles": projection.projected_cycles,
-        "speedup": projection.speedup,
-        "reason": projection.reason,
+        **{name: getattr(projection, name) for name in own},
         "number": number,
         "cycles_logged": int(log.cycle[-1]),
         "total_cycles": projection.total_cycles,
         "total_cycles_from": _origin(log, projection),
-        "error": projection.error,
-        "ipc": projection.ipc,
-        "spread_percent": projection.spread_percent,
-        "ctas_done": projection.ctas_done,
-        "ctas_needed": projection.ctas_needed,
-        "wave": totals.wave_ctas,
-        "total_ctas": totals.ctas,
+        **{name: getattr(projection, name) for name in beside},
+        "wave": projection.totals.wave_ctas,
+        "total_ctas": projection.totals.ctas,
         "launches": max(len(log.launches), 1),
         "cut_short": (log.why_cut or _CUT) if log.is_cut_short else None,
-        "total_instructions": totals.instructions,
+        "total_instructions": projection.totals.instructions,
         "projected_by": projection.basis,
     }
 
@@ -314,56 +262,42 @@ def projection_blocks(
     options: ProjectOptions,
     canvas: Canvas,
 ) -> Iterator[Said]:
-    """Yield the chart of one kernel and why it can stop, a table of all kernels, and what to know of it.
-
-    On a page the table has all reasons in place of the chart.
-
-    Parameters
-    ----------
-    chosen : whose chart.
-    """
+    """Yield the chart of one kernel and why it can stop, on a page not; then a table of all with reasons."""
     width = options.width or canvas.width
     kernels = [readable_name(log.name) for log in logs]
     reasons = [found.reason for found in projections]
-    if canvas.is_page:
-        yield [*_columns(logs, projections, kernels), Column("why", reasons, to_right=False)]
-    else:
+    if not canvas.is_page:
         log, found = logs[chosen], projections[chosen]
         stop, projected = (found.cycle, found.projected_cycles) if found.stopped else (None, None)
         curve = IpcCurve(log.cycle, cumulative_ipc(log), stop, found.ipc, projected)
         yield shortened(f"#{numbers_of(logs)[chosen]} {kernels[chosen]}", width)
         yield ipc_chart(curve, width, options.height or _HEIGHT)
         yield from (found.reason, "")
-        columns = _columns(logs, projections, [shortened(name, max(width // 4, 12)) for name in kernels])
-        room = width - len(table(columns).partition("\n")[0]) - 2
-        if room >= _LEAST_REASON and len(logs) > 1:
-            yield Listing(columns, "why", lambda row, room: shortened(reasons[row], room), dropped_first=())
-        else:
-            yield columns
-    if any(_origin(log, projection) == "log" for log, projection in zip(logs, projections, strict=True)):
+        kernels = [shortened(name, max(width // 4, 12)) for name in kernels]
+    at_end = ["*" if _origin(*each) == "log" else "" for each in zip(logs, projections, strict=True)]
+    simulated = [_or_unknown(each.total_cycles, si) for each in projections]
+    columns = [
+        Column("#", [str(number) for number in numbers_of(logs)]),
+        names("kernel", kernels),
+        Column("stop", [si(found.cycle) if found.stopped else "none" for found in projections]),
+        Column("projected", [_or_unknown(found.projected_cycles, si) for found in projections]),
+        Column("simulated", [cycles + end for cycles, end in zip(simulated, at_end, strict=True)]),
+        Column("speedup", [_or_unknown(found.speedup, ratio) for found in projections]),
+        Column("error", [_or_unknown(found.error, share) for found in projections]),
+    ]
+    room = width - len(table(columns).partition("\n")[0]) - 2
+    if canvas.is_page:
+        yield [*columns, Column("why", reasons, to_right=False)]
+    elif room >= _LEAST_REASON and len(logs) > 1:
+        yield Listing(columns, "why", lambda row, room: shortened(reasons[row], room), dropped_first=())
+    else:
+        yield columns
+    if any(at_end):
         yield "* the log's end, taken for the kernel's"
     for number, log in zip(numbers_of(logs), logs, strict=True):
         if log.is_cut_short:
             yield f"#{number} is not whole: {log.why_cut or _CUT}"
     yield from filter(None, [unrecorded_text(logs)])
-
-
-def _columns(
-    logs: Sequence[IntervalLog], projections: Sequence[Projection], kernels: Sequence[str]
-) -> list[Column]:
-    ends = ["*" if _origin(*each) == "log" else "" for each in zip(logs, projections, strict=True)]
-    simulated = [
-        _or_unknown(found.total_cycles, si) + end for found, end in zip(projections, ends, strict=True)
-    ]
-    return [
-        Column("#", [str(number) for number in numbers_of(logs)]),
-        names("kernel", kernels),
-        Column("stop", [si(found.cycle) if found.stopped else "none" for found in projections]),
-        Column("projected", [_or_unknown(found.projected_cycles, si) for found in projections]),
-        Column("simulated", simulated),
-        Column("speedup", [_or_unknown(found.speedup, ratio) for found in projections]),
-        Column("error", [_or_unknown(found.error, share) for found in projections]),
-    ]
 
 
 def _or_unknown(value: float | None, shown: Any) -> str:

@@ -13,17 +13,17 @@ from sampling.arrays import IntArray
 from sampling.reduction.range_list import RangeList
 from sampling.reduction.timeline import GroupLaunches, IdleGaps, TimelineBins
 from sampling.text import counted
-from tui.charts.grid import AXIS, HEADING, LABEL, MARKER, SELECTED, Grid, blank, glyph_set, put
+from tui.charts.grid import AXIS, HEADING, LABEL, MARKER, SELECTED, Grid, blank, put
 from tui.charts.quantities import count, duration, duration_range, share
-from tui.charts.timeline import LEFT, RIGHT, Look, Marks, RunAxis, clusters_of, timeline_chart
+from tui.charts.timeline import LEFT, RIGHT, RunAxis, clusters_of, timeline_chart
 from tui.engine.looking import FoundRanges, GroupTimeline
 from tui.options.choices import RangeSort
 from tui.options.look import RangesOptions
 from tui.output.blocks import Listing, Said
 from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import Column, is_ascii, names, printable, shortened
-from tui.terminal.tty import Dots
 from tui.text.groups import clusters_of_group, group_columns
+from tui.text.labels import ELLIPSIS, cut
 from tui.text.profile import Part, stated
 
 NO_RANGES = "there are no named ranges with launches, and no sequence of kernels that most launches repeat"
@@ -44,9 +44,7 @@ _LEAST_LABEL = 20
 # A kernel group over the run.
 
 
-def group_timeline(
-    timeline: GroupTimeline, width: int, height: int, *, log: bool, dots: Dots | None = None, left: int = LEFT
-) -> Grid:
+def group_timeline(timeline: GroupTimeline, width: int, height: int, *, log: bool, left: int = LEFT) -> Grid:
     """Return the chart of a timeline, the group's strata as clusters.
 
     Parameters
@@ -54,7 +52,6 @@ def group_timeline(
     left : columns at its left, see `timeline_chart`.
     """
     gaps = _shown_gaps(timeline)
-    marks = Marks(drift_of(timeline), None if gaps is None else gaps[0])
     return timeline_chart(
         timeline.launches,
         clusters_of_group(timeline.study, timeline.group),
@@ -63,7 +60,10 @@ def group_timeline(
         height,
         by=timeline.by,
         log=log,
-        look=Look(left, dots, marks, timeline.cluster),
+        left=left,
+        cluster=timeline.cluster,
+        has_mean=drift_of(timeline),
+        gaps=None if gaps is None else gaps[0],
     )
 
 
@@ -88,14 +88,11 @@ def _shown_gaps(timeline: GroupTimeline) -> tuple[IdleGaps, int, int] | None:
     low, high = int(launches.start_ns.min()), int(launches.start_ns.max())
     if high <= low:
         return None
-    least_ns = round_down((high - low) * _LEAST_GAP)
+    # The largest of 1, 2 and 5 times a power of ten that is no more.
+    most_ns = max((high - low) * _LEAST_GAP, 1)
+    power = 10 ** int(math.log10(most_ns))
+    least_ns = max(digit * power for digit in (1, 2, 5) if digit * power <= most_ns)
     return timeline.gaps.within(low, high, least_ns), least_ns, high - low
-
-
-def round_down(ns: float) -> int:
-    """Return the largest of 1, 2 and 5 times a power of ten that is no more."""
-    power: int = 10 ** int(math.log10(max(ns, 1)))
-    return max(digit * power for digit in (1, 2, 5) if digit * power <= max(ns, 1))
 
 
 def timeline_blocks(
@@ -120,7 +117,7 @@ def timeline_blocks(
             yield f"and {counted(rest, 'range')} of no more time: `kernelpoint ranges` lists them"
     elif above:
         yield above
-    yield group_timeline(timeline, canvas.width, height, log=log, dots=canvas.dots, left=left)
+    yield group_timeline(timeline, canvas.width, height, log=log, left=left)
 
 
 def timeline_page(timeline: GroupTimeline, bins: TimelineBins) -> list[Said]:
@@ -144,26 +141,16 @@ def course_forms(timeline: GroupTimeline) -> list[str]:
 
     Where they stand, how their durations begin and end; that they drift, idle gaps.
     """
-    words = course(timeline.launches)
+    said = ["its mean drifts"] if drift_of(timeline) else []
+    if (found := _shown_gaps(timeline)) is not None:
+        gaps, least_ns, span_ns = found
+        over, part = duration(least_ns), share(gaps.total_ns / span_ns)
+        many = f"{counted(len(gaps), 'gap')} over {over}: {part} of the time"
+        said.append(many if len(gaps) else f"no idle gap over {over}")
     launches = counted(len(timeline.launches), "launch", "launches")
-    ends, said = words.partition("; ")[2], []
-    if drift_of(timeline):
-        said.append("its mean drifts")
-    if (gaps := _shown_gaps(timeline)) is not None:
-        said.append(gap_words(*gaps))
-    if not said:
-        return [words, f"{launches}; {ends}" if ends else words, words.partition("; ")[0], launches]
-    forms = [[words, *said], [launches, ends, *said], [launches, *said], said, said[-1:]]
-    return ["; ".join(part for part in form if part) for form in forms]
-
-
-def gap_words(gaps: IdleGaps, least_ns: int, span_ns: int) -> str:
-    """Return how many gaps there are and which share of the time they are."""
-    if not len(gaps):
-        return f"no idle gap over {duration(least_ns)}"
-    return (
-        f"{counted(len(gaps), 'gap')} over {duration(least_ns)}: {share(gaps.total_ns / span_ns)} of the time"
-    )
+    words = course(timeline.launches)
+    forms = ([words], [launches, *words.split("; ")[1:]], [launches])
+    return ["; ".join([*form, *said]) for form in forms] + [launches]
 
 
 def course(launches: GroupLaunches) -> str:
@@ -181,30 +168,14 @@ def course(launches: GroupLaunches) -> str:
 
 def bin_rows(bins: TimelineBins) -> list[dict[str, Any]]:
     """Return a row a bin as the contract's `timeline` has them; null where a bin of time has no launch."""
-    rows = zip(
-        bins.first.tolist(),
-        bins.last.tolist(),
-        [None] * len(bins.launches) if bins.start_ns is None else bins.start_ns.tolist(),
-        bins.launches.tolist(),
-        bins.mean_ns.tolist(),
-        bins.min_ns.tolist(),
-        bins.max_ns.tolist(),
-        bins.drawn.tolist(),
-        strict=True,
-    )
-    return [
-        {
-            "first": first if launches else None,
-            "last": last if launches else None,
-            "start_ns": start_ns,
-            "launches": launches,
-            "mean_ns": None if math.isnan(mean_ns) else mean_ns,
-            "min_ns": min_ns if launches else None,
-            "max_ns": max_ns if launches else None,
-            "drawn": drawn,
-        }
-        for first, last, start_ns, launches, mean_ns, min_ns, max_ns, drawn in rows
-    ]
+    names = ("first", "last", "start_ns", "launches", "mean_ns", "min_ns", "max_ns", "drawn")
+    unknown = [None] * len(bins.launches)
+    columns = [unknown if (column := getattr(bins, name)) is None else column.tolist() for name in names]
+    rows = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+    for row in rows:
+        if not row["launches"]:
+            row.update(dict.fromkeys(("first", "last", "mean_ns", "min_ns", "max_ns")))
+    return rows
 
 
 def timeline_results(timeline: GroupTimeline, bins: TimelineBins, listed: RangeList | None) -> dict[str, Any]:
@@ -278,10 +249,15 @@ def _range_blocks(listed: RangeList, options: RangesOptions, canvas: Canvas) -> 
     if canvas.is_page:
         yield [*figures, names("range", [row["path"] for row in rows])]
     else:
-        stems = _stems(rows)
 
         def label(row: int, room: int) -> str:
-            return stems[row] + _range_name(rows[row], max(room, _LEAST_LABEL) - len(stems[row]))
+            """Return a range's name, by its depth; of an iteration also how to select it, if it fits."""
+            each = rows[row]
+            indent = "  " * each["depth"]
+            room = max(room - len(indent), _LEAST_LABEL)
+            text = f"{each['name']}: --launches {each['first']}:{each['last'] + 1}"
+            is_fit = each["source"] == "found" and len(text) <= room
+            return f"{indent}{text}" if is_fit else indent + shortened(str(each["name"]), room)
 
         yield Listing(figures, "range", label, dropped_first=())
     within_depth = len(_chosen(listed, options, None))
@@ -292,30 +268,6 @@ def _range_blocks(listed: RangeList, options: RangesOptions, canvas: Canvas) -> 
         yield f"and {counted(deeper, 'deeper range')}: --depth N goes down to level N"
 
 
-def _range_name(row: dict[str, Any], room: int) -> str:
-    """Return a range's name; of an iteration also how to select it, if it fits."""
-    room = max(room, 8)
-    text = f"{row['name']}: --launches {row['first']}:{row['last'] + 1}"
-    is_found = row["source"] == "found"
-    return text if is_found and len(text) <= room else shortened(row["name"], room)
-
-
-def _stems(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Return what is drawn before each name: the branches of the tree."""
-    glyphs = glyph_set()
-    stems: list[str] = []
-    # Going up, `follows[d]` says whether another range of level d comes further down inside the same one.
-    follows: list[bool] = []
-    for row in reversed(rows):
-        depth = row["depth"]
-        follows += [False] * (depth + 1 - len(follows))
-        own = "" if not depth else glyphs.branch if follows[depth] else glyphs.last_branch
-        trunks = (glyphs.trunk if follows[level] else " " * len(glyphs.trunk) for level in range(1, depth))
-        stems.append("".join(trunks) + own)
-        follows[depth:] = [True]
-    return stems[::-1]
-
-
 # Ranges as a tree above a chart.
 
 _LEAST_ALIGNED = 64
@@ -323,7 +275,6 @@ _LEFTS = ((160, 60), (110, 52), (0, 36))
 # Without room for so many cells of a name, there is none for a column.
 _DROPPED_FIRST = (("launches", 20), ("time", 8), ("share", 8))
 _MOST_INDENTS = 6
-_TAIL = 6
 _OPEN, _CLOSED, _IN_FORCE = ("▾", "-"), ("▸", "+"), ("●", "*")
 
 
@@ -447,23 +398,17 @@ def _name(forest: RangeForest, path: int, marks: TreeMarks, width: int) -> str:
     if forest.has_inside(path):
         mark = (_OPEN if path in marks.opened else _CLOSED)[is_ascii()]
     chosen = _IN_FORCE[is_ascii()] if path == marks.in_force else " "
-    name = listed.paths.name(path)
-    if path >= listed.found_from and depth:
-        name = f"iteration {name}"
+    is_iteration = path >= listed.found_from and depth
+    name = printable(f"{'iteration ' if is_iteration else ''}{listed.paths.name(path)}")
     place = f"{chosen}{'  ' * min(depth, _MOST_INDENTS)}{mark} "
-    name, room = printable(name), width - len(place)
-    if room < 1:
-        return place[:width]
-    if len(name) > room:
-        cut = "..." if is_ascii() else "\N{HORIZONTAL ELLIPSIS}"
-        tail = min(_TAIL, max(room - len(cut) - 1, 0))
-        name = f"{name[: room - len(cut) - tail]}{cut}{name[len(name) - tail :]}"
-    return place + name
+    return (
+        place + cut(name, width - len(place), ELLIPSIS[is_ascii()]) if len(place) < width else place[:width]
+    )
 
 
-def range_words(forest: RangeForest, path: int) -> list[str]:
-    """Return a range in a line, the longest form first: its path, launches and share."""
+def range_words(forest: RangeForest, path: int) -> str:
+    """Return a range in a line: its path, launches and share."""
     (row,) = range_rows(forest.listed, [path])
     launches, part = counted(row["launches"], "launch", "launches"), share(row["share"])
     often = f", {counted(row['times'], 'time')}" if row["times"] > 1 else ""
-    return [f"{row['path']}: {launches}, {part}{often}", f"{launches}, {part}", launches]
+    return f"{row['path']}: {launches}, {part}{often}"

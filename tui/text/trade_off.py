@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from itertools import takewhile
 from typing import Any
@@ -12,9 +12,9 @@ from sampling.plan.nearby import NoPoint, TradeOffPoint
 from sampling.plan.nearby import hours as machine_hours
 from sampling.plan.study import Study
 from sampling.strata.target import Target
-from sampling.text import counted
+from sampling.text import listed
 from tui.charts.grid import Grid
-from tui.charts.quantities import UNKNOWN, count, duration, hours, ratio, share
+from tui.charts.quantities import count, duration, hours, ratio
 from tui.charts.size_plot import trade_off_chart
 from tui.engine.planning import PlanCosts
 from tui.options.command_line import with_flags
@@ -22,9 +22,10 @@ from tui.options.plan import TradeOffOptions
 from tui.output.blocks import Said
 from tui.output.writer import Answer, Canvas
 from tui.terminal.printable import Column
-from tui.text.plan import binding_rows, binding_text
+from tui.text.plan import binding_rows, binding_text, share_or_unknown
 
 _HEIGHT = 16
+_BESIDE = ("no_plan", "machine_hours", "binding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,135 +58,94 @@ class TradeOff:
 
 
 def trade_off_answer(study: Study, known: TradeOff, options: TradeOffOptions) -> Answer:
-    """Return the points in every form; what binds the plan itself stands in its row."""
+    """Return a row for each epsilon, ascending; without a plan it has the reason in place of figures.
+
+    What binds the plan itself stands in its row.
+    """
     total_ns, found, slowdown = study.counts.total_duration_ns, known.costs.binding, known.costs.slowdown
-    binding, rows = "", None
+    words, binding = "", None
     if found is not None:
-        rows = binding_rows(found, total_ns, slowdown)
+        binding = binding_rows(found, total_ns, slowdown)
         words = binding_text(found, study.design, total_ns, slowdown)
-        binding = f"At epsilon {known.target.epsilon:g}, {ratio(study.speedup)}, {words}."
+        words = f"At epsilon {known.target.epsilon:g}, {ratio(study.speedup)}, {words}."
+    rows: list[dict[str, Any]] = []
+    for point in known.points:
+        taken = None if slowdown is None else machine_hours(point.sampled_duration_ns, slowdown)
+        of_plan = binding if point.epsilon == known.target.epsilon else None
+        rows.append(asdict(point) | {"no_plan": None, "machine_hours": taken, "binding": of_plan})
+    for each in known.missing:
+        row = dict.fromkeys((*(field.name for field in fields(TradeOffPoint)), *_BESIDE))
+        rows.append(row | {"epsilon": each.epsilon, "no_plan": with_flags(each.problem.message)})
 
     def blocks(canvas: Canvas) -> Iterator[Said]:
         size = None if canvas.is_page else (options.width or canvas.width, options.height or _HEIGHT)
-        return trade_off_blocks(known, size, binding)
+        return trade_off_blocks(known, size, words)
 
     return Answer(
         "trade-off",
-        _answer_rows(known, rows),
+        sorted(rows, key=lambda row: float(row["epsilon"])),
         blocks=blocks,
         warnings=(*(finding.code for finding in study.findings), *missing_texts(known)),
     )
 
 
 def trade_off_blocks(known: TradeOff, size: tuple[int, int] | None, binding: str = "") -> Iterator[Said]:
-    """Yield what was asked in a line, the chart, the points in a table, and remarks.
+    """Yield what was asked in a line, the chart, the points in a table, the plan's own marked, and remarks.
 
     Parameters
     ----------
     size : columns and rows of the chart; None for no chart.
     binding : what binds the plan itself, in words; "" where that is not asked for.
     """
-    yield f"{known.method}, confidence {known.target.confidence:g}"
-    yield from () if size is None else (known.chart(*size), "")
-    yield trade_off_columns(known)
-    for text in filter(None, (level_text(known), binding, *missing_texts(known))):
-        yield from ("", text)
-
-
-def trade_off_columns(known: TradeOff) -> list[Column]:
-    """Return the points by epsilon, the chosen one marked."""
     points, slowdown = known.ascending, known.costs.slowdown
+    marks = ["<- the plan" if point.epsilon == known.target.epsilon else "" for point in points]
     columns = [
         Column("epsilon", [f"{point.epsilon:g}" for point in points]),
         Column("speedup", [ratio(point.speedup) for point in points]),
         Column("drawn", [count(point.samples) for point in points]),
         Column("strata", [count(point.strata) for point in points]),
         Column("sampled", [duration(point.sampled_duration_ns) for point in points]),
-        Column("bound", [_share(point.bound) for point in points]),
-        Column("group", [_share(point.group_bound) for point in points]),
-        Column(
-            "",
-            ["<- the plan" if point.epsilon == known.target.epsilon else "" for point in points],
-            to_right=False,
-        ),
+        Column("bound", [share_or_unknown(point.bound) for point in points]),
+        Column("group", [share_or_unknown(point.group_bound) for point in points]),
+        Column("", marks, to_right=False),
     ]
     if slowdown is not None:
         taken = [hours(machine_hours(point.sampled_duration_ns, slowdown)) for point in points]
         columns.insert(2, Column("one machine", taken))
-    return columns
-
-
-def _share(bound: float | None) -> str:
-    return UNKNOWN if bound is None else share(bound)
+    yield f"{known.method}, confidence {known.target.confidence:g}"
+    yield from () if size is None else (known.chart(*size), "")
+    yield columns
+    first, level = _level_from(known), ""
+    if first is not None:
+        why = ": `--group-epsilon` or `--min-samples` asks for more"
+        has_others = "group_epsilon" in method_named(known.method).target_fields
+        level = f"From epsilon {first:g} on the plan stays the same{why if has_others else ''}."
+    for text in filter(None, (level, binding, *missing_texts(known))):
+        yield from ("", text)
 
 
 def missing_texts(known: TradeOff) -> list[str]:
     """Return at which epsilons there is no plan, a text for each reason."""
-    reasons: dict[str, list[float]] = {}
-    for each in known.missing:
-        reasons.setdefault(each.problem.in_short, []).append(each.epsilon)
+    reasons: dict[str, list[str]] = {}
+    for each in sorted(known.missing, key=lambda each: each.epsilon):
+        reasons.setdefault(each.problem.in_short, []).append(f"{each.epsilon:g}")
     return [
-        f"No plan {_epsilons_text(known, epsilons)}, {len(epsilons)} of {known.tried} points: {reason}."
+        f"No plan at epsilon {listed(epsilons)}, {len(epsilons)} of {known.tried} points: {reason}."
         for reason, epsilons in reasons.items()
     ]
 
 
 def missing_forms(known: TradeOff) -> tuple[str, ...]:
     """Return the same in few words, the longest wording first; nothing where no point is missing."""
-    if not known.missing:
-        return ()
-    where = _epsilons_text(known, [each.epsilon for each in known.missing])
-    there, problem = f"{len(known.points)} of {known.tried}", known.missing[0].problem
-    if problem.path is None or problem.group is None:
-        return f"{there} points: no plan {where}", f"{there} points", there
-    node = f"node {problem.path or 'root'} in #{problem.group + 1}"
-    return (
-        f"{there} points: {where} your decision on {node} fits none",
-        f"{there} points: no {node} {where}",
-        f"{there}: elsewhere no {node}",
-        f"{there} points",
-        there,
-    )
-
-
-def _epsilons_text(known: TradeOff, epsilons: Sequence[float]) -> str:
-    """Return these epsilons in words, as ranges of those tried (up to one, from one on) where possible."""
-    tried = sorted([point.epsilon for point in known.points] + [each.epsilon for each in known.missing])
-    below = list(takewhile(lambda epsilon: epsilon in epsilons, tried))
-    above = list(takewhile(lambda epsilon: epsilon in epsilons, reversed(tried[len(below) :])))
-    between = sorted({*epsilons} - {*below, *above})
-    parts = [f"up to epsilon {below[-1]:g}"] if below else []
-    parts += [f"at epsilon {', '.join(f'{epsilon:g}' for epsilon in between)}"] if between else []
-    parts += [f"from epsilon {above[-1]:g} on"] if above else []
-    return " and ".join(parts)
-
-
-def level_text(known: TradeOff) -> str | None:
-    """Return from which epsilon on the plan stays the same, and why; None where it does not."""
-    first = _level_from(known)
-    if first is None:
-        return None
-    text = f"From epsilon {first:g} on the plan stays the same"
-    if "group_epsilon" not in method_named(known.method).target_fields:
-        return f"{text}."
-    target = known.target
-    asked = [counted(target.min_samples, "launch", "launches") + " a stratum"]
-    if target.group_epsilon is not None:
-        asked.insert(0, f"the bound of each kernel group, {target.group_epsilon:g}")
-    ask = "asks" if asked == ["1 launch a stratum"] else "ask"
-    return f"{text}: {' and '.join(asked)} {ask} for more than epsilon does."
+    there = f"{len(known.points)} of {known.tried} points"
+    problems = dict.fromkeys(each.problem.in_short for each in known.missing)
+    return (*(f"{there}: {problem}" for problem in problems), there)[-2:] if problems else ()
 
 
 def level_forms(known: TradeOff) -> tuple[str, ...]:
-    """Return the same in few words, the longest wording first; nothing where the plan keeps changing."""
+    """Return the same in few words; nothing where the plan keeps changing."""
     first = _level_from(known)
-    if first is None:
-        return ()
-    forms = f"the same from {first:g} on", f"same from {first:g}"
-    if "group_epsilon" not in method_named(known.method).target_fields:
-        return forms
-    asked = "min-samples" if known.target.group_epsilon is None else "group-epsilon, min-samples"
-    return f"{forms[0]}: {asked}", *forms
+    return () if first is None else (f"same from {first:g}",)
 
 
 def _level_from(known: TradeOff) -> float | None:
@@ -194,18 +154,3 @@ def _level_from(known: TradeOff) -> float | None:
     cost = [(point.samples, point.sampled_duration_ns) for point in points]
     level = list(takewhile(lambda each: each == cost[-1], reversed(cost)))
     return points[len(cost) - len(level)].epsilon if len(level) > 1 else None
-
-
-def _answer_rows(known: TradeOff, binding: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
-    """Return a row for each epsilon, ascending; without a plan it has the reason in place of figures."""
-    slowdown, chosen = known.costs.slowdown, known.target.epsilon
-    no_figures = dict.fromkeys(field.name for field in fields(TradeOffPoint))
-    rows: list[dict[str, Any]] = []
-    for point in known.points:
-        taken = None if slowdown is None else machine_hours(point.sampled_duration_ns, slowdown)
-        bound_by = binding if point.epsilon == chosen else None
-        rows.append(asdict(point) | {"no_plan": None, "machine_hours": taken, "binding": bound_by})
-    for each in known.missing:
-        reason = {"epsilon": each.epsilon, "no_plan": with_flags(each.problem.message)}
-        rows.append(no_figures | reason | {"machine_hours": None, "binding": None})
-    return sorted(rows, key=lambda row: float(row["epsilon"]))

@@ -22,7 +22,6 @@ from tui.text.groups import group_columns
 from tui.text.labels import group_title
 from tui.text.plan import strata_text
 
-ROOT = "root"
 _HISTOGRAM_HEIGHT = 12
 
 
@@ -62,7 +61,7 @@ def stop_of(walk: TreeWalk) -> TreeStop:
 
 def node_name(path: str) -> str:
     """Return a node's path as it is printed and typed, with `root` for the empty path."""
-    return path or ROOT
+    return path or "root"
 
 
 def node_at(nodes: Sequence[SplitNode], name: str) -> SplitNode:
@@ -113,12 +112,16 @@ def stop_histogram(stop: TreeStop, width: int, height: int, *, log: bool = False
     )
 
 
+def _range_ns(counts: DurationCounts, node: SplitNode) -> tuple[int, int]:
+    return int(counts.duration_ns[node.start]), int(counts.duration_ns[node.stop - 1])
+
+
 def place_line(stop: TreeStop) -> str:
     """Return how many decisions were taken on the group, and which comes next."""
     taken = counted(len(stop.nodes), "decision", "decisions")
-    if stop.ahead is None:
-        return f"split to its end by {taken}"
-    return f"after {taken}, next {node_name(stop.ahead.path)}"
+    return (
+        f"after {taken}, next {node_name(stop.ahead.path)}" if stop.ahead else f"split to its end by {taken}"
+    )
 
 
 def card_lines(stop: TreeStop) -> list[str]:
@@ -129,33 +132,24 @@ def card_lines(stop: TreeStop) -> list[str]:
     counts, node, group = stop.counts, stop.node, stop.group
     if node is None:
         durations_ns, _ = counts.group_pairs(group)
-        launches = int(counts.group_launches[group])
-        mean_ns, std_ns = int(counts.group_duration_ns[group]) / launches, float(counts.group_std_ns[group])
-        clusters = sum(node.verdict is Verdict.KEEP for node in stop.nodes)
-        return [
-            f"all: {_spread(launches, mean_ns, std_ns, int(durations_ns[0]), int(durations_ns[-1]))}",
-            f"{place_line(stop)}: {counted(clusters, 'cluster', 'clusters')}",
-        ]
-    whole = counted(node.samples_old, "sample", "samples")
-    lines = [
-        f"{node_name(node.path)}: "
-        + _spread(node.launches, node.mean_ns, node.std_ns, *_range_ns(counts, node)),
-        verdict_line(stop),
-        f"whole: tau old {duration(node.tau_old_ns)}, {whole}",
-    ]
-    if node.samples_new is None or node.tau_new_ns is None or node.threshold_ns is None:
-        return [*lines, "split: not looked at"]
-    parts, at = " + ".join(map(count, node.samples_new)), duration(node.threshold_ns)
-    return [*lines, f"split: tau new {duration(node.tau_new_ns)}, {parts} samples, at {at}"]
-
-
-def _spread(launches: int, mean_ns: float, std_ns: float, low_ns: int, high_ns: int) -> str:
-    """Return how many launches there are, and how long they take."""
+        launches, std_ns = int(counts.group_launches[group]), float(counts.group_std_ns[group])
+        name, mean_ns = "all", int(counts.group_duration_ns[group]) / launches
+        ends = int(durations_ns[0]), int(durations_ns[-1])
+    else:
+        name, launches, mean_ns, std_ns = node_name(node.path), node.launches, node.mean_ns, node.std_ns
+        ends = _range_ns(counts, node)
     cov = f"{std_ns / mean_ns:.3f}" if mean_ns > 0 else UNKNOWN
-    return (
-        f"{counted(launches, 'launch', 'launches')}, mean {duration(mean_ns)}, CoV {cov}, "
-        f"{duration_range(low_ns, high_ns)}"
-    )
+    number = counted(launches, "launch", "launches")
+    first = f"{name}: {number}, mean {duration(mean_ns)}, CoV {cov}, {duration_range(*ends)}"
+    if node is None:
+        clusters = sum(node.verdict is Verdict.KEEP for node in stop.nodes)
+        return [first, f"{place_line(stop)}: {counted(clusters, 'cluster', 'clusters')}"]
+    split = "split: not looked at"
+    if node.samples_new is not None and node.tau_new_ns is not None and node.threshold_ns is not None:
+        parts, at = " + ".join(map(count, node.samples_new)), duration(node.threshold_ns)
+        split = f"split: tau new {duration(node.tau_new_ns)}, {parts} samples, at {at}"
+    whole = f"whole: tau old {duration(node.tau_old_ns)}, {counted(node.samples_old, 'sample', 'samples')}"
+    return [first, verdict_line(stop), whole, split]
 
 
 def verdict_line(stop: TreeStop) -> str:
@@ -177,18 +171,13 @@ def running_lines(stop: TreeStop) -> list[str]:
         return []
     speedup, samples = ratio(running.speedup), counted(running.samples, "sample")
     total, worst, here = map(share, (running.bound, running.worst_group_bound, running.group_bound))
-    head, short = ("All groups split", "All split") if stop.is_plan else ("If splitting ended here", "So far")
+    head = "All groups split" if stop.is_plan else "If splitting ended here"
     cost = f"speedup {speedup}, {samples} in {strata_text(running.strata)}"
     bounds = f"{total} of the total time, {worst} of any kernel group's, {here} of this one's"
-    brief = f"total {total}, worst {worst}, this {here}"
     return [
         f"{head}: {cost}; error bounds: {bounds}",
-        f"{short}: {speedup}, {samples}; bounds: total {total}, worst group {worst}, this group {here}",
-        f"{short}: {speedup}, {samples}; bounds: total {total}, worst {worst}, this group {here}",
-        f"{short}: {speedup}, {samples}; bounds: {brief}",
-        f"{short}: {speedup}; total {total}, worst {worst}, this group {here}",
-        f"{short}: {speedup}; {brief}",
-        f"{speedup}; {brief}",
+        f"{speedup}, {samples}; bounds: total {total}, worst {worst}, this {here}",
+        f"{speedup}; total {total}, worst {worst}, this {here}",
     ]
 
 
@@ -232,7 +221,3 @@ def _node_columns(nodes: Sequence[SplitNode]) -> list[Column]:
         Column("split at", [duration(node.threshold_ns) for node in nodes]),
         Column("decision", [f"{node.verdict}: {node.reason}" for node in nodes], to_right=False),
     ]
-
-
-def _range_ns(counts: DurationCounts, node: SplitNode) -> tuple[int, int]:
-    return int(counts.duration_ns[node.start]), int(counts.duration_ns[node.stop - 1])

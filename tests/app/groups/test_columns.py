@@ -13,7 +13,6 @@ from tests.drawing import in_ascii
 from tui.app.group_table import row_runs, table_columns
 from tui.app.planning import load_study
 from tui.charts.quantities import share
-from tui.options.choices import GroupSort
 from tui.options.plan import SampleOptions
 from tui.text.groups import clusters_of_group
 
@@ -63,26 +62,13 @@ def test_every_row_and_the_head_are_as_wide_as_the_table(study: Study, width: in
     room = columns.columns[-1].width
     assert room >= 24 or len(columns.columns) == 2
     for group in range(len(study.counts.groups)):
-        row = "".join(text for text, _ in in_ascii(ascii_only, row_runs, study, group, columns))
+        row = "".join(text for text, _ in in_ascii(ascii_only, row_runs, group, columns))
         assert len(row) == width
         assert row.isascii() or not ascii_only
         cells = in_ascii(ascii_only, row_texts, study, group, columns)
         for column in columns.columns:
             cell = cells[column.name]
             assert cell[-1 if column.to_right else 0] != " " or column.name in {"bar", "durations"}, cell
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_a_cell_belongs_to_the_column_whose_heading_stands_there(study: Study, width: int) -> None:
-    columns = table_columns(study, width)
-    head = columns.head()
-    for column in columns.columns:
-        if column.heading:
-            at = head.index(column.heading)
-            assert {columns.column_at(at + cell) for cell in range(len(column.heading))} == {column}
-    assert columns.column_at(width) is None
-    sorts = {column.sort for column in table_columns(study, 200).columns}
-    assert set(GroupSort) <= sorts, "every order has a heading to click"
 
 
 def test_the_bar_is_the_share_of_the_largest_and_cum_runs_on_in_order_of_time(study: Study) -> None:
@@ -104,7 +90,7 @@ def test_bars_in_colour_are_of_the_groups_that_take_four_fifths_of_the_time(stud
     few = int(np.searchsorted(np.cumsum(of.share), 0.8)) + 1
     styles = []
     for group in range(len(of.share)):
-        runs = row_runs(study, group, columns)
+        runs = row_runs(group, columns)
         styles.append(next((style for text, style in runs if set(text) <= set(EIGHTHS) and text), None))
     assert len(set(styles[:few])) == 1
     assert styles[0] not in styles[few:]
@@ -126,6 +112,6 @@ def test_the_sparkline_has_the_middle_of_the_launches_bin_by_bin(study: Study) -
         near = np.abs(middle - place) <= 1.5 * (high - low) / len(drawn) + 1
         assert near.mean() >= 1 / len(drawn), "the tallest glyph is where many launches are"
         numbers = len(clusters_of_group(study, group))
-        runs = row_runs(study, group, columns)
+        runs = row_runs(group, columns)
         styles = {style for text, style in runs if text and set(text) <= set("▁▂▃▄▅▆▇█") and 0 <= style < 100}
         assert styles <= {0, *range(numbers)}

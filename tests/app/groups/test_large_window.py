@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.app.driving import App, Running, drawn, opened, printed, resized, screen_text, view_of, wait_for
+from tests.app.driving import App, Running, drawn, opened, printed, screen_text, view_of, wait_for
 from tui.app.group_table import GroupTable
 from tui.app.groups import RunPane
 
@@ -35,18 +35,6 @@ async def test_three_panes_fill_a_large_window(gpt: str) -> None:
         await pilot.press("j", "j")
         await is_read(app, pilot, 3)
         assert " drawn" in drawn(run_of(app).chart)
-
-
-async def test_a_small_window_has_no_third_pane_and_reads_nothing_for_it(gpt: str) -> None:
-    async with opened(gpt, (80, 24)) as (app, pilot):
-        await pilot.press("j")
-        await wait_for(pilot, lambda: "[tab] #2 " in screen_text(app), "the next histogram")
-        assert not run_of(app).display
-        assert run_of(app).timeline is None
-        await resized(app, pilot, 160, 45)
-        await is_read(app, pilot, 2)
-        await pilot.press("x")
-        await wait_for(pilot, lambda: "by launch, log" in screen_text(app), "both charts are logarithmic")
 
 
 async def test_the_run_is_copied_as_timeline_prints_it(gpt: str, tmp_path: Path) -> None:

@@ -69,21 +69,6 @@ def test_silhouette_chooses_the_k_that_scikit_learn_scores_best(seed: int) -> No
     assert picks.notes == ()
 
 
-@pytest.mark.parametrize(
-    ("table", "k", "weight"),
-    [(np.full((6, 2), 3.0), None, [6]), ([[1.0], [2.0], [1.0]], 5, [2, 1]), ([[1.0]], None, [1])],
-)
-def test_clusters_are_at_most_the_distinct_vectors(table: Any, k: int | None, weight: list[int]) -> None:
-    assert picks_of(vectors(table), k=k).weight.tolist() == weight
-
-
-def test_scales() -> None:
-    # As they are, the last column decides; where all count alike, the two that agree.
-    table = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1000.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1000.0]])
-    assert picks_of(vectors(table), k=2, scale="plain").stratum.tolist() == [0, 1, 0, 1]
-    assert picks_of(vectors(table), k=2, scale="standard").stratum.tolist() == [0, 0, 1, 1]
-
-
 def test_which_columns_are_the_vector() -> None:
     metrics = {
         "vector_0": [1.0, 2.0, 9.0],

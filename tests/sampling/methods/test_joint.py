@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm, t
+from scipy.stats import norm
 
 from sampling.errors import OverrideError
 from sampling.methods.joint import MOST_CUTS, POOL_BELOW, _Planner
@@ -24,11 +24,10 @@ from sampling.reduction.grouping import Grouping, KernelGroup
 from sampling.reduction.plan_groups import unpooled
 from sampling.reduction.region import Region
 from sampling.splitting.tree import TreeGrower, Verdict
-from sampling.strata.strata import Strata, declared_spread, expected_half_width, measured_clusters
+from sampling.strata.strata import Strata
 from sampling.strata.target import Target
 
 CountsOf = Callable[..., DurationCounts]
-Mixture = Callable[..., dict[str, list[int]]]
 
 BUNDLED = Path(__file__).resolve().parents[3] / "sample_data"
 
@@ -133,18 +132,6 @@ def test_a_plan_keeps_what_was_asked(
     assert design.expected_half_width is not None
     assert design.expected_half_width <= target.epsilon * (1 + 1e-9)
     assert target.pool or not of.is_pool.any()
-
-
-def test_the_interval_that_is_expected_is_the_one_of_results_as_declared() -> None:
-    """Two samples of one group and one of each of two strata of another, by hand."""
-    counts = reduced({"a": {10: 50}, "b": {30: 20, 70: 9}})
-    pair = np.arange(3)
-    strata = measured_clusters(counts, np.array([0, 0, 1]), pair, pair + 1).with_samples(np.array([1, 1, 2]))
-    v = (0.05 * strata.launches * strata.mean_ns) ** 2 * (1 / strata.samples - 1 / strata.launches)
-    d = v.sum() ** 2 / (v[2] ** 2 + (v[0] + v[1]) ** 2)
-    expected = t.ppf(0.975, (4 + d) / 2) * np.sqrt(v.sum()) / (500 + 600 + 630)
-    found = expected_half_width(strata, declared_spread(unpooled(counts), Target()), 0.95)
-    assert found == pytest.approx(expected)
 
 
 # What it costs.

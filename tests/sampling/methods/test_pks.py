@@ -88,12 +88,6 @@ def test_fdtd2d() -> None:
     assert picks.details["projected_errors"][0] == pytest.approx(0.061, abs=5e-4)
 
 
-def test_cutcp() -> None:
-    order = np.array([0, 1, 2, 2, 1, 2, 0, 2, 1, 2, 2])
-    features = np.array([[1.0, 5.0], [4.0, 2.0], [9.0, 7.0]])[order]
-    check_against_paper(features, np.array([300.0, 200.0, 100.0])[order], [0, 1, 2], [2, 3, 6], 0, 3)
-
-
 def test_gramschmidt() -> None:
     part = np.searchsorted([479, 927, 1375, 1823], np.arange(2048), side="right")
     features, table = np.zeros((2048, 3, 2)), np.empty((2048, 3))
@@ -130,14 +124,6 @@ def test_of_equally_good_groups_those_of_the_earliest_launches_are_taken(seed: i
     assert groups.representative.tolist() == [0, 1, 2]
 
 
-def test_the_seed_moves_nothing() -> None:
-    rng = np.random.default_rng(5)
-    launches = launch_list(rng.normal(100, 20, size=(200, 4)), rng.lognormal(3, 2, 200))
-    one, other = (picks_of(launches, seed, error=1e-9, k_max=8) for seed in (0, 1))
-    assert one.stratum.tolist() == other.stratum.tolist()
-    assert one.details == other.details
-
-
 def test_fewest_groups_below_the_threshold_else_least_error() -> None:
     launches = launch_list(np.tile([[1.0], [100.0], [10_000.0]], (10, 1)), np.tile([10.0, 30.0, 1000.0], 10))
     met = picks_of(launches)
@@ -147,12 +133,6 @@ def test_fewest_groups_below_the_threshold_else_least_error() -> None:
     unmet = picks_of(launches, error=1e-3, k_max=2)
     assert unmet.details["k"] == 2
     assert "none of the numbers of groups" in unmet.notes[-1]
-
-
-def test_durations_are_what_is_projected_where_a_launch_lacks_cycles() -> None:
-    picks = picks_of(launch_list([[1.0], [2.0], [1.0]], [5.0, NAN, 5.0], [10, 700, 10]))
-    assert picks.details["truth"] == "duration_ns"
-    assert picks.details["projected_errors"] == pytest.approx([690 / 720, 0])
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -178,15 +158,6 @@ def test_errors_equal_those_of_the_plain_pipeline(seed: int) -> None:
 # Characteristics.
 
 
-def test_published_columns_come_in_the_papers_order_under_any_spelling() -> None:
-    metrics = {"Grid Size": [1, 2], "Executed Instructions": [3, 4], "other": [5, 6], LOADS: [7, 8]}
-    columns, _, (note,) = characteristics(launches_of("kk", metrics))
-    assert columns == (LOADS, "Executed Instructions", "Grid Size")
-    assert note.startswith("3 of the 12 published characteristics are used; the profile lacks l1tex")
-    assert STORES in note
-    assert "smsp__inst_executed.sum" not in note
-
-
 @pytest.mark.parametrize(
     ("metrics", "complete"),
     [
@@ -209,13 +180,6 @@ def test_lacking_launches_are_counted_and_the_remedy_names_the_command(
         picks_of(launches_of("kkk", {LOADS: loads}))
     assert "`kernelpoint methods`" in str(caught.value.remedy)
     assert ("two-level" in str(caught.value.remedy)) is advised
-
-
-def test_columns_of_low_variation_are_dropped_and_mean_zero_stays() -> None:
-    table = np.array([[1000, 1000, -1, 0, 7], [1000, 1000, 1, 0, 7], [1000.4, 1020, 0, 0, 7]])
-    # Coefficients of variation: 1.9e-4, 9.4e-3, infinite, none, 0.
-    _, found, _ = standardise(dict(zip("abcde", table.T, strict=True)))
-    assert found == {"columns": ["b", "c"], "columns_left_out": ["a", "d", "e"]}
 
 
 @given(rows=TABLES)
@@ -286,22 +250,21 @@ def test_one_tree_cut_at_each_threshold_equals_fresh_runs(seed: int) -> None:
     assert any("none of the thresholds" in note for note in picks.notes)
 
 
-@pytest.mark.parametrize(
-    ("values", "rows"),
-    [
-        # Far apart: 1,000 and 0 to 3. Within the near ones the mean is 1.4: 1 is nearest, twice there.
-        ([1000, 0, 3, 1, 2, 1], [0, 3]),
-        # The mean of 0, 2, 0, 2 is as near to either: the first is taken. With 2 once more, it is 2.
-        ([2, 0, 2, 0, 1000], [0, 4]),
-        ([0, 2, 2, 0, 2, 1000], [1, 5]),
-    ],
-)
-def test_representative_is_nearest_to_the_mean_of_all_launches(values: list[float], rows: list[int]) -> None:
-    assert linked(launch_list(np.array(values)[:, None], np.ones(len(values)))).row.tolist() == rows
-
-
 def test_more_than_20000_launches_are_refused() -> None:
     assert len(linked(launch_list(np.ones((20_000, 1)), np.ones(20_000))).row) == 1
     # Metrics would not help, so their lack is not what is said.
     with pytest.raises(NotApplicableError, match=r"memory, so it takes at most 20,000; .*`launches=A:B`"):
         linked(launch_list(np.full((20_001, 1), np.nan), np.ones(20_001)))
+
+
+def test_cutcp() -> None:
+    order = np.array([0, 1, 2, 2, 1, 2, 0, 2, 1, 2, 2])
+    features = np.array([[1.0, 5.0], [4.0, 2.0], [9.0, 7.0]])[order]
+    check_against_paper(features, np.array([300.0, 200.0, 100.0])[order], [0, 1, 2], [2, 3, 6], 0, 3)
+
+
+def test_columns_of_low_variation_are_dropped_and_mean_zero_stays() -> None:
+    table = np.array([[1000, 1000, -1, 0, 7], [1000, 1000, 1, 0, 7], [1000.4, 1020, 0, 0, 7]])
+    # Coefficients of variation: 1.9e-4, 9.4e-3, infinite, none, 0.
+    _, found, _ = standardise(dict(zip("abcde", table.T, strict=True)))
+    assert found == {"columns": ["b", "c"], "columns_left_out": ["a", "d", "e"]}

@@ -45,15 +45,6 @@ def check_strata(counts: DurationCounts, strata: Strata) -> None:
     assert (strata.samples <= strata.launches).all()
 
 
-@pytest.mark.parametrize("method", method_names(random=True))
-@given(groups=GROUPS, target=TARGETS)
-def test_strata_part_the_launches(
-    method: str, groups: dict[str, list[int]], target: Target, counts_of: CountsOf
-) -> None:
-    counts = counts_of(groups)
-    check_strata(counts, strata_of(counts, method, target))
-
-
 @pytest.mark.parametrize("setting", ["root.variant=exact", "root.variant=paper", "root.k_max=4"])
 @given(groups=GROUPS, target=TARGETS)
 def test_root_keeps_epsilon_for_every_group_and_so_for_all(
@@ -132,32 +123,12 @@ def test_random_draws_as_much_time_as_another_plan(like: str, counts_of: CountsO
     assert given.samples.tolist() == drawn.samples.tolist()
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        *(("random.like=sieve",), ("random.like=random",), ("random.like=x",)),
-        *(("random.like=root", "random.launches=3"), ("random.like=root", "random.probability=0.5")),
-    ],
-)
-def test_random_like_is_a_method_of_strata_or_a_time(settings: tuple[str, ...], counts_of: CountsOf) -> None:
-    with pytest.raises(OptionError, match=r"random\.like"):
-        strata_of(counts_of({"a": [1, 2, 3]}), "random", Target(), *settings)
-
-
 @pytest.mark.parametrize("method", method_names())
 def test_every_method_says_what_it_is(method: str) -> None:
     found = method_named(method)
     assert (found.name, bool(found.source)) == (method, True)
     assert (found.pick is None) == found.draws_at_random == (not found.needs)
     assert method_options(method) == found.options_type()
-
-
-def test_a_setting_sets_the_option_of_its_method() -> None:
-    settings = ("root.variant=script", "allegro.threshold=20", "random.launches=none")
-    assert method_options("root", settings).variant == "script"
-    assert method_options("allegro", settings).threshold == 20
-    assert method_options("stem", settings).threshold == 50
-    assert method_options("random", settings).launches is None
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -22,10 +21,7 @@ from hypothesis import strategies as st
 
 from sampling.methods.root import Options, RootRule
 from sampling.plan.design import Design, make_design
-from sampling.readers.registry import read_profile
-from sampling.reduction import GroupBy
-from sampling.reduction.duration_counts import DurationCounts, count_durations
-from sampling.reduction.grouping import Grouping
+from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import TreeGrower, Verdict
 from sampling.strata.target import Target
 
@@ -212,16 +208,6 @@ def test_root_is_what_the_paper_says(
     variant: str, groups: list[Pairs], epsilon: float, counts_of: CountsOf
 ) -> None:
     check_against_the_paper(reduced(counts_of, groups), epsilon, variant)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("epsilon", [0.05, 0.01])
-@pytest.mark.parametrize("name", ["resnet50-like.sqlite", "gpt2-like.json.gz"])
-def test_root_is_what_the_paper_says_on_the_bundled_profiles(
-    name: str, epsilon: float, variant: str, sample_data: Path
-) -> None:
-    profile = read_profile([str(sample_data / name)])
-    check_against_the_paper(count_durations(profile, Grouping(GroupBy.NAME)), epsilon, variant)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -43,21 +43,6 @@ def tier(picks: Picks, number: int) -> tuple[int, int, int]:
     return found["kernel_groups"], found["launches"], found["strata"]
 
 
-def test_equal_counts_are_tier_one_and_the_first_launch_stands_for_all() -> None:
-    picks = picked([("a", 7, 32), ("b", 9, 32), ("a", 7, 64), ("a", 7, 64)])
-    assert picks.stratum.tolist() == [0, 1, 0, 0]
-    assert picks.labels == ("a", "b")
-    # Two of three have 64 threads, but the dominant CTA size matters in tier 2 only.
-    assert (picks.row.tolist(), picks.weight.tolist()) == ([0, 1], [3, 1])
-    assert [tier(picks, number) for number in (1, 2, 3)] == [(2, 4, 2), (0, 0, 0), (0, 0, 0)]
-
-
-def test_tier_two_takes_the_first_launch_of_the_dominant_cta_size() -> None:
-    picks = picked([("a", 90, 32), ("a", 100, 64), ("a", 110, 64), ("a", 100, 128)])
-    assert (picks.row.tolist(), picks.weight.tolist()) == ([1], [4])
-    assert tier(picks, 2) == (1, 4, 1)
-
-
 @pytest.mark.parametrize(
     ("threads", "row"),
     [
@@ -96,15 +81,6 @@ def test_tier_three_is_cut_between_its_modes() -> None:
     assert (whole.labels, whole.row.tolist(), whole.weight.tolist()) == (("a",), [0], [500])
     assert picks.labels[0].startswith("a, ")
     assert tier(picks, 3) == (1, 500, 2)
-
-
-def test_weights_by_instructions_project_instructions_exactly() -> None:
-    rng = np.random.default_rng(5)
-    counts = np.concatenate([rng.lognormal(8, 0.2, 50), rng.lognormal(12, 1.5, 80)]).round()
-    rows = [("ab"[index >= 50], count, 32) for index, count in enumerate(counts.tolist())]
-    picks = picked(rows, weights="instructions")
-    assert picks.estimate(counts) == pytest.approx(counts.sum(), rel=1e-12)
-    assert picked(rows).estimate(counts) != pytest.approx(counts.sum(), rel=1e-3)
 
 
 def oracle_parts(counts: list[float], threshold: float) -> list[list[float]]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,12 +14,7 @@ from sampling.errors import NotApplicableError
 from sampling.methods import single_iteration
 from sampling.methods.method import Picks
 from sampling.profile.named_ranges import NamedRange
-from sampling.readers.registry import read_profile
-from sampling.reduction.duration_counts import count_durations
-from sampling.reduction.grouping import Grouping
-from sampling.reduction.launch_list import LaunchList, list_launches
-from sampling.reduction.region import Region
-from tests import small_recordings
+from sampling.reduction.launch_list import LaunchList
 from tests.launch_lists import launches_of
 
 Run = tuple[str, int, int, int]
@@ -76,13 +69,6 @@ def test_a_range_stands_for_all_of_its_name() -> None:
     assert np.flatnonzero(picks.stratum < 0).tolist() == [*range(100), *range(6100, 6140)]
     assert picks.details == {"iterations": [120], "launches_of_one": [50], "launches": 6140}
     assert picks.estimate(np.arange(6140)) == 120 * sum(range(250, 300))
-
-
-def test_launch_ids_are_both_included() -> None:
-    picks = picked(launch_list([100]), first=10, last=29, iterations=5)
-    assert picks.row.tolist() == list(range(10, 30))
-    assert set(picks.weight.tolist()) == {5}
-    assert set(picks.stratum.tolist()) == {0}
 
 
 def test_launches_that_are_not_selected_are_missed_and_said() -> None:
@@ -152,13 +138,6 @@ def test_the_second_iteration_of_a_loop_stands_for_the_loop() -> None:
     assert picks.details["share_of_time"] == pytest.approx(400 / 422)
 
 
-def test_shapes_that_change_leave_the_names() -> None:
-    grids = np.random.default_rng(2).integers(1, 50, 400).tolist()
-    picks = picked(launch_list([400], names="abcd" * 100, grids=grids))
-    assert picks.row.tolist() == [4, 5, 6, 7]
-    assert picks.details["found_by"] == ["name"]
-
-
 def test_each_process_and_device_has_its_own_loop() -> None:
     rng = np.random.default_rng(4)
     loose = "".join(rng.permutation(list("abcdefghijklmnopqrst")))
@@ -173,17 +152,3 @@ def test_where_less_than_half_repeats_nothing_is_picked() -> None:
     names = "".join(np.random.default_rng(5).permutation([chr(code) for code in range(200, 300)]))
     with pytest.raises(NotApplicableError, match=r"most launches repeat; .*\.range .*\.first and \.last"):
         picked(launch_list([140], names=names + "abcd" * 10))
-
-
-def listed_with_ranges(path: Path) -> LaunchList:
-    """Return the launches of a profile, and its named ranges."""
-    profile = read_profile([str(path)])
-    launches = list_launches(profile, count_durations(profile, Grouping(), Region()))
-    return replace(launches, ranges_named=profile.named_ranges)
-
-
-def test_in_a_small_recording_an_image_is_found(tmp_path: Path) -> None:
-    launches = listed_with_ranges(small_recordings.nsys_sqlite(tmp_path, "2023.4"))
-    found, named = picked(launches), picked(launches, range=small_recordings.RANGE, occurrence=1)
-    assert found.row.tolist() == named.row.tolist()
-    assert found.weight.tolist() == named.weight.tolist()

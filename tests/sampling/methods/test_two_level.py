@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
-from sampling.errors import NotApplicableError
 from sampling.features.metric_names import CHARACTERISTICS
 from sampling.methods import two_level
 from sampling.methods.method import Picks
@@ -75,19 +74,6 @@ def test_other_grids_are_classified_and_unseen_names_counted(classifier: str) ->
     assert picks.details["share_matched_exactly"] == 0
     assert picks.details["share_name_unseen"] == 0.2
     assert picks.weight.tolist() == np.bincount(large).tolist()
-
-
-def test_launches_in_detail_end_before_the_first_gap_or_as_asked() -> None:
-    loads = [10.0, 500.0, 10.0, NAN, 500.0, 10.0]
-    launches = launch_list(["a", "b", "a", "a", "b", "a"], [1] * 6, loads, [5, 900, 5, 5, 900, 5])
-    assert picks_of(launches).details["launches_in_detail"] == 3
-    assert picks_of(launches, launches=2).details["launches_in_detail"] == 2
-    complete = launch_list(["a", "b"], [1, 1], [10.0, 500.0], [5, 900])
-    assert picks_of(complete, launches=1000).details["launches_in_detail"] == 2
-    with pytest.raises(NotApplicableError, match="only the first 3 have them"):
-        picks_of(launches, launches=4)
-    with pytest.raises(NotApplicableError, match=r"only the first 0 have them; .*ncu command"):
-        picks_of(launch_list(["a", "b"], [1, 1], [NAN, 500.0], [5, 900]))
 
 
 # These differed while the variance that is added was that of the distinct rows.

@@ -22,7 +22,6 @@ from sampling.plan.nearby import (
     NoPoint,
     Relaxation,
     TradeOffPoint,
-    check_has_trade_off,
     default_epsilons,
     hours,
     nth_epsilon,
@@ -76,12 +75,6 @@ def test_a_point_is_the_design_at_its_epsilon(counts: DurationCounts, method: st
         )
 
 
-@pytest.mark.parametrize("method", method_names(random=False))
-def test_a_method_that_picks_has_none(method: str) -> None:
-    with pytest.raises(OptionError, match=r"no epsilon; give joint, root, stem, allegro or random"):
-        check_has_trade_off(method)
-
-
 @given(st.floats(LEAST_EPSILON, 0.999999))
 def test_default_epsilons_grow_from_the_chosen_one(chosen: float) -> None:
     epsilons = default_epsilons(chosen)
@@ -127,11 +120,6 @@ def studied(launch_table: TableOf) -> Callable[..., Study]:
         return study(table, Grouping(by), Region(), target, given)
 
     return build
-
-
-def scattered(launches: int, mean_ns: float, spread: float, seed: int = 0) -> list[int]:
-    drawn = np.random.default_rng(seed).lognormal(0, spread, launches)
-    return [int(duration) for duration in np.rint(mean_ns * drawn)]
 
 
 def by_option(found: tuple[Relaxation, ...]) -> dict[str, Relaxation]:
@@ -262,10 +250,3 @@ def test_where_not_even_the_loosest_fits_it_is_said_what_would(launch_table: Tab
     )
     assert caught.value.remedy == "give `budget=5h`"
     assert study_within(read, target, Budget("5h", 5, 1e6)).design.samples == 4
-
-
-def test_a_budget_is_of_a_method_that_draws(table: Profile) -> None:
-    given = ("single-iteration.first=0", "single-iteration.last=9", "single-iteration.iterations=9")
-    read = studied_table(table, "single-iteration", settings=given)
-    with pytest.raises(OptionError, match="looks at no epsilon"):
-        study_within(read, UNPOOLED, Budget("1h", 1, 10))

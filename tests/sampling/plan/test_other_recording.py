@@ -1,11 +1,12 @@
-"""A plan on another recording of its program: figures against counting one by one, and what is refused."""
+"""A plan on another recording: fingerprints, how two align, figures against counting, what is refused."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,22 +23,22 @@ from sampling.errors import AnalysisError
 from sampling.plan.design import make_design
 from sampling.plan.drawn_launches import find_drawn_launches
 from sampling.plan.judge import (
-    Judgement,
     PlanJudgement,
     durations_by_rank,
     judge_plan,
 )
-from sampling.plan.other_recording import find_original, made_from, refuse_other_order
-from sampling.plan.plan_file import PlanFile, PlannedFile, read_plan
+from sampling.plan.other_recording import align, made_from
+from sampling.plan.plan_file import PlanFile, PlannedFile, PlannedLaunch, read_plan
+from sampling.profile.identity import fingerprints
 from sampling.profile.profile import Profile, ProfileFile
 from sampling.readers.registry import read_profile
 from sampling.reduction import GroupBy
-from sampling.reduction.duration_counts import DurationCounts, count_durations
+from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
 from sampling.reduction.region import Region
 from sampling.strata.draw import draw
 from sampling.strata.target import Target
-from tests.small_plans import plan_of_profile
+from tests.small_plans import options_of, plan_of_profile, plan_of_strata, stratum
 
 Build = Callable[..., Profile]
 Columns = dict[str, Sequence[Any]]
@@ -110,10 +111,6 @@ def planned(
     document["profile"]["files"][0]["path"] = str(path)
     target.write_text(json.dumps(document))
     return read_plan(str(target))
-
-
-def of_own(found: PlanJudgement) -> tuple[float, int]:
-    return found.estimate_ns, found.total_ns
 
 
 def judged(plan: PlanFile, path: Path, *, names_may_differ: bool = False) -> PlanJudgement:
@@ -211,9 +208,6 @@ def test_redraws_come_from_the_strata_of_the_plans_own_profile(program: Program,
     assert found.expected_speedup == pytest.approx(total_ns / expected_ns)
 
 
-OwnJudgement = tuple[PlanFile, Profile, DurationCounts, Judgement]
-
-
 @given(
     launches=st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.integers(0, 1)), min_size=1),
     by=st.sampled_from([GroupBy.LAUNCH, GroupBy.NAME]),
@@ -257,46 +251,161 @@ def test_a_part_of_a_recording_that_is_gone_is_refused(program: Program, tmp_pat
         judged(plan, program.elsewhere().write(tmp_path / "b.parquet"))
 
 
-@pytest.mark.parametrize(
-    ("damage", "why"),
-    [
-        (lambda path: path.unlink(), r"a\.parquet, which it was made from, is not there"),
-        (
-            lambda path: path.write_bytes(b"no profile"),
-            r"a\.parquet, which it was made from, cannot be read \(",
-        ),
-        (
-            lambda path: pq.write_table(pa.table({"name": ["a"], "duration_ns": [1]}), path),
-            r"a\.parquet, which it was made from, has changed since",
-        ),
-    ],
-    ids=["gone", "no profile", "another"],
-)
-def test_why_the_plans_profile_is_not_used_is_said(
-    damage: Callable[[Path], object], why: str, program: Program, tmp_path: Path
-) -> None:
-    path = program.write(tmp_path / "a.parquet")
-    plan = planned(path, tmp_path)
-    assert find_original(plan).profile is not None
-    damage(path)
-    found = judged(plan, program.elsewhere().write(tmp_path / "b.parquet"))
-    assert found.redraws is None
-    assert found.why_not_redrawn is not None
-    assert re.search(why, found.why_not_redrawn)
-
-
 def test_the_files_of_a_plan_in_another_order_are_refused(program: Program, tmp_path: Path) -> None:
     plan = planned(program.write(tmp_path / "a.parquet"), tmp_path)
     files = tuple(PlannedFile(f"old{digest}", digest, 1) for digest in "xyzy")
     plan = structs.replace(plan, profile=structs.replace(plan.profile, files=files))
     assert not made_from(of_files("yxzy"), plan)
     with pytest.raises(AnalysisError, match="in another order; give them as oldx oldy oldz oldy"):
-        refuse_other_order(of_files("yxzy"), plan)
+        judge_plan(plan, of_files("yxzy"))
     assert made_from(of_files("xyzy"), plan)
-    for other in ("xyzy", "xyzz", "yx"):
-        refuse_other_order(of_files(other), plan)
 
 
 def of_files(digests: str) -> Any:
     """A profile as far as its files go."""
     return SimpleNamespace(files=[ProfileFile("f", Path("f"), 1, digest) for digest in digests])
+
+
+MASK = 2**64 - 1
+GOLDEN = 0x9E3779B97F4A7C15
+KERNELS = ("a", "b", "c")
+CYCLE = [KERNELS[index % 3] for index in range(600)]
+
+
+def mixed(value: int) -> int:
+    """Return SplitMix64's finaliser of a number, by Python's own integers."""
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & MASK
+    return value ^ (value >> 31)
+
+
+def kernel_hash(name: str, x: int) -> int:
+    """Return the hash of a kernel launched as by the `launch_table` fixture: grid and block are (x, 1, 1)."""
+    value = int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
+    ones = int(x > 0)
+    for dimension in (x, ones, ones, x, ones, ones):
+        value = mixed((value + dimension * GOLDEN) & MASK)
+    return value
+
+
+def digest_one_by_one(names: Sequence[str], grid_x: Sequence[int], piece_launches: int) -> str:
+    """A launch counts by its place within its piece, times the multiplier of the piece; 1 for the first."""
+    digest = 0
+    for ordinal, (name, x) in enumerate(zip(names, grid_x, strict=True)):
+        piece, place = divmod(ordinal, piece_launches)
+        of_place, of_piece = (mixed(((number + 1) * GOLDEN) & MASK) | 1 for number in (place, piece))
+        digest = (digest + kernel_hash(name, x) * of_place * (of_piece if piece else 1)) & MASK
+    return f"{digest:016x}"
+
+
+@pytest.mark.parametrize("launches", [1, 2, 7, 8, 49])
+@pytest.mark.parametrize("piece_launches", [7, 1 << 20])
+def test_a_fingerprint_is_the_sum_its_docstring_says(
+    launches: int, piece_launches: int, launch_table: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sampling.profile.identity.PIECE_LAUNCHES", piece_launches)
+    rng = np.random.default_rng(launches)
+    names = [f"kernel{code}" for code in rng.integers(0, 5, launches)]
+    grid_x = rng.integers(0, 4, launches).tolist()
+    (found,) = fingerprints(launch_table(names, [1] * launches, grid_x=grid_x))
+    assert found.launches == launches
+    assert found.digest == digest_one_by_one(names, grid_x, piece_launches)
+
+
+def test_a_fingerprint_stays_what_it_is(launch_table: Build) -> None:
+    """Plan files hold it: another value here means that plans already written align with nothing."""
+    (found,) = fingerprints(launch_table(["void f<int>(int)", "µ"], [5, 6], grid_x=[8, 0]))
+    assert asdict(found) == {"process": 0, "device": 0, "launches": 2, "digest": "c4bcffcc6a5d0463"}
+
+
+def recorded(original: Profile, *drawn: PlannedLaunch) -> PlanFile:
+    """Return what a plan file knows of a recording."""
+    of_all = stratum("k", original.launches, 1.0, 0.0, drawn)
+    return plan_of_strata([of_all], options_of(), sequences=fingerprints(original))
+
+
+def drawn_launch(launch_id: int, name: str) -> PlannedLaunch:
+    """Return a launch of CYCLE as a plan has it: every third launch is the same kernel."""
+    return PlannedLaunch(launch_id, 0, 0, launch_id, name, None, None, launch_id // 3, 1.0, 1)
+
+
+def parting(known: PlanFile, here: Profile, original: Profile | None = None, **how: bool) -> str:
+    """Return what is said of two recordings that do not align."""
+    with pytest.raises(AnalysisError) as caught:
+        align(known, here, original, **how)
+    return str(caught.value)
+
+
+def kernel(name: str) -> str:
+    return f"'{name}' grid unknown block unknown"
+
+
+def test_the_same_launches_align_whatever_their_numbers(launch_table: Build) -> None:
+    device = [0] * 300 + [1] * 300
+    original = launch_table(CYCLE, range(600), process=[0] * 300 + [5] * 300, device=device)
+    other = launch_table(CYCLE, [3] * 600, process=[7] * 300 + [8] * 300, device=device)
+    for there in (original, None):
+        found = align(recorded(original), other, there)
+        assert found.renumbered == ((0, 0, 7, 0), (5, 1, 8, 1))
+        assert found.launches_differing == 0
+        assert align(recorded(original), original, there).renumbered == ()
+
+
+def test_an_inserted_launch_is_named(launch_table: Build) -> None:
+    original = launch_table(CYCLE, [1] * 600)
+    longer = launch_table([*CYCLE[:298], "new", *CYCLE[298:]], [1] * 601)
+    said = "has 601 launches here, 600 in the plan's recording; "
+    named = f"{said}launch 298 is {kernel('new')} here, {kernel(CYCLE[298])} in the plan"
+    assert named in parting(recorded(original), longer, original)
+    assert f"{said}they part at launches" in parting(recorded(original), longer)
+    assert named in parting(recorded(original, drawn_launch(298, CYCLE[298])), longer)
+
+
+def test_the_sequence_that_parts_is_named(launch_table: Build) -> None:
+    """Ids run through the sequences, so launch 5 of the second one is launch 305."""
+    process = [1] * 300 + [2] * 300
+    original = launch_table(CYCLE, [1] * 600, process=process)
+    other = launch_table([*CYCLE[:305], "new", *CYCLE[306:]], [1] * 600, process=[1] * 300 + [9] * 300)
+    said = parting(recorded(original), other, original)
+    assert said.startswith("process 9 device 0 (process 2 device 0 in the plan): launch 305 is 'new'")
+    assert "give `names_may_differ`" in said
+
+
+def test_by_order_only_numbers_of_launches_count(launch_table: Build) -> None:
+    names = list(CYCLE)
+    for place in (0, 7, 8, 599):
+        names[place] = "new"
+    original, other = launch_table(CYCLE, [1] * 600), launch_table(names, [1] * 600)
+    found = align(recorded(original), other, original, names_may_differ=True)
+    assert found.launches_differing == 4
+    assert align(recorded(original), other, names_may_differ=True).launches_differing is None
+    assert align(recorded(original), original, names_may_differ=True).launches_differing == 0
+    shorter = launch_table(names[:-1], [1] * 599)
+    assert "launch 0 is 'new' grid" in parting(recorded(original), shorter, original)
+    for is_here in (True, False):
+        said = parting(recorded(original), shorter, original if is_here else None, names_may_differ=True)
+        assert said == (
+            "process 0 device 0 has 599 launches here, 600 in the plan's recording; record the same program "
+            "again with the same input and settings, or make a plan of this recording"
+        )
+
+
+@given(
+    kernels=st.lists(st.sampled_from(KERNELS), min_size=1, max_size=20),
+    other=st.lists(st.sampled_from(KERNELS), min_size=1, max_size=20),
+)
+def test_the_first_difference_is_the_one_a_loop_finds(
+    kernels: list[str], other: list[str], launch_table: Build
+) -> None:
+    original, here = (launch_table(names, [1] * len(names)) for names in (kernels, other))
+    known = recorded(original)
+    if kernels == other:
+        assert align(known, here).launches_differing == 0
+        return
+    pairs = zip(kernels, other, strict=False)
+    expected = next(
+        (place for place, (one, two) in enumerate(pairs) if one != two), min(len(kernels), len(other))
+    )
+    found = re.search(r"launch (\d+) is", parting(known, here, original))
+    assert found is not None
+    assert int(found.group(1)) == expected

@@ -26,7 +26,6 @@ from tests.targets import UNPOOLED
 
 Build = Callable[..., Profile]
 Mixture = Callable[..., dict[str, list[int]]]
-OPTIONS = {"epsilon": 0.05, "confidence": 0.95, "method": "root"}
 
 
 @pytest.fixture(scope="module")

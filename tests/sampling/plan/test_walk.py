@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from sampling.errors import OptionError
 from sampling.methods.registry import method_options, split_trees_of
 from sampling.plan.design import Design, make_design
-from sampling.plan.plan_file import overrides_text, read_overrides
 from sampling.plan.walk import Place, Running, TreeWalk, with_decision
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.splitting.tree import Overrides, SplitNode, TreeGrower, Verdict
@@ -173,25 +171,6 @@ def test_a_step_back_undoes_a_step(
         assert state(walk) == history[-1]
 
 
-def test_groups_are_entered_and_finished(three_groups: DurationCounts) -> None:
-    walk = walk_of(three_groups, "root")
-    sizes = [len(nodes) for nodes in trees_of(three_groups, "root")]
-    assert not walk.previous_group()
-    walk.finish_group()
-    assert (walk.group, walk.taken, walk.ahead) == (0, sizes[0], None)
-    assert walk.next_group()
-    assert walk.back()
-    assert (walk.group, walk.taken) == (0, sizes[0])
-    walk.enter(2, 1)
-    assert walk.previous_group()
-    assert walk.next_group()
-    assert (walk.group, walk.taken) == (2, 0), "before the first decision, whatever was taken earlier"
-    walk.enter(2, 10_000)
-    assert (walk.taken, walk.ahead) == (sizes[2], None)
-    walk.finish()
-    assert (walk.group, walk.at_end, walk.next_group(), walk.step()) == (3, True, False, False)
-
-
 @pytest.mark.parametrize("name", ["root", "root of up to four parts", "allegro"])
 @given(data=st.data(), groups=GROUPS)
 @settings(max_examples=30)
@@ -235,11 +214,20 @@ def test_a_decision_stands_last_and_drops_what_it_leaves_no_node_for() -> None:
     assert json.dumps(before) == given, "what is given is left alone"
 
 
-def test_overrides_are_written_as_they_are_read(tmp_path: Path) -> None:
-    overrides: Overrides = {
-        "a \u00e9 <<<1>>>": {"": Verdict.SPLIT, "LR": Verdict.KEEP},
-        "b": {"R": Verdict.SPLIT},
-    }
-    path = tmp_path / "overrides.json"
-    path.write_text(overrides_text(overrides, "stem"), encoding="utf-8")
-    assert read_overrides(str(path)) == (overrides, "stem")
+def test_groups_are_entered_and_finished(three_groups: DurationCounts) -> None:
+    walk = walk_of(three_groups, "root")
+    sizes = [len(nodes) for nodes in trees_of(three_groups, "root")]
+    assert not walk.previous_group()
+    walk.finish_group()
+    assert (walk.group, walk.taken, walk.ahead) == (0, sizes[0], None)
+    assert walk.next_group()
+    assert walk.back()
+    assert (walk.group, walk.taken) == (0, sizes[0])
+    walk.enter(2, 1)
+    assert walk.previous_group()
+    assert walk.next_group()
+    assert (walk.group, walk.taken) == (2, 0), "before the first decision, whatever was taken earlier"
+    walk.enter(2, 10_000)
+    assert (walk.taken, walk.ahead) == (sizes[2], None)
+    walk.finish()
+    assert (walk.group, walk.at_end, walk.next_group(), walk.step()) == (3, True, False, False)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.launch_table import LaunchColumns, LaunchTableBuilder
 from sampling.profile.profile import (
     Device,
     KernelTable,
     Profile,
-    ProfileFile,
     RecordingFacts,
     joined_profiles,
 )
@@ -106,24 +102,9 @@ def test_every_column_moves_with_its_launch(
             assert table.sequences[part.sequence].process == process[row]
 
 
-def test_parts_are_joined_before_they_are_put_in_order() -> None:
-    kernels = KernelTable()
-    builder = LaunchTableBuilder("p", kernels)
-    for order, duration in (([3, 1], [30, 10]), ([2, 0], [20, 0])):
-        code = kernels.names.intern(["k"])[[0, 0]]
-        builder.append(LaunchColumns(code, np.array(duration), order=np.array(order)))
-    table = builder.finish(format_name="t", file=ProfileFile("p", Path("p"), 0), facts=RecordingFacts())
-    assert durations(table) == [0, 10, 20, 30]
-
-
 def test_a_negative_duration_is_refused_with_its_row(launch_table: Build) -> None:
     with pytest.raises(ProfileError, match=r"profile.csv, row 3: .*-7 ns"):
         launch_table(["k"] * 4, [1, 2, -7, 4])
-
-
-def test_no_launch_is_refused(launch_table: Build) -> None:
-    with pytest.raises(ProfileError, match="no kernel launch"):
-        launch_table([], [])
 
 
 def test_unknown_shapes_are_none_and_known_ones_are_told_apart(launch_table: Build) -> None:
@@ -169,14 +150,6 @@ def test_process_numbers_that_collide_are_counted_from_zero(
     processes: list[list[int]], numbers: list[int], launch_table: Build
 ) -> None:
     assert [each.process for each in workload_of(launch_table, processes).sequences] == numbers
-
-
-def test_a_workload_has_the_columns_that_all_its_files_have(launch_table: Build) -> None:
-    kernels = KernelTable()
-    timed = launch_table(["k"], [1], start_ns=[5], kernels=kernels)
-    untimed = launch_table(["k"], [1], kernels=kernels)
-    assert joined_profiles([timed, untimed]).columns == {"name", "signature", "duration_ns"}
-    assert "start_ns" in joined_profiles([timed, timed]).columns
 
 
 def test_the_facts_of_a_workload_are_the_weakest_and_the_sum(launch_table: Build) -> None:

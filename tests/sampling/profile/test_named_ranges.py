@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.profile.launch_table import NO_CALL, STILL_OPEN, runs_of
-from sampling.profile.named_ranges import NO_RANGES, NamedRange, RangeRuns
+from sampling.profile.named_ranges import NamedRange, RangeRuns
 from sampling.profile.profile import (
     KernelTable,
     LaunchSequence,
@@ -97,11 +97,6 @@ def test_calls_out_of_order_change_no_number_of_launches(events: list[Event], ti
         assert sorted(map(len, ordinals(told, text))) == sorted(held)
 
 
-def test_an_outer_range_comes_before_the_inner_one_that_opens_with_it() -> None:
-    told = found([Event("inner", 0, 5), Event("outer", 0, 9)], [1, 6])
-    assert [each.text for each in told.holding("er").rows()] == ["outer", "inner"]
-
-
 def test_the_exact_name_goes_before_names_that_contain_it() -> None:
     profile = profile_with_ranges([1, 6, 10], [("step 1", 0, 5), ("step 10", 5, 9), ("a step 1", 9, 12)])
 
@@ -123,19 +118,7 @@ def test_a_range_is_of_one_process_and_of_all_its_devices() -> None:
     ]
 
 
-def test_without_calls_no_launch_is_in_a_range() -> None:
-    event, sequence = Event("x", 0, None), LaunchSequence(0, 0, 2, 0)
-    assert runs([event], (sequence,), None).rows() == found([event], [None, None]).rows() == []
-    assert NO_RANGES.holding("").rows() == []
-
-
 # --- profiles ---------------------------------------------------------------------------------------------
-
-
-def test_a_format_without_ranges_says_none() -> None:
-    profile = profile_with_ranges([1], None)
-    assert profile.named_ranges("x") is None
-    assert profile.range_names(5) == ()
 
 
 def test_the_ranges_of_several_files_are_those_of_each() -> None:
@@ -147,15 +130,3 @@ def test_the_ranges_of_several_files_are_those_of_each() -> None:
     assert workload.range_names(3) == ("x", "step 1", "y")
     assert workload.clocks == (0, 0, 1)
     assert first.clocks == (0, 0)
-
-
-def test_an_exact_name_in_one_file_goes_before_parts_of_names_in_another() -> None:
-    kernels = KernelTable()
-    profiles = [profile_with_ranges([1], [(text, 0, 9)], kernels=kernels) for text in ("step 10", "step 1")]
-    assert joined_profiles(profiles).named_ranges("step 1") == (NamedRange("step 1", 1, 0, 1),)
-
-
-def test_a_file_of_a_format_without_ranges_leaves_none_of_the_workload() -> None:
-    kernels = KernelTable()
-    files = [profile_with_ranges([1], each, kernels=kernels) for each in ([("x", 0, 9)], None)]
-    assert joined_profiles(files).named_ranges("x") is None

@@ -9,34 +9,39 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-#: The columns that rocprofv3 7.0 writes, without foreign keys and defaults.
+#: The columns that rocprofv3 7.0 writes, as far as anybody may look for them
 TABLES = {
-    "string": "id INTEGER PRIMARY KEY, guid TEXT, string TEXT",
-    "info_process": (
-        "id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, command TEXT, environment TEXT"
-    ),
-    "info_agent": (
-        "id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, type TEXT, absolute_index INTEGER, "
-        "logical_index INTEGER, type_index INTEGER, name TEXT, product_name TEXT, extdata TEXT"
-    ),
-    "info_kernel_symbol": "id INTEGER PRIMARY KEY, guid TEXT, kernel_name TEXT, display_name TEXT",
-    "event": (
-        "id INTEGER PRIMARY KEY, guid TEXT, category_id INTEGER, stack_id INTEGER, parent_stack_id INTEGER, "
-        "correlation_id INTEGER, extdata TEXT"
-    ),
-    "region": (
-        "id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER, start BIGINT, "
-        '"end" BIGINT, name_id INTEGER, event_id INTEGER, extdata TEXT'
-    ),
+    "string": "id, guid, string",
+    "info_process": "id, guid, nid, pid, command, environment",
+    "info_agent": "id, guid, pid, type, absolute_index, type_index, name, product_name, extdata",
+    "info_kernel_symbol": "id, guid, kernel_name, display_name",
+    "event": "id, guid, category_id, stack_id, parent_stack_id, correlation_id, extdata",
+    "region": 'id, guid, nid, pid, tid, start BIGINT, "end" BIGINT, name_id, event_id, extdata',
     "kernel_dispatch": (
-        "id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER, agent_id INTEGER, "
-        "kernel_id INTEGER, dispatch_id INTEGER, queue_id INTEGER, stream_id INTEGER, start BIGINT, "
-        '"end" BIGINT, workgroup_size_x INTEGER, workgroup_size_y INTEGER, workgroup_size_z INTEGER, '
-        "grid_size_x INTEGER, grid_size_y INTEGER, grid_size_z INTEGER, event_id INTEGER, extdata TEXT"
+        "id, guid, nid, pid, tid, agent_id, kernel_id, dispatch_id, queue_id, stream_id, start BIGINT, "
+        '"end" BIGINT, workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y, '
+        "grid_size_z, event_id, extdata"
     ),
 }
+CATEGORIES = (
+    *("KERNEL_DISPATCH", "HIP_RUNTIME_API_EXT", "MARKER_CORE_RANGE_API"),
+    *("hipLaunchKernel", "roctxRange"),
+)
 HANDLES = 5600  # of the agents in JSON
-DETAILS = {"cu_count": 304, "mem_banks": [{"size_in_bytes": 1 << 37}]}
+#: Agents 0 and 1 are CPUs, so HIP's GPU 0 is agent 2 and GPU 1 agent 3.
+CPUS = 2
+AGENTS: list[tuple[int, str, dict[str, Any]]] = [
+    *((agent, "Xeon", {"cu_count": 112, "mem_banks": []}) for agent in range(CPUS)),
+    *(
+        (agent, "AMD Instinct MI300X", {"cu_count": 304, "mem_banks": [{"size_in_bytes": 1 << 37}]})
+        for agent in range(2)
+    ),
+]
+#: The symbols of the kernels and how they are shown.
+KERNELS = {
+    1: ("_Z3addPfi.kd", "add(float*, int) [clone .kd]"),
+    2: ("__amd_rocclr_copyBuffer.kd", "__amd_rocclr_copyBuffer"),
+}
 
 
 class Dispatched(NamedTuple):
@@ -62,15 +67,6 @@ class Called(NamedTuple):
     text: str | None = None
 
 
-#: Agents 0 and 1 are CPUs, so HIP's GPU 0 is agent 2 and GPU 1 agent 3.
-CPUS = 2
-#: The symbols of the kernels and how they are shown.
-KERNELS = {
-    1: ("_Z3addPfi.kd", "add(float*, int) [clone .kd]"),
-    2: ("__amd_rocclr_copyBuffer.kd", "__amd_rocclr_copyBuffer"),
-}
-
-
 def write_database(
     path: Path,
     dispatches: Sequence[Dispatched],
@@ -80,70 +76,42 @@ def write_database(
     suffix: str = "_00003fdc_92cb",
 ) -> Path:
     """Write or add to a database one recording."""
-    with closing(sqlite3.connect(path)) as connection:
+    rows: list[tuple[str, dict[str, Any]]] = [
+        ("string", {"id": number, "string": text}) for number, text in enumerate(CATEGORIES, start=1)
+    ]
+    rows.append(
+        ("info_process", {"id": 7, "pid": pid, "command": "./secret", "environment": '{"T": "secret"}'})
+    )
+    for agent, (index, name, details) in enumerate(AGENTS):
+        known = {"type_index": index, "product_name": name, "extdata": json.dumps(details)}
+        rows.append(("info_agent", {"id": agent, "absolute_index": agent, **known}))
+    for kernel, (symbol, shown) in KERNELS.items():
+        rows.append(("info_kernel_symbol", {"id": kernel, "kernel_name": symbol, "display_name": shown}))
+    for event, each in enumerate((*calls, *dispatches), start=1):
+        is_call, text = isinstance(each, Called), getattr(each, "text", None)
+        category = (2 if text is None else 3) if is_call else 1
+        details = json.dumps({} if text is None else {"message": text})
+        rows.append(
+            ("event", {"id": event, "category_id": category, "stack_id": each.stack, "extdata": details})
+        )
+        timed = {"pid": 7, "start": each.start, "end": each.end, "event_id": event}
+        if isinstance(each, Called):
+            rows.append(("region", {**timed, "tid": 7, "name_id": 4 if text is None else 5}))
+            continue
+        sizes = {f"grid_size_{axis}": size for axis, size in zip("xyz", each.items, strict=True)}
+        sizes |= {f"workgroup_size_{axis}": size for axis, size in zip("xyz", each.group, strict=True)}
+        numbers = {"kernel_id": each.kernel, "dispatch_id": each.number, "queue_id": each.queue}
+        rows.append(
+            ("kernel_dispatch", {**timed, **sizes, **numbers, "agent_id": each.agent, "stream_id": 0})
+        )
+    with closing(sqlite3.connect(path)) as connection, connection:
         for table, columns in TABLES.items():
             connection.execute(f'CREATE TABLE "rocpd_{table}{suffix}" ({columns})')
-
-        def insert(table: str, **row: Any) -> None:
-            names = ", ".join(f'"{name}"' for name in row)
-            places = ", ".join("?" * len(row))
+        for table, row in rows:
+            names, places = ", ".join(f'"{name}"' for name in row), ", ".join("?" * len(row))
             connection.execute(
                 f'INSERT INTO "rocpd_{table}{suffix}" ({names}) VALUES ({places})', tuple(row.values())
             )
-
-        categories = (
-            "KERNEL_DISPATCH",
-            "HIP_RUNTIME_API_EXT",
-            "MARKER_CORE_RANGE_API",
-            "hipLaunchKernel",
-            "roctxRange",
-        )
-        for number, text in enumerate(categories, start=1):
-            insert("string", id=number, string=text)
-        insert("info_process", id=7, pid=pid, command="./secret", environment='{"TOKEN": "secret"}')
-        for agent in range(CPUS + 2):
-            insert(
-                "info_agent",
-                id=agent,
-                type="CPU" if agent < CPUS else "GPU",
-                absolute_index=agent,
-                type_index=agent if agent < CPUS else agent - CPUS,
-                product_name="Xeon" if agent < CPUS else "AMD Instinct MI300X",
-                extdata=json.dumps({} if agent < CPUS else DETAILS),
-            )
-        for kernel, (symbol, shown) in KERNELS.items():
-            insert("info_kernel_symbol", id=kernel, kernel_name=symbol, display_name=shown)
-        for call in calls:
-            details = json.dumps({} if call.text is None else {"message": call.text})
-            event = 1 + connection.execute(f'SELECT COUNT(*) FROM "rocpd_event{suffix}"').fetchone()[0]
-            insert(
-                "event",
-                id=event,
-                category_id=2 if call.text is None else 3,
-                stack_id=call.stack,
-                extdata=details,
-            )
-            name = 4 if call.text is None else 5
-            insert("region", pid=7, tid=7, start=call.start, end=call.end, name_id=name, event_id=event)
-        for each in dispatches:
-            event = 1 + connection.execute(f'SELECT COUNT(*) FROM "rocpd_event{suffix}"').fetchone()[0]
-            insert("event", id=event, category_id=1, stack_id=each.stack, extdata="{}")
-            sizes = {f"grid_size_{axis}": size for axis, size in zip("xyz", each.items, strict=True)}
-            sizes |= {f"workgroup_size_{axis}": size for axis, size in zip("xyz", each.group, strict=True)}
-            insert(
-                "kernel_dispatch",
-                pid=7,
-                agent_id=each.agent,
-                kernel_id=each.kernel,
-                dispatch_id=each.number,
-                queue_id=each.queue,
-                stream_id=0,
-                start=each.start,
-                end=each.end,
-                event_id=event,
-                **sizes,
-            )
-        connection.commit()
     return path
 
 
@@ -152,58 +120,43 @@ def json_of(
 ) -> dict[str, Any]:
     """Return one recording as rocprofv3's JSON has it, with the fields in its order."""
 
-    def timed(call: Called) -> dict[str, Any]:
+    def timed(each: Called | Dispatched) -> dict[str, Any]:
         return {
             "size": 56,
             "kind": 3,
             "operation": 1,
-            "correlation_id": {"internal": call.stack, "external": 0},
-            "start_timestamp": call.start,
-            "end_timestamp": call.end,
-            "thread_id": 7,
-        }
-
-    agents: list[dict[str, Any]] = [
-        {
-            "id": {"handle": HANDLES + agent},
-            "type": 1 if agent < CPUS else 2,
-            "name": "gfx942",
-            "product_name": "Xeon" if agent < CPUS else "AMD Instinct MI300X",
-            "logical_node_id": agent,
-            "logical_node_type_id": agent if agent < CPUS else agent - CPUS,
-            **({"cu_count": 112, "mem_banks": []} if agent < CPUS else DETAILS),
-        }
-        for agent in range(CPUS + 2)
-    ]
-    symbols = [
-        {
-            "kernel_id": kernel,
-            "kernel_name": symbol,
-            "formatted_kernel_name": shown.removesuffix(" [clone .kd]"),
-        }
-        for kernel, (symbol, shown) in KERNELS.items()
-    ]
-    records = [
-        {
-            "size": 184,
-            "kind": 11,
-            "operation": 2,
             "thread_id": 7,
             "correlation_id": {"internal": each.stack, "external": 0},
             "start_timestamp": each.start,
             "end_timestamp": each.end,
-            "dispatch_info": {
-                "size": 72,
-                "agent_id": {"handle": HANDLES + each.agent},
-                "queue_id": {"handle": each.queue},
-                "kernel_id": each.kernel,
-                "dispatch_id": each.number,
-                "workgroup_size": dict(zip("xyz", each.group, strict=True)),
-                "grid_size": dict(zip("xyz", each.items, strict=True)),
-            },
-            "stream_id": {"handle": 0},
         }
-        for each in dispatches
+
+    def dispatched(each: Dispatched) -> dict[str, Any]:
+        info = {
+            "size": 72,
+            "agent_id": {"handle": HANDLES + each.agent},
+            "queue_id": {"handle": each.queue},
+            "kernel_id": each.kernel,
+            "dispatch_id": each.number,
+            "workgroup_size": dict(zip("xyz", each.group, strict=True)),
+            "grid_size": dict(zip("xyz", each.items, strict=True)),
+        }
+        return {**timed(each), "dispatch_info": info, "stream_id": {"handle": 0}}
+
+    agents = [
+        {
+            "id": {"handle": HANDLES + agent},
+            "type": 1 if agent < CPUS else 2,
+            "name": "gfx942",
+            "product_name": name,
+            "logical_node_type_id": index,
+            **details,
+        }
+        for agent, (index, name, details) in enumerate(AGENTS)
+    ]
+    symbols = [
+        {"kernel_id": kernel, "kernel_name": symbol, "formatted_kernel_name": shown.partition(" [")[0]}
+        for kernel, (symbol, shown) in KERNELS.items()
     ]
     return {
         "metadata": {"node": {"hostname": "secret"}, "pid": pid, "command": ["./secret"]},
@@ -211,7 +164,7 @@ def json_of(
         "strings": {"marker_api": [{"key": call.stack, "value": call.text} for call in calls if call.text]},
         "kernel_symbols": symbols,
         "buffer_records": {
-            "kernel_dispatch": records,
+            "kernel_dispatch": [dispatched(each) for each in dispatches],
             "hip_api": [timed(call) for call in calls if call.text is None],
             "hsa_api": [],
             "marker_api": [timed(call) for call in calls if call.text is not None],

@@ -1,10 +1,11 @@
-"""Tables that no profiler wrote, read by the columns that the user names or by our own names."""
+"""Tables that no profiler wrote: the columns that the user names, numbers, units and sizes in cells."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
+import shlex
 import tempfile
 from decimal import Decimal
 from pathlib import Path
@@ -18,11 +19,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sampling.errors import ProfileError
+from sampling.errors import OptionError, ProfileError
+from sampling.features.ncu import base_unit
 from sampling.profile.profile import Profile
-from sampling.readers import input_file
-from sampling.readers.columns import column_map
+from sampling.readers.columns import LAUNCH_COLUMNS, TIMES, ColumnMap, NamedColumn, column_map, columns_remedy
 from sampling.readers.registry import read_profile
+from sampling.readers.table import NumberLocale, numbers_of, sizes_of
 from tests.sampling.readers.launches_told import Told, told
 
 UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
@@ -84,16 +86,6 @@ class TestText:
         profile = read(written(tmp_path, text))
         names = [profile.kernels.names.full(code) for code in range(2)]
         assert (names, durations(profile)) == ([f"a{mark}b", "c"], [5, 6])
-
-    def test_pieces_are_joined(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        rows = [(f"k{row % 3}", row * 10 + 0.5, row, "" if row == 40 else row / 4) for row in range(100)]
-        text = "name,t,process,m\n" + "".join(f"{n},{t},{p % 2},{m}\n" for n, t, p, m in rows)
-        monkeypatch.setattr(input_file, "PIECE_BYTES", 64)
-        profile = read(written(tmp_path, text), "duration_ns=t:us")
-        ordered = [*rows[0::2], *rows[1::2]]
-        assert durations(profile) == [round(t * 1000) for _, t, _, _ in ordered]
-        metric = np.concatenate([span.metrics(["m"])["m"] for span in profile.parts])
-        assert np.array_equal(metric, [m if m != "" else math.nan for *_, m in ordered], equal_nan=True)
 
     def test_launches_of_a_plan_are_no_profile(self, tmp_path: Path) -> None:
         path = written(tmp_path, "id,name,weight,duration_ns\n1,k,2.0,5\n")
@@ -255,3 +247,201 @@ def test_what_is_wrong_in_parquet_is_pointed_at(
         told(read(path, columns))
     assert (caught.value.row, caught.value.column) == (row, column)
     assert message in caught.value.message
+
+
+# --- the text that says which column holds what: what is written is read again, and what is wro ----------
+
+
+names = st.text(st.sampled_from("aB :=,\"'µsu.()[]"), max_size=12) | st.text(max_size=8)
+
+
+def maps() -> st.SearchStrategy[ColumnMap]:
+    """Any columns that may be given together."""
+    ours = st.lists(st.sampled_from([each for each in LAUNCH_COLUMNS if "_" not in each or each in TIMES]))
+    chosen = ours.map(lambda several: list(dict.fromkeys(several))).filter(bool)
+    return chosen.flatmap(
+        lambda several: st.tuples(
+            *(
+                st.builds(
+                    NamedColumn,
+                    st.just(each),
+                    names,
+                    st.sampled_from(list(UNITS.values())) if each in TIMES else st.just(1),
+                )
+                for each in several
+            )
+        ).map(ColumnMap)
+    )
+
+
+@given(maps())
+def test_what_is_written_is_read_again(columns: ColumnMap) -> None:
+    assert column_map(str(columns)) == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "ours", "theirs", "unit_ns"),
+    [
+        ("name=Kernel Name", "name", "Kernel Name", 1),
+        ("duration_ns=Dur_us:us", "duration_ns", "Dur_us", 1_000),
+        (" duration_ns = Dur : ms ", "duration_ns", "Dur", 1_000_000),
+        ("duration_ns=Dur:µs", "duration_ns", "Dur", 1_000),
+        ("duration_ns=a:b=c", "duration_ns", "a:b=c", 1),
+        ("duration_ns=gpu:time:s", "duration_ns", "gpu:time", 1_000_000_000),
+        ('duration_ns="Dur:us"', "duration_ns", "Dur:us", 1),
+        ('duration_ns="Dur:us":us', "duration_ns", "Dur:us", 1_000),
+        ('name="say ""a"", b"', "name", 'say "a", b', 1),
+        ("name=Kernel:s", "name", "Kernel:s", 1),
+        ("grid=Grid Size", "grid", "Grid Size", 1),
+        ('stream=""', "stream", "", 1),
+    ],
+)
+def test_what_a_text_means(text: str, ours: str, theirs: str, unit_ns: int) -> None:
+    assert column_map(text).columns == (NamedColumn(ours, theirs, unit_ns),)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "remedy"),
+    [
+        ("", "does not say which column", "write name=COLUMN"),
+        ("name", "'name' does not say", "write name=COLUMN"),
+        ("name=a,", "'' does not say", "write name=COLUMN"),
+        ("name=a,,duration_ns=b", "',duration_ns=b' does not say", "write name=COLUMN"),
+        ("name=", "'name=' does not say", "write name=COLUMN"),
+        ('name="a', "'name=\"a' does not say", "double quotes"),
+        ('name="a"b', "does not say", "double quotes"),
+        ("nam=a", "a launch has no 'nam'", "did you mean 'name'?"),
+        ("duration=a", "a launch has no 'duration'", "did you mean 'duration_ns'?"),
+        ("name=a,name=b", "name is given twice", "once"),
+        ("grid=a,grid_y=b", "grid_y is given twice", "give each once"),
+        ("block_x=a,block=b", "block is given twice", "give each once"),
+    ],
+)
+def test_what_is_wrong_is_said(text: str, message: str, remedy: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        column_map(text)
+    assert message in caught.value.message
+    assert caught.value.message.startswith(f"`columns={text}`: ")
+    assert caught.value.remedy is not None
+    assert remedy in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("present", "guess"),
+    [
+        (["Op", "Start_us", "Duration_us"], "name=Op,duration_ns=Duration_us:us"),
+        (["kernel", "avg_ms", "time_ms"], "name=kernel,duration_ns=time_ms:ms"),
+        (["KernelName", "BeginNs", "DurationNs"], "name=KernelName,duration_ns=DurationNs"),
+        (["a", "b"], "name=KERNEL,duration_ns=DURATION"),
+        (["Demangled, Name", "Elapsed [ns]"], 'name="Demangled, Name",duration_ns=Elapsed [ns]'),
+    ],
+)
+def test_what_is_likely_meant(present: list[str], guess: str) -> None:
+    assert columns_remedy(present).endswith(f"`columns={shlex.quote(guess)}`")
+
+
+# --- numbers under locales, and Nsight Compute's units ---------------------------------------------------
+
+
+def number_of(cell: str, locale: NumberLocale = "C") -> float | str:
+    """Return the number of a cell, or "text"."""
+    values, texts = numbers_of(pa.array([cell]), locale)
+    return "text" if texts[0] else float(values[0])
+
+
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [
+        ("30221", 30221),
+        ("5195632.000000", 5195632),
+        (" -1.5e-3 ", -0.0015),
+        (".5", 0.5),
+        ("30,221", 30221),
+        ("58,748.42", 58748.42),
+        ("1,234,567", 1234567),
+        ("30.221", 30.221),
+    ],
+)
+def test_plain_numbers_and_english_thousands_are_read_by_default(cell: str, number: float) -> None:
+    assert number_of(cell) == number
+    assert number_of(cell, "en_US") == number
+
+
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [("30.221", 30221), ("31,87", 31.87), ("1.234.567,5", 1234567.5), ("12", 12), ("30,221", 30.221)],
+)
+def test_german_numbers_are_read_where_the_locale_says_so(cell: str, number: float) -> None:
+    assert number_of(cell, "de_DE") == number
+
+
+def test_what_is_no_number_of_the_named_locale_is_text() -> None:
+    assert number_of("31.87", "de_DE") == "text"
+    assert number_of("30,22") == "text"
+    assert number_of("CachePreferNone") == "text"
+    assert number_of("1,2345") == "text"
+
+
+@pytest.mark.parametrize("cell", ["", "  ", "n/a", "nan", "N/A", "(n/a)"])
+def test_a_cell_without_a_number_is_nan(cell: str) -> None:
+    value = number_of(cell)
+    assert isinstance(value, float)
+    assert math.isnan(value)
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"), [("inf", math.inf), ("-Infinity", -math.inf), ("+INF", math.inf), ("1e999", math.inf)]
+)
+@pytest.mark.parametrize("locale", ["C", "en_US", "de_DE"])
+def test_an_infinite_cell_is_infinite_and_no_text(cell: str, value: float, locale: NumberLocale) -> None:
+    assert number_of(cell, locale) == value
+
+
+@given(st.integers(-(10**12), 10**12))
+def test_grouped_and_plain_spellings_are_one_number(number: int) -> None:
+    assert number_of(f"{number:,}") == number == number_of(str(number))
+    assert number_of(f"{number:,}".replace(",", "."), "de_DE") == number
+
+
+@pytest.mark.parametrize(
+    ("unit", "factor", "base"),
+    [
+        ("usecond", 1e3, "ns"),
+        ("us", 1e3, "ns"),
+        ("msecond", 1e6, "ns"),
+        ("second", 1e9, "ns"),
+        ("Kbyte", 1e3, "byte"),
+        ("Gbyte/second", 1e9, "byte/s"),
+        ("cycle/nsecond", 1e9, "hertz"),
+        ("Ghz", 1e9, "hertz"),
+        ("sector/nsecond", 1e9, "sector/s"),
+        ("Kinst", 1e3, "inst"),
+        ("register/thread", 1, "register/thread"),
+        ("%", 1, "%"),
+        ("", 1, ""),
+        ("Mystery", 1, "Mystery"),
+    ],
+)
+def test_units_of_all_versions_come_down_to_base_units(unit: str, factor: float, base: str) -> None:
+    assert base_unit(unit) == (pytest.approx(factor, rel=1e-12), base)
+
+
+numbers = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=3)
+between = st.sampled_from(["x", "X", ",", ", ", " ", " x ", "  ", ";", "*"])
+around = st.sampled_from([("", ""), ("(", ")"), ("[", "]"), (" ( ", " ) "), ("{", "}"), (" ", "")])
+
+
+@given(st.lists(st.tuples(numbers, between, around), max_size=6))
+def test_cells(cells: list[tuple[list[int], str, tuple[str, str]]]) -> None:
+    texts = [first + mark.join(map(str, values)) + last for values, mark, (first, last) in cells]
+    found, bad = sizes_of(texts)
+    assert bad == -1
+    assert found.tolist() == [[*values, 1, 1][:3] for values, _, _ in cells]
+
+
+@pytest.mark.parametrize(
+    "cell", ["a", "-8", "8.5", "1x2x3x4", "8x", "x8", "8xx1", "(8", "1e3", "12345678901", "8-1", "\u0663"]
+)
+def test_what_is_none_is_pointed_at(cell: str) -> None:
+    _, bad = sizes_of(["8x1", cell, "9"])
+    assert bad == (1 if cell != "(8" else -1)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +15,7 @@ from hypothesis import strategies as st
 from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
 from sampling.readers.columns import column_map
-from sampling.readers.launch_parquet import write_launch_parquet
+from sampling.readers.launch_tables import write_launch_parquet
 from sampling.readers.registry import read_profile
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
@@ -122,21 +119,6 @@ def test_whole_numbers_are_exact(type_: pa.DataType, tmp_path: Path) -> None:
     assert read(written(tmp_path, columns)).load(["start_ns"])["start_ns"].tolist() == starts
 
 
-def test_times_streams_and_metrics(tmp_path: Path) -> None:
-    columns = {
-        "start_ns": [30, 20, 10, 0],
-        "ipc": [0.5, 1.5, None, 2.0],
-        "name": ["a"] * 4,
-        "stream": [7, None, 7, 9],
-        "duration_ns": [1, 2, 3, 4],
-    }
-    profile = read(written(tmp_path, columns))
-    assert profile.columns == {"name", "signature", "duration_ns", "start_ns", "stream"}
-    found = profile.load(["start_ns", "stream"])
-    assert found["start_ns"].tolist() == [30, 20, 10, 0]
-    assert found["stream"].tolist() == [7, 0, 7, 9]
-
-
 @pytest.mark.parametrize("axis", ["grid_x", "block_z"])
 def test_a_column_that_is_constant_in_one_row_group_only(axis: str, tmp_path: Path) -> None:
     shape = {f"{what}_{axis_}": [2] * 6 for what in ("grid", "block") for axis_ in "xyz"}
@@ -145,25 +127,10 @@ def test_a_column_that_is_constant_in_one_row_group_only(axis: str, tmp_path: Pa
     assert counts.group_launches.tolist() == [4, 1, 1]
 
 
-GOOD: dict[str, Any] = {"name": ["a"] * 8, "duration_ns": [1] * 8}
-
-
 def test_no_rows_are_no_profile(tmp_path: Path) -> None:
     path = written(tmp_path, {"name": pa.array([], pa.string()), "duration_ns": pa.array([], pa.int64())})
     with pytest.raises(ProfileError, match="without a single launch"):
         read(path)
-
-
-def test_empty_row_groups_between_others_are_passed_over(tmp_path: Path) -> None:
-    path = tmp_path / "launches.parquet"
-    schema = pa.schema([("name", pa.string()), ("duration_ns", pa.int64()), ("process", pa.int64())])
-    with pq.ParquetWriter(path, schema) as writer:
-        for rows in (0, 2, 0, 1, 0):
-            columns = {"name": ["a"] * rows, "duration_ns": [5] * rows, "process": [rows] * rows}
-            writer.write_table(pa.table(columns, schema=schema))
-    profile = read(path)
-    assert [row[2:] for row in rows_of(profile)] == [(5, 1, 0), (5, 2, 0), (5, 2, 0)]
-    assert count_durations(profile, Grouping()).launches == 3
 
 
 def test_a_damaged_row_group_is_refused_when_it_is_read(tmp_path: Path) -> None:
@@ -181,14 +148,6 @@ def test_one_table_of_an_nsys_export_leads_to_its_folder(tmp_path: Path) -> None
         ProfileError, match=f"one table of an nsys Parquet export; give the folder, {tmp_path}"
     ):
         read(path)
-
-
-def test_standard_input_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    content = written(tmp_path, GOOD).read_bytes()
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
-    profile = read_profile(["-"])
-    assert count_durations(profile, Grouping()).launches == 8
-    assert profile.files[0].path == "-"
 
 
 @pytest.fixture(scope="module")

@@ -4,35 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import ProfileError
-from sampling.profile.profile import Device, Profile
+from sampling.profile.profile import Device
 from sampling.readers import input_file
 from sampling.readers.input_file import HEAD_BYTES
-from sampling.readers.registry import read_profile
 from tests import small_recordings
-from tests.sampling.readers.plain_nsys_csv import (
-    execution_trace_by_the_csv_module,
-    execution_trace_told,
-    gpu_trace_by_the_csv_module,
-    gpu_trace_told,
-    launches,
-    read,
-    shapes_by_plain_sql,
-    shapes_told,
-)
+from tests.sampling.readers.launches_told import Told, by_the_csv_module, read, refusal_of, told
 
-HEADER_2020 = (
-    "Start(sec),Duration(nsec),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem,DymSMem,Bytes,Thru(MB/s),"
-    "SrcMemKd,DstMemKd,Device,Ctx,Strm,Name"
-)
 HEADER_2022 = (
     "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),"
     "Bytes (MB),Throughput (MBps),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name"
@@ -72,67 +58,18 @@ def write(folder: Path, text: str | bytes, name: str = "trace.csv") -> Path:
     return path
 
 
-def refusal_of(path: Path) -> ProfileError:
-    with pytest.raises(ProfileError) as caught:
-        read_profile([str(path)])
-    return caught.value
-
-
-def column(profile: Profile, name: str) -> list[Any]:
-    return [row[name] for row in launches(profile)]
-
-
 class TestGpuTrace:
     def test_launches_stand_by_device_then_by_correlation(self, tmp_path: Path) -> None:
         profile = read(write(tmp_path, text_of(HEADER_2023, GPU_ROWS)))
-        whole = SCALE.strip('"')
-        assert launches(profile) == [
-            {
-                "name": ADD,
-                "grid": (2, 1, 1),
-                "block": (64, 2, 1),
-                "duration_ns": 64,
-                "start_ns": 3000,
-                "stream": 7,
-                "place": (0, 0),
-            },
-            {
-                "name": ADD,
-                "grid": (8, 4, 1),
-                "block": (256, 1, 1),
-                "duration_ns": 96,
-                "start_ns": 2000,
-                "stream": 13,
-                "place": (0, 1),
-            },
-            {
-                "name": whole,
-                "grid": (8, 4, 1),
-                "block": (256, 1, 1),
-                "duration_ns": 320,
-                "start_ns": 1000,
-                "stream": 7,
-                "place": (0, 1),
-            },
+        assert told(profile) == [
+            Told(0, 0, ADD, 3000, 64, 7, (2, 1, 1), (64, 2, 1)),
+            Told(0, 1, ADD, 2000, 96, 13, (8, 4, 1), (256, 1, 1)),
+            Told(0, 1, SCALE.strip('"'), 1000, 320, 7, (8, 4, 1), (256, 1, 1)),
         ]
         assert profile.format == "nsys-csv"
         assert profile.facts.launch_order == "correlation"
         assert profile.facts.devices == (Device(0, "NVIDIA A100"), Device(1, "NVIDIA A100"))
         assert profile.files[0].launches == profile.launches == 3
-
-    def test_of_2020_seconds_become_nanoseconds(self, tmp_path: Path) -> None:
-        rows = (
-            "0.448410,47648,140,40,1,1,128,1,1,40,8192,0,,,,,Quadro P2000 (0),1,7,sort",
-            "0.4476,542530,118,,,,,,,,,,4194304,77.0,Pageable,Device,P2000 (0),1,7,[CUDA memcpy HtoD]",
-            "12.000001,32,139,1,1,1,128,1,1,40,8192,0,,,,,Quadro P2000 (0),1,7,sort",
-        )
-        before = (
-            "Using r32.sqlite export for stats reports.\n"
-            "Exporting [/opt/reports/gputrace.py r32.sqlite] to console... \n\n"
-        )
-        profile = read(write(tmp_path, text_of(HEADER_2020, rows, before)))
-        assert column(profile, "start_ns") == [12_000_001_000, 448_410_000]
-        assert column(profile, "duration_ns") == [32, 47648]
 
     @pytest.mark.parametrize(
         ("unit", "start", "duration", "nanoseconds"),
@@ -155,14 +92,14 @@ class TestGpuTrace:
     ) -> None:
         header = HEADER_2023.replace("Start (ns),Duration (ns)", f"Start ({unit}),Duration ({unit})")
         row = f"{start},{duration},12,8,4,1,256,1,1,32,0.000,0.004,,,,,NVIDIA A100 (1),1,,7,{ADD}"
-        (launch,) = launches(read(write(tmp_path, text_of(header, [row]))))
-        assert (launch["start_ns"], launch["duration_ns"]) == nanoseconds
+        (launch,) = told(read(write(tmp_path, text_of(header, [row]))))
+        assert (launch.start_ns, launch.duration_ns) == nanoseconds
 
     def test_without_correlation_launches_stand_by_start(self, tmp_path: Path) -> None:
         rows = [row.replace(f",{corr},", ",,", 1) for row, corr in zip(GPU_ROWS, (12, 11), strict=False)]
         profile = read(write(tmp_path, text_of(HEADER_2023, rows)))
         assert profile.facts.launch_order == "gpu-start"
-        assert column(profile, "start_ns") == [1000, 2000]
+        assert [launch.start_ns for launch in told(profile)] == [1000, 2000]
 
     @pytest.mark.parametrize(
         ("device", "number", "devices"),
@@ -185,16 +122,19 @@ class TestKernelExecutionTrace:
     def test_launches_stand_by_process_and_device_in_api_order(self, tmp_path: Path) -> None:
         profile = read(write(tmp_path, text_of(HEADER_EXEC, EXEC_ROWS)))
         assert profile.facts.launch_order == "api-start"
-        assert column(profile, "place") == [(41, 1), (41, 1), (42, 0), (42, 0)]
         # The two of one graph launch share their API start and stand in the order of their own.
-        assert column(profile, "duration_ns") == [97, 96, 64, 32]
-        assert column(profile, "start_ns") == [600, 700, 500, 300]
-        assert column(profile, "grid") == [(8, 4, 1), (1, 1, 1), (8, 4, 1), (1, 1, 1)]
-        assert column(profile, "block") == [(256, 1, 1), (1024, 1, 1), (256, 1, 1), (1024, 1, 1)]
+        scale, one, many = SCALE.strip('"'), (1, 1, 1), (8, 4, 1)
+        assert told(profile) == [
+            Told(41, 1, scale, 600, 97, 0, many, (256, 1, 1)),
+            Told(41, 1, ADD, 700, 96, 0, one, (1024, 1, 1)),
+            Told(42, 0, scale, 500, 64, 0, many, (256, 1, 1)),
+            Told(42, 0, ADD, 300, 32, 0, one, (1024, 1, 1)),
+        ]
 
 
 class TestSurroundings:
-    EXPECTED = (64, 96, 320)
+    def as_expected(self, path: Path) -> bool:
+        return [launch.duration_ns for launch in told(read(path))] == [64, 96, 320]
 
     @pytest.mark.parametrize(
         "before",
@@ -211,8 +151,7 @@ class TestSurroundings:
         ],
     )
     def test_what_comes_before_is_passed_over(self, tmp_path: Path, before: str) -> None:
-        profile = read(write(tmp_path, text_of(HEADER_2023, GPU_ROWS, before)))
-        assert tuple(column(profile, "duration_ns")) == self.EXPECTED
+        assert self.as_expected(write(tmp_path, text_of(HEADER_2023, GPU_ROWS, before)))
 
     @pytest.mark.parametrize("between", ["\n", "", CHATTER, "\n" + CHATTER, "\nNOTICE: more\n\n" + CHATTER])
     def test_reports_before_and_after_are_left_alone(self, tmp_path: Path, between: str) -> None:
@@ -220,34 +159,31 @@ class TestSurroundings:
         trace = text_of(HEADER_2023, GPU_ROWS, before="", after="")
         other = between or CHATTER
         text = summary + between + trace + other + summary
-        assert tuple(column(read(write(tmp_path, text)), "duration_ns")) == self.EXPECTED
+        assert self.as_expected(write(tmp_path, text))
 
     def test_a_trace_behind_a_report_longer_than_the_head_is_found(self, tmp_path: Path) -> None:
         summary = f"99.0,480,3,160,96,64,320,1.5,{SCALE}\n" * (HEAD_BYTES // 40)
         text = CHATTER + HEADER_SUMMARY + "\n" + summary + "\n" + text_of(HEADER_2023, GPU_ROWS)
-        assert tuple(column(read(write(tmp_path, text)), "duration_ns")) == self.EXPECTED
+        assert self.as_expected(write(tmp_path, text))
 
     def test_pieces_meet_anywhere(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         rows = [f"{i},{i % 7},{i},8,4,1,{i % 3 + 1},1,1,,,,,,,,A (0),1,,7,{SCALE}" for i in range(200)]
         summary = f"{HEADER_SUMMARY}\n99.0,480,3,160,96,64,320,1.5,{SCALE}\n\n"
         text = summary + text_of(HEADER_2023, rows) + CHATTER + summary
-        whole = launches(read(write(tmp_path, text)))
-        assert [row["duration_ns"] for row in whole] == [i % 7 for i in range(200)]
+        whole = told(read(write(tmp_path, text)))
+        assert [launch.duration_ns for launch in whole] == [i % 7 for i in range(200)]
         for size in (1, 64, 101, 1000, len(text) - 30):
             monkeypatch.setattr(input_file, "PIECE_BYTES", size)
-            assert launches(read(tmp_path / "trace.csv")) == whole
+            assert told(read(tmp_path / "trace.csv")) == whole
 
 
 class TestSeveralTraces:
-    def exec_rows(self, count: int) -> list[str]:
-        return [EXEC_ROWS[index] for index in range(count)]
-
     @pytest.mark.parametrize("gpu_first", [True, False])
     @pytest.mark.parametrize(("executed", "order"), [(4, "api-start"), (3, "api-start"), (2, "correlation")])
     def test_of_both_kinds_one_is_taken(
         self, tmp_path: Path, gpu_first: bool, executed: int, order: str
     ) -> None:
-        texts = [text_of(HEADER_2023, GPU_ROWS), text_of(HEADER_EXEC, self.exec_rows(executed))]
+        texts = [text_of(HEADER_2023, GPU_ROWS), text_of(HEADER_EXEC, EXEC_ROWS[:executed])]
         profile = read(write(tmp_path, "".join(texts if gpu_first else reversed(texts))))
         assert profile.facts.launch_order == order
         assert profile.launches == max(3, executed)
@@ -258,8 +194,7 @@ class TestSeveralTraces:
         error = refusal_of(write(tmp_path, text))
         assert error.row == 8 + len(between)
         assert "second nsys GPU trace" in str(error)
-        assert error.remedy is not None
-        assert "file of its own" in error.remedy
+        assert "file of its own" in str(error.remedy)
 
     def test_rows_interrupted_by_chatter_are_refused_not_dropped(self, tmp_path: Path) -> None:
         lines = text_of(HEADER_2023, GPU_ROWS).splitlines()
@@ -333,27 +268,22 @@ def test_every_name_comes_back_whole(
     path = write(tmp_path_factory.mktemp("names"), out.getvalue())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(input_file, "PIECE_BYTES", piece_bytes)
-        rows = launches(read(path))
-    assert [(row["name"], row["duration_ns"], row["grid"], row["block"]) for row in rows] == launched
+        found = told(read(path))
+    assert [(each.name, each.duration_ns, each.grid, each.block) for each in found] == launched
 
 
-class TestSmallRecordings:
-    @pytest.mark.parametrize("version", ["2020.4", "2022.4", "2023.4"])
-    def test_gpu_traces(self, version: str, tmp_path: Path) -> None:
-        path = small_recordings.nsys_csv(tmp_path, version)
-        expected = gpu_trace_by_the_csv_module(path)
-        assert gpu_trace_told(read(path)) == expected
-        assert len(expected) == small_recordings.LAUNCHES
-
-    def test_kernel_execution_trace(self, tmp_path: Path) -> None:
-        path = small_recordings.nsys_execution_csv(tmp_path)
-        profile = read(path)
-        expected = execution_trace_by_the_csv_module(path)
-        assert execution_trace_told(profile) == expected
-        assert len(expected) == small_recordings.LAUNCHES
-        assert {(sequence.process, sequence.device) for sequence in profile.sequences} == {(4242, 0)}
-
-    @pytest.mark.parametrize("version", ["2020.4", "2022.4", "2023.4"])
-    def test_the_csv_holds_what_the_database_holds(self, version: str, tmp_path: Path) -> None:
-        stored = shapes_by_plain_sql(small_recordings.nsys_sqlite(tmp_path, version))
-        assert shapes_told(read(small_recordings.nsys_csv(tmp_path, version))) == stored
+@pytest.mark.parametrize("version", ["2020.4", "2022.4", "2023.4", "executed"])
+def test_small_recordings(version: str, tmp_path: Path) -> None:
+    executed = version == "executed"
+    path = (
+        small_recordings.nsys_execution_csv(tmp_path)
+        if executed
+        else small_recordings.nsys_csv(tmp_path, version)
+    )
+    launches = told(read(path))
+    assert launches == by_the_csv_module(path)
+    stored = told(read(small_recordings.nsys_sqlite(tmp_path, "2023.4" if executed else version)))
+    assert len(stored) == small_recordings.LAUNCHES
+    assert Counter((each[2], each[4], *each[6:]) for each in launches) == Counter(
+        (each[2], each[4], *each[6:]) for each in stored
+    )

@@ -17,10 +17,10 @@ from nsys_files import VERSIONS
 from sampling.errors import ProfileError
 from sampling.profile.profile import KernelTable, Profile
 from sampling.readers import nsys_folder
-from sampling.readers.input_file import InputFile, open_input
+from sampling.readers.input_file import open_input
 from tests import small_recordings
 from tests.sampling.readers import nsys_exports as exports
-from tests.sampling.readers import plain_nsys_sql as plain_sql
+from tests.sampling.readers import test_nsys_sqlite as plain_sql
 
 
 def read(path: Path) -> Profile:
@@ -37,10 +37,6 @@ def columns(profile: Profile) -> list[list[int]]:
     ]
 
 
-def recognised(path: Path) -> bool:
-    return nsys_folder.recognise(InputFile(str(path), path, b"", compressed=False))
-
-
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_small_parquetdir_is_the_same_as_the_sqlite_export(version: str, tmp_path: Path) -> None:
     profile = read(small_recordings.nsys_parquetdir(tmp_path, version))
@@ -51,18 +47,6 @@ def test_a_small_parquetdir_is_the_same_as_the_sqlite_export(version: str, tmp_p
     assert columns(profile) == columns(same)
     assert profile.sequences == same.sequences
     assert profile.facts == same.facts
-
-
-def test_what_is_recognised(tmp_path: Path) -> None:
-    assert not recognised(tmp_path)
-    (tmp_path / "launches.parquet").touch()
-    (tmp_path / "StringIds.csv").touch()
-    assert not recognised(tmp_path)
-    assert not recognised(tmp_path / "launches.parquet")
-    (tmp_path / "CUPTI_ACTIVITY_KIND_KERNEL.arrows").touch()
-    assert recognised(tmp_path)
-    export = exports.export("2023.4", [exports.Launch(1, 2, 1)])
-    assert recognised(export.parquet_folder(tmp_path / "inner"))
 
 
 @pytest.mark.parametrize("table", ["CUPTI_ACTIVITY_KIND_KERNEL", "StringIds", "CUPTI_ACTIVITY_KIND_RUNTIME"])
@@ -117,23 +101,6 @@ except ProfileError as error:
     print(error)
 """
 
-READ_WHILE_IT_SHRINKS = """
-import os, sys
-from pathlib import Path
-from sampling.errors import ProfileError
-from sampling.readers import nsys_folder as directory
-folder = Path(sys.argv[1])
-files = directory._table_files(folder)
-tables = directory._FolderTables(str(folder), files)
-parts = tables.integers("CUPTI_ACTIVITY_KIND_KERNEL", ["start", "end"])
-next(parts)
-os.truncate(files["CUPTI_ACTIVITY_KIND_KERNEL"], 5000)
-try:
-    print(sum(int(start.sum()) for start, _ in parts))
-except ProfileError as error:
-    print(error)
-"""
-
 
 def run(script: str, folder: Path) -> str:
     """Return what a script says that another process runs on a folder."""
@@ -175,9 +142,3 @@ def test_texts_beyond_their_bytes_are_damage(stream: bool, offset: int, tmp_path
     assert data.count(ends) == 1
     path.write_bytes(data.replace(ends, offset.to_bytes(4, "little", signed=True) + ends[4:]))
     assert "the table file StringIds" in run(READ, tmp_path / "x")
-
-
-@pytest.mark.parametrize("stream", [True, False])
-def test_a_table_that_shrinks_while_it_is_read_is_damage(stream: bool, tmp_path: Path) -> None:
-    write_folder(tmp_path / "x", stream=stream, rows=200_000)
-    assert f"the table file {KERNEL}" in run(READ_WHILE_IT_SHRINKS, tmp_path / "x")

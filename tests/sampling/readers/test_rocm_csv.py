@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.sampling.readers.launches_told import Told, read, refusal_of, told
 
@@ -212,48 +210,3 @@ def test_what_is_wrong_is_told_with_its_place(
     error = refusal_of(written(tmp_path, "\n".join(lines) + "\n"))
     assert (error.row, error.column) == (2, column)
     assert said in str(error)
-
-
-NAMES = st.text(
-    st.characters(codec="utf-8", exclude_characters="\r\n\0", exclude_categories=("Zs", "Cc", "Cs")),
-    min_size=1,
-)
-
-
-@given(
-    rows=st.lists(
-        st.tuples(
-            NAMES,
-            st.integers(0, 1 << 60),
-            st.integers(0, 1 << 40),
-            st.tuples(*[st.integers(1, 1 << 31)] * 3),
-            st.tuples(*[st.integers(1, 1024)] * 3),
-            st.integers(0, 7),
-            st.integers(0, 99),
-        ),
-        min_size=1,
-        max_size=8,
-    )
-)
-def test_what_is_written_is_read(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[object, ...]]
-) -> None:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(V3.split(","))
-    launches = []
-    for number, (name, start, duration, items, group, agent, queue) in enumerate(rows):
-        sizes = [*group, *items]  # type: ignore[misc]
-        writer.writerow(
-            ["KERNEL_DISPATCH", f"Agent {agent}", queue, 0, 0, number, 1, f"k{name}k", number, start]
-            + [start + duration]
-            + [0] * 5
-            + sizes  # type: ignore[operator]
-        )
-        grid = tuple(
-            item // size + (item % size > 0)
-            for item, size in zip(items, group, strict=True)  # type: ignore[call-overload]
-        )
-        launches.append(Told(0, agent, f"k{name}k", start, duration, queue, grid, group))  # type: ignore[arg-type]
-    path = written(tmp_path_factory.mktemp("rocm"), out.getvalue())
-    assert told(read(path)) == sorted(launches, key=lambda launch: launch.device)

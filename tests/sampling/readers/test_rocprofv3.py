@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.profile.profile import Device, Profile
-from sampling.readers import rocm_json
+from sampling.readers import rocprofv3
 from tests.sampling.readers.launches_told import Told, read, refusal_of, told
 from tests.sampling.readers.rocpd_file import Called, Dispatched, json_of, write_database, write_json
 
@@ -104,7 +104,7 @@ def test_pieces_of_json_meet_anywhere(
     many = [DISPATCHES[n % 3]._replace(number=n, start=10 * n, end=10 * n + 7) for n in range(50)]
     path = write_json(tmp_path / "results.json", json_of(many, MARKERS), indent=indent)
     for size in (1, 7, 50):
-        monkeypatch.setattr(rocm_json, "_RECORDS_AT_ONCE", size)
+        monkeypatch.setattr(rocprofv3, "_RECORDS_AT_ONCE", size)
         assert [launch.start_ns for launch in told(read(path))] == [10 * n for n in range(50)]
 
 

@@ -16,7 +16,6 @@ from sampling.profile.names import short_name
 from sampling.profile.profile import Profile
 from sampling.reduction import GroupBy, duration_counts
 from sampling.reduction.duration_counts import (
-    MOST,
     DurationCounts,
     count_durations,
     counted_launches,
@@ -136,22 +135,6 @@ def test_every_launch_is_counted_in_its_group(
     check_reduction(count_durations(built(launches), grouping), launches)
 
 
-@pytest.mark.parametrize(
-    ("by", "keys"),
-    [
-        (GroupBy.LAUNCH, ["void conv<1>(float*) <<<?, ?>>>", "void conv<2>(float*) <<<?, ?>>>"]),
-        (GroupBy.NAME, ["void conv<1>(float*)", "void conv<2>(float*)"]),
-        (GroupBy.SHORT_NAME, ["conv"]),
-        (GroupBy.STEM_SCRIPT, ["void conv<1>", "void conv<2>"]),
-    ],
-)
-def test_groups_of_mangled_names_are_called_as_they_read(
-    by: GroupBy, keys: list[str], built: Callable[[list[Launch]], Profile]
-) -> None:
-    table = built([Launch(0, 0, "_Z4convILi1EEvPf", 0, 2), Launch(0, 0, "_Z4convILi2EEvPf", 0, 1)])
-    assert [group.key for group in count_durations(table, Grouping(by, pool_devices=True)).groups] == keys
-
-
 @given(
     rows=st.lists(
         st.tuples(st.integers(0, 4), MIXED, st.sampled_from([1, 2, 2**40])), min_size=1, max_size=30
@@ -241,12 +224,3 @@ def test_counted_launches_come_with_their_groups(
     ]
     assert found == kept
     assert sum(part.launches for part in counted_parts(profile, counts)) == len(kept)
-
-
-@given(totals_ns=st.lists(st.integers(0, 10**15), min_size=1, max_size=8).filter(any))
-def test_no_choice_of_fewer_groups_holds_as_much(
-    totals_ns: list[int], counts_of: Callable[..., DurationCounts]
-) -> None:
-    counts = counts_of({f"k{place}": [total_ns] for place, total_ns in enumerate(totals_ns)})
-    held_ns = np.cumsum(sorted(totals_ns, reverse=True)).tolist()
-    assert counts.groups_of_most == sum(held < MOST * sum(totals_ns) for held in held_ns) + 1

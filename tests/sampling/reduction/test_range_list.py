@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sampling.errors import EmptySelectionError
 from sampling.profile import launch_table as launch_table_module
-from sampling.profile.launch_table import STILL_OPEN
-from sampling.profile.named_ranges import range_paths
 from sampling.profile.profile import KernelTable, Profile, joined_profiles
 from sampling.reduction import range_list as listing_module
 from sampling.reduction.duration_counts import count_durations
@@ -130,41 +127,12 @@ def test_a_listed_path_selects_what_is_listed(events: list[Event], calls: list[i
             assert (len(ids), ids[0], ids[-1]) == (launches, first, last)
 
 
-def test_a_path_goes_before_a_part_of_a_name_and_after_a_name() -> None:
-    calls = [1, 2, 3, 4, 5, 6]
-    inner = [("a", 1, 4), ("b", 2, 3), ("xa/bx", 5, 6)]
-
-    def selected(events: list[Event], text: str) -> list[int]:
-        profile = profile_with_ranges(calls, events)
-        counts = count_durations(profile, Grouping(), Region(named_range=text))
-        return list_launches(profile, counts).id.tolist()
-
-    assert selected(inner, "a/b") == [1]
-    assert selected([*inner, ("a/b", 6, 7)], "a/b") == [5]
-    assert selected([*inner, ("outer", 0, 9)], "a/b") == [1]
-    assert selected([*inner, ("outer", 0, 9)], "outer/a/b") == [1]
-    assert selected(inner[2:], "a/b") == [4]
-    with pytest.raises(EmptySelectionError, match="'b/a'"):
-        selected(inner, "b/a")
-
-
 def test_ranges_of_several_files_follow_each_other() -> None:
     kernels = KernelTable()
     files = [profile_with_ranges([1, 2], [("a", 1, 3)], kernels=kernels) for _ in range(2)]
     assert rows_of(list_ranges(joined_profiles(files), Region())) == {"a": (4, 6, 0, 3, 2)}
     files.insert(1, profile_with_ranges([1, 2, 3], None, names=["x", "y", "z"], kernels=kernels))
     assert rows_of(list_ranges(joined_profiles(files), Region())) == {"a": (4, 6, 0, 6, 2)}
-
-
-def test_deep_trees_and_long_rows_take_few_passes() -> None:
-    """100,000 ranges, half of them inside each other, half of them side by side."""
-    calls = np.arange(100_000)
-    deep = [("d", 0, 50_000 - level) for level in range(300)]
-    flat = [("f", time, time + 1) for time in range(50_000, 100_000)]
-    ranges = profile_with_ranges(calls.tolist(), [*deep, *flat], durations=[1] * len(calls)).ranges
-    assert ranges is not None
-    paths, path = range_paths(ranges.holding(""))
-    assert (len(paths), len(path), paths.depth.max()) == (301, 50_300, 299)
 
 
 ITERATION = ["embed", *["gemm", "relu"] * 3, "loss"]
@@ -185,16 +153,6 @@ def test_iterations_are_found_where_nothing_is_named() -> None:
         assert listed.duration_ns[path] == sum(range(first + 1, first + 9))
 
 
-def test_iterations_come_after_named_ranges_and_obey_the_filters() -> None:
-    names = ITERATION * 6
-    profile = profile_with_ranges(range(1, 49), [("half", 0, 25)], names=names)
-    listed = list_ranges(profile, Region(include=("gemm", "loss"), launches=(8, 32)))
-    chosen = [listed.paths.written(path) for path in listed.chosen()]
-    assert chosen == ["half", "iterations", "iterations/0", "iterations/1", "iterations/2"]
-    assert listed.first[listed.chosen()[2]] == 9
-    assert listed.last[listed.chosen()[2]] == 15
-
-
 def test_what_is_listed_holds_what_it_lies_in() -> None:
     events = [("a", 0, 9), ("b", 1, 8), ("c", 1, 8), ("d", 9, 12), ("e", 9, 10)]
     profile = profile_with_ranges(range(12), events, durations=[1] * 12)
@@ -210,17 +168,6 @@ def test_what_is_listed_holds_what_it_lies_in() -> None:
     for most in range(1, 6):
         named = set(written(by_time=True, most=most))
         assert all(path.rpartition("/")[0] in {"", *named} for path in named)
-
-
-def test_filters_that_leave_no_launch_of_a_range_are_named() -> None:
-    profile = profile_with_ranges([1, 2, 3], [("x", 1, 2)], names=["a", "b", "c"])
-    with pytest.raises(EmptySelectionError, match="leave no launch of a range"):
-        list_ranges(profile, Region(launches=(1, 3)))
-
-
-def test_a_range_that_never_closed_is_around_what_follows() -> None:
-    profile = profile_with_ranges([1, 2, 3], [("open", 1, STILL_OPEN), ("in", 2, 3)])
-    assert set(rows_of(list_ranges(profile, Region()))) == {"open", "open/in"}
 
 
 def found_paths(names: Sequence[str]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampling.errors import EmptySelectionError, NotApplicableError, OptionError
+from sampling.errors import EmptySelectionError, OptionError
 from sampling.plan.drawn_launches import find_drawn_launches
-from sampling.plan.plan import drawn_plan, find_planned_launches, plan_document
-from sampling.plan.plan_file import read_plan
-from sampling.plan.study import MethodChoice, study
 from sampling.profile import launch_table as launch_table_module
 from sampling.profile.launch_table import (
     ColumnsInMemory,
@@ -24,7 +20,6 @@ from sampling.profile.profile import (
     KernelTable,
     Part,
     Profile,
-    joined_profiles,
 )
 from sampling.reduction import GroupBy
 from sampling.reduction.duration_counts import count_durations
@@ -32,7 +27,6 @@ from sampling.reduction.grouping import Grouping
 from sampling.reduction.launch_list import list_launches
 from sampling.reduction.region import LeftOut, Region, selected_parts
 from sampling.strata.draw import Draw
-from sampling.strata.target import Target
 from tests.sampling.conftest import profile_with_ranges
 
 # Two processes with two devices each, three launches on each; the duration is the id.
@@ -76,14 +70,6 @@ def test_what_passes_every_filter_counts(region: Region, ids: list[int], profile
             count_durations(profile, BY_NAME, region)
         return
     assert sorted(count_durations(profile, BY_NAME, region).duration_ns.tolist()) == list(ids)
-
-
-def test_names_are_filtered_as_recorded_and_as_they_read(launch_table: Callable[..., Profile]) -> None:
-    mangled = launch_table(["_Z4convILi1EEvPf", "_Z4convILi2EEvPf"], [1, 2])
-    for pattern in ("conv<1>", "ILi1E"):
-        (group,) = count_durations(mangled, BY_NAME, Region(include=(pattern,))).groups
-        (other,) = count_durations(mangled, BY_NAME, Region(exclude=(pattern,))).groups
-        assert (group.name, other.name) == ("void conv<1>(float*)", "void conv<2>(float*)")
 
 
 @pytest.mark.parametrize(
@@ -153,38 +139,6 @@ def timed() -> Profile:
     return with_ranges(START, API, [0] * 6 + [1] * 6, RANGES)
 
 
-def ids_of(profile: Profile, region: Region) -> list[int]:
-    """Return the ids that a region selects, as every user of selections sees them."""
-    chosen = selected_parts(profile, region)
-    ids = [id_ for part in chosen for id_ in part.ids(np.arange(part.launches)).tolist()]
-    read = [value for part in chosen for value in part.load(["duration_ns"])["duration_ns"].tolist()]
-    assert read == [id_ + 1 for id_ in ids]
-    assert [part.first_id for part in chosen] == [part.ids(np.arange(1)).tolist()[0] for part in chosen]
-    return ids
-
-
-@pytest.mark.parametrize(
-    ("region", "ids"),
-    [
-        (Region(time_ns=(0, None)), range(12)),
-        (Region(time_ns=(0, 50)), [0, 5]),
-        (Region(time_ns=(900, 1151), devices=(1,)), [6, 7, 8, 10]),
-        (Region(time_ns=(0, 51), launches=(1, 5)), [2]),
-        (Region(named_range="step 1"), [0, 1, 6, 7]),
-        (Region(named_range="step"), [0, 1, 2, 3, 6, 7, 8, 9]),
-        (Region(named_range="inner{"), [3, 8]),
-        (Region(named_range="e", devices=(0,)), [0, 1, 2, 3, 5]),
-        (Region(named_range="e", launches=(3, 9)), [3, 5, 6, 7, 8]),
-        (Region(named_range="e", time_ns=(0, 51)), [0, 2, 5]),
-    ],
-)
-def test_times_and_ranges_select_by_rows(region: Region, ids: list[int], timed: Profile) -> None:
-    assert ids_of(timed, region) == list(ids)
-    counts = count_durations(timed, BY_NAME, region)
-    assert sorted(counts.duration_ns.tolist()) == [id_ + 1 for id_ in ids]
-    assert list_launches(timed, counts).id.tolist() == list(ids)
-
-
 @pytest.mark.parametrize(
     ("region", "message"),
     [
@@ -201,25 +155,6 @@ def test_times_and_ranges_select_by_rows(region: Region, ids: list[int], timed: 
 def test_the_time_or_range_that_leaves_nothing_is_named(region: Region, message: str, timed: Profile) -> None:
     with pytest.raises(EmptySelectionError, match=message):
         count_durations(timed, BY_NAME, region)
-
-
-def test_what_a_profile_does_not_record_cannot_be_asked_for(profile: Profile) -> None:
-    with pytest.raises(NotApplicableError, match=r"`time_ns` needs the start .* start_ns"):
-        selected_parts(profile, Region(time_ns=(0, 5)))
-    with pytest.raises(NotApplicableError, match=r"format test has none; give an nsys SQLite .*Kineto"):
-        selected_parts(profile, Region(named_range="step"))
-
-
-def test_every_file_has_a_first_launch_of_its_own() -> None:
-    kernels = KernelTable()
-    files = [
-        with_ranges([start, start + 40, start + 80], [0, 1, 2], [0] * 3, RANGES, kernels)
-        for start in (7, 5_000)
-    ]
-    workload = joined_profiles(files)
-    chosen = selected_parts(workload, Region(time_ns=(30, 50)))
-    assert [part.ids(np.arange(part.launches)).tolist() for part in chosen] == [[1], [4]]
-    assert [part.first_id for part in selected_parts(workload, Region(named_range="step 1"))] == [0, 3]
 
 
 @given(low=st.integers(0, 11), still=st.lists(st.lists(st.booleans(), min_size=12, max_size=12), max_size=3))
@@ -332,15 +267,9 @@ def test_it_keeps_what_lasts_as_long_and_counts_the_rest(
     assert {group.name for group in counts.groups} == {rows[place][0] for place, _ in kept}
 
 
-def test_a_plan_file_tells_what_was_left_out(launch_table: Callable[..., Profile], tmp_path: Path) -> None:
-    recording = tmp_path / "x"
-    recording.write_text("")
-    profile = launch_table(["a"] * 9, [1, 2, *[50] * 7], location=recording)
-    studied = study(profile, BY_NAME, Region(min_duration_ns=2), Target(), MethodChoice("root"))
-    plan = drawn_plan(studied.counts, studied.design, 0)
-    path = tmp_path / "plan.json"
-    path.write_text(plan_document(studied, plan, find_planned_launches(studied, plan)).text())
-    read = read_plan(str(path))
-    assert read.profile.left_out == LeftOut(1, 1)
-    assert read.options.region == Region(min_duration_ns=2)
-    assert {launch.id for launch in read.drawn} <= set(range(1, 9))
+def test_names_are_filtered_as_recorded_and_as_they_read(launch_table: Callable[..., Profile]) -> None:
+    mangled = launch_table(["_Z4convILi1EEvPf", "_Z4convILi2EEvPf"], [1, 2])
+    for pattern in ("conv<1>", "ILi1E"):
+        (group,) = count_durations(mangled, BY_NAME, Region(include=(pattern,))).groups
+        (other,) = count_durations(mangled, BY_NAME, Region(exclude=(pattern,))).groups
+        assert (group.name, other.name) == ("void conv<1>(float*)", "void conv<2>(float*)")

@@ -1,4 +1,4 @@
-"""What the order of a run shows: kernels that drift and no others, twins, and the loop."""
+"""What the order of a run shows: kernels that drift, twins, and the loop, against a search by hand."""
 
 from __future__ import annotations
 
@@ -15,8 +15,15 @@ from sampling.reduction import GroupBy
 from sampling.reduction import run_order as run_order_module
 from sampling.reduction.duration_counts import count_durations
 from sampling.reduction.grouping import Grouping
+from sampling.reduction.iterations import (
+    BLOCKS,
+    Iterations,
+    Windows,
+    find_iterations,
+    stretches_within,
+)
 from sampling.reduction.region import Region
-from sampling.reduction.run_order import Drift, RunOrder, find_drift, rank_trend, run_order
+from sampling.reduction.run_order import Drift, RunOrder, rank_trend, run_order
 
 DriftOf = Callable[..., Drift | None]
 Look = Callable[..., RunOrder]
@@ -48,15 +55,6 @@ def test_what_drifts_is_seen(durations: Durations) -> None:
     assert share_said(durations, 20) == 1
 
 
-def test_many_short_kernels_raise_no_more_false_alarms() -> None:
-    """Of 100 kernels of 20 launches every second profile has one whose ranks follow the order by chance."""
-    rng = np.random.default_rng(5)
-    group, rows = np.tile(np.arange(100), 20), np.arange(2000)
-    durations = [(1e6 * rng.lognormal(0, 1, 2000)).astype(np.int64) for _ in range(100)]
-    said = sum(find_drift(rows, np.zeros_like(rows), group, each) is not None for each in durations)
-    assert said <= 2
-
-
 def test_the_largest_kernel_that_drifts_is_named_with_the_time_of_all(drift_of: DriftOf) -> None:
     rng = np.random.default_rng(0)
     names = ["small", "large", "even"] * 200
@@ -71,27 +69,6 @@ def test_the_largest_kernel_that_drifts_is_named_with_the_time_of_all(drift_of: 
     assert drift.to_ns == pytest.approx(508_000 - 2_347 * 194.5)
     assert drift.trend == pytest.approx(-1)
     assert drift.middle_id == 301
-
-
-def test_processes_and_devices_are_looked_at_apart(drift_of: DriftOf) -> None:
-    """A slower second GPU is no drift, though a pooled group has its launches last."""
-    rng = np.random.default_rng(1)
-    durations = np.concatenate([rng.integers(100, 120, 200), rng.integers(1000, 1200, 200)]).tolist()
-    places = {"device": [0] * 200 + [1] * 200}
-    assert drift_of(["k"] * 400, durations, pooled=True, **places) is None
-    assert drift_of(["k"] * 400, durations, pooled=True) is not None
-
-
-def test_the_region_and_its_ids_are_kept(drift_of: DriftOf) -> None:
-    """Of a rise and a fall the region has the fall alone, and ids stay those of the profile."""
-    durations = [1000 + 10 * step for step in range(100)] + [2000 - 10 * step for step in range(100)]
-    names = [f"k{step % 2}" for step in range(200)]
-    drift = drift_of(names, durations, Region(launches=(100, 200), include=("k0",)))
-    assert drift is not None
-    assert drift.to_ns < drift.from_ns
-    assert 148 <= drift.middle_id <= 152
-    assert drift_of(["k"] * 19, list(range(1000, 20_000, 1000))) is None
-    assert drift_of(["k"] * 20, list(range(1000, 21_000, 1000))) is not None
 
 
 @given(st.lists(st.integers(0, 8), min_size=4, max_size=30))
@@ -153,12 +130,6 @@ def test_the_loop_of_the_device_with_the_most_time(look: Look) -> None:
     assert loop.share == pytest.approx(500 / 503)
 
 
-def test_two_times_are_no_loop_and_one_kernel_is_none(look: Look) -> None:
-    assert look(["a", "b", "c"] * 2).loop is None
-    assert look(["a", "b", "c"] * 3).loop is not None
-    assert look(["a"] * 100).loop is None
-
-
 def test_a_long_loop_is_followed_from_the_middle_to_its_ends(
     look: Look, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,3 +142,138 @@ def test_a_long_loop_is_followed_from_the_middle_to_its_ends(
     # An iteration may begin at any of its launches.
     assert (middle.launches, middle.first_id, middle.stop_id) == (5, whole.first_id, whole.stop_id)
     assert abs(middle.iterations - whole.iterations) <= 1
+
+
+Codes = list[int]
+
+
+@st.composite
+def sequences(draw: st.DrawFn, most: int) -> Codes:
+    """Codes with loops within loops, and anything between them."""
+    some = st.lists(st.integers(0, 3), max_size=5)
+    parts: Codes = []
+    for _ in range(draw(st.integers(1, 4))):
+        body = draw(some) + draw(some) * draw(st.integers(1, 4)) + draw(some)
+        parts += body * draw(st.integers(1, 5)) + draw(some)
+    return (parts or [0])[:most]
+
+
+def repeats(codes: Codes, start: int, stop: int, period: int) -> bool:
+    return stop - start >= 2 * period and all(
+        codes[at] == codes[at + period] for at in range(start, stop - period)
+    )
+
+
+def by_hand(codes: Codes) -> set[tuple[int, int, int]]:
+    """Return start, stop and period of every stretch, as long as can be, with the shortest period."""
+    found = set()
+    for period in range(1, len(codes) // 2 + 1):
+        for start in range(len(codes) - 2 * period + 1):
+            stop = start + period
+            while stop < len(codes) and codes[stop] == codes[stop - period]:
+                stop += 1
+            is_longest = start == 0 or codes[start - 1] != codes[start - 1 + period]
+            if is_longest and stop - start >= 2 * period:
+                found.add((start, stop, period))
+    return {
+        (start, stop, period)
+        for start, stop, period in found
+        if not any(repeats(codes, start, stop, shorter) for shorter in range(1, period))
+    }
+
+
+def stretches_of(codes: Codes) -> set[tuple[int, int, int]]:
+    array = np.array(codes)
+    return {tuple(each) for each in stretches_within(array, Windows(array), 0, len(codes))}
+
+
+@given(codes=sequences(most=200))
+def test_no_stretch_that_covers_two_blocks_is_missed_and_none_is_made_up(codes: Codes) -> None:
+    found, all_of_them = stretches_of(codes), by_hand(codes)
+    assert found <= all_of_them
+    # Whatever its place, so long a stretch covers two blocks.
+    two_blocks = 3 * -(-len(codes) // BLOCKS)
+    assert {each for each in all_of_them if each[1] - each[0] >= two_blocks} <= found
+
+
+#: Launches that occur nowhere else.
+PROLOGUE = list(range(100, 110))
+EPILOGUE = list(range(200, 207))
+LAYER = [1, 2, 3, 4, 2, 5]
+
+
+def found_in(codes: Sequence[int]) -> Iterations:
+    found = find_iterations(np.array(codes))
+    assert found is not None
+    return found
+
+
+def figures(found: Iterations) -> tuple[int, int, int, int, int]:
+    return found.launches, len(found.first), found.start, found.stop, found.in_a_row
+
+
+def test_a_loop_that_is_repeated_twice_yields_to_one_within_it_that_is_most_of_it() -> None:
+    """Two epochs of fifty steps each, with a few launches after each: a step is the iteration."""
+    epoch = LAYER * 50 + EPILOGUE
+    assert figures(found_in(epoch * 2)) == (6, 100, 0, 607, 50)
+    assert found_in(epoch * 3).launches == len(epoch)
+
+
+def test_iterations_with_a_launch_more_now_and_then_are_counted_apart() -> None:
+    steps = [[*LAYER, 99] if number in (7, 20, 30) else LAYER for number in range(40)]
+    found = found_in([*PROLOGUE, *(code for step in steps for code in step)])
+    # With the launch more, the first six are as ever.
+    assert figures(found) == (6, 40, 10, 10 + 240 + 3, 13)
+    odd = [LAYER[:4] if number in (7, 20, 30) else LAYER for number in range(40)]
+    found = found_in([code for step in odd for code in step])
+    assert figures(found) == (6, 37, 0, 234, 12)
+    assert np.diff(found.first).tolist().count(6 + 4) == 3
+
+
+@pytest.mark.parametrize("codes", [[], [3], [1, 2], [1, 2, 3, 4, 5], list(range(500))])
+def test_where_nothing_repeats_there_is_no_loop(codes: list[int]) -> None:
+    assert find_iterations(np.array(codes, dtype=np.int64)) is None
+
+
+@given(codes=sequences(most=400))
+def test_what_is_found_is_a_loop(codes: list[int]) -> None:
+    found = find_iterations(np.array(codes))
+    if found is None:
+        return
+    one = codes[found.first[0] : found.first[0] + found.launches]
+    assert all(codes[first : first + found.launches] == one for first in found.first.tolist())
+    assert (np.diff(found.first) >= found.launches).all()
+    assert 0 <= found.start <= found.first[0]
+    assert found.first[-1] + found.launches <= found.stop <= len(codes)
+    assert found.in_a_row >= 2
+    assert found.in_a_row * found.launches <= found.repeated <= len(codes)
+
+
+def chosen_by_hand(codes: list[int]) -> set[int]:
+    """Return the lengths that the iteration may have by the rule, all stretches considered."""
+    stretches = by_hand(codes)
+    whole = {
+        period for start, stop, period in stretches if stop - start >= max(2 / 3 * len(codes), 3 * period)
+    }
+    if whole:
+        return whole
+    loops: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+    for start, stop, period in stretches:
+        one = codes[start : start + period]
+        rotation = min(tuple(one[at:] + one[:at]) for at in range(period))
+        loops.setdefault(rotation, []).append((start, stop))
+    repeated = {
+        one: len({at for start, stop in places for at in range(start, stop)}) for one, places in loops.items()
+    }
+    nearly = [one for one, launches in repeated.items() if launches >= 2 / 3 * max(repeated.values())]
+    thrice = [one for one in nearly if any(stop - start >= 3 * len(one) for start, stop in loops[one])]
+    return {max(len(one) for one in thrice or nearly)}
+
+
+@given(codes=sequences(most=BLOCKS))
+def test_the_iteration_is_the_one_of_the_rule(codes: list[int]) -> None:
+    found = find_iterations(np.array(codes))
+    if found is None:
+        assert not by_hand(codes)
+    else:
+        assert found.launches in chosen_by_hand(codes)

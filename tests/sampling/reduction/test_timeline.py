@@ -125,15 +125,6 @@ def test_bins_of_time_are_equally_long_and_may_be_empty(
         check_bin(found, index, inside, drawn)
 
 
-def test_without_starts_only_the_order_is_known() -> None:
-    whole = group_launches([(5, 0), (7, 0), (6, 0)])
-    bins = timeline_bins(GroupLaunches(whole.id, whole.duration_ns, None), 2)
-    assert bins.start_ns is None
-    assert bins.launches.tolist() == [1, 2]
-    assert not bins.drawn.any()
-    assert whole.part(1, 3).duration_ns.tolist() == [7, 6]
-
-
 STARTS = st.lists(
     st.tuples(st.integers(0, 1), st.integers(0, 60), st.integers(0, 12)), min_size=1, max_size=40
 )
@@ -160,14 +151,6 @@ def test_busy_time_is_the_union_of_the_launches(
         assert time.overlap_share == pytest.approx(expected)
 
 
-def test_kernels_of_two_streams_hide_each_other(launch_table: Build) -> None:
-    starts = [0, 0, 100, 100, 200, 200]
-    profile = launch_table(["k"] * 6, [50] * 6, start_ns=starts, stream=[1, 2] * 3)
-    (time,) = device_times(profile, selected_parts(profile, Region()))
-    assert (time.kernel_ns, time.busy_ns) == (300, 150)
-    assert time.overlap_share == 0.5
-
-
 def test_long_starts_do_not_overflow(launch_table: Build) -> None:
     epoch = 1_763_000_000_000_000_000
     profile = launch_table(["k"] * 12, [1000] * 12, start_ns=np.arange(12) * 1000 + epoch)
@@ -186,11 +169,6 @@ def test_the_largest_gaps_and_the_launches_on_both_sides(
     (time,) = device_times(profile, selected_parts(profile, Region()))
     assert time.gaps == ((50, 2, 3), (40, 4, 5), (20, 3, 4))
     assert time.busy_share == pytest.approx(75 / 185)
-
-
-def test_without_starts_nothing_is_said(launch_table: Build) -> None:
-    profile = launch_table(["k"], [5])
-    assert device_times(profile, selected_parts(profile, Region())) == ()
 
 
 NAMED_LAUNCHES = st.lists(
@@ -224,10 +202,3 @@ def test_gaps_are_where_no_launch_of_the_device_runs(
 def pairs(gaps: IdleGaps) -> list[tuple[int, int]]:
     """Where each gap begins and ends."""
     return list(zip(gaps.begin_ns.tolist(), gaps.end_ns.tolist(), strict=True))
-
-
-def test_what_is_within_two_times_is_cut_off_there_and_short_gaps_are_left_out() -> None:
-    gaps = IdleGaps(np.array([10, 50, 80]), np.array([20, 55, 100]))
-    found = gaps.within(15, 90, least_ns=6)
-    assert (found.begin_ns.tolist(), found.end_ns.tolist(), found.total_ns) == ([80], [90], 10)
-    assert len(gaps.within(15, 90)) == 3

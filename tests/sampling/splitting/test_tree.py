@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +19,6 @@ from tests.sampling.methods.test_root import Part, pairs_of, size_of_equation_3,
 
 VARIANTS = ("exact", "script", "paper")
 CountsOf = Callable[..., DurationCounts]
-Mixture = Callable[..., dict[str, list[int]]]
 
 RULES = {
     **{variant: root.RootRule(Target(), root.Options(variant)) for variant in VARIANTS},  # type: ignore[arg-type]
@@ -68,22 +66,6 @@ def test_the_tree_is_flat_in_pre_order_and_its_leaves_part_the_pairs(
 ) -> None:
     counts = counts_of({"k": durations})
     check_form(TreeGrower(counts, 0, RULES[rule]).run(), counts)
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_the_first_nodes_are_the_tree_after_as_many_decisions(
-    rule: str, counts_of: CountsOf, mixture: Mixture
-) -> None:
-    counts = counts_of(mixture(1, groups=1))
-    whole = TreeGrower(counts, 0, RULES[rule]).run().nodes
-    grower = TreeGrower(counts, 0, RULES[rule])
-    for taken in range(len(whole) + 1):
-        expected = [
-            node if node.right is None or node.right < taken else replace(node, right=None)
-            for node in whole[:taken]
-        ]
-        assert list(grower.tree.nodes) == expected
-        assert (grower.step() is None) == (taken == len(whole))
 
 
 @given(data=st.data(), durations=st.lists(st.integers(1, 5000), min_size=1, max_size=60))
@@ -158,11 +140,6 @@ def test_an_override_of_no_node_and_a_split_of_equal_durations_are_refused(
 ) -> None:
     with pytest.raises(OverrideError, match=f"#{group + 1}: '{two_modes.groups[group].key}"):
         TreeGrower(two_modes, group, RULES["exact"], overrides).run()
-
-
-def test_an_override_of_no_group_is_refused(two_modes: DurationCounts) -> None:
-    with pytest.raises(OverrideError, match=r"not in this profile \('three'\)"):
-        split_groups(two_modes, RULES["exact"], {"three": {"": Verdict.KEEP}})
 
 
 @pytest.mark.parametrize("name", RULES)

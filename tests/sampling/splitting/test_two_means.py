@@ -99,15 +99,6 @@ def test_k_means_programs_never_find_a_lower_cost(seed: int) -> None:
     assert (labels == (durations >= values[at])).all()
 
 
-@given(pairs=pairs_from(st.integers(0, 60), most=30), data=st.data())
-def test_many_ranges_at_once_are_split_as_one_by_one(pairs: Pairs, data: st.DataObject) -> None:
-    places = st.lists(st.integers(0, len(pairs)), min_size=2, max_size=2, unique=True).map(sorted)
-    ranges = data.draw(st.lists(places.filter(lambda place: place[1] - place[0] > 1), min_size=1, max_size=9))
-    start, stop = np.array(ranges, dtype=np.int64).T
-    alone = [low + split(pairs[low:high]) for low, high in ranges]
-    assert best_splits(*prefix_sums(pairs), start, stop).tolist() == alone
-
-
 @given(
     counts=st.dictionaries(st.integers(0, 40), st.integers(1, 9), min_size=1, max_size=8),
     base=st.sampled_from([0, 10**6, 10**9]),

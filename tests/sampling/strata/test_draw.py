@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom, norm
 
 from sampling.arrays import IntArray
-from sampling.errors import OptionError
-from sampling.parallel import Stream, generator
 from sampling.reduction.duration_counts import DurationCounts
 from sampling.reduction.plan_groups import unpooled
 from sampling.strata.draw import DRAWS as JUDGED
@@ -100,13 +98,6 @@ def test_errors_of_draws_come_as_often_as_their_sets(
         assert abs(seen[error] - DRAWS * chance) <= 4.5 * math.sqrt(DRAWS * chance * (1 - chance))
 
 
-def test_seeds_and_streams() -> None:
-    streams = [generator(7, stream).integers(0, 2**62, 4).tolist() for stream in Stream]
-    assert len({tuple(numbers) for numbers in streams}) == len(Stream)
-    with pytest.raises(OptionError, match="`seed` is 0 or more"):
-        generator(-1, Stream.DRAW)
-
-
 def test_the_hash_is_splitmix64() -> None:
     # The published test vector of SplitMix64, seed 1234567.
     states = np.uint64(1234567) + np.arange(1, 4, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
@@ -138,18 +129,6 @@ def test_every_order_and_so_every_set_is_equally_likely(launches: int, samples: 
     assert abs(deviations(Counter(seen), math.perm(launches, samples))) < 4
     sets = Counter[object](map(frozenset, seen))
     assert abs(deviations(sets, math.comb(launches, samples))) < 4
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("other", [(1, 0), (0, 1)])
-def test_strata_are_drawn_independently(seed: int, other: tuple[int, int]) -> None:
-    """Of two strata that differ in one number only, every pair of launches is equally likely."""
-    places = []
-    for parts in ((0, 0), other):
-        key = stratum_keys(seed, [np.arange(DRAWS), *(np.full(DRAWS, part) for part in parts)])
-        stratum, position = first_launches(key, np.full(DRAWS, 4), np.ones(DRAWS, dtype=np.int64))
-        places.append(position[np.argsort(stratum)].tolist())
-    assert abs(deviations(Counter[object](zip(*places, strict=True)), 16)) < 4
 
 
 # Four standard errors of a share of so many draws.

@@ -101,24 +101,6 @@ def test_many_groups_at_once_are_each_allocated_as_if_alone(
     assert together.tolist() == alone.tolist()
 
 
-def test_a_group_without_time_and_the_floor() -> None:
-    launches, mean, std = columns(
-        [(5, 0.0, 0.0), (7, 0.0, 0.0), (1, 1.0, 0.0), (50, 1.0, 0.0), (1000, 1.0, 0.3)]
-    )
-    sizes = water_filled_sample_sizes(launches, mean, std, np.array([0, 2, 5]), 0.05, Z, floor=2)
-    assert sizes[:4].tolist() == [2, 2, 1, 2]
-    assert sizes[4] > 2
-    assert joint_sample_sizes(launches[:2], mean[:2], std[:2], 0.05, Z).tolist() == [0, 0]
-
-
-@given(clusters=CLUSTERS, low=EPSILON, high=EPSILON)
-def test_a_looser_epsilon_never_costs_more(
-    clusters: list[tuple[int, float, float]], low: float, high: float
-) -> None:
-    tight, loose = (water_filled(*columns(clusters), epsilon) for epsilon in sorted((low, high)))
-    assert (tight >= loose).all()
-
-
 def test_the_bound_is_the_variance_of_the_estimated_total() -> None:
     """Enumerate every draw of 2 of 4 and of 1 of 3: the variance is that of the estimates, exactly."""
     first, second = np.array([1.0, 2.0, 4.0, 9.0]), np.array([10.0, 20.0, 60.0])

@@ -125,14 +125,6 @@ def test_one_kernel_with_nearly_all_time_cancels_from_the_ratio(counts_of: Count
     )
 
 
-def test_a_groups_own_total_is_free_of_its_kernels_cycles(many: DurationCounts) -> None:
-    groups = unpooled(many)
-    own = declared_spread(groups, Target(noise_floor=0.1, kernel_spread=0.9)).of_own_totals()
-    strata = plan_of(groups, many.offsets.tolist(), [1] * len(many.groups))
-    variance = strata.std_ns**2 * strata.launches / (strata.launches - 1) + (0.1 * strata.mean_ns) ** 2
-    assert own.of(strata) == pytest.approx(variance)
-
-
 DRAWS = 1500
 # Three standard errors of 1,500 draws, two of the 4,000 draws that a bound is from, and its slack.
 ENOUGH = 0.95 - 3 * np.sqrt(0.95 * 0.05 / DRAWS) - 2 * np.sqrt(0.95 * 0.05 / 4000) - 0.005

@@ -27,6 +27,8 @@ _LEAST_FILE = 12
 """Cells below which the workload is not named beside the tabs."""
 _BRIEF = {"Split tree": "Tree", "Scale model": "Scale", "Timeline": "Time", "Difference": "Diff"}
 """What a tab is called where there is no room for its name."""
+_LEAST_NAME = 8
+"""Cells that a pane's name keeps beside what it shows."""
 _BETWEEN = 2
 """Blanks between a key and its title, and between two keys."""
 _KEY_AND_WORDS = re.compile(r"\[(\w+)\](?: ?[^\s\[]+)*")
@@ -100,13 +102,13 @@ class PaneTitle(Widget, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__()
-        self._left = self._right = ""
+        self._left, self._rights = "", [""]
 
-    def show(self, left: str, right: str = "") -> None:
-        """Show these two."""
-        left, right = (printable(text) for text in (left, right))
-        if (left, right) != (self._left, self._right):
-            self._left, self._right = left, right
+    def show(self, left: str, *rights: str) -> None:
+        """Show a name and, if one fits, what is shown of how much, the longest form first."""
+        shown = printable(left), [printable(right) for right in rights]
+        if shown != (self._left, self._rights):
+            self._left, self._rights = shown
             self.refresh()
 
     def on_click(self, event: events.Click) -> None:
@@ -118,9 +120,11 @@ class PaneTitle(Widget, can_focus=False):
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002
         """The name, the rule, the rest."""
-        width = self.size.width
-        rule = glyph_set().horizontal
-        right = f" {self._right} {rule}" if self._right and len(self._right) + 12 < width else ""
+        width, rule = self.size.width, glyph_set().horizontal
+        # A name keeps some cells, and where there are several forms all of its own.
+        least = len(self._left) if len(self._rights) > 1 else min(len(self._left), _LEAST_NAME)
+        right = next((each for each in self._rights if len(each) + least + 6 <= width), "")
+        right = f" {right} {rule}" if right else ""
         left = f" {fitted(self._left, max(width - len(right) - 4, 0))} "
         line, name = self.rich_style, self.get_component_rich_style("pane-title--name", partial=True)
         fill = rule * max(width - cell_len(right) - cell_len(left) - 1, 0)
@@ -152,56 +156,35 @@ class HeaderLine(Widget, can_focus=False):
 
     async def on_click(self, event: events.Click) -> None:
         """Open the view of the tab there."""
-        name = tab_at(self._tabs, self._active, self.size.width, event.x)
-        if name is not None and event.y == 0:
-            await self.run_action(f"app.view({name!r})")
+        end = 0
+        for (_, name), text in zip(self._tabs, self._tab_texts(), strict=True):
+            end += len(text)
+            if event.x < end:
+                await self.run_action(f"app.view({name!r})")
+                return
+
+    def _tab_texts(self) -> list[str]:
+        """The tabs with blanks on both sides, with one between, or with shorter names."""
+        forms = (" {0} {1} ", "{0} {1} ", "{0} {2} ")
+        for form in forms:
+            texts = [form.format(key, name, _BRIEF.get(name, name)) for key, name in self._tabs]
+            # The last one needs no blank behind it.
+            if sum(map(len, texts)) <= self.size.width + (form is not forms[0]):
+                break
+        return texts
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002
         """Tabs, blanks, the workload."""
         width, style = self.size.width, self.rich_style
         segments = []
-        for text, name in zip(tab_texts(self._tabs, self._active, width), self._tabs, strict=True):
-            mark = Style(reverse=True, bold=True) if name[1] == self._active else Style(bold=False)
+        for text, (_, name) in zip(self._tab_texts(), self._tabs, strict=True):
+            mark = Style(reverse=True, bold=True) if name == self._active else Style(bold=False)
             segments.append(Segment(text, style + mark))
         room = width - sum(len(segment.text) for segment in segments) - 2
         if self._forms and room >= _LEAST_FILE:
             form = next((form for form in self._forms if len(form) <= room), self._forms[-1])
-            text = fitted(form, room)
-            segments.append(Segment(f"  {text}", style))
+            segments.append(Segment(f"  {fitted(form, room)}", style))
         return Strip(segments).adjust_cell_length(width, style)
-
-
-def tab_at(tabs: Sequence[tuple[str, str]], active: str, width: int, x: int) -> str | None:
-    """Return the name of the tab at a cell of the row; None where there is none."""
-    end = 0
-    for (_, name), text in zip(tabs, tab_texts(tabs, active, width), strict=True):
-        end += len(text)
-        if x < end:
-            return name
-    return None
-
-
-def tab_texts(tabs: Sequence[tuple[str, str]], active: str, width: int) -> list[str]:
-    """Return the tabs for a row: with blanks on both sides, with one between, or with shorter names.
-
-    Names are shortened so far that no tab moves when another one is active, whose name is whole.
-    """
-    texts = [f" {key} {name} " for key, name in tabs]
-    if sum(map(len, texts)) <= width:
-        return texts
-    brief = [_BRIEF.get(name, name) for _, name in tabs]
-    letters = range(max(map(len, brief)), 0, -1)
-    for names in (
-        [name for _, name in tabs],
-        *([name[:most].rstrip() for name in brief] for most in letters),
-    ):
-        pairs = list(zip(tabs, names, strict=True))
-        texts = [f"{key} {name if name == active else short} " for (key, name), short in pairs]
-        cells = sum(len(f"{key} {short} ") for (key, _), short in pairs)
-        # The last one needs no blank behind it.
-        if cells + max(len(name) - len(short) for (_, name), short in pairs) <= width + 1:
-            break
-    return texts
 
 
 class KeysLine(Footer):

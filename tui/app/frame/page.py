@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.text import Text
 from textual import events
@@ -22,10 +21,11 @@ from sampling.errors import OptionError
 from sampling.plan.study import Study
 from tui.app.actions import Action
 from tui.app.frame.line import PaneTitle
+from tui.app.planning import failure_words
 from tui.app.session_app import SessionApp
 from tui.app.state import KEYS, remedy_keys
 from tui.options.command_line import change_text
-from tui.output.files import new_file
+from tui.output.files import write_text
 from tui.output.writer import Canvas, canvas_text
 from tui.text.profile import MARKS, finding_blocks
 
@@ -46,8 +46,7 @@ _MOST_COPIED_BYTES = 70_000
 """Terminals drop longer clipboard sequences without a word."""
 
 
-@dataclass(frozen=True, slots=True)
-class PaneText:
+class PaneText(NamedTuple):
     """A pane as text, and the name of a file for it, without suffix."""
 
     name: str
@@ -65,46 +64,31 @@ class CopyingScreen(Screen[None]):
 
     def action_copy_pane(self) -> None:
         """Copy the pane's text to the clipboard of the user's own terminal."""
-        pane = self.pane_text()
-        if not pane.text:
+        text = self.pane_text().text
+        size = len(text.encode())
+        if not text:
             self.app.say("nothing here to copy")
-            return
-        size = len(pane.text.encode())
-        if size > _MOST_COPIED_BYTES:
+        elif size > _MOST_COPIED_BYTES:
             self.app.say(f"{size:,} bytes are too many for the clipboard; w writes them to a file")
-            return
-        self.app.copy_to_clipboard(pane.text)
-        self.app.say(
-            f"{pane.text.count(chr(10)):,} lines sent to the clipboard; if none arrive: w writes a file"
-        )
+        else:
+            self.app.copy_to_clipboard(text)
+            lines = text.count("\n")
+            self.app.say(f"{lines:,} lines sent to the clipboard; if none arrive: w writes a file")
 
     def action_write_pane(self) -> None:
         """Write the pane's text to a new file in the current folder."""
-        pane = self.pane_text()
-        if not pane.text:
+        name, text = self.pane_text()
+        if not text:
             self.app.say("nothing here to write")
             return
-
-        def write(path: Path) -> None:
-            with new_file(path) as temporary:
-                temporary.write_text(pane.text, encoding="utf-8")
-
+        names = chain([f"{name}.txt"], (f"{name}-{number}.txt" for number in count(2)))
+        path = next(path for path in map(Path.cwd().joinpath, names) if not path.exists())
         try:
-            path = _unused_path(pane.name)
-            write(path)
+            write_text(text, path)
         except (OSError, OptionError) as error:
-            self.app.ask_place("The pane's text is", f"{pane.name}.txt", error, write, self._say_written_to)
+            self.app.say(f"not written: {failure_words(error)}", failed=True)
         else:
-            self._say_written_to(path)
-
-    def _say_written_to(self, path: Path) -> None:
-        self.app.say(f"written to {path}")
-
-
-def _unused_path(name: str) -> Path:
-    """Return a path in the current folder that no file has."""
-    names = chain([f"{name}.txt"], (f"{name}-{number}.txt" for number in count(2)))
-    return next(path for path in map(Path.cwd().joinpath, names) if not path.exists())
+            self.app.say(f"written to {path}")
 
 
 class Page(VerticalScroll):
@@ -175,8 +159,8 @@ class PageScreen(CopyingScreen):
     def on_mount(self) -> None:
         """Keep saying whether there is more."""
         page = self.query_one(Page)
-        self.watch(page, "scroll_y", self._show_title_soon)
-        self.watch(page, "virtual_size", self._show_title_soon)
+        for name in ("scroll_y", "virtual_size"):
+            self.watch(page, name, self._show_title_soon)
 
     def _show_title_soon(self) -> None:
         # How far a page scrolls is known only once it is laid out.
@@ -221,11 +205,9 @@ class FindingsScreen(PageScreen):
 
     def hints(self) -> str:
         """The keys of remedies, and undo once one was applied."""
-        applied = "u undo, " if len(self.app.steps) else ""
         keys = list(self._remedies)
-        if not keys:
-            return applied
-        return f"{keys[0]}-{keys[-1]} apply, {applied}" if len(keys) > 1 else f"{keys[0]} apply, {applied}"
+        apply = f"{keys[0]}-{keys[-1]} apply, " if len(keys) > 1 else f"{keys[0]} apply, " if keys else ""
+        return f"{apply}{'u undo, ' if len(self.app.steps) else ''}"
 
     def action_apply(self, key: str) -> None:
         """Apply the remedy of this key and go back to the view; nothing where no finding has the key."""
@@ -263,11 +245,11 @@ class HelpScreen(PageScreen):
         self, name: str, about: str, actions: Iterable[Action], views: Iterable[tuple[str, str]]
     ) -> None:
         super().__init__(f"Help: {name}")
-        self._about, self._actions, self._views = about, tuple(actions), tuple(views)
+        self._text = help_text(about, actions, views)
 
     def write(self, width: int) -> Text:  # noqa: ARG002
         """The words, then the keys."""
-        return help_text(self._about, self._actions, self._views)
+        return self._text
 
 
 def help_text(about: str, actions: Iterable[Action], views: Iterable[tuple[str, str]]) -> Text:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from textwrap import wrap
 from typing import Generic, TypeVar
@@ -14,19 +12,18 @@ from typing import Generic, TypeVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Size
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
+from textual.widgets import Static
 
-from tui.charts.grid import Grid, blank, fitted, put, runs, style_name
+from tui.charts.grid import Grid, blank, put, runs, style_name
 from tui.options.choices import SortWord
 from tui.terminal.printable import Column, is_ascii, printable
 
 _MARKS = {True: ("↓", "v"), False: ("↑", "^")}
-_WORDS = re.compile(r"\S+")
 
 
 Sort = TypeVar("Sort", bound=SortWord)
@@ -38,18 +35,11 @@ def mark_of(*, falls: bool) -> str:
 
 
 def marked(columns: Sequence[Column], names: Sequence[str], *, falls: bool) -> list[Column]:
-    """Return the columns with a mark of the order on the first of these heads that is there.
-
-    Parameters
-    ----------
-    names : the heads of the figure that the table is sorted by; one that lacks room may be left out.
-    falls : whether the largest stands first.
-    """
+    """Return the columns with a mark of the order on the first of the heads `names` that is there."""
     headings = [column.heading.rstrip() for column in columns]
     sorted_by = next((name for name in names if name in headings), None)
-    mark = mark_of(falls=falls)
     return [
-        replace(column, heading=f"{heading}{mark}".ljust(len(column.heading)))
+        replace(column, heading=f"{heading}{mark_of(falls=falls)}".ljust(len(column.heading)))
         if heading == sorted_by
         else column
         for column, heading in zip(columns, headings, strict=True)
@@ -62,28 +52,6 @@ def next_in(orders: Sequence[Sort], sort: Sort) -> Sort:
     return orders[place % len(orders)]
 
 
-def head_at(heading: str, x: int) -> str:
-    """Return the head nearest to a cell of a row of heads, each of one word."""
-    heads = list(_WORDS.finditer(heading))
-    if not heads:
-        return ""
-    nearest = min(heads, key=lambda found: max(found.start() - x, x - found.end() + 1, 0))
-    return nearest.group()
-
-
-def sorted_by_head(heading: str, sort: Sort, *, is_reverse: bool) -> tuple[Sort, bool] | None:
-    """Return the order that a click on a head asks for: by it, and the other way round if it was by it.
-
-    None where the table cannot be sorted by it.
-    """
-    for word in (heading.strip(), heading.strip()[:-1]):
-        # The second is without the mark.
-        with suppress(ValueError):
-            wanted = type(sort)(word)
-            return wanted, wanted is sort and not is_reverse
-    return None
-
-
 _DELAY_SECONDS = 0.08
 """Quick enough for a key that is pressed again, and longer than a terminal waits between repeated ones."""
 
@@ -91,13 +59,7 @@ Asked = TypeVar("Asked")
 
 
 class Soon(Generic[Asked]):
-    """Acts at once, and where it is asked again in quick steps, once more by the last of them.
-
-    Parameters
-    ----------
-    node : whose timer is used.
-    act : called with what is asked for.
-    """
+    """Acts at once, and where it is asked again in quick steps, once more by the last of them."""
 
     def __init__(self, node: MessagePump, act: Callable[[Asked], object]) -> None:
         self._node, self._act = node, act
@@ -106,9 +68,9 @@ class Soon(Generic[Asked]):
 
     def ask(self, asked: Asked, *, at_once: bool = False) -> None:
         """Act now, or once no further step has come for a moment."""
-        is_held = self._timer is not None and not at_once
+        is_held = not (self.is_resting or at_once)
         self._stop()
-        self._put_off = [asked] if is_held else []
+        self._put_off = [asked] * is_held
         self._timer = self._node.set_timer(_DELAY_SECONDS, self.end)
         if not is_held:
             self._act(asked)
@@ -116,9 +78,8 @@ class Soon(Generic[Asked]):
     def end(self) -> None:
         """Act by the last step now, if that was put off."""
         self._stop()
-        put_off, self._put_off = self._put_off, []
-        for asked in put_off:
-            self._act(asked)
+        while self._put_off:
+            self._act(self._put_off.pop())
 
     @property
     def is_resting(self) -> bool:
@@ -184,42 +145,18 @@ def _draw_words(words: str, width: int, height: int) -> Grid:
     return grid
 
 
-class Words(Widget, can_focus=False):
+class Words(Static):
     """A text in at most `max-height` rows."""
 
-    DEFAULT_CSS = "Words { height: auto; min-height: 1; }"
-
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._text = ""
-
-    @property
-    def text(self) -> str:
-        """The whole text."""
-        return self._text
+        super().__init__(markup=False, id=id)
+        self.text = ""
 
     def show(self, text: str) -> None:
         """Show another text."""
-        text = printable(text)
-        if text != self._text:
-            self._text = text
-            self.refresh(layout=True)
-
-    def _lines(self, width: int) -> list[str]:
-        return wrap(self._text, max(width, 1), break_on_hyphens=False)
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """Rows for all of it."""
-        return max(len(self._lines(width)), 1)
-
-    def render_line(self, y: int) -> Strip:
-        """One row of it; the last one shows if more is left out."""
-        width, height = self.size
-        lines = self._lines(width)
-        text = lines[y] if y < len(lines) else ""
-        if y == height - 1 < len(lines) - 1:
-            text = fitted(" ".join(lines[y:]), width)
-        return Strip([Segment(text, self.rich_style)]).adjust_cell_length(width, self.rich_style)
+        if printable(text) != self.text:
+            self.text = printable(text)
+            self.update(self.text)
 
 
 Runs = list[tuple[str, int]]
@@ -246,12 +183,6 @@ class Rows(Widget, can_focus=True):
 
     class Resized(Message):
         """Other rows are in sight."""
-
-    @dataclass
-    class HeadClicked(Message):
-        """The head of a column was clicked."""
-
-        heading: str
 
     def __init__(self) -> None:
         super().__init__()
@@ -304,26 +235,18 @@ class Rows(Widget, can_focus=True):
         self.post_message(self.Resized())
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Go on by a row."""
         event.stop()
         self.move(1)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Go back by a row."""
         event.stop()
         self.move(-1)
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor there, or ask for the order of the head there."""
+        """Put the cursor there."""
         row = self._first + event.y - _HEAD
         if event.y >= _HEAD and row < self.row_count:
             self.move(row - self.cursor)
-        elif event.y < _HEAD and self.row_count:
-            self.post_message(self.HeadClicked(self.head_at(event.x)))
-
-    def head_at(self, cell: int) -> str:
-        """The head that is nearest to a cell of the heading."""
-        return head_at(self.heading(self.size.width), cell)
 
     def render_line(self, y: int) -> Strip:
         """The heading, one row, or a row of the text."""

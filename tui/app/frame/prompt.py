@@ -1,4 +1,4 @@
-"""A prompt at the foot of a view: fields to type in, under words that say what is meant or what is wrong."""
+"""Fields to type in, and prompts: fields at the foot of a view, under words on what is meant or wrong."""
 
 from __future__ import annotations
 
@@ -13,8 +13,70 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from tui.app.frame.field import FieldWords, PathInput
 from tui.app.session_app import SessionApp
+from tui.options.files import completed, last_completed
+from tui.terminal.printable import printable
+
+_MOST_NAMES = 12
+
+
+class FieldInput(Input):
+    """A field without a frame, in the colours of what is around it."""
+
+
+class PathInput(FieldInput):
+    """A field for a path: tab completes it, as a shell does, and leaves the field in no case.
+
+    Attributes
+    ----------
+    completes : whether it is a path that is asked for.
+    takes_several : whether there may be several, quoted as in a shell; that at the cursor is completed.
+    """
+
+    BINDINGS = [Binding("tab,shift+tab", "complete", "Complete", key_display="tab", show=False)]  # noqa: RUF012
+
+    completes, takes_several = True, False
+
+    def action_complete(self) -> None:
+        """Complete the path as far as the names that are there agree; if no further, say what they are."""
+        if not self.completes:
+            return
+        here = self.cursor_position
+        before = self.value[:here]
+        text, names = (last_completed if self.takes_several else completed)(before)
+        if text != before:
+            self.value = text + self.value[here:]
+            self.cursor_position = len(text)
+        elif len(names) > 1:
+            more = len(names) - _MOST_NAMES
+            shown = [*names[:_MOST_NAMES], *([f"and {more:,} more"] if more > 0 else [])]
+            self.notify("  ".join(shown), markup=False)
+
+
+class FieldWords(Static):
+    """The longest of several wordings that fits a row; where none does, the shortest on several."""
+
+    DEFAULT_CSS = """
+    FieldWords { height: auto; max-height: 6; width: 1fr; }
+    FieldWords.-refused { color: ansi_red; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+
+    def show(self, forms: Sequence[str]) -> None:
+        """Show one of these, which are the longest first."""
+        self.remove_class("-refused")
+        width = self.app.size.width
+        self._write(next((form for form in forms if len(form) <= width), forms[-1]))
+
+    def refuse(self, why: str) -> None:
+        """Show why something is not done."""
+        self.add_class("-refused")
+        self._write(f"! {why}")
+
+    def _write(self, text: str) -> None:
+        self.update(printable(text))
 
 
 class AnswerInput(PathInput):
@@ -57,7 +119,7 @@ class Answer(NamedTuple):
 
 
 class Prompt(Vertical):
-    """Fields to type in; the row above says what is meant, or until the next key what is wrong."""
+    """Fields to type in; the row above says what is meant, or what is wrong with an answer."""
 
     DEFAULT_CSS = """
     Prompt { height: auto; max-height: 8; display: none; }
@@ -119,14 +181,8 @@ class Prompt(Vertical):
         self.query_one(FieldWords).show(forms)
 
     def refuse(self, problem: str) -> None:
-        """Say until the next key why the answers cannot be used."""
+        """Say why the answers cannot be used, until one of them is changed."""
         self._problem = problem
-        self.explain()
-        if problem:
-            self.app.until_next_key(self, self._take_as_read)
-
-    def _take_as_read(self) -> None:
-        self._problem = ""
         self.explain()
 
     def explain(self) -> None:
@@ -137,10 +193,14 @@ class Prompt(Vertical):
             self.say(self.hint(self.asked_now))
 
     @on(events.DescendantFocus)
-    @on(Input.Changed)
-    def _explain_again(self) -> None:
+    def _explain_field(self) -> None:
         if self.display:
             self.explain()
+
+    @on(Input.Changed)
+    def _explain_answer(self) -> None:
+        self._problem = ""
+        self._explain_field()
 
     def turn(self, field: AnswerInput, by: int) -> None:
         """Go to the field so many after this one, the first after the last."""

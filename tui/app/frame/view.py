@@ -16,7 +16,8 @@ from scalemodel.errors import ScaleModelError
 from tui.app.frame import wording
 from tui.app.frame.line import HeaderLine, KeysLine, Line, PaneTitle
 from tui.app.frame.page import CopyingScreen, FindingsScreen, PaneText
-from tui.app.frame.panes import Rows, Sort, next_in, sorted_by_head
+from tui.app.frame.panes import Rows, Sort, next_in
+from tui.app.planning import failure_words
 from tui.app.session_app import SessionApp
 from tui.app.state import Session
 from tui.options.command_line import error_text
@@ -93,20 +94,16 @@ class ViewScreen(CopyingScreen):
     def _follow(self, session: Session) -> None:
         if session is self._shown or (self._shown is not None and not self.is_current):
             return
-        shown, self._shown = self._shown, session
-        self._show_frame(shown, session)
-        self.follow(shown, session)
-
-    def _show_frame(self, shown: Session | None, session: Session) -> None:
+        shown, self._shown, study = self._shown, session, session.study
         profile, plan = self.query_one("#profile", Line), self.query_one("#plan", Line)
         profile.display = plan.display = bool(session.profiles)
-        if session.study is None:
-            return
-        # What is in the profile changes with the study alone, and many groups take a moment to add up.
-        if shown is None or shown.study is not session.study:
-            self.query_one(HeaderLine).show(wording.workload_lines(session, session.study))
-            profile.show(header_forms(session.study))
-        plan.show(self.status(session, session.study))
+        if study is not None:
+            # What is in the profile changes with the study alone, and many groups take a moment to add up.
+            if shown is None or shown.study is not study:
+                self.query_one(HeaderLine).show(wording.workload_lines(session, study))
+                profile.show(header_forms(study))
+            plan.show(self.status(session, study))
+        self.follow(shown, session)
 
     def status(self, session: Session, study: Study) -> list[Words]:
         """What is said of the plan, the longest form first."""
@@ -129,17 +126,11 @@ class ViewScreen(CopyingScreen):
             self.app.fail(error)
 
     def pane_text(self) -> PaneText:
-        """The text of the pane that has the focus, as its command prints it."""
-        own = self.own_text()
-        text = own.text and self._heading() + own.text
-        return PaneText(own.name, printable_lines(text))
-
-    def _heading(self) -> str:
-        """Return which launches it is of, as its command says it; "" where it is of all or of no profile."""
-        study = self.session.study
-        if study is None or not self.OF_PROFILE:
-            return ""
-        return heading_text(heading_lines(part_of_study(study)), self.app.size.width)
+        """The text of the pane that has the focus, as its command prints it, under what it is a part of."""
+        own, study, heading = self.own_text(), self.session.study, ""
+        if own.text and study is not None and self.OF_PROFILE:
+            heading = heading_text(heading_lines(part_of_study(study)), self.app.size.width)
+        return PaneText(own.name, printable_lines(heading + own.text))
 
     @abstractmethod
     def own_text(self) -> PaneText:
@@ -149,9 +140,9 @@ class ViewScreen(CopyingScreen):
     def command(self) -> str:
         """The command line that prints what the pane in focus shows."""
 
-    def entitle(self, name: str, left: str, right: str = "") -> None:
+    def entitle(self, name: str, left: str, *rights: str) -> None:
         """Show a pane's name and, at the right end of its title, what it shows of how much."""
-        self.query_one(f"#{name}-pane PaneTitle", PaneTitle).show(left, right)
+        self.query_one(f"#{name}-pane PaneTitle", PaneTitle).show(left, *rights)
 
     def action_log(self) -> None:
         """Change between logarithmic and linear durations, in all views."""
@@ -176,7 +167,7 @@ class ViewScreen(CopyingScreen):
         try:
             line = self.command()
         except OSError as error:
-            self.app.ask_decisions_place(error, self.action_copy_command)
+            self.app.say(f"your split decisions are not written: {failure_words(error)}", failed=True)
             return
         self.app.copy_to_clipboard(line)
         self.app.say(line)
@@ -193,7 +184,7 @@ class TableScreen(ViewScreen, Generic[Sort]):
     @property
     @abstractmethod
     def orders(self) -> Sequence[Sort]:
-        """What it can be sorted by in turn; clicks on heads may ask for others."""
+        """What it can be sorted by in turn."""
 
     @abstractmethod
     def sort_by(self, sort: Sort, *, reverse: bool) -> None:
@@ -205,13 +196,6 @@ class TableScreen(ViewScreen, Generic[Sort]):
     def action_reverse(self) -> None:
         sort, reverse = self.order
         self.sort_by(sort, reverse=not reverse)
-
-    @on(Rows.HeadClicked)
-    def _sort_by_head(self, event: Rows.HeadClicked) -> None:
-        sort, reverse = self.order
-        wanted = sorted_by_head(event.heading, sort, is_reverse=reverse)
-        if wanted is not None:
-            self.sort_by(wanted[0], reverse=wanted[1])
 
     def action_move(self, rows: int) -> None:
         self.query_one(Rows).move(rows)

@@ -48,9 +48,7 @@ def group_key(study: Study, index: int, cells: int) -> str:
 def binding_lines(session: Session, study: Study) -> list[str]:
     """Return what binds the plan, or how to learn it, the longest form first."""
     if session.binding is not None:
-        forms = binding_forms(
-            session.binding, study.design, study.counts.total_duration_ns, session.options.slowdown
-        )
+        forms = binding_forms(session.binding, study.design)
         return [*(f"{form}; [3] [b] takes one" for form in forms[:1] if session.binding), *forms]
     if study.counts.launches > MOST_LAUNCHES_UNASKED:
         return ["Faster if: [3] [b] finds out which option makes the plan dear", "Faster if: [3] [b]"]
@@ -65,34 +63,22 @@ def plan_lines(session: Session, study: Study) -> list[Words]:
     """
     design, row, taken = study.design, design_row(study), decisions(session.overrides)
     yours = f" + {taken} of yours" if taken else ""
-    drawn, few = _drawn(study), _drawn(study, briefly=True)
     asked = f"{100 * design.target.epsilon:.4g} %"
     bound = row["bound"] if row["bound_with_noise"] is None else row["bound_with_noise"]
-    (_, tone), whose, rest = verdict(design), "", ""
-    if bound is None:
-        error, beside = "no bound on the error", ""
-    else:
+    error, beside, (_, tone) = "no bound on the error", "", verdict(design)
+    if bound is not None:
         error = f"error <= {quantities.share(bound)}"
         beside = f" (asked {asked})" if bound <= design.target.epsilon else f", not the {asked} asked"
-        whose = " of the simulated total" if row["bound_with_noise"] is not None else " of the profile's"
-        if row["bound_with_noise"] is not None:
-            rest = f"; of the profile's {quantities.share(row['bound'])}"
-        if row["group_bound"] is not None:
-            rest += f"; of any group not pooled {quantities.share(row['group_bound'])}"
+    drawn, few = _drawn(study), _drawn(study, briefly=True)
     forms = []
     for hours in hours_forms(session.hours):
         cost = f"{quantities.ratio(row['speedup'])}{hours}"
         forms += [
-            f"Plan: {drawn} by {design.method}{yours}, {cost}, {error}{whose}{beside}{rest}",
             f"Plan: {drawn} by {design.method}{yours}, {cost}, {error}{beside}",
-            f"Plan: {drawn}{yours}, {cost}, {error}{beside}",
             f"{few}{yours}, {cost}, {error}{beside}",
-            f"{few}{yours}, {cost}, {error}",
         ]
-    forms.append(f"{few}{yours}, {quantities.ratio(row['speedup'])}")
-    if session.hours:
-        forms = sorted(dict.fromkeys(forms), key=len, reverse=True)
-    return [toned(form, error, tone) for form in forms]
+    forms.append(f"{few}{yours}, {quantities.ratio(row['speedup'])}, {error}")
+    return [toned(form, error, tone) for form in sorted(forms, key=len, reverse=True)]
 
 
 def with_faster(session: Session, lines: list[Words]) -> list[Words]:
@@ -104,13 +90,7 @@ def with_faster(session: Session, lines: list[Words]) -> list[Words]:
     if best.option == "group_by":
         way = f"grouped by {value_text(best.after)}"
     faster = Phrase(f"   Faster if: {way} {quantities.ratio(best.speedup)}")
-    return [*((*line, faster) for line in lines), *lines]
-
-
-def _who(session: Session, study: Study) -> str:
-    """Return the plan's method, and how many split decisions are the user's."""
-    taken = decisions(session.overrides)
-    return f"{study.design.method} + {taken} of yours" if taken else study.design.method
+    return [(*lines[0], faster), *lines]
 
 
 def _drawn(study: Study, *, briefly: bool = False) -> str:
@@ -147,8 +127,10 @@ def farewell(session: Session) -> str | None:
     study = session.study
     speedup = quantities.ratio(study.speedup) + (" expected" if study.design.random else "")
     speedup += hours_forms(session.hours)[0]
-    line = f"{_who(session, study)}, epsilon {study.design.target.epsilon:g}: {_drawn(study)}, {speedup}"
-    options, taken = replace(printed_options(session), overrides=None), decisions(session.overrides)
+    taken = decisions(session.overrides)
+    who = f"{study.design.method} + {taken} of yours" if taken else study.design.method
+    line = f"{who}, epsilon {study.design.target.epsilon:g}: {_drawn(study)}, {speedup}"
+    options = replace(printed_options(session), overrides=None)
     if taken and (saved := decisions_file(session)).exists():
         options = replace(options, overrides=str(saved))
     elif taken:

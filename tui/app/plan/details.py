@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -12,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from sampling.errors import OptionError
 from sampling.parallel import Progress
+from sampling.plan.design import Design
 from sampling.plan.judge import Judgement, judge_design
 from sampling.plan.nearby import (
     NoPoint,
@@ -36,7 +36,7 @@ from tui.engine.planning import PlanCosts
 from tui.engine.studies import plan_options, target_of
 from tui.options.choices import PlanList
 from tui.options.command_line import PLAN_NAME, command_line, error_text, options_of
-from tui.options.files import is_writable, why_not_written
+from tui.options.files import is_there, is_writable, why_not_written
 from tui.options.plan import TradeOffOptions
 from tui.output.blocks import Listing, Tone, Words, toned
 from tui.output.files import write_folder, write_text
@@ -54,8 +54,6 @@ from tui.text.trade_off import TradeOff, level_forms, missing_forms, trade_off_b
 
 SOON_JUDGED = 4_000_000
 """Launches drawn in less than a second."""
-_LONGEST_NAME = 255
-"""Bytes of a file's name that the usual file systems take."""
 Figure = tuple[str, tuple[str | Words, ...]]
 """Its name, and its wordings, the longest first."""
 
@@ -204,17 +202,10 @@ def strata_listed(details: PlanDetails, _progress: Progress) -> Iterator[PlanDet
 
 def launches_listed(details: PlanDetails, progress: Progress) -> Iterator[PlanDetails]:
     """Find the launches in the profile, and make their table."""
-    located = launches_found(details, progress)
+    located = details.located or find_planned_launches(details.study, details.plan, progress)
     listing = launch_listing(details.study, details.plan, located)
     _ = listing.widths
     yield replace(details, located=located, launches=listing)
-
-
-def launches_found(details: PlanDetails, progress: Progress) -> tuple[PlannedLaunch, ...]:
-    """Return the drawn launches, looked for in the profile unless they are found already."""
-    if details.located is not None:
-        return details.located
-    return find_planned_launches(details.study, details.plan, progress)
 
 
 # How it is said.
@@ -228,121 +219,104 @@ def whose_options(session: Session, opened: Session) -> str:
     return f"{'of' if is_as_opened else 'not those of'} {Path(session.plan.path).name}"
 
 
-def states_of(
+def title_of(
     pane: PlanPane, session: Session, details: PlanDetails | None, place: str, *, is_short: bool
 ) -> tuple[str, ...]:
-    """Return what a pane shows of how much, or its keys; the longest form first.
+    """Return a pane's name, then what it shows of how much, or its keys; the longest form first.
 
     `details`: None where what the pane shows is not known; `place`: which rows of its table are visible;
     `is_short`: whether the details are hidden behind a key.
     """
     states: tuple[str, ...] = ("",)
     if pane is PlanPane.FIGURES:
-        room = "[b] binds [B] budget"
-        keys = (f"{room} [t] more", "t more") if is_short else (room, "")
-        states = keys if session.doing is None else ("planning", "")
-    elif pane is PlanPane.BINDING and session.binding is None:
-        states = "being found", ""
+        keys = "[b] binds [B] budget"
+        states = ("planning",) if session.doing else (f"{keys} [t] more", "t more") if is_short else (keys,)
     elif pane is PlanPane.BINDING:
-        states = ("enter takes a step  u undo" if session.binding else "", "")
-    elif details is not None and pane is PlanPane.FINDINGS:
+        states = ("enter takes a step  u undo" if session.binding else "",)
+        states = ("being found",) if session.binding is None else states
+    elif details is None:
+        pass
+    elif pane is PlanPane.FINDINGS:
         states = (count(len(details.study.findings)),)
-    elif details is not None and pane is PlanPane.TRADE_OFF:
+    elif pane is PlanPane.TRADE_OFF:
         known = details.trade_off
         # Missing points are said first; where the curve is level can be seen.
-        states = *(missing_forms(known) or level_forms(known)), ""
+        states = missing_forms(known) or level_forms(known)
         if not details.is_traded:
             states = (f"{known.tried} of {len(details.epsilons)}",)
-    elif details is not None:
+    else:
         listing = details.strata if pane is PlanPane.STRATA else details.launches
         states = ("being listed" if listing is None else place,)
-    return states
-
-
-def fitting_title(pane: PlanPane, states: tuple[str, ...], width: int) -> tuple[str, str]:
-    """Return a pane's name, and the longest of the states that fits beside it in a title of this width."""
-    name = _NAMES[pane]
-    # With their rule and the blanks at both ends.
-    room = width - len(name) - 7
-    return name, next((state for state in states if len(state) <= room), states[-1])
+    return _NAMES[pane], *states
 
 
 def plan_figures(details: PlanDetails) -> list[Figure]:
-    """Return what the plan costs, promises and came to; each value's longest wording first."""
-    figures = [*_costs(details), *_bounds(details), *_judged(details)]
-    off = f"{share(details.plan.error)} off"
-    estimate = f"{duration(details.plan.estimate_ns)}, {off}"
-    name = "this draw" if details.plan.design.random else "estimate"
-    figures.append((name, (f"estimates {estimate}", estimate, off)))
+    """Return what the plan costs, promises and came to; each value in two forms, the longer one first."""
+    plan, design, study, options = details.plan, details.plan.design, details.study, details.session.options
+    taken, launches, strata = details.costs.hours, study.counts.launches, count(design.strata_count)
+    drawn = f"{count(plan.samples)} of {count(launches)}"
+    sampled = duration(plan.sampled_duration_ns)
+    figures: list[Figure] = [("drawn", (f"{drawn} {'launch' if launches == 1 else 'launches'}", drawn))]
+    if taken is None:
+        figures.append(("strata", (strata,)))
+    else:
+        # One row, as the hours need another.
+        figures = [("drawn", (f"{drawn} in {counted(design.strata_count, 'stratum', 'strata')}", drawn))]
+    figures += [
+        ("sampled", (f"{sampled} of {duration(plan.total_duration_ns)}", sampled)),
+        ("speedup", (f"{ratio(plan.speedup)}, {ratio(design.speedup)} expected", ratio(plan.speedup))),
+    ]
+    if taken is not None:
+        machine, longest = hours(taken.drawn), hours(taken.longest_launch)
+        whole = f"{machine} on one, {hours(taken.expected)} expected, longest launch {longest}"
+        figures.append(("machine", (whole, f"{machine}, longest {longest}")))
+    figures += _bounds(design)
+    pooled = pooled_row(study)
+    if pooled["groups"]:
+        few = f"{pooled['groups']} of {len(study.counts.groups)} groups"
+        part = f"{few}, {share(pooled['share'])} of time"
+        figures.append(("pooled", (f"{part}: no bounds of their own", part)))
+    else:
+        # What visiting every kernel group takes at least; a plan that pools some need not.
+        floor = duration(plan.floor_ns)
+        figures.append(("floor", (f"{floor} to visit every kernel group", f"{floor}: every group")))
+    if design.random:
+        figures += _judged(details.judgement, options.judge, options.confidence)
+    off = f"{share(plan.error)} off"
+    name = "this draw" if design.random else "estimate"
+    figures.append((name, (f"estimates {duration(plan.estimate_ns)}, {off}", off)))
     if number := decisions(details.session.overrides):
         figures.append(("decisions", (f"{count(number)} of yours, in the split tree", count(number))))
     return figures
 
 
-def _costs(details: PlanDetails) -> Iterator[Figure]:
-    plan, taken, launches = details.plan, details.costs.hours, details.study.counts.launches
-    few = f"{count(plan.samples)} of {count(launches)}"
-    drawn = f"{count(plan.samples)} of {counted(launches, 'launch', 'launches')}"
-    if taken is None:
-        yield "drawn", (drawn, few)
-        yield "strata", (count(plan.design.strata_count),)
-    else:
-        # One row, as the hours need another.
-        strata = counted(plan.design.strata_count, "stratum", "strata")
-        yield "drawn", (f"{drawn} in {strata}", f"{few} in {strata}", few)
-    sampled = duration(plan.sampled_duration_ns)
-    yield "sampled", (f"{sampled} of {duration(plan.total_duration_ns)}", sampled)
-    yield "speedup", (f"{ratio(plan.speedup)}, {ratio(plan.design.speedup)} expected", ratio(plan.speedup))
-    if taken is not None:
-        machine, longest = hours(taken.drawn), hours(taken.longest_launch)
-        whole = f"{machine} on one, {hours(taken.expected)} expected, longest launch {longest}"
-        yield "machine", (whole, f"{machine}, longest {longest}", machine)
-
-
-def _bounds(details: PlanDetails) -> Iterator[Figure]:
-    design, study = details.plan.design, details.study
+def _bounds(design: Design) -> Iterator[Figure]:
     if design.bound is None:
-        forms = "none: the launches are not drawn at random", "none: nothing is random", "none"
+        forms = "none: the launches are not drawn at random", "none"
         yield "bound", tuple(toned(form, "none", Tone.WARNING) for form in forms)
-    else:
-        (met, tone), bound = verdict(design), share(design.bound)
-        if design.bound_with_noise is None:
-            bound = f"{bound} {met}"
-            profiled = f"{bound}, of the profile"
-        else:
-            profiled = f"{bound} of the profile"
-            promised = f"{share(design.bound_with_noise)} {met}"
-            whole = f"{promised}, of the simulated total, if {assumed_words(design)}"
-            forms = whole, f"{promised}, of simulated total", promised
-            yield "promise", tuple(toned(form, promised, tone) for form in forms)
-        groups = "" if design.group_bound is None else f", {share(design.group_bound)} of any group"
-        yield "bound", tuple(toned(form, met, tone) for form in (f"{profiled}{groups}", profiled, bound))
-    pooled = pooled_row(study)
-    if pooled["groups"]:
-        few = f"{pooled['groups']} of {len(study.counts.groups)}"
-        part = f"{few} groups, {share(pooled['share'])} of time"
-        yield "pooled", (f"{part}: no bounds of their own", part, f"{few} groups", few)
-    else:
-        # What visiting every kernel group takes at least; a plan that pools some need not.
-        floor = duration(details.plan.floor_ns)
-        yield "floor", (f"{floor} to visit every kernel group", f"{floor}: every group", floor)
-
-
-def _judged(details: PlanDetails) -> Iterator[Figure]:
-    options, judgement = details.session.options, details.judgement
-    if not details.plan.design.random:
         return
+    (met, tone), bound = verdict(design), share(design.bound)
+    profiled = f"{bound} {met}, of the profile"
+    if design.bound_with_noise is not None:
+        promised, profiled = f"{share(design.bound_with_noise)} {met}", f"{bound} of the profile"
+        whole = f"{promised}, of the simulated total, if {assumed_words(design)}"
+        forms = whole, f"{promised}, of simulated total"
+        yield "promise", tuple(toned(form, promised, tone) for form in forms)
+    groups = "" if design.group_bound is None else f", {share(design.group_bound)} of any group"
+    yield "bound", tuple(toned(form, met, tone) for form in (f"{profiled}{groups}", profiled))
+
+
+def _judged(judgement: Judgement | None, draws: int, confidence: float) -> Iterator[Figure]:
     if judgement is None:
-        waits = f"not yet, by {draws_text(options.judge)}", "not yet"
-        yield "judged", waits if options.judge else ("not asked for", "no")
+        yield "judged", (f"not yet, by {draws_text(draws)}", "not yet") if draws else ("not asked for",)
         return
     mean, p95 = share(judgement.error_mean), share(judgement.error_p95)
     whole = f"mean error {mean}, 95th percentile {p95}, of {draws_text(judgement.repeats)}"
-    yield "judged", (whole, f"mean {mean}, p95 {p95}", f"mean {mean}")
+    yield "judged", (whole, f"mean {mean}, p95 {p95}")
     if judgement.within_epsilon is not None:
-        within, stated = share(judgement.within_epsilon), share(options.confidence)
-        tone = Tone.GOOD if judgement.within_epsilon >= options.confidence else Tone.BAD
-        forms = f"{within} within epsilon, {stated} stated", f"{within} (stated: {stated})", within
+        within, stated = share(judgement.within_epsilon), share(confidence)
+        tone = Tone.GOOD if judgement.within_epsilon >= confidence else Tone.BAD
+        forms = f"{within} within epsilon, {stated} stated", f"{within} (stated: {stated})"
         yield "within", tuple(toned(form, within, tone) for form in forms)
 
 
@@ -358,16 +332,16 @@ def pane_text(
     The chart has `size` columns and rows, the canvas those of the terminal.
     """
     known = details.trade_off
+    listing = {PlanPane.STRATA: details.strata, PlanPane.LAUNCHES: details.launches}.get(pane)
+    if listing is not None:
+        return listing.text(canvas.width) + "\n"
     if pane is PlanPane.TRADE_OFF and known.points:
         # As the command sees it, which is told of those epsilons alone.
         blocks = trade_off_blocks(replace(known, epsilons=_tried(known)), size)
-        return canvas_text(blocks, canvas) + "\n"
-    listing = details.strata if pane is PlanPane.STRATA else details.launches
-    if pane in {PlanPane.STRATA, PlanPane.LAUNCHES} and listing is not None:
-        return listing.text(canvas.width) + "\n"
-    costs = replace(details.costs, binding=binding if pane is PlanPane.BINDING else None)
-    whole = plan_blocks(details.study, details.plan, costs, details.judgement, details=True)
-    return canvas_text(whole, canvas) + "\n"
+    else:
+        costs = replace(details.costs, binding=binding if pane is PlanPane.BINDING else None)
+        blocks = plan_blocks(details.study, details.plan, costs, details.judgement, details=True)
+    return canvas_text(blocks, canvas) + "\n"
 
 
 def pane_command(
@@ -407,14 +381,13 @@ def _tried(known: TradeOff) -> tuple[float, ...]:
 
 def why_not_there(name: str, path: Path, *, is_folder: bool) -> str | None:
     """Return why the path, typed as `name`, cannot be written; None if it can, as an empty folder can."""
-    if not name or len(os.fsencode(path.name)) > _LONGEST_NAME:
-        return "the name is too long" if name else "a name is missing"
+    if not name:
+        return "a name is missing"
     if is_folder and path.is_dir() and not any(path.iterdir()):
         return None
-    if path.exists():
+    if is_there(path):
         return f"{name} exists; give another name"
-    why_not = why_not_written(path)
-    if why_not is not None:
+    if why_not := why_not_written(path):
         return f"{name} {why_not}"
     folder = path.absolute().parent
     if not is_folder and not folder.is_dir():
@@ -442,8 +415,9 @@ def save_plan(details: PlanDetails, path: Path, progress: Progress) -> None:
     if path.exists():
         raise OptionError(f"{path} exists", remedy="give another name")
     study, plan = details.study, details.plan
+    located = details.located or find_planned_launches(study, plan, progress)
     recorded = plan_options(details.session.options, study, plan)
-    write_text(plan_document(study, plan, launches_found(details, progress), recorded).text(), path)
+    write_text(plan_document(study, plan, located, recorded).text(), path)
 
 
 def export_file(path: Path, to: str, folder: Path) -> str:

@@ -1,9 +1,10 @@
-"""The widgets of view 3: figures, tables, findings, what binds; where the plan goes, and its budget."""
+"""The widgets of view 3: figures, tables, what binds; where the plan goes, and its budget."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +12,6 @@ from rich.cells import set_cell_size
 from rich.segment import Segment
 from textual import events, on
 from textual.geometry import Size
-from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
@@ -20,7 +20,7 @@ from textual.worker import Worker
 
 from sampling.errors import OptionError, SamplingError
 from sampling.parallel import Progress
-from sampling.plan.nearby import Relaxation, SimulationHours, Value, check_slowdown
+from sampling.plan.nearby import Relaxation, Value, check_slowdown
 from sampling.plan.study import Study
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import BINDS, LIST, bindings
@@ -38,15 +38,20 @@ from tui.engine.planning import budget_of, study_that_fits
 from tui.options.command_line import PLAN_NAME, free_name, typed_value, with_flags
 from tui.options.files import home_expanded, place_for
 from tui.options.plan import SampleOptions
-from tui.output.blocks import Listing, words
-from tui.text.plan import binding_table, option_label, value_text, why_none
+from tui.output.blocks import Listing, shortened_to, without_tones, words
+from tui.terminal.printable import table
+from tui.text.plan import binding_columns, option_label, value_text, why_none
 
 _LABEL = 10
+_NEXT_CLAUSE = re.compile(r", | \(|: | of the | groups")
 _NOTHING = Listing((), "", lambda *_: "")
+
+Take = Callable[[SampleOptions, str, str], object]
+"""Plans by other options; with what to say of it, and once they are taken back."""
 
 
 class PlanFigures(Widget, can_focus=True):
-    """Names and values; of each value the longest wording that has room."""
+    """Names and values; of each the longest wording that has room, else the first clause of the last."""
 
     COMPONENT_CLASSES = {"plan-figures--value", *Line.COMPONENT_CLASSES}  # noqa: RUF012
 
@@ -64,13 +69,12 @@ class PlanFigures(Widget, can_focus=True):
         if y >= len(self.figures):
             return Strip.blank(width, self.rich_style)
         name, forms = self.figures[y]
-        room = max(width - _LABEL - 1, 0)
-        value = fitting(tuple(map(words, forms)), room)
+        *longer, last = map(words, forms)
+        clause = _NEXT_CLAUSE.split(without_tones(last))[0]
+        value = fitting((*longer, last, shortened_to(last, clause)), max(width - _LABEL - 1, 0))
         bold = self.get_component_rich_style("plan-figures--value", partial=True)
-        segments = [
-            Segment(f" {name}".ljust(_LABEL + 1)[:width], self.rich_style),
-            *toned_segments(self, value, self.rich_style + bold),
-        ]
+        label = Segment(f" {name}".ljust(_LABEL + 1)[:width], self.rich_style)
+        segments = [label, *toned_segments(self, value, self.rich_style + bold)]
         return Strip(segments).adjust_cell_length(width, self.rich_style)
 
 
@@ -82,13 +86,12 @@ class PlanList(ScrollView, can_focus=True):
 
     def __init__(self) -> None:
         super().__init__()
-        self._listing = _NOTHING
-        self._words = ""
+        self._listing, self._words = _NOTHING, ""
 
     def show(self, listing: Listing | None, words: str = "") -> None:
         """Show another table from its start, or without one a text in its place."""
-        self._listing, self._words = _NOTHING if listing is None else listing, words
-        self._measure()
+        self._listing, self._words = listing or _NOTHING, words
+        self.on_resize()
         self.scroll_home(animate=False)
         self.refresh()
 
@@ -99,16 +102,12 @@ class PlanList(ScrollView, can_focus=True):
         last = min(first + self.size.height - 1, rows)
         return f"{first + 1:,}-{last:,} of {rows:,}" if rows else ""
 
-    def _measure(self) -> None:
+    def on_resize(self, _: events.Resize | None = None) -> None:
         self.virtual_size = Size(self.size.width, len(self._listing) + 1)
-
-    def on_resize(self, _: events.Resize) -> None:
-        self._measure()
 
     def render_line(self, y: int) -> Strip:
         width, style = self.size.width, self.rich_style
-        number = self.scroll_offset.y + y - 1
-        text = ""
+        number, text = self.scroll_offset.y + y - 1, ""
         if not len(self._listing):
             text = fitted(self._words, width) if y == 0 else ""
         elif y == 0:
@@ -120,15 +119,6 @@ class PlanList(ScrollView, can_focus=True):
 
 
 # What binds: an option a step looser.
-
-
-@dataclass
-class OptionsTaken(Message):
-    """The user wants these options; what to say of it, and once they are taken back."""
-
-    options: SampleOptions
-    words: str
-    undone: str
 
 
 def with_value(options: SampleOptions, name: str, value: Value) -> SampleOptions:
@@ -149,8 +139,9 @@ class BindingList(Rows):
     BindingList:focus > .rows--cursor { text-style: reverse; }
     """
 
-    def __init__(self) -> None:
+    def __init__(self, take: Take) -> None:
         super().__init__()
+        self._take = take
         self._steps: tuple[Relaxation, ...] = ()
         self._heading, self._lines = "", [""]
 
@@ -161,7 +152,8 @@ class BindingList(Rows):
         self._lines = ["plans with each option a step looser are being made"]
         if study is not None and found:
             total_ns, slowdown = study.counts.total_duration_ns, session.options.slowdown
-            self._heading, self._lines = binding_table(found, total_ns, slowdown)
+            columns = binding_columns(found, total_ns, slowdown)
+            self._heading, *self._lines = table(columns).split("\n")
         elif study is not None and found is not None:
             self._lines = [why_none(study.design)]
         self.fill(len(self._steps), self.cursor, " ".join(self._lines))
@@ -179,42 +171,34 @@ class BindingList(Rows):
             step = self._steps[self.cursor]
             label, was, now = option_label(step), value_text(step.before), value_text(step.after)
             options = with_value(self.app.session.options, step.option, step.after)
-            words = f"{label} is {now} now, not {was}; u takes it back"
-            self.post_message(OptionsTaken(options, words, f"{label} is {was} again"))
+            self._take(
+                options, f"{label} is {now} now, not {was}; u takes it back", f"{label} is {was} again"
+            )
 
 
 # Where the plan goes.
 
 
-@dataclass
-class PlaceGiven(Message):
-    """The user gave a file for the plan or, where an exporter is the target, a folder."""
-
-    path: Path
-    target: str | None
-
-
 class PlanPrompt(Prompt):
-    """Asks where the plan goes: a file, or a folder for what an exporter makes of it."""
+    """Asks where the plan goes: a file, or a folder for what an exporter makes of it.
+
+    `write`: is called with the place, and the exporter or None.
+    """
 
     ASKS = (Answer("place", ""),)
 
-    def __init__(self) -> None:
+    def __init__(self, write: Callable[[Path, str | None], object]) -> None:
         super().__init__()
+        self._write = write
         self._target: str | None = None
         self._proposed = ""
 
-    def ask_for(self, target: str | None) -> None:
-        """Ask for a file for the plan, or for a folder for what an exporter makes of it."""
+    def ask_for(self, target: str | None, typed: str = "", problem: str = "") -> None:
+        """Ask for a file for the plan, or for a folder for an exporter, beginning with what was typed."""
         self._target = target
         self._proposed = free_name(place_for(PLAN_NAME if target is None else f"{target}-export"))
         self.query_one("Horizontal Static", Static).update("File: " if target is None else "Folder: ")
-        self.ask({"place": self._proposed})
-
-    def ask_again(self, path: Path, target: str | None, problem: str) -> None:
-        """Ask for another place than one that could not be written; the path stays, to be edited."""
-        self.ask_for(target)
-        self.ask({"place": str(path)}, f"not written: {problem}")
+        self.ask({"place": typed or self._proposed}, problem)
 
     def hint(self, name: str) -> Sequence[str]:  # noqa: ARG002 - it has one
         what = "Save the plan to a new file; enter saves"
@@ -226,9 +210,8 @@ class PlanPrompt(Prompt):
         """Choose another target; a name that was not edited goes with it."""
         if self._target is not None:
             names, typed = exporter_names(), field.value
-            edited = {"place": typed} if typed != self._proposed else {}
-            self.ask_for(names[(names.index(self._target) + by) % len(names)])
-            self.ask(edited)
+            following = names[(names.index(self._target) + by) % len(names)]
+            self.ask_for(following, "" if typed == self._proposed else typed)
 
     @on(Input.Submitted)
     def _take(self, event: Input.Submitted) -> None:
@@ -237,28 +220,15 @@ class PlanPrompt(Prompt):
         path = home_expanded(name)
         problem = why_not_there(name, path, is_folder=self._target is not None)
         if problem is None:
-            self.post_message(PlaceGiven(path, self._target))
+            self._write(path, self._target)
         else:
             self.refuse(problem)
 
 
 # The epsilon that fits a budget.
 
-
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """The plan with the smallest epsilon that fits."""
-
-    #: From which it was found, and what was typed.
-    study: Study
-    answers: dict[str, str]
-    #: With its epsilon and the slowdown; the budget is not among them, for these make the same plan.
-    options: SampleOptions
-    #: That is expected.
-    speedup: float | None
-    hours: SimulationHours
-    #: Of the simulated total, else of the profile's; None where none is promised.
-    bound: float | None
+Fitted = tuple[dict[str, str], Study, SampleOptions, str]
+"""What was typed, from which study the epsilon was found, the options with it, and what its plan gives."""
 
 
 def options_asked(answers: dict[str, str], options: SampleOptions) -> SampleOptions:
@@ -301,21 +271,16 @@ def fit(
         yield _without_dashes(error)
         return
     design = found.design
-    options = replace(asked, epsilon=design.target.epsilon, budget=None)
     bound = design.bound if design.bound_with_noise is None else design.bound_with_noise
-    yield Fitted(study, answers, options, found.speedup, hours, bound)
-
-
-def fitted_words(found: Fitted) -> str:
-    """Return what the plan gives and what its launches take."""
-    hours, budget = found.hours, found.answers["budget"].strip()
+    promise = "" if bound is None else f", the total within {quantities.share(bound)}"
     expected, drawn, longest = map(quantities.hours, (hours.expected, hours.drawn, hours.longest_launch))
-    promise = "" if found.bound is None else f", the total within {quantities.share(found.bound)}"
-    return (
-        f"epsilon {found.options.epsilon:g} fits {budget}: "
+    gives = (
+        f"epsilon {design.target.epsilon:g} fits {answers['budget'].strip()}: "
         f"{quantities.ratio(found.speedup)}{promise}; {expected} of one machine expected, {drawn} for this "
         f"draw, {longest} for the longest launch"
     )
+    # The budget is not among the options, for epsilon and slowdown make the same plan.
+    yield answers, study, replace(asked, epsilon=design.target.epsilon, budget=None), gives
 
 
 def taken_words(before: SampleOptions, after: SampleOptions) -> tuple[str, str]:
@@ -330,14 +295,16 @@ def taken_words(before: SampleOptions, after: SampleOptions) -> tuple[str, str]:
 
 
 class BudgetPrompt(Prompt):
-    """Asks for a budget, and says what the plan that was found for it gives."""
+    """Asks for a budget, and says what the plan that was found for it gives.
+
+    `turned`: is called when an epsilon is looked for, and when no longer; `take`: with the options taken.
+    """
 
     ASKS = (Answer("budget", "Budget:   ", is_path=False), Answer("slowdown", "Slowdown: ", is_path=False))
 
-    def __init__(self, turned: Callable[[], None]) -> None:
-        """`turned`: is called when an epsilon is looked for, and when no longer."""
+    def __init__(self, turned: Callable[[], None], take: Take) -> None:
         super().__init__()
-        self._turned = turned
+        self._turned, self._take_options = turned, take
         self._fitted: Fitted | None = None
         self._worker: Worker[None] | None = None
         #: Whether the epsilon is looked for; nothing else is to be computed meanwhile.
@@ -351,45 +318,36 @@ class BudgetPrompt(Prompt):
 
     def hint(self, name: str) -> Sequence[str]:
         """What was found for these answers, else what the field is."""
-        if self._fitted is not None and self._fitted.answers == self.answers:
-            return [f"{fitted_words(self._fitted)}. enter takes it, esc leaves the plan as it is"]
+        if self._fitted is not None and self._fitted[0] == self.answers:
+            return [f"{self._fitted[3]}. enter takes it, esc leaves the plan as it is"]
         if self.is_fitting:
             return ["finding the epsilon; esc cancels"]
         if name == "budget":
             return ["Hours of one machine to simulate, as 20m, 8h or 3d; enter finds the epsilon"]
         return ["Seconds of simulation for a second on the GPU, as 1e6; alone it shows hours"]
 
-    def refuse(self, problem: str) -> None:
-        """Say what is wrong; where the slowdown is missing, its field has the cursor."""
-        answers = self.answers
-        if problem and answers["budget"].strip() and not answers["slowdown"].strip():
-            self.query(AnswerInput)[1].focus()
-        super().refuse(problem)
-
     @on(Input.Submitted)
     def _find_or_take(self, event: Input.Submitted) -> None:
         """Look for the epsilon of these answers, or take the one that was found for them."""
         event.stop()
-        session, answers, found = self.app.session, self.answers, self._fitted
-        if found is not None and found.answers == answers:
-            if session.doing is not None or found.study is not session.study:
-                self._fitted = None
-                self.refuse("the plan has changed since; enter finds the epsilon anew")
-            else:
-                self._take(found.options)
-        elif session.doing is None and session.study is not None and not self.is_fitting:
-            try:
-                asked = options_asked(answers, session.options)
-            except OptionError as error:
-                self.refuse(error.text)
-                return
-            if asked.budget is None:
-                self._take(asked)
-                return
-            self._turn(is_fitting=True)
-            task = partial(fit, answers, asked, session.study)
-            say = in_words(lambda doing: self.say([doing]))
-            self._worker = start(self, task, self._show, say, group="budget")
+        session, answers = self.app.session, self.answers
+        if session.doing is not None or session.study is None or self.is_fitting:
+            return
+        if self._fitted is not None and self._fitted[:2] == (answers, session.study):
+            self._take(self._fitted[2])
+            return
+        try:
+            asked = options_asked(answers, session.options)
+        except OptionError as error:
+            self.refuse(error.text)
+            return
+        if asked.budget is None:
+            self._take(asked)
+            return
+        self._turn(is_fitting=True)
+        say = in_words(lambda doing: self.say([doing]))
+        task = partial(fit, answers, asked, session.study)
+        self._worker = start(self, task, self._show, say, group="budget")
 
     def _show(self, found: Fitted | str) -> None:
         self._fitted = None if isinstance(found, str) else found
@@ -408,7 +366,7 @@ class BudgetPrompt(Prompt):
         if options == before:
             self.app.say(f"epsilon {before.epsilon:g} stays: it is the one that fits")
         else:
-            self.post_message(OptionsTaken(options, *taken_words(before, options)))
+            self._take_options(options, *taken_words(before, options))
 
     def leave(self) -> bool:
         """Cancel what is looked for; else ask no more. Return whether it was left."""

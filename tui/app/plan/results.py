@@ -24,13 +24,13 @@ from sampling.estimation.total import PlanEstimate
 from sampling.parallel import Progress
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, LIST, RESULTS, VIEW, bindings
-from tui.app.frame.line import PaneTitle, titled
+from tui.app.frame.line import titled
 from tui.app.frame.page import Page, PaneText
 from tui.app.frame.prompt import Answer, Prompt
 from tui.app.frame.view import ViewScreen
 from tui.app.overrides_file import printed_options
 from tui.app.plan.details import PlanDetails, export_file, save_plan
-from tui.app.plan.panes import PlaceGiven, PlanList, PlanPrompt
+from tui.app.plan.panes import PlanList, PlanPrompt
 from tui.app.planning import failure_words, in_words, start
 from tui.app.state import Session
 from tui.charts import quantities
@@ -80,18 +80,9 @@ def options_asked(answers: Answers, session: Session) -> EstimateOptions:
     if target is not None and not 0 < target < 1:
         problem = f"the target is to be between 0 and 1, not {typed}"
         raise OptionError(problem, remedy="give a fraction, such as 0.05")
-    given = printed_options(session)
-    return EstimateOptions(
-        quiet=given.quiet,
-        ascii=given.ascii,
-        color=given.color,
-        plan=plan,
-        results=results,
-        manifests=manifests,
-        against=against,
-        **others,
-        target=target,
-    )
+    shown = printed_options(session)
+    given = EstimateOptions(quiet=shown.quiet, ascii=shown.ascii, color=shown.color, plan=plan, target=target)
+    return replace(given, results=results, manifests=manifests, against=against, **others)
 
 
 def _files(text: str) -> tuple[str, ...]:
@@ -188,8 +179,8 @@ def table_of(pane: ResultsPane, known: Known | None) -> tuple[Listing | None, st
     return None, known.why_no_larger or known.doing or met
 
 
-def pane_title(pane: ResultsPane, known: Known | None, doing: str = "", place: str = "") -> tuple[str, str]:
-    """Return a pane's name, and what it shows of how much.
+def pane_title(pane: ResultsPane, known: Known | None, doing: str = "", place: str = "") -> tuple[str, ...]:
+    """Return a pane's name, then what it shows of how much, the longer form first.
 
     `doing`: what is being read; `place`: which rows of a table are visible, or that there is more to read.
     """
@@ -204,14 +195,12 @@ def pane_title(pane: ResultsPane, known: Known | None, doing: str = "", place: s
     if known is None or known.asked.target is None:
         return name, place
     # Whether the total is as narrow as asked for may stand below what fits the pane.
-    target = quantities.share(known.asked.target)
+    verdict = f"within {quantities.share(known.asked.target)}"
     if not known.found.main.is_within(known.asked.target):
-        verdict = f"not within {target}" + (", t what is next" if known.larger is not None else "")
-    elif known.found.is_within(known.asked.target, accept_cold=known.asked.accept_cold):
-        verdict = f"within {target}"
-    else:
-        verdict = f"within {target}, but {'a lower bound' if known.found.caches.kind == 'own' else 'cold'}"
-    return name, f"{verdict}; {place}" if place else verdict
+        verdict = f"not {verdict}" + (", t what is next" if known.larger is not None else "")
+    elif not known.found.is_within(known.asked.target, accept_cold=known.asked.accept_cold):
+        verdict += f", but {'a lower bound' if known.found.caches.kind == 'own' else 'cold'}"
+    return name, f"{verdict}; {place}" if place else verdict, place
 
 
 def pane_text(pane: ResultsPane, known: Known | None, canvas: Canvas) -> str:
@@ -288,12 +277,11 @@ class ResultsScreen(ViewScreen):
         self.known: Known | None = None
         if before is not None:
             # It is no longer under way if the user had left.
-            self.answers, self.known = before.answers, before.known and before.known.cancelled()
+            self.answers, self.known = dict(before.answers), before.known and before.known.cancelled()
         elif opened is not None:
-            results = opened.results
-            self.answers |= {"plan": opened.path, "results": shlex.join(results)}
+            self.answers |= {"plan": opened.path, "results": shlex.join(opened.results)}
         if saved is not None:
-            self.answers = self.answers | {"plan": str(saved)}
+            self.answers["plan"] = str(saved)
         self._is_read_now = before is None and opened is not None and bool(opened.results)
         #: What the lower pane shows.
         self._table = ResultsPane.GROUPS
@@ -305,7 +293,7 @@ class ResultsScreen(ViewScreen):
         panes = titled("totals", Page(self._totals)), titled("results-table", PlanList())
         yield Container(*panes, id="results-panes")
         yield ResultsForm()
-        yield PlanPrompt()
+        yield PlanPrompt(self._write_there)
 
     def on_mount(self) -> None:
         for scrolled in (self.query_one(PlanList), self.query_one(Page)):
@@ -350,16 +338,10 @@ class ResultsScreen(ViewScreen):
         self.call_after_refresh(self._show_titles)
 
     def _show_titles(self) -> None:
-        page = self.query_one(Page)
+        page, table = self.query_one(Page), self.query_one(PlanList)
         more = "tab j more" if page.scroll_y < page.max_scroll_y else ""
-        for shown, where, place in (
-            (ResultsPane.TOTALS, "totals", more),
-            (self._table, "results-table", self.query_one(PlanList).place),
-        ):
-            title = self.query_one(f"#{where}-pane PaneTitle", PaneTitle)
-            name, state = pane_title(shown, self.known, self._doing, place)
-            fits = len(state) <= title.size.width - len(name) - 6
-            title.show(name, state if fits else place)
+        self.entitle("totals", *pane_title(ResultsPane.TOTALS, self.known, self._doing, more))
+        self.entitle("results-table", *pane_title(self._table, self.known, self._doing, table.place))
 
     # What is asked for.
 
@@ -454,22 +436,20 @@ class ResultsScreen(ViewScreen):
         else:
             self.query_one(PlanPrompt).ask_for(exporter_names()[0])
 
-    @on(PlaceGiven)
-    def _write_there(self, event: PlaceGiven) -> None:
+    def _write_there(self, path: Path, target: str | None) -> None:
+        """Write the larger plan, or what an exporter makes of it."""
         larger = None if self.known is None else self.known.larger
         try:
-            if larger is not None and event.target is not None and self._saved is not None:
-                self.app.say(export_file(self._saved, event.target, event.path))
+            if larger is not None and target is not None and self._saved is not None:
+                self.app.say(export_file(self._saved, target, path))
             elif larger is not None:
-                write_text(larger.text, event.path)
-                self._saved = event.path
+                write_text(larger.text, path)
                 # The next results are of this plan.
-                self.answers["plan"] = str(event.path)
-                self.app.say(
-                    f"plan written to {event.path}; e exports what is new in it, o reads its results"
-                )
+                self._saved, self.answers["plan"] = path, str(path)
+                self.app.say(f"plan written to {path}; e exports what is new in it, o reads its results")
         except (SamplingError, OSError) as error:
-            self.query_one(PlanPrompt).ask_again(event.path, event.target, failure_words(error))
+            problem = f"not written: {failure_words(error)}"
+            self.query_one(PlanPrompt).ask_for(target, str(path), problem)
             return
         self._leave_prompt()
 

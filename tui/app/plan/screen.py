@@ -21,12 +21,12 @@ from sampling.plan.study import Study
 from sampling.simulators.registry import exporter_names
 from tui.app.actions import APP, BINDS, FORM, PLAN, VIEW, bindings
 from tui.app.frame import panes, wording
-from tui.app.frame.line import PaneTitle, titled
+from tui.app.frame.line import titled
 from tui.app.frame.page import Page, PaneText, findings_toned
 from tui.app.frame.panes import Chart, Soon
 from tui.app.frame.prompt import Prompt
 from tui.app.frame.view import ViewScreen
-from tui.app.option_form import OPTION_FIELDS, FieldReached, OptionForm, OptionsChanged
+from tui.app.option_form import OPTION_FIELDS, OptionField, OptionForm
 from tui.app.overrides_file import decisions_file
 from tui.app.plan.details import (
     DETAILS,
@@ -34,27 +34,18 @@ from tui.app.plan.details import (
     PlanDetails,
     PlanPane,
     drawn,
-    fitting_title,
     judged,
     launches_listed,
     pane_command,
     pane_text,
     plan_figures,
-    states_of,
     strata_listed,
+    title_of,
     traded,
     whose_options,
     write_plan,
 )
-from tui.app.plan.panes import (
-    BindingList,
-    BudgetPrompt,
-    OptionsTaken,
-    PlaceGiven,
-    PlanFigures,
-    PlanList,
-    PlanPrompt,
-)
+from tui.app.plan.panes import BindingList, BudgetPrompt, PlanFigures, PlanList, PlanPrompt
 from tui.app.plan.results import ResultsScreen
 from tui.app.planning import failure_words, start
 from tui.app.state import Session, decisions
@@ -93,31 +84,25 @@ class PlanScreen(ViewScreen):
         self._problems: dict[PlanPane, str] = {}
         self._asked: SampleOptions | None = None
         self._soon = Soon(self, self._edit)
+        self._form = OptionForm(self.session.options, self._soon.ask, self._explain_option)
         # The detail to show where there is room for one, and whether it is over the options.
         self._chosen = PlanPane.TRADE_OFF
         self._details_open = False
-        self._place: PlaceGiven | None = None
+        self._place: tuple[Path, str | None] = Path(), None
         self._saved: Path | None = None
         self._results: ResultsScreen | None = None
 
     def compose_panes(self) -> ComposeResult:
-        options, figures = (
-            titled("options", OptionForm(self.session.options)),
-            titled("figures", PlanFigures()),
-        )
-        contents = Chart(id="trade-off"), PlanList(), PlanList(), Page(self._findings), BindingList()
+        top = titled("options", self._form), titled("figures", PlanFigures()), panes.Words(id="option-help")
+        binding = BindingList(self._take_options)
+        contents = Chart(id="trade-off"), PlanList(), PlanList(), Page(self._findings), binding
         details = [titled(name, content) for name, content in zip(DETAILS, contents, strict=True)]
-        yield Container(
-            Container(options, figures, panes.Words(id="option-help"), id="plan-top"),
-            Container(*details, id="plan-details"),
-            id="plan-panes",
-        )
-        yield PlanPrompt()
-        yield BudgetPrompt(self.work_on)
+        top_and_details = Container(*top, id="plan-top"), Container(*details, id="plan-details")
+        yield Container(*top_and_details, id="plan-panes")
+        yield PlanPrompt(self._write_there)
+        yield BudgetPrompt(self.work_on, self._take_options)
 
     def on_mount(self) -> None:
-        self._form = self.query_one(OptionForm)
-        self._explain_option()
         self._arrange()
         for table in self.query(PlanList):
             for name in ("scroll_y", "virtual_size"):
@@ -176,28 +161,24 @@ class PlanScreen(ViewScreen):
         if why_no_chart := self._problems.get(PlanPane.TRADE_OFF, details.why_no_trade_off):
             chart.say(why_no_chart)
         else:
-            chart.show(partial(details.trade_off.chart))
-        lists, listings = self.query(PlanList), (details.strata, details.launches)
-        for pane, table, listing in zip((PlanPane.STRATA, PlanPane.LAUNCHES), lists, listings, strict=True):
+            chart.show(details.trade_off.chart)
+        for pane, listing in ((PlanPane.STRATA, details.strata), (PlanPane.LAUNCHES, details.launches)):
             if listing is not None or pane in self._problems:
-                table.show(listing, self._problems.get(pane, ""))
+                self.query_one(f"#{pane}-pane PlanList", PlanList).show(listing, self._problems.get(pane, ""))
         self._show_titles()
 
     def _show_titles_soon(self) -> None:
-        # Which rows are visible, and a title's width, are known only after the layout.
+        # Which rows are visible is known only after the layout.
         self.call_after_refresh(self._show_titles)
 
     def _show_titles(self) -> None:
-        whose = whose_options(self.session, self.app.opened)
-        self.entitle("options", "[3] Options", whose)
-        for name in PlanPane:
-            where = "#figures-pane" if name is PlanPane.FIGURES else f"#{name}-pane"
-            title = self.query_one(f"{where} PaneTitle", PaneTitle)
-            tables = self.query_one(where).query(PlanList)
-            details = None if name in self._problems else self.details
+        self.entitle("options", "[3] Options", whose_options(self.session, self.app.opened))
+        for pane in PlanPane:
+            name = "figures" if pane is PlanPane.FIGURES else pane
+            tables = self.query_one(f"#{name}-pane").query(PlanList)
+            details = None if pane in self._problems else self.details
             place = tables.first().place if tables else ""
-            states = states_of(name, self.session, details, place, is_short=self._is_short)
-            title.show(*fitting_title(name, states, title.size.width))
+            self.entitle(name, *title_of(pane, self.session, details, place, is_short=self._is_short))
 
     # What is computed, for one pane after the other.
 
@@ -221,8 +202,7 @@ class PlanScreen(ViewScreen):
         ]
         # Judging a large plan may take half a minute, so it comes last there.
         is_soon_judged = details.plan.samples * details.session.options.judge <= SOON_JUDGED
-        first = 0 if is_soon_judged else len(jobs)
-        jobs.insert(first, (PlanPane.FIGURES, not details.is_judged, judged))
+        jobs.insert(0 if is_soon_judged else len(jobs), (PlanPane.FIGURES, not details.is_judged, judged))
         for pane, is_missing, job in jobs:
             if is_missing and self.is_in_sight(pane) and pane not in self._problems:
                 self._compute(pane, partial(job, details))
@@ -257,8 +237,9 @@ class PlanScreen(ViewScreen):
         """Say in the pane why its content could not be computed, or that nothing was written."""
         if not isinstance(error, SamplingError | OSError):
             super().worker_failed(worker, error)
-        elif worker.group == "files" and self._place is not None:
-            self.query_one(PlanPrompt).ask_again(self._place.path, self._place.target, failure_words(error))
+        elif worker.group == "files":
+            path, target = self._place
+            self.query_one(PlanPrompt).ask_for(target, str(path), f"not written: {failure_words(error)}")
         elif self._computed_for is not None and not worker.is_cancelled:
             self._problems[self._computed_for] = failure_words(error)
             self._computed_for = None
@@ -268,15 +249,9 @@ class PlanScreen(ViewScreen):
 
     # The options.
 
-    @on(FieldReached)
-    def _explain_option(self) -> None:
+    def _explain_option(self, field: OptionField) -> None:
         """Say what the option at the cursor is."""
-        self.query_one("#option-help", panes.Words).show(self._form.field.help)
-
-    @on(OptionsChanged)
-    def _plan_soon(self, event: OptionsChanged) -> None:
-        event.stop()
-        self._soon.ask(event.options, at_once=event.at_once)
+        self.query_one("#option-help", panes.Words).show(field.help)
 
     def _edit(self, options: SampleOptions) -> None:
         """Plan by options that were edited in the form, until they are taken back."""
@@ -292,12 +267,12 @@ class PlanScreen(ViewScreen):
         self._asked = options
         self.app.plan(options=options)
 
-    @on(OptionsTaken)
-    def _take_options(self, event: OptionsTaken) -> None:
+    def _take_options(self, options: SampleOptions, words: str, undone: str) -> None:
+        """Plan by options from elsewhere; with what to say of it, and once they are taken back."""
         if self.session.doing is None:
-            self.app.steps.note(self.session.options, event.options, event.undone)
-            self._plan_by(event.options)
-            self.app.say(event.words)
+            self.app.steps.note(self.session.options, options, undone)
+            self._plan_by(options)
+            self.app.say(words)
 
     def action_option(self, name: str) -> None:
         self.action_close_details()
@@ -305,8 +280,8 @@ class PlanScreen(ViewScreen):
 
     def action_budget(self) -> None:
         if self._has_plan() and self.details is not None:
-            if self.details.why_no_trade_off:
-                self.app.say(self.details.why_no_trade_off)
+            if why_not := self.details.why_no_trade_off:
+                self.app.say(why_not)
             else:
                 self.query_one(BudgetPrompt).begin()
 
@@ -328,37 +303,38 @@ class PlanScreen(ViewScreen):
 
     def is_in_sight(self, pane: PlanPane) -> bool:
         """Return whether a pane is shown; the figures count as shown in any case."""
-        if pane is PlanPane.FIGURES:
-            return True
-        return self.query_one("#plan-details").display and self.query_one(f"#{pane}-pane").display
+        is_shown = self.query_one("#plan-details").display
+        return pane is PlanPane.FIGURES or (is_shown and self.query_one(f"#{pane}-pane").display)
 
     @property
     def focused_pane(self) -> PlanPane:
         """The pane that has the focus; options and figures are one."""
-        in_sight = [pane for pane in DETAILS if self.is_in_sight(pane)]
-        return next((pane for pane in in_sight if self.content(pane).has_focus), PlanPane.FIGURES)
+        return next((pane for pane in DETAILS if self.content(pane).has_focus), PlanPane.FIGURES)
 
     def action_next_detail(self) -> None:
+        """Show the next detail; where all are in sight, go to it."""
         focused, are_all_in_sight = self.focused_pane, all(map(self.is_in_sight, DETAILS))
         if self._is_short and not self._details_open:
-            self._details_open = True
-        elif not are_all_in_sight or focused in DETAILS:
+            self._show_detail(self._chosen)
+            return
+        if focused in DETAILS or not are_all_in_sight:
             before = focused if are_all_in_sight else self._chosen
             self._chosen = DETAILS[(DETAILS.index(before) + 1) % len(DETAILS)]
-            if self._is_short and self._chosen is DETAILS[0]:
-                self.action_close_details()
-                return
+        if self._is_short and self._chosen is DETAILS[0]:
+            self.action_close_details()
+        else:
+            takes_focus = self._is_short or focused in DETAILS or are_all_in_sight
+            self._show_detail(self._chosen, takes_focus=takes_focus)
+
+    def _show_detail(self, pane: PlanPane, *, takes_focus: bool = True) -> None:
+        self._chosen, self._details_open = pane, self._details_open or self._is_short
         self._arrange()
-        if self._is_short or focused in DETAILS or are_all_in_sight:
-            self.content(self._chosen).focus()
+        if takes_focus:
+            self.content(pane).focus()
         self.work_on()
 
     def action_binding(self) -> None:
-        self._details_open = self._details_open or self._is_short
-        self._chosen = PlanPane.BINDING
-        self._arrange()
-        self.content(PlanPane.BINDING).focus()
-        self.work_on()
+        self._show_detail(PlanPane.BINDING)
 
     def action_leave_details(self) -> None:
         """Go back to the options; where one is there already, to the view one came from."""
@@ -390,25 +366,24 @@ class PlanScreen(ViewScreen):
         if self._has_plan():
             self.query_one(PlanPrompt).ask_for(target)
 
-    @on(PlaceGiven)
-    def _write_there(self, place: PlaceGiven) -> None:
+    def _write_there(self, path: Path, target: str | None) -> None:
+        """Write the plan, or what an exporter makes of it, in a worker."""
         self._leave_prompt()
-        details = self.details
+        details, self._place = self.details, (path, target)
         if details is None:
             return
-        self._place = place
 
         def write(progress: Progress) -> Iterator[str]:
-            yield write_plan(details, place.path, place.target, progress)
+            yield write_plan(details, path, target, progress)
 
-        start(self, write, partial(self._say_written, place), group="files", is_exclusive=False)
+        def written(words: str) -> None:
+            if target is None:
+                self._saved = path
+                if decisions(self.session.overrides) and not decisions_file(self.session).exists():
+                    self.app.name_decisions(path)
+            self.app.say(words)
 
-    def _say_written(self, place: PlaceGiven, words: str) -> None:
-        if place.target is None:
-            self._saved = place.path
-            if decisions(self.session.overrides) and not decisions_file(self.session).exists():
-                self.app.name_decisions(place.path)
-        self.app.say(words)
+        start(self, write, written, group="files", is_exclusive=False)
 
     @on(Prompt.Left, "PlanPrompt")
     def _leave_prompt(self) -> None:

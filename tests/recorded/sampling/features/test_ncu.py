@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sampling.features.reading import FeatureRows
-from tests.sampling.features.test_ncu import numbers_printed, values
+from tests.sampling.features.test_tables import numbers_printed, values
 
 
 def test_the_details_page_of_an_a100_reads_as_its_text_says(

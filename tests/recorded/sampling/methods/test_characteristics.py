@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from sampling.features.metric_names import is_cost
@@ -25,10 +24,3 @@ def test_all_columns_of_a_details_page_are_no_costs(ncu_page: Callable[[str], Fe
         *("Block Limit Warps", "Theoretical Active Warps per SM", "Theoretical Occupancy"),
         *("Branch Instructions Ratio", "Branch Instructions", "Branch Efficiency", "Avg. Divergent Branches"),
     }
-
-
-def test_of_a_raw_page_no_rate_by_cycles_is_left(ncu_page: Callable[[str], FeatureRows]) -> None:
-    metrics = ncu_page("ncu2024.1-raw.csv").features
-    used = {name for name in metrics.metrics if not is_cost(name, metrics.units.get(name))}
-    assert "smsp__inst_executed.sum" in used
-    assert not [name for name in used if re.search("stalled|issue_|cycle|per_second|pct_of_peak", name)]

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sampling.errors import NotApplicableError
+from sampling.readers.registry import read_profile
+from sampling.reduction.duration_counts import count_durations
+from sampling.reduction.grouping import Grouping
 from sampling.reduction.iterations import find_iterations
-from tests.sampling.methods.test_single_iteration import listed_with_ranges, picked
+from sampling.reduction.launch_list import LaunchList, list_launches
+from sampling.reduction.region import Region
+from tests.sampling.methods.test_single_iteration import picked
+
+
+def listed_with_ranges(path: Path) -> LaunchList:
+    """Return the launches of a profile, and its named ranges."""
+    profile = read_profile([str(path)])
+    launches = list_launches(profile, count_durations(profile, Grouping(), Region()))
+    return replace(launches, ranges_named=profile.named_ranges)
 
 
 def test_a_recording_has_ranges_of_one_launch_and_of_several(shared_data: Path) -> None:

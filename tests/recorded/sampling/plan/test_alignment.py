@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sampling.plan.other_recording import align
 from sampling.readers.registry import read_profile
-from tests.sampling.plan.test_alignment import parting, recorded
+from tests.sampling.plan.test_other_recording import parting, recorded
 
 
 def test_recordings_of_one_run_align(shared_data: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Profile
-from tests.sampling.readers.plain_kineto import (
+from tests.sampling.readers.test_kineto import (
     Json,
     annotations_told,
     column,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.sampling.readers import plain_nsys_sql as plain_sql
+from tests.sampling.readers import test_nsys_sqlite as plain_sql
 from tests.sampling.readers.test_nsys_folder import columns, read
 
 

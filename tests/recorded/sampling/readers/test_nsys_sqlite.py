@@ -8,7 +8,7 @@ import pytest
 
 from sampling.errors import ProfileError
 from sampling.profile.profile import Device
-from tests.sampling.readers.plain_nsys_sql import (
+from tests.sampling.readers.test_nsys_sqlite import (
     api_order_by_plain_sql,
     by_plain_sql,
     durations,

@@ -1,8 +1,9 @@
-"""Our own Parquet, read and written: one row a launch, in launch order, row group by row group.
+"""Tables with a row a launch: any text (CSV, with semicolons or tabs too), and Parquet, read and written.
 
-``name`` and ``duration_ns`` are required; ``grid_x grid_y grid_z block_x block_y block_z start_ns stream
-device process`` are optional; any other numeric column is a metric, read when it is asked for. The file may
-be larger than memory: nothing holds more than a few row groups at once.
+``name`` and ``duration_ns`` are required, under these names or those that the user gives; ``grid_x grid_y
+grid_z block_x block_y block_z start_ns stream device process`` are optional; any other column of numbers is a
+metric. Launches are in the order of the rows. A Parquet file may be larger than memory: nothing holds more
+than a few row groups at once.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from sampling.arrays import (
 )
 from sampling.errors import ProfileError
 from sampling.parallel import Progress
+from sampling.profile.launch_table import LaunchColumns
 from sampling.profile.profile import (
     Column,
     Device,
@@ -38,17 +40,30 @@ from sampling.profile.profile import (
     RecordingFacts,
     Table,
 )
-from sampling.readers.columns import BLOCK, DIMENSIONS, GRID, TIMES, NamedColumn, matched_columns
-from sampling.readers.csv_table import REMEDY, launch_integers, launch_layout, table_in_memory
-from sampling.readers.input_file import InputFile
+from sampling.readers.columns import (
+    BLOCK,
+    DIMENSIONS,
+    GRID,
+    NO_METRIC,
+    REQUIRED,
+    TIMES,
+    NamedColumn,
+    matched_columns,
+)
+from sampling.readers.input_file import InputFile, is_binary, is_json
 from sampling.readers.table import (
     PARQUET,
+    Kind,
+    Launches,
     Layout,
     Rows,
     float_values,
+    floats,
     metric_columns,
     parquet_footer,
     parquet_rows,
+    read_rows,
+    separated_header,
     stored_row_group,
 )
 from sampling.reduction import GroupBy
@@ -59,21 +74,38 @@ from sampling.reduction.region import Region
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT = "kernelpoint-parquet"
-#: The key of the recording facts in a file's metadata.
+FORMAT = "csv"
+#: The key of the recording facts in a Parquet file's metadata
 METADATA_KEY = b"kernelpoint.facts"
+
+_PARQUET_FORMAT = "kernelpoint-parquet"
+_REMEDY = "correct the cell or leave the row out"
+
+_MAY_BE_NEGATIVE = {"start_ns", "stream", "device", "process"}
+_PLAIN = {"duration_ns", *_MAY_BE_NEGATIVE}
+# What a list of drawn launches has, as `sample --format csv` and `export --to csv` write it.
+_OF_A_PLAN = {"id", "weight", "duration_ns"}
 
 
 def recognise(file: InputFile) -> bool:
-    """Return whether this is a Parquet file."""
-    return file.head.startswith(PARQUET)
+    """Return whether this is Parquet or a table of text, by its header or because its columns are named."""
+    if file.head.startswith(PARQUET):
+        return True
+    if not file.head.strip() or is_binary(file):
+        return False
+    if file.columns is not None and not file.columns.where_present:
+        return not is_json(file)
+    return _matches(file, _header(file)[0])
 
 
 def has_columns(file: InputFile) -> bool:
-    """Return whether the table has the columns of a launch.
+    """Return whether the table has the columns of a launch, and is not the list of a plan.
 
     Raises ProfileError: it is damaged.
     """
+    if not file.head.startswith(PARQUET):
+        header, _ = _header(file)
+        return not _is_of_a_plan(file, header) and _matches(file, header)
     with file.on_disk() as location:
         _, schema = parquet_footer(file.path, location)
     try:
@@ -81,6 +113,127 @@ def has_columns(file: InputFile) -> bool:
     except ProfileError:
         return False
     return True
+
+
+def _matches(file: InputFile, header: Sequence[str]) -> bool:
+    try:
+        matched_columns(file.columns, header, file.path)
+    except ProfileError:
+        return False
+    return True
+
+
+def _is_of_a_plan(file: InputFile, header: Sequence[str]) -> bool:
+    return file.columns is None and set(header) >= _OF_A_PLAN
+
+
+def _header(file: InputFile) -> tuple[tuple[str, ...], str]:
+    named = () if file.columns is None else file.columns.columns
+    return separated_header(file.head, {*REQUIRED, *(column.theirs for column in named)})
+
+
+def _launch_layout(
+    header: tuple[str, ...],
+    matched: Mapping[str, NamedColumn],
+    path: str,
+    separator: str = ",",
+    texts: frozenset[str] = frozenset({"name", *DIMENSIONS}),
+) -> Layout:
+    """Return how columns of launches are read, by what they hold of one.
+
+    Raises ProfileError: one column is given for a text and for numbers.
+    """
+    columns: dict[str, tuple[int, Kind]] = {}
+    for ours, column in matched.items():
+        # Whole nanoseconds are read exactly; in larger units times have fractions.
+        number: Kind = "number" if ours in TIMES and column.unit_ns > 1 else "integer"
+        place, kind = header.index(column.theirs), "text" if ours in texts else number
+        if any(kind != other for at, other in columns.values() if at == place):
+            message, remedy = (
+                f"is given for {ours} and for another kind",
+                "give another column for one of them",
+            )
+            raise ProfileError(message, path=path, column=column.theirs, remedy=remedy)
+        columns[ours] = place, kind
+    return Layout(header, columns, separator, None, _REMEDY)
+
+
+def _launch_integers(rows: Rows, ours: str, unit_ns: int) -> AnyIntArray:
+    """Return (n,) the times of a column, or its integers, of which an empty one is 0.
+
+    Raises ProfileError: a time has no value or does not fit, or a number is negative that cannot be.
+    """
+    numbers: AnyIntArray = rows.times(ours, unit_ns) if ours in TIMES else rows.numbers(ours, empty=0)
+    if ours not in _MAY_BE_NEGATIVE and len(numbers) and numbers.min() < 0:
+        rows.refuse(numbers < 0, ours, lambda row: f"{numbers[row]} is negative")
+    return numbers
+
+
+def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
+    """Return the rows as launches; those of Parquet are read when they are asked for.
+
+    Raises ProfileError: it is damaged; a column is not there; a cell holds no number, no time or no grid;
+    there is no row; the rows are the launches that a plan draws.
+    """
+    if file.head.startswith(PARQUET):
+        return _read_parquet(file, kernels, progress)
+    header, separator = _header(file)
+    if _is_of_a_plan(file, header):
+        message = "a list of the launches that a plan draws, not of all that a program made"
+        raise ProfileError(message, path=file.path, remedy="give the profile that the plan was made from")
+    matched = matched_columns(file.columns, header, file.path)
+    layout = _launch_layout(header, matched, file.path, separator)
+    taken = {place for place, _ in layout.columns.values()}
+    metrics = [name for name in header if name and name not in NO_METRIC and header.index(name) not in taken]
+    return _table_in_memory(file, kernels, layout, matched, metrics, (FORMAT, RecordingFacts()), progress)
+
+
+def _table_in_memory(
+    file: InputFile,
+    kernels: KernelTable,
+    layout: Layout,
+    matched: Mapping[str, NamedColumn],
+    metrics: Sequence[str],
+    described: tuple[str, RecordingFacts],
+    progress: Progress | None,
+) -> Profile:
+    """Return the rows of a table as launches, in the order of the file within each process and device.
+
+    Raises ProfileError: a cell holds no number, no time or no grid; there is no row.
+    """
+    numeric = [ours for ours, (_, kind) in layout.columns.items() if kind != "text"]
+    values: dict[str, list[FloatArray]] = {name: [] for name in metrics}
+    layout.columns.update({name: (layout.header.index(name), "any") for name in metrics})
+    launches = Launches(file, kernels)
+    for rows in read_rows(file, layout, progress):
+        for name in [*values]:
+            found, is_text = floats(rows, name, None)
+            values[name].append(np.where(np.isinf(found), np.nan, found))
+            if is_text.any():
+                del values[name], layout.columns[name]
+        numbers = {ours: _launch_integers(rows, ours, matched[ours].unit_ns) for ours in numeric}
+        for ours in {"stream", "device"} & numbers.keys():
+            rows.refuse(np.abs(numbers[ours]) >= 1 << 31, ours, "is too large a number")
+        grid, block = (
+            rows.sizes(what) if what in matched else [numbers[axis] for axis in axes if axis in numbers]
+            for what, axes in DIMENSIONS.items()
+        )
+        launches.add(
+            LaunchColumns(
+                name=rows.names("name", kernels),
+                order=np.arange(launches.count, launches.count + len(rows), dtype=np.int64),
+                grid=grid or None,
+                block=block or None,
+                **{ours: numbers[ours] for ours in _PLAIN & numbers.keys()},
+            )
+        )
+    known = {name: np.concatenate(parts) for name, parts in values.items() if parts}
+    nothing = "a table of launches without a single row", "write it with a row a launch"
+    known = {name: column for name, column in known.items() if not np.isnan(column).all()}
+    return launches.finish(*described, nothing, known)
+
+
+# --- Parquet ------------------------------------------------------------------------------------------------
 
 
 def _launch_columns(file: InputFile, schema: pa.Schema) -> dict[str, NamedColumn]:
@@ -97,11 +250,7 @@ def _launch_columns(file: InputFile, schema: pa.Schema) -> dict[str, NamedColumn
     return matched_columns(file.columns, names, file.path, cells=False)
 
 
-def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
-    """Return the profile; its rows are read when asked for.
-
-    Raises ProfileError: damaged, without the required columns, empty, or a column holds what it must not.
-    """
+def _read_parquet(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     location, copy = file.location, file.copy
     if file.compressed:
         decompressed = file.decompressed_copy()
@@ -114,8 +263,8 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
         "name",
         *(cells for cells in DIMENSIONS if cells in columns and columns[cells].theirs in is_text),
     }
-    layout = launch_layout(tuple(schema.names), columns, file.path, texts=frozenset(texts))
-    layout = replace(layout, remedy=f"{REMEDY}, and write the file again")
+    layout = _launch_layout(tuple(schema.names), columns, file.path, texts=frozenset(texts))
+    layout = replace(layout, remedy=f"{_REMEDY}, and write the file again")
     rows = [metadata.row_group(index).num_rows for index in range(metadata.num_row_groups)]
     starts = np.cumsum([0, *rows]).tolist()
     if starts[-1] == 0:
@@ -124,7 +273,7 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     taken = {column.theirs for ours, column in columns.items() if column != NamedColumn(ours, ours)}
     metrics = tuple(name for name in metric_columns(schema) if name not in taken)
     places = {metadata.schema.column(index).path: index for index in range(metadata.num_columns)}
-    source = LaunchParquet(
+    source = _LaunchParquet(
         path=file.path,
         location=location,
         kernels=kernels,
@@ -139,13 +288,13 @@ def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Pr
     runs = source.runs()
     if any(one[:2] >= other[:2] for one, other in pairwise(runs)):
         # Only in memory can ids be put in order where processes or devices are interleaved.
-        described = FORMAT, _facts(metadata)
-        return table_in_memory(file, kernels, layout, columns, metrics, described, progress)
+        described = _PARQUET_FORMAT, _facts(metadata)
+        return _table_in_memory(file, kernels, layout, columns, metrics, described, progress)
     firsts = np.cumsum([0, *(launches for _, _, launches in runs)]).tolist()
     sequences = [LaunchSequence(*run, first) for run, first in zip(runs, firsts, strict=False)]
     optional = cast("set[Column]", {"start_ns", "stream"} & columns.keys())
     return Profile(
-        format=FORMAT,
+        format=_PARQUET_FORMAT,
         files=(ProfileFile(file.path, location, starts[-1]),),
         kernels=kernels,
         sequences=tuple(sequences),
@@ -167,7 +316,7 @@ def _facts(metadata: Any) -> RecordingFacts:
 
 
 @dataclass(frozen=True, eq=False)
-class LaunchParquet:
+class _LaunchParquet:
     """An open file, whose rows are loaded by their numbers; no part lies in two row groups."""
 
     path: str
@@ -256,7 +405,7 @@ class LaunchParquet:
         rows = self._rows(row_group, [ours for ours in columns if constant[ours] is None])
         count = self.starts[row_group + 1] - self.starts[row_group]
         return [
-            launch_integers(rows, ours, self.units_ns[ours]).astype(np.int64, copy=False)
+            _launch_integers(rows, ours, self.units_ns[ours]).astype(np.int64, copy=False)
             if constant[ours] is None
             else np.broadcast_to(np.int64(constant[ours] or 0), count)
             for ours in columns

@@ -1,4 +1,4 @@
-"""rocprofv3's SQLite database (`rocprofv3 --output-format rocpd`), and the launches of any of its recordings.
+"""rocprofv3's recordings: a SQLite database (`rocprofv3 --output-format rocpd`) or JSON (`json`).
 
 The names of a recording's tables end with its identifier, and several may lie in one database. Grids are
 counted in work-items. Launches are in the order of the calls where every launch has its call, else of their
@@ -12,9 +12,13 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from operator import attrgetter
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import DecodeError, Meta, Raw, defstruct, field
+from msgspec.json import Decoder
 
 from sampling.arrays import AnyIntArray, IntArray
 from sampling.errors import ProfileError
@@ -22,21 +26,20 @@ from sampling.parallel import Progress
 from sampling.profile.launch_table import NO_CALL, LaunchColumns, LaunchTableBuilder, runs_of
 from sampling.profile.named_ranges import RangeSource
 from sampling.profile.profile import Device, KernelTable, LaunchSequence, Profile, ProfileFile, RecordingFacts
-from sampling.readers.input_file import InputFile
+from sampling.readers.input_file import SQLITE, InputFile, OpenDatabase, open_database
 from sampling.readers.rocm_csv import bare_name, work_groups
-from sampling.readers.sqlite_file import MAGIC, OpenDatabase, open_database
 
-FORMAT = "rocpd"
+FORMAT = "rocprofv3"
 
-#: The columns of a recording's launches; the call is the number of the call behind one, -1 where unknown
-COLUMNS = (
+# The columns of a recording's launches; the call is the number of the call behind one, -1 where unknown
+_COLUMNS = (
     *("start", "end", "call", "dispatch", "process", "agent", "queue", "kernel"),
     *("items_x", "items_y", "items_z", "group_x", "group_y", "group_z"),
 )
 _AGAIN = "copy the file again, or record it again with `rocprofv3 --kernel-trace`"
 _DISPATCHES = re.compile(r"rocpd_kernel_dispatch(_\w+|)")
 _TABLE = re.compile(r"\brocpd_\w+")
-# In the order of COLUMNS. What is called and what it dispatches stand on one stack of their process.
+# In the order of _COLUMNS. What is called and what it dispatches stand on one stack of their process.
 _LAUNCHES = """
     SELECT K.start, K."end", IFNULL((E.stack_id << 24) + (K.pid & 0xFFFFFF), -1), K.dispatch_id, P.pid,
            K.agent_id, K.queue_id, K.kernel_id, K.grid_size_x, K.grid_size_y, K.grid_size_z,
@@ -64,12 +67,72 @@ _MARKERS = """
 """
 _ROWS_AT_ONCE = 1 << 16
 
+# --- JSON: what is decoded of it ---
+
+_BLOCK_BYTES = 1 << 22
+_RECORDS_AT_ONCE = 1 << 13
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_OPENING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"rocprofiler-sdk-tool"\s*:')
+_GPU = 2
+
+# What is decoded of each record: the name, type and default of its fields. Times are nanoseconds.
+_Whole = Annotated[int, Meta(ge=-(1 << 62), le=1 << 62)]
+_Size = Annotated[int, Meta(ge=0, le=(1 << 32) - 1)]
+_DeviceNumber = Annotated[int, Meta(ge=0, le=(1 << 31) - 1)]
+_Handle = defstruct("_Handle", [("handle", _Whole, 0)], gc=False)
+_Correlation = defstruct("_Correlation", [("internal", _Whole, -1)], gc=False)
+_Axes = defstruct("_Axes", [(axis, _Size) for axis in "xyz"], gc=False)
+_INFO = {"agent_id": _Handle, "queue_id": _Handle, "kernel_id": _Whole, "dispatch_id": _Whole}
+_Info = defstruct("_Info", [*_INFO.items(), ("workgroup_size", _Axes), ("grid_size", _Axes)], gc=False)
+_TIMED = (
+    ("start_timestamp", _Whole),
+    ("end_timestamp", _Whole),
+    ("correlation_id", _Correlation, field(default_factory=_Correlation)),
+)
+_Call = defstruct("_Call", _TIMED, gc=False)
+_Dispatch = defstruct("_Dispatch", [("dispatch_info", _Info), *_TIMED], gc=False)
+_Agent = defstruct(
+    "_Agent",
+    [
+        *(("id", _Handle), ("type", int, 0), ("logical_node_type_id", _DeviceNumber, 0)),
+        *((name, Any, None) for name in ("product_name", "cu_count", "mem_banks")),
+    ],
+)
+_NAMES = ("kernel_name", str, ""), ("formatted_kernel_name", str, "")
+_Symbol = defstruct("_Symbol", [("kernel_id", int), *_NAMES])
+_Text = defstruct("_Text", [("key", int), ("value", str)])
+_Strings = defstruct("_Strings", [("marker_api", list[_Text], [])])  # type: ignore[valid-type]
+_Metadata = defstruct("_Metadata", [("pid", _Whole, 0)])
+_LISTS = ("kernel_dispatch", "hip_api", "hsa_api", "marker_api")
+_Lists = defstruct("_Lists", [(name, Raw, Raw(b"[]")) for name in _LISTS])
+_Process = defstruct(
+    "_Process",
+    [
+        ("metadata", _Metadata, field(default_factory=_Metadata)),
+        ("agents", list[_Agent], []),  # type: ignore[valid-type]
+        ("kernel_symbols", list[_Symbol], []),  # type: ignore[valid-type]
+        ("strings", _Strings, field(default_factory=_Strings)),
+        ("buffer_records", _Lists, field(default_factory=_Lists)),
+    ],
+)
+_Document = defstruct(
+    "_Document",
+    [("processes", list[_Process])],  # type: ignore[valid-type]
+    rename={"processes": "rocprofiler-sdk-tool"},
+)
+# Where a dispatch has each of _COLUMNS; its process stands elsewhere.
+_PATHS = (
+    *("start_timestamp", "end_timestamp", "correlation_id.internal", "dispatch_info.dispatch_id", ""),
+    *("dispatch_info.agent_id.handle", "dispatch_info.queue_id.handle", "dispatch_info.kernel_id"),
+    *(f"dispatch_info.{size}.{axis}" for size in ("grid_size", "workgroup_size") for axis in "xyz"),
+)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
     """What rocprofv3 recorded of one process, or in one set of tables."""
 
-    launches: Mapping[str, IntArray]  #: (n,) each of `COLUMNS`
+    launches: Mapping[str, IntArray]  #: (n,) each of `_COLUMNS`
     #: (2, c) the numbers of the calls that were recorded, and when; of those with one number the first counts
     calls: IntArray
     symbols: Mapping[int, tuple[str, str]]  #: a kernel's name as it is shown and its symbol, by its number
@@ -79,17 +142,21 @@ class Recording:
 
 
 def recognise(file: InputFile) -> bool:
-    """Return whether this is a SQLite database whose schema names tables of rocpd."""
-    return file.head.startswith(MAGIC) and b"rocpd_" in file.head
+    """Return whether this is a SQLite database whose schema names tables of rocpd, or rocprofv3's JSON."""
+    is_database = file.head.startswith(SQLITE) and b"rocpd_" in file.head
+    return is_database or _OPENING.match(file.head) is not None
 
 
 def read(file: InputFile, kernels: KernelTable, progress: Progress | None) -> Profile:
     """Return the kernel dispatches as launches.
 
-    Raises ProfileError: the database is damaged or lacks a table or column; there is no dispatch.
+    Raises ProfileError: the file is damaged or lacks a table or column; a record is not usable; there is no
+    dispatch.
     """
+    if not file.head.startswith(SQLITE):
+        return _profile_of(_json_recordings(file, progress), file, kernels, "rocprofv3-json")
     with open_database(file, _AGAIN) as database:
-        return profile_of(_recordings(file.path, database, progress), file, kernels, FORMAT)
+        return _profile_of(_recordings(file.path, database, progress), file, kernels, "rocpd")
 
 
 def _recordings(path: str, database: OpenDatabase, progress: Progress | None) -> Iterator[Recording]:
@@ -103,11 +170,11 @@ def _recordings(path: str, database: OpenDatabase, progress: Progress | None) ->
         symbols = executed("SELECT id, display_name, kernel_name FROM rocpd_info_kernel_symbol")
         agents = executed("SELECT id, type_index, product_name, extdata FROM rocpd_info_agent")
         yield Recording(
-            launches=dict(zip(COLUMNS, _integers(path, executed(_LAUNCHES), len(COLUMNS)), strict=True)),
+            launches=dict(zip(_COLUMNS, _integers(path, executed(_LAUNCHES), len(_COLUMNS)), strict=True)),
             calls=_integers(path, executed(_CALLS), 2),
             symbols={key: (str(shown or ""), str(symbol or "")) for key, shown, symbol in symbols},
             agents={
-                key: device_of(index, name, _decoded(details))
+                key: _device_of(index, name, _decoded(details))
                 for key, index, name, details in agents
                 if isinstance(index, int)
             },
@@ -145,7 +212,7 @@ def _decoded(details: object) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def device_of(number: int, name: object, properties: Mapping[str, Any]) -> Device:
+def _device_of(number: int, name: object, properties: Mapping[str, Any]) -> Device:
     """Return a GPU from what rocprofv3 writes of an agent; what is of another form is ignored."""
     units, banks = properties.get("cu_count"), properties.get("mem_banks")
     banks = [bank for bank in banks if isinstance(bank, dict)] if isinstance(banks, list) else []
@@ -158,7 +225,86 @@ def device_of(number: int, name: object, properties: Mapping[str, Any]) -> Devic
     )
 
 
-def profile_of(
+def _json_recordings(file: InputFile, progress: Progress | None) -> Iterator[Recording]:
+    """Yield the recordings of a JSON file, one a process.
+
+    The text is in memory whole. Its long lists are decoded in pieces, each of which becomes columns at once,
+    and only the fields that are used: commands and hosts are not read.
+    """
+    text = bytearray()
+    with replace(file, progress=progress).open() as stream:
+        for block in iter(partial(stream.read, _BLOCK_BYTES), b""):
+            text += block
+    try:
+        document: Any = Decoder(_Document).decode(memoryview(text)[text.startswith(_BYTE_ORDER_MARK) * 3 :])
+    except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+        message = f"rocprofv3 JSON that is cut short or damaged ({error})"
+        raise ProfileError(message, path=file.path, remedy=_AGAIN) from error
+    for process in document.processes:
+        yield _recording(process, file.path)
+
+
+def _recording(process: Any, path: str) -> Recording:
+    """Return what was recorded of one process."""
+    pid, lists = process.metadata.pid, process.buffer_records
+    fields = [attrgetter(path) if path else None for path in _PATHS]
+    columns = [np.zeros((len(_COLUMNS), 0), dtype=np.int64)]
+    for piece in _records(lists.kernel_dispatch, _Dispatch, path):
+        columns.append(np.full((len(_COLUMNS), len(piece)), pid, dtype=np.int64))
+        for column, value in zip(columns[-1], fields, strict=True):
+            if value is not None:
+                column[:] = np.fromiter(map(value, piece), np.int64, len(piece))
+    calls = [
+        (each.correlation_id.internal, each.start_timestamp)
+        for raw in (lists.hip_api, lists.hsa_api)
+        for piece in _records(raw, _Call, path)
+        for each in piece
+    ]
+    texts = {each.key: each.value for each in process.strings.marker_api}
+    return Recording(
+        launches=dict(zip(_COLUMNS, np.concatenate(columns, axis=1), strict=True)),
+        calls=np.array(calls, dtype=np.int64).reshape(-1, 2).T,
+        symbols={
+            each.kernel_id: (each.formatted_kernel_name, each.kernel_name) for each in process.kernel_symbols
+        },
+        agents={
+            each.id.handle: _device_of(
+                each.logical_node_type_id,
+                each.product_name,
+                {"cu_count": each.cu_count, "mem_banks": each.mem_banks},
+            )
+            for each in process.agents
+            if each.type == _GPU
+        },
+        markers=[
+            (pid, text, each.start_timestamp, each.end_timestamp)
+            for piece in _records(lists.marker_api, _Call, path)
+            for each in piece
+            if (text := texts.get(each.correlation_id.internal)) and each.end_timestamp > each.start_timestamp
+        ],
+    )
+
+
+def _records(raw: Raw, kind: Any, path: str) -> Iterator[list[Any]]:
+    """Yield the records of a list in pieces, so that never all of them are Python objects."""
+    decoder, start = Decoder(list[kind]), 0
+    try:
+        records = Decoder(list[Raw]).decode(raw)
+        for start in range(0, len(records), _RECORDS_AT_ONCE):
+            yield decoder.decode(b"[" + b",".join(records[start : start + _RECORDS_AT_ONCE]) + b"]")
+    except (DecodeError, UnicodeDecodeError) as error:
+        message, _, place = str(error).partition(" - at `$[")
+        number, _, column = place.rstrip("`").partition("]")
+        raise ProfileError(
+            f"a record of rocprofv3's that is not usable ({message})",
+            path=path,
+            row=start + 1 + int(number) if number.isdigit() else None,
+            column=column.lstrip(".") or None,
+            remedy=_AGAIN,
+        ) from error
+
+
+def _profile_of(
     recordings: Iterable[Recording], file: InputFile, kernels: KernelTable, format_name: str
 ) -> Profile:
     """Return the launches of all recordings in a file.
