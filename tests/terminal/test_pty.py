@@ -237,17 +237,9 @@ def test_a_key_takes_few_bytes_and_nothing_is_written_without_one(gpt: str) -> N
     terminal = Terminal(gpt)
     terminal.read_until(b"Command")
     before = terminal.settle()
-    opening = {b"?", b"/", b"\x10", b"2", b"1"}
-    for key in (
-        b"j",
-        b"s",
-        b"?",
-        b"q",
-        b"/",
-        b"a",
-        b"\x1b",
-        b"2",
-    ):
+    # To leave a search lists all groups again.
+    opening = {b"?", b"/", b"\x1b", b"2"}
+    for key in (b"j", b"s", b"?", b"q", b"/", b"a", b"\x1b", b"2"):
         terminal.press(key)
         # A cursor that blinks in a field would never let it settle.
         after = terminal.settle()
