@@ -153,7 +153,7 @@ async def test_tab_completes_every_path_and_leaves_no_field(table: str) -> None:
         ("3", "S", "sub folder/plan-a.json"),
         ("3", "e", "sub folder/plan-a.json"),
         ("3", "o", r"sub\ folder/plan-a.json"),
-        ("5", "o", "sub folder/plan-a.json"),
+        ("5", "o", r"sub\ folder/plan-a.json"),
         ("7", "o", "sub folder/plan-a.json"),
         ("1", "F", r"sub\ folder/plan-a.json"),
     )

@@ -31,11 +31,9 @@ from tui.charts.grid import (
     cluster_style,
     cluster_symbol,
     fitted,
-    plain,
     put,
     runs,
     sparkline,
-    stack,
     style_name,
 )
 
@@ -55,14 +53,6 @@ def test_text_outside_the_grid_is_cut_off(row: int, column: int, text: str) -> N
     inside = {column + i: glyph for i, glyph in enumerate(text) if 0 <= column + i < 6 and 0 <= row < 2}
     assert {c: glyph for r in range(2) for c, glyph in enumerate(grid.glyph[r]) if glyph != " "} == inside
     assert (grid.style != PLAIN).sum() == len(inside)
-
-
-def test_stacked_grids_are_one_below_the_other() -> None:
-    grid = stack([drawn(), blank(2, 1), drawn()])
-    assert (grid.height, grid.width) == (7, 8)
-    assert plain(grid) == " abc\n\nend\n\n abc\n\nend"
-    assert grid.style[6, 2] == MARKER
-    assert stack([]).glyph.shape == (0, 0)
 
 
 def test_runs_are_of_one_style_and_without_blanks_at_the_end() -> None:

@@ -228,8 +228,8 @@ def test_iterations_are_found_and_selected_by_their_ids(kernelpoint: Kernelpoint
     assert f"7: --launches {window}" in kernelpoint("ranges", resnet, "--top", "101").out
     chosen = results(kernelpoint, "info", resnet, "--launches", window)
     assert (chosen["launches"], chosen["total_duration_ns"]) == (rows[8]["launches"], rows[8]["duration_ns"])
-    assert "and 98 ranges of no more time: --top N" in kernelpoint("ranges", resnet, "--top", "3").out
-    assert "and 100 deeper ranges: --depth N" in kernelpoint("ranges", resnet, "--depth", "0").out
+    assert "and 98 more ranges: --top N" in kernelpoint("ranges", resnet, "--top", "3").out
+    assert "and 100 more ranges: --top N" in kernelpoint("ranges", resnet, "--depth", "0").out
     assert len(results(kernelpoint, "ranges", resnet, "--top", "3")) == 3
 
 

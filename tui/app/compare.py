@@ -260,7 +260,6 @@ class CompareScreen(TableScreen[CompareSort]):
             self._show()
 
     def action_run(self) -> None:
-        """Compare anew, by the options as they are now; what an earlier comparison still finds is dropped."""
         study = self.session.study
         if study is None:
             return
@@ -330,7 +329,6 @@ class CompareScreen(TableScreen[CompareSort]):
             chart.say("no method is compared yet")
 
     def action_cancel(self) -> None:
-        """Stop comparing; results so far stay. Where nothing is compared, leave the key to others."""
         if self.findings is None or self.findings.ending or self._worker is None:
             raise SkipAction
         self._worker.cancel()

@@ -371,7 +371,6 @@ class DifferenceScreen(TableScreen[DifferenceSort]):
             self.query_one(DifferenceTable).focus()
 
     def action_cancel(self) -> None:
-        """Read no further; where nothing is read, leave the key to others."""
         if not self._doing:
             raise SkipAction
         self._cancel()

@@ -142,7 +142,6 @@ class RangeTree(Rows):
         self.post_message(self.Moved())
 
     def action_open(self) -> None:
-        """Show what lies in the range; where it is shown, go to its first."""
         forest, path = self.forest, self.path
         if forest is None or path is None or not forest.has_inside(path):
             return
@@ -153,7 +152,6 @@ class RangeTree(Rows):
             self._walk(forest, path)
 
     def action_close(self) -> None:
-        """Hide what lies in the range; where nothing is shown, go to the range around."""
         forest, path = self.forest, self.path
         if forest is None or path is None:
             return
@@ -383,7 +381,6 @@ class TimelineScreen(ViewScreen):
         return tree.forest, tree.path
 
     def action_zoom_to(self) -> None:
-        """Zoom to the range under the cursor."""
         asked, timeline = self._asked_range(), self._timeline
         if asked is None or timeline is None:
             return
@@ -424,7 +421,6 @@ class TimelineScreen(ViewScreen):
         return self._part.number < self._part.launches
 
     def action_leave(self) -> None:
-        """Show all launches of the group; where all are shown, give the region from before back."""
         if self._is_zoomed:
             self.action_whole()
         elif self._in_force is not None:

@@ -75,16 +75,6 @@ def put(grid: Grid, row: int, column: int, text: str, style: int = LABEL) -> Non
         grid.style[row, first:last] = style
 
 
-def stack(grids: Sequence[Grid]) -> Grid:
-    """The grids one below the other, narrower ones filled with blanks on the right."""
-    result = blank(max((grid.width for grid in grids), default=0), sum(grid.height for grid in grids))
-    top = 0
-    for grid in grids:
-        copy(grid, result, top, 0)
-        top += grid.height
-    return result
-
-
 def copy(source: Grid, target: Grid, top: int, left: int) -> None:
     """Draw all of `source` on a grid under construction that has room for it there."""
     rows, columns = slice(top, top + source.height), slice(left, left + source.width)

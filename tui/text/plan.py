@@ -29,6 +29,7 @@ from tui.text.labels import key_parts, labels_of, labels_of_rows
 from tui.text.profile import finding_sentences
 
 _NOTHING_ASKED = PlanCosts()
+_STRATUM_FIELDS = [name for name in PlannedStratum.__struct_fields__ if name != "launches"]
 # What a metric is called by those who do not know its tool.
 _COSTS = dict.fromkeys(INSTRUCTIONS, "instructions")
 
@@ -399,22 +400,15 @@ def _share_of_cost(plan: Plan) -> str:
 
 def list_answer(study: Study, plan: Plan, launches: Sequence[PlannedLaunch], listed: PlanList) -> Answer:
     """Return the strata or the drawn launches as `sample --list` gives them in every form."""
-    of_strata = listed is PlanList.STRATA
-    # A stratum has its 0-based place in the plan file.
-    strata = planned_strata(study.counts, plan) if of_strata else ()
-    return Answer(
-        "sample",
-        [_stratum_row(*each) for each in enumerate(strata)] or launch_rows(launches),
-        blocks=lambda _: [
-            stratum_listing(study, plan) if of_strata else launch_listing(study, plan, launches)
-        ],
-        warnings=_warnings(study, plan),
-    )
-
-
-def _stratum_row(number: int, stratum: PlannedStratum) -> dict[str, Any]:
-    fields = [field for field in stratum.__struct_fields__ if field != "launches"]
-    return {"stratum": number, **{field: getattr(stratum, field) for field in fields}}
+    rows, listing = launch_rows(launches), launch_listing(study, plan, launches)
+    if listed is PlanList.STRATA:
+        # A stratum has its 0-based place in the plan file.
+        rows = [
+            {"stratum": number, **{name: getattr(each, name) for name in _STRATUM_FIELDS}}
+            for number, each in enumerate(planned_strata(study.counts, plan))
+        ]
+        listing = stratum_listing(study, plan)
+    return Answer("sample", rows, blocks=lambda _: [listing], warnings=_warnings(study, plan))
 
 
 def launch_rows(launches: Sequence[PlannedLaunch]) -> list[dict[str, Any]]:

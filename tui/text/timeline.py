@@ -260,12 +260,8 @@ def _range_blocks(listed: RangeList, options: RangesOptions, canvas: Canvas) -> 
             return f"{indent}{text}" if is_fit else indent + shortened(str(each["name"]), room)
 
         yield Listing(figures, "range", label, dropped_first=())
-    within_depth = len(_chosen(listed, options, None))
-    if within_depth > len(chosen):
-        rest = counted(within_depth - len(chosen), "range")
-        yield f"and {rest} of no more time: --top N lists the N longest"
-    if deeper := int((listed.launches > 0).sum()) - within_depth:
-        yield f"and {counted(deeper, 'deeper range')}: --depth N goes down to level N"
+    if rest := int((listed.launches > 0).sum()) - len(chosen):
+        yield f"and {counted(rest, 'more range')}: --top N lists the N longest, --depth N goes to level N"
 
 
 # Ranges as a tree above a chart.
