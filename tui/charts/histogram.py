@@ -191,7 +191,6 @@ def histogram(
     *,
     axis: DurationAxis = "linear",
     split: tuple[int, bool] | None = None,
-    words: Grid | None = None,
 ) -> Grid:
     """A (height, width) grid: launches by duration.
 
@@ -207,7 +206,6 @@ def histogram(
     axis : of the durations: ``linear``; ``log``, where durations of zero have a bin of their own at the left,
         marked 0; or ``all``, a linear one to the longest duration in any case.
     split : one that is looked at: the largest duration of its left part, and whether it is made.
-    words : what stands below the axis in place of a legend.
 
     Raises
     ------
@@ -229,12 +227,11 @@ def histogram(
     data = histogram_data(shown_ns, shown, clusters, int(bin_at.max()) + 1, log=log)
     foot = height - _AXIS_ROWS
     deserved = max(_ROWS_A_LAUNCH * int(data.counts.max()), _LEAST_BAR_ROWS)
-    if words is None:
-        launches = histogram_data(values_ns, counts, clusters, 1).cluster_counts[:, 0]
-        entries = cluster_entries(clusters, launches.tolist())
-        if split is not None:
-            entries.insert(0, split_entry(split[0], is_made=split[1]))
-        words = legend(entries, width - LEFT, max(height // _ROWS_A_LEGEND_ROW, foot - deserved))
+    launches = histogram_data(values_ns, counts, clusters, 1).cluster_counts[:, 0]
+    entries = cluster_entries(clusters, launches.tolist())
+    if split is not None:
+        entries.insert(0, split_entry(split[0], is_made=split[1]))
+    words = legend(entries, width - LEFT, max(height // _ROWS_A_LEGEND_ROW, foot - deserved))
     plot = _Plot(blank(width, height), data, bin_at, min(foot - words.height, deserved))
     plot.draw_count_axis()
     plot.draw_duration_axis(int(shown_ns[-1]), log=log)
