@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.drawing import in_ascii
-from tui.charts.grid import MARKER, PROPOSED, Grid, blank, plain
+from tui.charts.grid import MARKER, PROPOSED, Grid, plain
 from tui.charts.histogram import LEFT, Side, bin_columns, histogram, histogram_data, two_histograms
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -299,11 +299,10 @@ def test_counts_in_the_legend_end_in_one_column() -> None:
 def test_one_launch_is_no_tower(most: int, rows: int) -> None:
     """In 45 rows: what is left below is blank, or the legend's."""
     values_ns, counts = np.array([10_000, 20_000, 90_000]), np.array([1, most, 1])
-    for words in (None, blank(40, 2)):
-        grid = histogram(values_ns, counts, [], 80, 45, words=words)
-        foot = int(np.flatnonzero(grid.glyph[:, 6] == "└")[0])
-        assert foot == min(rows, 43 - (1 if words is None else 2))
-        assert (grid.glyph[foot + 4 :] == " ").all()
+    grid = histogram(values_ns, counts, [], 80, 45)
+    foot = int(np.flatnonzero(grid.glyph[:, 6] == "└")[0])
+    assert foot == min(rows, 42)
+    assert (grid.glyph[foot + 4 :] == " ").all()
 
 
 # Two on one axis
