@@ -256,7 +256,8 @@ def config_target(text: str, path: str, known_options: Iterable[str] | None = No
         dram = buses * options.whole(_DATA_RATE) * float(clocks[3]) / 1000
     sms, llc = clusters * options.whole(_SMS_PER_CLUSTER), slices * math.prod(map(int, cache.groups()))
     resources = SharedResources(sms, llc, slices, channels, noc, dram)
-    unknown = [] if known_options is None else [name for name in options if name not in set(known_options)]
+    known = frozenset(options if known_options is None else known_options)
+    unknown = [name for name in options if name not in known]
 
     def scaled(factor: int) -> ScaledModel:
         edits, notes = _edits(options, factor) if factor > 1 else ({}, [])

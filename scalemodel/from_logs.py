@@ -161,8 +161,9 @@ def programs_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
     programs: list[list[Run]] = []
     for run in sorted(runs, key=lambda run: run.size):
         same = next((each for each in programs if _unlike(each[0], run) is None), None)
-        programs += [[run]] if same is None else []
-        if same is not None:
+        if same is None:
+            programs.append([run])
+        else:
             same.append(run)
     named: dict[str, list[Run]] = {}
     for program in programs:

@@ -251,7 +251,7 @@ def _measured(
             wrong, column = "no benchmark is named", "benchmark"
         elif not (cells["ipc"] or cells.get("mpki")):
             wrong, column = "neither an IPC nor an MPKI", "ipc"
-        elif size in {**values["ipc"], **values["mpki"]}:
+        elif size in values["ipc"] or size in values["mpki"]:
             wrong = f"{name} has size {size} already"
         for each, kind in _CHOICES.items():
             choice = row.choice(each, kind)

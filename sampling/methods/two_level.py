@@ -28,6 +28,8 @@ _HIDDEN_UNITS = 32
 _SMOOTHING = 1e-9
 # Learning sees about this many rows in all: many rows need fewer passes, for they repeat more.
 _MOST_ROWS_SEEN = 2_000_000
+# One-hot names make wide rows, so they are made for so many at a time.
+_ROWS_AT_ONCE = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +201,10 @@ def classifier(
         model.fit(scaled, group, sample_weight=count / count.mean())
 
     def predict(asked: FloatArray) -> IntArray:
+        parts = (asked[start : start + _ROWS_AT_ONCE] for start in range(0, len(asked), _ROWS_AT_ONCE))
         with reproducible_learning():
-            return np.asarray(model.predict(scaler.transform(one_hot(asked))) if len(asked) else asked[:, 0])
+            groups = [model.predict(scaler.transform(one_hot(part))) for part in parts]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *groups])
 
     return predict
 

@@ -23,7 +23,6 @@ from sampling.plan.other_recording import (
     drawn_durations_ns,
     find_original,
     made_from,
-    refuse_other_order,
 )
 from sampling.plan.plan_file import PlanFile
 from sampling.profile.profile import Profile
@@ -162,8 +161,7 @@ def judge_plan(
     by_durations = method_named(plan.options.method).draws_at_random
     original: Profile | None = profile
     why_not, alignment, by_rank, design = None, None, None, None
-    refuse_other_order(profile, plan)
-    if not made_from(profile, plan):
+    if not made_from(profile, plan, refuse_other_order=True):
         original, why_not = find_original(plan, progress)
         alignment = align(plan, profile, original, names_may_differ=names_may_differ, progress=progress)
     if original is not None:

@@ -32,17 +32,18 @@ _OTHER_NAMES = Wording(
 _Kernel = tuple[str, Dimensions | None, Dimensions | None]
 
 
-def made_from(profile: Profile, plan: PlanFile) -> bool:
-    """Return whether the profile's files are, byte for byte, those the plan was made from."""
-    return [sha256_as_read(file) for file in profile.files] == [file.sha256 for file in plan.profile.files]
+def made_from(profile: Profile, plan: PlanFile, *, refuse_other_order: bool = False) -> bool:
+    """Return whether the profile's files are, byte for byte, those the plan was made from.
 
-
-def refuse_other_order(profile: Profile, plan: PlanFile) -> None:
-    """Raise AnalysisError for the plan's own files in another order: ids run through them as given."""
-    here = sorted(sha256_as_read(file) for file in profile.files)
-    if here == sorted(file.sha256 for file in plan.profile.files) and not made_from(profile, plan):
+    Raises AnalysisError, where that is asked for: they are, in another order, and ids run through them as
+    given.
+    """
+    here = [sha256_as_read(file) for file in profile.files]
+    there = [file.sha256 for file in plan.profile.files]
+    if refuse_other_order and here != there and sorted(here) == sorted(there):
         remedy = f"give them as {' '.join(file.path for file in plan.profile.files)}"
         raise AnalysisError("the files are those of the plan, in another order", remedy=remedy)
+    return here == there
 
 
 def find_original(plan: PlanFile, progress: Progress | None = None) -> tuple[Profile | None, str | None]:

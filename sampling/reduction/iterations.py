@@ -127,7 +127,9 @@ def _candidates(codes: AnyIntArray, windows: Windows, first: int, stop: int) -> 
             starts, stops = _stretches_like(codes, windows, stretch.start, stretch.period)
             edges = zip(starts.tolist(), stops.tolist(), strict=True)
             done |= {Stretch(*each, stretch.period) for each in edges}
-            yield _iterations(codes, windows, stretch.period, starts, stops)
+            found = _iterations(codes, windows, stretch.period, starts, stops)
+            if found is not None:
+                yield found
 
 
 def iterations_like(codes: AnyIntArray, first: int, launches: int) -> Iterations | None:
@@ -164,8 +166,11 @@ def stretches_of_period(codes: AnyIntArray, period: int) -> tuple[IntArray, IntA
 
 def _iterations(
     codes: AnyIntArray, windows: Windows, launches: int, start: IntArray, stop: IntArray
-) -> Iterations:
-    """Return the iterations of a loop: begun as those of its longest stretch, wherever they are."""
+) -> Iterations | None:
+    """Return the iterations of a loop: begun as those of its longest stretch, wherever they are.
+
+    None where others with the same sum stand in the way of all (a Thue-Morse sequence has such).
+    """
     longest = int(np.argmax(stop - start))
     begin = int(start[longest])
     window = windows.all_codes(launches)
@@ -180,6 +185,8 @@ def _iterations(
     first = places[kept[:-1]]
     rows = codes[first[:, np.newaxis] + np.arange(launches)]
     first = first[(rows == codes[begin : begin + launches]).all(axis=1)]
+    if not len(first):
+        return None
     return Iterations(
         launches=launches,
         first=first,

@@ -369,6 +369,9 @@ def test_a_log_cut_short_is_projected_from_what_is_given(kernelpoint: Kernelpoin
     assert (row["projected_by"], row["total_ctas"]) == ("ctas", 1200)
     said = kernelpoint("project", log(STEADY), "--instructions", "499999").failed(1)
     assert {"500,000", "499,999"} <= set(re.findall(r"[\d,]+\d", said))
+    for wrong in ("0", "-1", "1e6", "1" + "0" * 19):
+        said = kernelpoint("project", log(STEADY), "--instructions", wrong).failed(2)
+        assert f"--instructions {wrong}: a number above 0 is meant" in said
 
 
 def test_a_visualizer_log_and_the_output_beside_it(kernelpoint: Kernelpoint, log: Log) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sampling.reduction.grouping import KernelGroup
 from tests.drawing import in_ascii
+from tui.text import labels as labels_module
 from tui.text.labels import KernelLabels, key_parts, place_lines, place_names
 
 ELEMENTWISE = (
@@ -216,3 +217,19 @@ def test_labels_fit_and_differ(names: list[str], room: int, ascii_only: bool) ->
     whole = labels(names)
     if all(name.isascii() and name.isprintable() for name in names):
         assert len(set(whole)) == len(names)
+
+
+def test_each_of_many_names_is_compared_once_and_with_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[list[str]] = []
+
+    def words_of_names(names):
+        compared.append(list(names))
+        return found(names)
+
+    found = labels_module.words_of_names
+    monkeypatch.setattr(labels_module, "words_of_names", words_of_names)
+    monkeypatch.setattr(labels_module, "_MOST_COMPARED", 10)
+    names = [f"void f_g<float, A{number}>(int)" for number in range(95)]
+    assert labels(names) == [f"f_g A{number}" for number in range(95)]
+    assert [name for some in compared for name in some] == names
+    assert max(map(len, compared)) == 10

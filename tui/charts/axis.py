@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, pairwise
 
@@ -79,22 +79,26 @@ def time_ticks(
 
     On a logarithmic axis at 1, 2 and 5 times the powers of ten, or at the powers alone, each with its unit.
     """
-    candidates: list[tuple[list[int], list[str]]] = []
-    if log:
-        decades = [10**power for power in range(19)]
-        for numbers in ([n * ten for ten in decades for n in (1, 2, 5)], decades, decades[::2], decades[::3]):
+    decades = [10**power for power in range(19)]
+    sets = [[n * ten for ten in decades for n in (1, 2, 5)], decades, decades[::2], decades[::3]]
+    most = max((right - left) // 6, 1) if low_ns < high_ns else 0
+
+    def candidates() -> Iterator[tuple[list[int], list[str]]]:
+        for numbers in sets if log else ():
             ticks = [tick for tick in numbers if low_ns <= tick <= high_ns]
             if len(ticks) > 1:
                 named = ((time_unit(tick), tick) for tick in ticks)
-                labels = [f"{tick // factor:,} {name}" for (name, factor), tick in named]
-                candidates.append(([*map(column_of, ticks)], labels))
-    # Of a single duration one tick says all, in as many digits as the legend.
-    for most in range(max((right - left) // 6, 1) if low_ns < high_ns else 0, 0, -1):
-        step = round_step(low_ns, high_ns, most)
-        round_ns = multiples(low_ns, high_ns, step)
-        candidates.append(([*map(column_of, round_ns)], time_labels(round_ns, step)))
-    candidates.append(([column_of(low_ns)], [duration(low_ns)]))
-    return fitting(candidates, left, right)
+                yield (
+                    [*map(column_of, ticks)],
+                    [f"{tick // factor:,} {name}" for (name, factor), tick in named],
+                )
+        for step in dict.fromkeys(round_step(low_ns, high_ns, each) for each in range(most, 0, -1)):
+            round_ns = multiples(low_ns, high_ns, step)
+            yield [*map(column_of, round_ns)], time_labels(round_ns, step)
+        # Of a single duration one tick says all, in as many digits as the legend.
+        yield [column_of(low_ns)], [duration(low_ns)]
+
+    return fitting(candidates(), left, right)
 
 
 @dataclass(frozen=True, slots=True)

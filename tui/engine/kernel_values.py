@@ -11,6 +11,8 @@ from sampling.simulators.accel_sim_traces import instructions_of_traces
 from tui.options.simulate import ProjectOptions
 from tui.terminal.diagnostics import note
 
+_MOST_DIGITS = 18
+
 
 def numbers_of(logs: Sequence[IntervalLog]) -> list[int]:
     """Return the launch's number in the run of each log, or its place where not all have one of their own."""
@@ -55,7 +57,8 @@ def _by_kernel(
     found: list[int | None] = [None] * len(logs)
     for text in given:
         kernel, _, number = text.rpartition("=")
-        if not (number.isascii() and number.isdigit() and 0 < int(number[:19]) < 1 << 62):
+        is_whole = number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS
+        if not is_whole or int(number) == 0:
             raise OptionError(f"{flag} {text}: a number above 0 is meant, or KERNEL=N")
         if not kernel and is_total and len(logs) > 1:
             what = f"{flag} {text}: the log has {len(logs)} kernels"

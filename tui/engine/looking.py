@@ -51,7 +51,7 @@ class GroupTimeline:
     by: By = "launch"
     #: When its device is idle; None where that is not known.
     gaps: IdleGaps | None = None
-    #: (n,) the stratum of each launch, by `tui.text.facts.clusters_of_group`; None until it is known.
+    #: (n,) the stratum of each launch; None until it is known.
     cluster: npt.NDArray[np.integer] | None = None
 
     def part(self, first: int, stop: int, by: By | None = None) -> GroupTimeline:

@@ -266,6 +266,8 @@ def _shown(words: Sequence[Word], kept: Sequence[Sequence[int]], mark: str) -> s
 
 # The names of a list.
 
+# So many names of a list are compared with each other, beginning with those of the largest groups.
+_MOST_COMPARED = 1_000
 # Names that have so many letters in common at their beginning are compared.
 _ALIKE = 4
 
@@ -412,9 +414,8 @@ class KernelLabels:
     def __init__(self, groups: Sequence[Labelled], places: Mapping[Place, str]) -> None:
         self._groups = groups
         self._places = places
-        self._of_name: dict[str, list[int]] = {}
-        for index, group in enumerate(groups):
-            self._of_name.setdefault(group.name, []).append(index)
+        self._names = list(dict.fromkeys(group.name for group in groups))
+        self._place_of = {name: place for place, name in enumerate(self._names)}
         self._words: dict[str, tuple[Word, ...]] = {}
         # Of each name, and of each shape of grid of a name in its place.
         self._blocks: dict[object, set[Dimensions]] = {}
@@ -453,7 +454,9 @@ class KernelLabels:
         is_needed = len(self._blocks[group.name, group.grid, group.process, group.device]) > 1
         rest = grid + (block if is_needed else "") + device
         left = _NO_LIMIT if room is None else max(room - len(rest), _LEAST_NAME)
-        self._words = self._words or words_of_names(self._of_name)
+        if group.name not in self._words:
+            first = self._place_of[group.name] // _MOST_COMPARED * _MOST_COMPARED
+            self._words |= words_of_names(self._names[first : first + _MOST_COMPARED])
         name, more = squeezed(self._words[group.name], left, ELLIPSIS[is_ascii()]), grid + block + device
         if len(self._blocks[group.name]) > 1 and (room is None or len(name + more) <= room):
             rest = more

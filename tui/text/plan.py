@@ -221,7 +221,7 @@ def why_none(design: Design) -> str:
         return f"Faster: no option, for nothing is asked of {design.method}"
     if not method_named(design.method).draws_at_random:
         return f"What would be faster is not known, for {design.method} goes by features of single launches"
-    return "Faster: no option alone: none, one step looser, gives 5 % more speedup"
+    return "Faster: by no single option; none, one step looser, gains 5 %"
 
 
 def value_text(value: float | str) -> str:

@@ -322,7 +322,6 @@ def header_forms(study: Study) -> list[Words]:
         (gravest, long),
         (gravest, on_model),
         (few, on_model),
-        (gravest, short),
         (few, short),
         (marks, short),
     )
@@ -366,6 +365,14 @@ def _launches(part: Part, filters: str) -> Words:
     return Phrase(f"[F] {count(part.launches)}{whole} launches", Tone.PART), Phrase(filters)
 
 
+# What a finding is called in few words, where its code would not be understood.
+_BRIEF = {
+    "api-rows-missing": "no API calls",
+    "communication-kernels": "collectives",
+    "graph-level-trace": "graphs not opened",
+}
+
+
 def _findings(findings: tuple[Finding, ...]) -> tuple[Words, Words, Words, Words]:
     """Return what was found: all, the gravest and how many more, it in a word, marks."""
     key = Phrase("[f] ")
@@ -379,7 +386,7 @@ def _findings(findings: tuple[Finding, ...]) -> tuple[Words, Words, Words, Words
     return (
         (key, *joined([_marked(each, each.words) for each in graver], ", ")),
         (key, *_marked(first, first.words), Phrase(f" +{more}" if more else "")),
-        (key, *_marked(first, first.code)),
+        (key, *_marked(first, _BRIEF.get(first.code, first.code.replace("-", " ")))),
         (key, *joined(marks, " ")),
     )
 

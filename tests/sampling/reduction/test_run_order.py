@@ -230,6 +230,17 @@ def test_iterations_with_a_launch_more_now_and_then_are_counted_apart() -> None:
     assert np.diff(found.first).tolist().count(6 + 4) == 3
 
 
+def test_sequences_whose_sums_collide_are_no_defect() -> None:
+    """Powers of any number modulo 2^64 add up to the same over both halves of a Thue-Morse sequence."""
+    codes = np.zeros(1, dtype=np.int64)
+    while len(codes) < 1 << 18:
+        codes = np.append(codes, 1 - codes)
+    found = find_iterations(codes)
+    if found is not None:
+        rows = codes[found.first[:, np.newaxis] + np.arange(found.launches)]
+        assert (rows == rows[0]).all()
+
+
 @pytest.mark.parametrize("codes", [[], [3], [1, 2], [1, 2, 3, 4, 5], list(range(500))])
 def test_where_nothing_repeats_there_is_no_loop(codes: list[int]) -> None:
     assert find_iterations(np.array(codes, dtype=np.int64)) is None
