@@ -1,14 +1,11 @@
-"""What a shell offers at the cursor: methods and their options, exporters, kernels of the profile named."""
+"""What a shell offers at the cursor: methods and their options, exporters."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Callable, Iterable, MutableMapping
-from contextlib import suppress
 from dataclasses import fields
-from pathlib import Path
-from threading import Thread
 from typing import Any
 
 from tui.registry import ALIASES, FIRST_WORDS, command_named
@@ -17,10 +14,6 @@ from tui.registry import ALIASES, FIRST_WORDS, command_named
 ASKED = "_KERNELPOINT_COMPLETE"
 # What the scripts of bash, and those of zsh and fish, say of the command line.
 _WORDS, _CURSOR, _LINE = "COMP_WORDS", "COMP_CWORD", "_TYPER_COMPLETE_ARGS"
-# Longer than reading most profiles takes; nobody waits longer at the tab key.
-_MOST_SECONDS = 0.8
-# Other names would have to be quoted, each shell in its own way.
-_PLAIN = re.compile(r"\w+")
 
 Offer = Callable[..., list[str]]
 
@@ -109,36 +102,9 @@ def _exporters(incomplete: str) -> list[str]:
     return _beginning(exporter_names(), incomplete)
 
 
-def _kernels(ctx: Any, incomplete: str) -> list[str]:
-    """Return the names of kernels in the profile that stands before, if it is read quickly."""
-    # The option has no value yet, so the parser has left the words before it as they are.
-    words = (*(ctx.params.get("profiles") or ()), *ctx.args)
-    profiles = tuple(word for word in words if Path(word).exists())
-    found: list[str] = []
-    if profiles:
-        reading = Thread(target=_read_names, args=(profiles, found), daemon=True)
-        reading.start()
-        reading.join(_MOST_SECONDS)
-    return _beginning(sorted(found), incomplete)
-
-
-def _read_names(profiles: tuple[str, ...], found: list[str]) -> None:
-    """Put the functions' own names into a list; none of a profile that cannot be read."""
-    from sampling.errors import SamplingError
-    from sampling.profile.names import short_name
-    from sampling.readers.registry import read_profile
-
-    # What is wrong with the profile is told by the command, once it is run.
-    with suppress(SamplingError, OSError):
-        names = read_profile(profiles).kernels.names
-        own = {short_name(names.full(code)) for code in range(len(names))}
-        found += [name for name in own if _PLAIN.fullmatch(name)]
-
-
 _OFFERS: dict[str, Offer] = {
     "method": _methods,
     "methods": _list_of_methods,
     "set": _settings,
     "to": _exporters,
-    "kernel": _kernels,
 }
