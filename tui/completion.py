@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import shlex
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any
 
-from tui.registry import ALIASES, FIRST_WORDS, command_named
-
 #: Set by the scripts that a shell runs at the tab key.
 ASKED = "_KERNELPOINT_COMPLETE"
-# What the scripts of bash, and those of zsh and fish, say of the command line.
-_WORDS, _CURSOR, _LINE = "COMP_WORDS", "COMP_CWORD", "_TYPER_COMPLETE_ARGS"
 
 Offer = Callable[..., list[str]]
 
@@ -21,44 +15,6 @@ Offer = Callable[..., list[str]]
 def offer_of(option: str) -> Offer | None:
     """Return what offers the values of an option, by the name of its field; None where nothing does."""
     return _OFFERS.get(option)
-
-
-def command_at_cursor(environ: MutableMapping[str, str]) -> str | None:
-    """Return the command whose words are completed; None where the cursor is at the command itself.
-
-    Where a profile stands in place of a command, or another word for it, the command is put there, so that
-    its options are known.
-    """
-    if _LINE in environ:
-        words, cursor = _split(environ[_LINE]), len(_split(environ[_LINE]))
-        cursor -= not environ[_LINE].endswith((" ", "\n"))
-    else:
-        words, cursor = _split(environ.get(_WORDS, "")), int(environ.get(_CURSOR, "0"))
-    if cursor < 2 or len(words) < 2 or words[1].startswith("-"):
-        return None
-    command = ALIASES.get(words[1], words[1] if words[1] in FIRST_WORDS else "open")
-    if command != words[1]:
-        _put_command(environ, words[1], command)
-    following = words[1:] if command == words[1] else [command, *words[2:]]
-    return command_named(following)
-
-
-def _split(line: str) -> list[str]:
-    try:
-        return shlex.split(line)
-    except ValueError:
-        # A quote that is not closed yet.
-        return line.split()
-
-
-def _put_command(environ: MutableMapping[str, str], first: str, command: str) -> None:
-    """Put the command in place of another word for it, or before a profile."""
-    is_other_word = first in ALIASES
-    name = _LINE if _LINE in environ else _WORDS
-    program, gap, rest = re.fullmatch(r"(\S*)(\s+)(.*)", environ[name], re.DOTALL).groups()  # type: ignore[union-attr]
-    environ[name] = program + gap + command + (rest[len(first) :] if is_other_word else gap + rest)
-    if name == _WORDS and not is_other_word:
-        environ[_CURSOR] = str(int(environ[_CURSOR]) + 1)
 
 
 def _beginning(names: Iterable[str], typed: str) -> list[str]:

@@ -261,8 +261,6 @@ OFFERED = {
     "sample --method ": list(method_names()),
     "tree run.sqlite -m s": ["stem", "sieve", "single-iteration"],
     "compare --methods root,ste": ["root,stem"],
-    "run.sqlite --method ro": ["root"],
-    "diff a b --fail-a": ["--fail-above"],
     "sample --method pks --set ": settings("pks"),
     "sample --set root.": settings("root"),
     "sample --set ": settings(*method_names()),
@@ -277,7 +275,7 @@ def test_what_is_offered(line: str) -> None:
 
 
 def test_zsh_and_fish(program: Kernelpoint) -> None:
-    typed = "kernelpoint run.sqlite --method st"
+    typed = "kernelpoint sample --method st"
     zsh = asked(_KERNELPOINT_COMPLETE="complete_zsh", _TYPER_COMPLETE_ARGS=typed)
     assert '"stem"' in " ".join(zsh)
     fish = program(
