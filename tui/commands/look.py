@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from sampling.errors import EmptySelectionError
 from sampling.methods.registry import split_trees_of
+from sampling.plan.study import Study
 from sampling.text import counted
 from tui.charts.histogram import histogram_data
 from tui.engine.studies import (
@@ -26,10 +27,10 @@ from tui.options.look import (
     TimelineOptions,
     TreeOptions,
 )
-from tui.options.shared import SlowdownOptions
+from tui.options.shared import OutputOptions, SlowdownOptions
 from tui.output.blocks import Laid, Said
 from tui.output.markdown import MOST_ROWS
-from tui.output.writer import Answer, Canvas, canvas_text, emit
+from tui.output.writer import Answer, Canvas, Row, canvas_text, emit
 from tui.terminal.diagnostics import CheckFailedError, note
 from tui.text.groups import (
     clusters_of_group,
@@ -47,6 +48,19 @@ from tui.text.profile import finding_blocks, info_pairs, info_results, part_of_s
 # profile must not wait for it.
 
 
+def _show(
+    study: Study,
+    options: OutputOptions,
+    command: str,
+    results: Row | Sequence[Row],
+    blocks: Callable[[Canvas], Iterable[Said]],
+    rows: Sequence[Row] | None = None,
+) -> None:
+    """Write what a command answers on a study, with its findings' codes and which launches it is of."""
+    codes = tuple(finding.code for finding in study.findings)
+    emit(stated(Answer(command, results, blocks, rows, codes), part_of_study(study)), options)
+
+
 def run_summary(options: SummaryOptions) -> None:
     """Read, study, show_summary."""
     show_summary(options.profiles, options)
@@ -60,29 +74,21 @@ def show_summary(profiles: tuple[str, ...], options: SlowdownOptions, command: s
     study = study_within_budget(profiles, options)
     costs = plan_costs(options, study, None, binding=True)
     following = following_commands(profiles, options)
-    answer = Answer(
+    details = getattr(options, "details", False)
+    _show(
+        study,
+        options,
         command,
         summary_results(study, following, costs),
-        blocks=lambda _: summary_blocks(
-            study, profiles, following, costs, details=getattr(options, "details", False)
-        ),
-        warnings=tuple(finding.code for finding in study.findings),
+        lambda _: summary_blocks(study, profiles, following, costs, details=details),
     )
-    emit(stated(answer, part_of_study(study)), options)
 
 
 def run_info(options: InfoOptions) -> None:
     """Read, study, show."""
     study = study_as_asked(options.profiles, options)
     results = info_results(study)
-    codes = tuple(finding.code for finding in study.findings)
-    answer = Answer(
-        "info",
-        results,
-        blocks=lambda _: (info_pairs(results), "", *finding_blocks(study)),
-        warnings=codes,
-    )
-    emit(stated(answer, part_of_study(study)), options)
+    _show(study, options, "info", results, lambda _: (info_pairs(results), "", *finding_blocks(study)))
 
 
 def run_groups(options: GroupsOptions) -> None:
@@ -99,17 +105,8 @@ def run_groups(options: GroupsOptions) -> None:
         groups = groups[:MOST_ROWS]
     rows = [group_row(study, index) for index in groups]
     left = len(listed.groups) - len(rows)
-    codes = tuple(finding.code for finding in study.findings)
-    answer = Answer(
-        "groups",
-        rows,
-        blocks=lambda canvas: (
-            *group_blocks(study, rows, canvas),
-            *([f"and {counted(left, 'smaller group')}: `--top`"] if left else []),
-        ),
-        warnings=codes,
-    )
-    emit(stated(answer, part_of_study(study)), options)
+    more = [f"and {counted(left, 'smaller group')}: `--top`"] if left else []
+    _show(study, options, "groups", rows, lambda canvas: (*group_blocks(study, rows, canvas), *more))
 
 
 _HISTOGRAM_BINS = 60
@@ -130,14 +127,8 @@ def run_histogram(options: HistogramOptions) -> None:
         width, height = options.width or canvas.width, options.height or _HISTOGRAM_HEIGHT
         return histogram_blocks(study, group, width, height, log=options.log, whole=options.all)
 
-    answer = Answer(
-        "histogram",
-        histogram_results(study, group, clusters, data),
-        rows=histogram_rows(data),
-        blocks=blocks,
-        warnings=tuple(finding.code for finding in study.findings),
-    )
-    emit(stated(answer, part_of_study(study)), options)
+    results = histogram_results(study, group, clusters, data)
+    _show(study, options, "histogram", results, blocks, histogram_rows(data))
 
 
 _TIMELINE_BINS = 60
@@ -169,14 +160,8 @@ def run_timeline(options: TimelineOptions) -> None:
             Laid(canvas_text(timeline_blocks(timeline, sized, height, log=options.log, above=above), sized))
         ]
 
-    answer = Answer(
-        "timeline",
-        timeline_results(timeline, bins, listed),
-        rows=bin_rows(bins),
-        blocks=blocks,
-        warnings=tuple(finding.code for finding in study.findings),
-    )
-    emit(stated(answer, part_of_study(study)), options)
+    results = timeline_results(timeline, bins, listed)
+    _show(study, options, "timeline", results, blocks, bin_rows(bins))
 
 
 def run_ranges(options: RangesOptions) -> None:
@@ -211,13 +196,14 @@ def run_tree(options: TreeOptions) -> None:
     if options.node is not None:
         seen = stop.nodes if stop.ahead is None else (*stop.nodes, stop.ahead)
         stop = replace(stop, node=node_at(seen, options.node))
-    answer = Answer(
+    rows = tree_rows(stop)
+    _show(
+        study,
+        options,
         "tree",
-        tree_rows(stop),
-        blocks=lambda canvas: tree_blocks(stop, canvas, options.max_depth, log=options.log),
-        warnings=tuple(finding.code for finding in study.findings),
+        rows,
+        lambda canvas: tree_blocks(stop, canvas, options.max_depth, log=options.log),
     )
-    emit(stated(answer, part_of_study(study)), options)
 
 
 def run_difference(options: DifferenceOptions) -> None:

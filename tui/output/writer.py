@@ -18,7 +18,7 @@ from typing import Any, TextIO
 from sampling.text import finite, json_text
 from tui.options.choices import OutputFormat
 from tui.options.shared import OutputOptions
-from tui.output.blocks import Laid, Said, lines_of, page_text
+from tui.output.blocks import Said, lines_of, page_text
 from tui.output.files import new_file, write_text
 from tui.terminal import tty as terminal
 from tui.terminal.diagnostics import note
@@ -57,7 +57,6 @@ class Answer:
     Attributes
     ----------
     results : for JSON; an object, or a list where rows are listed.
-    human : draws the table form where it is not what the blocks say.
     rows : for csv and jsonl; the results themselves if None.
     blocks : what people are told, on a terminal and as Markdown.
     warnings : codes or sentences a script should see.
@@ -67,27 +66,19 @@ class Answer:
 
     command: str
     results: Row | Sequence[Row]
-    human: Callable[[Canvas], str] | None = None
+    blocks: Callable[[Canvas], Iterable[Said]]
     rows: Sequence[Row] | None = None
-    blocks: Callable[[Canvas], Iterable[Said]] | None = None
     warnings: tuple[str, ...] = ()
     selection: Row | None = None
     heading: tuple[str, ...] = ()
 
     def drawn(self, canvas: Canvas) -> str:
         """Return the table form below its heading."""
-        body = canvas_text(self._blocks(canvas), canvas) if self.human is None else self.human(canvas)
-        return heading_text(self.heading, canvas.width) + body
+        return heading_text(self.heading, canvas.width) + canvas_text(self.blocks(canvas), canvas)
 
     def page(self) -> str:
         """Return the same as Markdown."""
-        return page_text((*self.heading, *self._blocks(PAGE)), PAGE.width)
-
-    def _blocks(self, canvas: Canvas) -> Iterable[Said]:
-        if self.blocks is not None:
-            return self.blocks(canvas)
-        assert self.human is not None
-        return [Laid(self.human(canvas))]
+        return page_text((*self.heading, *self.blocks(PAGE)), PAGE.width)
 
 
 def canvas_text(blocks: Iterable[Said], canvas: Canvas) -> str:
