@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -56,6 +58,25 @@ def refuse_changed(files: Iterable[ProfileFile]) -> None:
         )
 
 
+_BEING_HASHED: dict[ProfileFile, Future[str]] = {}
+
+
+def hash_beside(files: Iterable[ProfileFile]) -> None:
+    """Begin to hash the files beside other work, for a plan that will be made of them."""
+    for file in files:
+        if file.sha256 is None and file not in _BEING_HASHED:
+            found: Future[str] = Future()
+            _BEING_HASHED[file] = found
+            Thread(target=_hash, args=(file.location, found), daemon=True).start()
+
+
+def _hash(location: Path, found: Future[str]) -> None:
+    try:
+        found.set_result(content_sha256(location))
+    except OSError as error:
+        found.set_exception(error)
+
+
 def sha256_as_read(file: ProfileFile) -> str:
     """Return the SHA-256 of what was read: of the bytes on disk, which must still be the same.
 
@@ -64,7 +85,8 @@ def sha256_as_read(file: ProfileFile) -> str:
     ProfileError : the file was written again since.
     OSError : it was deleted.
     """
-    digest = file.sha256 or content_sha256(file.location)
+    begun = _BEING_HASHED.pop(file, None)
+    digest = file.sha256 or (content_sha256(file.location) if begun is None else begun.result())
     # Checked after the hash, which may take long: a file that is the same now was the same when hashed.
     refuse_changed([file])
     return digest

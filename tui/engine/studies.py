@@ -22,6 +22,7 @@ from sampling.parallel import Progress
 from sampling.plan.plan import Plan, options_of
 from sampling.plan.plan_file import PlanFile, PlanOptions, read_overrides
 from sampling.plan.study import MethodChoice, Study, method_grouping, study
+from sampling.profile.identity import hash_beside
 from sampling.profile.profile import Profile
 from sampling.readers.columns import ColumnMap, column_map
 from sampling.readers.registry import read_profile
@@ -272,6 +273,8 @@ def study_as_asked(profiles: tuple[str, ...], options: PlanningOptions) -> Study
         with progress_of(asked) as progress:
             profile = open_profile(profiles, progress, columns)
             note_what_is_read(profile, quiet=asked.quiet)
+            if isinstance(options, SampleOptions) and options.output is not None:
+                hash_beside(profile.files)
             found = study(profile, grouping, region, target, choice, progress, reports.append)
             _note_unused_cost(found, quiet=asked.quiet)
             return with_flags_in_findings(found)
